@@ -1,0 +1,49 @@
+# How every target of the project is made: C++20, warnings, header file sets, names.
+
+function(astrolabe_compile_options target)
+    target_compile_features(${target} PUBLIC cxx_std_20)
+    set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+    target_compile_options(${target} PRIVATE
+        -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
+        $<$<BOOL:${ASTROLABE_WERROR}>:-Werror>)
+endfunction()
+
+# astrolabe_library(<layer> SOURCES <…> HEADERS <…> LINK <…> PRIVATE_LINK <…>)
+# A layer's library astrolabe_<layer>, alias astrolabe::<layer>, public headers below include/. LINK names the layers
+# and libraries its headers need; with VERIFY_INTERFACE_HEADER_SETS every header is compiled by itself against these.
+function(astrolabe_library layer)
+    cmake_parse_arguments(ARG "" "" "SOURCES;HEADERS;LINK;PRIVATE_LINK" ${ARGN})
+    set(target astrolabe_${layer})
+    add_library(${target} STATIC)
+    add_library(astrolabe::${layer} ALIAS ${target})
+    target_sources(${target}
+        PRIVATE ${ARG_SOURCES}
+        PUBLIC FILE_SET HEADERS BASE_DIRS include FILES ${ARG_HEADERS})
+    target_link_libraries(${target} PUBLIC ${ARG_LINK} PRIVATE ${ARG_PRIVATE_LINK})
+    set_target_properties(${target} PROPERTIES
+        EXPORT_NAME ${layer}
+        POSITION_INDEPENDENT_CODE ON
+        VERIFY_INTERFACE_HEADER_SETS ON)
+    astrolabe_compile_options(${target})
+    install(TARGETS ${target} EXPORT astrolabe-targets FILE_SET HEADERS)
+endfunction()
+
+# astrolabe_test(<name> SOURCES <…> LINK <…> [LABELS <…>])
+# A GoogleTest program; every test in it becomes a CTest test "<name>.<suite>.<test>".
+function(astrolabe_test name)
+    cmake_parse_arguments(ARG "" "" "SOURCES;LINK;LABELS" ${ARGN})
+    add_executable(${name} ${ARG_SOURCES})
+    target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest_main rapidcheck rapidcheck_gtest)
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/support)
+    target_compile_definitions(${name} PRIVATE ASTROLABE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    astrolabe_compile_options(${name})
+    gtest_discover_tests(${name} TEST_PREFIX "${name}." PROPERTIES LABELS "${ARG_LABELS}" DISCOVERY_TIMEOUT 60)
+endfunction()
+
+# astrolabe_benchmark(<name> SOURCES <…> LINK <…>)
+function(astrolabe_benchmark name)
+    cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+    add_executable(${name} ${ARG_SOURCES})
+    target_link_libraries(${name} PRIVATE ${ARG_LINK} benchmark::benchmark benchmark::benchmark_main)
+    astrolabe_compile_options(${name})
+endfunction()

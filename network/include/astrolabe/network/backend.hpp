@@ -1,0 +1,100 @@
+/// What the system layer asks of a network, and all it may ask.
+///
+/// Contract. The caller is single-threaded: it hands over messages and timers before `run` and from inside the
+/// notifications that `run` makes. A backend
+///   - delivers every message exactly once, and notifies at the simulated time the last byte reaches the
+///     receiving application; messages of one (source, destination) pair are delivered in the order sent;
+///   - delivers a message of zero bytes after the latency of its path;
+///   - notifies timers at exactly the time asked for, in the order asked for where times are equal;
+///   - makes every notification of one instant before simulated time moves on, so that what they start together
+///     starts together;
+///   - returns from `run` when nothing is outstanding, when `stop` was called, or when it can make no progress
+///     (`outstanding_messages() > 0` then tells a stall from an end).
+/// Source and destination of a message differ.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <astrolabe/core/ids.hpp>
+#include <astrolabe/core/units.hpp>
+#include <astrolabe/network/ids.hpp>
+
+namespace astrolabe::network {
+
+/// Called back by a backend; `token` is whatever the caller attached to the message or timer.
+class NotificationHandler {
+public:
+    virtual void notify(std::uint64_t token) = 0;
+
+protected:
+    ~NotificationHandler() = default;
+};
+
+struct Message {
+    HostId source;
+    HostId destination;
+    Bytes size;                      ///< payload, >= 0
+    NotificationHandler* on_delivered = nullptr;  ///< must outlive the message; never null
+    std::uint64_t token = 0;
+};
+
+struct LinkStatistics {
+    Bytes carried;        ///< payload bytes for flow engines, wire bytes for packet engines
+    Bytes queue_peak;     ///< 0 for flow engines
+    std::uint64_t drops = 0;
+};
+
+/// Counters since the start; see summary.json in the documentation for the meaning of each.
+struct NetworkStatistics {
+    std::uint64_t messages = 0;
+    Bytes bytes_delivered;
+    std::uint64_t packets = 0;      ///< data packets put on the wire by hosts; 0 for flow engines
+    std::uint64_t packet_hops = 0;  ///< link crossings of data packets; 0 for flow engines
+    std::uint64_t drops = 0;
+    std::uint64_t retransmissions = 0;
+    std::uint64_t timeouts = 0;
+    std::uint64_t ecn_marks = 0;
+    Bytes queue_peak;               ///< of the fullest queue
+    std::uint64_t events = 0;
+    IndexedVector<LinkId, LinkStatistics> links;
+};
+
+/// A message that was sent and has not arrived, for the report of a stalled run.
+struct OutstandingMessage {
+    HostId source;
+    HostId destination;
+    Bytes size;
+    Bytes remaining;
+};
+
+class NetworkBackend {
+public:
+    virtual ~NetworkBackend() = default;
+
+    [[nodiscard]] virtual Time now() const = 0;
+
+    virtual void send(const Message& message) = 0;
+    /// Messages that start together; same meaning as `send` on each in order.
+    virtual void send_batch(std::span<const Message> messages) {
+        for (const Message& message : messages) {
+            send(message);
+        }
+    }
+    /// Notifies `handler` with `token` after `delay` >= 0.
+    virtual void schedule(Time delay, NotificationHandler& handler, std::uint64_t token) = 0;
+
+    virtual void run() = 0;
+    /// Makes `run` return before simulated time moves on; callable from inside a notification.
+    virtual void stop() = 0;
+
+    [[nodiscard]] virtual std::uint64_t outstanding_messages() const = 0;
+    /// At most `limit` of them, in the order sent.
+    [[nodiscard]] virtual std::vector<OutstandingMessage> describe_outstanding(std::size_t limit) const = 0;
+    [[nodiscard]] virtual std::uint64_t events_processed() const = 0;
+    [[nodiscard]] virtual NetworkStatistics statistics() const = 0;
+};
+
+}  // namespace astrolabe::network

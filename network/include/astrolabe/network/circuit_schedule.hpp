@@ -1,0 +1,54 @@
+/// Which links exist when: the time-varying half of a fabric.
+///
+/// Model: time is cut in periods of equal length, a period in consecutive intervals that fill it. A *circuit*
+/// is a link named by at least one interval; it exists in those intervals only and carries nothing outside them
+/// (a reconfiguration is an interval that does not name the links it moves). All other links exist always.
+/// A schedule without circuits is static.
+#pragma once
+
+#include <vector>
+
+#include <astrolabe/core/assert.hpp>
+#include <astrolabe/core/ids.hpp>
+#include <astrolabe/core/units.hpp>
+#include <astrolabe/network/ids.hpp>
+
+namespace astrolabe::network {
+
+template <class Link>
+struct CircuitInterval {
+    Time duration;            ///< > 0
+    std::vector<Link> links;  ///< circuits that exist throughout the interval
+};
+
+class CircuitSchedule {
+public:
+    /// Static: no link ever comes or goes.
+    CircuitSchedule() = default;
+
+    /// `link_count` is that of the fabric. Durations must be positive.
+    CircuitSchedule(std::size_t link_count, std::vector<CircuitInterval<LinkId>> intervals);
+
+    [[nodiscard]] bool is_static() const { return intervals_.empty(); }
+    [[nodiscard]] Time period() const { return period_; }
+    [[nodiscard]] const std::vector<CircuitInterval<LinkId>>& intervals() const { return intervals_; }
+    /// Does the schedule ever switch this link?
+    [[nodiscard]] bool is_circuit(LinkId link) const { return !is_static() && is_circuit_[link]; }
+
+    /// Index of the interval that holds `time` (>= 0), and when that interval ends. Intervals are [begin, end).
+    struct Position {
+        std::size_t interval;
+        Time end;
+    };
+    [[nodiscard]] Position at(Time time) const;
+    /// Does the link exist during interval `interval`? O(log links of the interval).
+    [[nodiscard]] bool exists(LinkId link, std::size_t interval) const;
+
+private:
+    Time period_;
+    std::vector<CircuitInterval<LinkId>> intervals_;  // link lists sorted
+    std::vector<Time> ends_;                          // of each interval, from the start of the period
+    IndexedVector<LinkId, bool> is_circuit_;
+};
+
+}  // namespace astrolabe::network

@@ -1,0 +1,149 @@
+/// The fabric: what carries the bytes, and when.
+///
+/// Model: a directed multigraph of hosts and switches. A link is one direction of a cable: it serialises at
+/// `rate`, then takes `latency` to arrive; a full-duplex cable is two links that name each other as `reverse`.
+/// `buffer` is the room of the output queue in front of a link, `Node::buffer` the packet memory of a whole
+/// switch that its ports may share; engines without queues ignore both. A circuit schedule (circuit_schedule.hpp)
+/// says which links exist when; a static network has none that come and go.
+///
+/// Life cycle: a `FabricBuilder` collects nodes and links, `build` checks and freezes them. A Fabric never
+/// changes afterwards and can be shared by everything that runs on it.
+///
+/// Ids: nodes 0 … hosts-1 are the hosts, in the order they were added; links are numbered by source node, then
+/// in the order they were added. Parallel links between two nodes are kept apart.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <boost/graph/compressed_sparse_row_graph.hpp>
+
+#include <astrolabe/core/ids.hpp>
+#include <astrolabe/core/units.hpp>
+#include <astrolabe/network/circuit_schedule.hpp>
+#include <astrolabe/network/ids.hpp>
+
+namespace astrolabe::network {
+
+class RoutingPolicy;
+
+enum class NodeKind : std::uint8_t { kHost, kSwitch };
+
+struct Node {
+    NodeKind kind = NodeKind::kHost;
+    std::string name;  ///< "host 3", "leaf 0": for people
+    Bytes buffer;      ///< packet memory of a switch that its ports may share; 0: unlimited
+};
+
+struct Link {
+    Bandwidth rate;
+    Time latency;    ///< from the last bit out of the source to the last bit into the target
+    Bytes buffer;    ///< output queue of this link alone; 0: unlimited
+    LinkId reverse;  ///< the other direction of the same cable
+};
+
+/// One direction of a link as it is being added.
+struct LinkParameters {
+    Bandwidth rate;
+    Time latency;
+    Bytes buffer;
+};
+
+class Fabric {
+public:
+    using Graph =
+        boost::compressed_sparse_row_graph<boost::directedS, Node, Link, boost::no_property, std::uint32_t, std::uint32_t>;
+
+    [[nodiscard]] const std::string& kind() const { return kind_; }  ///< "flat", "fat_tree", …
+    [[nodiscard]] const Graph& graph() const { return graph_; }      ///< for Boost.Graph algorithms
+
+    [[nodiscard]] std::size_t host_count() const { return host_count_; }
+    [[nodiscard]] std::size_t node_count() const { return boost::num_vertices(graph_); }
+    [[nodiscard]] std::size_t link_count() const { return sources_.size(); }
+
+    [[nodiscard]] NodeId node_of(HostId host) const { return NodeId(host.index()); }
+    [[nodiscard]] const Node& node(NodeId id) const { return graph_[boost::vertex(id.index(), graph_)]; }
+    [[nodiscard]] const Link& link(LinkId id) const { return *links_[id]; }
+    [[nodiscard]] NodeId source(LinkId id) const { return sources_[id]; }
+    [[nodiscard]] NodeId target(LinkId id) const { return targets_[id]; }
+    /// Links out of `node` are the consecutive ids [first_link(node), first_link(node + 1)).
+    [[nodiscard]] LinkId first_link(NodeId node) const { return LinkId(first_links_[node.index()]); }
+    [[nodiscard]] std::size_t out_degree(NodeId node) const {
+        return first_links_[node.index() + 1] - first_links_[node.index()];
+    }
+
+    [[nodiscard]] const RoutingPolicy& routing() const { return *routing_; }
+    [[nodiscard]] const CircuitSchedule& circuits() const { return circuits_; }
+    [[nodiscard]] bool is_static() const { return circuits_.is_static(); }
+
+    /// Sum of the rates of all links out of (into) a host: no host ever sends (receives) faster.
+    [[nodiscard]] Bandwidth egress_rate(HostId host) const;
+    [[nodiscard]] Bandwidth ingress_rate(HostId host) const;
+
+private:
+    friend class FabricBuilder;
+    Fabric() = default;
+
+    std::string kind_;
+    Graph graph_;
+    std::size_t host_count_ = 0;
+    IndexedVector<LinkId, const Link*> links_;  // into the edge properties of graph_
+    IndexedVector<LinkId, NodeId> sources_;
+    IndexedVector<LinkId, NodeId> targets_;
+    std::vector<std::uint32_t> first_links_;  // node_count + 1
+    std::shared_ptr<const RoutingPolicy> routing_;
+    CircuitSchedule circuits_;
+};
+
+/// Which of several equal paths a message takes.
+enum class LoadBalancing : std::uint8_t {
+    kFlowHash,  ///< ECMP: one path per (source, destination), chosen by hash at every branch
+    kSpray      ///< ideal packet spraying: every branch splits evenly over all its equal next links
+};
+
+class FabricBuilder {
+public:
+    explicit FabricBuilder(std::string kind)
+        : kind_(std::move(kind)) {}
+
+    /// Hosts must be added before switches.
+    HostId add_host(std::string name);
+    NodeId add_switch(std::string name, Bytes buffer = Bytes(0));
+
+    /// Handle of a cable while it is being built: its two directions in builder numbering.
+    struct Cable {
+        std::uint32_t forward;
+        std::uint32_t backward;
+    };
+    /// A full-duplex cable between two distinct nodes; rate > 0 and latency >= 0, else an invariant fails
+    /// (parameters from a user were checked before).
+    Cable connect(NodeId a, NodeId b, const LinkParameters& both_directions);
+    Cable connect(NodeId a, NodeId b, const LinkParameters& forward, const LinkParameters& backward);
+
+    /// Directions named in no interval exist at all times. Indices are those of `Cable`.
+    void set_circuits(Time period, std::vector<CircuitInterval<std::uint32_t>> intervals);
+
+    /// Freezes: sorts links, fixes ids, installs shortest-path routing with the given choice among equal paths.
+    /// `seed` enters the flow hash. The fabric must have at least one host.
+    [[nodiscard]] std::shared_ptr<const Fabric> build(LoadBalancing load_balancing = LoadBalancing::kFlowHash,
+                                                      std::uint64_t seed = 1) &&;
+
+private:
+    struct PendingLink {
+        NodeId source;
+        NodeId target;
+        LinkParameters parameters;
+        std::uint32_t reverse;
+    };
+
+    std::string kind_;
+    std::vector<Node> nodes_;
+    std::size_t host_count_ = 0;
+    std::vector<PendingLink> links_;
+    Time period_;
+    std::vector<CircuitInterval<std::uint32_t>> intervals_;
+};
+
+}  // namespace astrolabe::network

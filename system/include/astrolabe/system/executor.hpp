@@ -1,0 +1,109 @@
+/// The executor: ranks carrying out a Program over a network.
+///
+/// Chunks. A collective of S bytes per rank is cut in k = clamp(ceil(S / minimum_chunk), 1, chunks) chunks whose
+/// sizes sum exactly to S and differ by at most one byte; each chunk runs the algorithm's schedule by itself.
+/// A collective of zero bytes, or of one rank, is finished as soon as it is issued everywhere in its group.
+///
+/// Order and window (three-layers 3.3). Every collective gets a priority when the first rank of its group issues it:
+/// one counter per group, LIFO takes ++counter, FIFO --counter, HIGHEST is above both; ties go to the earlier issue. A
+/// rank has at most `active_chunks` chunks under way and starts the next when one is done; started chunks are
+/// never pre-empted. Which chunk is next is agreed: one arbiter per group keeps the order in which chunks start, the
+/// first rank with room extends it by its highest-priority waiting chunk, all ranks follow that order. So no two
+/// ranks ever fill their windows with different collectives and wait for one another.
+///
+/// Costs. Each message waits `injection_latency` at its sender before it enters the network; copies of different
+/// messages overlap. Reduction is free.
+///
+/// Memory follows the chunks under way, not the messages of the whole run.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <astrolabe/core/signal.hpp>
+#include <astrolabe/network/backend.hpp>
+#include <astrolabe/system/algorithm.hpp>
+#include <astrolabe/system/program.hpp>
+
+namespace astrolabe::system {
+
+enum class Scheduling : std::uint8_t { kLifo, kFifo };
+
+struct CollectiveChoice {
+    std::shared_ptr<const CollectiveAlgorithm> algorithm;
+    std::uint32_t chunks = 1;
+};
+
+struct SystemOptions {
+    Scheduling scheduling = Scheduling::kLifo;
+    std::uint32_t active_chunks = 64;
+    Time injection_latency;
+    Bytes minimum_chunk = Bytes(1024);
+    std::array<CollectiveChoice, kCollectiveKinds> collectives;  ///< by CollectiveKind
+};
+
+/// k chunk sizes that sum exactly to `size` and differ by at most one byte, larger ones first:
+/// size of chunk `index` of `count`.
+[[nodiscard]] constexpr Bytes part_size(Bytes size, std::uint64_t count, std::uint64_t index) {
+    const auto parts = static_cast<std::int64_t>(count);
+    return Bytes(size.count() / parts + (static_cast<std::int64_t>(index) < size.count() % parts ? 1 : 0));
+}
+[[nodiscard]] std::uint32_t chunk_count(Bytes size, Bytes minimum_chunk, std::uint32_t chunks);
+
+/// What became of one operation, over all ranks.
+struct OperationRecord {
+    Time first_issue;
+    Time first_start;  ///< a collective's first chunk; a compute operation's first rank
+    Time last_finish;
+    Bytes bytes_sent;  ///< payload over all ranks
+    std::uint64_t messages = 0;
+    std::uint32_t chunks = 0;
+    Time exposed;      ///< summed over ranks
+};
+
+/// Where one rank's time went; total = compute + Σ exposed + drain.
+struct RankRecord {
+    Time compute;
+    std::map<std::string, Time> exposed;  ///< by name of the collective waited for
+    Time drain;
+    std::vector<Time> iteration_ends;
+};
+
+struct ExecutionReport {
+    bool finished = false;
+    std::string stall;  ///< when not finished: who waits for what, one line each
+    Time total;         ///< when the last rank had nothing left to do
+    std::vector<RankRecord> ranks;
+    IndexedVector<OperationId, OperationRecord> operations;
+};
+
+class Executor {
+public:
+    /// `placement[r]` is the host of rank r; hosts differ. Program and backend must outlive the executor.
+    Executor(const Program& program, SystemOptions options, network::NetworkBackend& backend,
+             std::vector<network::HostId> placement);
+    ~Executor();
+    Executor(const Executor&) = delete;
+    Executor& operator=(const Executor&) = delete;
+
+    /// Runs to the end, or to a stall, or until the backend was stopped. Once.
+    [[nodiscard]] ExecutionReport run();
+
+    /// (operation, rank, time); a collective finishes on each of its ranks, at times of their own.
+    Signal<OperationId, RankId, Time> operation_issued;
+    Signal<OperationId, RankId, Time> operation_finished;
+
+    /// (operations × ranks) finished so far, and in all: for progress.
+    [[nodiscard]] std::uint64_t finished_operations() const;
+    [[nodiscard]] std::uint64_t total_operations() const;
+
+private:
+    class Implementation;
+    std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace astrolabe::system
