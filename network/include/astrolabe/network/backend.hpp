@@ -1,14 +1,16 @@
 /// What the system layer asks of a network, and all it may ask.
 ///
-/// Contract. The caller is single-threaded: it hands over messages and timers before `run` and from inside the
-/// notifications that `run` makes. A backend
+/// Contract. The caller is single-threaded: it hands over messages and timers before `run` and from inside
+/// the notifications that `run` makes. A backend
 ///   - delivers every message exactly once, and notifies at the simulated time the last byte reaches the
 ///     receiving application; messages of one (source, destination) pair are delivered in the order sent;
 ///   - delivers a message of zero bytes after the latency of its path;
 ///   - notifies timers at exactly the time asked for, in the order asked for where times are equal;
-///   - makes every notification of one instant before simulated time moves on, so that what they start together
+///   - makes every notification of one instant before simulated time moves on, so that what they start
+///   together
 ///     starts together;
-///   - returns from `run` when nothing is outstanding, when `stop` was called, or when it can make no progress
+///   - returns from `run` when nothing is outstanding, when `stop` was called, or when it can make no
+///   progress
 ///     (`outstanding_messages() > 0` then tells a stall from an end).
 /// Source and destination of a message differ.
 #pragma once
@@ -36,14 +38,14 @@ protected:
 struct Message {
     HostId source;
     HostId destination;
-    Bytes size;                      ///< payload, >= 0
+    Bytes size;                                   ///< payload, >= 0
     NotificationHandler* on_delivered = nullptr;  ///< must outlive the message; never null
     std::uint64_t token = 0;
 };
 
 struct LinkStatistics {
-    Bytes carried;        ///< payload bytes for flow engines, wire bytes for packet engines
-    Bytes queue_peak;     ///< 0 for flow engines
+    Bytes carried;     ///< payload bytes for flow engines, wire bytes for packet engines
+    Bytes queue_peak;  ///< 0 for flow engines
     std::uint64_t drops = 0;
 };
 
@@ -57,7 +59,7 @@ struct NetworkStatistics {
     std::uint64_t retransmissions = 0;
     std::uint64_t timeouts = 0;
     std::uint64_t ecn_marks = 0;
-    Bytes queue_peak;               ///< of the fullest queue
+    Bytes queue_peak;  ///< of the fullest queue
     std::uint64_t events = 0;
     IndexedVector<LinkId, LinkStatistics> links;
 };

@@ -1,11 +1,12 @@
 /// Which links exist when: the time-varying half of a fabric.
 ///
 /// Model: time is cut in periods of equal length, a period in consecutive intervals that fill it. A *circuit*
-/// is a link named by at least one interval; it exists in those intervals only and carries nothing outside them
-/// (a reconfiguration is an interval that does not name the links it moves). All other links exist always.
-/// A schedule without circuits is static.
+/// is a link named by at least one interval; it exists in those intervals only and carries nothing outside
+/// them (a reconfiguration is an interval that does not name the links it moves). All other links exist
+/// always. A schedule without circuits is static.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include <astrolabe/core/assert.hpp>
@@ -33,9 +34,10 @@ public:
     [[nodiscard]] Time period() const { return period_; }
     [[nodiscard]] const std::vector<CircuitInterval<LinkId>>& intervals() const { return intervals_; }
     /// Does the schedule ever switch this link?
-    [[nodiscard]] bool is_circuit(LinkId link) const { return !is_static() && is_circuit_[link]; }
+    [[nodiscard]] bool is_circuit(LinkId link) const { return !is_static() && is_circuit_[link] != 0; }
 
-    /// Index of the interval that holds `time` (>= 0), and when that interval ends. Intervals are [begin, end).
+    /// Index of the interval that holds `time` (>= 0), and when that interval ends (Time::max() if static).
+    /// An interval includes its begin, not its end.
     struct Position {
         std::size_t interval;
         Time end;
@@ -48,7 +50,7 @@ private:
     Time period_;
     std::vector<CircuitInterval<LinkId>> intervals_;  // link lists sorted
     std::vector<Time> ends_;                          // of each interval, from the start of the period
-    IndexedVector<LinkId, bool> is_circuit_;
+    IndexedVector<LinkId, std::uint8_t> is_circuit_;
 };
 
 }  // namespace astrolabe::network

@@ -1,18 +1,19 @@
 /// The fabric: what carries the bytes, and when.
 ///
 /// Model: a directed multigraph of hosts and switches. A link is one direction of a cable: it serialises at
-/// `rate`, then takes `latency` to arrive; a full-duplex cable is two links that name each other as `reverse`.
-/// `buffer` is the room of the output queue in front of a link, `Node::buffer` the packet memory of a whole
-/// switch that its ports may share; engines without queues ignore both. A circuit schedule (circuit_schedule.hpp)
-/// says which links exist when; a static network has none that come and go.
+/// `rate`, then takes `latency` to arrive; a full-duplex cable is two links that name each other as
+/// `reverse`. `buffer` is the room of the output queue in front of a link, `Node::buffer` the packet memory
+/// of a whole switch that its ports may share; engines without queues ignore both. A circuit schedule
+/// (circuit_schedule.hpp) says which links exist when; a static network has none that come and go.
 ///
 /// Life cycle: a `FabricBuilder` collects nodes and links, `build` checks and freezes them. A Fabric never
 /// changes afterwards and can be shared by everything that runs on it.
 ///
-/// Ids: nodes 0 … hosts-1 are the hosts, in the order they were added; links are numbered by source node, then
-/// in the order they were added. Parallel links between two nodes are kept apart.
+/// Ids: nodes 0 … hosts-1 are the hosts, in the order they were added; links are numbered by source node,
+/// then in the order they were added. Parallel links between two nodes are kept apart.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -53,8 +54,11 @@ struct LinkParameters {
 
 class Fabric {
 public:
-    using Graph =
-        boost::compressed_sparse_row_graph<boost::directedS, Node, Link, boost::no_property, std::uint32_t, std::uint32_t>;
+    using Graph = boost::compressed_sparse_row_graph<boost::directedS, Node, Link, boost::no_property,
+                                                     std::uint32_t, std::uint32_t>;
+
+    Fabric(const Fabric&) = delete;
+    Fabric& operator=(const Fabric&) = delete;
 
     [[nodiscard]] const std::string& kind() const { return kind_; }  ///< "flat", "fat_tree", …
     [[nodiscard]] const Graph& graph() const { return graph_; }      ///< for Boost.Graph algorithms
@@ -122,11 +126,12 @@ public:
     Cable connect(NodeId a, NodeId b, const LinkParameters& both_directions);
     Cable connect(NodeId a, NodeId b, const LinkParameters& forward, const LinkParameters& backward);
 
-    /// Directions named in no interval exist at all times. Indices are those of `Cable`.
+    /// Directions named in no interval exist at all times. Indices are those of `Cable`. The durations of the
+    /// intervals sum to `period`.
     void set_circuits(Time period, std::vector<CircuitInterval<std::uint32_t>> intervals);
 
-    /// Freezes: sorts links, fixes ids, installs shortest-path routing with the given choice among equal paths.
-    /// `seed` enters the flow hash. The fabric must have at least one host.
+    /// Freezes: sorts links, fixes ids, installs shortest-path routing with the given choice among equal
+    /// paths. `seed` enters the flow hash. The fabric must have at least one host.
     [[nodiscard]] std::shared_ptr<const Fabric> build(LoadBalancing load_balancing = LoadBalancing::kFlowHash,
                                                       std::uint64_t seed = 1) &&;
 

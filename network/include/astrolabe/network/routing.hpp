@@ -1,8 +1,8 @@
 /// Routing contract: which way from here to a host, for packet engines hop by hop and for flow engines whole.
 ///
-/// A packet engine asks `next_links` at every node and picks one (by flow hash or per packet); a flow engine asks
-/// `route` once per host pair and gets every link with the share of the flow's bytes it carries. Both see the same
-/// choice: under kFlowHash the single path of `route` is the one that `select` picks link by link.
+/// A packet engine asks `next_links` at every node and picks one (by flow hash or per packet); a flow engine
+/// asks `route` once per host pair and gets every link with the share of the flow's bytes it carries. Both
+/// see the same choice: under kFlowHash the single path of `route` is what `select` picks link by link.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,10 @@ struct RouteLeg {
 };
 
 struct Route {
-    std::vector<RouteLeg> legs;  ///< in hop order on a single path; grouped by distance from the source otherwise
-    Time latency;                ///< of the longest path
-    std::size_t hops = 0;        ///< links on the longest path
+    /// In hop order on a single path; grouped by distance from the source otherwise.
+    std::vector<RouteLeg> legs;
+    Time latency;          ///< of the longest path
+    std::size_t hops = 0;  ///< links on the longest path
 };
 
 class RoutingPolicy {

@@ -1,0 +1,137 @@
+#include <algorithm>
+#include <utility>
+
+#include <astrolabe/core/assert.hpp>
+#include <astrolabe/network/fabric.hpp>
+#include <astrolabe/network/shortest_path_routing.hpp>
+
+namespace astrolabe::network {
+
+Bandwidth Fabric::egress_rate(HostId host) const {
+    const NodeId node = node_of(host);
+    const LinkId first = first_link(node);
+    Bandwidth sum;
+    for (std::size_t i = 0; i < out_degree(node); ++i) {
+        sum += link(LinkId(first.index() + i)).rate;
+    }
+    return sum;
+}
+
+Bandwidth Fabric::ingress_rate(HostId host) const {
+    // Every link is half of a cable, so the links into a host are the reverses of those out of it.
+    const NodeId node = node_of(host);
+    const LinkId first = first_link(node);
+    Bandwidth sum;
+    for (std::size_t i = 0; i < out_degree(node); ++i) {
+        sum += link(link(LinkId(first.index() + i)).reverse).rate;
+    }
+    return sum;
+}
+
+HostId FabricBuilder::add_host(std::string name) {
+    ASTROLABE_ASSERT(nodes_.size() == host_count_, "hosts are added before switches");
+    nodes_.push_back({NodeKind::kHost, std::move(name), Bytes(0)});
+    return HostId(host_count_++);
+}
+
+NodeId FabricBuilder::add_switch(std::string name, Bytes buffer) {
+    ASTROLABE_ASSERT(buffer >= Bytes(0), "a switch buffer is a size");
+    nodes_.push_back({NodeKind::kSwitch, std::move(name), buffer});
+    return NodeId(nodes_.size() - 1);
+}
+
+FabricBuilder::Cable FabricBuilder::connect(NodeId a, NodeId b, const LinkParameters& both_directions) {
+    return connect(a, b, both_directions, both_directions);
+}
+
+FabricBuilder::Cable FabricBuilder::connect(NodeId a, NodeId b, const LinkParameters& forward,
+                                            const LinkParameters& backward) {
+    ASTROLABE_ASSERT(a.index() < nodes_.size() && b.index() < nodes_.size(),
+                     "a cable joins nodes that exist");
+    ASTROLABE_ASSERT(a != b, "a cable joins two distinct nodes");
+    for (const LinkParameters* direction : {&forward, &backward}) {
+        ASTROLABE_ASSERT(direction->rate > Bandwidth(0), "a link has a rate");
+        ASTROLABE_ASSERT(direction->latency >= Time(0) && direction->buffer >= Bytes(0),
+                         "latency and buffer of a link are not negative");
+    }
+    const auto index = static_cast<std::uint32_t>(links_.size());
+    links_.push_back({a, b, forward, index + 1});
+    links_.push_back({b, a, backward, index});
+    return {index, index + 1};
+}
+
+void FabricBuilder::set_circuits(Time period, std::vector<CircuitInterval<std::uint32_t>> intervals) {
+    period_ = period;
+    intervals_ = std::move(intervals);
+}
+
+std::shared_ptr<const Fabric> FabricBuilder::build(LoadBalancing load_balancing, std::uint64_t seed) && {
+    ASTROLABE_ASSERT(host_count_ > 0, "a fabric has a host");
+    const std::size_t node_count = nodes_.size();
+    const std::size_t link_count = links_.size();
+
+    // Counting sort by source keeps the order in which links were added to a node.
+    const std::shared_ptr<Fabric> fabric(new Fabric);
+    fabric->first_links_.assign(node_count + 1, 0);
+    for (const PendingLink& link : links_) {
+        ++fabric->first_links_[link.source.index() + 1];
+    }
+    for (std::size_t i = 0; i < node_count; ++i) {
+        fabric->first_links_[i + 1] += fabric->first_links_[i];
+    }
+    std::vector<std::uint32_t> next_of_node(fabric->first_links_.begin(), fabric->first_links_.end() - 1);
+    std::vector<LinkId> id_of(link_count);
+    std::vector<std::uint32_t> pending_of(link_count);
+    for (std::uint32_t i = 0; i < link_count; ++i) {
+        const std::uint32_t id = next_of_node[links_[i].source.index()]++;
+        id_of[i] = LinkId(id);
+        pending_of[id] = i;
+    }
+
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> ends;
+    std::vector<Link> properties;
+    ends.reserve(link_count);
+    properties.reserve(link_count);
+    fabric->sources_.reserve(link_count);
+    fabric->targets_.reserve(link_count);
+    for (const std::uint32_t i : pending_of) {
+        const PendingLink& link = links_[i];
+        ends.emplace_back(link.source.index(), link.target.index());
+        properties.push_back(
+            {link.parameters.rate, link.parameters.latency, link.parameters.buffer, id_of[link.reverse]});
+        fabric->sources_.push_back(link.source);
+        fabric->targets_.push_back(link.target);
+    }
+    fabric->graph_ = Fabric::Graph(boost::edges_are_sorted, ends.begin(), ends.end(), properties.begin(),
+                                   static_cast<std::uint32_t>(node_count));
+    for (std::uint32_t i = 0; i < node_count; ++i) {
+        fabric->graph_[boost::vertex(i, fabric->graph_)] = std::move(nodes_[i]);
+    }
+    fabric->links_.reserve(link_count);
+    for (std::uint32_t i = 0; i < link_count; ++i) {
+        const Fabric::Graph::edge_descriptor edge(ends[i].first, i);
+        fabric->links_.push_back(&fabric->graph_[edge]);
+    }
+
+    fabric->kind_ = std::move(kind_);
+    fabric->host_count_ = host_count_;
+    if (!intervals_.empty()) {
+        std::vector<CircuitInterval<LinkId>> intervals;
+        intervals.reserve(intervals_.size());
+        for (const CircuitInterval<std::uint32_t>& pending : intervals_) {
+            CircuitInterval<LinkId>& interval = intervals.emplace_back();
+            interval.duration = pending.duration;
+            interval.links.reserve(pending.links.size());
+            for (const std::uint32_t link : pending.links) {
+                ASTROLABE_ASSERT(link < link_count, "a circuit is a link of the fabric");
+                interval.links.push_back(id_of[link]);
+            }
+        }
+        fabric->circuits_ = CircuitSchedule(link_count, std::move(intervals));
+        ASTROLABE_ASSERT(fabric->circuits_.period() == period_, "the intervals fill the period");
+    }
+    fabric->routing_ = std::make_shared<const ShortestPathRouting>(*fabric, load_balancing, seed);
+    return fabric;
+}
+
+}  // namespace astrolabe::network

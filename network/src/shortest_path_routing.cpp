@@ -1,0 +1,234 @@
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include <astrolabe/core/assert.hpp>
+#include <astrolabe/network/shortest_path_routing.hpp>
+
+namespace astrolabe::network {
+
+namespace {
+
+/// A bijection of 64-bit words in which every input bit reaches every output bit: the finaliser of SplitMix64
+/// (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA 2014, figure 17).
+std::uint64_t mix(std::uint64_t word) {
+    word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9U;
+    word = (word ^ (word >> 27)) * 0x94d049bb133111ebU;
+    return word ^ (word >> 31);
+}
+
+/// Odd, near 2^64 / golden ratio: spreads small consecutive integers before mixing (same source, section 4).
+constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15U;
+
+std::uint64_t flow_hash(std::uint64_t seed, HostId source, HostId destination, NodeId node) {
+    const std::uint64_t pair = (std::uint64_t{source.index()} << 32) | destination.index();
+    const std::uint64_t flow = mix(mix(seed + kGolden) ^ pair);
+    return mix(flow + kGolden * (std::uint64_t{node.index()} + 1));
+}
+
+}  // namespace
+
+ShortestPathRouting::ShortestPathRouting(const Fabric& fabric, LoadBalancing load_balancing,
+                                         std::uint64_t seed)
+    : fabric_(fabric),
+      load_balancing_(load_balancing),
+      seed_(seed),
+      forwarding_index_(fabric.node_count(), kLeaf),
+      leaf_up_(fabric.host_count()),
+      leaf_down_(fabric.host_count()) {
+    for (std::size_t i = 0; i < fabric.node_count(); ++i) {
+        const NodeId node(i);
+        const bool is_host = fabric.node(node).kind == NodeKind::kHost;
+        if (is_host && fabric.out_degree(node) == 1) {
+            const LinkId up = fabric.first_link(node);
+            if (fabric.node(fabric.target(up)).kind == NodeKind::kSwitch) {
+                leaf_up_[i] = up;
+                leaf_down_[i] = fabric.link(up).reverse;
+                continue;
+            }
+        }
+        forwarding_index_[node] = static_cast<std::uint32_t>(forwarding_nodes_.size());
+        forwarding_nodes_.push_back(node);
+    }
+    tables_ = std::vector<std::atomic<const Table*>>(forwarding_nodes_.size());
+}
+
+ShortestPathRouting::~ShortestPathRouting() {
+    for (const std::atomic<const Table*>& table : tables_) {
+        delete table.load(std::memory_order_relaxed);
+    }
+}
+
+bool ShortestPathRouting::is_leaf_host(NodeId node) const {
+    return forwarding_index_[node] == kLeaf;
+}
+
+NodeId ShortestPathRouting::attachment(NodeId node) const {
+    return is_leaf_host(node) ? fabric_.target(leaf_up_[node.index()]) : node;
+}
+
+const ShortestPathRouting::Table& ShortestPathRouting::table_of(NodeId attachment) const {
+    std::atomic<const Table*>& slot = tables_[forwarding_index_[attachment]];
+    const Table* table = slot.load(std::memory_order_acquire);
+    if (table == nullptr) {
+        const std::lock_guard lock(building_);
+        table = slot.load(std::memory_order_relaxed);
+        if (table == nullptr) {
+            table = make_table(attachment).release();
+            slot.store(table, std::memory_order_release);
+        }
+    }
+    return *table;
+}
+
+std::unique_ptr<const ShortestPathRouting::Table> ShortestPathRouting::make_table(NodeId attachment) const {
+    constexpr std::uint32_t kUnreached = std::numeric_limits<std::uint32_t>::max();
+    std::vector<std::uint32_t> distance(forwarding_nodes_.size(), kUnreached);
+    std::vector<NodeId> reached = {attachment};
+    distance[forwarding_index_[attachment]] = 0;
+    // Backwards from the destination: the links into a node are the reverses of those out of it.
+    for (std::size_t head = 0; head < reached.size(); ++head) {
+        const NodeId node = reached[head];
+        const LinkId first = fabric_.first_link(node);
+        for (std::size_t i = 0; i < fabric_.out_degree(node); ++i) {
+            const NodeId neighbour = fabric_.target(LinkId(first.index() + i));
+            const std::uint32_t index = forwarding_index_[neighbour];
+            if (index != kLeaf && distance[index] == kUnreached) {
+                distance[index] = distance[forwarding_index_[node]] + 1;
+                reached.push_back(neighbour);
+            }
+        }
+    }
+
+    auto table = std::make_unique<Table>(forwarding_nodes_.size(), nullptr);
+    LinkSet links;
+    for (std::size_t head = 1; head < reached.size(); ++head) {
+        const NodeId node = reached[head];
+        const std::uint32_t index = forwarding_index_[node];
+        const LinkId first = fabric_.first_link(node);
+        links.clear();
+        for (std::size_t i = 0; i < fabric_.out_degree(node); ++i) {
+            const LinkId link(first.index() + i);
+            const std::uint32_t next = forwarding_index_[fabric_.target(link)];
+            if (next != kLeaf && distance[next] + 1 == distance[index]) {
+                links.push_back(link);
+            }
+        }
+        (*table)[index] = intern(links);
+    }
+    return table;
+}
+
+const ShortestPathRouting::LinkSet* ShortestPathRouting::intern(const LinkSet& links) const {
+    std::uint64_t hash = links.size();
+    for (const LinkId link : links) {
+        hash = mix(hash + kGolden * (std::uint64_t{link.index()} + 1));
+    }
+    const auto [begin, end] = link_sets_by_hash_.equal_range(hash);
+    for (auto candidate = begin; candidate != end; ++candidate) {
+        if (*candidate->second == links) {
+            return candidate->second;
+        }
+    }
+    const LinkSet* set = &link_sets_.emplace_back(links);
+    link_sets_by_hash_.emplace(hash, set);
+    return set;
+}
+
+std::span<const LinkId> ShortestPathRouting::next_links(NodeId at, HostId destination) const {
+    const NodeId target = fabric_.node_of(destination);
+    if (at == target) {
+        return {};
+    }
+    const NodeId exit = attachment(target);
+    const NodeId entry = attachment(at);
+    if (entry == exit) {
+        if (is_leaf_host(at)) {
+            return {&leaf_up_[at.index()], 1};
+        }
+        ASTROLABE_ASSERT(is_leaf_host(target), "two distinct forwarding nodes have distinct attachments");
+        return {&leaf_down_[target.index()], 1};
+    }
+    const LinkSet* links = table_of(exit)[forwarding_index_[entry]];
+    if (links == nullptr) {
+        return {};
+    }
+    if (is_leaf_host(at)) {
+        return {&leaf_up_[at.index()], 1};
+    }
+    return *links;
+}
+
+LinkId ShortestPathRouting::select(NodeId at, HostId source, HostId destination) const {
+    const std::span<const LinkId> links = next_links(at, destination);
+    ASTROLABE_ASSERT(!links.empty(), "a link is selected only where there is one");
+    if (links.size() == 1) {
+        return links.front();
+    }
+    const std::uint64_t upper = flow_hash(seed_, source, destination, at) >> 32;
+    return links[static_cast<std::size_t>((upper * links.size()) >> 32)];
+}
+
+Route ShortestPathRouting::route(HostId source, HostId destination) const {
+    ASTROLABE_ASSERT(source != destination, "a route leads from one host to another");
+    if (next_links(fabric_.node_of(source), destination).empty()) {
+        return {};
+    }
+    return load_balancing_ == LoadBalancing::kFlowHash ? single_path(source, destination)
+                                                       : spread(source, destination);
+}
+
+Route ShortestPathRouting::single_path(HostId source, HostId destination) const {
+    Route route;
+    const NodeId target = fabric_.node_of(destination);
+    for (NodeId at = fabric_.node_of(source); at != target;) {
+        const LinkId link = select(at, source, destination);
+        route.legs.push_back({link, 1.0});
+        route.latency += fabric_.link(link).latency;
+        at = fabric_.target(link);
+    }
+    route.hops = route.legs.size();
+    return route;
+}
+
+Route ShortestPathRouting::spread(HostId source, HostId destination) const {
+    struct Reached {
+        NodeId node;
+        double share;
+        Time latency;  // of the longest path from the source
+    };
+    // All shortest paths have the same length, so the nodes at one distance from the source form a stage that
+    // is complete before the next is entered.
+    const NodeId target = fabric_.node_of(destination);
+    std::vector<Reached> stage = {{fabric_.node_of(source), 1.0, Time(0)}};
+    std::vector<Reached> next_stage;
+    Route route;
+    while (stage.front().node != target) {
+        next_stage.clear();
+        for (const Reached& reached : stage) {
+            const std::span<const LinkId> links = next_links(reached.node, destination);
+            const double share = reached.share / static_cast<double>(links.size());
+            for (const LinkId link : links) {
+                route.legs.push_back({link, share});
+                next_stage.push_back(
+                    {fabric_.target(link), share, reached.latency + fabric_.link(link).latency});
+            }
+        }
+        std::stable_sort(next_stage.begin(), next_stage.end(),
+                         [](const Reached& a, const Reached& b) { return a.node < b.node; });
+        stage.clear();
+        for (const Reached& reached : next_stage) {
+            if (stage.empty() || stage.back().node != reached.node) {
+                stage.push_back(reached);
+            } else {
+                stage.back().share += reached.share;
+                stage.back().latency = std::max(stage.back().latency, reached.latency);
+            }
+        }
+        ++route.hops;
+    }
+    route.latency = stage.front().latency;
+    return route;
+}
+
+}  // namespace astrolabe::network
