@@ -20,7 +20,8 @@ namespace {
 constexpr std::size_t kLargestFile = std::size_t{64} << 20;
 constexpr std::size_t kMostValues = 1'000'000;
 
-SourceRange range_at(const std::shared_ptr<const SourceText>& source, const YAML::Mark& mark, std::size_t length) {
+SourceRange range_at(const std::shared_ptr<const SourceText>& source, const YAML::Mark& mark,
+                     std::size_t length) {
     if (mark.is_null()) {
         return {source, 0, 0, 1};
     }
@@ -35,7 +36,8 @@ Diagnostic error_at(std::string code, SourceRange where, std::string message, st
 class TreeBuilder final : public YAML::EventHandler {
 public:
     TreeBuilder(std::shared_ptr<const SourceText> source, Diagnostics& errors)
-        : source_(std::move(source)), errors_(errors) {}
+        : source_(std::move(source)),
+          errors_(errors) {}
 
     [[nodiscard]] std::optional<ConfigNode> take_root() { return std::move(root_); }
 
@@ -51,8 +53,8 @@ public:
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
         const auto found = anchors_.find(anchor);
         if (found == anchors_.end()) {
-            errors_.push_back(error_at("config.alias", range_at(source_, mark, 1), "an alias names a value that contains it",
-                                       "write the value out"));
+            errors_.push_back(error_at("config.alias", range_at(source_, mark, 1),
+                                       "an alias names a value that contains it", "write the value out"));
             add(ConfigNode::scalar(""), 0);
             return;
         }
@@ -61,7 +63,8 @@ public:
         add(std::move(copy), 0);
     }
 
-    void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value) override {
+    void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  const std::string& value) override {
         check_tag(mark, tag);
         ConfigNode node = ConfigNode::scalar(value);
         node.where = range_at(source_, mark, std::max<std::size_t>(value.size(), 1) + (tag == "!" ? 2 : 0));
@@ -133,7 +136,8 @@ private:
             parent.node.items.push_back(std::move(node));
         } else if (!parent.key) {
             if (!node.is_scalar()) {
-                errors_.push_back(error_at("config.key", node.where, fmt::format("a key must be a word, not {}", node.kind_name())));
+                errors_.push_back(error_at("config.key", node.where,
+                                           fmt::format("a key must be a word, not {}", node.kind_name())));
             }
             parent.key.emplace(node.text, node.where);
         } else {
@@ -150,8 +154,8 @@ private:
             parent.node.entries.push_back({std::move(key), std::move(where), std::move(node)});
             return;
         }
-        Diagnostic duplicate = error_at("config.duplicate-key", std::move(where), fmt::format("'{}' is given twice", key),
-                                        "keep one of the two");
+        Diagnostic duplicate = error_at("config.duplicate-key", std::move(where),
+                                        fmt::format("'{}' is given twice", key), "keep one of the two");
         duplicate.notes.emplace_back(same->key_where, "first given here");
         errors_.push_back(std::move(duplicate));
     }
@@ -189,12 +193,14 @@ public:
             return std::nullopt;
         }
         if (std::filesystem::is_directory(status)) {
-            errors_.push_back(error_at("config.file", named_at, fmt::format("'{}' is a folder, expected a YAML file", path.string())));
+            errors_.push_back(error_at("config.file", named_at,
+                                       fmt::format("'{}' is a folder, expected a YAML file", path.string())));
             return std::nullopt;
         }
         const std::filesystem::path identity = std::filesystem::weakly_canonical(path, failure);
         if (std::find(stack_.begin(), stack_.end(), identity) != stack_.end()) {
-            errors_.push_back(error_at("config.include-cycle", named_at, fmt::format("'{}' includes itself", path.string()),
+            errors_.push_back(error_at("config.include-cycle", named_at,
+                                       fmt::format("'{}' includes itself", path.string()),
                                        "remove one of the includes of the cycle"));
             return std::nullopt;
         }
@@ -219,7 +225,8 @@ public:
         return node;
     }
 
-    std::optional<ConfigNode> load_text(std::string text, std::string name, const std::filesystem::path& directory) {
+    std::optional<ConfigNode> load_text(std::string text, std::string name,
+                                        const std::filesystem::path& directory) {
         const auto source = std::make_shared<const SourceText>(SourceText{std::move(name), std::move(text)});
         std::optional<ConfigNode> root = parse(source);
         if (root) {
@@ -231,7 +238,8 @@ public:
 private:
     std::optional<ConfigNode> parse(const std::shared_ptr<const SourceText>& source) {
         if (source->text.find('\0') != std::string::npos) {
-            errors_.push_back(error_at("config.syntax", {source, 0, 0, 1}, "not a text: it holds a NUL byte"));
+            errors_.push_back(
+                error_at("config.syntax", {source, 0, 0, 1}, "not a text: it holds a NUL byte"));
             return std::nullopt;
         }
         TreeBuilder builder(source, errors_);
@@ -247,8 +255,9 @@ private:
             TreeBuilder second(source, errors_);
             if (parser.HandleNextDocument(second)) {
                 const std::optional<ConfigNode> next = second.take_root();
-                errors_.push_back(error_at("config.documents", next ? next->where : SourceRange{source, 0, 0, 1},
-                                           "a second YAML document starts here", "one file holds one document"));
+                errors_.push_back(
+                    error_at("config.documents", next ? next->where : SourceRange{source, 0, 0, 1},
+                             "a second YAML document starts here", "one file holds one document"));
             }
             return root;
         } catch (const YAML::Exception& exception) {
@@ -277,7 +286,8 @@ private:
         std::reverse(paths.begin(), paths.end());
         for (const ConfigNode& path : paths) {
             if (!path.is_scalar() || path.text.empty()) {
-                errors_.push_back(error_at("config.include", path.where, "include takes a path or a list of paths"));
+                errors_.push_back(
+                    error_at("config.include", path.where, "include takes a path or a list of paths"));
                 continue;
             }
             std::optional<ConfigNode> base = load_file(directory / path.text, path.where);
@@ -285,8 +295,9 @@ private:
                 continue;
             }
             if (!base->is_mapping()) {
-                errors_.push_back(error_at("config.include", path.where,
-                                           fmt::format("'{}' holds {}, expected a mapping", path.text, base->kind_name())));
+                errors_.push_back(
+                    error_at("config.include", path.where,
+                             fmt::format("'{}' holds {}, expected a mapping", path.text, base->kind_name())));
                 continue;
             }
             std::erase_if(base->entries, [](const ConfigEntry& entry) { return entry.key == "schema"; });
@@ -298,8 +309,8 @@ private:
         std::vector<std::string> names;
         std::error_code failure;
         const std::filesystem::path folder = path.parent_path().empty() ? "." : path.parent_path();
-        for (std::filesystem::directory_iterator it(folder, failure), end; !failure && it != end && names.size() < 1000;
-             it.increment(failure)) {
+        for (std::filesystem::directory_iterator it(folder, failure), end;
+             !failure && it != end && names.size() < 1000; it.increment(failure)) {
             names.push_back(it->path().filename().string());
         }
         std::sort(names.begin(), names.end());
@@ -310,7 +321,8 @@ private:
         } else if (!near.empty()) {
             hint = fmt::format("did you mean '{}'?", near.front());
         }
-        errors_.push_back(error_at("config.no-such-file", named_at, fmt::format("cannot open '{}'", path.string()), hint));
+        errors_.push_back(
+            error_at("config.no-such-file", named_at, fmt::format("cannot open '{}'", path.string()), hint));
     }
 
     Diagnostics& errors_;
@@ -390,7 +402,9 @@ ConfigNode ConfigNode::sequence(std::vector<ConfigNode> items) {
     return node;
 }
 
-ConfigNode ConfigNode::mapping() { return {}; }
+ConfigNode ConfigNode::mapping() {
+    return {};
+}
 
 std::string_view ConfigNode::kind_name() const {
     switch (kind) {
@@ -452,22 +466,26 @@ Result<ConfigNode> parse_config(std::string text, std::string name, const std::f
 }
 
 std::filesystem::path directory_of(const ConfigNode& node) {
-    return node.where.source ? std::filesystem::path(node.where.source->name).parent_path() : std::filesystem::path{};
+    return node.where.source ? std::filesystem::path(node.where.source->name).parent_path()
+                             : std::filesystem::path{};
 }
 
 Diagnostics apply_override(ConfigNode& root, std::string_view assignment) {
     const auto source = std::make_shared<const SourceText>(SourceText{"--set", std::string(assignment)});
     const auto refuse = [&](std::size_t column, std::size_t length, std::string message, std::string hint) {
-        return Diagnostics{error_at("config.override",
-                                    {source, 1, static_cast<int>(column) + 1, static_cast<int>(std::max<std::size_t>(length, 1))},
-                                    std::move(message), std::move(hint))};
+        return Diagnostics{error_at(
+            "config.override",
+            {source, 1, static_cast<int>(column) + 1, static_cast<int>(std::max<std::size_t>(length, 1))},
+            std::move(message), std::move(hint))};
     };
     const std::size_t equals = assignment.find('=');
     if (equals == std::string_view::npos || equals == 0) {
-        return refuse(0, assignment.size(), "an override is written path=value", "for example --set cluster.ranks=16");
+        return refuse(0, assignment.size(), "an override is written path=value",
+                      "for example --set cluster.ranks=16");
     }
     // The value keeps its column, so that a diagnostic points into the argument as it was typed.
-    Result<ConfigNode> value = parse_config(std::string(equals + 1, ' ') + std::string(assignment.substr(equals + 1)), "--set");
+    Result<ConfigNode> value =
+        parse_config(std::string(equals + 1, ' ') + std::string(assignment.substr(equals + 1)), "--set");
     if (!value) {
         Diagnostics errors = value.error();
         for (Diagnostic& error : errors) {
@@ -486,14 +504,16 @@ Diagnostics apply_override(ConfigNode& root, std::string_view assignment) {
         if (node->is_sequence()) {
             const std::optional<std::size_t> index = list_index(step);
             if (!index || *index >= node->items.size()) {
-                return refuse(column, step.size(), fmt::format("'{}' is not an item of a list of {}", step, node->items.size()),
+                return refuse(column, step.size(),
+                              fmt::format("'{}' is not an item of a list of {}", step, node->items.size()),
                               "items count from 0");
             }
             node = &node->items[*index];
             continue;
         }
         if (node->is_scalar()) {
-            return refuse(column, step.size(), fmt::format("'{}' would be inside the value '{}'", step, node->text),
+            return refuse(column, step.size(),
+                          fmt::format("'{}' would be inside the value '{}'", step, node->text),
                           "set the whole section instead: section={key: value}");
         }
         ConfigNode* child = node->find(step);

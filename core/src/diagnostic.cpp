@@ -40,7 +40,8 @@ std::string excerpt(const SourceRange& where) {
         caret -= begin;
     }
     const std::size_t room = line.size() > caret ? line.size() - caret : 1;
-    const std::size_t length = std::clamp<std::size_t>(static_cast<std::size_t>(std::max(where.length, 1)), 1, room);
+    const std::size_t length =
+        std::clamp<std::size_t>(static_cast<std::size_t>(std::max(where.length, 1)), 1, room);
     const std::string number = std::to_string(where.line);
     return fmt::format("  {} | {}\n  {} | {}^{}\n", number, line, std::string(number.size(), ' '),
                        std::string(caret, ' '), std::string(length - 1, '~'));

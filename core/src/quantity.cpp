@@ -28,7 +28,9 @@ struct Unit {
     std::int64_t denominator = 1;
 };
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
 
 std::string_view trim(std::string_view text) {
     while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {
@@ -40,7 +42,8 @@ std::string_view trim(std::string_view text) {
     return text;
 }
 
-/// Reads "12", "0.5", "1e-3", "-4" off the front of `text`; nothing if there is no number or more than 30 digits.
+/// Reads "12", "0.5", "1e-3", "-4" off the front of `text`; nothing if there is no number or more than 30
+/// digits.
 std::optional<Decimal> take_decimal(std::string_view& text) {
     constexpr int kMostDigits = 30;
     std::string_view rest = text;
@@ -139,9 +142,9 @@ Scaling scale(Decimal value, const Unit& unit, std::int64_t& count) {
 }
 
 struct Dimension {
-    std::string_view name;      ///< "bandwidth"
-    std::string_view example;   ///< "100Gbps"
-    std::string_view base;      ///< "1 bit/s"
+    std::string_view name;     ///< "bandwidth"
+    std::string_view example;  ///< "100Gbps"
+    std::string_view base;     ///< "1 bit/s"
     std::span<const Unit> units;
 };
 
@@ -168,9 +171,11 @@ std::vector<Unit> with_prefixes(std::span<const Unit> bases) {
     std::vector<Unit> units;
     for (const Unit& base : bases) {
         for (const Prefix& prefix : kPrefixes) {
-            // 8 bits a byte on top of the largest prefixes would leave 64 bits; such values are out of range anyway.
+            // 8 bits a byte on top of the largest prefixes would leave 64 bits; such values are out of range
+            // anyway.
             if (prefix.factor <= std::numeric_limits<std::int64_t>::max() / base.numerator) {
-                units.push_back({std::string(prefix.name) + base.name, prefix.factor * base.numerator, base.denominator});
+                units.push_back(
+                    {std::string(prefix.name) + base.name, prefix.factor * base.numerator, base.denominator});
             }
         }
     }
@@ -224,8 +229,12 @@ Parsed<T> parse_quantity(std::string_view text, const Dimension& dimension) {
 }  // namespace
 
 Parsed<Time> parse_time(std::string_view text) {
-    static const std::vector<Unit> kUnits{{"s", kPicosecondsPerSecond}, {"ms", 1'000'000'000}, {"us", 1'000'000},
-                                          {"µs", 1'000'000},            {"ns", 1'000},         {"ps", 1},
+    static const std::vector<Unit> kUnits{{"s", kPicosecondsPerSecond},
+                                          {"ms", 1'000'000'000},
+                                          {"us", 1'000'000},
+                                          {"µs", 1'000'000},
+                                          {"ns", 1'000},
+                                          {"ps", 1},
                                           {"min", 60 * kPicosecondsPerSecond},
                                           {"h", 3600 * kPicosecondsPerSecond}};
     return parse_quantity<Time>(text, {"time", "10us", "1ps", kUnits});
@@ -243,7 +252,8 @@ Parsed<Bandwidth> parse_bandwidth(std::string_view text) {
 }
 
 Parsed<Flops> parse_flops(std::string_view text) {
-    static const std::vector<Unit> kUnits = with_prefixes(std::array<Unit, 2>{{{"FLOP", 1, 1}, {"FLOPs", 1, 1}}});
+    static const std::vector<Unit> kUnits =
+        with_prefixes(std::array<Unit, 2>{{{"FLOP", 1, 1}, {"FLOPs", 1, 1}}});
     return parse_quantity<Flops>(text, {"work", "638MFLOP", "1FLOP", kUnits});
 }
 
@@ -262,10 +272,12 @@ Parsed<std::int64_t> parse_integer(std::string_view text) {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (error == std::errc::result_out_of_range) {
-        return ParseFailure{fmt::format("'{}' is out of range for an integer", whole), "the largest is 2^63 - 1"};
+        return ParseFailure{fmt::format("'{}' is out of range for an integer", whole),
+                            "the largest is 2^63 - 1"};
     }
     if (error != std::errc{} || end != digits.data() + digits.size() || digits.empty()) {
-        return ParseFailure{fmt::format("'{}' is not an integer", whole), "write decimal digits only, such as 128"};
+        return ParseFailure{fmt::format("'{}' is not an integer", whole),
+                            "write decimal digits only, such as 128"};
     }
     return value;
 }
@@ -275,7 +287,8 @@ Parsed<double> parse_number(std::string_view text) {
     double value = 0;
     const auto [end, error] = std::from_chars(whole.data(), whole.data() + whole.size(), value);
     if (error != std::errc{} || end != whole.data() + whole.size() || !std::isfinite(value)) {
-        return ParseFailure{fmt::format("'{}' is not a finite number", whole), "write a decimal number, such as 0.5"};
+        return ParseFailure{fmt::format("'{}' is not a finite number", whole),
+                            "write a decimal number, such as 0.5"};
     }
     return value;
 }

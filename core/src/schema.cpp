@@ -6,19 +6,25 @@
 
 namespace astrolabe {
 
-std::string ValueTraits<double>::format(double value) { return fmt::format("{}", value); }
+std::string ValueTraits<double>::format(double value) {
+    return fmt::format("{}", value);
+}
 
-void report_unknown_keys(const ConfigNode& mapping, const std::vector<std::string>& known, std::string_view section,
-                         ReadContext& context) {
+void report_unknown_keys(const ConfigNode& mapping, const std::vector<std::string>& known,
+                         std::string_view section, bool described, ReadContext& context) {
     for (const ConfigEntry& entry : mapping.entries) {
         if (std::find(known.begin(), known.end(), entry.key) == known.end()) {
-            context.error("config.unknown-key", entry.key_where, fmt::format("'{}' is not a key of {}", entry.key, section),
-                          suggest(entry.key, known));
+            context.error(
+                "config.unknown-key", entry.key_where,
+                fmt::format("'{}' is not a key of {}", entry.key, section),
+                suggest(entry.key, known) +
+                    (described ? fmt::format(" (astrolabe describe {} lists all keys)", section) : ""));
         }
     }
 }
 
-void report_problems(const ConfigNode& component, const std::vector<ParameterProblem>& problems, ReadContext& context) {
+void report_problems(const ConfigNode& component, const std::vector<ParameterProblem>& problems,
+                     ReadContext& context) {
     for (const ParameterProblem& problem : problems) {
         // The key itself may have been left at its default; then its nearest enclosing section is the place.
         std::string_view path = problem.key;

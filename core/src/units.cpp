@@ -14,7 +14,8 @@ struct Scale {
     std::string_view unit;
 };
 
-/// The largest unit that divides the count, or, if that is the base unit, the largest that gives at most three decimals.
+/// The largest unit that divides the count, or, if that is the base unit, the largest that gives at most
+/// three decimals.
 template <std::size_t Count>
 std::string shortest(std::int64_t count, const std::array<Scale, Count>& scales) {
     if (count == 0) {
@@ -28,10 +29,12 @@ std::string shortest(std::int64_t count, const std::array<Scale, Count>& scales)
                 continue;
             }
             const std::int64_t whole = count / scale.factor;
-            const std::int64_t fraction = (count < 0 ? -(count % scale.factor) : count % scale.factor) / (scale.factor / power);
+            const std::int64_t fraction =
+                (count < 0 ? -(count % scale.factor) : count % scale.factor) / (scale.factor / power);
             const std::string_view sign = count < 0 && whole == 0 ? "-" : "";
-            std::string text = decimals == 0 ? fmt::format("{}{}", whole, scale.unit)
-                                             : fmt::format("{}{}.{:0{}}{}", sign, whole, fraction, decimals, scale.unit);
+            std::string text =
+                decimals == 0 ? fmt::format("{}{}", whole, scale.unit)
+                              : fmt::format("{}{}.{:0{}}{}", sign, whole, fraction, decimals, scale.unit);
             if (best.empty() || text.size() < best.size()) {
                 best = std::move(text);
             }
@@ -53,11 +56,8 @@ std::string readable_scaled(double value, std::array<std::string_view, 7> units)
 }  // namespace
 
 std::string to_string(Time time) {
-    static constexpr std::array<Scale, 5> kScales{{{kPicosecondsPerSecond, "s"},
-                                                   {1'000'000'000, "ms"},
-                                                   {1'000'000, "us"},
-                                                   {1'000, "ns"},
-                                                   {1, "ps"}}};
+    static constexpr std::array<Scale, 5> kScales{
+        {{kPicosecondsPerSecond, "s"}, {1'000'000'000, "ms"}, {1'000'000, "us"}, {1'000, "ns"}, {1, "ps"}}};
     return shortest(time.count(), kScales);
 }
 
@@ -75,14 +75,20 @@ std::string to_string(Bytes size) {
 }
 
 std::string to_string(Bandwidth rate) {
-    static constexpr std::array<Scale, 5> kScales{
-        {{1'000'000'000'000, "Tbps"}, {1'000'000'000, "Gbps"}, {1'000'000, "Mbps"}, {1'000, "Kbps"}, {1, "bps"}}};
+    static constexpr std::array<Scale, 5> kScales{{{1'000'000'000'000, "Tbps"},
+                                                   {1'000'000'000, "Gbps"},
+                                                   {1'000'000, "Mbps"},
+                                                   {1'000, "Kbps"},
+                                                   {1, "bps"}}};
     return shortest(rate.count(), kScales);
 }
 
 std::string to_string(Flops work) {
-    static constexpr std::array<Scale, 5> kScales{
-        {{1'000'000'000'000, "TFLOP"}, {1'000'000'000, "GFLOP"}, {1'000'000, "MFLOP"}, {1'000, "KFLOP"}, {1, "FLOP"}}};
+    static constexpr std::array<Scale, 5> kScales{{{1'000'000'000'000, "TFLOP"},
+                                                   {1'000'000'000, "GFLOP"},
+                                                   {1'000'000, "MFLOP"},
+                                                   {1'000, "KFLOP"},
+                                                   {1, "FLOP"}}};
     return shortest(work.count(), kScales);
 }
 

@@ -12,15 +12,16 @@ namespace astrolabe {
 [[noreturn]] inline void invariant_failed(std::string_view condition, std::string_view message,
                                           std::source_location where = std::source_location::current()) {
     throw std::logic_error(std::string(where.file_name()) + ":" + std::to_string(where.line()) +
-                           ": invariant failed: " + std::string(condition) + " (" + std::string(message) + ")");
+                           ": invariant failed: " + std::string(condition) + " (" + std::string(message) +
+                           ")");
 }
 
 }  // namespace astrolabe
 
 /// ASTROLABE_ASSERT(condition, "what it means when this fails")
-#define ASTROLABE_ASSERT(condition, message)                       \
-    do {                                                           \
-        if (!(condition)) [[unlikely]] {                           \
-            ::astrolabe::invariant_failed(#condition, (message));  \
-        }                                                          \
+#define ASTROLABE_ASSERT(condition, message)                      \
+    do {                                                          \
+        if (!(condition)) [[unlikely]] {                          \
+            ::astrolabe::invariant_failed(#condition, (message)); \
+        }                                                         \
     } while (false)

@@ -1,11 +1,11 @@
 /// The configuration tree: YAML read strictly, every value with its place.
 ///
-/// Scalars stay text until a schema converts them, so `010`, `no` and `1e3` mean what the schema says and nothing
-/// else. Refused while reading: duplicate keys, several documents, keys that are not scalars, tags, files over 64 MiB,
-/// trees over a million values (aliases count in full).
+/// Scalars stay text until a schema converts them, so `010`, `no` and `1e3` mean what the schema says and
+/// nothing else. Refused while reading: duplicate keys, several documents, keys that are not scalars, tags,
+/// files over 64 MiB, trees over a million values (aliases count in full).
 ///
-/// `include: path` (or a list of paths) in a mapping brings in the mapping of another file; what stands beside it
-/// wins, mapping by mapping. Paths resolve against the file that names them. Cycles are refused.
+/// `include: path` (or a list of paths) in a mapping brings in the mapping of another file; what stands
+/// beside it wins, mapping by mapping. Paths resolve against the file that names them. Cycles are refused.
 ///
 /// All defects of all files are reported at once as far as the syntax lets the reader go on.
 #pragma once

@@ -37,7 +37,7 @@ struct SourceRange {
 };
 
 struct Diagnostic {
-    std::string code;     ///< stable: "config.unknown-key"
+    std::string code;  ///< stable: "config.unknown-key"
     SourceRange where;
     std::string message;  ///< found and expected, one line
     std::string hint;     ///< what to do; may be empty
@@ -51,8 +51,10 @@ using Diagnostics = std::vector<Diagnostic>;
 
 [[nodiscard]] std::string render(const Diagnostics& diagnostics);
 
-/// The candidates nearest to `word` by Damerau–Levenshtein distance, at most max(1, length/3) edits away, best first.
-[[nodiscard]] std::vector<std::string> nearest_names(std::string_view word, std::span<const std::string> candidates);
+/// The candidates nearest to `word` by Damerau–Levenshtein distance, at most max(1, length/3) edits away,
+/// best first.
+[[nodiscard]] std::vector<std::string> nearest_names(std::string_view word,
+                                                     std::span<const std::string> candidates);
 
 /// "did you mean 'a' or 'b'?" or, where nothing is near, "one of: …"; empty without candidates.
 [[nodiscard]] std::string suggest(std::string_view word, std::span<const std::string> candidates);

@@ -7,7 +7,7 @@
 namespace astrolabe {
 
 struct ParameterProblem {
-    std::string key;      ///< dotted, relative to the component: "link.rate"; "" means the component as a whole
+    std::string key;  ///< dotted, relative to the component: "link.rate"; "" means the component as a whole
     std::string message;  ///< found and expected: "rate must be positive, got 0"
     std::string hint;     ///< what to do; may be empty
 };

@@ -1,14 +1,14 @@
 /// Reading quantities: a number followed by a unit, exactly.
 ///
 /// Grammar: `number unit`, optional blanks between; number is decimal digits with an optional fraction and an
-/// optional exponent ("0.5", "1e-3"). Prefixes: k/K 1e3, M, G, T, P, E decimal; Ki, Mi, Gi, Ti, Pi binary; for
-/// time m, u (or µ), n, p below one.
+/// optional exponent ("0.5", "1e-3"). Prefixes: k/K 1e3, M, G, T, P, E decimal; Ki, Mi, Gi, Ti, Pi binary;
+/// for time m, u (or µ), n, p below one.
 ///   time      s ms us ns ps, min, h
 ///   bytes     B with any prefix; b (bit) is accepted where the result is whole bytes
 ///   bandwidth bps, b/s (bits) and B/s, Bps (bytes) with any prefix
 ///   work      FLOP, FLOPs          rate of work  FLOPS, FLOP/s
-/// `0` needs no unit. The value must be a whole number of base units (picoseconds, bytes, bit/s); anything finer is
-/// an error rather than rounded. Parsing is exact: no floating point takes part.
+/// `0` needs no unit. The value must be a whole number of base units (picoseconds, bytes, bit/s); anything
+/// finer is an error rather than rounded. Parsing is exact: no floating point takes part.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,9 @@
 /// Registries: components chosen by name in a file, explicit and described.
 ///
-/// A layer offers `register_builtin_…(Registry<…>&)`; whoever composes the program calls it. There are no static
-/// initialisers and no global maps, so a test can hold a registry with one entry. From an entry come the reading of
-/// its keys, the range checks, the nearest-name hints, `astrolabe describe` and the reference page.
+/// A layer offers `register_builtin_…(Registry<…>&)`; whoever composes the program calls it. There are no
+/// static initialisers and no global maps, so a test can hold a registry with one entry. From an entry come
+/// the reading of its keys, the range checks, the nearest-name hints, `astrolabe describe` and the reference
+/// page.
 #pragma once
 
 #include <functional>
@@ -41,7 +42,8 @@ public:
     void add(Schema<Parameters> schema, std::function<Product(const Parameters&)> make) {
         Entry entry;
         entry.description = {schema.name(), schema.help(), schema.parameters()};
-        entry.read = [schema, make = std::move(make)](const ConfigNode& node, ReadContext& context) -> std::optional<Configured> {
+        entry.read = [schema, make = std::move(make)](const ConfigNode& node,
+                                                      ReadContext& context) -> std::optional<Configured> {
             std::optional<Parameters> parameters = schema.read(node, context, {"kind"});
             if (!parameters) {
                 return std::nullopt;
@@ -52,7 +54,8 @@ public:
             for (ConfigEntry& key : written.entries) {
                 resolved.entries.push_back(std::move(key));
             }
-            return Configured{schema.name(), std::move(resolved), [make, parameters = *parameters] { return make(parameters); }};
+            return Configured{schema.name(), std::move(resolved),
+                              [make, parameters = *parameters] { return make(parameters); }};
         };
         entries_.push_back(std::move(entry));
     }
@@ -60,13 +63,17 @@ public:
     /// Reads `{kind: name, …}`; reports what is wrong with it and returns nothing then.
     [[nodiscard]] std::optional<Configured> read(const ConfigNode& node, ReadContext& context) const {
         if (!node.is_mapping()) {
-            context.error("config.type", node.where, "'" + section_ + "' takes a mapping, found " + std::string(node.kind_name()),
-                          "write {kind: " + (entries_.empty() ? std::string("…") : entries_.front().description.name) + ", …}");
+            context.error(
+                "config.type", node.where,
+                "'" + section_ + "' takes a mapping, found " + std::string(node.kind_name()),
+                "write {kind: " + (entries_.empty() ? std::string("…") : entries_.front().description.name) +
+                    ", …}");
             return std::nullopt;
         }
         const ConfigNode* kind = node.find("kind");
         if (kind == nullptr) {
-            context.error("config.missing-key", node.where, "'" + section_ + "' needs 'kind'", suggest("", names()));
+            context.error("config.missing-key", node.where, "'" + section_ + "' needs 'kind'",
+                          suggest("", names()));
             return std::nullopt;
         }
         for (const Entry& entry : entries_) {

@@ -59,9 +59,7 @@ public:
     }
 
 private:
-    void require_value() const {
-        ASTROLABE_ASSERT(has_value(), "value() of a failed result");
-    }
+    void require_value() const { ASTROLABE_ASSERT(has_value(), "value() of a failed result"); }
 
     std::variant<T, Diagnostics> state_;
 };

@@ -5,9 +5,9 @@
 ///         .optional("switch_buffer", &FlatParameters::switch_buffer, "packet memory of the switch")
 ///         .check(problems);
 ///
-/// The default of an optional parameter is the value it has in a default-constructed struct, so it is said once, in
-/// the struct. Reading reports every defect of a mapping at once: unknown keys (with the nearest known ones),
-/// missing keys, wrong units, values out of range, and what `check` finds across keys.
+/// The default of an optional parameter is the value it has in a default-constructed struct, so it is said
+/// once, in the struct. Reading reports every defect of a mapping at once: unknown keys (with the nearest
+/// known ones), missing keys, wrong units, values out of range, and what `check` finds across keys.
 #pragma once
 
 #include <array>
@@ -31,10 +31,10 @@ namespace astrolabe {
 /// One parameter as documentation shows it.
 struct ParameterDescriptor {
     std::string key;
-    std::string type;           ///< "time", "bandwidth", "integer", "one of lifo, fifo", "mapping", "list of …"
+    std::string type;  ///< "time", "bandwidth", "integer", "one of lifo, fifo", "mapping", "list of …"
     std::string default_value;  ///< as it would be written; empty for a required parameter
     bool required = false;
-    std::string range;          ///< "at least 1"; empty if any value will do
+    std::string range;  ///< "at least 1"; empty if any value will do
     std::string help;
     std::vector<ParameterDescriptor> parameters;  ///< of a nested mapping
 };
@@ -60,7 +60,8 @@ struct Range {
     std::optional<T> most;
 };
 
-/// Specialise with `static constexpr std::array<std::pair<std::string_view, E>, n> kNames` to read an enumeration.
+/// Specialise with `static constexpr std::array<std::pair<std::string_view, E>, n> kNames` to read an
+/// enumeration.
 template <class E>
 struct EnumNames;
 
@@ -111,8 +112,7 @@ struct ValueTraits<double> {
     static std::string format(double value);
 };
 template <std::integral T>
-    requires(!std::same_as<T, bool>)
-struct ValueTraits<T> {
+requires(!std::same_as<T, bool>) struct ValueTraits<T> {
     static std::string type() { return "integer"; }
     static Parsed<T> parse(std::string_view text) {
         Parsed<std::int64_t> parsed = parse_integer(text);
@@ -130,7 +130,7 @@ struct ValueTraits<T> {
     static std::string format(T value) { return std::to_string(value); }
 };
 template <class E>
-    requires std::is_enum_v<E>
+requires std::is_enum_v<E>
 struct ValueTraits<E> {
     static std::vector<std::string> names() {
         std::vector<std::string> all;
@@ -180,14 +180,16 @@ template <ScalarValue T>
     return range.most ? "at most " + ValueTraits<T>::format(*range.most) : std::string{};
 }
 
-/// Reads one scalar; reports and returns nothing if it is not a T within `range`. `what` names it in messages.
+/// Reads one scalar; reports and returns nothing if it is not a T within `range`. `what` names it in
+/// messages.
 template <ScalarValue T>
-[[nodiscard]] std::optional<T> read_scalar(const ConfigNode& node, std::string_view what, ReadContext& context,
-                                           const Range<T>& range = {}) {
+[[nodiscard]] std::optional<T> read_scalar(const ConfigNode& node, std::string_view what,
+                                           ReadContext& context, const Range<T>& range = {}) {
     const std::string name(what);
     if (!node.is_scalar() || (node.text.empty() && !std::same_as<T, std::string>)) {
-        context.error("config.type", node.where,
-                      name + " takes a value (" + ValueTraits<T>::type() + "), found " + std::string(node.kind_name()));
+        context.error(
+            "config.type", node.where,
+            name + " takes a value (" + ValueTraits<T>::type() + "), found " + std::string(node.kind_name()));
         return std::nullopt;
     }
     Parsed<T> parsed = ValueTraits<T>::parse(node.text);
@@ -198,19 +200,22 @@ template <ScalarValue T>
     T value = std::get<T>(std::move(parsed));
     if constexpr (std::totally_ordered<T>) {
         if ((range.least && value < *range.least) || (range.most && value > *range.most)) {
-            context.error("config.range", node.where, name + " is " + node.text + ", expected " + range_text(range));
+            context.error("config.range", node.where,
+                          name + " is " + node.text + ", expected " + range_text(range));
             return std::nullopt;
         }
     }
     return value;
 }
 
-/// Reports the keys of a mapping that are not in `known`. `section` is what `astrolabe describe` takes.
-void report_unknown_keys(const ConfigNode& mapping, const std::vector<std::string>& known, std::string_view section,
-                         ReadContext& context);
+/// Reports the keys of a mapping that are not in `known`; `section` names the mapping, `described` tells
+/// whether `astrolabe describe <section>` lists its keys.
+void report_unknown_keys(const ConfigNode& mapping, const std::vector<std::string>& known,
+                         std::string_view section, bool described, ReadContext& context);
 
 /// Reports problems found across the keys of a component at the places of the keys they name.
-void report_problems(const ConfigNode& component, const std::vector<ParameterProblem>& problems, ReadContext& context);
+void report_problems(const ConfigNode& component, const std::vector<ParameterProblem>& problems,
+                     ReadContext& context);
 
 template <class T>
 class Schema {
@@ -218,7 +223,8 @@ public:
     using Parameters = T;
 
     Schema(std::string name, std::string help)
-        : name_(std::move(name)), help_(std::move(help)) {}
+        : name_(std::move(name)),
+          help_(std::move(help)) {}
 
     [[nodiscard]] const std::string& name() const { return name_; }
     [[nodiscard]] const std::string& help() const { return help_; }
@@ -234,7 +240,8 @@ public:
     /// Absent unless given.
     template <ScalarValue F>
     Schema& optional(std::string key, std::optional<F> T::*member, std::string help, Range<F> range = {}) {
-        ParameterDescriptor descriptor{key, ValueTraits<F>::type(), "unset", false, range_text(range), std::move(help), {}};
+        ParameterDescriptor descriptor{
+            key, ValueTraits<F>::type(), "unset", false, range_text(range), std::move(help), {}};
         return field(
             std::move(descriptor),
             [member, key, range](T& target, const ConfigNode& node, ReadContext& context) {
@@ -249,20 +256,28 @@ public:
     }
     /// A list of scalars.
     template <ScalarValue F>
-    Schema& list(std::string key, std::vector<F> T::*member, std::string help, bool required, Range<F> range = {}) {
-        ParameterDescriptor descriptor{key, "list of " + ValueTraits<F>::type(), required ? "" : "[]", required,
-                                       range_text(range), std::move(help), {}};
+    Schema& list(std::string key, std::vector<F> T::*member, std::string help, bool required,
+                 Range<F> range = {}) {
+        ParameterDescriptor descriptor{key,
+                                       "list of " + ValueTraits<F>::type(),
+                                       required ? "" : "[]",
+                                       required,
+                                       range_text(range),
+                                       std::move(help),
+                                       {}};
         return field(
             std::move(descriptor),
             [member, key, range](T& target, const ConfigNode& node, ReadContext& context) {
                 if (!node.is_sequence()) {
-                    context.error("config.type", node.where, "'" + key + "' takes a list, found " + std::string(node.kind_name()),
+                    context.error("config.type", node.where,
+                                  "'" + key + "' takes a list, found " + std::string(node.kind_name()),
                                   "write [a, b, c]");
                     return;
                 }
                 (target.*member).clear();
                 for (const ConfigNode& item : node.items) {
-                    if (std::optional<F> value = read_scalar<F>(item, "an item of '" + key + "'", context, range)) {
+                    if (std::optional<F> value =
+                            read_scalar<F>(item, "an item of '" + key + "'", context, range)) {
                         (target.*member).push_back(std::move(*value));
                     }
                 }
@@ -277,8 +292,14 @@ public:
     }
     /// A nested mapping with a schema of its own.
     template <class F>
-    Schema& section(std::string key, F T::*member, const Schema<F>& schema, std::string help, bool required = false) {
-        ParameterDescriptor descriptor{key, "mapping", required ? "" : "see its keys", required, {}, std::move(help),
+    Schema& section(std::string key, F T::*member, const Schema<F>& schema, std::string help,
+                    bool required = false) {
+        ParameterDescriptor descriptor{key,
+                                       "mapping",
+                                       required ? "" : "see its keys",
+                                       required,
+                                       {},
+                                       std::move(help),
                                        schema.parameters()};
         return field(
             std::move(descriptor),
@@ -287,11 +308,14 @@ public:
                     target.*member = std::move(*value);
                 }
             },
-            [member, schema](const T& source) -> std::optional<ConfigNode> { return schema.write(source.*member); });
+            [member, schema](const T& source) -> std::optional<ConfigNode> {
+                return schema.write(source.*member);
+            });
     }
 
     /// A parameter with its own reader and writer. The writer returns nothing where the parameter is unset.
-    Schema& field(ParameterDescriptor descriptor, std::function<void(T&, const ConfigNode&, ReadContext&)> read,
+    Schema& field(ParameterDescriptor descriptor,
+                  std::function<void(T&, const ConfigNode&, ReadContext&)> read,
                   std::function<std::optional<ConfigNode>(const T&)> write) {
         descriptors_.push_back(std::move(descriptor));
         fields_.push_back({std::move(read), std::move(write)});
@@ -308,7 +332,8 @@ public:
     [[nodiscard]] std::optional<T> read(const ConfigNode& node, ReadContext& context,
                                         const std::vector<std::string>& also_known = {}) const {
         if (!node.is_mapping()) {
-            context.error("config.type", node.where, "'" + name_ + "' takes a mapping, found " + std::string(node.kind_name()),
+            context.error("config.type", node.where,
+                          "'" + name_ + "' takes a mapping, found " + std::string(node.kind_name()),
                           "write its keys below it, or {key: value}");
             return std::nullopt;
         }
@@ -321,11 +346,12 @@ public:
             if (const ConfigNode* given = node.find(descriptor.key)) {
                 fields_[i].read(value, *given, context);
             } else if (descriptor.required) {
-                context.error("config.missing-key", node.where, "'" + name_ + "' needs '" + descriptor.key + "'",
+                context.error("config.missing-key", node.where,
+                              "'" + name_ + "' needs '" + descriptor.key + "'",
                               descriptor.help + " (" + descriptor.type + ")");
             }
         }
-        report_unknown_keys(node, known, name_, context);
+        report_unknown_keys(node, known, name_, !also_known.empty(), context);
         if (context.error_count() == errors_before) {
             for (const auto& check : checks_) {
                 report_problems(node, check(value), context);
@@ -358,9 +384,10 @@ private:
 
     template <ScalarValue F>
     Schema& scalar(std::string key, F T::*member, std::string help, Range<F> range, bool required) {
-        ParameterDescriptor descriptor{key, ValueTraits<F>::type(),
-                                       required ? std::string{} : ValueTraits<F>::format(T{}.*member), required,
-                                       range_text(range), std::move(help), {}};
+        ParameterDescriptor descriptor{
+            key,      ValueTraits<F>::type(), required ? std::string{} : ValueTraits<F>::format(T{}.*member),
+            required, range_text(range),      std::move(help),
+            {}};
         return field(
             std::move(descriptor),
             [member, key, range](T& target, const ConfigNode& node, ReadContext& context) {

@@ -97,10 +97,15 @@ constexpr Time operator/(Flops work, FlopRate rate) {
 constexpr double to_seconds(Time time) {
     return static_cast<double>(time.count()) / static_cast<double>(kPicosecondsPerSecond);
 }
-constexpr double to_nanoseconds(Time time) { return static_cast<double>(time.count()) / 1e3; }
-constexpr double to_bytes_per_second(Bandwidth rate) { return static_cast<double>(rate.count()) / 8.0; }
+constexpr double to_nanoseconds(Time time) {
+    return static_cast<double>(time.count()) / 1e3;
+}
+constexpr double to_bytes_per_second(Bandwidth rate) {
+    return static_cast<double>(rate.count()) / 8.0;
+}
 
-/// The shortest text with a unit that the quantity parser reads back to the same count: "1.5us", "64MiB", "100Gbps".
+/// The shortest text with a unit that the quantity parser reads back to the same count: "1.5us", "64MiB",
+/// "100Gbps".
 [[nodiscard]] std::string to_string(Time time);
 [[nodiscard]] std::string to_string(Bytes size);
 [[nodiscard]] std::string to_string(Bandwidth rate);
@@ -113,32 +118,54 @@ constexpr double to_bytes_per_second(Bandwidth rate) { return static_cast<double
 [[nodiscard]] std::string readable(Bytes size);
 
 inline namespace literals {
-constexpr Time operator""_ps(unsigned long long n) { return Time(static_cast<std::int64_t>(n)); }
-constexpr Time operator""_ns(unsigned long long n) { return Time(static_cast<std::int64_t>(n) * 1'000); }
-constexpr Time operator""_us(unsigned long long n) { return Time(static_cast<std::int64_t>(n) * 1'000'000); }
+constexpr Time operator""_ps(unsigned long long n) {
+    return Time(static_cast<std::int64_t>(n));
+}
+constexpr Time operator""_ns(unsigned long long n) {
+    return Time(static_cast<std::int64_t>(n) * 1'000);
+}
+constexpr Time operator""_us(unsigned long long n) {
+    return Time(static_cast<std::int64_t>(n) * 1'000'000);
+}
 constexpr Time operator""_ms(unsigned long long n) {
     return Time(static_cast<std::int64_t>(n) * 1'000'000'000);
 }
 constexpr Time operator""_s(unsigned long long n) {
     return Time(static_cast<std::int64_t>(n) * kPicosecondsPerSecond);
 }
-constexpr Bytes operator""_B(unsigned long long n) { return Bytes(static_cast<std::int64_t>(n)); }
-constexpr Bytes operator""_KiB(unsigned long long n) { return Bytes(static_cast<std::int64_t>(n) << 10); }
-constexpr Bytes operator""_MiB(unsigned long long n) { return Bytes(static_cast<std::int64_t>(n) << 20); }
-constexpr Bytes operator""_GiB(unsigned long long n) { return Bytes(static_cast<std::int64_t>(n) << 30); }
-constexpr Bytes operator""_KB(unsigned long long n) { return Bytes(static_cast<std::int64_t>(n) * 1'000); }
-constexpr Bytes operator""_MB(unsigned long long n) { return Bytes(static_cast<std::int64_t>(n) * 1'000'000); }
+constexpr Bytes operator""_B(unsigned long long n) {
+    return Bytes(static_cast<std::int64_t>(n));
+}
+constexpr Bytes operator""_KiB(unsigned long long n) {
+    return Bytes(static_cast<std::int64_t>(n) << 10);
+}
+constexpr Bytes operator""_MiB(unsigned long long n) {
+    return Bytes(static_cast<std::int64_t>(n) << 20);
+}
+constexpr Bytes operator""_GiB(unsigned long long n) {
+    return Bytes(static_cast<std::int64_t>(n) << 30);
+}
+constexpr Bytes operator""_KB(unsigned long long n) {
+    return Bytes(static_cast<std::int64_t>(n) * 1'000);
+}
+constexpr Bytes operator""_MB(unsigned long long n) {
+    return Bytes(static_cast<std::int64_t>(n) * 1'000'000);
+}
 constexpr Bytes operator""_GB(unsigned long long n) {
     return Bytes(static_cast<std::int64_t>(n) * 1'000'000'000);
 }
-constexpr Bandwidth operator""_bps(unsigned long long n) { return Bandwidth(static_cast<std::int64_t>(n)); }
+constexpr Bandwidth operator""_bps(unsigned long long n) {
+    return Bandwidth(static_cast<std::int64_t>(n));
+}
 constexpr Bandwidth operator""_Mbps(unsigned long long n) {
     return Bandwidth(static_cast<std::int64_t>(n) * 1'000'000);
 }
 constexpr Bandwidth operator""_Gbps(unsigned long long n) {
     return Bandwidth(static_cast<std::int64_t>(n) * 1'000'000'000);
 }
-constexpr Flops operator""_FLOP(unsigned long long n) { return Flops(static_cast<std::int64_t>(n)); }
+constexpr Flops operator""_FLOP(unsigned long long n) {
+    return Flops(static_cast<std::int64_t>(n));
+}
 constexpr FlopRate operator""_GFLOPS(unsigned long long n) {
     return FlopRate(static_cast<std::int64_t>(n) * 1'000'000'000);
 }
