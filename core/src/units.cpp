@@ -14,28 +14,23 @@ struct Scale {
     std::string_view unit;
 };
 
-/// The largest unit that divides the count, or, if that is the base unit, the largest that gives at most
-/// three decimals.
+/// The shortest of count/factor in every unit with at most three decimals and a whole part.
 template <std::size_t Count>
 std::string shortest(std::int64_t count, const std::array<Scale, Count>& scales) {
-    if (count == 0) {
-        return fmt::format("0{}", scales.back().unit);
-    }
-    std::string best;
+    std::string best = fmt::format("{}{}", count, scales.back().unit);
     for (const Scale& scale : scales) {
-        for (int decimals = 0; decimals <= 3; ++decimals) {
-            const std::int64_t power = decimals == 0 ? 1 : decimals == 1 ? 10 : decimals == 2 ? 100 : 1000;
-            if (scale.factor % power != 0 || count % (scale.factor / power) != 0) {
+        const std::int64_t whole = count / scale.factor;
+        const std::int64_t rest = count < 0 ? -(count % scale.factor) : count % scale.factor;
+        std::int64_t power = 1;
+        for (int decimals = 0; whole != 0 && decimals <= 3; ++decimals, power *= 10) {
+            if (scale.factor % power != 0 || rest % (scale.factor / power) != 0) {
                 continue;
             }
-            const std::int64_t whole = count / scale.factor;
-            const std::int64_t fraction =
-                (count < 0 ? -(count % scale.factor) : count % scale.factor) / (scale.factor / power);
-            const std::string_view sign = count < 0 && whole == 0 ? "-" : "";
             std::string text =
-                decimals == 0 ? fmt::format("{}{}", whole, scale.unit)
-                              : fmt::format("{}{}.{:0{}}{}", sign, whole, fraction, decimals, scale.unit);
-            if (best.empty() || text.size() < best.size()) {
+                decimals == 0
+                    ? fmt::format("{}{}", whole, scale.unit)
+                    : fmt::format("{}.{:0{}}{}", whole, rest / (scale.factor / power), decimals, scale.unit);
+            if (text.size() < best.size()) {
                 best = std::move(text);
             }
             break;

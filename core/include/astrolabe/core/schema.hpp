@@ -229,17 +229,20 @@ public:
     [[nodiscard]] const std::string& name() const { return name_; }
     [[nodiscard]] const std::string& help() const { return help_; }
 
-    template <ScalarValue F>
-    Schema& required(std::string key, F T::*member, std::string help, Range<F> range = {}) {
+    template <ScalarValue F, class Owner>
+    requires std::derived_from<T, Owner> Schema& required(std::string key, F Owner::*member, std::string help,
+                                                          Range<F> range = {}) {
         return scalar(std::move(key), member, std::move(help), std::move(range), true);
     }
-    template <ScalarValue F>
-    Schema& optional(std::string key, F T::*member, std::string help, Range<F> range = {}) {
+    template <ScalarValue F, class Owner>
+    requires std::derived_from<T, Owner> Schema& optional(std::string key, F Owner::*member, std::string help,
+                                                          Range<F> range = {}) {
         return scalar(std::move(key), member, std::move(help), std::move(range), false);
     }
     /// Absent unless given.
-    template <ScalarValue F>
-    Schema& optional(std::string key, std::optional<F> T::*member, std::string help, Range<F> range = {}) {
+    template <ScalarValue F, class Owner>
+    requires std::derived_from<T, Owner> Schema& optional(std::string key, std::optional<F> Owner::*member,
+                                                          std::string help, Range<F> range = {}) {
         ParameterDescriptor descriptor{
             key, ValueTraits<F>::type(), "unset", false, range_text(range), std::move(help), {}};
         return field(
@@ -255,9 +258,9 @@ public:
             });
     }
     /// A list of scalars.
-    template <ScalarValue F>
-    Schema& list(std::string key, std::vector<F> T::*member, std::string help, bool required,
-                 Range<F> range = {}) {
+    template <ScalarValue F, class Owner>
+    requires std::derived_from<T, Owner> Schema& list(std::string key, std::vector<F> Owner::*member,
+                                                      std::string help, bool required, Range<F> range = {}) {
         ParameterDescriptor descriptor{key,
                                        "list of " + ValueTraits<F>::type(),
                                        required ? "" : "[]",
@@ -291,9 +294,10 @@ public:
             });
     }
     /// A nested mapping with a schema of its own.
-    template <class F>
-    Schema& section(std::string key, F T::*member, const Schema<F>& schema, std::string help,
-                    bool required = false) {
+    template <class F, class Owner>
+    requires std::derived_from<T, Owner> Schema& section(std::string key, F Owner::*member,
+                                                         const Schema<F>& schema, std::string help,
+                                                         bool required = false) {
         ParameterDescriptor descriptor{key,
                                        "mapping",
                                        required ? "" : "see its keys",
@@ -382,8 +386,9 @@ private:
         std::function<std::optional<ConfigNode>(const T&)> write;
     };
 
-    template <ScalarValue F>
-    Schema& scalar(std::string key, F T::*member, std::string help, Range<F> range, bool required) {
+    template <ScalarValue F, class Owner>
+    requires std::derived_from<T, Owner> Schema& scalar(std::string key, F Owner::*member, std::string help,
+                                                        Range<F> range, bool required) {
         ParameterDescriptor descriptor{
             key,      ValueTraits<F>::type(), required ? std::string{} : ValueTraits<F>::format(T{}.*member),
             required, range_text(range),      std::move(help),
