@@ -1,7 +1,7 @@
 /// A collective algorithm: a pure function from (kind, number of ranks, variant) to a schedule.
 ///
-/// Chunk c of a collective uses variant c mod variants(): the double binary tree alternates its two trees so, a
-/// bidirectional ring its two directions. Algorithms are stateless; one object serves all threads and runs.
+/// Chunk c of a collective uses variant c mod variants(): the double binary tree alternates its two trees so,
+/// a bidirectional ring its two directions. Algorithms are stateless; one object serves all threads and runs.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,8 @@ public:
     [[nodiscard]] virtual unsigned variants(CollectiveKind kind, Position ranks) const = 0;
 
     /// Precondition: no refusal, ranks >= 2, variant < variants().
-    [[nodiscard]] virtual CollectiveSchedule schedule(CollectiveKind kind, Position ranks, unsigned variant) const = 0;
+    [[nodiscard]] virtual CollectiveSchedule schedule(CollectiveKind kind, Position ranks,
+                                                      unsigned variant) const = 0;
 };
 
 }  // namespace astrolabe::system

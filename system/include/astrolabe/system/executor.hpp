@@ -1,18 +1,20 @@
 /// The executor: ranks carrying out a Program over a network.
 ///
-/// Chunks. A collective of S bytes per rank is cut in k = clamp(ceil(S / minimum_chunk), 1, chunks) chunks whose
-/// sizes sum exactly to S and differ by at most one byte; each chunk runs the algorithm's schedule by itself.
-/// A collective of zero bytes, or of one rank, is finished as soon as it is issued everywhere in its group.
+/// Chunks. A collective of S bytes per rank is cut in k = clamp(ceil(S / minimum_chunk), 1, chunks) chunks
+/// whose sizes sum exactly to S and differ by at most one byte; each chunk runs the algorithm's schedule by
+/// itself. A collective of zero bytes, or of one rank, is finished as soon as it is issued everywhere in its
+/// group.
 ///
-/// Order and window (three-layers 3.3). Every collective gets a priority when the first rank of its group issues it:
-/// one counter per group, LIFO takes ++counter, FIFO --counter, HIGHEST is above both; ties go to the earlier issue. A
-/// rank has at most `active_chunks` chunks under way and starts the next when one is done; started chunks are
-/// never pre-empted. Which chunk is next is agreed: one arbiter per group keeps the order in which chunks start, the
-/// first rank with room extends it by its highest-priority waiting chunk, all ranks follow that order. So no two
-/// ranks ever fill their windows with different collectives and wait for one another.
+/// Order and window (three-layers 3.3). Every collective gets a priority when the first rank of its group
+/// issues it: one counter per group, LIFO takes ++counter, FIFO --counter, HIGHEST is above both; ties go to
+/// the earlier issue. A rank has at most `active_chunks` chunks under way and starts the next when one is
+/// done; started chunks are never pre-empted. Which chunk is next is agreed: one arbiter per group keeps the
+/// order in which chunks start, the first rank with room extends it by its highest-priority waiting chunk,
+/// all ranks follow that order. So no two ranks ever fill their windows with different collectives and wait
+/// for one another.
 ///
-/// Costs. Each message waits `injection_latency` at its sender before it enters the network; copies of different
-/// messages overlap. Reduction is free.
+/// Costs. Each message waits `injection_latency` at its sender before it enters the network; copies of
+/// different messages overlap. Reduction is free.
 ///
 /// Memory follows the chunks under way, not the messages of the whole run.
 #pragma once
@@ -62,7 +64,7 @@ struct OperationRecord {
     Bytes bytes_sent;  ///< payload over all ranks
     std::uint64_t messages = 0;
     std::uint32_t chunks = 0;
-    Time exposed;      ///< summed over ranks
+    Time exposed;  ///< summed over ranks
 };
 
 /// Where one rank's time went; total = compute + Σ exposed + drain.

@@ -4,13 +4,14 @@
 /// (`PerRank`), never another copy of the program.
 ///
 /// Meaning, per rank:
-///   - A *compute* operation occupies the rank's one compute engine. Compute operations run in program order; one
-///     starts when the one before it has finished and all its dependencies have finished. The time in between is
-///     exposed: it is attributed to the dependencies in the order they are listed, each from where the one before
-///     it left off. A compute operation of zero duration is a pure wait.
+///   - A *compute* operation occupies the rank's one compute engine. Compute operations run in program order;
+///   one
+///     starts when the one before it has finished and all its dependencies have finished. The time in between
+///     is exposed: it is attributed to the dependencies in the order they are listed, each from where the one
+///     before it left off. A compute operation of zero duration is a pure wait.
 ///   - A *collective* is issued as soon as all its dependencies have finished, in program order where several
-///     become ready at once, and never blocks the rank by itself. It finishes on a rank `completion_delay` after
-///     the rank's last chunk is done.
+///     become ready at once, and never blocks the rank by itself. It finishes on a rank `completion_delay`
+///     after the rank's last chunk is done.
 ///   - The iteration an operation belongs to ends on a rank when the last compute operation of that iteration
 ///     finishes there; after the last one the rank drains: it waits for every collective still under way.
 ///
@@ -34,8 +35,8 @@
 
 namespace astrolabe::system {
 
-/// What a collective does; size S is, per rank, the bytes held before (all_reduce, reduce_scatter, all_to_all),
-/// or the bytes contributed (all_gather: the result is N·S).
+/// What a collective does; size S is, per rank, the bytes held before (all_reduce, reduce_scatter,
+/// all_to_all), or the bytes contributed (all_gather: the result is N·S).
 enum class CollectiveKind : std::uint8_t { kAllReduce, kReduceScatter, kAllGather, kAllToAll };
 inline constexpr std::size_t kCollectiveKinds = 4;
 [[nodiscard]] std::string_view to_string(CollectiveKind kind);  ///< "all_reduce", …
@@ -58,7 +59,9 @@ public:
     explicit PerRank(std::vector<T> each)
         : each_(std::move(each)) {}
 
-    [[nodiscard]] const T& operator[](RankId rank) const { return each_.empty() ? same_ : each_[rank.index()]; }
+    [[nodiscard]] const T& operator[](RankId rank) const {
+        return each_.empty() ? same_ : each_[rank.index()];
+    }
     [[nodiscard]] bool uniform() const { return each_.empty(); }
     /// Number of values where they differ by rank, else 0.
     [[nodiscard]] std::size_t size() const { return each_.size(); }
@@ -90,7 +93,8 @@ struct CollectiveOperation {
 };
 
 struct Operation {
-    std::string name;   ///< unique within an iteration: "Top_0.weight_gradient", "Embedding.forward.all_to_all"
+    std::string
+        name;  ///< unique within an iteration: "Top_0.weight_gradient", "Embedding.forward.all_to_all"
     std::string layer;  ///< "Top_0"; collects operations in reports
     int iteration = 0;
     std::variant<ComputeOperation, CollectiveOperation> work;
@@ -98,7 +102,9 @@ struct Operation {
 
     [[nodiscard]] bool is_compute() const { return std::holds_alternative<ComputeOperation>(work); }
     [[nodiscard]] const ComputeOperation& compute() const { return std::get<ComputeOperation>(work); }
-    [[nodiscard]] const CollectiveOperation& collective() const { return std::get<CollectiveOperation>(work); }
+    [[nodiscard]] const CollectiveOperation& collective() const {
+        return std::get<CollectiveOperation>(work);
+    }
 };
 
 struct Program {

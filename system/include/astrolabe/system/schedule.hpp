@@ -1,23 +1,26 @@
 /// A collective schedule: what every rank sends and receives, in which order, as data.
 ///
 /// Model. N positions (ranks of one group) take part. The data are `block_count` blocks:
-///   all_reduce      B blocks of every rank's vector (B is the algorithm's choice); each ends as the sum over ranks
-///   reduce_scatter  N blocks of every rank's vector; rank r ends with the sum of block r
-///   all_gather      block r is what rank r contributes; everyone ends with all N
-///   all_to_all      N² blocks, s·N + d goes from rank s to rank d
-/// A rank's program is a list of actions: *send* blocks to a peer, or *receive* blocks from a peer, either adding
-/// them to its own (reduce) or storing them. An action may depend on earlier actions of the same rank. A send is
-/// issued once its dependencies are complete and completes when it has been delivered; a receive completes when
-/// its message is there (and reduced). The k-th send from p to q is what the k-th receive of q from p receives.
+///   all_reduce      B blocks of every rank's vector (B is the algorithm's choice); each ends as the sum over
+///   ranks reduce_scatter  N blocks of every rank's vector; rank r ends with the sum of block r all_gather
+///   block r is what rank r contributes; everyone ends with all N all_to_all      N² blocks, s·N + d goes
+///   from rank s to rank d
+/// A rank's program is a list of actions: *send* blocks to a peer, or *receive* blocks from a peer, either
+/// adding them to its own (reduce) or storing them. An action may depend on earlier actions of the same rank.
+/// A send is issued once its dependencies are complete and completes when it has been delivered; a receive
+/// completes when its message is there (and reduced). The k-th send from p to q is what the k-th receive of q
+/// from p receives.
 ///
-/// Sizes. A schedule knows blocks, not bytes: S bytes over B blocks give block b floor(S/B) bytes, plus one for the
-/// first S mod B, so blocks, and therefore messages, sum exactly to S.
+/// Sizes. A schedule knows blocks, not bytes: S bytes over B blocks give block b floor(S/B) bytes, plus one
+/// for the first S mod B, so blocks, and therefore messages, sum exactly to S.
 ///
-/// Symmetry. Most algorithms look the same from every rank once peers and blocks are numbered relative to it, by
-/// rotation (i -> (i + r) mod N) or exclusive or (i -> i xor r). Such a schedule stores one program for all ranks,
-/// so 1,024 ranks cost as much as one. With `kNone` every rank has its own program and numbers are absolute.
+/// Symmetry. Most algorithms look the same from every rank once peers and blocks are numbered relative to it,
+/// by rotation (i -> (i + r) mod N) or exclusive or (i -> i xor r). Such a schedule stores one program for
+/// all ranks, so 1,024 ranks cost as much as one. With `kNone` every rank has its own program and numbers are
+/// absolute.
 ///
-/// Nothing here is trusted: proof.hpp runs a schedule over symbolic values and checks the collective's definition.
+/// Nothing here is trusted: proof.hpp runs a schedule over symbolic values and checks the collective's
+/// definition.
 #pragma once
 
 #include <cstdint>
@@ -38,19 +41,18 @@ using BlockIndex = std::uint32_t;
 struct Action {
     enum class Kind : std::uint8_t { kSend, kReceive, kReceiveReduce };
     Kind kind = Kind::kSend;
-    Position peer = 0;               ///< relative under a symmetry
-    ActionIndex match = 0;           ///< index, in the peer's program, of the other end of this message
-    std::uint32_t first_block = 0;   ///< into RankProgram::blocks
+    Position peer = 0;              ///< relative under a symmetry
+    ActionIndex match = 0;          ///< index, in the peer's program, of the other end of this message
+    std::uint32_t first_block = 0;  ///< into RankProgram::blocks
     std::uint32_t block_count = 0;
     std::uint32_t first_dependency = 0;  ///< into RankProgram::dependencies
     std::uint32_t dependency_count = 0;
-    std::uint32_t first_dependent = 0;   ///< into RankProgram::dependents
-    std::uint32_t dependent_count = 0;
 
     [[nodiscard]] bool is_send() const { return kind == Kind::kSend; }
 };
 
-/// A block as a program names it: (row, column) for all_to_all, (0, block) otherwise; relative under a symmetry.
+/// A block as a program names it: (row, column) for all_to_all, (0, block) otherwise; relative under a
+/// symmetry.
 struct BlockReference {
     Position source = 0;  ///< all_to_all only: the rank it comes from
     BlockIndex block = 0;
@@ -59,8 +61,16 @@ struct BlockReference {
 struct RankProgram {
     std::vector<Action> actions;
     std::vector<BlockReference> blocks;
+    /// Consecutive actions that wait for the same actions share one span here, so a barrier of N actions on N
+    /// others costs N entries, not N².
     std::vector<ActionIndex> dependencies;
-    std::vector<ActionIndex> dependents;  ///< inverse of `dependencies`, derived
+
+    [[nodiscard]] std::span<const BlockReference> blocks_of(const Action& action) const {
+        return std::span(blocks).subspan(action.first_block, action.block_count);
+    }
+    [[nodiscard]] std::span<const ActionIndex> dependencies_of(const Action& action) const {
+        return std::span(dependencies).subspan(action.first_dependency, action.dependency_count);
+    }
 };
 
 class CollectiveSchedule {
@@ -78,12 +88,15 @@ public:
     /// Absolute block number, 0 … block_count-1, of a reference in `rank`'s program.
     [[nodiscard]] std::uint64_t resolve(Position rank, BlockReference reference) const;
 
-    /// Bytes of a block / of an action's message when each rank holds `size` (contributes `size`: all_gather).
+    /// Bytes of a block / of an action's message when each rank holds `size` (contributes `size`:
+    /// all_gather).
     [[nodiscard]] Bytes block_size(std::uint64_t block, Bytes size) const;
     [[nodiscard]] Bytes message_size(Position rank, const Action& action, Bytes size) const;
 
-    /// Totals over all ranks; longest chain of messages each waiting for the one before.
+    /// Over all ranks.
     [[nodiscard]] std::uint64_t message_count() const;
+    /// Longest chain of messages each waiting for the one before. Throws std::logic_error if the dependencies
+    /// form a cycle across ranks. O(actions + dependencies).
     [[nodiscard]] std::uint64_t steps() const;
 
 private:
@@ -100,7 +113,8 @@ private:
 /// Writes rank programs action by action, then matches sends with receives and freezes.
 class ScheduleBuilder {
 public:
-    /// `block_count` is N for reduce_scatter and all_gather, N² for all_to_all; N under any symmetry of an all_reduce.
+    /// `block_count` is N for reduce_scatter and all_gather, N² for all_to_all; N under any symmetry of an
+    /// all_reduce. Exclusive or needs a power of two.
     ScheduleBuilder(CollectiveKind kind, Position ranks, std::uint64_t block_count, Symmetry symmetry);
 
     /// Under a symmetry, `rank` must be 0 and peers and blocks are relative. Returns the action's index.
@@ -109,13 +123,16 @@ public:
     ActionIndex receive(Position rank, Position peer, std::span<const BlockReference> blocks,
                         std::span<const ActionIndex> after, bool reduce);
 
-    /// Throws std::logic_error naming rank and action when a send has no receive, a receive no send, the two ends
-    /// disagree about the blocks, or a dependency does not name an earlier action.
+    /// Throws std::logic_error naming rank and action when a send has no receive, a receive no send, the two
+    /// ends disagree about the blocks, or a dependency does not name an earlier action.
     [[nodiscard]] CollectiveSchedule build() &&;
 
 private:
     ActionIndex add(Position rank, Action::Kind kind, Position peer, std::span<const BlockReference> blocks,
                     std::span<const ActionIndex> after);
+    void check_blocks(Position rank, ActionIndex action, std::span<const BlockReference> blocks) const;
+    void match();
+
     CollectiveSchedule schedule_;
 };
 

@@ -1,0 +1,380 @@
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <deque>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <astrolabe/core/assert.hpp>
+#include <astrolabe/system/proof.hpp>
+
+namespace astrolabe::system {
+
+namespace {
+
+/// One order in which a network and its end points may do what is possible at the same time.
+struct Order {
+    enum class Pick : std::uint8_t { kOldest, kNewest, kRandom };
+    std::string_view name;
+    Pick pick = Pick::kOldest;
+    bool sends_first = true;  // not for kRandom
+    std::uint64_t seed = 0;   // kRandom only
+};
+
+constexpr std::array<Order, 7> kOrders{{
+    {"eager sends, oldest message first", Order::Pick::kOldest, true},
+    {"eager sends, newest message first", Order::Pick::kNewest, true},
+    {"lazy sends, oldest message first", Order::Pick::kOldest, false},
+    {"lazy sends, newest message first", Order::Pick::kNewest, false},
+    {"random order 1", Order::Pick::kRandom, true, 0x9e3779b97f4a7c15},
+    {"random order 2", Order::Pick::kRandom, true, 0xd1b54a32d192ed03},
+    {"random order 3", Order::Pick::kRandom, true, 0x8cb92ba72f3d8dd7},
+}};
+
+/// splitmix64: the same sequence on every machine.
+std::uint64_t next_random(std::uint64_t& state) {
+    std::uint64_t z = (state += 0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+}
+
+/// The values of all blocks on all ranks, as bit sets of contributors; an empty set means the block is not
+/// held.
+class Values {
+public:
+    explicit Values(const CollectiveSchedule& schedule)
+        : blocks_(schedule.block_count()),
+          words_((schedule.ranks() + 63) / 64),
+          bits_(schedule.ranks() * blocks_ * words_) {
+        for (Position rank = 0; rank < schedule.ranks(); ++rank) {
+            for (std::uint64_t block = 0; block < blocks_; ++block) {
+                if (holds_at_start(schedule, rank, block)) {
+                    at(rank, block)[rank / 64] |= std::uint64_t{1} << (rank % 64);
+                }
+            }
+        }
+    }
+
+    [[nodiscard]] std::uint64_t* at(Position rank, std::uint64_t block) {
+        return bits_.data() + (rank * blocks_ + block) * words_;
+    }
+    [[nodiscard]] std::size_t words() const { return words_; }
+
+    [[nodiscard]] static bool empty(const std::uint64_t* value, std::size_t words) {
+        return std::all_of(value, value + words, [](std::uint64_t word) { return word == 0; });
+    }
+
+private:
+    static bool holds_at_start(const CollectiveSchedule& schedule, Position rank, std::uint64_t block) {
+        switch (schedule.kind()) {
+            case CollectiveKind::kAllReduce:
+            case CollectiveKind::kReduceScatter:
+                return true;
+            case CollectiveKind::kAllGather:
+                return block == rank;
+            case CollectiveKind::kAllToAll:
+                return block / schedule.ranks() == rank;
+        }
+        ASTROLABE_ASSERT(false, "every kind starts somewhere");
+    }
+
+    std::size_t blocks_;
+    std::size_t words_;
+    std::vector<std::uint64_t> bits_;
+};
+
+/// An action of a rank, as a work item.
+struct Item {
+    Position rank;
+    ActionIndex action;
+};
+
+/// Items from which the order takes the next.
+class Ready {
+public:
+    void push(Item item) { items_.push_back(item); }
+    [[nodiscard]] bool empty() const { return items_.empty(); }
+    [[nodiscard]] std::size_t size() const { return items_.size(); }
+    Item take(Order::Pick pick, std::uint64_t& random) {
+        if (pick == Order::Pick::kRandom) {
+            std::swap(items_[next_random(random) % items_.size()], items_.back());
+        }
+        const Item item = pick == Order::Pick::kOldest ? items_.front() : items_.back();
+        if (pick == Order::Pick::kOldest) {
+            items_.pop_front();
+        } else {
+            items_.pop_back();
+        }
+        return item;
+    }
+
+private:
+    std::deque<Item> items_;
+};
+
+/// One run of a schedule under one order.
+class SymbolicRun {
+public:
+    SymbolicRun(const CollectiveSchedule& schedule, const Order& order)
+        : schedule_(schedule),
+          order_(order),
+          random_(order.seed),
+          values_(schedule),
+          first_(schedule.ranks() + 1, 0),
+          in_flight_(std::size_t{schedule.ranks()} * schedule.ranks()) {
+        for (Position rank = 0; rank < schedule.ranks(); ++rank) {
+            first_[rank + 1] = first_[rank] + schedule.program(rank).actions.size();
+        }
+        const std::size_t total = first_.back();
+        waiting_for_.resize(total);
+        dependents_.resize(total);
+        content_.resize(total);
+        for (Position rank = 0; rank < schedule.ranks(); ++rank) {
+            const RankProgram& program = schedule.program(rank);
+            for (ActionIndex action = 0; action < program.actions.size(); ++action) {
+                // A receive also waits for its message.
+                waiting_for_[first_[rank] + action] =
+                    program.actions[action].dependency_count + (program.actions[action].is_send() ? 0 : 1);
+                for (const ActionIndex dependency : program.dependencies_of(program.actions[action])) {
+                    dependents_[first_[rank] + dependency].push_back(action);
+                }
+            }
+        }
+    }
+
+    std::optional<ProofFailure> run() {
+        for (Position rank = 0; rank < schedule_.ranks(); ++rank) {
+            for (ActionIndex action = 0; action < schedule_.program(rank).actions.size(); ++action) {
+                if (waiting_for_[first_[rank] + action] == 0) {
+                    sends_.push({rank, action});
+                }
+            }
+        }
+        while (!failure_ && step()) {
+        }
+        if (!failure_) {
+            check_all_done();
+        }
+        if (!failure_) {
+            check_definition();
+        }
+        return std::move(failure_);
+    }
+
+private:
+    [[nodiscard]] const Action& action_of(Item item) const {
+        return schedule_.program(item.rank).actions[item.action];
+    }
+
+    bool step() {
+        if (sends_.empty() && messages_.empty()) {
+            return false;
+        }
+        bool take_send = order_.sends_first ? !sends_.empty() : messages_.empty();
+        if (order_.pick == Order::Pick::kRandom) {
+            take_send = next_random(random_) % (sends_.size() + messages_.size()) < sends_.size();
+        }
+        if (take_send) {
+            issue(sends_.take(order_.pick, random_));
+        } else {
+            deliver(messages_.take(order_.pick, random_));
+        }
+        return true;
+    }
+
+    void issue(Item send) {
+        const Action& action = action_of(send);
+        std::vector<std::uint64_t>& copy = content_[first_[send.rank] + send.action];
+        for (const BlockReference reference : schedule_.program(send.rank).blocks_of(action)) {
+            const std::uint64_t block = schedule_.resolve(send.rank, reference);
+            const std::uint64_t* value = values_.at(send.rank, block);
+            if (Values::empty(value, values_.words())) {
+                fail(send.rank, send.action, block, "sends a block that it does not hold");
+                return;
+            }
+            copy.insert(copy.end(), value, value + values_.words());
+        }
+        const Position peer = schedule_.resolve(send.rank, action.peer);
+        in_flight_[std::size_t{send.rank} * schedule_.ranks() + peer].push_back(send.action);
+        messages_.push(send);
+    }
+
+    /// The oldest message between the two ranks of `any` arrives.
+    void deliver(Item any) {
+        const Position peer = schedule_.resolve(any.rank, action_of(any).peer);
+        std::deque<ActionIndex>& queue = in_flight_[std::size_t{any.rank} * schedule_.ranks() + peer];
+        const Item send{any.rank, queue.front()};
+        queue.pop_front();
+        complete(send);
+        release({peer, action_of(send).match});
+    }
+
+    /// One thing less for `item` to wait for.
+    void release(Item item) {
+        std::uint32_t& left = waiting_for_[first_[item.rank] + item.action];
+        ASTROLABE_ASSERT(left > 0, "nothing is released twice");
+        if (--left > 0) {
+            return;
+        }
+        if (action_of(item).is_send()) {
+            sends_.push(item);
+        } else if (!failure_) {
+            take_in(item);
+            complete(item);
+        }
+    }
+
+    void complete(Item item) {
+        ++completed_;
+        for (const ActionIndex dependent : dependents_[first_[item.rank] + item.action]) {
+            release({item.rank, dependent});
+        }
+    }
+
+    void take_in(Item receive) {
+        const Action& action = action_of(receive);
+        const Position peer = schedule_.resolve(receive.rank, action.peer);
+        std::vector<std::uint64_t>& content = content_[first_[peer] + action.match];
+        const std::uint64_t* incoming = content.data();
+        for (const BlockReference reference : schedule_.program(receive.rank).blocks_of(action)) {
+            const std::uint64_t block = schedule_.resolve(receive.rank, reference);
+            std::uint64_t* value = values_.at(receive.rank, block);
+            if (action.kind == Action::Kind::kReceive) {
+                std::copy(incoming, incoming + values_.words(), value);
+            } else {
+                add(receive, block, value, incoming);
+            }
+            incoming += values_.words();
+        }
+        content = {};
+    }
+
+    void add(Item receive, std::uint64_t block, std::uint64_t* value, const std::uint64_t* incoming) {
+        if (Values::empty(value, values_.words())) {
+            fail(receive.rank, receive.action, block, "adds to a block that it does not hold");
+        }
+        for (std::size_t word = 0; word < values_.words(); ++word) {
+            if ((value[word] & incoming[word]) != 0) {
+                const auto twice =
+                    word * 64 + static_cast<std::size_t>(std::countr_zero(value[word] & incoming[word]));
+                fail(receive.rank, receive.action, block,
+                     fmt::format("adds the contribution of rank {} twice", twice));
+            }
+            value[word] |= incoming[word];
+        }
+    }
+
+    void check_all_done() {
+        for (Position rank = 0; rank < schedule_.ranks(); ++rank) {
+            for (ActionIndex action = 0; action < schedule_.program(rank).actions.size(); ++action) {
+                if (waiting_for_[first_[rank] + action] > 0) {
+                    fail(rank, action, std::nullopt, "is never ready");
+                    return;
+                }
+            }
+        }
+        ASTROLABE_ASSERT(completed_ == first_.back(), "an action that was ready completes");
+    }
+
+    void check_definition() {
+        const Position ranks = schedule_.ranks();
+        for (Position rank = 0; rank < ranks; ++rank) {
+            for (std::uint64_t block = 0; block < schedule_.block_count(); ++block) {
+                switch (schedule_.kind()) {
+                    case CollectiveKind::kAllReduce:
+                        expect_all(rank, block);
+                        break;
+                    case CollectiveKind::kReduceScatter:
+                        if (block == rank) {
+                            expect_all(rank, block);
+                        }
+                        break;
+                    case CollectiveKind::kAllGather:
+                        expect_only(rank, block, static_cast<Position>(block));
+                        break;
+                    case CollectiveKind::kAllToAll:
+                        if (block % ranks == rank) {
+                            expect_only(rank, block, static_cast<Position>(block / ranks));
+                        }
+                        break;
+                }
+                if (failure_) {
+                    return;
+                }
+            }
+        }
+    }
+
+    [[nodiscard]] bool has(Position rank, std::uint64_t block, Position contributor) {
+        return ((values_.at(rank, block)[contributor / 64] >> (contributor % 64)) & 1) != 0;
+    }
+
+    void expect_all(Position rank, std::uint64_t block) {
+        for (Position contributor = 0; contributor < schedule_.ranks(); ++contributor) {
+            if (!has(rank, block, contributor)) {
+                fail(rank, std::nullopt, block,
+                     fmt::format("ends without the contribution of rank {}", contributor));
+                return;
+            }
+        }
+    }
+
+    void expect_only(Position rank, std::uint64_t block, Position owner) {
+        for (Position contributor = 0; contributor < schedule_.ranks(); ++contributor) {
+            if (has(rank, block, contributor) != (contributor == owner)) {
+                fail(rank, std::nullopt, block,
+                     fmt::format("ends {} the contribution of rank {}",
+                                 contributor == owner ? "without" : "with", contributor));
+                return;
+            }
+        }
+    }
+
+    void fail(Position rank, std::optional<ActionIndex> action, std::optional<std::uint64_t> block,
+              const std::string& what) {
+        if (failure_) {
+            return;
+        }
+        std::string message =
+            fmt::format("{} over {} ranks: rank {}", to_string(schedule_.kind()), schedule_.ranks(), rank);
+        if (action) {
+            message += fmt::format(" action {}", *action);
+        }
+        if (block) {
+            message += fmt::format(" block {}", *block);
+        }
+        message += fmt::format(": {} ({})", what, order_.name);
+        failure_ = ProofFailure{rank, action, block, std::move(message)};
+    }
+
+    const CollectiveSchedule& schedule_;
+    const Order& order_;
+    std::uint64_t random_;
+    Values values_;
+    std::vector<std::size_t> first_;  // of each rank's actions in the vectors by action
+    std::vector<std::uint32_t> waiting_for_;
+    std::vector<std::vector<ActionIndex>> dependents_;
+    std::vector<std::vector<std::uint64_t>> content_;  // of messages issued and not taken in, by send
+    std::vector<std::deque<ActionIndex>> in_flight_;   // by source × ranks + destination
+    Ready sends_;
+    Ready messages_;  // in flight
+    std::size_t completed_ = 0;
+    std::optional<ProofFailure> failure_;
+};
+
+}  // namespace
+
+std::optional<ProofFailure> prove(const CollectiveSchedule& schedule) {
+    for (const Order& order : kOrders) {
+        if (std::optional<ProofFailure> failure = SymbolicRun(schedule, order).run()) {
+            return failure;
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace astrolabe::system
