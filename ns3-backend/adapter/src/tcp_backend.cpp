@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <ns3/inet-socket-address.h>
+#include <ns3/node-list.h>
+#include <ns3/rng-seed-manager.h>
+#include <ns3/simulator.h>
+#include <ns3/tcp-l4-protocol.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+#include <astrolabe/core/assert.hpp>
+#include <astrolabe/ns3/tcp_backend.hpp>
+
+#include "attributes.hpp"
+#include "ns3_network.hpp"
+#include "tcp_connection.hpp"
+
+namespace astrolabe::ns3 {
+
+namespace sim = ::ns3;
+using network::HostId;
+using network::Message;
+
+namespace {
+
+constexpr std::uint16_t kPort = 9;
+constexpr const char* kScheduler = "ns3::PriorityQueueScheduler";
+
+/// The one ns-3 simulation of the process, with time in picoseconds: first made, last destroyed.
+class SimulatorScope {
+public:
+    explicit SimulatorScope(std::uint64_t seed) {
+        ASTROLABE_ASSERT(sim::NodeList::GetNNodes() == 0, "one ns-3 simulation lives in a process at a time");
+        use_picoseconds();
+        sim::RngSeedManager::SetRun(seed);
+        sim::ObjectFactory scheduler;
+        scheduler.SetTypeId(kScheduler);
+        sim::Simulator::SetScheduler(scheduler);
+    }
+    ~SimulatorScope() { sim::Simulator::Destroy(); }
+    SimulatorScope(const SimulatorScope&) = delete;
+    SimulatorScope& operator=(const SimulatorScope&) = delete;
+};
+
+TcpOptions checked(TcpOptions options, const network::Fabric& fabric) {
+    const auto found = problems(options);
+    ASTROLABE_ASSERT(found.empty(), found.front().key + ": " + found.front().message);
+    const auto refused = refusal(fabric, options);
+    ASTROLABE_ASSERT(!refused.has_value(), *refused);
+    return options;
+}
+
+}  // namespace
+
+class TcpBackend::Simulation {
+public:
+    Simulation(std::shared_ptr<const network::Fabric> fabric, TcpOptions options)
+        : options_(checked(std::move(options), *fabric)),
+          simulator_(options_.seed),
+          attributes_(attribute_values(options_)),
+          network_(std::move(fabric), options_),
+          listeners_(network_.fabric().host_count()) {
+        transport_.on_delivered = [this](const Message& message) { deliver(message); };
+    }
+    Simulation(const Simulation&) = delete;
+    Simulation& operator=(const Simulation&) = delete;
+
+    void send(const Message& message) {
+        ASTROLABE_ASSERT(message.source != message.destination, "a message leaves its host");
+        ASTROLABE_ASSERT(message.size >= Bytes(0) && message.on_delivered != nullptr, "a message is whole");
+        ++outstanding_;
+        connection(message.source, message.destination).send(message, next_order_++);
+    }
+
+    void schedule(Time delay, network::NotificationHandler& handler, std::uint64_t token) {
+        ASTROLABE_ASSERT(delay >= Time(0), "a timer is not in the past");
+        ++timers_;
+        sim::Simulator::Schedule(sim::TimeStep(static_cast<std::uint64_t>(delay.count())), [this, &handler, token] {
+            --timers_;
+            handler.notify(token);
+            stop_when_idle();
+        });
+    }
+
+    void run() {
+        if (!idle()) {
+            sim::Simulator::Run();
+        }
+    }
+
+    [[nodiscard]] std::uint64_t outstanding() const { return outstanding_; }
+
+    [[nodiscard]] std::vector<network::OutstandingMessage> describe_outstanding(std::size_t limit) const {
+        using Entry = std::pair<const TcpConnection*, const TcpConnection::Pending*>;
+        std::vector<Entry> entries;
+        for (const auto& connection : connections_) {
+            for (const auto& pending : connection->pending()) {
+                entries.emplace_back(connection.get(), &pending);
+            }
+        }
+        std::sort(entries.begin(), entries.end(),
+                  [](const Entry& a, const Entry& b) { return a.second->order < b.second->order; });
+        entries.resize(std::min(limit, entries.size()));
+        std::vector<network::OutstandingMessage> described;
+        for (const auto& [connection, pending] : entries) {
+            const Message& message = pending->message;
+            described.push_back(
+                {message.source, message.destination, message.size, connection->remaining(*pending)});
+        }
+        return described;
+    }
+
+    [[nodiscard]] network::NetworkStatistics statistics() const {
+        network::NetworkStatistics statistics;
+        statistics.messages = messages_;
+        statistics.bytes_delivered = delivered_;
+        statistics.packets = transport_.packets;
+        statistics.retransmissions = transport_.retransmissions;
+        statistics.timeouts = transport_.timeouts;
+        statistics.events = sim::Simulator::GetEventCount();
+        network_.add_counters(statistics);
+        return statistics;
+    }
+
+    [[nodiscard]] std::size_t connections() const { return connections_.size(); }
+
+private:
+    [[nodiscard]] bool idle() const { return outstanding_ == 0 && timers_ == 0; }
+
+    /// Sockets live on and their timers with them, so the event queue does not run empty by itself.
+    void stop_when_idle() {
+        if (idle()) {
+            sim::Simulator::Stop();
+        }
+    }
+
+    void deliver(const Message& message) {
+        --outstanding_;
+        ++messages_;
+        delivered_ += message.size;
+        message.on_delivered->notify(message.token);
+        stop_when_idle();
+    }
+
+    [[nodiscard]] std::uint64_t pair_key(HostId source, HostId destination) const {
+        return std::uint64_t{source.index()} * network_.fabric().host_count() + destination.index();
+    }
+
+    TcpConnection& connection(HostId source, HostId destination) {
+        const auto [entry, is_new] = by_pair_.try_emplace(pair_key(source, destination), connections_.size());
+        if (!is_new) {
+            return *connections_[entry->second];
+        }
+        listen(destination);
+        auto sender = network_.host(source)->GetObject<sim::TcpL4Protocol>()->CreateSocket();
+        connections_.push_back(std::make_unique<TcpConnection>(sender, options_.segment_size(),
+                                                               options_.frame_header, transport_));
+        connections_.back()->open(sim::InetSocketAddress(Ns3Network::address(destination), kPort));
+        return *connections_.back();
+    }
+
+    void listen(HostId host) {
+        if (listeners_[host.index()] != nullptr) {
+            return;
+        }
+        auto listener = network_.host(host)->GetObject<sim::TcpL4Protocol>()->CreateSocket();
+        listener->Bind(sim::InetSocketAddress(Ns3Network::address(host), kPort));
+        listener->Listen();
+        listener->SetAcceptCallback(
+            sim::MakeNullCallback<bool, sim::Ptr<sim::Socket>, const sim::Address&>(),
+            sim::Callback<void, sim::Ptr<sim::Socket>, const sim::Address&>(
+                [this, host](sim::Ptr<sim::Socket> socket, const sim::Address& from) {
+                    const HostId source =
+                        Ns3Network::host_of(sim::InetSocketAddress::ConvertFrom(from).GetIpv4());
+                    connections_[by_pair_.at(pair_key(source, host))]->accept(socket);
+                }));
+        listeners_[host.index()] = listener;
+    }
+
+    TcpOptions options_;
+    // Sockets use their connection until the simulator is destroyed, and the network the routes of the fabric.
+    TransportState transport_;
+    std::vector<std::unique_ptr<TcpConnection>> connections_;  // in the order opened
+    std::unordered_map<std::uint64_t, std::size_t> by_pair_;   // never iterated
+    SimulatorScope simulator_;
+    AttributeDefaults attributes_;
+    Ns3Network network_;
+    std::vector<sim::Ptr<sim::Socket>> listeners_;
+
+    std::uint64_t outstanding_ = 0;
+    std::uint64_t timers_ = 0;
+    std::uint64_t next_order_ = 0;
+    std::uint64_t messages_ = 0;
+    Bytes delivered_;
+};
+
+TcpBackend::TcpBackend(std::shared_ptr<const network::Fabric> fabric, TcpOptions options)
+    : simulation_(std::make_unique<Simulation>(std::move(fabric), std::move(options))) {}
+
+TcpBackend::~TcpBackend() = default;
+
+Time TcpBackend::now() const { return Time(sim::Simulator::Now().GetTimeStep()); }
+
+void TcpBackend::send(const Message& message) { simulation_->send(message); }
+
+void TcpBackend::schedule(Time delay, network::NotificationHandler& handler, std::uint64_t token) {
+    simulation_->schedule(delay, handler, token);
+}
+
+void TcpBackend::run() { simulation_->run(); }
+
+void TcpBackend::stop() { sim::Simulator::Stop(); }
+
+std::uint64_t TcpBackend::outstanding_messages() const { return simulation_->outstanding(); }
+
+std::vector<network::OutstandingMessage> TcpBackend::describe_outstanding(std::size_t limit) const {
+    return simulation_->describe_outstanding(limit);
+}
+
+std::uint64_t TcpBackend::events_processed() const { return sim::Simulator::GetEventCount(); }
+
+network::NetworkStatistics TcpBackend::statistics() const { return simulation_->statistics(); }
+
+std::size_t TcpBackend::connections() const { return simulation_->connections(); }
+
+}  // namespace astrolabe::ns3

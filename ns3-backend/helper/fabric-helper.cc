@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "fabric-helper.h"
+
+#include "fabric-channel.h"
+#include "ns3/ipv4-l3-protocol.h"
+#include "ns3/mac48-address.h"
+#include "ns3/tcp-l4-protocol.h"
+#include "ns3/traffic-control-layer.h"
+
+namespace ns3
+{
+
+FabricHelper::FabricHelper(uint16_t mtu)
+    : m_mtu(mtu)
+{
+}
+
+Ptr<Node>
+FabricHelper::CreateHost(Ipv4Address address, FabricRouting::RouteCallback route) const
+{
+    auto routing = CreateObject<FabricRouting>();
+    routing->SetAddress(address);
+    routing->SetRouteCallback(route);
+
+    auto node = CreateObject<Node>();
+    node->AggregateObject(CreateObject<TrafficControlLayer>());
+    auto ip = CreateObject<Ipv4L3Protocol>();
+    node->AggregateObject(ip);
+    ip->SetRoutingProtocol(routing);
+    node->AggregateObject(routing);
+    node->AggregateObject(CreateObject<TcpL4Protocol>());
+    return node;
+}
+
+Ptr<Node>
+FabricHelper::CreateSwitch(FabricSwitch::RouteCallback route) const
+{
+    auto forwarder = CreateObject<FabricSwitch>();
+    forwarder->SetRouteCallback(route);
+    auto node = CreateObject<Node>();
+    node->AggregateObject(forwarder);
+    return node;
+}
+
+FabricHelper::DevicePair
+FabricHelper::Connect(Ptr<Node> a, Ptr<Node> b, const Direction& forward, const Direction& backward) const
+{
+    const DevicePair devices{AddDevice(a, forward), AddDevice(b, backward)};
+    auto channel = CreateObject<FabricChannel>();
+    channel->SetDelays(forward.delay, backward.delay);
+    devices.first->Attach(channel);
+    devices.second->Attach(channel);
+    Attach(a, devices.first);
+    Attach(b, devices.second);
+    return devices;
+}
+
+Ptr<PointToPointNetDevice>
+FabricHelper::AddDevice(Ptr<Node> node, const Direction& outward) const
+{
+    auto device = CreateObject<PointToPointNetDevice>();
+    device->SetAddress(Mac48Address::Allocate());
+    device->SetDataRate(outward.rate);
+    device->SetMtu(m_mtu);
+    device->SetQueue(outward.queue);
+    node->AddDevice(device);
+    return device;
+}
+
+void
+FabricHelper::Attach(Ptr<Node> node, Ptr<PointToPointNetDevice> device)
+{
+    if (auto forwarder = node->GetObject<FabricSwitch>())
+    {
+        forwarder->AddPort(device);
+        return;
+    }
+    // A /32 on every interface: the routing protocol, not a subnet, says which way a packet goes.
+    auto ip = node->GetObject<Ipv4L3Protocol>();
+    const uint32_t interface = ip->AddInterface(device);
+    const Ipv4Address address = node->GetObject<FabricRouting>()->GetAddress();
+    ip->AddAddress(interface, Ipv4InterfaceAddress(address, Ipv4Mask::GetOnes()));
+    ip->SetUp(interface);
+}
+
+} // namespace ns3

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef FABRIC_HELPER_H
+#define FABRIC_HELPER_H
+
+#include "fabric-queue.h"
+#include "fabric-routing.h"
+#include "fabric-switch.h"
+#include "ns3/data-rate.h"
+#include "ns3/node.h"
+#include "ns3/nstime.h"
+#include "ns3/point-to-point-net-device.h"
+
+#include <cstdint>
+#include <utility>
+
+namespace ns3
+{
+
+/**
+ * Makes the hosts, switches and cables of a fabric. Hosts carry IPv4 and TCP and nothing that a fabric of
+ * point-to-point links does not need: no ARP, no ICMP, no queue disciplines, no global routing.
+ */
+class FabricHelper
+{
+  public:
+    explicit FabricHelper(uint16_t mtu);
+
+    /// A node with TCP over IPv4. `route` answers for packets that leave it.
+    Ptr<Node> CreateHost(Ipv4Address address, FabricRouting::RouteCallback route) const;
+
+    /// A node that forwards frames.
+    Ptr<Node> CreateSwitch(FabricSwitch::RouteCallback route) const;
+
+    /// One direction of a cable.
+    struct Direction
+    {
+        DataRate rate;
+        Time delay;
+        Ptr<FabricQueue> queue;
+    };
+
+    using DevicePair = std::pair<Ptr<PointToPointNetDevice>, Ptr<PointToPointNetDevice>>;
+
+    /// \returns the devices at `a` and at `b`; `forward` is the direction from a to b.
+    DevicePair Connect(Ptr<Node> a, Ptr<Node> b, const Direction& forward, const Direction& backward) const;
+
+  private:
+    Ptr<PointToPointNetDevice> AddDevice(Ptr<Node> node, const Direction& outward) const;
+    static void Attach(Ptr<Node> node, Ptr<PointToPointNetDevice> device);
+
+    uint16_t m_mtu;
+};
+
+} // namespace ns3
+
+#endif /* FABRIC_HELPER_H */
