@@ -1,0 +1,102 @@
+/// Training loops: a list of layers becomes a Program.
+///
+/// Model (three-layers, 2.4; the loops of ASTRA-sim, Rashidi et al., ISPASS 2020). A rank computes one thing
+/// at a time. A pass over the batch goes forward through layers 0 … L-1, then backward from L-1 to 0
+/// computing weight gradients (WG) and input gradients (IG). Communication of a pass follows its compute.
+/// "Blocking" means that the next compute operation waits for it; all other communication runs beside the
+/// compute until somebody waits:
+///
+///     W-wait(i): layer i's forward compute waits for its weight-gradient collective of the iteration before
+///
+/// loop     forward of layer i                 backward of layer i, from L-1 down to 0
+/// data     W-wait(i), compute                 WG compute, WG collective (default);
+///                                             IG compute if i > 0
+/// model    compute, collective (blocking)     if i > 0: IG compute, IG collective (LIFO);
+///                                             WG compute; wait for the IG collective
+/// hybrid   W-wait(i), compute,                as model, with the WG collective (FIFO)
+///          collective (blocking)              issued after WG compute
+/// dlrm     see `dlrm_loop`
+///
+/// A collective of a layer counts as done `update_delay` after it. Waits are dependencies of the next compute
+/// operation, so the executor attributes exposed time to the collective waited for (embedding all-to-all
+/// first, then the layer's W-wait). At the end of an iteration what still must be waited for is a compute
+/// operation of zero duration, named "<collective>.wait". After the last iteration the ranks drain.
+///
+/// Names: "<layer>.forward", "<layer>.input_gradient", "<layer>.weight_gradient", "<layer>.update";
+/// collectives "<layer>.<pass>.<kind>", for example "Top_0.weight_gradient.all_reduce".
+///
+/// Layer 0 computes no input gradient and any collective on it is left out, except by `dlrm_loop`, where it
+/// is the exchange of embedding gradients. A collective on a pass for which the table has none is a broken
+/// invariant.
+///
+/// Differences from ASTRA-sim 1.0: state transitions take no time, and `dlrm_loop` updates embeddings from
+/// gradients that have arrived. Complexity: O(layers · iterations) operations, whatever the number of ranks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <astrolabe/core/ids.hpp>
+#include <astrolabe/core/units.hpp>
+#include <astrolabe/system/program.hpp>
+
+namespace astrolabe::workload {
+
+struct LayerCommunication {
+    system::CollectiveKind kind = system::CollectiveKind::kAllReduce;
+    Bytes size;  ///< per rank, meaning as in CollectiveKind
+    system::PartitionId partition;
+};
+
+struct TrainingLayer {
+    std::string name;
+    system::PerRank<Time> forward;
+    std::optional<system::PerRank<Time>> input_gradient = std::nullopt;  ///< none: nobody needs it
+    std::optional<system::PerRank<Time>> weight_gradient =
+        std::nullopt;  ///< none: the layer has nothing to learn
+    std::optional<LayerCommunication> forward_communication = std::nullopt;
+    std::optional<LayerCommunication> input_gradient_communication = std::nullopt;
+    std::optional<LayerCommunication> weight_gradient_communication = std::nullopt;
+    Time update_delay = Time(0);
+};
+
+struct TrainingPlan {
+    std::size_t ranks = 0;
+    int iterations = 1;  ///< >= 1
+    IndexedVector<system::PartitionId, system::Partition> partitions;
+    std::vector<TrainingLayer> layers;  ///< at least one; names differ
+};
+
+/// When the embedding update runs, relative to the all-to-all that brings its gradients.
+enum class EmbeddingUpdate : std::uint8_t {
+    kAfterGradients,   ///< all-to-all, then update
+    kBeforeGradients,  ///< ASTRA-sim 1.0, HYBRID_DLRM: update, then wait for the all-to-all
+    kStale             ///< ASTRA-sim 1.0, HYBRID_DLRM_ENHANCED: update, and nobody waits
+};
+
+[[nodiscard]] system::Program data_loop(const TrainingPlan& plan);
+[[nodiscard]] system::Program model_loop(const TrainingPlan& plan);
+/// HYBRID_DATA_MODEL and HYBRID_MODEL_DATA: which group a collective spans is in the plan's partitions.
+[[nodiscard]] system::Program hybrid_loop(const TrainingPlan& plan);
+
+/// HYBRID_DLRM. Layer 0 is the embeddings, 1 … b = last_bottom_layer the bottom MLP, the rest (at least one
+/// layer) the interaction, where it is modelled, and the top MLP. A2A is layer 0's collective, priority
+/// HIGHEST.
+///
+///     W-wait(0), embedding lookup, A2A forward (not blocking)
+///     bottom MLP forward, each layer after its W-wait
+///     wait for A2A forward;  top MLP forward, each layer after its W-wait
+///     top MLP backward, from L-1 to b+1: WG compute, WG collective (default), IG compute
+///     A2A backward (not blocking)
+///     bottom MLP backward, from b to 1: as the top
+///     wait for A2A backward, embedding update (layer 0's weight-gradient time, named "<layer>.update")
+///
+/// kBeforeGradients exchanges the two parts of the last step; kStale leaves its wait out: the next iteration
+/// may read rows that lack this iteration's gradients.
+[[nodiscard]] system::Program dlrm_loop(const TrainingPlan& plan, std::size_t last_bottom_layer,
+                                        EmbeddingUpdate embedding_update = EmbeddingUpdate::kAfterGradients);
+
+}  // namespace astrolabe::workload
