@@ -1,0 +1,155 @@
+#include "study.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <astrolabe/workload/dlrm_training.hpp>
+
+namespace astrolabe::workload {
+namespace {
+
+using namespace astrolabe::literals;
+
+using Keys = std::vector<std::string>;
+
+Keys keys_of(const std::vector<ParameterProblem>& found) {
+    Keys keys;
+    for (const ParameterProblem& problem : found) {
+        EXPECT_FALSE(problem.message.empty());
+        keys.push_back(problem.key);
+    }
+    return keys;
+}
+
+class TrainingProblems : public ::testing::Test {
+protected:
+    [[nodiscard]] std::vector<ParameterProblem> found() const {
+        return problems(study_.training, study_.model, study_.ranks);
+    }
+    testing::Profile study_ = testing::mini16();
+};
+
+TEST_F(TrainingProblems, NoneInTheStudy) {
+    EXPECT_EQ(keys_of(found()), Keys{});
+}
+
+TEST_F(TrainingProblems, GlobalBatchThatRanksCannotShare) {
+    study_.training.local_batch.reset();
+    study_.training.global_batch = 100;  // 16 ranks: 96 = 6·16, 112 = 7·16
+    ASSERT_EQ(keys_of(found()), Keys{"batch"});
+    EXPECT_EQ(found().front().hint, "use a global batch of 96 or 112, or give the local batch");
+}
+
+TEST_F(TrainingProblems, GlobalBatchSmallerThanTheRanks) {
+    study_.training.local_batch.reset();
+    study_.training.global_batch = 5;
+    ASSERT_EQ(keys_of(found()), Keys{"batch"});
+    EXPECT_EQ(found().front().hint, "use a global batch of 16, or give the local batch");
+}
+
+TEST_F(TrainingProblems, NoBatch) {
+    study_.training.local_batch.reset();
+    EXPECT_EQ(keys_of(found()), Keys{"batch"});
+}
+
+TEST_F(TrainingProblems, BothBatches) {
+    study_.training.global_batch = 2048;
+    EXPECT_EQ(keys_of(found()), Keys{"batch"});
+}
+
+TEST_F(TrainingProblems, EmptyBatch) {
+    study_.training.local_batch = 0;
+    EXPECT_EQ(keys_of(found()), Keys{"batch"});
+}
+
+TEST_F(TrainingProblems, BatchTooLargeToCountItsWork) {
+    study_.training.local_batch = std::int64_t{1} << 50;
+    EXPECT_EQ(keys_of(found()), Keys{"batch"});
+}
+
+TEST_F(TrainingProblems, NoIterations) {
+    study_.training.iterations = 0;
+    EXPECT_EQ(keys_of(found()), Keys{"iterations"});
+}
+
+TEST_F(TrainingProblems, NegativeEmbeddingTime) {
+    study_.training.embedding_time = EmbeddingTime::kFixed;
+    study_.training.fixed_embedding_time = Time(-1);
+    EXPECT_EQ(keys_of(found()), Keys{"embedding_time"});
+}
+
+class DeviceProblems : public ::testing::Test {
+protected:
+    [[nodiscard]] Keys keys() const {
+        return keys_of(problems(study_.device, study_.training, study_.model));
+    }
+    void measure_everything() {
+        const LayerTimes times{.forward = 1_us, .input_gradient = 2_us, .weight_gradient = 3_us};
+        study_.device.measured["Embedding"] = times;
+        for (const MlpLayer& layer : bottom_layers(study_.model)) {
+            study_.device.measured[layer.name] = times;
+        }
+        for (const MlpLayer& layer : top_layers(study_.model)) {
+            study_.device.measured[layer.name] = times;
+        }
+    }
+    testing::Profile study_ = testing::mini8();
+};
+
+TEST_F(DeviceProblems, NoneInTheStudy) {
+    EXPECT_EQ(keys(), Keys{});
+}
+
+TEST_F(DeviceProblems, NoPeak) {
+    study_.device.peak.reset();
+    EXPECT_EQ(keys(), Keys{"peak"});
+}
+
+TEST_F(DeviceProblems, ZeroRates) {
+    study_.device.peak = FlopRate(0);
+    study_.device.memory_bandwidth = Bandwidth(0);
+    EXPECT_EQ(keys(), (Keys{"peak", "memory_bandwidth"}));
+}
+
+TEST_F(DeviceProblems, MemoryBandwidthIsNeededByTheRuleThatUsesIt) {
+    study_.device.memory_bandwidth.reset();
+    EXPECT_EQ(keys(), Keys{"memory_bandwidth"});
+    study_.training.embedding_time = EmbeddingTime::kFlops;
+    EXPECT_EQ(keys(), Keys{});
+    study_.training.mlp_time = MlpTime::kRoofline;
+    EXPECT_EQ(keys(), Keys{"memory_bandwidth"});
+}
+
+TEST_F(DeviceProblems, MeasuredEverywhereNeedsNoRates) {
+    measure_everything();
+    study_.device.peak.reset();
+    study_.device.memory_bandwidth.reset();
+    EXPECT_EQ(keys(), Keys{});
+    study_.device.measured["Top_1"].weight_gradient.reset();
+    EXPECT_EQ(keys(), Keys{"peak"});
+}
+
+TEST_F(DeviceProblems, MeasuredLayerThatDoesNotExist) {
+    study_.device.measured["Botom_0"].forward = 1_us;
+    const auto found = problems(study_.device, study_.training, study_.model);
+    ASSERT_EQ(keys_of(found), Keys{"layers.Botom_0"});
+    EXPECT_NE(found.front().hint.find("Bottom_0"), std::string::npos);
+}
+
+TEST_F(DeviceProblems, MeasuredInteractionCountsOnlyWhereTheInteractionDoes) {
+    study_.device.measured["Interaction"].forward = 1_us;
+    EXPECT_EQ(keys(), Keys{"layers.Interaction"});
+    study_.training.interaction_time = true;
+    EXPECT_EQ(keys(), Keys{});
+}
+
+TEST_F(DeviceProblems, NegativeMeasuredTime) {
+    study_.device.measured["Top_0"].input_gradient = Time(-5);
+    EXPECT_EQ(keys(), Keys{"layers.Top_0.input_gradient"});
+}
+
+}  // namespace
+}  // namespace astrolabe::workload
