@@ -9,20 +9,13 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
+#include <astrolabe/core/parameter_problem.hpp>
 #include <astrolabe/core/units.hpp>
 #include <astrolabe/network/fabric.hpp>
 
 namespace astrolabe::network {
-
-/// One thing that is wrong with the parameters a user gave.
-struct ParameterProblem {
-    std::string key;      ///< dotted path inside the topology's section: "link.rate"
-    std::string message;  ///< found and expected
-    std::string hint;     ///< what to do
-};
 
 using ParameterProblems = std::vector<ParameterProblem>;
 

@@ -1,0 +1,146 @@
+/// Fluid engine: messages as fluid that flows at max-min fair rates; events only where rates can change.
+///
+/// Model. A *connection* is an ordered pair of hosts, as a TCP connection or an RDMA queue pair is. It serves
+/// its messages first-in first-out. Connections with something to send share the links max-min fairly with
+/// equal weights (max_min_solver.hpp); one that is sprayed over several paths loads each link by its share.
+/// With x(t) the rate of a connection and α the latency of its longest path, a message of S bytes that
+/// reaches the head of the queue at b is served at e and delivered at d:
+///
+///     ∫_b^e x(t) dt = 8·S bit,    d = ⌈e⌉ + α        (cut-through: bits follow each other through all hops)
+///
+/// and the next message starts at e exactly, not at ⌈e⌉, so rounding does not add up over a train of
+/// messages. A message without bytes takes no service. A lone message takes α + S/B, B the rate of its
+/// slowest link.
+///
+/// Assumptions: rates adapt at once (no slow start, no acknowledgements), queues neither fill nor drop, no
+/// packet headers. What this leaves out is what the packet engines measure. Bytes served before a circuit
+/// goes down count as sent and arrive; those left wait until it comes back. A route is fixed per pair and
+/// takes circuits as existing, so a message over a circuit waits for it.
+///
+/// Time. Rates are doubles, notifications whole picoseconds. ⌈e⌉ is computed from the last change of the
+/// connection's rate: exactly (128-bit integers where needed) if the rate is a whole number of bit/s and no
+/// fraction of a byte was pending, as for a message alone on its path. Otherwise a time that exceeds a
+/// picosecond by less than 2^-42 of the time since that change, and by less than 1/4 ps, counts as that
+/// picosecond: messages that end together end at the same picosecond, at most 1/4 ps early. A time beyond
+/// Time::max() never comes and shows as a stall.
+///
+/// Conservation. A message is finished by its size, never by accumulated amounts; statistics count whole
+/// messages.
+///
+/// All events of one instant are processed, then rates are updated once. A connection whose next message is
+/// ready when one ends keeps its rate, without an update. Circuit boundaries are events only while something
+/// is queued.
+///
+/// Complexity: two events per message (served, delivered), O(log connections) for the first, O(1) for the
+/// second, plus the rate updates. Memory: about 150 bytes and a route per pair that ever communicates, 32
+/// bytes per message queued, 64 per message on the wire.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <astrolabe/core/units.hpp>
+#include <astrolabe/network/backend.hpp>
+#include <astrolabe/network/fabric.hpp>
+#include <astrolabe/network/fluid/completion_heap.hpp>
+#include <astrolabe/network/fluid/delay_queue.hpp>
+#include <astrolabe/network/fluid/max_min_solver.hpp>
+#include <astrolabe/network/fluid/pair_index.hpp>
+#include <astrolabe/network/fluid/ring_queue.hpp>
+
+namespace astrolabe::network {
+
+struct FluidOptions {
+    /// kWholeNetwork gives the same results and is for comparison only.
+    MaxMinSolver::Strategy strategy = MaxMinSolver::Strategy::kLocal;
+};
+
+class FluidBackend final : public NetworkBackend {
+public:
+    explicit FluidBackend(std::shared_ptr<const Fabric> fabric, FluidOptions options = {});
+
+    [[nodiscard]] Time now() const override { return now_; }
+    void send(const Message& message) override;
+    void schedule(Time delay, NotificationHandler& handler, std::uint64_t token) override;
+    void run() override;
+    void stop() override { stop_requested_ = true; }
+    [[nodiscard]] std::uint64_t outstanding_messages() const override { return sent_ - delivered_; }
+    [[nodiscard]] std::vector<OutstandingMessage> describe_outstanding(std::size_t limit) const override;
+    [[nodiscard]] std::uint64_t events_processed() const override { return events_; }
+    [[nodiscard]] NetworkStatistics statistics() const override;
+
+    /// How often and how widely rates were recomputed.
+    [[nodiscard]] const MaxMinSolver::Counters& rate_updates() const { return solver_.counters(); }
+    [[nodiscard]] const Fabric& fabric() const { return *fabric_; }
+
+private:
+    struct QueuedMessage {
+        Bytes size;
+        NotificationHandler* handler = nullptr;
+        std::uint64_t token = 0;
+        std::uint64_t sent_as = 0;  ///< number of the message
+    };
+    /// A delivery, or a timer if `connection` is kTimer.
+    struct DelayedEvent {
+        NotificationHandler* handler = nullptr;
+        std::uint64_t token = 0;
+        std::uint64_t sent_as = 0;
+        Bytes size;
+        std::uint32_t connection = 0;
+    };
+    enum class State : std::uint8_t {
+        kIdle,
+        kServing,  ///< active in the solver
+        kDrained,  ///< as kServing, but the queue ran empty in this instant
+        kNowhere   ///< no route: messages wait for ever
+    };
+    struct Connection {
+        HostId source;
+        HostId destination;
+        State state = State::kIdle;
+        bool whole = false;  ///< `work` and `rate` are integers and exactly represented
+        Time latency;
+        Time since;         ///< of the last change of rate
+        double work = 0.0;  ///< bytes from `since` to the end of the message being served
+        double rate = 0.0;  ///< bit/s
+        double pace = 0.0;  ///< ps per byte; meaningless at rate 0
+        RingQueue<QueuedMessage> queue;
+        Bytes served;  ///< whole messages
+        MaxMinSolver::FlowId flow;
+    };
+
+    static constexpr std::uint32_t kTimer = 0xffffffffU;
+
+    [[nodiscard]] std::uint32_t connection_between(HostId source, HostId destination);
+    [[nodiscard]] Time completion_time(const Connection& connection) const;
+    void plan_completion(std::uint32_t index);
+    void begin_service(Connection& connection, Bytes size);
+    void complete(std::uint32_t index);
+    void launch(std::uint32_t index, const QueuedMessage& message);
+    void process_instant();
+    void settle_rates();
+    void change_rate(std::uint32_t index);
+    void follow_circuits();
+
+    std::shared_ptr<const Fabric> fabric_;
+    MaxMinSolver solver_;
+    std::vector<Connection> connections_;
+    std::vector<std::uint32_t> connection_of_flow_;
+    PairIndex pairs_;
+    CompletionHeap completions_;
+    DelayQueue<DelayedEvent> delayed_;
+    std::vector<std::uint32_t> drained_;    // in this instant
+    std::vector<std::uint32_t> restarted_;  // drained and sent on again in this instant
+    std::size_t interval_ = 0;              // of the circuit schedule, whose capacities the solver has
+    Time boundary_ = Time::max();           // its end
+    Time now_;
+    bool stop_requested_ = false;
+    std::uint64_t sent_ = 0;
+    std::uint64_t delivered_ = 0;
+    std::uint64_t events_ = 0;
+    Bytes bytes_delivered_;
+};
+
+}  // namespace astrolabe::network

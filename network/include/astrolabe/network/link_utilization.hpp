@@ -1,0 +1,20 @@
+/// How much of the links' capacity a run used: carried bytes over rate·elapsed, for every link alike (a
+/// circuit counts as existing all the time, so its utilisation shows how long it was dark).
+#pragma once
+
+#include <astrolabe/core/units.hpp>
+#include <astrolabe/network/backend.hpp>
+#include <astrolabe/network/fabric.hpp>
+
+namespace astrolabe::network {
+
+struct LinkUtilization {
+    double max = 0.0;
+    double mean = 0.0;  ///< over all links, each with weight 1
+};
+
+/// Zero if no time has passed.
+[[nodiscard]] LinkUtilization link_utilization(const Fabric& fabric, const NetworkStatistics& statistics,
+                                               Time elapsed);
+
+}  // namespace astrolabe::network

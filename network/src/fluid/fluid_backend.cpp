@@ -1,0 +1,322 @@
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <astrolabe/core/assert.hpp>
+#include <astrolabe/network/fluid/fluid_backend.hpp>
+#include <astrolabe/network/routing.hpp>
+
+namespace astrolabe::network {
+
+namespace {
+
+/// Picoseconds that a byte takes at 1 bit/s.
+constexpr double kPacePerBit = 8.0 * static_cast<double>(kPicosecondsPerSecond);
+
+/// Integers up to here are exact as doubles.
+constexpr double kExactIntegers = 9007199254740992.0;  // 2^53
+
+constexpr double kRoundingShare = 0x1p-42;
+constexpr double kRoundingLimit = 0.25;
+
+bool is_whole(double value) {
+    return value < kExactIntegers && value == std::floor(value);
+}
+
+std::vector<double> initial_capacities(const Fabric& fabric) {
+    std::vector<double> capacities(fabric.link_count());
+    for (std::size_t i = 0; i < capacities.size(); ++i) {
+        const LinkId link(i);
+        capacities[i] =
+            fabric.circuits().exists(link, 0) ? static_cast<double>(fabric.link(link).rate.count()) : 0.0;
+    }
+    return capacities;
+}
+
+}  // namespace
+
+FluidBackend::FluidBackend(std::shared_ptr<const Fabric> fabric, FluidOptions options)
+    : fabric_(std::move(fabric)),
+      solver_(initial_capacities(*fabric_), options.strategy),
+      boundary_(fabric_->circuits().at(Time(0)).end) {}
+
+std::uint32_t FluidBackend::connection_between(HostId source, HostId destination) {
+    const std::uint32_t known = pairs_.find(source, destination);
+    if (known != PairIndex::kNone) {
+        return known;
+    }
+    ASTROLABE_ASSERT(source.index() < fabric_->host_count() && destination.index() < fabric_->host_count(),
+                     "a message is between hosts of the fabric");
+    ASTROLABE_ASSERT(source != destination, "source and destination of a message differ");
+    const auto index = static_cast<std::uint32_t>(connections_.size());
+    const Route route = fabric_->routing().route(source, destination);
+    Connection& connection = connections_.emplace_back();
+    connection.source = source;
+    connection.destination = destination;
+    connection.latency = route.latency;
+    if (route.legs.empty()) {
+        connection.state = State::kNowhere;
+    } else {
+        connection.flow = solver_.add_flow(route.legs);
+        connection_of_flow_.push_back(index);
+    }
+    completions_.add_connection();
+    pairs_.insert(source, destination, index);
+    return index;
+}
+
+void FluidBackend::send(const Message& message) {
+    ASTROLABE_ASSERT(message.size >= Bytes(0), "a message has a size");
+    ASTROLABE_ASSERT(message.on_delivered != nullptr, "someone is told of the delivery");
+    const std::uint32_t index = connection_between(message.source, message.destination);
+    Connection& connection = connections_[index];
+    const QueuedMessage queued{message.size, message.on_delivered, message.token, sent_++};
+    if (message.size == Bytes(0) && connection.queue.empty() && connection.state != State::kNowhere) {
+        launch(index, queued);
+        return;
+    }
+    connection.queue.push(queued);
+    if (connection.state == State::kIdle) {
+        solver_.start(connection.flow);
+        begin_service(connection, message.size);
+    } else if (connection.state == State::kDrained) {
+        restarted_.push_back(index);
+        begin_service(connection, message.size);
+    }
+}
+
+void FluidBackend::begin_service(Connection& connection, Bytes size) {
+    connection.state = State::kServing;
+    connection.since = now_;
+    connection.work = static_cast<double>(size.count());
+    connection.whole = is_whole(connection.rate) && is_whole(connection.work);
+}
+
+void FluidBackend::schedule(Time delay, NotificationHandler& handler, std::uint64_t token) {
+    ASTROLABE_ASSERT(delay >= Time(0) && delay <= Time::max() - now_, "a timer is in the future");
+    delayed_.push(now_, delay, {&handler, token, 0, Bytes(0), kTimer});
+}
+
+Time FluidBackend::completion_time(const Connection& connection) const {
+    const double duration = connection.work * connection.pace;
+    const double limit = static_cast<double>((Time::max() - connection.since - connection.latency).count());
+    if (duration >= limit * (1.0 - 0x1p-50)) {
+        return Time::max();
+    }
+    const double floor = std::floor(duration);
+    const double excess = duration - floor;
+    const double tolerance = std::min(duration * kRoundingShare, kRoundingLimit);
+    auto picoseconds = static_cast<std::int64_t>(floor);
+    if (excess > tolerance && excess < 1.0 - tolerance) {
+        ++picoseconds;
+    } else if (connection.whole) {
+        // So near a whole picosecond that the rounding of `duration` may have crossed it, unless it is a product
+        // of integers: a pace that is whole as a double is whole, being no nearer to an integer than 1 / rate.
+        if (!is_whole(connection.pace) || duration >= kExactIntegers) {
+            picoseconds = detail::multiply_divide_up(static_cast<std::int64_t>(connection.work),
+                                                     8 * kPicosecondsPerSecond,
+                                                     static_cast<std::int64_t>(connection.rate));
+        }
+    } else if (excess > tolerance) {
+        ++picoseconds;
+    }
+    return connection.since + Time(picoseconds);
+}
+
+void FluidBackend::plan_completion(std::uint32_t index) {
+    const Connection& connection = connections_[index];
+    const Time time = connection.rate > 0.0 ? completion_time(connection) : Time::max();
+    if (time == Time::max()) {
+        completions_.remove(index);
+    } else {
+        completions_.set(index, std::max(time, now_));
+    }
+}
+
+void FluidBackend::launch(std::uint32_t index, const QueuedMessage& message) {
+    delayed_.push(now_, connections_[index].latency,
+                  {message.handler, message.token, message.sent_as, message.size, index});
+}
+
+void FluidBackend::complete(std::uint32_t index) {
+    Connection& connection = connections_[index];
+    connection.served += connection.queue.front().size;
+    do {
+        launch(index, connection.queue.front());
+        connection.queue.pop();
+    } while (!connection.queue.empty() && connection.queue.front().size == Bytes(0));
+    if (connection.queue.empty()) {
+        connection.state = State::kDrained;
+        drained_.push_back(index);
+        completions_.remove(index);
+        return;
+    }
+    connection.work += static_cast<double>(connection.queue.front().size.count());
+    connection.whole = connection.whole && connection.work < kExactIntegers;
+    plan_completion(index);
+}
+
+void FluidBackend::process_instant() {
+    for (;;) {
+        while (completions_.next_time() == now_) {
+            ++events_;
+            complete(completions_.top().connection);
+        }
+        if (delayed_.empty() || delayed_.next_time() != now_) {
+            return;
+        }
+        ++events_;
+        const DelayedEvent event = delayed_.pop();
+        if (event.connection != kTimer) {
+            ++delivered_;
+            bytes_delivered_ += event.size;
+        }
+        event.handler->notify(event.token);
+    }
+}
+
+void FluidBackend::follow_circuits() {
+    const CircuitSchedule& circuits = fabric_->circuits();
+    if (circuits.is_static() || solver_.active_count() == 0) {
+        return;
+    }
+    const CircuitSchedule::Position position = circuits.at(now_);
+    boundary_ = position.end;
+    if (position.interval == interval_) {
+        return;
+    }
+    for (const LinkId link : circuits.intervals()[interval_].links) {
+        if (!circuits.exists(link, position.interval)) {
+            solver_.set_capacity(link, 0.0);
+        }
+    }
+    for (const LinkId link : circuits.intervals()[position.interval].links) {
+        solver_.set_capacity(link, static_cast<double>(fabric_->link(link).rate.count()));
+    }
+    interval_ = position.interval;
+}
+
+void FluidBackend::change_rate(std::uint32_t index) {
+    Connection& connection = connections_[index];
+    if (connection.since < now_) {
+        const auto elapsed = static_cast<double>((now_ - connection.since).count());
+        connection.work = std::max(0.0, connection.work - elapsed * connection.rate / kPacePerBit);
+        connection.since = now_;
+    }
+    connection.rate = solver_.rate(connection.flow);
+    connection.pace = connection.rate > 0.0 ? kPacePerBit / connection.rate : 0.0;
+    connection.whole = is_whole(connection.rate) && is_whole(connection.work);
+    plan_completion(index);
+}
+
+void FluidBackend::settle_rates() {
+    for (const std::uint32_t index : drained_) {
+        Connection& connection = connections_[index];
+        if (connection.state == State::kDrained) {
+            connection.state = State::kIdle;
+            connection.rate = 0.0;
+            solver_.stop(connection.flow);
+        }
+    }
+    drained_.clear();
+    follow_circuits();
+    for (const MaxMinSolver::FlowId flow : solver_.update()) {
+        change_rate(connection_of_flow_[flow.index()]);
+    }
+    for (const std::uint32_t index : restarted_) {
+        if (connections_[index].state == State::kServing && !completions_.contains(index)) {
+            plan_completion(index);
+        }
+    }
+    restarted_.clear();
+}
+
+void FluidBackend::run() {
+    stop_requested_ = false;
+    std::size_t idle_intervals = 0;
+    for (;;) {
+        process_instant();
+        settle_rates();
+        const Time next_event = std::min(completions_.next_time(), delayed_.next_time());
+        if (next_event == now_) {
+            continue;
+        }
+        if (stop_requested_) {
+            return;
+        }
+        const bool may_switch = !fabric_->is_static() && solver_.active_count() > 0;
+        if (may_switch && boundary_ <= next_event) {
+            // When nothing moves in any interval of a period, nothing ever will.
+            idle_intervals = next_event == Time::max() ? idle_intervals + 1 : 0;
+            if (idle_intervals > fabric_->circuits().intervals().size()) {
+                return;
+            }
+            ++events_;
+            now_ = boundary_;
+            continue;
+        }
+        if (next_event == Time::max()) {
+            return;
+        }
+        now_ = next_event;
+    }
+}
+
+std::vector<OutstandingMessage> FluidBackend::describe_outstanding(std::size_t limit) const {
+    std::vector<std::pair<std::uint64_t, OutstandingMessage>> outstanding;
+    outstanding.reserve(outstanding_messages());
+    for (const Connection& connection : connections_) {
+        for (std::size_t i = 0; i < connection.queue.size(); ++i) {
+            const QueuedMessage& message = connection.queue[i];
+            Bytes remaining = message.size;
+            if (i == 0 && connection.state == State::kServing) {
+                const auto elapsed = static_cast<double>((now_ - connection.since).count());
+                const double left = std::ceil(connection.work - elapsed * connection.rate / kPacePerBit);
+                remaining = std::clamp(Bytes(static_cast<std::int64_t>(left)), Bytes(0), message.size);
+            }
+            outstanding.push_back(
+                {message.sent_as, {connection.source, connection.destination, message.size, remaining}});
+        }
+    }
+    delayed_.for_each([&](Time, const DelayedEvent& event) {
+        if (event.connection != kTimer) {
+            const Connection& connection = connections_[event.connection];
+            outstanding.push_back(
+                {event.sent_as, {connection.source, connection.destination, event.size, Bytes(0)}});
+        }
+    });
+    std::sort(outstanding.begin(), outstanding.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<OutstandingMessage> first;
+    for (std::size_t i = 0; i < std::min(limit, outstanding.size()); ++i) {
+        first.push_back(outstanding[i].second);
+    }
+    return first;
+}
+
+NetworkStatistics FluidBackend::statistics() const {
+    NetworkStatistics statistics;
+    statistics.messages = delivered_;
+    statistics.bytes_delivered = bytes_delivered_;
+    statistics.events = events_;
+    statistics.links.resize(fabric_->link_count());
+    std::vector<double> sprayed(fabric_->link_count(), 0.0);
+    for (const Connection& connection : connections_) {
+        if (connection.served == Bytes(0)) {
+            continue;
+        }
+        for (const RouteLeg& leg : fabric_->routing().route(connection.source, connection.destination).legs) {
+            if (leg.share == 1.0) {
+                statistics.links[leg.link].carried += connection.served;
+            } else {
+                sprayed[leg.link.index()] += leg.share * static_cast<double>(connection.served.count());
+            }
+        }
+    }
+    for (std::size_t i = 0; i < sprayed.size(); ++i) {
+        statistics.links[LinkId(i)].carried += Bytes(std::llround(sprayed[i]));
+    }
+    return statistics;
+}
+
+}  // namespace astrolabe::network
