@@ -6,12 +6,12 @@
 /// group.
 ///
 /// Order and window (three-layers 3.3). Every collective gets a priority when the first rank of its group
-/// issues it: one counter per group, LIFO takes ++counter, FIFO --counter, HIGHEST is above both; ties go to
-/// the earlier issue. A rank has at most `active_chunks` chunks under way and starts the next when one is
-/// done; started chunks are never pre-empted. Which chunk is next is agreed: one arbiter per group keeps the
-/// order in which chunks start, the first rank with room extends it by its highest-priority waiting chunk,
-/// all ranks follow that order. So no two ranks ever fill their windows with different collectives and wait
-/// for one another.
+/// issues it: LIFO above and FIFO below all that the group issued before, HIGHEST above both; ties go to the
+/// earlier issue. A rank has at most `active_chunks` chunks under way and starts the next when one is done;
+/// started chunks are never pre-empted. Which chunk is next is agreed: one arbiter per group keeps the order
+/// in which chunks start, the first rank with room extends it by its highest-priority waiting chunk, all
+/// ranks follow that order. So no two ranks ever fill their windows with different collectives and wait for
+/// one another.
 ///
 /// Costs. Each message waits `injection_latency` at its sender before it enters the network; copies of
 /// different messages overlap. Reduction is free.
@@ -43,7 +43,7 @@ struct CollectiveChoice {
 struct SystemOptions {
     Scheduling scheduling = Scheduling::kLifo;
     std::uint32_t active_chunks = 64;
-    Time injection_latency;
+    Time injection_latency{};
     Bytes minimum_chunk = Bytes(1024);
     std::array<CollectiveChoice, kCollectiveKinds> collectives;  ///< by CollectiveKind
 };
@@ -58,21 +58,22 @@ struct SystemOptions {
 
 /// What became of one operation, over all ranks.
 struct OperationRecord {
-    Time first_issue;
-    Time first_start;  ///< a collective's first chunk; a compute operation's first rank
-    Time last_finish;
-    Bytes bytes_sent;  ///< payload over all ranks
+    Time first_issue{};
+    Time first_start{};  ///< a collective's first chunk; a compute operation's first rank
+    Time last_finish{};
+    Bytes bytes_sent{};  ///< payload over all ranks
     std::uint64_t messages = 0;
     std::uint32_t chunks = 0;
-    Time exposed;  ///< summed over ranks
+    Time exposed{};  ///< summed over ranks
 };
 
-/// Where one rank's time went; total = compute + Σ exposed + drain.
+/// Where one rank's time went; the run's total = compute + Σ exposed + drain.
 struct RankRecord {
     Time compute;
     std::map<std::string, Time> exposed;  ///< by name of the collective waited for
-    Time drain;
-    std::vector<Time> iteration_ends;
+    Time drain;                        ///< from the end of its last compute operation to the end of the run
+    std::vector<Time> iteration_ends;  ///< 0 for an iteration without compute operations
+    Time end;                          ///< when this rank had nothing left to do
 };
 
 struct ExecutionReport {
@@ -92,8 +93,13 @@ public:
     Executor(const Executor&) = delete;
     Executor& operator=(const Executor&) = delete;
 
-    /// Runs to the end, or to a stall, or until the backend was stopped. Once.
+    /// Runs to the end, or to a stall, or until `stop` was called or the backend was stopped. Once. Asserts,
+    /// of a finished run: the accounting identity on every rank, that every operation sent exactly the bytes
+    /// of its schedules, that every message was delivered once and nothing is outstanding.
     [[nodiscard]] ExecutionReport run();
+
+    /// Interrupts: `run` returns before simulated time moves on. Callable from an observer or a notification.
+    void stop();
 
     /// (operation, rank, time); a collective finishes on each of its ranks, at times of their own.
     Signal<OperationId, RankId, Time> operation_issued;
@@ -104,7 +110,7 @@ public:
     [[nodiscard]] std::uint64_t total_operations() const;
 
 private:
-    class Implementation;
+    class Implementation;  // src/executor/
     std::unique_ptr<Implementation> implementation_;
 };
 

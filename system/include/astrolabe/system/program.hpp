@@ -81,15 +81,15 @@ struct Partition {
 };
 
 struct ComputeOperation {
-    PerRank<Time> duration;
+    PerRank<Time> duration{};
 };
 
 struct CollectiveOperation {
     CollectiveKind kind = CollectiveKind::kAllReduce;
-    PartitionId partition;  ///< every group of it runs its own instance
-    Bytes size;             ///< S, per rank
+    PartitionId partition{};  ///< every group of it runs its own instance
+    Bytes size{};             ///< S, per rank
     Priority priority = Priority::kDefault;
-    Time completion_delay;  ///< local update after the collective, before it counts as finished
+    Time completion_delay{};  ///< local update after the collective, before it counts as finished
 };
 
 struct Operation {
@@ -98,7 +98,7 @@ struct Operation {
     std::string layer;  ///< "Top_0"; collects operations in reports
     int iteration = 0;
     std::variant<ComputeOperation, CollectiveOperation> work;
-    std::vector<OperationId> dependencies;
+    std::vector<OperationId> dependencies{};
 
     [[nodiscard]] bool is_compute() const { return std::holds_alternative<ComputeOperation>(work); }
     [[nodiscard]] const ComputeOperation& compute() const { return std::get<ComputeOperation>(work); }

@@ -1,0 +1,165 @@
+#include "compiled_schedule.hpp"
+
+#include <algorithm>
+
+#include <astrolabe/core/assert.hpp>
+
+namespace astrolabe::system::detail {
+
+namespace {
+
+constexpr std::uint32_t kFirstCounter = 2;
+
+}  // namespace
+
+CompiledSchedule::CompiledSchedule(const CollectiveSchedule& schedule)
+    : kind_(schedule.kind()),
+      ranks_(schedule.ranks()),
+      symmetry_(schedule.symmetry()),
+      columns_per_rank_(0) {
+    if (kind_ != CollectiveKind::kAllGather) {
+        columns_per_rank_ =
+            kind_ == CollectiveKind::kAllToAll ? ranks_ : static_cast<std::uint32_t>(schedule.block_count());
+    }
+    const Position program_count = is_symmetric() ? 1 : ranks_;
+    std::vector<std::uint32_t> first_actions{0};
+    for (Position rank = 0; rank < program_count; ++rank) {
+        first_actions.push_back(first_actions.back() +
+                                static_cast<std::uint32_t>(schedule.program(rank).actions.size()));
+    }
+    actions_.resize(first_actions.back());
+    const std::uint64_t columns = kind_ == CollectiveKind::kAllToAll ? ranks_ : schedule.block_count();
+    sends_below_.assign(columns + 1, 0);
+    for (Position rank = 0; rank < program_count; ++rank) {
+        compile(schedule.program(rank), first_actions, rank);
+    }
+    if (is_symmetric()) {
+        // Every rank sends the same relative blocks, so each column is sent as often as any other: the block
+        // sends of one rank, summed over ranks, spread evenly over the columns.
+        std::uint64_t block_sends = 0;
+        for (const CompiledAction& action : actions_) {
+            block_sends += action.is_send ? action.block_count : 0;
+        }
+        std::fill(sends_below_.begin() + 1, sends_below_.end(), block_sends);
+        const std::vector<std::uint32_t> one_rank = initial_state_;
+        initial_state_.reserve(one_rank.size() * ranks_);
+        for (Position rank = 1; rank < ranks_; ++rank) {
+            initial_state_.insert(initial_state_.end(), one_rank.begin(), one_rank.end());
+        }
+    }
+    for (std::size_t column = 1; column < sends_below_.size(); ++column) {
+        sends_below_[column] += sends_below_[column - 1];
+    }
+}
+
+void CompiledSchedule::compile(const RankProgram& program, const std::vector<std::uint32_t>& first_actions,
+                               Position rank) {
+    const std::uint32_t first = first_actions[rank];
+    ProgramRange range;
+    range.first_action = first;
+    range.action_count = static_cast<std::uint32_t>(program.actions.size());
+    range.first_initial_send = static_cast<std::uint32_t>(initial_sends_.size());
+    range.state_offset = static_cast<std::uint32_t>(initial_state_.size());
+
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> unlocks;  // (action, gate)
+    std::vector<std::uint32_t> counters;                           // initial values
+    const auto add_gate = [&](const Action& action, std::uint32_t needed) {
+        const auto index = static_cast<std::uint32_t>(gates_.size());
+        Gate gate{.needed = needed, .first_member = static_cast<std::uint32_t>(members_.size())};
+        if (needed > 1) {
+            gate.counter = kFirstCounter + static_cast<std::uint32_t>(counters.size());
+            counters.push_back(needed);
+        }
+        gates_.push_back(gate);
+        for (const ActionIndex dependency : program.dependencies_of(action)) {
+            unlocks.emplace_back(first + dependency, index);
+        }
+        return index;
+    };
+
+    const Action* gate_owner = nullptr;  // the send whose dependencies the newest gate of sends waits for
+    std::uint32_t send_gate = kNone;
+    for (std::uint32_t index = 0; index < range.action_count; ++index) {
+        const Action& action = program.actions[index];
+        CompiledAction& compiled = actions_[first + index];
+        compiled.is_send = action.is_send();
+        compiled.peer = action.peer;
+        compiled.match = action.match + (is_symmetric() ? 0 : first_actions[action.peer]);
+        compiled.block_count = action.block_count;
+        const auto blocks = program.blocks_of(action);
+        compiled.column =
+            action.block_count == 1 ? blocks.front().block : static_cast<std::uint32_t>(columns_.size());
+        for (const BlockReference block : blocks) {
+            if (action.block_count > 1) {
+                columns_.push_back(block.block);
+            }
+            if (action.is_send() && !is_symmetric()) {
+                ++sends_below_[block.block + 1];
+            }
+        }
+        if (action.dependency_count == 0) {
+            if (action.is_send()) {
+                initial_sends_.push_back(first + index);
+            }
+            continue;
+        }
+        if (!action.is_send()) {
+            compiled.own_gate = add_gate(action, action.dependency_count + 1);
+            members_.push_back(first + index);
+            gates_.back().member_count = 1;
+            gate_owner = nullptr;  // members of a gate are consecutive
+            continue;
+        }
+        const bool shares_gate = gate_owner != nullptr &&
+                                 gate_owner->first_dependency == action.first_dependency &&
+                                 gate_owner->dependency_count == action.dependency_count;
+        if (!shares_gate) {
+            send_gate = add_gate(action, action.dependency_count);
+            gate_owner = &action;
+        }
+        members_.push_back(first + index);
+        ++gates_[send_gate].member_count;
+    }
+    range.initial_send_count = static_cast<std::uint32_t>(initial_sends_.size()) - range.first_initial_send;
+
+    std::stable_sort(unlocks.begin(), unlocks.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [action, gate] : unlocks) {
+        if (actions_[action].unlock_count++ == 0) {
+            actions_[action].first_unlock = static_cast<std::uint32_t>(unlocks_.size());
+        }
+        unlocks_.push_back(gate);
+    }
+
+    ASTROLABE_ASSERT(range.action_count < kStarted, "the count of actions leaves room for a flag");
+    range.arrived_word = kFirstCounter + static_cast<std::uint32_t>(counters.size());
+    range.state_words = range.arrived_word + (range.action_count + 31) / 32;
+    initial_state_.push_back(range.action_count);
+    initial_state_.push_back(0);
+    initial_state_.insert(initial_state_.end(), counters.begin(), counters.end());
+    initial_state_.resize(range.state_offset + range.state_words, 0);
+    programs_.push_back(range);
+}
+
+BlockSizes CompiledSchedule::block_sizes(Bytes chunk) const {
+    if (columns_per_rank_ == 0) {
+        return {.unit = chunk.count(), .extra = 0};
+    }
+    return {.unit = chunk.count() / columns_per_rank_,
+            .extra = static_cast<std::uint32_t>(chunk.count() % columns_per_rank_)};
+}
+
+std::int64_t CompiledSchedule::count_extra(Position rank, const CompiledAction& action,
+                                           std::uint32_t extra) const {
+    const auto columns = std::span(columns_).subspan(action.column, action.block_count);
+    return std::count_if(columns.begin(), columns.end(),
+                         [&](std::uint32_t column) { return resolve(rank, column) < extra; });
+}
+
+Bytes CompiledSchedule::total_bytes(Bytes chunk) const {
+    const BlockSizes sizes = block_sizes(chunk);
+    return Bytes(sizes.unit * static_cast<std::int64_t>(sends_below_.back()) +
+                 static_cast<std::int64_t>(sends_below_[sizes.extra]));
+}
+
+}  // namespace astrolabe::system::detail

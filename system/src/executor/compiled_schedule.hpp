@@ -1,0 +1,136 @@
+/// A schedule in the form the executor runs: who is unlocked by what, and how much counting state that takes.
+///
+/// A *gate* is a set of actions of one rank that wait for the same actions; it opens when `needed` of them
+/// have completed. A gate of one needs no counter. A receive with dependencies has a gate of its own that its
+/// message also counts towards. Actions are numbered over all programs, so one number names an action
+/// everywhere.
+///
+/// The state of one rank in one chunk is a run of 32-bit words:
+///     [0] actions left (receives not complete + sends not handed over), bit 31: the rank has started the
+///     chunk [1] messages that arrived before the rank started [2 …] counters of the gates, then one bit per
+///     action: its message has arrived
+/// `initial_state` is that of all ranks one after another; a chunk starts as a copy of it.
+///
+/// Complexity: building O(actions + dependencies); memory the same, shared by all chunks.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <astrolabe/system/schedule.hpp>
+
+namespace astrolabe::system::detail {
+
+inline constexpr std::uint32_t kNone = 0xffffffff;
+inline constexpr std::uint32_t kStarted = std::uint32_t{1} << 31;
+
+struct CompiledAction {
+    bool is_send = false;
+    Position peer = 0;               // as in the schedule: relative under a symmetry
+    std::uint32_t match = 0;         // the other end, numbered over all programs
+    std::uint32_t own_gate = kNone;  // of a receive with dependencies
+    std::uint32_t first_unlock = 0;  // gates that completion counts towards
+    std::uint32_t unlock_count = 0;
+    std::uint32_t column = 0;  // of a single block; else the first of block_count in columns
+    std::uint32_t block_count = 0;
+};
+
+struct Gate {
+    std::uint32_t needed = 0;
+    std::uint32_t counter = kNone;  // word of the rank's state; kNone where needed is 1
+    std::uint32_t first_member = 0;
+    std::uint32_t member_count = 0;
+};
+
+/// Where one rank's part lies.
+struct ProgramRange {
+    std::uint32_t first_action = 0;
+    std::uint32_t action_count = 0;
+    std::uint32_t first_initial_send = 0;
+    std::uint32_t initial_send_count = 0;
+    std::uint32_t state_offset = 0;  // under a symmetry: of rank 0
+    std::uint32_t state_words = 0;
+    std::uint32_t arrived_word = 0;  // first word of the bits
+};
+
+/// Sizes of a chunk's blocks: every column has `unit` bytes, the first `extra` columns one more.
+struct BlockSizes {
+    std::int64_t unit = 0;
+    std::uint32_t extra = 0;
+};
+
+class CompiledSchedule {
+public:
+    explicit CompiledSchedule(const CollectiveSchedule& schedule);
+
+    [[nodiscard]] const CompiledAction& action(std::uint32_t index) const { return actions_[index]; }
+    [[nodiscard]] const Gate& gate(std::uint32_t index) const { return gates_[index]; }
+    [[nodiscard]] std::span<const std::uint32_t> unlocks(const CompiledAction& action) const {
+        return std::span(unlocks_).subspan(action.first_unlock, action.unlock_count);
+    }
+    [[nodiscard]] std::span<const std::uint32_t> members(const Gate& gate) const {
+        return std::span(members_).subspan(gate.first_member, gate.member_count);
+    }
+    [[nodiscard]] const ProgramRange& program(Position rank) const {
+        return programs_[is_symmetric() ? 0 : rank];
+    }
+    [[nodiscard]] std::span<const std::uint32_t> initial_sends(Position rank) const {
+        const ProgramRange& range = program(rank);
+        return std::span(initial_sends_).subspan(range.first_initial_send, range.initial_send_count);
+    }
+    [[nodiscard]] std::size_t state_offset(Position rank) const {
+        return is_symmetric() ? std::size_t{rank} * programs_.front().state_words
+                              : programs_[rank].state_offset;
+    }
+    [[nodiscard]] const std::vector<std::uint32_t>& initial_state() const { return initial_state_; }
+
+    [[nodiscard]] Position resolve(Position rank, Position relative) const {
+        switch (symmetry_) {
+            case Symmetry::kNone:
+                return relative;
+            case Symmetry::kRotation: {
+                const Position sum = rank + relative;
+                return sum < ranks_ ? sum : sum - ranks_;
+            }
+            case Symmetry::kExclusiveOr:
+                break;
+        }
+        return rank ^ relative;
+    }
+
+    [[nodiscard]] BlockSizes block_sizes(Bytes chunk) const;
+    [[nodiscard]] Bytes message_size(Position rank, const CompiledAction& action,
+                                     const BlockSizes& sizes) const {
+        std::int64_t bytes = sizes.unit * action.block_count;
+        if (sizes.extra != 0) {
+            bytes += action.block_count == 1 ? (resolve(rank, action.column) < sizes.extra ? 1 : 0)
+                                             : count_extra(rank, action, sizes.extra);
+        }
+        return Bytes(bytes);
+    }
+    /// Of all messages of a chunk, from the schedule's block counts and not from the sizes of its messages.
+    [[nodiscard]] Bytes total_bytes(Bytes chunk) const;
+
+private:
+    [[nodiscard]] bool is_symmetric() const { return symmetry_ != Symmetry::kNone; }
+    [[nodiscard]] std::int64_t count_extra(Position rank, const CompiledAction& action,
+                                           std::uint32_t extra) const;
+    void compile(const RankProgram& program, const std::vector<std::uint32_t>& first_actions, Position rank);
+
+    CollectiveKind kind_;
+    Position ranks_;
+    Symmetry symmetry_;
+    std::uint32_t columns_per_rank_;  // blocks of one rank's vector; 0 where every block has the chunk's size
+    std::vector<CompiledAction> actions_;
+    std::vector<Gate> gates_;
+    std::vector<std::uint32_t> unlocks_;
+    std::vector<std::uint32_t> members_;
+    std::vector<std::uint32_t> initial_sends_;
+    std::vector<std::uint32_t> columns_;
+    std::vector<ProgramRange> programs_;
+    std::vector<std::uint32_t> initial_state_;
+    std::vector<std::uint64_t> sends_below_;  // [c]: blocks sent, over all ranks, in columns below c
+};
+
+}  // namespace astrolabe::system::detail

@@ -1,0 +1,15 @@
+/// How the executor's parts hand back control at the end of a notification.
+#pragma once
+
+namespace astrolabe::system::detail {
+
+/// `settle` acts on everything that the notification set off, before simulated time moves on.
+class Continuation {
+public:
+    virtual void settle() = 0;
+
+protected:
+    ~Continuation() = default;
+};
+
+}  // namespace astrolabe::system::detail

@@ -1,0 +1,180 @@
+#include "implementation.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <astrolabe/core/assert.hpp>
+#include <astrolabe/system/executor.hpp>
+
+namespace astrolabe::system {
+
+namespace {
+
+using detail::CompletedCollective;
+using detail::OperationOnRank;
+
+constexpr unsigned kRankBits = 32;
+
+void check_placement(const Program& program, const std::vector<network::HostId>& placement) {
+    ASTROLABE_ASSERT(placement.size() == program.ranks, "every rank has a host");
+    ASTROLABE_ASSERT(std::set<network::HostId>(placement.begin(), placement.end()).size() == placement.size(),
+                     "no two ranks share a host");
+}
+
+void check_options(const Program& program, const SystemOptions& options) {
+    ASTROLABE_ASSERT(options.active_chunks > 0, "a rank may have a chunk under way");
+    ASTROLABE_ASSERT(options.minimum_chunk > Bytes(0), "chunks are not empty");
+    ASTROLABE_ASSERT(options.injection_latency >= Time(0), "latencies are not negative");
+    for (const Operation& operation : program.operations) {
+        if (operation.is_compute() || operation.collective().size == Bytes(0)) {
+            continue;
+        }
+        const CollectiveOperation& collective = operation.collective();
+        const CollectiveChoice& choice = options.collectives[static_cast<std::size_t>(collective.kind)];
+        for (const std::vector<RankId>& group : program.partitions[collective.partition].groups) {
+            if (group.size() < 2) {
+                continue;
+            }
+            ASTROLABE_ASSERT(choice.algorithm != nullptr && choice.chunks > 0,
+                             "every collective has an algorithm");
+            const auto refusal =
+                choice.algorithm->refusal(collective.kind, static_cast<Position>(group.size()));
+            ASTROLABE_ASSERT(!refusal, refusal.value_or(""));
+        }
+    }
+}
+
+/// `program`, once it is known to keep its contract.
+const Program& checked(const Program& program, const SystemOptions& options,
+                       const std::vector<network::HostId>& placement) {
+    program.check();
+    check_options(program, options);
+    check_placement(program, placement);
+    return program;
+}
+
+}  // namespace
+
+Executor::Implementation::Implementation(Executor& owner, const Program& program, SystemOptions options,
+                                         network::NetworkBackend& backend,
+                                         std::vector<network::HostId> placement)
+    : owner_(owner),
+      program_(checked(program, options, placement)),
+      options_(std::move(options)),
+      backend_(backend),
+      records_(program.operations.size(),
+               OperationRecord{.first_issue = Time::max(), .first_start = Time::max()}),
+      chunks_(backend, options_.injection_latency, *this),
+      collectives_(program, options_, backend, placement, chunks_, records_),
+      ranks_(program, backend, records_, *this),
+      completion_timer_(*this) {}
+
+ExecutionReport Executor::Implementation::run() {
+    ASTROLABE_ASSERT(!has_run_, "an executor runs once");
+    has_run_ = true;
+    ranks_.begin();
+    settle();
+    if (!was_stopped_) {
+        backend_.run();
+    }
+    return report();
+}
+
+void Executor::Implementation::stop() {
+    was_stopped_ = true;
+    backend_.stop();
+}
+
+void Executor::Implementation::settle() {
+    for (;;) {
+        for (const detail::FinishedChunk& finished : chunks_.finished()) {
+            collectives_.chunk_finished(finished);
+        }
+        chunks_.finished().clear();
+        for (const CompletedCollective& completed : collectives_.completed()) {
+            complete(completed);
+        }
+        collectives_.completed().clear();
+        end_operations();
+        if (ranks_.has_ready()) {
+            const OperationOnRank next = ranks_.take_ready();
+            begin_operation(next);
+            collectives_.issue(next.operation, next.rank);
+        } else if (collectives_.wants_to_start()) {
+            collectives_.start_chunks();
+        } else {
+            break;
+        }
+    }
+    chunks_.flush();
+}
+
+void Executor::Implementation::end_operations() {
+    std::vector<OperationOnRank>& started = ranks_.started();
+    std::vector<OperationOnRank>& ended = ranks_.ended();
+    for (std::size_t next = 0;; ++next) {
+        for (const OperationOnRank operation : started) {
+            records_[operation.operation].first_start =
+                std::min(records_[operation.operation].first_start, backend_.now());
+            begin_operation(operation);
+        }
+        started.clear();
+        if (next == ended.size()) {
+            break;
+        }
+        // Finishing may end further operations at once: the list grows while it is read.
+        const OperationOnRank finished = ended[next];
+        ranks_.finish(finished);
+        owner_.operation_finished.emit(finished.operation, finished.rank, backend_.now());
+    }
+    ended.clear();
+}
+
+void Executor::Implementation::begin_operation(OperationOnRank issued) {
+    OperationRecord& record = records_[issued.operation];
+    record.first_issue = std::min(record.first_issue, backend_.now());
+    owner_.operation_issued.emit(issued.operation, issued.rank, backend_.now());
+}
+
+void Executor::Implementation::complete(const CompletedCollective& completed) {
+    const Time delay = program_.operations[completed.operation].collective().completion_delay;
+    if (delay == Time(0)) {
+        ranks_.ended().push_back({completed.operation, completed.rank});
+        return;
+    }
+    ++completions_pending_;
+    backend_.schedule(delay, completion_timer_,
+                      std::uint64_t{completed.operation.index()} << kRankBits | completed.rank.index());
+}
+
+void Executor::Implementation::CompletionTimer::notify(std::uint64_t token) {
+    --executor_.completions_pending_;
+    executor_.ranks_.ended().push_back({OperationId(static_cast<std::uint32_t>(token >> kRankBits)),
+                                        RankId(static_cast<std::uint32_t>(token))});
+    executor_.settle();
+}
+
+Executor::Executor(const Program& program, SystemOptions options, network::NetworkBackend& backend,
+                   std::vector<network::HostId> placement)
+    : implementation_(std::make_unique<Implementation>(*this, program, std::move(options), backend,
+                                                       std::move(placement))) {}
+
+Executor::~Executor() = default;
+
+ExecutionReport Executor::run() {
+    return implementation_->run();
+}
+
+void Executor::stop() {
+    implementation_->stop();
+}
+
+std::uint64_t Executor::finished_operations() const {
+    return implementation_->finished_operations();
+}
+
+std::uint64_t Executor::total_operations() const {
+    return implementation_->total_operations();
+}
+
+}  // namespace astrolabe::system

@@ -1,0 +1,71 @@
+/// The executor's parts wired together: what one notification sets off is carried through before the next.
+#pragma once
+
+#include "chunk_engine.hpp"
+#include "collective_engine.hpp"
+#include "rank_engine.hpp"
+
+#include <string>
+#include <vector>
+
+#include <astrolabe/network/backend.hpp>
+#include <astrolabe/system/executor.hpp>
+
+namespace astrolabe::system {
+
+class Executor::Implementation final : public detail::Continuation {
+public:
+    Implementation(Executor& owner, const Program& program, SystemOptions options,
+                   network::NetworkBackend& backend, std::vector<network::HostId> placement);
+
+    [[nodiscard]] ExecutionReport run();
+    void stop();
+
+    [[nodiscard]] std::uint64_t finished_operations() const { return ranks_.finished_count(); }
+    [[nodiscard]] std::uint64_t total_operations() const {
+        return program_.operations.size() * program_.ranks;
+    }
+
+    /// Carries consequences through until nothing more happens at this instant: ends of chunks, then of
+    /// operations, then issues in program order, then starts of chunks.
+    void settle() override;
+
+private:
+    /// Fires when a collective's completion delay has passed on a rank.
+    class CompletionTimer final : public network::NotificationHandler {
+    public:
+        explicit CompletionTimer(Implementation& executor)
+            : executor_(executor) {}
+        void notify(std::uint64_t token) override;
+
+    private:
+        Implementation& executor_;
+    };
+
+    void begin_operation(detail::OperationOnRank issued);
+    void end_operations();
+    void complete(const detail::CompletedCollective& completed);
+
+    [[nodiscard]] ExecutionReport report();
+    void check_totals();
+    [[nodiscard]] bool is_interrupted() const;
+    [[nodiscard]] std::string describe_stall() const;
+    void describe_rank(RankId rank, std::string& text) const;
+    void describe_collective(OperationId operation, RankId rank, std::string& text) const;
+    void describe_network(std::string& text) const;
+
+    Executor& owner_;
+    const Program& program_;
+    SystemOptions options_;
+    network::NetworkBackend& backend_;
+    IndexedVector<OperationId, OperationRecord> records_;
+    detail::ChunkEngine chunks_;
+    detail::CollectiveEngine collectives_;
+    detail::RankEngine ranks_;
+    CompletionTimer completion_timer_;
+    std::uint64_t completions_pending_ = 0;
+    bool has_run_ = false;
+    bool was_stopped_ = false;
+};
+
+}  // namespace astrolabe::system

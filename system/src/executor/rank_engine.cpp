@@ -1,0 +1,202 @@
+#include "rank_engine.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <astrolabe/core/assert.hpp>
+
+namespace astrolabe::system::detail {
+
+namespace {
+
+/// Orders a heap so that its top comes first in program order, then by rank.
+bool comes_later(const OperationOnRank& a, const OperationOnRank& b) {
+    return a.operation != b.operation ? a.operation > b.operation : a.rank > b.rank;
+}
+
+}  // namespace
+
+RankEngine::RankEngine(const Program& program, network::NetworkBackend& backend,
+                       IndexedVector<OperationId, OperationRecord>& records, Continuation& continuation)
+    : program_(program),
+      backend_(backend),
+      records_(records),
+      continuation_(continuation),
+      ranks_(program.ranks),
+      iteration_ends_(program.ranks, std::vector<Time>(static_cast<std::size_t>(program.iterations))),
+      finished_((program.ranks * program.operations.size() + 63) / 64) {
+    dependents_.resize(program.operations.size());
+    name_of_.resize(program.operations.size());
+    std::map<std::string, std::uint32_t> known;
+    std::vector<std::size_t> last_of_iteration(static_cast<std::size_t>(program.iterations), 0);
+    for (std::size_t index = 0; index < program.operations.size(); ++index) {
+        const OperationId id(index);
+        const Operation& operation = program.operations[id];
+        if (operation.is_compute()) {
+            compute_.push_back(id);
+            last_of_iteration[static_cast<std::size_t>(operation.iteration)] = compute_.size();
+        } else {
+            for (const OperationId dependency : operation.dependencies) {
+                std::vector<OperationId>& dependents = dependents_[dependency];
+                if (dependents.empty() || dependents.back() != id) {
+                    dependents.push_back(id);
+                }
+            }
+        }
+        // A wait is only ever charged to a collective, but a name costs little and every operation has one.
+        const auto [entry, is_new] =
+            known.try_emplace(operation.name, static_cast<std::uint32_t>(names_.size()));
+        if (is_new) {
+            names_.push_back(operation.name);
+        }
+        name_of_[id] = entry->second;
+    }
+    ends_iteration_.assign(compute_.size(), false);
+    for (const std::size_t last : last_of_iteration) {
+        if (last > 0) {
+            ends_iteration_[last - 1] = true;
+        }
+    }
+    exposed_.assign(program.ranks, std::vector<Time>(names_.size()));
+}
+
+void RankEngine::begin() {
+    for (std::size_t index = 0; index < program_.operations.size(); ++index) {
+        const Operation& operation = program_.operations[OperationId(index)];
+        if (!operation.is_compute() && operation.dependencies.empty()) {
+            for (std::size_t rank = 0; rank < program_.ranks; ++rank) {
+                make_ready(OperationId(index), RankId(rank));
+            }
+        }
+    }
+    for (std::size_t rank = 0; rank < program_.ranks; ++rank) {
+        start_compute(RankId(rank));
+    }
+}
+
+bool RankEngine::dependencies_finished(OperationId operation, RankId rank) const {
+    const std::vector<OperationId>& dependencies = program_.operations[operation].dependencies;
+    return std::all_of(dependencies.begin(), dependencies.end(),
+                       [&](OperationId dependency) { return has_finished(dependency, rank); });
+}
+
+void RankEngine::make_ready(OperationId operation, RankId rank) {
+    ready_.push_back({operation, rank});
+    std::push_heap(ready_.begin(), ready_.end(), comes_later);
+}
+
+OperationOnRank RankEngine::take_ready() {
+    std::pop_heap(ready_.begin(), ready_.end(), comes_later);
+    const OperationOnRank first = ready_.back();
+    ready_.pop_back();
+    return first;
+}
+
+void RankEngine::start_compute(RankId id) {
+    Rank& rank = ranks_[id];
+    if (rank.is_computing || rank.next_compute == compute_.size()) {
+        return;
+    }
+    const OperationId operation = compute_[rank.next_compute];
+    const std::vector<OperationId>& dependencies = program_.operations[operation].dependencies;
+    const Time now = backend_.now();
+    while (rank.next_dependency < dependencies.size() &&
+           has_finished(dependencies[rank.next_dependency], id)) {
+        const OperationId cause = dependencies[rank.next_dependency];
+        exposed_[id][name_of_[cause]] += now - rank.idle_since;
+        records_[cause].exposed += now - rank.idle_since;
+        rank.idle_since = now;
+        ++rank.next_dependency;
+    }
+    if (rank.next_dependency < dependencies.size()) {
+        return;
+    }
+    rank.is_computing = true;
+    started_.push_back({operation, id});
+    const Time duration = program_.operations[operation].compute().duration[id];
+    if (duration == Time(0)) {
+        ended_.push_back({operation, id});
+        return;
+    }
+    ++timers_pending_;
+    backend_.schedule(duration, *this, id.index());
+}
+
+void RankEngine::finish(OperationOnRank finished) {
+    const auto [operation, id] = finished;
+    ASTROLABE_ASSERT(!has_finished(operation, id), "an operation finishes once on each rank");
+    const std::size_t bit = bit_of(operation, id);
+    finished_[bit / 64] |= std::uint64_t{1} << (bit % 64);
+    ++finished_count_;
+    const Time now = backend_.now();
+    Rank& rank = ranks_[id];
+    rank.end = now;
+    ++rank.finished;
+    records_[operation].last_finish = now;
+    if (program_.operations[operation].is_compute()) {
+        ASTROLABE_ASSERT(rank.is_computing && compute_[rank.next_compute] == operation,
+                         "compute operations run one at a time, in program order");
+        rank.is_computing = false;
+        rank.compute += program_.operations[operation].compute().duration[id];
+        if (ends_iteration_[rank.next_compute]) {
+            iteration_ends_[id][static_cast<std::size_t>(program_.operations[operation].iteration)] = now;
+        }
+        rank.idle_since = now;
+        rank.next_dependency = 0;
+        ++rank.next_compute;
+    }
+    for (const OperationId dependent : dependents_[operation]) {
+        if (dependencies_finished(dependent, id)) {
+            make_ready(dependent, id);
+        }
+    }
+    start_compute(id);
+}
+
+void RankEngine::notify(std::uint64_t rank) {
+    --timers_pending_;
+    const RankId id(static_cast<std::uint32_t>(rank));
+    ended_.push_back({compute_[ranks_[id].next_compute], id});
+    continuation_.settle();
+}
+
+std::vector<RankRecord> RankEngine::records(Time total, bool check) const {
+    std::vector<RankRecord> records(program_.ranks);
+    for (std::size_t index = 0; index < program_.ranks; ++index) {
+        const RankId id(index);
+        const Rank& rank = ranks_[id];
+        RankRecord& record = records[index];
+        record.compute = rank.compute;
+        record.iteration_ends = iteration_ends_[id];
+        record.end = rank.end;
+        Time accounted = rank.compute;
+        for (std::size_t name = 0; name < names_.size(); ++name) {
+            if (exposed_[id][name] > Time(0)) {
+                record.exposed.emplace(names_[name], exposed_[id][name]);
+                accounted += exposed_[id][name];
+            }
+        }
+        if (check) {
+            ASTROLABE_ASSERT(rank.idle_since == accounted,
+                             "until its last compute operation ends, a rank computes "
+                             "or waits for a named collective");
+            ASTROLABE_ASSERT(rank.idle_since <= rank.end && rank.end <= total, "nobody drains backwards");
+        }
+        record.drain = rank.next_compute == compute_.size() ? total - rank.idle_since : Time(0);
+    }
+    return records;
+}
+
+RankEngine::Situation RankEngine::situation(RankId id) const {
+    const Rank& rank = ranks_[id];
+    if (rank.next_compute == compute_.size()) {
+        return {Activity::kDraining, {}, {}};
+    }
+    const OperationId operation = compute_[rank.next_compute];
+    if (rank.is_computing) {
+        return {Activity::kComputing, operation, {}};
+    }
+    return {Activity::kWaiting, operation, program_.operations[operation].dependencies[rank.next_dependency]};
+}
+
+}  // namespace astrolabe::system::detail

@@ -1,0 +1,104 @@
+/// How far every rank is in the program: its compute engine, what each operation still waits for, where time
+/// went.
+///
+/// Waits are attributed while they happen: a rank that waits looks at the first dependency, in the order
+/// listed, that has not finished; the time until that one finishes is charged to it, then the next unfinished
+/// one is looked at. That is the rule of program.hpp without keeping finish times.
+///
+/// Memory: one bit per (operation, rank), one time per (collective name, rank).
+#pragma once
+
+#include "continuation.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <astrolabe/network/backend.hpp>
+#include <astrolabe/system/executor.hpp>
+
+namespace astrolabe::system::detail {
+
+struct OperationOnRank {
+    OperationId operation;
+    RankId rank;
+};
+
+class RankEngine final : public network::NotificationHandler {
+public:
+    RankEngine(const Program& program, network::NetworkBackend& backend,
+               IndexedVector<OperationId, OperationRecord>& records, Continuation& continuation);
+
+    /// Collectives without dependencies become ready, first compute operations start.
+    void begin();
+    /// Makes dependents ready and starts what the rank's compute engine can.
+    void finish(OperationOnRank finished);
+
+    /// Collectives to issue: filled by the two above; the owner takes them in program order.
+    [[nodiscard]] bool has_ready() const { return !ready_.empty(); }
+    [[nodiscard]] OperationOnRank take_ready();
+    /// Compute operations that have started, and operations that have ended and are to be finished; the owner
+    /// empties both, and adds the collectives that end.
+    [[nodiscard]] std::vector<OperationOnRank>& started() { return started_; }
+    [[nodiscard]] std::vector<OperationOnRank>& ended() { return ended_; }
+
+    void notify(std::uint64_t rank) override;  ///< the rank's compute operation has taken its time
+
+    [[nodiscard]] std::uint64_t finished_count() const { return finished_count_; }
+    [[nodiscard]] bool timers_pending() const { return timers_pending_ > 0; }
+
+    /// Accounts of all ranks; drains last until `total`. With `check`, asserts the accounting identity.
+    [[nodiscard]] std::vector<RankRecord> records(Time total, bool check) const;
+
+    // For reports.
+    [[nodiscard]] bool has_finished(OperationId operation, RankId rank) const {
+        return (finished_[bit_of(operation, rank) / 64] >> (bit_of(operation, rank) % 64) & 1) != 0;
+    }
+    [[nodiscard]] std::size_t finished_on(RankId rank) const { return ranks_[rank].finished; }
+    enum class Activity : std::uint8_t { kComputing, kWaiting, kDraining };
+    struct Situation {
+        Activity activity;
+        OperationId operation;  // computing, or waiting to
+        OperationId waits_for;  // kWaiting only
+    };
+    [[nodiscard]] Situation situation(RankId rank) const;
+
+private:
+    struct Rank {
+        std::uint32_t next_compute = 0;     // into compute_
+        std::uint32_t next_dependency = 0;  // of that operation
+        std::uint32_t finished = 0;         // operations
+        bool is_computing = false;
+        Time idle_since;
+        Time compute;
+        Time end;  // of the last operation so far
+    };
+
+    [[nodiscard]] std::size_t bit_of(OperationId operation, RankId rank) const {
+        return std::size_t{rank.index()} * program_.operations.size() + operation.index();
+    }
+    [[nodiscard]] bool dependencies_finished(OperationId operation, RankId rank) const;
+    void make_ready(OperationId operation, RankId rank);
+    void start_compute(RankId rank);
+
+    const Program& program_;
+    network::NetworkBackend& backend_;
+    IndexedVector<OperationId, OperationRecord>& records_;
+    Continuation& continuation_;
+    std::vector<OperationId> compute_;                                 // in program order
+    std::vector<bool> ends_iteration_;                                 // by index into compute_
+    IndexedVector<OperationId, std::vector<OperationId>> dependents_;  // collectives, in program order
+    std::vector<std::string> names_;                                   // of collectives, one each
+    IndexedVector<OperationId, std::uint32_t> name_of_;
+    IndexedVector<RankId, Rank> ranks_;
+    IndexedVector<RankId, std::vector<Time>> exposed_;  // by name
+    IndexedVector<RankId, std::vector<Time>> iteration_ends_;
+    std::vector<std::uint64_t> finished_;  // bits
+    std::uint64_t finished_count_ = 0;
+    std::vector<OperationOnRank> ready_;  // heap, first in program order on top
+    std::vector<OperationOnRank> started_;
+    std::vector<OperationOnRank> ended_;
+    std::uint64_t timers_pending_ = 0;
+};
+
+}  // namespace astrolabe::system::detail

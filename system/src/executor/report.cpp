@@ -1,0 +1,183 @@
+// What the executor says at the end: the accounts of a finished run, checked, or who waits for what in one
+// that is not.
+
+#include "implementation.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include <astrolabe/core/assert.hpp>
+
+namespace astrolabe::system {
+
+namespace {
+
+constexpr std::size_t kDescribedRanks = 16;
+constexpr std::size_t kDescribedChunks = 4;  // of one rank
+constexpr std::size_t kDescribedMessages = 16;
+
+template <class... Arguments>
+void append(std::string& text, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::format_to(std::back_inserter(text), format, std::forward<Arguments>(arguments)...);
+}
+
+}  // namespace
+
+ExecutionReport Executor::Implementation::report() {
+    ExecutionReport report;
+    report.finished = finished_operations() == total_operations();
+    if (report.finished) {
+        check_totals();
+    } else {
+        report.stall = describe_stall();
+    }
+    report.total = report.finished ? Time(0) : backend_.now();
+    report.operations = records_;
+    for (OperationRecord& record : report.operations) {
+        if (record.first_issue == Time::max()) {
+            record.first_issue = Time(0);
+        }
+        if (record.first_start == Time::max()) {
+            record.first_start = Time(0);
+        }
+        report.total = std::max(report.total, record.last_finish);
+    }
+    report.ranks = ranks_.records(report.total, report.finished);
+    return report;
+}
+
+void Executor::Implementation::check_totals() {
+    ASTROLABE_ASSERT(chunks_.messages_sent() == chunks_.messages_delivered(),
+                     "every message is delivered once");
+    ASTROLABE_ASSERT(chunks_.chunks_open() == 0, "no chunk is left under way");
+    ASTROLABE_ASSERT(collectives_.instances_open() == 0, "no collective is left under way");
+    ASTROLABE_ASSERT(!chunks_.timers_pending() && completions_pending_ == 0, "no timer is left");
+    ASTROLABE_ASSERT(backend_.outstanding_messages() == 0, "nothing is left in the network");
+    for (std::size_t index = 0; index < program_.operations.size(); ++index) {
+        const OperationId id(index);
+        if (!program_.operations[id].is_compute()) {
+            ASTROLABE_ASSERT(
+                records_[id].bytes_sent == collectives_.expected_bytes(id),
+                "a collective sends the bytes of its schedules: " + program_.operations[id].name);
+        }
+    }
+}
+
+bool Executor::Implementation::is_interrupted() const {
+    // A backend that was not stopped does not return while it still has timers to notify.
+    return was_stopped_ || ranks_.timers_pending() || chunks_.timers_pending() || completions_pending_ > 0;
+}
+
+std::string Executor::Implementation::describe_stall() const {
+    std::string text;
+    const char* what = "stalled (nothing can happen any more)";
+    if (is_interrupted()) {
+        what = "interrupted";
+    } else if (backend_.outstanding_messages() > 0) {
+        what = "stalled or interrupted (the network returned with messages under way)";
+    }
+    append(text, "{} at {}: {} of {} operations finished, counted on every rank\n", what,
+           astrolabe::to_string(backend_.now()), finished_operations(), total_operations());
+    std::size_t unfinished = 0;
+    for (std::size_t index = 0; index < program_.ranks; ++index) {
+        const RankId rank(index);
+        if (ranks_.finished_on(rank) == program_.operations.size()) {
+            continue;
+        }
+        if (unfinished++ < kDescribedRanks) {
+            describe_rank(rank, text);
+        }
+    }
+    if (unfinished > kDescribedRanks) {
+        append(text, "and {} more ranks\n", unfinished - kDescribedRanks);
+    }
+    describe_network(text);
+    return text;
+}
+
+void Executor::Implementation::describe_rank(RankId rank, std::string& text) const {
+    using Activity = detail::RankEngine::Activity;
+    const auto situation = ranks_.situation(rank);
+    switch (situation.activity) {
+        case Activity::kComputing:
+            append(text, "rank {}: computes '{}'\n", rank.index(),
+                   program_.operations[situation.operation].name);
+            break;
+        case Activity::kWaiting:
+            append(text, "rank {}: '{}' waits for '{}'\n", rank.index(),
+                   program_.operations[situation.operation].name,
+                   program_.operations[situation.waits_for].name);
+            break;
+        case Activity::kDraining:
+            append(text, "rank {}: waits for its last collectives\n", rank.index());
+            break;
+    }
+    for (std::size_t index = 0; index < program_.operations.size(); ++index) {
+        const OperationId operation(index);
+        if (!program_.operations[operation].is_compute() && !ranks_.has_finished(operation, rank)) {
+            describe_collective(operation, rank, text);
+        }
+    }
+}
+
+void Executor::Implementation::describe_collective(OperationId operation, RankId rank,
+                                                   std::string& text) const {
+    const detail::Instance* instance = collectives_.find(operation, rank);
+    if (instance == nullptr) {
+        return;
+    }
+    const std::string& name = program_.operations[operation].name;
+    const Position position = collectives_.position(*instance, rank);
+    const std::size_t ranks = instance->issued_at.size();
+    if (instance->issued_at[position] == detail::kNever) {
+        append(text, "rank {}: has not issued '{}', which {} of {} ranks have\n", rank.index(), name,
+               instance->issued, ranks);
+        return;
+    }
+    if (instance->variants == nullptr) {
+        append(text, "rank {}: '{}' waits to be issued everywhere ({} of {} ranks)\n", rank.index(), name,
+               instance->issued, ranks);
+        return;
+    }
+    std::size_t under_way = 0;
+    for (detail::ChunkIndex index = 0; index < chunks_.chunk_capacity(); ++index) {
+        const detail::Chunk& chunk = chunks_.chunk(index);
+        if (chunk.schedule == nullptr || &collectives_.instance(chunk.instance) != instance ||
+            !chunks_.under_way(index, position) || under_way++ >= kDescribedChunks) {
+            continue;
+        }
+        append(text, "rank {}: '{}' chunk {} of {} ", rank.index(), name, chunk.number + 1, instance->chunks);
+        if (const auto missing = chunks_.first_missing(index, position)) {
+            append(text, "waits for {} from rank {} (action {})", astrolabe::to_string(missing->size),
+                   collectives_.channel(instance->channel).ranks[missing->peer].index(), missing->action);
+            if (missing->others > 0) {
+                append(text, " and {} more messages", missing->others);
+            }
+            text += '\n';
+        } else {
+            text += "has received everything and waits to send\n";
+        }
+    }
+    if (under_way > kDescribedChunks) {
+        append(text, "rank {}: '{}' has {} more chunks under way\n", rank.index(), name,
+               under_way - kDescribedChunks);
+    } else if (under_way == 0) {
+        append(text, "rank {}: '{}' has {} of {} chunks to start\n", rank.index(), name,
+               instance->chunks_left[position], instance->chunks);
+    }
+}
+
+void Executor::Implementation::describe_network(std::string& text) const {
+    const std::uint64_t outstanding = backend_.outstanding_messages();
+    for (const network::OutstandingMessage& message : backend_.describe_outstanding(kDescribedMessages)) {
+        append(text, "network: {} from host {} to host {}, {} left\n", astrolabe::to_string(message.size),
+               message.source.index(), message.destination.index(), astrolabe::to_string(message.remaining));
+    }
+    if (outstanding > kDescribedMessages) {
+        append(text, "network: and {} more messages\n", outstanding - kDescribedMessages);
+    }
+}
+
+}  // namespace astrolabe::system
