@@ -23,8 +23,8 @@
 namespace astrolabe::testing {
 
 struct FakeBackendOptions {
-    Time latency;
-    Time time_per_byte;
+    Time latency{};
+    Time time_per_byte{};
     std::uint64_t lose_message = 0;   ///< 1-based; 0: none is lost
     std::uint64_t stop_at_event = 0;  ///< 1-based; 0: never
 };
