@@ -1,11 +1,15 @@
 # How every target of the project is made: C++20, warnings, header file sets, names.
 
+# Warnings that g++ draws from the optimizer's data flow stay warnings under ASTROLABE_WERROR: they come and go with
+# the build type, and g++ 12 has known false ones at -O3 in std::string and std::shared_ptr (GCC bug 105651).
 function(astrolabe_compile_options target)
     target_compile_features(${target} PUBLIC cxx_std_20)
     set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+    set(flow_warnings -Wno-error=maybe-uninitialized -Wno-error=restrict -Wno-error=array-bounds
+        -Wno-error=stringop-overflow -Wno-error=stringop-overread -Wno-error=free-nonheap-object)
     target_compile_options(${target} PRIVATE
         -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
-        $<$<BOOL:${ASTROLABE_WERROR}>:-Werror>)
+        "$<$<BOOL:${ASTROLABE_WERROR}>:-Werror;${flow_warnings}>")
 endfunction()
 
 # astrolabe_library(<layer> SOURCES <…> HEADERS <…> LINK <…> PRIVATE_LINK <…>)
