@@ -2,9 +2,10 @@
 #include "fabric-helper.h"
 
 #include "fabric-channel.h"
+#include "tcp-peer-demux.h"
+
 #include "ns3/ipv4-l3-protocol.h"
 #include "ns3/mac48-address.h"
-#include "ns3/tcp-l4-protocol.h"
 #include "ns3/traffic-control-layer.h"
 
 namespace ns3
@@ -28,7 +29,7 @@ FabricHelper::CreateHost(Ipv4Address address, FabricRouting::RouteCallback route
     node->AggregateObject(ip);
     ip->SetRoutingProtocol(routing);
     node->AggregateObject(routing);
-    node->AggregateObject(CreateObject<TcpL4Protocol>());
+    CreateObject<TcpPeerDemux>()->Install(node);
     return node;
 }
 

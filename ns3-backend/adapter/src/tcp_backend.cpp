@@ -14,6 +14,7 @@
 
 #include "attributes.hpp"
 #include "ns3_network.hpp"
+#include "tcp-peer-demux.h"
 #include "tcp_connection.hpp"
 
 namespace astrolabe::ns3 {
@@ -59,8 +60,7 @@ public:
         : options_(checked(std::move(options), *fabric)),
           simulator_(options_.seed),
           attributes_(attribute_values(options_)),
-          network_(std::move(fabric), options_),
-          listeners_(network_.fabric().host_count()) {
+          network_(std::move(fabric), options_) {
         transport_.on_delivered = [this](const Message& message) { deliver(message); };
     }
     Simulation(const Simulation&) = delete;
@@ -152,30 +152,16 @@ private:
         if (!is_new) {
             return *connections_[entry->second];
         }
-        listen(destination);
-        auto sender = network_.host(source)->GetObject<sim::TcpL4Protocol>()->CreateSocket();
-        connections_.push_back(std::make_unique<TcpConnection>(sender, options_.segment_size(),
+        connections_.push_back(std::make_unique<TcpConnection>(socket(source, destination), options_.segment_size(),
                                                                options_.frame_header, transport_));
-        connections_.back()->open(sim::InetSocketAddress(Ns3Network::address(destination), kPort));
-        return *connections_.back();
+        TcpConnection& connection = *connections_.back();
+        connection.open(socket(destination, source), sim::InetSocketAddress(Ns3Network::address(destination), kPort));
+        return connection;
     }
 
-    void listen(HostId host) {
-        if (listeners_[host.index()] != nullptr) {
-            return;
-        }
-        auto listener = network_.host(host)->GetObject<sim::TcpL4Protocol>()->CreateSocket();
-        listener->Bind(sim::InetSocketAddress(Ns3Network::address(host), kPort));
-        listener->Listen();
-        listener->SetAcceptCallback(
-            sim::MakeNullCallback<bool, sim::Ptr<sim::Socket>, const sim::Address&>(),
-            sim::Callback<void, sim::Ptr<sim::Socket>, const sim::Address&>(
-                [this, host](sim::Ptr<sim::Socket> socket, const sim::Address& from) {
-                    const HostId source =
-                        Ns3Network::host_of(sim::InetSocketAddress::ConvertFrom(from).GetIpv4());
-                    connections_[by_pair_.at(pair_key(source, host))]->accept(socket);
-                }));
-        listeners_[host.index()] = listener;
+    /// A fresh socket of `host` for talking to `peer`.
+    [[nodiscard]] sim::Ptr<sim::Socket> socket(HostId host, HostId peer) const {
+        return network_.host(host)->GetObject<sim::TcpPeerDemux>()->GetTcp(Ns3Network::address(peer))->CreateSocket();
     }
 
     TcpOptions options_;
@@ -186,7 +172,6 @@ private:
     SimulatorScope simulator_;
     AttributeDefaults attributes_;
     Ns3Network network_;
-    std::vector<sim::Ptr<sim::Socket>> listeners_;
 
     std::uint64_t outstanding_ = 0;
     std::uint64_t timers_ = 0;

@@ -25,13 +25,18 @@ TcpConnection::TcpConnection(sim::Ptr<sim::Socket> sender, Bytes segment_size, B
     sender_->TraceConnectWithoutContext("RTO", sim::MakeCallback(&TcpConnection::on_timeout_value, this));
 }
 
-void TcpConnection::open(const sim::Address& destination) {
+void TcpConnection::open(sim::Ptr<sim::Socket> listener, const sim::Address& destination) {
+    listener_ = listener;
+    listener_->Bind(destination);
+    listener_->Listen();
+    listener_->SetAcceptCallback(sim::MakeNullCallback<bool, sim::Ptr<sim::Socket>, const sim::Address&>(),
+                                 sim::MakeCallback(&TcpConnection::on_accepted, this));
     sender_->Bind();
     // A refused request leaves the messages pending: an unreachable destination shows as a stall.
     sender_->Connect(destination);
 }
 
-void TcpConnection::accept(sim::Ptr<sim::Socket> receiver) {
+void TcpConnection::on_accepted(sim::Ptr<sim::Socket> receiver, const sim::Address&) {
     receiver_ = receiver;
     receiver_->SetRecvCallback(sim::MakeCallback(&TcpConnection::on_readable, this));
 }

@@ -32,10 +32,8 @@ public:
     TcpConnection(const TcpConnection&) = delete;
     TcpConnection& operator=(const TcpConnection&) = delete;
 
-    /// Asks the destination for the connection; messages wait until it is there.
-    void open(const ::ns3::Address& destination);
-    /// The destination's end of the connection.
-    void accept(::ns3::Ptr<::ns3::Socket> receiver);
+    /// Connects to `destination`, where `listener`, a fresh socket of that host, waits; messages wait meanwhile.
+    void open(::ns3::Ptr<::ns3::Socket> listener, const ::ns3::Address& destination);
 
     /// Puts the message at the end of the byte stream. `order` grows with every message of the backend.
     void send(const network::Message& message, std::uint64_t order);
@@ -51,6 +49,7 @@ public:
     [[nodiscard]] Bytes remaining(const Pending& pending) const;
 
 private:
+    void on_accepted(::ns3::Ptr<::ns3::Socket> receiver, const ::ns3::Address& from);
     void on_connected(::ns3::Ptr<::ns3::Socket> socket);
     void on_room(::ns3::Ptr<::ns3::Socket> socket, std::uint32_t room);
     void on_readable(::ns3::Ptr<::ns3::Socket> socket);
@@ -60,6 +59,7 @@ private:
     void write();
 
     ::ns3::Ptr<::ns3::Socket> sender_;
+    ::ns3::Ptr<::ns3::Socket> listener_;
     ::ns3::Ptr<::ns3::Socket> receiver_;
     TransportState& state_;
     std::uint64_t segment_size_;
