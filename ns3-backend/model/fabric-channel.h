@@ -3,8 +3,8 @@
 #define FABRIC_CHANNEL_H
 
 #include "ns3/nstime.h"
-#include "ns3/point-to-point-net-device.h"
 #include "ns3/point-to-point-channel.h"
+#include "ns3/point-to-point-net-device.h"
 
 #include <array>
 

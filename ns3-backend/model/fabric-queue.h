@@ -26,7 +26,8 @@ class SharedPacketMemory : public SimpleRefCount<SharedPacketMemory>
     }
 
     /// Takes `bytes` if they are free. \returns false, and takes nothing, otherwise.
-    bool TryTake(uint32_t bytes)
+    bool
+    TryTake(uint32_t bytes)
     {
         if (bytes > m_capacity - m_used)
         {
@@ -36,12 +37,14 @@ class SharedPacketMemory : public SimpleRefCount<SharedPacketMemory>
         return true;
     }
 
-    void Release(uint32_t bytes)
+    void
+    Release(uint32_t bytes)
     {
         m_used -= bytes;
     }
 
-    uint64_t GetUsed() const
+    uint64_t
+    GetUsed() const
     {
         return m_used;
     }
@@ -78,14 +81,15 @@ class FabricQueue : public Queue<Packet>
     /// Counters since the start. Data packets are those with TCP payload.
     struct Counters
     {
-        uint64_t carriedBytes{0};   //!< frames handed to the device for transmission
-        uint64_t dataPackets{0};    //!< of these, frames with TCP payload
+        uint64_t carriedBytes{0}; //!< frames handed to the device for transmission
+        uint64_t dataPackets{0};  //!< of these, frames with TCP payload
         uint64_t drops{0};
         uint64_t marks{0};
         uint64_t peakBytes{0};
     };
 
-    const Counters& GetCounters() const
+    const Counters&
+    GetCounters() const
     {
         return m_counters;
     }

@@ -16,7 +16,8 @@ namespace ns3
 {
 
 /**
- * TCP of a host that talks to many others: one stock TcpL4Protocol for each peer, found by the peer's address.
+ * TCP of a host that talks to many others: one stock TcpL4Protocol for each peer, found by the peer's
+ * address.
  *
  * TcpL4Protocol looks for the socket of a segment through all sockets of the host, one by one; with one
  * connection to and from each of 127 others that is two thirds of the whole simulation. Here a segment meets

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "attributes.hpp"
 
-#include <ns3/data-rate.h>
-#include <ns3/nstime.h>
-#include <ns3/ptr.h>
-#include <ns3/string.h>
-
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
 #include <string_view>
+
+#include <ns3/data-rate.h>
+#include <ns3/nstime.h>
+#include <ns3/ptr.h>
+#include <ns3/string.h>
 
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/core/diagnostic.hpp>
@@ -76,7 +76,8 @@ std::vector<std::string> all_attributes(sim::TypeId type) {
 }
 
 bool is_digits(std::string_view text) {
-    return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+    return !text.empty() &&
+           std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
 /// A decimal number that is all of `text`.
@@ -88,45 +89,51 @@ bool is_number(std::string_view text) {
 
 template <std::size_t N>
 bool is_number_with_unit(std::string_view text, const std::array<std::string_view, N>& units) {
-    const auto unit = std::find_if(text.begin(), text.end(), [](unsigned char c) {
-        return std::isalpha(c) != 0;
-    });
+    const auto unit =
+        std::find_if(text.begin(), text.end(), [](unsigned char c) { return std::isalpha(c) != 0; });
     const auto at = static_cast<std::size_t>(unit - text.begin());
-    return is_number(text.substr(0, at)) && std::find(units.begin(), units.end(), text.substr(at)) != units.end();
+    return is_number(text.substr(0, at)) &&
+           std::find(units.begin(), units.end(), text.substr(at)) != units.end();
 }
 
-constexpr std::array<std::string_view, 10> kTimeUnits = {"s", "ms", "us", "ns", "ps", "fs", "min", "h", "d", "y"};
-constexpr std::array<std::string_view, 22> kRateUnits = {"bps",   "b/s",  "Bps",   "B/s",  "kbps", "kb/s", "Kbps", "Kb/s",
-                                                         "kBps",  "kB/s", "KBps",  "KB/s", "Mbps", "Mb/s", "MBps", "MB/s",
-                                                         "Gbps",  "Gb/s", "GBps",  "GB/s", "Kibps", "Mibps"};
+constexpr std::array<std::string_view, 10> kTimeUnits = {"s",  "ms",  "us", "ns", "ps",
+                                                         "fs", "min", "h",  "d",  "y"};
+constexpr std::array<std::string_view, 22> kRateUnits = {
+    "bps",  "b/s",  "Bps",  "B/s",  "kbps", "kb/s", "Kbps", "Kb/s", "kBps", "kB/s",  "KBps",
+    "KB/s", "Mbps", "Mb/s", "MBps", "MB/s", "Gbps", "Gb/s", "GBps", "GB/s", "Kibps", "Mibps"};
 constexpr std::array<std::string_view, 8> kQueueUnits = {"p", "B", "kB", "KB", "MB", "kp", "Kp", "Mp"};
 
-/// ns-3's own parsers abort on text they cannot read: what kind of text is expected, or empty when `value` is of it.
+/// ns-3's own parsers abort on text they cannot read: what kind of text is expected, or empty when `value` is
+/// of it.
 std::string expected_text(const sim::TypeId::AttributeInformation& attribute, const std::string& value) {
-    const std::string type = attribute.checker->GetValueTypeName();
-    if (type == "ns3::TimeValue") {
+    // Some checkers of ns-3 name their value with the namespace and some without.
+    std::string type = attribute.checker->GetValueTypeName();
+    if (type.starts_with("ns3::")) {
+        type.erase(0, 5);
+    }
+    if (type == "TimeValue") {
         return is_number_with_unit(value, kTimeUnits) ? "" : "a time such as '2ms'";
     }
-    if (type == "ns3::DataRateValue") {
+    if (type == "DataRateValue") {
         return is_number_with_unit(value, kRateUnits) ? "" : "a rate such as '10Gbps'";
     }
-    if (type == "ns3::QueueSizeValue") {
+    if (type == "QueueSizeValue") {
         return is_number_with_unit(value, kQueueUnits) ? "" : "a queue size such as '100p' or '64kB'";
     }
-    if (type == "ns3::UintegerValue") {
+    if (type == "UintegerValue") {
         return is_digits(value) ? "" : "a whole number";
     }
-    if (type == "ns3::IntegerValue") {
+    if (type == "IntegerValue") {
         const std::string_view text(value);
         return is_digits(text.substr(text.starts_with('-') ? 1 : 0)) ? "" : "a whole number";
     }
-    if (type == "ns3::DoubleValue") {
+    if (type == "DoubleValue") {
         return is_number(value) ? "" : "a number";
     }
-    if (type == "ns3::BooleanValue") {
+    if (type == "BooleanValue") {
         return value == "true" || value == "false" ? "" : "true or false";
     }
-    if (type == "ns3::EnumValue") {
+    if (type == "EnumValue") {
         const std::string choices = attribute.checker->GetUnderlyingTypeInformation();
         for (std::size_t begin = 0; begin <= choices.size();) {
             const std::size_t end = std::min(choices.find('|', begin), choices.size());
@@ -137,14 +144,14 @@ std::string expected_text(const sim::TypeId::AttributeInformation& attribute, co
         }
         return "one of " + choices;
     }
-    if (type == "ns3::TypeIdValue") {
+    if (type == "TypeIdValue") {
         sim::TypeId id;
         return sim::TypeId::LookupByNameFailSafe(value, &id) ? "" : "the name of an ns-3 type";
     }
-    if (type == "ns3::StringValue") {
+    if (type == "StringValue") {
         return "";
     }
-    return "something that text cannot say (a " + type + ")";
+    return "a " + type + ", which cannot be written as text";
 }
 
 Attribute require_attribute(const std::string& name) {
@@ -154,8 +161,12 @@ Attribute require_attribute(const std::string& name) {
     return *attribute;
 }
 
-std::string text(Time time) { return std::to_string(time.count()) + "ps"; }
-std::string text(Bytes size) { return std::to_string(size.count()); }
+std::string text(Time time) {
+    return std::to_string(time.count()) + "ps";
+}
+std::string text(Bytes size) {
+    return std::to_string(size.count());
+}
 
 std::string_view socket_type(TcpVariant variant) {
     switch (variant) {

@@ -15,7 +15,8 @@ namespace astrolabe::ns3 {
 
 using AttributeList = std::vector<std::pair<std::string, std::string>>;
 
-/// ns-3 counts time in picoseconds from here on. Must come before anything makes an ns-3 time; does nothing again.
+/// ns-3 counts time in picoseconds from here on. Must come before anything makes an ns-3 time; does nothing
+/// again.
 void use_picoseconds();
 
 /// The attribute values that `options` stand for, overrides last.

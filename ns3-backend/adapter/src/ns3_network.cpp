@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3_network.hpp"
 
-#include <ns3/uinteger.h>
+#include "fabric-helper.h"
 
 #include <algorithm>
 #include <limits>
 
-#include <astrolabe/network/routing.hpp>
+#include <ns3/uinteger.h>
 
-#include "fabric-helper.h"
+#include <astrolabe/network/routing.hpp>
 
 namespace astrolabe::ns3 {
 
@@ -22,16 +22,19 @@ namespace {
 constexpr std::uint32_t kFirstAddress = 0x0A000001;  // 10.0.0.1
 
 sim::FabricHelper::Direction direction(const network::Link& link, sim::Ptr<sim::FabricQueue> queue) {
-    return {sim::DataRate(static_cast<std::uint64_t>(link.rate.count())), sim::TimeStep(
-                static_cast<std::uint64_t>(link.latency.count())),
-            queue};
+    return {sim::DataRate(static_cast<std::uint64_t>(link.rate.count())),
+            sim::TimeStep(static_cast<std::uint64_t>(link.latency.count())), queue};
 }
 
 }  // namespace
 
-sim::Ipv4Address Ns3Network::address(HostId id) { return sim::Ipv4Address(kFirstAddress + id.index()); }
+sim::Ipv4Address Ns3Network::address(HostId id) {
+    return sim::Ipv4Address(kFirstAddress + id.index());
+}
 
-HostId Ns3Network::host_of(sim::Ipv4Address address) { return HostId(address.Get() - kFirstAddress); }
+HostId Ns3Network::host_of(sim::Ipv4Address address) {
+    return HostId(address.Get() - kFirstAddress);
+}
 
 Ns3Network::Ns3Network(std::shared_ptr<const network::Fabric> fabric, const TcpOptions& options)
     : fabric_(std::move(fabric)) {
@@ -46,7 +49,8 @@ Ns3Network::Ns3Network(std::shared_ptr<const network::Fabric> fabric, const TcpO
             return next_device(id, source, destination);
         };
         if (id.index() < fabric_->host_count()) {
-            nodes_[id] = helper.CreateHost(address(HostId(id.index())), sim::FabricRouting::RouteCallback(route));
+            nodes_[id] =
+                helper.CreateHost(address(HostId(id.index())), sim::FabricRouting::RouteCallback(route));
             continue;
         }
         nodes_[id] = helper.CreateSwitch(sim::FabricSwitch::RouteCallback(route));
@@ -93,8 +97,8 @@ sim::Ptr<sim::FabricQueue> Ns3Network::make_queue(LinkId link, const TcpOptions&
     }
     // ns-3 counts the bytes of a queue in 32 bits; a port that holds more has no limit that could be reached.
     const auto bytes = static_cast<std::uint64_t>(limit.count());
-    queue->SetAttribute("ByteLimit",
-                        sim::UintegerValue(std::min<std::uint64_t>(bytes, std::numeric_limits<std::uint32_t>::max())));
+    queue->SetAttribute("ByteLimit", sim::UintegerValue(std::min<std::uint64_t>(
+                                         bytes, std::numeric_limits<std::uint32_t>::max())));
     if (options.variant == TcpVariant::kDctcp) {
         queue->SetAttribute("MarkThreshold",
                             sim::UintegerValue(static_cast<std::uint64_t>(options.ecn_threshold.count())));

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "attributes.hpp"
+#include "ns3_network.hpp"
+#include "tcp-peer-demux.h"
+#include "tcp_connection.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
 #include <ns3/inet-socket-address.h>
 #include <ns3/node-list.h>
 #include <ns3/rng-seed-manager.h>
 #include <ns3/simulator.h>
 #include <ns3/tcp-l4-protocol.h>
 
-#include <algorithm>
-#include <unordered_map>
-#include <vector>
-
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/ns3/tcp_backend.hpp>
-
-#include "attributes.hpp"
-#include "ns3_network.hpp"
-#include "tcp-peer-demux.h"
-#include "tcp_connection.hpp"
 
 namespace astrolabe::ns3 {
 
@@ -76,11 +76,12 @@ public:
     void schedule(Time delay, network::NotificationHandler& handler, std::uint64_t token) {
         ASTROLABE_ASSERT(delay >= Time(0), "a timer is not in the past");
         ++timers_;
-        sim::Simulator::Schedule(sim::TimeStep(static_cast<std::uint64_t>(delay.count())), [this, &handler, token] {
-            --timers_;
-            handler.notify(token);
-            stop_when_idle();
-        });
+        sim::Simulator::Schedule(sim::TimeStep(static_cast<std::uint64_t>(delay.count())),
+                                 [this, &handler, token] {
+                                     --timers_;
+                                     handler.notify(token);
+                                     stop_when_idle();
+                                 });
     }
 
     void run() {
@@ -152,20 +153,25 @@ private:
         if (!is_new) {
             return *connections_[entry->second];
         }
-        connections_.push_back(std::make_unique<TcpConnection>(socket(source, destination), options_.segment_size(),
-                                                               options_.frame_header, transport_));
+        connections_.push_back(std::make_unique<TcpConnection>(
+            socket(source, destination), options_.segment_size(), options_.frame_header, transport_));
         TcpConnection& connection = *connections_.back();
-        connection.open(socket(destination, source), sim::InetSocketAddress(Ns3Network::address(destination), kPort));
+        connection.open(socket(destination, source),
+                        sim::InetSocketAddress(Ns3Network::address(destination), kPort));
         return connection;
     }
 
     /// A fresh socket of `host` for talking to `peer`.
     [[nodiscard]] sim::Ptr<sim::Socket> socket(HostId host, HostId peer) const {
-        return network_.host(host)->GetObject<sim::TcpPeerDemux>()->GetTcp(Ns3Network::address(peer))->CreateSocket();
+        return network_.host(host)
+            ->GetObject<sim::TcpPeerDemux>()
+            ->GetTcp(Ns3Network::address(peer))
+            ->CreateSocket();
     }
 
     TcpOptions options_;
-    // Sockets use their connection until the simulator is destroyed, and the network the routes of the fabric.
+    // Sockets use their connection until the simulator is destroyed, and the network the routes of the
+    // fabric.
     TransportState transport_;
     std::vector<std::unique_ptr<TcpConnection>> connections_;  // in the order opened
     std::unordered_map<std::uint64_t, std::size_t> by_pair_;   // never iterated
@@ -185,28 +191,44 @@ TcpBackend::TcpBackend(std::shared_ptr<const network::Fabric> fabric, TcpOptions
 
 TcpBackend::~TcpBackend() = default;
 
-Time TcpBackend::now() const { return Time(sim::Simulator::Now().GetTimeStep()); }
+Time TcpBackend::now() const {
+    return Time(sim::Simulator::Now().GetTimeStep());
+}
 
-void TcpBackend::send(const Message& message) { simulation_->send(message); }
+void TcpBackend::send(const Message& message) {
+    simulation_->send(message);
+}
 
 void TcpBackend::schedule(Time delay, network::NotificationHandler& handler, std::uint64_t token) {
     simulation_->schedule(delay, handler, token);
 }
 
-void TcpBackend::run() { simulation_->run(); }
+void TcpBackend::run() {
+    simulation_->run();
+}
 
-void TcpBackend::stop() { sim::Simulator::Stop(); }
+void TcpBackend::stop() {
+    sim::Simulator::Stop();
+}
 
-std::uint64_t TcpBackend::outstanding_messages() const { return simulation_->outstanding(); }
+std::uint64_t TcpBackend::outstanding_messages() const {
+    return simulation_->outstanding();
+}
 
 std::vector<network::OutstandingMessage> TcpBackend::describe_outstanding(std::size_t limit) const {
     return simulation_->describe_outstanding(limit);
 }
 
-std::uint64_t TcpBackend::events_processed() const { return sim::Simulator::GetEventCount(); }
+std::uint64_t TcpBackend::events_processed() const {
+    return sim::Simulator::GetEventCount();
+}
 
-network::NetworkStatistics TcpBackend::statistics() const { return simulation_->statistics(); }
+network::NetworkStatistics TcpBackend::statistics() const {
+    return simulation_->statistics();
+}
 
-std::size_t TcpBackend::connections() const { return simulation_->connections(); }
+std::size_t TcpBackend::connections() const {
+    return simulation_->connections();
+}
 
 }  // namespace astrolabe::ns3

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "tcp_connection.hpp"
 
-#include <ns3/packet.h>
-#include <ns3/simulator.h>
-
 #include <algorithm>
 #include <limits>
+
+#include <ns3/packet.h>
+#include <ns3/simulator.h>
 
 #include <astrolabe/core/assert.hpp>
 
@@ -13,7 +13,8 @@ namespace astrolabe::ns3 {
 
 namespace sim = ::ns3;
 
-TcpConnection::TcpConnection(sim::Ptr<sim::Socket> sender, Bytes segment_size, Bytes frame_header, TransportState& state)
+TcpConnection::TcpConnection(sim::Ptr<sim::Socket> sender, Bytes segment_size, Bytes frame_header,
+                             TransportState& state)
     : sender_(sender),
       state_(state),
       segment_size_(static_cast<std::uint64_t>(segment_size.count())),
@@ -70,19 +71,21 @@ void TcpConnection::write() {
     while (written_ < queued_) {
         const std::uint64_t room = sender_->GetTxAvailable();
         std::uint64_t piece = std::min(room, queued_ - written_);
-        // Whole segments while there is more to come: a fraction at the end of the buffer would leave as a short
-        // packet. An empty buffer takes all it can, in case it is smaller than a segment.
-        if (piece < queued_ - written_ && room < buffer_size_) {
-            piece -= piece % segment_size_;
-        }
-        if (piece == 0) {
-            return;
+        // Whole segments while there is more to come: a fraction at the end of the buffer would leave as a
+        // short packet. Only a buffer smaller than a segment, once empty, is filled with less.
+        if (piece < queued_ - written_) {
+            if (piece >= segment_size_) {
+                piece -= piece % segment_size_;
+            } else if (room < buffer_size_) {
+                return;
+            }
         }
         const int accepted = sender_->Send(sim::Create<sim::Packet>(static_cast<std::uint32_t>(piece)));
         if (accepted < 0) {
             return;
         }
-        ASTROLABE_ASSERT(static_cast<std::uint64_t>(accepted) == piece, "a socket takes what it has room for");
+        ASTROLABE_ASSERT(static_cast<std::uint64_t>(accepted) == piece,
+                         "a socket takes what it has room for");
         written_ += piece;
     }
 }
@@ -120,8 +123,8 @@ void TcpConnection::on_segment(sim::Ptr<const sim::Packet> payload, const sim::T
 }
 
 void TcpConnection::on_timeout_value(sim::Time before, sim::Time after) {
-    // A retransmission timer that runs out doubles (RFC 6298, 5.5) and the first unacknowledged segment leaves at once;
-    // an estimate that happens to double is followed by new data.
+    // A retransmission timer that runs out doubles (RFC 6298, 5.5) and the first unacknowledged segment
+    // leaves at once; an estimate that happens to double is followed by new data.
     if (after == before + before) {
         timer_doubled_ = true;
         timer_doubled_at_ = sim::Simulator::Now();

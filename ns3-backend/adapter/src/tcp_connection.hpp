@@ -2,15 +2,15 @@
 /// One TCP connection from a source to a destination host, and the messages in its byte stream.
 #pragma once
 
+#include <deque>
+#include <functional>
+#include <vector>
+
 #include <ns3/nstime.h>
 #include <ns3/sequence-number.h>
 #include <ns3/socket.h>
 #include <ns3/tcp-header.h>
 #include <ns3/tcp-socket-base.h>
-
-#include <deque>
-#include <functional>
-#include <vector>
 
 #include <astrolabe/network/backend.hpp>
 
@@ -28,11 +28,13 @@ struct TransportState {
 class TcpConnection {
 public:
     /// `sender` is a fresh socket of the source host.
-    TcpConnection(::ns3::Ptr<::ns3::Socket> sender, Bytes segment_size, Bytes frame_header, TransportState& state);
+    TcpConnection(::ns3::Ptr<::ns3::Socket> sender, Bytes segment_size, Bytes frame_header,
+                  TransportState& state);
     TcpConnection(const TcpConnection&) = delete;
     TcpConnection& operator=(const TcpConnection&) = delete;
 
-    /// Connects to `destination`, where `listener`, a fresh socket of that host, waits; messages wait meanwhile.
+    /// Connects to `destination`, where `listener`, a fresh socket of that host, waits; messages wait
+    /// meanwhile.
     void open(::ns3::Ptr<::ns3::Socket> listener, const ::ns3::Address& destination);
 
     /// Puts the message at the end of the byte stream. `order` grows with every message of the backend.
@@ -40,7 +42,7 @@ public:
 
     struct Pending {
         network::Message message;
-        std::uint64_t end;    ///< its last byte is the one before this offset of the stream
+        std::uint64_t end;  ///< its last byte is the one before this offset of the stream
         std::uint64_t order;
     };
     /// Sent and not yet delivered, in order.
@@ -66,8 +68,8 @@ private:
     std::uint64_t frame_header_;
     std::uint32_t buffer_size_ = 0;  // the send buffer when empty; known once connected
     bool connected_ = false;
-    bool requested_ = false;         // a connection request has left
-    bool timer_doubled_ = false;     // at timer_doubled_at_, and no segment has left since
+    bool requested_ = false;      // a connection request has left
+    bool timer_doubled_ = false;  // at timer_doubled_at_, and no segment has left since
     ::ns3::Time timer_doubled_at_;
     ::ns3::SequenceNumber32 next_new_{1};  // of the first byte never sent
 

@@ -7,7 +7,7 @@ namespace astrolabe::ns3 {
 namespace {
 
 constexpr Bytes kLeastMtu{576};
-constexpr Bytes kLargestMtu{65'535};  // the length field of IPv4
+constexpr Bytes kLargestMtu{65'535};                    // the length field of IPv4
 constexpr Bytes kLargestWindow{std::int64_t{1} << 30};  // 65535 scaled by 14 bits (RFC 7323, section 2.3)
 constexpr Bytes kPppHeader{2};
 constexpr Time kLongestTimeout{60 * kPicosecondsPerSecond};  // ns-3 never waits longer for a retransmission
@@ -30,11 +30,13 @@ std::vector<OptionProblem> problems(const TcpOptions& options) {
     };
 
     const bool mtu_fits = options.mtu >= kLeastMtu && options.mtu <= kLargestMtu;
-    require(!mtu_fits || (options.window >= options.segment_size() * 2 && options.window <= kLargestWindow), "window",
-            to_string(options.window) + " is not between two segments (" + to_string(options.segment_size() * 2) +
-                ") and " + to_string(kLargestWindow));
+    require(!mtu_fits || (options.window >= options.segment_size() * 2 && options.window <= kLargestWindow),
+            "window",
+            to_string(options.window) + " is not between two segments (" +
+                to_string(options.segment_size() * 2) + ") and " + to_string(kLargestWindow));
     require(mtu_fits, "mtu",
-            to_string(options.mtu) + " is not between " + to_string(kLeastMtu) + " and " + to_string(kLargestMtu));
+            to_string(options.mtu) + " is not between " + to_string(kLeastMtu) + " and " +
+                to_string(kLargestMtu));
     require_timeout(options.min_rto, "min_rto");
     require_timeout(options.connect_timeout, "connect_timeout");
     require(options.initial_window >= 1 && options.initial_window <= 1'000'000, "initial_window",
@@ -73,15 +75,16 @@ std::optional<std::string> refusal(const network::Fabric& fabric, const TcpOptio
         const network::NodeId id(i);
         const network::Node& node = fabric.node(id);
         const std::size_t ports = fabric.out_degree(id);
-        const Bytes share = options.buffer_sharing == BufferSharing::kShared || ports == 0 ? node.buffer
-                                                                                           : node.buffer / ports;
+        const Bytes share = options.buffer_sharing == BufferSharing::kShared || ports == 0
+                                ? node.buffer
+                                : node.buffer / ports;
         for (std::size_t port = 0; port < ports; ++port) {
             const Bytes own = fabric.link(network::LinkId(fabric.first_link(id).index() + port)).buffer;
             const bool limited = own > Bytes(0) || node.buffer > Bytes(0);
             const Bytes room = own > Bytes(0) ? own : share;
             if (limited && room < packet) {
-                return "a port of " + node.name + " has room for " + to_string(room) + ", less than one packet of " +
-                       to_string(packet);
+                return "a port of " + node.name + " has room for " + to_string(room) +
+                       ", less than one packet of " + to_string(packet);
             }
         }
     }

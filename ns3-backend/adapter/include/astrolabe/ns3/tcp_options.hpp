@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// What can be chosen about the TCP backend, and whether a choice can be run.
 ///
-/// Every option ends as a value of a documented ns-3 attribute (docs/models/tcp.md has the table with ns-3's own
-/// default and why ours differs); `attributes` reaches all the others by name. Nothing is left for ns-3 to find
-/// wrong, because ns-3 ends the process when it does: `problems` and `refusal` say it first.
+/// Every option ends as a value of a documented ns-3 attribute (docs/models/tcp.md has the table with ns-3's
+/// own default and why ours differs); `attributes` reaches all the others by name. Nothing is left for ns-3
+/// to find wrong, because ns-3 ends the process when it does: `problems` and `refusal` say it first.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +31,9 @@ struct TcpOptions {
     /// Largest IP datagram.
     Bytes mtu{1500};
     TcpVariant variant = TcpVariant::kNewReno;
-    /// Least retransmission timeout. Must exceed the longest time a packet may wait in queues, else packets that are
-    /// only late are sent again: 127 windows of 0.5 MB ahead of it make 5.1 ms at 100 Gb/s. 10 ms is also what the
-    /// DCTCP study ran with (Alizadeh et al., SIGCOMM 2010, section 4.1).
+    /// Least retransmission timeout. Must exceed the longest time a packet may wait in queues, else packets
+    /// that are only late are sent again: 127 windows of 0.5 MB ahead of it make 5.1 ms at 100 Gb/s. 10 ms is
+    /// also what the DCTCP study ran with (Alizadeh et al., SIGCOMM 2010, section 4.1).
     Time min_rto{10'000'000'000};
     /// First timeout of an unanswered connection request; doubles with every try.
     Time connect_timeout{10'000'000'000};
@@ -42,14 +42,15 @@ struct TcpOptions {
     std::uint32_t delayed_ack = 1;
     /// How long an acknowledgement is held back when delayed_ack > 1.
     Time delayed_ack_timeout{50'000'000};
-    /// The TCP timestamp option: 12 B in every segment. ns-3 stamps whole milliseconds and then measures round trips with
-    /// the stamps, so the default goes without and measures exactly.
+    /// The TCP timestamp option: 12 B in every segment. ns-3 stamps whole milliseconds and then measures
+    /// round trips with the stamps, so the default goes without and measures exactly.
     bool timestamps = false;
     BufferSharing buffer_sharing = BufferSharing::kPerPort;
-    /// A packet that finds more than this waiting at a switch port is ECN-marked; used by DCTCP alone. 65 packets of 1500 B
-    /// as in the DCTCP paper at 10 Gb/s (section 3.4).
+    /// A packet that finds more than this waiting at a switch port is ECN-marked; used by DCTCP alone. 65
+    /// packets of 1500 B as in the DCTCP paper at 10 Gb/s (section 3.4).
     Bytes ecn_threshold{97'500};
-    /// Length of the frame header in front of every message in the byte stream, part of the load, not of bytes_delivered.
+    /// Length of the frame header in front of every message in the byte stream, part of the load, not of
+    /// bytes_delivered.
     Bytes frame_header{16};
     std::uint64_t seed = 1;  ///< of ns-3's random streams
     /// ns-3 attributes by name, applied after everything above: {"ns3::TcpSocketBase::MinRto", "2ms"}.
@@ -68,11 +69,12 @@ struct OptionProblem {
 /// Everything out of range, in the order of the members. Empty: the options can be run.
 [[nodiscard]] std::vector<OptionProblem> problems(const TcpOptions& options);
 
-/// Why the ns-3 attribute `name` ("ns3::TypeName::Attribute") cannot be set to `value`, with the nearest names; none if it
-/// can be. Does not need a backend.
+/// Why the ns-3 attribute `name` ("ns3::TypeName::Attribute") cannot be set to `value`, with the nearest
+/// names; none if it can be. Does not need a backend.
 [[nodiscard]] std::optional<std::string> attribute_problem(const std::string& name, const std::string& value);
 
 /// Why the fabric cannot be run over TCP, or none. Cheap: reads nodes and links once.
-[[nodiscard]] std::optional<std::string> refusal(const network::Fabric& fabric, const TcpOptions& options = {});
+[[nodiscard]] std::optional<std::string> refusal(const network::Fabric& fabric,
+                                                 const TcpOptions& options = {});
 
 }  // namespace astrolabe::ns3
