@@ -26,7 +26,8 @@ Schema<HostLinkParameters> host_link_schema() {
 Schema<UplinkParameters> uplink_schema(std::string name) {
     Schema<UplinkParameters> schema(std::move(name), "a cable between switches");
     schema
-        .optional("rate", &UplinkParameters::rate, "rate of each direction; 0: from the oversubscription, else the tier below",
+        .optional("rate", &UplinkParameters::rate,
+                  "rate of each direction; 0: from the oversubscription, else the tier below",
                   {Bandwidth(0), kMaxLinkRate})
         .optional("latency", &UplinkParameters::latency, "one-way propagation", {Time(0), kMaxLinkLatency});
     return schema;
@@ -36,9 +37,11 @@ Schema<UplinkParameters> uplink_schema(std::string name) {
 template <class Parameters>
 void add_common(Schema<Parameters>& schema) {
     schema.section("link", &Parameters::link, host_link_schema(), "the cable of a host")
-        .optional("switch_buffer", &Parameters::switch_buffer, "packet memory of each switch; 0: unlimited", {Bytes(0), {}})
-        .optional("load_balancing", &Parameters::load_balancing,
-                  "which of several shortest paths: one per host pair by hash, or all evenly (ideal spraying)")
+        .optional("switch_buffer", &Parameters::switch_buffer, "packet memory of each switch; 0: unlimited",
+                  {Bytes(0), {}})
+        .optional(
+            "load_balancing", &Parameters::load_balancing,
+            "which of several shortest paths: one per host pair by hash, or all evenly (ideal spraying)")
         .check([](const Parameters& parameters) { return problems(parameters); });
 }
 
@@ -62,22 +65,34 @@ void register_builtin_topologies(Registry<FabricMaker>& registry) {
     registry.add<FlatParameters>(flat, [](const FlatParameters& p) { return maker(p, build_flat); });
 
     Schema<LeafSpineParameters> leaf_spine("leaf_spine", "two-tier Clos: every leaf joined to every spine");
-    leaf_spine.required("hosts", &LeafSpineParameters::hosts, "number of hosts, a multiple of hosts_per_leaf", {1, kMaxHosts})
-        .required("hosts_per_leaf", &LeafSpineParameters::hosts_per_leaf, "hosts on a leaf switch", {1, kMaxHosts})
+    leaf_spine
+        .required("hosts", &LeafSpineParameters::hosts, "number of hosts, a multiple of hosts_per_leaf",
+                  {1, kMaxHosts})
+        .required("hosts_per_leaf", &LeafSpineParameters::hosts_per_leaf, "hosts on a leaf switch",
+                  {1, kMaxHosts})
         .required("spines", &LeafSpineParameters::spines, "number of spine switches", {1, kMaxSwitches})
-        .optional("uplinks", &LeafSpineParameters::uplinks, "parallel cables between a leaf and each spine", {1, kMaxCables})
-        .section("uplink", &LeafSpineParameters::uplink, uplink_schema("uplink"), "a cable between leaf and spine")
+        .optional("uplinks", &LeafSpineParameters::uplinks, "parallel cables between a leaf and each spine",
+                  {1, kMaxCables})
+        .section("uplink", &LeafSpineParameters::uplink, uplink_schema("uplink"),
+                 "a cable between leaf and spine")
         .optional("oversubscription", &LeafSpineParameters::oversubscription,
-                  "what a leaf's hosts can send over what its uplinks carry; 0: follows from the rates", {0.0, 1e6});
+                  "what a leaf's hosts can send over what its uplinks carry; 0: follows from the rates",
+                  {0.0, 1e6});
     add_common(leaf_spine);
-    registry.add<LeafSpineParameters>(leaf_spine, [](const LeafSpineParameters& p) { return maker(p, build_leaf_spine); });
+    registry.add<LeafSpineParameters>(
+        leaf_spine, [](const LeafSpineParameters& p) { return maker(p, build_leaf_spine); });
 
-    Schema<FatTreeParameters> fat_tree("fat_tree", "edge, aggregation and core switches: k-ary, or two or three tiers by counts");
-    fat_tree.optional("k", &FatTreeParameters::k, "even arity: k pods, k^3/4 hosts; 0: the counts say the size", kCount)
+    Schema<FatTreeParameters> fat_tree(
+        "fat_tree", "edge, aggregation and core switches: k-ary, or two or three tiers by counts");
+    fat_tree
+        .optional("k", &FatTreeParameters::k, "even arity: k pods, k^3/4 hosts; 0: the counts say the size",
+                  kCount)
         .optional("hosts", &FatTreeParameters::hosts, "number of hosts; 0: follows from the rest", kCount)
         .optional("pods", &FatTreeParameters::pods, "number of pods; 0: k, or one", kCount)
-        .optional("edges_per_pod", &FatTreeParameters::edges_per_pod, "edge switches in a pod (not with k)", kCount)
-        .optional("hosts_per_edge", &FatTreeParameters::hosts_per_edge, "hosts on an edge switch (not with k)", kCount)
+        .optional("edges_per_pod", &FatTreeParameters::edges_per_pod, "edge switches in a pod (not with k)",
+                  kCount)
+        .optional("hosts_per_edge", &FatTreeParameters::hosts_per_edge,
+                  "hosts on an edge switch (not with k)", kCount)
         .optional("aggregations_per_pod", &FatTreeParameters::aggregations_per_pod,
                   "aggregation switches in a pod (not with k)", kCount)
         .optional("cores", &FatTreeParameters::cores, "core switches (not with k); 0: two tiers", kCount)
@@ -85,15 +100,17 @@ void register_builtin_topologies(Registry<FabricMaker>& registry) {
                   "parallel cables between an edge and each aggregation switch", {1, kMaxCables})
         .optional("aggregation_uplinks", &FatTreeParameters::aggregation_uplinks,
                   "parallel cables between an aggregation switch and each of its cores", {1, kMaxCables})
-        .section("edge_uplink", &FatTreeParameters::edge_uplink, uplink_schema("edge_uplink"), "a cable above an edge switch")
-        .section("aggregation_uplink", &FatTreeParameters::aggregation_uplink, uplink_schema("aggregation_uplink"),
-                 "a cable above an aggregation switch")
+        .section("edge_uplink", &FatTreeParameters::edge_uplink, uplink_schema("edge_uplink"),
+                 "a cable above an edge switch")
+        .section("aggregation_uplink", &FatTreeParameters::aggregation_uplink,
+                 uplink_schema("aggregation_uplink"), "a cable above an aggregation switch")
         .optional("edge_oversubscription", &FatTreeParameters::edge_oversubscription,
                   "of the edge tier; 0: follows from the rates", {0.0, 1e6})
         .optional("aggregation_oversubscription", &FatTreeParameters::aggregation_oversubscription,
                   "of the aggregation tier; 0: follows from the rates", {0.0, 1e6});
     add_common(fat_tree);
-    registry.add<FatTreeParameters>(fat_tree, [](const FatTreeParameters& p) { return maker(p, build_fat_tree); });
+    registry.add<FatTreeParameters>(fat_tree,
+                                    [](const FatTreeParameters& p) { return maker(p, build_fat_tree); });
 }
 
 }  // namespace astrolabe::network
