@@ -1,0 +1,82 @@
+/// An experiment: one file that names a job, a cluster, a network and a backend, read and checked.
+///
+///     schema: astrolabe/1
+///     name: …            seed: …
+///     workload: {kind: …}  cluster: {ranks: …}  network: {kind: …}  backend: {kind: …}
+///
+/// `workload.model`, `cluster.device` and each of the four sections may be the path of a YAML file instead of
+/// a mapping; paths resolve against the file that names them. Overrides ("path=value") apply after that, so
+/// they reach into such files. Everything is checked before anything runs: keys and ranges by the schemas of
+/// the components, then what only shows across sections (ranks against hosts, batch against ranks, algorithm
+/// against group size, backend against fabric).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <astrolabe/core/config.hpp>
+#include <astrolabe/core/registry.hpp>
+#include <astrolabe/core/result.hpp>
+#include <astrolabe/network/components.hpp>
+#include <astrolabe/system/collectives.hpp>
+#include <astrolabe/system/executor.hpp>
+#include <astrolabe/workload/components.hpp>
+
+namespace astrolabe::experiment {
+
+inline constexpr std::string_view kSchemaName = "astrolabe/1";
+
+/// Everything an experiment file can choose from.
+struct Components {
+    Registry<workload::Job> workloads{"workload"};
+    Registry<workload::Device> devices{"cluster.device"};
+    Registry<network::FabricMaker> networks{"network"};
+    Registry<network::BackendMaker> backends{"backend"};
+    std::vector<system::AlgorithmEntry> algorithms;
+};
+
+/// All that was built into the program.
+[[nodiscard]] Components builtin_components();
+
+struct Cluster {
+    std::size_t ranks = 0;
+    workload::Device device;
+    system::SystemOptions options;
+    std::array<std::string, system::kCollectiveKinds> algorithms;  ///< names, by CollectiveKind
+};
+
+struct Experiment {
+    std::string name;
+    std::uint64_t seed = 1;
+    ConfigNode resolved;  ///< reading it again gives this experiment
+    workload::Job job;
+    Cluster cluster;
+    std::string network_kind;
+    std::shared_ptr<const network::Fabric> fabric;
+    std::string backend_kind;
+    network::BackendMaker backend;
+    system::Program program;
+};
+
+struct LoadOptions {
+    std::vector<std::string> overrides;  ///< "path=value", in order
+    std::optional<std::uint64_t> seed;   ///< wins over the file's
+};
+
+[[nodiscard]] Result<Experiment> load_experiment(const std::filesystem::path& path,
+                                                 const LoadOptions& options, const Components& components);
+
+/// Replaces a section given as the path of a file by the file's mapping; reports a file that cannot be read.
+void resolve_reference(ConfigNode& section, ReadContext& context);
+
+/// Keys of the cluster section, for `describe`.
+[[nodiscard]] ComponentDescription cluster_description(const Components& components);
+/// Keys of the file itself, for `describe`.
+[[nodiscard]] ComponentDescription experiment_description();
+
+}  // namespace astrolabe::experiment

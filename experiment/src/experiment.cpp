@@ -1,0 +1,236 @@
+#include "cluster.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <astrolabe/experiment/experiment.hpp>
+
+namespace astrolabe::experiment {
+namespace {
+
+struct FileKeys {
+    std::string name;
+    std::uint64_t seed = 1;
+    std::optional<Registry<workload::Job>::Configured> workload;
+    std::optional<ClusterKeys> cluster;
+    std::optional<Registry<network::FabricMaker>::Configured> network;
+    std::optional<Registry<network::BackendMaker>::Configured> backend;
+};
+
+void read_schema_name(const ConfigNode& node, ReadContext& context) {
+    if (!node.is_scalar() || node.text != kSchemaName) {
+        context.error("config.schema", node.where,
+                      fmt::format("schema is '{}', expected '{}'", node.text, kSchemaName),
+                      "this program reads schema: astrolabe/1");
+    }
+}
+
+/// `components` may be null to describe the keys only.
+Schema<FileKeys> file_schema(const Components* components) {
+    const auto section = [](auto member) {
+        return [member](const FileKeys& keys) -> std::optional<ConfigNode> {
+            return keys.*member ? std::optional((keys.*member)->resolved) : std::nullopt;
+        };
+    };
+    Schema<FileKeys> schema("experiment", "one question: a job, a cluster, a network and a backend");
+    schema
+        .field(
+            {"schema", "text", "", true, std::string(kSchemaName), "format of the file", {}},
+            [](FileKeys&, const ConfigNode& node, ReadContext& context) { read_schema_name(node, context); },
+            [](const FileKeys&) { return std::optional(ConfigNode::scalar(std::string(kSchemaName))); })
+        .optional("name", &FileKeys::name, "what results are called; empty: the name of the file")
+        .optional("seed", &FileKeys::seed, "of all random choices",
+                  {0, std::numeric_limits<std::int64_t>::max()})
+        .field(
+            {"workload", "mapping", "", true, {}, "the training job", {}},
+            [components](FileKeys& keys, const ConfigNode& node, ReadContext& context) {
+                keys.workload = components->workloads.read(node, context);
+            },
+            section(&FileKeys::workload))
+        .field(
+            {"cluster", "mapping", "", true, {}, "the ranks and how they communicate", {}},
+            [components](FileKeys& keys, const ConfigNode& node, ReadContext& context) {
+                keys.cluster = cluster_schema(*components).read(node, context);
+            },
+            [components](const FileKeys& keys) -> std::optional<ConfigNode> {
+                return keys.cluster ? std::optional(cluster_schema(*components).write(*keys.cluster))
+                                    : std::nullopt;
+            })
+        .field(
+            {"network", "mapping", "", true, {}, "the fabric", {}},
+            [components](FileKeys& keys, const ConfigNode& node, ReadContext& context) {
+                keys.network = components->networks.read(node, context);
+            },
+            section(&FileKeys::network))
+        .field(
+            {"backend", "mapping", "", true, {}, "the engine that moves the bytes", {}},
+            [components](FileKeys& keys, const ConfigNode& node, ReadContext& context) {
+                keys.backend = components->backends.read(node, context);
+            },
+            section(&FileKeys::backend));
+    return schema;
+}
+
+void resolve_references(ConfigNode& root, ReadContext& context) {
+    for (const char* key : {"workload", "cluster", "network", "backend"}) {
+        if (ConfigNode* section = root.find(key)) {
+            resolve_reference(*section, context);
+        }
+    }
+    for (const auto& [section_key, key] : {std::pair{"workload", "model"}, std::pair{"cluster", "device"}}) {
+        if (ConfigNode* section = root.find(section_key)) {
+            if (ConfigNode* part = section->find(key)) {
+                resolve_reference(*part, context);
+            }
+        }
+    }
+}
+
+void check_ranks(const Experiment& experiment, const ConfigNode& root, ReadContext& context) {
+    if (experiment.cluster.ranks <= experiment.fabric->host_count()) {
+        return;
+    }
+    const ConfigNode& ranks = *root.find_path("cluster.ranks");
+    const ConfigNode* hosts = root.find_path("network.hosts");
+    Diagnostic diagnostic{"config.ranks",
+                          ranks.where,
+                          fmt::format("cluster has {} ranks but network provides {} hosts",
+                                      experiment.cluster.ranks, experiment.fabric->host_count()),
+                          "every rank runs on a host of its own: enlarge the network or take fewer ranks",
+                          {}};
+    diagnostic.notes.emplace_back((hosts != nullptr ? hosts : root.find("network"))->where,
+                                  "the hosts come from here");
+    context.error(std::move(diagnostic));
+}
+
+/// Every collective of the program must be one its algorithm can do over the groups it spans.
+void check_algorithms(const Experiment& experiment, const ConfigNode& root, ReadContext& context) {
+    std::vector<std::string> reported;
+    for (const system::Operation& operation : experiment.program.operations) {
+        if (operation.is_compute()) {
+            continue;
+        }
+        const system::CollectiveOperation& collective = operation.collective();
+        const auto kind = static_cast<std::size_t>(collective.kind);
+        for (const auto& group : experiment.program.partitions[collective.partition].groups) {
+            if (group.size() < 2) {
+                continue;
+            }
+            const std::optional<std::string> refusal =
+                experiment.cluster.options.collectives[kind].algorithm->refusal(
+                    collective.kind, static_cast<system::Position>(group.size()));
+            if (!refusal || std::find(reported.begin(), reported.end(), *refusal) != reported.end()) {
+                continue;
+            }
+            reported.push_back(*refusal);
+            const ConfigNode* place = root.find_path("cluster.collectives." + collective_key(kind));
+            context.error(
+                "config.algorithm", (place != nullptr ? place : root.find("cluster"))->where,
+                fmt::format("{} cannot carry out '{}' over {} ranks: {}", experiment.cluster.algorithms[kind],
+                            operation.name, group.size(), *refusal),
+                "choose another algorithm (astrolabe list algorithms)");
+        }
+    }
+}
+
+std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root, const Components& components,
+                                   ReadContext& context) {
+    Experiment experiment;
+    experiment.name = keys.name;
+    experiment.seed = keys.seed;
+    experiment.cluster = make_cluster(*keys.cluster, components);
+    experiment.job = keys.workload->make();
+    experiment.network_kind = keys.network->kind;
+    experiment.fabric = keys.network->make()(keys.seed);
+    experiment.backend_kind = keys.backend->kind;
+    experiment.backend = keys.backend->make();
+
+    report_problems(*root.find("workload"),
+                    experiment.job.problems(experiment.cluster.device, experiment.cluster.ranks), context);
+    report_problems(*root.find_path("cluster.device"),
+                    experiment.job.device_problems(experiment.cluster.device), context);
+    check_ranks(experiment, root, context);
+    if (const std::optional<std::string> refusal = experiment.backend.refusal(*experiment.fabric)) {
+        context.error("config.backend", root.find("backend")->where,
+                      fmt::format("backend '{}' cannot run this network: {}", keys.backend->kind, *refusal),
+                      "choose another backend or change the network");
+    }
+    if (context.error_count() > 0) {
+        return std::nullopt;
+    }
+    experiment.program = experiment.job.program(experiment.cluster.device, experiment.cluster.ranks);
+    experiment.program.check();
+    check_algorithms(experiment, root, context);
+    return experiment;
+}
+
+}  // namespace
+
+void resolve_reference(ConfigNode& section, ReadContext& context) {
+    if (!section.is_scalar() || section.text.empty()) {
+        return;
+    }
+    const std::filesystem::path path = directory_of(section) / section.text;
+    Result<ConfigNode> file = load_config(path);
+    if (!file) {
+        for (Diagnostic error : file.error()) {
+            if (!error.where.source) {
+                error.where = section.where;
+            }
+            context.error(std::move(error));
+        }
+        section = ConfigNode::mapping();
+        return;
+    }
+    if (file->is_mapping()) {
+        if (const ConfigNode* schema = file->find("schema")) {
+            read_schema_name(*schema, context);
+            std::erase_if(file->entries, [](const ConfigEntry& entry) { return entry.key == "schema"; });
+        }
+    }
+    section = *std::move(file);
+}
+
+Result<Experiment> load_experiment(const std::filesystem::path& path, const LoadOptions& options,
+                                   const Components& components) {
+    Result<ConfigNode> file = load_config(path);
+    if (!file) {
+        return file.error();
+    }
+    ConfigNode root = *std::move(file);
+    ReadContext context;
+    const auto finish_with_errors = [&context] { return Result<Experiment>(context.errors()); };
+    resolve_references(root, context);
+    for (const std::string& assignment : options.overrides) {
+        for (Diagnostic& error : apply_override(root, assignment)) {
+            context.error(std::move(error));
+        }
+    }
+    // An override may name a file where a mapping was.
+    resolve_references(root, context);
+    if (context.error_count() > 0) {
+        return finish_with_errors();
+    }
+    std::optional<FileKeys> keys = file_schema(&components).read(root, context);
+    if (!keys) {
+        return finish_with_errors();
+    }
+    keys->seed = options.seed.value_or(keys->seed);
+    if (keys->name.empty()) {
+        keys->name = path.stem().string();
+    }
+    std::optional<Experiment> experiment = assemble(*keys, root, components, context);
+    if (context.error_count() > 0) {
+        return finish_with_errors();
+    }
+    experiment->resolved = file_schema(&components).write(*keys);
+    return std::move(*experiment);
+}
+
+ComponentDescription experiment_description() {
+    const Schema<FileKeys> schema = file_schema(nullptr);
+    return {schema.name(), schema.help(), schema.parameters()};
+}
+
+}  // namespace astrolabe::experiment
