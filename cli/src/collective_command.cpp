@@ -1,0 +1,92 @@
+#include "commands.hpp"
+#include "console.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <astrolabe/experiment/collective_run.hpp>
+
+namespace astrolabe::cli {
+namespace {
+
+struct CollectiveArguments {
+    experiment::CollectiveRequest request;
+    bool json = false;
+    std::string progress = "auto";
+};
+
+int collective_command(const CollectiveArguments& arguments, const experiment::Components& components) {
+    const Result<experiment::CollectiveRun> prepared =
+        experiment::CollectiveRun::prepare(arguments.request, components);
+    if (!prepared) {
+        return report_invalid(prepared.error());
+    }
+    std::vector<experiment::CollectivePoint> points;
+    for (std::size_t i = 0; i < prepared->size_count(); ++i) {
+        ProgressLine line(progress_mode(arguments.progress), arguments.request.sizes[i]);
+        points.push_back(prepared->run(i, line.observer()));
+        if (!points.back().run.execution.finished) {
+            print_error(fmt::format("astrolabe: the collective of {} stalled\n{}\n",
+                                    arguments.request.sizes[i], points.back().run.execution.stall));
+            return kSimulationFailed;
+        }
+    }
+    if (arguments.json) {
+        nlohmann::ordered_json list = nlohmann::ordered_json::array();
+        for (const experiment::CollectivePoint& point : points) {
+            list.push_back(experiment::to_json(point));
+        }
+        print_out(list.dump(2) + "\n");
+    } else {
+        print_out(experiment::collective_table(*prepared, points));
+    }
+    return kDone;
+}
+
+}  // namespace
+
+void add_collective_command(CLI::App& app, const experiment::Components& components, int& exit_code) {
+    const auto arguments = std::make_shared<CollectiveArguments>();
+    experiment::CollectiveRequest& request = arguments->request;
+    CLI::App* command = app.add_subcommand("collective", "one collective on a network, like nccl-tests");
+    command->add_option("--kind", request.kind, "all-reduce, reduce-scatter, all-gather or all-to-all")
+        ->required();
+    command->add_option("--algorithm", request.algorithm, "astrolabe list algorithms")->required();
+    command
+        ->add_option("--size", request.sizes,
+                     "bytes per rank, of the result for all-gather; several: --size 1KiB 1MiB")
+        ->required();
+    command
+        ->add_option("--network", request.network,
+                     "file with a network section, or '{kind: flat, hosts: 8, …}'")
+        ->required();
+    command->add_option("--backend", request.backend, "a kind, a file, or '{kind: tcp, mtu: 9000B}'")
+        ->capture_default_str();
+    command->add_option("--ranks", request.ranks, "ranks that take part; unset: every host");
+    command->add_option("--chunks", request.chunks, "chunks it is cut in")
+        ->capture_default_str()
+        ->check(CLI::Range(1U, 1U << 20));
+    command->add_option("--active-chunks", request.active_chunks, "chunks a rank may have under way")
+        ->capture_default_str()
+        ->check(CLI::Range(1U, 1U << 20));
+    command
+        ->add_option("--injection-latency", request.injection_latency,
+                     "copy into the network interface, per message")
+        ->capture_default_str();
+    command
+        ->add_option("--set", request.overrides,
+                     "change a value: --set network.link.rate=400Gbps (repeatable)")
+        ->type_name("PATH=VALUE")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    command->add_option("--seed", request.seed, "of all random choices")->capture_default_str();
+    command->add_flag("--json", arguments->json, "print a list of objects on stdout instead of the table");
+    add_progress_option(*command, arguments->progress);
+    command->footer(
+        "example: astrolabe collective --kind all-reduce --algorithm ring --size 16MiB --network "
+        "inputs/networks/flat100g.yaml");
+    command->callback(
+        [arguments, &components, &exit_code] { exit_code = collective_command(*arguments, components); });
+}
+
+}  // namespace astrolabe::cli

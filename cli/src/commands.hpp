@@ -1,0 +1,20 @@
+/// The subcommands. Each adds itself to the argument parser and sets `exit_code` when it was the one asked
+/// for.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <astrolabe/experiment/experiment.hpp>
+
+namespace astrolabe::cli {
+
+void add_run_command(CLI::App& app, const experiment::Components& components, int& exit_code);
+void add_validate_command(CLI::App& app, const experiment::Components& components, int& exit_code);
+void add_collective_command(CLI::App& app, const experiment::Components& components, int& exit_code);
+void add_list_command(CLI::App& app, const experiment::Components& components, int& exit_code);
+void add_describe_command(CLI::App& app, const experiment::Components& components, int& exit_code);
+
+/// `--progress auto|plain|none`
+void add_progress_option(CLI::App& command, std::string& mode);
+
+}  // namespace astrolabe::cli

@@ -1,0 +1,95 @@
+#include "console.hpp"
+
+#include <csignal>
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace astrolabe::cli {
+namespace {
+
+extern "C" void end_interrupted(int signal) {
+    constexpr char kMessage[] =
+        "\nastrolabe: interrupted; results are written when a run ends, so there are none of this one\n";
+    // Only async-signal-safe calls here; whether the message gets out changes nothing.
+    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
+    ::_exit(128 + signal);
+}
+
+std::string progress_text(const std::string& label, const experiment::Progress& progress) {
+    const double fraction = progress.total_operations > 0
+                                ? static_cast<double>(progress.finished_operations) /
+                                      static_cast<double>(progress.total_operations)
+                                : 0.0;
+    const double rate =
+        progress.wall_seconds > 0 ? static_cast<double>(progress.events) / progress.wall_seconds : 0.0;
+    std::string left = "?";
+    if (fraction > 0.02) {
+        left = fmt::format("{:.0f} s", progress.wall_seconds * (1 - fraction) / fraction);
+    }
+    return fmt::format("{}: {} simulated, {:.1f} % of operations, {:.3g} events/s, {:.0f} s gone, {} left",
+                       label, readable(progress.simulated), 100 * fraction, rate, progress.wall_seconds,
+                       left);
+}
+
+}  // namespace
+
+ProgressMode progress_mode(const std::string& name) {
+    return name == "none"    ? ProgressMode::kNone
+           : name == "plain" ? ProgressMode::kPlain
+                             : ProgressMode::kAuto;
+}
+
+void install_interrupt_handler() {
+    struct sigaction action {};
+    action.sa_handler = end_interrupted;
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+}
+
+void print_out(const std::string& text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
+}
+
+void print_error(const std::string& text) {
+    std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+int report_invalid(const Diagnostics& diagnostics) {
+    print_error(render(diagnostics));
+    print_error(fmt::format("{} error{}\n", diagnostics.size(), diagnostics.size() == 1 ? "" : "s"));
+    return kInvalidInput;
+}
+
+ProgressLine::ProgressLine(ProgressMode mode, std::string label)
+    : label_(std::move(label)),
+      wanted_(mode != ProgressMode::kNone),
+      terminal_(mode == ProgressMode::kAuto && ::isatty(STDERR_FILENO) == 1) {}
+
+ProgressLine::~ProgressLine() {
+    if (shown_ && terminal_) {
+        print_error("\r\033[K");
+    }
+}
+
+experiment::ProgressObserver ProgressLine::observer() {
+    if (!wanted_) {
+        return {};
+    }
+    return [this](const experiment::Progress& progress) { show(progress); };
+}
+
+void ProgressLine::show(const experiment::Progress& progress) {
+    constexpr double kPlainInterval = 10.0;
+    if (terminal_) {
+        print_error("\r" + progress_text(label_, progress) + "\033[K");
+        shown_ = true;
+    } else if (progress.wall_seconds - last_plain_ >= kPlainInterval) {
+        last_plain_ = progress.wall_seconds;
+        print_error(progress_text(label_, progress) + "\n");
+    }
+}
+
+}  // namespace astrolabe::cli

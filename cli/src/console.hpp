@@ -1,0 +1,54 @@
+/// What the program says to people: exit codes, errors, progress. Results go to stdout, everything else to
+/// stderr.
+#pragma once
+
+#include <string>
+
+#include <astrolabe/core/diagnostic.hpp>
+#include <astrolabe/experiment/run.hpp>
+
+namespace astrolabe::cli {
+
+enum ExitCode : int {
+    kDone = 0,
+    kSimulationFailed = 1,
+    kWrongUsage = 2,
+    kInvalidInput = 3,
+    kInterrupted = 130
+};
+
+enum class ProgressMode { kAuto, kPlain, kNone };
+/// "auto", "plain" or "none".
+[[nodiscard]] ProgressMode progress_mode(const std::string& name);
+
+/// Ends the process with code 130 (143) on Ctrl-C (SIGTERM) with one line on stderr. Result files are renamed
+/// into place whole, so there is nothing to clean up.
+void install_interrupt_handler();
+
+void print_out(const std::string& text);
+void print_error(const std::string& text);
+/// Renders all diagnostics and their number; gives kInvalidInput.
+int report_invalid(const Diagnostics& diagnostics);
+
+/// Keeps one line on a terminal up to date, or prints a plain line every ten seconds; clears up after itself.
+class ProgressLine {
+public:
+    ProgressLine(ProgressMode mode, std::string label);
+    ~ProgressLine();
+    ProgressLine(const ProgressLine&) = delete;
+    ProgressLine& operator=(const ProgressLine&) = delete;
+
+    /// Empty when no progress is wanted.
+    [[nodiscard]] experiment::ProgressObserver observer();
+
+private:
+    void show(const experiment::Progress& progress);
+
+    std::string label_;
+    bool wanted_;
+    bool terminal_;
+    bool shown_ = false;
+    double last_plain_ = 0;
+};
+
+}  // namespace astrolabe::cli
