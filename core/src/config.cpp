@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <fstream>
 #include <map>
@@ -206,10 +207,10 @@ public:
         }
         std::ifstream file(path, std::ios::binary);
         std::string text;
-        if (file) {
-            text.resize(kLargestFile + 1);
-            file.read(text.data(), static_cast<std::streamsize>(text.size()));
-            text.resize(static_cast<std::size_t>(file.gcount()));
+        std::array<char, 1 << 14> block;
+        while (file && text.size() <= kLargestFile) {
+            file.read(block.data(), block.size());
+            text.append(block.data(), static_cast<std::size_t>(file.gcount()));
         }
         if (!file.eof() || file.bad()) {
             const bool large = text.size() > kLargestFile;
