@@ -16,7 +16,7 @@ constexpr double kPacePerBit = 8.0 * static_cast<double>(kPicosecondsPerSecond);
 /// Integers up to here are exact as doubles.
 constexpr double kExactIntegers = 9007199254740992.0;  // 2^53
 
-constexpr double kRoundingShare = 0x1p-42;
+constexpr double kRoundingShare = 0x1p-36;
 constexpr double kRoundingLimit = 0.25;
 
 bool is_whole(double value) {
@@ -110,8 +110,9 @@ Time FluidBackend::completion_time(const Connection& connection) const {
     if (excess > tolerance && excess < 1.0 - tolerance) {
         ++picoseconds;
     } else if (connection.whole) {
-        // So near a whole picosecond that the rounding of `duration` may have crossed it, unless it is a product
-        // of integers: a pace that is whole as a double is whole, being no nearer to an integer than 1 / rate.
+        // So near a whole picosecond that the rounding of `duration` may have crossed it, unless it is a
+        // product of integers: a pace that is whole as a double is whole, being no nearer to an integer than
+        // 1 / rate.
         if (!is_whole(connection.pace) || duration >= kExactIntegers) {
             picoseconds = detail::multiply_divide_up(static_cast<std::int64_t>(connection.work),
                                                      8 * kPicosecondsPerSecond,

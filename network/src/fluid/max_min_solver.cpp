@@ -13,6 +13,9 @@ namespace {
 constexpr double kSameLevel = 1e-12;
 constexpr double kCriterion = 1e-11;
 
+/// One active flow in this many freed, and freeing all is cheaper than finding out which others to free.
+constexpr std::size_t kWholeFraction = 8;
+
 /// Rounding can leave a full link a trifle below zero.
 double level_of(double residual, double free_share) {
     return std::max(residual, 0.0) / free_share;
@@ -144,7 +147,8 @@ std::span<const MaxMinSolver::FlowId> MaxMinSolver::update() {
         return changed_;
     }
     for (bool settled = false; !settled;) {
-        const bool whole = strategy_ == Strategy::kWholeNetwork || 2 * freed_.size() > active_.size();
+        const bool whole =
+            strategy_ == Strategy::kWholeNetwork || kWholeFraction * freed_.size() > active_.size();
         if (whole) {
             for (const std::uint32_t flow : active_) {
                 free(flow);

@@ -20,7 +20,7 @@
 /// Time. Rates are doubles, notifications whole picoseconds. ⌈e⌉ is computed from the last change of the
 /// connection's rate: exactly (128-bit integers where needed) if the rate is a whole number of bit/s and no
 /// fraction of a byte was pending, as for a message alone on its path. Otherwise a time that exceeds a
-/// picosecond by less than 2^-42 of the time since that change, and by less than 1/4 ps, counts as that
+/// picosecond by less than 2^-36 of the time since that change, and by less than 1/4 ps, counts as that
 /// picosecond: messages that end together end at the same picosecond, at most 1/4 ps early. A time beyond
 /// Time::max() never comes and shows as a stall.
 ///

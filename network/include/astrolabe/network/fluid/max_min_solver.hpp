@@ -15,7 +15,7 @@
 /// checks (B) on every link the freed flows use, which are the only links whose load changed. A held flow is
 /// freed if its bottleneck is on such a link and is no longer one, or if it has a larger rate than a freed
 /// flow on that flow's bottleneck. It repeats until (B) holds; by uniqueness the result is that of a whole
-/// solution. Once more than half of the active flows are free, it solves the whole network.
+/// solution. Once more than an eighth of the active flows are free, it solves the whole network.
 ///
 /// Arithmetic: doubles. Two levels within 10^-12 of each other count as equal, so that symmetric flows get
 /// the same rate bit for bit; a new rate within 10^-12 of the old one leaves the old one in place. Saturation
