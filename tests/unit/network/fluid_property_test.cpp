@@ -1,0 +1,306 @@
+/// What must hold for the fluid engine on any fabric and under any traffic.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <astrolabe/network/fluid/completion_heap.hpp>
+#include <astrolabe/network/fluid/delay_queue.hpp>
+#include <astrolabe/network/fluid/fluid_backend.hpp>
+#include <astrolabe/network/fluid/pair_index.hpp>
+#include <astrolabe/network/topologies/fat_tree.hpp>
+#include <astrolabe/network/topologies/flat.hpp>
+#include <astrolabe/network/topologies/leaf_spine.hpp>
+
+namespace astrolabe::network {
+namespace {
+
+using Random = std::mt19937_64;
+
+std::int64_t pick(Random& random, std::int64_t least, std::int64_t most) {
+    return std::uniform_int_distribution<std::int64_t>(least, most)(random);
+}
+
+std::shared_ptr<const Fabric> random_fabric(Random& random) {
+    const LoadBalancing balancing =
+        pick(random, 0, 1) == 0 ? LoadBalancing::kFlowHash : LoadBalancing::kSpray;
+    const HostLinkParameters link{Bandwidth(pick(random, 1, 400) * 1'000'000'000),
+                                  Time(pick(random, 0, 2'000'000))};
+    switch (pick(random, 0, 2)) {
+        case 0: {
+            FlatParameters parameters;
+            parameters.hosts = pick(random, 2, 24);
+            parameters.link = link;
+            return build_flat(parameters);
+        }
+        case 1: {
+            LeafSpineParameters parameters;
+            parameters.hosts_per_leaf = pick(random, 1, 6);
+            parameters.hosts = parameters.hosts_per_leaf * pick(random, 2, 5);
+            parameters.spines = pick(random, 1, 4);
+            parameters.uplinks = pick(random, 1, 2);
+            parameters.oversubscription = static_cast<double>(pick(random, 1, 5)) / 2.0;
+            parameters.link = link;
+            parameters.load_balancing = balancing;
+            return build_leaf_spine(parameters);
+        }
+        default: {
+            FatTreeParameters parameters;
+            parameters.k = 4;
+            parameters.link = link;
+            parameters.load_balancing = balancing;
+            return build_fat_tree(parameters);
+        }
+    }
+}
+
+struct Sent {
+    std::uint32_t source;
+    std::uint32_t destination;
+    Bytes size;
+    Time at;
+    Time delivered = Time(-1);
+};
+
+/// Random traffic, most of it started from inside notifications: timers and replies to deliveries.
+class Traffic final : public NotificationHandler {
+public:
+    Traffic(FluidBackend& backend, Random random, int messages)
+        : backend_(backend),
+          random_(random),
+          left_(messages) {
+        for (int i = 0; i < 5; ++i) {
+            backend_.schedule(Time(pick(random_, 0, 3) * 1'000'000), *this, kTimer);
+        }
+    }
+
+    void notify(std::uint64_t token) override {
+        RC_ASSERT(backend_.now() >= last_);
+        last_ = backend_.now();
+        if (token != kTimer) {
+            RC_ASSERT(sent[token].delivered == Time(-1));
+            sent[token].delivered = backend_.now();
+            delivery_order.push_back(token);
+        }
+        for (std::int64_t n = pick(random_, 0, 4); n > 0 && left_ > 0; --n) {
+            send();
+        }
+        if (left_ > 0) {
+            backend_.schedule(Time(pick(random_, 0, 3) * 1'000'000), *this, kTimer);
+        }
+    }
+
+    std::vector<Sent> sent;
+    std::vector<std::uint64_t> delivery_order;
+
+private:
+    static constexpr std::uint64_t kTimer = ~std::uint64_t{0};
+
+    void send() {
+        const auto hosts = static_cast<std::int64_t>(backend_.fabric().host_count());
+        const std::int64_t source = pick(random_, 0, hosts - 1);
+        const std::int64_t destination = (source + pick(random_, 1, hosts - 1)) % hosts;
+        // Many equal sizes, so that many ends coincide; some zero, some odd.
+        const std::int64_t kind = pick(random_, 0, 9);
+        const Bytes size = kind == 0 ? 0_B : kind < 7 ? 64_KiB : Bytes(pick(random_, 1, 1 << 18));
+        --left_;
+        const std::uint64_t token = sent.size();
+        sent.push_back({static_cast<std::uint32_t>(source), static_cast<std::uint32_t>(destination), size,
+                        backend_.now()});
+        backend_.send({HostId(sent.back().source), HostId(sent.back().destination), size, this, token});
+    }
+
+    FluidBackend& backend_;
+    Random random_;
+    int left_;
+    Time last_;
+};
+
+RC_GTEST_PROP(FluidProperty, EveryByteArrivesOnceInOrderAndNotTooEarly, ()) {
+    Random random(*rc::gen::arbitrary<std::uint64_t>());
+    const std::shared_ptr<const Fabric> fabric = random_fabric(random);
+    FluidBackend backend(fabric);
+    Traffic traffic(backend, random, 300);
+    backend.run();
+
+    RC_ASSERT(backend.outstanding_messages() == 0U);
+    Bytes total;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Time> last_of_pair;
+    std::vector<double> carried(fabric->link_count(), 0.0);
+    for (const Sent& message : traffic.sent) {
+        total += message.size;
+        const Route route = fabric->routing().route(HostId(message.source), HostId(message.destination));
+        Bandwidth narrowest = Bandwidth::max();
+        for (const RouteLeg& leg : route.legs) {
+            carried[leg.link.index()] += leg.share * static_cast<double>(message.size.count());
+            if (leg.share == 1.0) {
+                narrowest = std::min(narrowest, fabric->link(leg.link).rate);
+            }
+        }
+        RC_ASSERT(message.delivered >= message.at + route.latency + message.size / narrowest);
+        Time& last = last_of_pair[{message.source, message.destination}];
+        RC_ASSERT(message.delivered >= last);
+        last = message.delivered;
+    }
+    const NetworkStatistics statistics = backend.statistics();
+    RC_ASSERT(statistics.messages == traffic.sent.size());
+    RC_ASSERT(statistics.bytes_delivered == total);
+    for (std::size_t i = 0; i < fabric->link_count(); ++i) {
+        const Bytes actual = statistics.links[LinkId(i)].carried;
+        // Sums of at most 300 products below 2^18 with shares 1/n; the statistic is rounded to whole bytes.
+        RC_ASSERT(std::abs(static_cast<double>(actual.count()) - carried[i]) <= 0.5 + 1e-6);
+        // No link carries more than its rate allows; each share of a message may end up to one picosecond
+        // early.
+        const double capacity = to_bytes_per_second(fabric->link(LinkId(i)).rate) * to_seconds(backend.now());
+        RC_ASSERT(static_cast<double>(actual.count()) <= capacity * (1.0 + 1e-9) + 1.0);
+    }
+}
+
+RC_GTEST_PROP(FluidProperty, TheSameTrafficGivesTheSameTimes, ()) {
+    const auto seed = *rc::gen::arbitrary<std::uint64_t>();
+    std::vector<std::uint64_t> order;
+    std::vector<Time> times;
+    for (int repetition = 0; repetition < 2; ++repetition) {
+        Random random(seed);
+        FluidBackend backend(random_fabric(random));
+        Traffic traffic(backend, random, 200);
+        backend.run();
+        std::vector<Time> delivered;
+        for (const Sent& message : traffic.sent) {
+            delivered.push_back(message.delivered);
+        }
+        if (repetition == 0) {
+            order = traffic.delivery_order;
+            times = delivered;
+        } else {
+            RC_ASSERT(order == traffic.delivery_order);
+            RC_ASSERT(times == delivered);
+        }
+    }
+}
+
+RC_GTEST_PROP(FluidProperty, LocalAndWholeNetworkUpdatesGiveTheSameTimes, ()) {
+    // Messages that do not react to deliveries, so that a picosecond cannot change what is sent.
+    Random random(*rc::gen::arbitrary<std::uint64_t>());
+    const std::shared_ptr<const Fabric> fabric = random_fabric(random);
+    const auto hosts = static_cast<std::int64_t>(fabric->host_count());
+    std::vector<Message> messages;
+    for (int i = 0; i < 200; ++i) {
+        const std::int64_t source = pick(random, 0, hosts - 1);
+        const std::int64_t destination = (source + pick(random, 1, hosts - 1)) % hosts;
+        messages.push_back({HostId(static_cast<std::size_t>(source)),
+                            HostId(static_cast<std::size_t>(destination)), Bytes(pick(random, 1, 1 << 18)),
+                            nullptr, static_cast<std::uint64_t>(i)});
+    }
+    class Times final : public NotificationHandler {
+    public:
+        Times(FluidBackend& backend, std::size_t count)
+            : times(count),
+              backend_(backend) {}
+        void notify(std::uint64_t token) override { times[token] = backend_.now(); }
+        std::vector<Time> times;
+
+    private:
+        FluidBackend& backend_;
+    };
+    std::vector<std::vector<Time>> results;
+    for (const auto strategy : {MaxMinSolver::Strategy::kLocal, MaxMinSolver::Strategy::kWholeNetwork}) {
+        FluidBackend backend(fabric, {strategy});
+        Times times(backend, messages.size());
+        for (Message& message : messages) {
+            message.on_delivered = &times;
+        }
+        backend.send_batch(messages);
+        backend.run();
+        results.push_back(times.times);
+    }
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+        // Rates agree to 1e-12; where an end is that near to a whole picosecond it may round differently.
+        const Time difference = results[0][i] - results[1][i];
+        RC_ASSERT(difference >= Time(-1));
+        RC_ASSERT(difference <= 1_ps);
+    }
+}
+
+RC_GTEST_PROP(DelayQueueProperty, LeavesByTimeThenByOrderOfPushing, ()) {
+    Random random(*rc::gen::arbitrary<std::uint64_t>());
+    DelayQueue<int> queue;
+    std::vector<std::pair<Time, int>> expected;  // kept sorted by time, then by number
+    Time now;
+    for (int i = 0; i < 500; ++i) {
+        if (queue.empty() || pick(random, 0, 2) > 0) {
+            // From few delays to more than there are lanes.
+            const Time delay(pick(random, 0, i < 250 ? 4 : 40));
+            queue.push(now, delay, i);
+            const std::pair<Time, int> item{now + delay, i};
+            expected.insert(std::upper_bound(expected.begin(), expected.end(), item), item);
+        } else {
+            RC_ASSERT(queue.next_time() == expected.front().first);
+            now = expected.front().first;
+            RC_ASSERT(queue.pop() == expected.front().second);
+            expected.erase(expected.begin());
+        }
+        RC_ASSERT(queue.size() == expected.size());
+    }
+    std::size_t visited = 0;
+    queue.for_each([&](Time, int) { ++visited; });
+    RC_ASSERT(visited == expected.size());
+}
+
+RC_GTEST_PROP(CompletionHeapProperty, TopIsAlwaysTheEarliest, ()) {
+    Random random(*rc::gen::arbitrary<std::uint64_t>());
+    constexpr std::uint32_t kConnections = 40;
+    CompletionHeap heap;
+    for (std::uint32_t i = 0; i < kConnections; ++i) {
+        heap.add_connection();
+    }
+    std::map<std::uint32_t, Time> expected;
+    for (int i = 0; i < 500; ++i) {
+        const auto connection = static_cast<std::uint32_t>(pick(random, 0, kConnections - 1));
+        if (pick(random, 0, 2) > 0) {
+            const Time time(pick(random, 0, 100));
+            heap.set(connection, time);
+            expected[connection] = time;
+        } else {
+            heap.remove(connection);
+            expected.erase(connection);
+        }
+        RC_ASSERT(heap.contains(connection) == (expected.count(connection) == 1));
+        RC_ASSERT(heap.empty() == expected.empty());
+        if (!expected.empty()) {
+            const auto earliest =
+                std::min_element(expected.begin(), expected.end(), [](const auto& a, const auto& b) {
+                    return std::pair(a.second, a.first) < std::pair(b.second, b.first);
+                });
+            RC_ASSERT(heap.top().connection == earliest->first);
+            RC_ASSERT(heap.next_time() == earliest->second);
+        }
+    }
+}
+
+TEST(PairIndex, FindsEveryPairThroughItsGrowth) {
+    PairIndex index;
+    std::uint32_t number = 0;
+    for (std::uint32_t s = 0; s < 80; ++s) {
+        for (std::uint32_t d = 0; d < 80; ++d) {
+            EXPECT_EQ(index.find(HostId(s), HostId(d)), PairIndex::kNone);
+            index.insert(HostId(s), HostId(d), number++);
+        }
+    }
+    for (std::uint32_t s = 0; s < 80; ++s) {
+        for (std::uint32_t d = 0; d < 80; ++d) {
+            EXPECT_EQ(index.find(HostId(s), HostId(d)), s * 80 + d);
+        }
+    }
+    EXPECT_EQ(index.find(HostId(80), HostId(0)), PairIndex::kNone);
+}
+
+}  // namespace
+}  // namespace astrolabe::network
