@@ -174,5 +174,38 @@ TEST(TcpBuffers, TimeoutsAreCountedAndTakeAtLeastTheirMinimum) {
     EXPECT_LT(ample.end, 2_ms);
 }
 
+// Eight windows of 500 kB make a queue of 4 MB, 320 us. A message that starts then on a connection that knows
+// only the empty path (2 us) waits longer than 100 us for its first acknowledgement: it is sent again though
+// nothing was lost. This is why the default of min_rto exceeds what a switch can hold.
+TEST(TcpBuffers, TimeoutsShorterThanTheQueueRetransmitWhatWasNotLost) {
+    const auto run = [](Time min_rto) {
+        TcpOptions options;
+        options.min_rto = min_rto;
+        TcpBackend backend(star(kSenders + 2), options);
+        Recorder recorder(backend);
+        recorder.send(kSenders + 1, 0, 1000_B, 1);
+        for (int source = 1; source <= kSenders; ++source) {
+            recorder.send(source, 0, 2_MiB);
+        }
+        recorder.then = [&](std::uint64_t token) {
+            if (token == 2) {
+                recorder.send(kSenders + 1, 0, 1000_B, 3);
+            }
+        };
+        backend.schedule(500_us, recorder, 2);
+        backend.run();
+        EXPECT_EQ(recorder.tokens.size(), static_cast<std::size_t>(kSenders + 3));
+        return backend.statistics();
+    };
+    const auto hasty = run(100_us);
+    EXPECT_EQ(hasty.drops, 0U);
+    EXPECT_GT(hasty.timeouts, 0U);
+    EXPECT_GT(hasty.retransmissions, 0U);
+    const auto patient = run(TcpOptions().min_rto);
+    EXPECT_EQ(patient.drops, 0U);
+    EXPECT_EQ(patient.timeouts, 0U);
+    EXPECT_EQ(patient.retransmissions, 0U);
+}
+
 }  // namespace
 }  // namespace astrolabe::ns3
