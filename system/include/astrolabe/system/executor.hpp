@@ -11,7 +11,14 @@
 /// started chunks are never pre-empted. Which chunk is next is agreed: one arbiter per group keeps the order
 /// in which chunks start, the first rank with room extends it by its highest-priority waiting chunk, all
 /// ranks follow that order. So no two ranks ever fill their windows with different collectives and wait for
-/// one another.
+/// one another. Where the groups of several partitions overlap, each partition has a window of its own: a
+/// common one could lock them up.
+///
+/// Ties. All collectives that one notification makes ready are issued before any of them starts. A choice
+/// made at an instant prefers collectives that the choosing rank issued before that instant over those it
+/// issues at the instant itself, whatever their priorities: a collective that comes just as room opens comes
+/// too late for it when another was waiting. So the choice does not depend on the order in which a backend
+/// notifies what happens at one instant.
 ///
 /// Costs. Each message waits `injection_latency` at its sender before it enters the network; copies of
 /// different messages overlap. Reduction is free.

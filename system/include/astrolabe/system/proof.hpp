@@ -12,9 +12,11 @@
 ///   all_to_all      rank d has {s} in block s·N + d, for every s
 ///
 /// Races. What depends on timing shows only under some timing, so the schedule runs under several: sends
-/// issued as early as possible or put off as long as possible, messages taken oldest or newest first, and a
-/// few fixed pseudo-random interleavings. Messages of one pair stay in the order they were issued, as
-/// backends promise. A pass is a proof for the orders tried; a hazard that none of them meets is not found.
+/// issued as early as possible or put off as long as possible, messages taken oldest or newest first, two
+/// fixed pseudo-random interleavings, and one rank at a time whose messages arrive only when nothing else can
+/// happen (every rank up to N = 16, four of them beyond). Messages of one pair stay in the order they were
+/// issued, as backends promise. A pass is a proof for the orders tried; a hazard that none of them meets is
+/// not found.
 ///
 /// Also errors: sending or adding to a block the rank does not hold, and an action that is never ready.
 ///

@@ -1,0 +1,204 @@
+// Random programs on random networks: they end, nothing is lost, and the same run twice is the same.
+
+#include "program_builder.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fake_backend.hpp>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <astrolabe/system/collectives.hpp>
+#include <astrolabe/system/executor.hpp>
+#include <astrolabe/system/traffic.hpp>
+
+namespace astrolabe::testing {
+namespace {
+
+using system::CollectiveKind;
+using system::ExecutionReport;
+using system::Executor;
+using system::OperationId;
+using system::PartitionId;
+using system::PerRank;
+using system::Position;
+using system::Priority;
+using system::RankId;
+
+/// Everything that decides a run.
+struct Case {
+    system::Program program;
+    system::SystemOptions options;
+    std::vector<Time> cost;  // of a message by (source, destination), on top of its size
+};
+
+std::vector<OperationId> some_of(std::size_t count) {
+    std::vector<OperationId> chosen;
+    for (std::size_t index = 0; index < count; ++index) {
+        if (*rc::gen::inRange(0, 4) == 0) {
+            chosen.emplace_back(index);
+        }
+    }
+    return chosen;
+}
+
+/// Groups of two partitions overlap in general: consecutive blocks, and every stride-th rank.
+void add_partitions(system::Program& program) {
+    const auto size = *rc::gen::inRange<std::size_t>(1, program.ranks + 1);
+    system::Partition blocks{.name = "blocks", .groups = {}};
+    system::Partition strides{.name = "strides", .groups = {}};
+    for (std::size_t rank = 0; rank < program.ranks; ++rank) {
+        blocks.groups.resize(rank / size + 1);
+        blocks.groups[rank / size].emplace_back(rank);
+        strides.groups.resize(std::max(strides.groups.size(), rank % size + 1));
+        strides.groups[rank % size].emplace_back(rank);
+    }
+    program.partitions.push_back(blocks);
+    program.partitions.push_back(strides);
+}
+
+Case random_case() {
+    const auto ranks = *rc::gen::inRange<std::size_t>(1, 9);
+    ProgramBuilder builder(ranks);
+    add_partitions(builder.program());
+    const auto operations = *rc::gen::inRange(1, 14);
+    for (int index = 0; index < operations; ++index) {
+        const std::vector<OperationId> after = some_of(static_cast<std::size_t>(index));
+        const std::string name = "operation" + std::to_string(index);
+        if (*rc::gen::inRange(0, 2) == 0) {
+            builder.compute(name,
+                            PerRank<Time>(*rc::gen::container<std::vector<Time>>(
+                                ranks, rc::gen::map(rc::gen::inRange<std::int64_t>(0, 5000),
+                                                    [](std::int64_t count) { return Time(count); }))),
+                            after);
+        } else {
+            builder.collective(
+                name,
+                {.kind = *rc::gen::element(CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter,
+                                           CollectiveKind::kAllGather, CollectiveKind::kAllToAll),
+                 .partition = PartitionId(*rc::gen::inRange(0, 3)),
+                 .size = Bytes(*rc::gen::inRange<std::int64_t>(0, 3000)),
+                 .priority = *rc::gen::element(Priority::kDefault, Priority::kFifo, Priority::kLifo,
+                                               Priority::kHighest),
+                 .completion_delay = Time(*rc::gen::element(0, 0, 700))},
+                after);
+        }
+    }
+    system::SystemOptions options =
+        options_with(*rc::gen::element(system::make_ring(), system::make_direct()),
+                     *rc::gen::inRange<std::uint32_t>(1, 9), *rc::gen::inRange<std::uint32_t>(1, 5));
+    if (*rc::gen::inRange(0, 2) == 0) {
+        options.collectives[static_cast<std::size_t>(CollectiveKind::kAllReduce)].algorithm =
+            system::make_double_binary_tree();
+    }
+    options.scheduling = *rc::gen::element(system::Scheduling::kLifo, system::Scheduling::kFifo);
+    options.injection_latency = Time(*rc::gen::element(0, 300));
+    const std::vector<Time> cost = *rc::gen::container<std::vector<Time>>(
+        ranks * ranks, rc::gen::map(rc::gen::inRange<std::int64_t>(0, 3000),
+                                    [](std::int64_t count) { return Time(count); }));
+    return {builder.program(), options, cost};
+}
+
+ExecutionReport execute(const Case& test, FakeBackend& backend) {
+    Executor executor(test.program, test.options, backend, host_of_each_rank(test.program.ranks));
+    return executor.run();
+}
+
+FakeBackend backend_of(const Case& test) {
+    const std::size_t ranks = test.program.ranks;
+    return FakeBackend(ranks, [cost = test.cost, ranks](const network::Message& message) {
+        return cost[message.source.index() * ranks + message.destination.index()] +
+               Time(message.size.count());
+    });
+}
+
+RC_GTEST_PROP(RandomPrograms, EndWithNothingLost, ()) {
+    const Case test = random_case();
+    FakeBackend backend = backend_of(test);
+    const ExecutionReport report = execute(test, backend);
+    RC_ASSERT(report.stall == "");
+    RC_ASSERT(report.finished);
+
+    Bytes sent;
+    std::uint64_t messages = 0;
+    for (std::size_t index = 0; index < test.program.operations.size(); ++index) {
+        const OperationId id(index);
+        const system::Operation& operation = test.program.operations[id];
+        sent += report.operations[id].bytes_sent;
+        messages += report.operations[id].messages;
+        RC_ASSERT(report.operations[id].first_issue <= report.operations[id].first_start);
+        RC_ASSERT(report.operations[id].first_start <= report.operations[id].last_finish);
+        if (operation.is_compute()) {
+            continue;
+        }
+        const auto& work = operation.collective();
+        const auto& choice = test.options.collectives[static_cast<std::size_t>(work.kind)];
+        Bytes expected;
+        for (const auto& group : test.program.partitions[work.partition].groups) {
+            expected += system::traffic_of(
+                            *choice.algorithm, work.kind, static_cast<Position>(group.size()), work.size,
+                            system::chunk_count(work.size, test.options.minimum_chunk, choice.chunks))
+                            .bytes();
+        }
+        RC_ASSERT(report.operations[id].bytes_sent == expected);
+    }
+    RC_ASSERT(backend.statistics().bytes_delivered == sent);
+    RC_ASSERT(backend.statistics().messages == messages);
+    RC_ASSERT(backend.outstanding_messages() == 0U);
+
+    for (const system::RankRecord& rank : report.ranks) {
+        Time accounted = rank.compute + rank.drain;
+        for (const auto& [cause, waited] : rank.exposed) {
+            accounted += waited;
+        }
+        RC_ASSERT(accounted == report.total);
+        RC_ASSERT(rank.end <= report.total);
+    }
+}
+
+RC_GTEST_PROP(RandomPrograms, AreRepeatable, ()) {
+    const Case test = random_case();
+    FakeBackend first_backend = backend_of(test);
+    FakeBackend second_backend = backend_of(test);
+    const ExecutionReport first = execute(test, first_backend);
+    const ExecutionReport second = execute(test, second_backend);
+    RC_ASSERT(first.total == second.total);
+    RC_ASSERT(first_backend.events_processed() == second_backend.events_processed());
+    for (std::size_t index = 0; index < test.program.operations.size(); ++index) {
+        const OperationId id(index);
+        RC_ASSERT(first.operations[id].first_start == second.operations[id].first_start);
+        RC_ASSERT(first.operations[id].last_finish == second.operations[id].last_finish);
+    }
+    for (std::size_t rank = 0; rank < test.program.ranks; ++rank) {
+        RC_ASSERT(first.ranks[rank].exposed == second.ranks[rank].exposed);
+        RC_ASSERT(first.ranks[rank].end == second.ranks[rank].end);
+    }
+}
+
+RC_GTEST_PROP(RandomPrograms, WaitForTheirDependenciesOnEveryRank, ()) {
+    const Case test = random_case();
+    FakeBackend backend = backend_of(test);
+    Executor executor(test.program, test.options, backend, host_of_each_rank(test.program.ranks));
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Time> finished;  // by (operation, rank)
+    std::vector<std::uint32_t> computing(test.program.ranks, 0);
+    executor.operation_finished.connect([&](OperationId operation, RankId rank, Time time) {
+        RC_ASSERT(finished.emplace(std::pair{operation.index(), rank.index()}, time).second);
+        computing[rank.index()] -= test.program.operations[operation].is_compute() ? 1 : 0;
+    });
+    executor.operation_issued.connect([&](OperationId operation, RankId rank, Time time) {
+        for (const OperationId dependency : test.program.operations[operation].dependencies) {
+            const auto entry = finished.find({dependency.index(), rank.index()});
+            RC_ASSERT(entry != finished.end());
+            RC_ASSERT(entry->second <= time);
+        }
+        computing[rank.index()] += test.program.operations[operation].is_compute() ? 1 : 0;
+        RC_ASSERT(computing[rank.index()] <= 1U);  // one compute engine
+    });
+    RC_ASSERT(executor.run().finished);
+    RC_ASSERT(finished.size() == test.program.operations.size() * test.program.ranks);
+}
+
+}  // namespace
+}  // namespace astrolabe::testing

@@ -1,0 +1,68 @@
+/// Short ways to write the programs and options that executor tests need.
+#pragma once
+
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <astrolabe/system/collectives.hpp>
+#include <astrolabe/system/executor.hpp>
+
+namespace astrolabe::testing {
+
+/// Appends operations; partition 0 is the world.
+class ProgramBuilder {
+public:
+    explicit ProgramBuilder(std::size_t ranks, int iterations = 1) {
+        program_.ranks = ranks;
+        program_.iterations = iterations;
+        program_.partitions.push_back(system::Partition::world(ranks));
+    }
+
+    system::OperationId compute(std::string name, system::PerRank<Time> duration,
+                                std::vector<system::OperationId> after = {}) {
+        return add(std::move(name), system::ComputeOperation{std::move(duration)}, std::move(after));
+    }
+    system::OperationId collective(std::string name, system::CollectiveOperation collective,
+                                   std::vector<system::OperationId> after = {}) {
+        return add(std::move(name), collective, std::move(after));
+    }
+    void next_iteration() { ++iteration_; }
+    [[nodiscard]] system::Program& program() { return program_; }
+
+private:
+    system::OperationId add(std::string name,
+                            std::variant<system::ComputeOperation, system::CollectiveOperation> work,
+                            std::vector<system::OperationId> after) {
+        return program_.operations.push_back({.name = name,
+                                              .layer = name,
+                                              .iteration = iteration_,
+                                              .work = std::move(work),
+                                              .dependencies = std::move(after)});
+    }
+
+    system::Program program_;
+    int iteration_ = 0;
+};
+
+/// The same algorithm and number of chunks for every kind that the algorithm does; chunks of any size.
+inline system::SystemOptions options_with(const std::shared_ptr<const system::CollectiveAlgorithm>& algorithm,
+                                          std::uint32_t chunks, std::uint32_t active_chunks) {
+    system::SystemOptions options;
+    options.active_chunks = active_chunks;
+    options.minimum_chunk = Bytes(1);
+    options.collectives.fill({algorithm, chunks});
+    return options;
+}
+
+inline std::vector<network::HostId> host_of_each_rank(std::size_t ranks) {
+    std::vector<network::HostId> hosts;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        hosts.emplace_back(rank);
+    }
+    return hosts;
+}
+
+}  // namespace astrolabe::testing

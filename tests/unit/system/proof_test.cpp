@@ -1,0 +1,267 @@
+// The proof accepts every algorithm that comes with the project, and rejects each of them once it is broken.
+
+#include <array>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <astrolabe/system/collectives.hpp>
+#include <astrolabe/system/proof.hpp>
+
+namespace astrolabe::system {
+namespace {
+
+constexpr std::array kKinds{CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter,
+                            CollectiveKind::kAllGather, CollectiveKind::kAllToAll};
+
+class BuiltinProof : public ::testing::TestWithParam<CollectiveKind> {};
+
+TEST_P(BuiltinProof, HoldsForEveryNumberOfRanks) {
+    for (const AlgorithmEntry& entry : builtin_algorithms()) {
+        for (Position ranks = 2; ranks <= 64; ++ranks) {
+            if (entry.algorithm->refusal(GetParam(), ranks)) {
+                continue;
+            }
+            for (unsigned variant = 0; variant < entry.algorithm->variants(GetParam(), ranks); ++variant) {
+                const auto failure = prove(entry.algorithm->schedule(GetParam(), ranks, variant));
+                ASSERT_FALSE(failure) << entry.name << " variant " << variant << ": " << failure->message;
+            }
+        }
+    }
+}
+INSTANTIATE_TEST_SUITE_P(Kinds, BuiltinProof, ::testing::ValuesIn(kKinds),
+                         [](const auto& kind) { return std::string(to_string(kind.param)); });
+
+/// A schedule taken apart: every rank's actions in absolute numbers, to be changed and put together again.
+struct Draft {
+    struct Step {
+        Action::Kind kind;
+        Position peer;
+        std::vector<BlockReference> blocks;
+        std::vector<ActionIndex> after;
+    };
+    CollectiveKind kind;
+    std::uint64_t block_count;
+    std::vector<std::vector<Step>> ranks;
+
+    explicit Draft(const CollectiveSchedule& schedule)
+        : kind(schedule.kind()),
+          block_count(schedule.block_count()),
+          ranks(schedule.ranks()) {
+        for (Position rank = 0; rank < schedule.ranks(); ++rank) {
+            const RankProgram& program = schedule.program(rank);
+            for (const Action& action : program.actions) {
+                Step step{action.kind, schedule.resolve(rank, action.peer), {}, {}};
+                for (const BlockReference block : program.blocks_of(action)) {
+                    const std::uint64_t number = schedule.resolve(rank, block);
+                    step.blocks.push_back(kind == CollectiveKind::kAllToAll ? absolute(number)
+                                                                            : plain(number));
+                }
+                const auto dependencies = program.dependencies_of(action);
+                step.after.assign(dependencies.begin(), dependencies.end());
+                ranks[rank].push_back(std::move(step));
+            }
+        }
+    }
+
+    [[nodiscard]] CollectiveSchedule build() const {
+        ScheduleBuilder builder(kind, static_cast<Position>(ranks.size()), block_count, Symmetry::kNone);
+        for (Position rank = 0; rank < ranks.size(); ++rank) {
+            for (const Step& step : ranks[rank]) {
+                if (step.kind == Action::Kind::kSend) {
+                    builder.send(rank, step.peer, step.blocks, step.after);
+                } else {
+                    builder.receive(rank, step.peer, step.blocks, step.after,
+                                    step.kind == Action::Kind::kReceiveReduce);
+                }
+            }
+        }
+        return std::move(builder).build();
+    }
+
+private:
+    [[nodiscard]] BlockReference absolute(std::uint64_t number) const {
+        return {static_cast<Position>(number / ranks.size()), static_cast<BlockIndex>(number % ranks.size())};
+    }
+    [[nodiscard]] static BlockReference plain(std::uint64_t number) {
+        return {0, static_cast<BlockIndex>(number)};
+    }
+};
+
+std::string build_error(const Draft& draft) {
+    try {
+        static_cast<void>(draft.build());
+    } catch (const std::logic_error& error) {
+        return error.what();
+    }
+    return "";
+}
+
+/// Small schedules in which every dependency and every reduction is needed.
+std::vector<Draft> subjects() {
+    return {Draft(make_ring()->schedule(CollectiveKind::kReduceScatter, 4, 0)),
+            Draft(make_ring()->schedule(CollectiveKind::kAllReduce, 4, 0)),
+            Draft(make_direct()->schedule(CollectiveKind::kReduceScatter, 3, 0)),
+            Draft(make_direct()->schedule(CollectiveKind::kAllReduce, 4, 0)),
+            Draft(make_double_binary_tree()->schedule(CollectiveKind::kAllReduce, 6, 0)),
+            Draft(make_double_binary_tree()->schedule(CollectiveKind::kAllReduce, 7, 1))};
+}
+
+TEST(Mutation, TakingApartAndPuttingTogetherChangesNothing) {
+    for (const Draft& draft : subjects()) {
+        EXPECT_FALSE(prove(draft.build()));
+    }
+}
+
+TEST(Mutation, EveryDroppedDependencyIsFound) {
+    for (const Draft& draft : subjects()) {
+        for (std::size_t rank = 0; rank < draft.ranks.size(); ++rank) {
+            for (std::size_t action = 0; action < draft.ranks[rank].size(); ++action) {
+                for (std::size_t i = 0; i < draft.ranks[rank][action].after.size(); ++i) {
+                    Draft broken = draft;
+                    auto& after = broken.ranks[rank][action].after;
+                    after.erase(after.begin() + static_cast<std::ptrdiff_t>(i));
+                    EXPECT_TRUE(prove(broken.build()))
+                        << to_string(draft.kind) << " rank " << rank << " action " << action;
+                }
+            }
+        }
+    }
+}
+
+TEST(Mutation, EveryFlippedReductionIsFound) {
+    for (const Draft& draft : subjects()) {
+        for (std::size_t rank = 0; rank < draft.ranks.size(); ++rank) {
+            for (std::size_t action = 0; action < draft.ranks[rank].size(); ++action) {
+                Draft broken = draft;
+                auto& kind = broken.ranks[rank][action].kind;
+                if (kind == Action::Kind::kSend) {
+                    continue;
+                }
+                kind = kind == Action::Kind::kReceive ? Action::Kind::kReceiveReduce : Action::Kind::kReceive;
+                EXPECT_TRUE(prove(broken.build()))
+                    << to_string(draft.kind) << " rank " << rank << " action " << action;
+            }
+        }
+    }
+}
+
+TEST(Mutation, EveryChangedBlockIsFound) {
+    // The block is changed at both ends, else putting together fails already.
+    for (const Draft& draft : subjects()) {
+        const CollectiveSchedule intact = draft.build();
+        if (draft.block_count == 1) {
+            continue;
+        }
+        for (Position rank = 0; rank < draft.ranks.size(); ++rank) {
+            for (std::size_t action = 0; action < draft.ranks[rank].size(); ++action) {
+                Draft broken = draft;
+                Draft::Step& step = broken.ranks[rank][action];
+                if (step.kind != Action::Kind::kSend) {
+                    continue;
+                }
+                const ActionIndex match = intact.program(rank).actions[action].match;
+                step.blocks[0].block =
+                    (step.blocks[0].block + 1) % static_cast<BlockIndex>(draft.block_count);
+                broken.ranks[step.peer][match].blocks = step.blocks;
+                EXPECT_TRUE(prove(broken.build()))
+                    << to_string(draft.kind) << " rank " << rank << " action " << action;
+            }
+        }
+    }
+}
+
+TEST(Mutation, AChangedPeerLeavesASendWithoutReceive) {
+    Draft broken(make_direct()->schedule(CollectiveKind::kAllToAll, 4, 0));
+    broken.ranks[2][1].peer = 3;  // was rank 0
+    EXPECT_EQ(build_error(broken), "schedule: rank 0 action 4: the receive has no send");
+}
+
+TEST(Mutation, BlocksThatTheTwoEndsDisagreeAboutAreFound) {
+    Draft broken(make_direct()->schedule(CollectiveKind::kReduceScatter, 4, 0));
+    // Rank 0 sends to 1 what it should send to 2, and the other way round.
+    std::swap(broken.ranks[0][0].blocks, broken.ranks[0][1].blocks);
+    EXPECT_EQ(build_error(broken),
+              "schedule: rank 0 action 0: sends other blocks than rank 1 action 3 receives");
+}
+
+TEST(ProofFailure, NamesRankActionAndBlock) {
+    Draft broken(make_ring()->schedule(CollectiveKind::kAllReduce, 4, 0));
+    // Rank 1's first receive: block 3 of rank 0, to be added. Stored instead, rank 1's own contribution is
+    // lost.
+    ASSERT_EQ(broken.ranks[1][1].kind, Action::Kind::kReceiveReduce);
+    broken.ranks[1][1].kind = Action::Kind::kReceive;
+    const auto failure = prove(broken.build());
+    ASSERT_TRUE(failure);
+    EXPECT_EQ(failure->block, 3U);
+    EXPECT_EQ(failure->message,
+              "all_reduce over 4 ranks: rank 0 block 3: ends without the contribution of rank 1 (eager "
+              "sends, oldest "
+              "message first)");
+}
+
+TEST(ProofFailure, NamesAContributionAddedTwice) {
+    Draft broken(make_ring()->schedule(CollectiveKind::kAllReduce, 2, 0));
+    // Rank 0: send, receive-reduce, send, receive; the last one now adds the sum to the sum.
+    broken.ranks[0][3].kind = Action::Kind::kReceiveReduce;
+    const auto failure = prove(broken.build());
+    ASSERT_TRUE(failure);
+    EXPECT_EQ(failure->rank, 0U);
+    EXPECT_EQ(failure->action, 3U);
+    EXPECT_EQ(failure->block, 1U);
+    EXPECT_NE(failure->message.find("adds the contribution of rank 0 twice"), std::string::npos)
+        << failure->message;
+}
+
+TEST(ProofFailure, NamesABlockSentWithoutBeingHeld) {
+    ScheduleBuilder builder(CollectiveKind::kAllGather, 2, 2, Symmetry::kNone);
+    const BlockReference other{.block = 1};
+    builder.send(0, 1, {&other, 1}, {});
+    builder.receive(1, 0, {&other, 1}, {}, false);
+    const auto failure = prove(std::move(builder).build());
+    ASSERT_TRUE(failure);
+    EXPECT_EQ(failure->rank, 0U);
+    EXPECT_EQ(failure->action, 0U);
+    EXPECT_EQ(failure->block, 1U);
+}
+
+/// Two ranks that each send only after they have received.
+CollectiveSchedule deadlock() {
+    ScheduleBuilder builder(CollectiveKind::kAllReduce, 2, 1, Symmetry::kNone);
+    const BlockReference whole{};
+    for (const Position rank : {0U, 1U}) {
+        const ActionIndex received = builder.receive(rank, 1 - rank, {&whole, 1}, {}, true);
+        builder.send(rank, 1 - rank, {&whole, 1}, {&received, 1});
+    }
+    return std::move(builder).build();
+}
+
+TEST(ProofFailure, NamesAnActionThatIsNeverReady) {
+    const auto failure = prove(deadlock());
+    ASSERT_TRUE(failure);
+    EXPECT_EQ(failure->message,
+              "all_reduce over 2 ranks: rank 0 action 0: is never ready (eager sends, oldest message first)");
+    EXPECT_THROW(static_cast<void>(deadlock().steps()), std::logic_error);
+}
+
+TEST(ProofFailure, FindsARaceThatSomeOrdersHide) {
+    // Rank 0 should add rank 2's vector before it sends to rank 1, but does not wait for it: right if the
+    // send is late, wrong if it is early.
+    ScheduleBuilder builder(CollectiveKind::kAllReduce, 3, 1, Symmetry::kNone);
+    const BlockReference whole{};
+    builder.receive(0, 2, {&whole, 1}, {}, true);
+    builder.send(0, 1, {&whole, 1}, {});  // must wait for the receive
+    builder.receive(0, 1, {&whole, 1}, {}, false);
+    const ActionIndex sum = builder.receive(1, 0, {&whole, 1}, {}, true);
+    builder.send(1, 0, {&whole, 1}, {&sum, 1});
+    builder.send(1, 2, {&whole, 1}, {&sum, 1});
+    builder.send(2, 0, {&whole, 1}, {});
+    builder.receive(2, 1, {&whole, 1}, {}, false);
+    EXPECT_TRUE(prove(std::move(builder).build()));
+}
+
+}  // namespace
+}  // namespace astrolabe::system
