@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// Data packets per second of the TCP backend: an all-to-all, started at once, on one switch and on two tiers.
-#include <benchmark/benchmark.h>
-
+/// Data packets per second of the TCP backend: an all-to-all, started at once, on one switch and on two
+/// tiers.
 #include <memory>
+
+#include <benchmark/benchmark.h>
 
 #include <astrolabe/network/fabric.hpp>
 #include <astrolabe/ns3/tcp_backend.hpp>
@@ -69,7 +70,8 @@ void all_to_all(benchmark::State& state) {
         ns3::TcpBackend backend(fabric, options);
         for (int shift = 1; shift < hosts; ++shift) {
             for (int source = 0; source < hosts; ++source) {
-                backend.send({HostId(source), HostId((source + shift) % hosts), Bytes(state.range(3)), &ignore, 0});
+                backend.send(
+                    {HostId(source), HostId((source + shift) % hosts), Bytes(state.range(3)), &ignore, 0});
             }
         }
         backend.run();
@@ -91,7 +93,8 @@ void all_to_all(benchmark::State& state) {
     state.counters["packets/s"] = rate(total.packets);
     state.counters["hops/s"] = rate(total.packet_hops);
     state.counters["events/s"] = rate(total.events);
-    state.counters["packets"] = benchmark::Counter(static_cast<double>(total.packets), benchmark::Counter::kAvgIterations);
+    state.counters["packets"] =
+        benchmark::Counter(static_cast<double>(total.packets), benchmark::Counter::kAvgIterations);
     state.counters["drops"] = static_cast<double>(total.drops);
     state.counters["timeouts"] = static_cast<double>(total.timeouts);
     state.counters["simulated_ms"] =

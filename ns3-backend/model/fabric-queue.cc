@@ -63,7 +63,7 @@ FabricQueue::SetSharedMemory(Ptr<SharedPacketMemory> memory)
 }
 
 bool
-FabricQueue::Enqueue(Ptr<Packet> packet)
+FabricQueue::Admit(Ptr<Packet> packet, Iterator& place)
 {
     const uint32_t size = packet->GetSize();
     const uint64_t waiting = GetNBytes();
@@ -79,13 +79,13 @@ FabricQueue::Enqueue(Ptr<Packet> packet)
         m_markTrace(packet);
     }
     m_counters.peakBytes = std::max(m_counters.peakBytes, waiting + size);
-    return DoEnqueue(GetContainer().end(), packet);
+    return DoEnqueue(GetContainer().end(), packet, place);
 }
 
 Ptr<Packet>
-FabricQueue::Dequeue()
+FabricQueue::Release(ConstIterator place)
 {
-    Ptr<Packet> packet = DoDequeue(GetContainer().begin());
+    Ptr<Packet> packet = DoDequeue(place);
     if (packet)
     {
         const uint32_t size = packet->GetSize();
@@ -100,9 +100,9 @@ FabricQueue::Dequeue()
 }
 
 Ptr<Packet>
-FabricQueue::Remove()
+FabricQueue::Discard(ConstIterator place)
 {
-    Ptr<Packet> packet = DoRemove(GetContainer().begin());
+    Ptr<Packet> packet = DoRemove(place);
     if (packet)
     {
         ++m_counters.drops;
@@ -112,6 +112,25 @@ FabricQueue::Remove()
         }
     }
     return packet;
+}
+
+bool
+FabricQueue::Enqueue(Ptr<Packet> packet)
+{
+    Iterator place;
+    return Admit(packet, place);
+}
+
+Ptr<Packet>
+FabricQueue::Dequeue()
+{
+    return Release(GetContainer().begin());
+}
+
+Ptr<Packet>
+FabricQueue::Remove()
+{
+    return Discard(GetContainer().begin());
 }
 
 Ptr<const Packet>

@@ -94,9 +94,19 @@ class FabricQueue : public Queue<Packet>
         return m_counters;
     }
 
+  protected:
+    /// Checks room, marks, counts and appends. `place` is where the frame waits; \returns false when it was
+    /// dropped.
+    bool Admit(Ptr<Packet> packet, Iterator& place);
+    /// Takes the frame at `place` out for transmission; null when nothing waits.
+    Ptr<Packet> Release(ConstIterator place);
+    /// Takes the frame at `place` out and drops it; null when nothing waits.
+    Ptr<Packet> Discard(ConstIterator place);
+
+    static bool HasTcpPayload(const Ptr<const Packet>& frame);
+
   private:
     bool MarkIfCapable(const Ptr<Packet>& frame);
-    static bool HasTcpPayload(const Ptr<const Packet>& frame);
 
     uint64_t m_byteLimit;
     uint64_t m_markThreshold;

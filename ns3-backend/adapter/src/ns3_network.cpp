@@ -2,6 +2,7 @@
 #include "ns3_network.hpp"
 
 #include "fabric-helper.h"
+#include "fabric-host-queue.h"
 
 #include <algorithm>
 #include <limits>
@@ -81,12 +82,12 @@ Ns3Network::Ns3Network(std::shared_ptr<const network::Fabric> fabric, const TcpO
 }
 
 sim::Ptr<sim::FabricQueue> Ns3Network::make_queue(LinkId link, const TcpOptions& options) {
-    auto queue = sim::CreateObject<sim::FabricQueue>();
     const NodeId source = fabric_->source(link);
     const network::Node& node = fabric_->node(source);
     if (node.kind == network::NodeKind::kHost) {
-        return queue;
+        return sim::CreateObject<sim::FabricHostQueue>();
     }
+    auto queue = sim::CreateObject<sim::FabricQueue>();
     Bytes limit = fabric_->link(link).buffer;
     if (limit == Bytes(0)) {
         if (memories_[source] != nullptr) {

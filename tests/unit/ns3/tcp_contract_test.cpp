@@ -92,21 +92,17 @@ TEST(TcpContract, TheSameRunTwiceGivesTheSameTimes) {
     const auto run = [] {
         TcpBackend backend(star(6, 200'000_B), {});
         Recorder recorder(backend);
-        for (int source = 0; source < 6; ++source) {
-            for (int destination = 0; destination < 6; ++destination) {
-                if (source != destination) {
-                    recorder.send(source, destination, 300_KB,
-                                  static_cast<std::uint64_t>(source * 6 + destination));
-                }
-            }
+        for (int source = 1; source < 6; ++source) {
+            recorder.send(source, 0, 300_KB, static_cast<std::uint64_t>(source));
+            recorder.send(source, source % 5 + 1, 300_KB, static_cast<std::uint64_t>(source + 5));
         }
         backend.run();
         return std::tuple(recorder.tokens, recorder.times, backend.events_processed(),
                           backend.statistics().drops);
     };
     const auto first = run();
-    EXPECT_EQ(std::get<0>(first).size(), 30U);
-    EXPECT_GT(std::get<3>(first), 0U) << "33 kB a port and 5 senders: losses are part of what must repeat";
+    EXPECT_EQ(std::get<0>(first).size(), 10U);
+    EXPECT_GT(std::get<3>(first), 0U) << "33 kB for 5 senders: losses are part of what must repeat";
     EXPECT_EQ(first, run());
 }
 

@@ -175,5 +175,47 @@ TEST(TcpTiming, RingAllReduceIsTheClosedFormWithFraming) {
     EXPECT_GT(recorder.times.back(), without_framing);
 }
 
+// Host 0 sends to 16 others, 16 windows of 500 kB in its own queue (640 us), while host 17 sends to it. The
+// acknowledgements of what host 0 receives do not wait behind what it sends: the incoming message takes its
+// wire time, not a round trip of 640 us for every 500 kB (11 ms).
+TEST(TcpTiming, ReceivingIsNotSlowedBySending) {
+    TcpBackend backend(star(18), {});
+    Recorder recorder(backend);
+    for (int destination = 1; destination <= 16; ++destination) {
+        recorder.send(0, destination, 1_MiB, 1);
+    }
+    recorder.then = [&](std::uint64_t token) {
+        if (token == 2) {
+            recorder.send(17, 0, 8_MiB, 3);
+        }
+    };
+    backend.schedule(100_us, recorder, 2);
+    backend.run();
+    const auto incoming =
+        std::find(recorder.tokens.begin(), recorder.tokens.end(), 3U) - recorder.tokens.begin();
+    ASSERT_LT(incoming, std::ssize(recorder.tokens));
+    const Time taken = recorder.times[static_cast<std::size_t>(incoming)] - 100_us;
+    // The link into host 0 also carries 42 B for each of its own segments of 1502 B, as fast as they leave.
+    EXPECT_LT(ratio(taken, wire_time(8_MiB, 1, {}, 42_B) + 3_us), 1.02);
+    EXPECT_GE(taken, wire_time(8_MiB, 1, {}));
+}
+
+// Four messages of 1 MiB and one of 14 600 B, all at once and to five hosts: the small one has its turn at
+// every fifth segment, 10 segments and their share of the others' windows, and does not wait for 4 MiB (355
+// us).
+TEST(TcpTiming, SmallMessagesDoNotWaitForLargeOnesToOtherHosts) {
+    TcpBackend backend(star(6), {});
+    Recorder recorder(backend);
+    for (int destination = 1; destination <= 4; ++destination) {
+        recorder.send(0, destination, 1_MiB, 1);
+    }
+    recorder.send(0, 5, 14'584_B, 2);
+    backend.run();
+    ASSERT_EQ(recorder.tokens.at(0), 2U);
+    // Handshake 2 us, 1 us there, 10 turns of 5 segments (6.01 us): 9.01 us and less than a microsecond of
+    // headers.
+    EXPECT_LT(recorder.times[0], 10_us);
+}
+
 }  // namespace
 }  // namespace astrolabe::ns3

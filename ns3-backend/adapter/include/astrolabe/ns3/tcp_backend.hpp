@@ -14,7 +14,8 @@
 /// of the opposite pair.
 ///
 /// Limits: static fabrics with flow-hash load balancing (`refusal` says why not); a message must fit 2^63
-/// bytes; the switch adds no delay; hosts have no processing cost and an unlimited send queue. ns-3 has one
+/// bytes; the switch adds no delay; hosts have no processing cost and an unlimited send queue
+/// (acknowledgements first, then data by destination in turn). ns-3 has one
 /// simulator per process, so one backend may live at a time; another can be made when it is gone.
 ///
 /// Cost: about 10 ns-3 events and 15–30 us of processor time per data packet on a two-hop path, whatever the
