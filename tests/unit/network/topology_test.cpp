@@ -230,7 +230,7 @@ TEST(FatTreeTopology, UplinkRatesFollowTheTierBelow) {
     EXPECT_EQ(shape(parameters).aggregation_uplink_rate, 10_Gbps);
 }
 
-TEST(FatTreeTopology, SixteenThousandHostsRouteWithSmallTables) {
+TEST(FatTreeTopology, SixteenThousandHostsAreRoutedFromOneTablePerEdgeSwitch) {
     FatTreeParameters parameters;
     parameters.k = 40;
     const std::shared_ptr<const Fabric> fabric = build_fat_tree(parameters);
