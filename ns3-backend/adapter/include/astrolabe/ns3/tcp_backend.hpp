@@ -18,7 +18,7 @@
 /// (acknowledgements first, then data by destination in turn). ns-3 has one
 /// simulator per process, so one backend may live at a time; another can be made when it is gone.
 ///
-/// Cost: about 10 ns-3 events and 15–30 us of processor time per data packet on a two-hop path, whatever the
+/// Cost: about 10 ns-3 events and 15–50 us of processor time per data packet on a two-hop path, whatever the
 /// number of connections; some 27 kB per connection beside the packets in flight.
 #pragma once
 
