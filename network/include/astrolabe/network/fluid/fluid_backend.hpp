@@ -32,8 +32,8 @@
 /// is queued.
 ///
 /// Complexity: two events per message (served, delivered), O(log connections) for the first, O(1) for the
-/// second, plus the rate updates. Memory: about 150 bytes and a route per pair that ever communicates, 32
-/// bytes per message queued, 64 per message on the wire.
+/// second, plus the rate updates. Memory: about 300 bytes per pair that ever communicates and 32 per link of
+/// its route, 32 per message queued, 64 per message on the wire.
 #pragma once
 
 #include <cstdint>
