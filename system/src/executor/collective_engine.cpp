@@ -1,6 +1,8 @@
 #include "collective_engine.hpp"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include <astrolabe/core/assert.hpp>
 
@@ -42,7 +44,31 @@ CollectiveEngine::CollectiveEngine(const Program& program, const SystemOptions& 
         }
         places_.push_back(std::move(places));
     }
+    starts_early_ = partitions_are_nested();
     groups_.resize(program.operations.size());
+}
+
+bool CollectiveEngine::partitions_are_nested() const {
+    for (std::size_t first = 0; first < places_.size(); ++first) {
+        for (std::size_t second = first + 1; second < places_.size(); ++second) {
+            const auto& a = program_.partitions[PartitionId(first)].groups;
+            const auto& b = program_.partitions[PartitionId(second)].groups;
+            std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t>
+                common;  // ranks of a group of each
+            for (std::size_t rank = 0; rank < program_.ranks; ++rank) {
+                ++common[{places_[PartitionId(first)][RankId(rank)].group,
+                          places_[PartitionId(second)][RankId(rank)].group}];
+            }
+            const bool nested = std::all_of(common.begin(), common.end(), [&](const auto& entry) {
+                const auto& [groups, ranks] = entry;
+                return ranks == a[groups.first].size() || ranks == b[groups.second].size();
+            });
+            if (!nested) {
+                return false;
+            }
+        }
+    }
+    return true;
 }
 
 std::uint32_t CollectiveEngine::chunks_of(const CollectiveOperation& collective) const {
@@ -57,16 +83,28 @@ void CollectiveEngine::issue(OperationId operation, RankId rank) {
     ASTROLABE_ASSERT(instance.issued_at[place.position] == kNever, "a rank issues a collective once");
     instance.issued_at[place.position] = backend_.now();
     ++instance.issued;
-    if (instance.variants != nullptr) {
+    const Position ranks = static_cast<Position>(instance.issued_at.size());
+    if (instance.variants != nullptr && starts_early_) {
+        if (instance.issued == 1) {
+            enqueue(index);
+        }
         dirty_.push_back({instance.channel, place.position});
         return;
     }
-    const Position ranks = static_cast<Position>(instance.issued_at.size());
-    if (instance.issued == ranks) {
-        records_[operation].first_start = std::min(records_[operation].first_start, backend_.now());
+    if (instance.issued < ranks) {
+        return;
+    }
+    if (instance.variants != nullptr) {
+        std::fill(instance.issued_at.begin(), instance.issued_at.end(), backend_.now());
+        enqueue(index);
         for (Position position = 0; position < ranks; ++position) {
-            complete(index, position);
+            dirty_.push_back({instance.channel, position});
         }
+        return;
+    }
+    records_[operation].first_start = std::min(records_[operation].first_start, backend_.now());
+    for (Position position = 0; position < ranks; ++position) {
+        complete(index, position);
     }
 }
 
@@ -119,7 +157,6 @@ InstanceIndex CollectiveEngine::open_instance(OperationId operation, ChannelInde
     if (!instance.is_highest) {
         instance.priority = is_lifo ? ++channel.highest : --channel.lowest;
     }
-    enqueue(index);
     return index;
 }
 

@@ -9,10 +9,17 @@
 ///     issued;
 ///   - a rank whose next chunk in the order belongs to a collective it has not issued yet waits for that
 ///   issue.
-/// The program is the same for all ranks, so whatever a collective depends on was ordered before it: the
-/// first chunk of the order that is not done everywhere can always go on, and no group locks up. Windows are
-/// counted per channel because two partitions with a common window could lock one another up across their
-/// overlapping groups.
+///
+/// Why nothing locks up. A collective that one rank has finished was started by its whole group, so it ends
+/// everywhere. Let rank r wait for a collective E that s put into the order of their group and r has not
+/// issued. All that E depends on is finished at s; what is unfinished at r is therefore a collective of
+/// another group, one that holds r and not s. Where the groups of any two partitions are disjoint or nested,
+/// that group lies inside the first, and repeating the argument leads to ever smaller groups, hence to an
+/// end. Where they cross (rows and columns of a grid) it leads in circles, and two groups can wait for each
+/// other's orders; there a collective only becomes eligible once its whole group has issued it
+/// (`starts_early_` is false). Then every rank can always start its next chunk, and the first unfinished
+/// chunk of every order goes on. Windows are counted per channel: overlapping groups with a common window
+/// could fill it with different collectives.
 ///
 /// Ties. A choice made at an instant prefers what the choosing rank issued before that instant; what it
 /// issues at the instant itself comes second, whatever its priority. So a backend may notify the end of a
@@ -121,6 +128,7 @@ private:
     void complete(InstanceIndex index, Position position);
     void start_chunks(ChannelIndex index, Position position);
     [[nodiscard]] bool extend(Channel& channel, Position position);
+    [[nodiscard]] bool partitions_are_nested() const;
 
     const Program& program_;
     const SystemOptions& options_;
@@ -136,6 +144,7 @@ private:
         Position position = 0;
     };
     IndexedVector<PartitionId, IndexedVector<RankId, Place>> places_;
+    bool starts_early_ = true;  // before the whole group has issued a collective
 
     std::vector<std::unique_ptr<Instance>> instances_;
     std::vector<InstanceIndex> free_instances_;

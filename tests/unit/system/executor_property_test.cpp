@@ -2,6 +2,7 @@
 
 #include "program_builder.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -27,6 +28,12 @@ using system::Position;
 using system::Priority;
 using system::RankId;
 
+/// Spread over the whole range whatever RapidCheck's size: small first cases would leave most of it untried.
+template <class T>
+rc::Gen<T> in_range(T low, T end) {
+    return rc::gen::resize(rc::kNominalSize, rc::gen::inRange<T>(low, end));
+}
+
 /// Everything that decides a run.
 struct Case {
     system::Program program;
@@ -37,40 +44,48 @@ struct Case {
 std::vector<OperationId> some_of(std::size_t count) {
     std::vector<OperationId> chosen;
     for (std::size_t index = 0; index < count; ++index) {
-        if (*rc::gen::inRange(0, 4) == 0) {
+        if (*in_range(0, 4) == 0) {
             chosen.emplace_back(index);
         }
     }
     return chosen;
 }
 
-/// Groups of two partitions overlap in general: consecutive blocks, and every stride-th rank.
+/// Consecutive blocks of ranks and, crossing them, every size-th rank; or, nested in them, blocks of half the
+/// size.
 void add_partitions(system::Program& program) {
-    const auto size = *rc::gen::inRange<std::size_t>(1, program.ranks + 1);
+    const auto size = *in_range<std::size_t>(1, program.ranks + 1);
+    const bool crossing = *in_range(0, 2) == 0;
     system::Partition blocks{.name = "blocks", .groups = {}};
-    system::Partition strides{.name = "strides", .groups = {}};
+    system::Partition second{.name = crossing ? "strides" : "halves", .groups = {}};
     for (std::size_t rank = 0; rank < program.ranks; ++rank) {
         blocks.groups.resize(rank / size + 1);
         blocks.groups[rank / size].emplace_back(rank);
-        strides.groups.resize(std::max(strides.groups.size(), rank % size + 1));
-        strides.groups[rank % size].emplace_back(rank);
+        if (crossing) {
+            second.groups.resize(std::max(second.groups.size(), rank % size + 1));
+            second.groups[rank % size].emplace_back(rank);
+        } else if (rank % size == 0 || rank % size == (size + 1) / 2) {
+            second.groups.push_back({RankId(rank)});
+        } else {
+            second.groups.back().emplace_back(rank);
+        }
     }
     program.partitions.push_back(blocks);
-    program.partitions.push_back(strides);
+    program.partitions.push_back(second);
 }
 
 Case random_case() {
-    const auto ranks = *rc::gen::inRange<std::size_t>(1, 9);
+    const auto ranks = *in_range<std::size_t>(1, 13);
     ProgramBuilder builder(ranks);
     add_partitions(builder.program());
-    const auto operations = *rc::gen::inRange(1, 14);
+    const auto operations = *in_range(1, 25);
     for (int index = 0; index < operations; ++index) {
         const std::vector<OperationId> after = some_of(static_cast<std::size_t>(index));
         const std::string name = "operation" + std::to_string(index);
-        if (*rc::gen::inRange(0, 2) == 0) {
+        if (*in_range(0, 2) == 0) {
             builder.compute(name,
                             PerRank<Time>(*rc::gen::container<std::vector<Time>>(
-                                ranks, rc::gen::map(rc::gen::inRange<std::int64_t>(0, 5000),
+                                ranks, rc::gen::map(in_range<std::int64_t>(0, 5000),
                                                     [](std::int64_t count) { return Time(count); }))),
                             after);
         } else {
@@ -78,8 +93,8 @@ Case random_case() {
                 name,
                 {.kind = *rc::gen::element(CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter,
                                            CollectiveKind::kAllGather, CollectiveKind::kAllToAll),
-                 .partition = PartitionId(*rc::gen::inRange(0, 3)),
-                 .size = Bytes(*rc::gen::inRange<std::int64_t>(0, 3000)),
+                 .partition = PartitionId(*in_range(0, 3)),
+                 .size = Bytes(*in_range<std::int64_t>(0, 3000)),
                  .priority = *rc::gen::element(Priority::kDefault, Priority::kFifo, Priority::kLifo,
                                                Priority::kHighest),
                  .completion_delay = Time(*rc::gen::element(0, 0, 700))},
@@ -88,16 +103,16 @@ Case random_case() {
     }
     system::SystemOptions options =
         options_with(*rc::gen::element(system::make_ring(), system::make_direct()),
-                     *rc::gen::inRange<std::uint32_t>(1, 9), *rc::gen::inRange<std::uint32_t>(1, 5));
-    if (*rc::gen::inRange(0, 2) == 0) {
+                     *in_range<std::uint32_t>(1, 9), *in_range<std::uint32_t>(1, 5));
+    if (*in_range(0, 2) == 0) {
         options.collectives[static_cast<std::size_t>(CollectiveKind::kAllReduce)].algorithm =
             system::make_double_binary_tree();
     }
     options.scheduling = *rc::gen::element(system::Scheduling::kLifo, system::Scheduling::kFifo);
     options.injection_latency = Time(*rc::gen::element(0, 300));
     const std::vector<Time> cost = *rc::gen::container<std::vector<Time>>(
-        ranks * ranks, rc::gen::map(rc::gen::inRange<std::int64_t>(0, 3000),
-                                    [](std::int64_t count) { return Time(count); }));
+        ranks * ranks,
+        rc::gen::map(in_range<std::int64_t>(0, 3000), [](std::int64_t count) { return Time(count); }));
     return {builder.program(), options, cost};
 }
 

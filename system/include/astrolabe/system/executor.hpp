@@ -11,8 +11,9 @@
 /// started chunks are never pre-empted. Which chunk is next is agreed: one arbiter per group keeps the order
 /// in which chunks start, the first rank with room extends it by its highest-priority waiting chunk, all
 /// ranks follow that order. So no two ranks ever fill their windows with different collectives and wait for
-/// one another. Where the groups of several partitions overlap, each partition has a window of its own: a
-/// common one could lock them up.
+/// one another. Every partition has a window of its own. Where groups of two
+/// partitions cross (neither holds the other), orders agreed in one could wait for those of the other; in
+/// such a program a collective can start only once its whole group has issued it.
 ///
 /// Ties. All collectives that one notification makes ready are issued before any of them starts. A choice
 /// made at an instant prefers collectives that the choosing rank issued before that instant over those it
