@@ -8,6 +8,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fake_backend.hpp>
@@ -245,6 +246,39 @@ TEST(Groups, RunTheirOwnInstances) {
     EXPECT_EQ(report.ranks[2].end, Time(1801));
     EXPECT_EQ(report.ranks[1].end, Time(2501));  // 700 + 1800 + 1
     EXPECT_EQ(report.operations[exchange].messages, 4U);
+}
+
+TEST(Groups, ThatCrossDoNotLockOneAnotherUp) {
+    // Rows {0,1}, {2,3} and columns {0,2}, {1,3}, a window of one, two chunks each. Row 0 is slow, so is
+    // column 1. Rank 0 is done with A early and issues P, the first in row 0 when B ends there; rank 3 is
+    // done with Q early and issues R, the newest in column 1 when A's first chunk ends there. Were these the
+    // agreed orders, rank 1 would wait for A behind R, for Q behind P, and could issue neither P (after A)
+    // nor R (after Q).
+    ProgramBuilder builder(4);
+    builder.program().partitions.push_back({"rows", {{RankId(0), RankId(1)}, {RankId(2), RankId(3)}}});
+    builder.program().partitions.push_back({"columns", {{RankId(0), RankId(2)}, {RankId(1), RankId(3)}}});
+    const auto add = [&](const char* name, std::uint32_t partition, system::Priority priority,
+                         std::vector<OperationId> after) {
+        return builder.collective(name,
+                                  {.kind = CollectiveKind::kAllToAll,
+                                   .partition = PartitionId(partition),
+                                   .size = Bytes(4),
+                                   .priority = priority},
+                                  std::move(after));
+    };
+    add("B", 1, system::Priority::kFifo, {});
+    const OperationId q = add("Q", 1, system::Priority::kFifo, {});
+    const OperationId a = add("A", 2, system::Priority::kLifo, {});
+    add("P", 1, system::Priority::kHighest, {a});
+    add("R", 2, system::Priority::kLifo, {q});
+    FakeBackend backend(4, [](const network::Message& message) {
+        const auto pair = message.source.index() + message.destination.index();
+        return pair == 1 ? Time(100) : (pair == 4 ? Time(50) : Time(1));  // row 0, column 1, the others
+    });
+    Executor executor(builder.program(), options_with(system::make_direct(), 2, 1), backend,
+                      host_of_each_rank(4));
+    const ExecutionReport report = executor.run();
+    EXPECT_TRUE(report.finished) << report.stall;
 }
 
 TEST(Observers, SeeEveryOperationOnEveryRank) {
