@@ -1,0 +1,320 @@
+#include "process.hpp"
+
+#include <filesystem>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace astrolabe::testing {
+namespace {
+
+using Json = nlohmann::json;
+
+const std::string kQuickstart = ASTROLABE_SOURCE_DIR "/examples/quickstart/experiment.yaml";
+
+ProcessResult astrolabe(const std::vector<std::string>& arguments) {
+    return run_program(ASTROLABE_PROGRAM, arguments);
+}
+
+TEST(Usage, WrongUsageGivesTwoAndTheNearestName) {
+    const ProcessResult command = astrolabe({"rnu"});
+    EXPECT_EQ(command.exit_code, 2);
+    EXPECT_NE(command.err.find("did you mean 'run'?"), std::string::npos) << command.err;
+    const ProcessResult option = astrolabe({"run", kQuickstart, "--jsno"});
+    EXPECT_EQ(option.exit_code, 2);
+    EXPECT_NE(option.err.find("did you mean '--json'?"), std::string::npos) << option.err;
+    EXPECT_EQ(astrolabe({}).exit_code, 2);
+    EXPECT_EQ(astrolabe({"run"}).exit_code, 2);
+    EXPECT_EQ(astrolabe({"describe"}).exit_code, 2);
+    EXPECT_EQ(astrolabe({"describe", "flta"}).exit_code, 2);
+    EXPECT_EQ(astrolabe({"list", "colours"}).exit_code, 2);
+    EXPECT_EQ(astrolabe({"run", kQuickstart, "--progress", "loud"}).exit_code, 2);
+}
+
+TEST(Usage, HelpAndVersionGiveZeroOnStdout) {
+    EXPECT_EQ(astrolabe({"--version"}).out.substr(0, 10), "astrolabe ");
+    for (const char* command : {"run", "validate", "collective", "list", "describe"}) {
+        const ProcessResult help = astrolabe({command, "--help"});
+        EXPECT_EQ(help.exit_code, 0) << command;
+        EXPECT_NE(help.out.find("example: astrolabe "), std::string::npos) << command;
+    }
+}
+
+TEST(Run, PrintsTenLinesThatSayHowLongAndWhy) {
+    const ProcessResult result = astrolabe({"run", kQuickstart});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 10);
+    for (const char* word :
+         {"iteration", "lower bound", "compute", "exposed", "drain", "traffic", "fingerprint"}) {
+        EXPECT_NE(result.out.find(word), std::string::npos) << word;
+    }
+    EXPECT_EQ(result.err, "");
+}
+
+TEST(Run, JsonHasEveryKeyOfTheDesignAndTheIdentityHolds) {
+    const ProcessResult result = astrolabe({"run", kQuickstart, "--json"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const Json summary = Json::parse(result.out);
+    for (const char* key : {"schema",
+                            "name",
+                            "version",
+                            "fingerprint",
+                            "seed",
+                            "ranks",
+                            "hosts",
+                            "network_kind",
+                            "backend_kind",
+                            "iteration_time_s",
+                            "mean_iteration_time_s",
+                            "total_time_s",
+                            "lower_bound_s",
+                            "compute_s",
+                            "exposed_s",
+                            "drain_s",
+                            "traffic_bytes",
+                            "all_reduce_share",
+                            "network",
+                            "engine"}) {
+        EXPECT_TRUE(summary.contains(key)) << key;
+    }
+    for (const char* key : {"all_reduce", "all_to_all", "all_gather", "reduce_scatter", "point_to_point"}) {
+        EXPECT_TRUE(summary["traffic_bytes"].contains(key)) << key;
+    }
+    for (const char* key : {"messages", "bytes_delivered", "packets", "packet_hops", "drops",
+                            "retransmissions", "max_link_utilization", "mean_link_utilization"}) {
+        EXPECT_TRUE(summary["network"].contains(key)) << key;
+    }
+    for (const char* key : {"events", "wall_s", "peak_rss_bytes"}) {
+        EXPECT_TRUE(summary["engine"].contains(key)) << key;
+    }
+    double accounted = summary["compute_s"].get<double>() + summary["drain_s"].get<double>();
+    for (const auto& [cause, seconds] : summary["exposed_s"].items()) {
+        EXPECT_GE(seconds.get<double>(), 0) << cause;
+        accounted += seconds.get<double>();
+    }
+    const double total = summary["total_time_s"].get<double>();
+    // Exact in picoseconds (asserted by the run itself); here only the rounding of some twenty doubles shows.
+    EXPECT_NEAR(accounted, total, 1e-12 * total + 1e-15);
+    double iterations = 0;
+    for (const Json& time : summary["iteration_time_s"]) {
+        iterations += time.get<double>();
+    }
+    EXPECT_NEAR(iterations, total, 1e-12 * total + 1e-15);
+    EXPECT_GE(summary["mean_iteration_time_s"].get<double>(), summary["lower_bound_s"].get<double>());
+    // mini16: 2 802 688 B of gradients per rank and iteration; a double binary tree moves 2(N-1)·S in all:
+    // 2 iterations · 2 · 15 · 2 802 688 = 168 161 280 B. All-to-all: 2 iterations · 2 passes · 15/16 · 16
+    // ranks · 262 144 B = 15 728 640 B.
+    EXPECT_EQ(summary["traffic_bytes"]["all_reduce"], 168161280);
+    EXPECT_EQ(summary["traffic_bytes"]["all_to_all"], 15728640);
+    EXPECT_EQ(summary["network"]["bytes_delivered"], 168161280 + 15728640);
+}
+
+TEST(Run, WritesWholeFilesAndTheResolvedOneReproducesTheRun) {
+    const TemporaryFolder folder;
+    const std::filesystem::path out = folder.path() / "new" / "folder";
+    ASSERT_EQ(
+        astrolabe({"run", kQuickstart, "--set", "cluster.ranks=8", "--seed", "7", "--out", out.string()})
+            .exit_code,
+        0);
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(out)) {
+        names.push_back(entry.path().filename().string());
+    }
+    std::sort(names.begin(), names.end());
+    EXPECT_EQ(names, (std::vector<std::string>{"operations.csv", "resolved.yaml", "summary.json"}));
+    const Json first = Json::parse(read_file(out / "summary.json"));
+    const ProcessResult again = astrolabe({"run", (out / "resolved.yaml").string(), "--json"});
+    ASSERT_EQ(again.exit_code, 0) << again.err;
+    const Json second = Json::parse(again.out);
+    EXPECT_EQ(first["seed"], 7);
+    EXPECT_EQ(first["ranks"], 8);
+    EXPECT_EQ(first["fingerprint"], second["fingerprint"]);
+    EXPECT_EQ(first["name"], second["name"]);
+    const std::string csv = read_file(out / "operations.csv");
+    EXPECT_EQ(csv.substr(0, csv.find(',')), "iteration");
+    EXPECT_NE(csv.find("Top_0.weight_gradient.all_reduce"), std::string::npos);
+}
+
+TEST(Run, TheSameRunTwiceGivesTheSameBytes) {
+    Json first = Json::parse(astrolabe({"run", kQuickstart, "--json"}).out);
+    Json second = Json::parse(astrolabe({"run", kQuickstart, "--json"}).out);
+    first.erase("engine");
+    second.erase("engine");
+    EXPECT_EQ(first.dump(), second.dump());
+}
+
+TEST(Run, AFolderThatCannotBeWrittenIsOneClearErrorBeforeTheRun) {
+    const TemporaryFolder folder;
+    const std::string file = folder.write("plain-file", "").string();
+    const ProcessResult result = astrolabe({"run", kQuickstart, "--out", file + "/below"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_EQ(result.out, "");
+    EXPECT_NE(result.err.find("error[output.write]: cannot write '" + file), std::string::npos) << result.err;
+}
+
+TEST(Run, AFullDiskLeavesNoHalfWrittenFile) {
+    if (!std::filesystem::exists("/dev/full")) {
+        GTEST_SKIP() << "no /dev/full here";
+    }
+    // A results file that already exists as a link to a full device: renaming replaces it whole; a write that
+    // fails must not touch what was there. A limit on file size makes every write fail as a full disk does.
+    const TemporaryFolder folder;
+    const std::string out = folder.path().string();
+    const ProcessResult result = run_shell("ulimit -f 1; trap '' XFSZ; " + quoted(ASTROLABE_PROGRAM) +
+                                           " run " + quoted(kQuickstart) + " --out " + quoted(out));
+    EXPECT_EQ(result.exit_code, 1) << result.err;
+    EXPECT_NE(result.err.find("error[output.write]"), std::string::npos) << result.err;
+    for (const auto& entry : std::filesystem::directory_iterator(out)) {
+        // What is there is whole: small files fit the limit, none is a hidden partial one.
+        EXPECT_NE(entry.path().filename().string().front(), '.') << entry.path();
+        EXPECT_NE(entry.path().filename(), "operations.csv");
+    }
+}
+
+TEST(Run, CtrlCEndsWith130AndLeavesNothingBehind) {
+    const TemporaryFolder folder;
+    const std::string out = (folder.path() / "out").string();
+    // Long enough to be interrupted: many iterations.
+    const ProcessResult result =
+        run_shell("timeout --preserve-status -s INT 1 " + quoted(ASTROLABE_PROGRAM) + " run " +
+                  quoted(kQuickstart) + " --set workload.iterations=20000 --out " + quoted(out));
+    EXPECT_EQ(result.exit_code, 130) << result.err;
+    EXPECT_EQ(result.out, "");
+    EXPECT_TRUE(std::filesystem::is_empty(out));
+}
+
+TEST(Run, OverridesReachIntoIncludedFilesAndBadOnesAreNamed) {
+    const ProcessResult more =
+        astrolabe({"run", kQuickstart, "--json", "--set", "workload.model.tables.count=32"});
+    ASSERT_EQ(more.exit_code, 0) << more.err;
+    // Twice the tables, twice the all-to-all (see above): 31 457 280 B.
+    EXPECT_EQ(Json::parse(more.out)["traffic_bytes"]["all_to_all"], 31457280);
+    const ProcessResult bad = astrolabe({"run", kQuickstart, "--set", "workload.modle.x=1"});
+    EXPECT_EQ(bad.exit_code, 3);
+    EXPECT_NE(bad.err.find("--set:1:10: error[config.unknown-key]"), std::string::npos) << bad.err;
+    EXPECT_NE(bad.err.find("did you mean 'model'?"), std::string::npos) << bad.err;
+}
+
+TEST(Run, OneRankComputesAndSendsNothing) {
+    const ProcessResult result = astrolabe({"run", kQuickstart, "--json", "--set", "cluster.ranks=1"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const Json summary = Json::parse(result.out);
+    EXPECT_EQ(summary["network"]["messages"], 0);
+    EXPECT_DOUBLE_EQ(summary["compute_s"].get<double>(), summary["total_time_s"].get<double>());
+    EXPECT_DOUBLE_EQ(summary["lower_bound_s"].get<double>(), summary["mean_iteration_time_s"].get<double>());
+}
+
+TEST(Validate, PrintsYamlThatRunsTheSame) {
+    const ProcessResult result = astrolabe({"validate", kQuickstart});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const TemporaryFolder folder;
+    const std::string file = folder.write("resolved.yaml", result.out).string();
+    const Json original = Json::parse(astrolabe({"run", kQuickstart, "--json"}).out);
+    const Json resolved = Json::parse(astrolabe({"run", file, "--json"}).out);
+    EXPECT_EQ(original["fingerprint"], resolved["fingerprint"]);
+    // The messages it announces are the messages that are sent.
+    EXPECT_NE(result.out.find(original["network"]["messages"].dump() + " messages"), std::string::npos)
+        << result.out;
+}
+
+TEST(Validate, EveryInputFileIsGood) {
+    const std::string inputs = ASTROLABE_SOURCE_DIR "/inputs/";
+    const std::vector<std::pair<std::string, std::string>> sections{
+        {"models", "workload.model"}, {"clusters", "cluster.device"}, {"networks", "network"}};
+    int files = 0;
+    for (const auto& [folder, path] : sections) {
+        for (const auto& entry : std::filesystem::directory_iterator(inputs + folder)) {
+            ++files;
+            const ProcessResult result =
+                astrolabe({"validate", kQuickstart, "--set", path + "=" + entry.path().string()});
+            EXPECT_EQ(result.exit_code, 0) << entry.path() << "\n" << result.err;
+        }
+    }
+    EXPECT_GE(files, 5);
+}
+
+TEST(ListAndDescribe, EverythingListedIsDescribedAndEveryParameterHasHelp) {
+    const ProcessResult all = astrolabe({"list"});
+    ASSERT_EQ(all.exit_code, 0);
+    std::istringstream lines(all.out);
+    std::string line;
+    int names = 0;
+    while (std::getline(lines, line)) {
+        if (!line.starts_with("  ")) {
+            continue;
+        }
+        std::istringstream words(line);
+        std::string name;
+        std::string help;
+        words >> name >> help;
+        ++names;
+        EXPECT_FALSE(help.empty()) << name;
+        const ProcessResult described = astrolabe({"describe", name});
+        EXPECT_EQ(described.exit_code, 0) << name;
+        // A parameter is a line "key: type (default …)" and a line of help below it.
+        EXPECT_EQ(described.out.find(")\n        \n"), std::string::npos) << described.out;
+    }
+    EXPECT_GE(names, 11);
+}
+
+TEST(ListAndDescribe, TheReferencePageIsFresh) {
+#ifndef ASTROLABE_WITH_NS3
+    GTEST_SKIP() << "the page describes the build with ns-3";
+#endif
+    EXPECT_EQ(astrolabe({"describe", "--markdown"}).out, read_file(ASTROLABE_SOURCE_DIR "/docs/reference.md"))
+        << "write it anew: ./astrolabe describe --markdown > docs/reference.md";
+}
+
+TEST(Collective, TableAndJsonSayTheSame) {
+    const std::string network = "{kind: flat, hosts: 8, link: {rate: 100Gbps, latency: 500ns}}";
+    const std::vector<std::string> arguments{"collective", "--kind", "all-reduce", "--algorithm", "ring",
+                                             "--size",     "16MiB",  "1KiB",       "--network",   network};
+    const ProcessResult table = astrolabe(arguments);
+    ASSERT_EQ(table.exit_code, 0) << table.err;
+    EXPECT_EQ(std::count(table.out.begin(), table.out.end(), '\n'),
+              5);  // a comment, two lines of heading, two rows
+    std::vector<std::string> with_json = arguments;
+    with_json.emplace_back("--json");
+    const Json list = Json::parse(astrolabe(with_json).out);
+    ASSERT_EQ(list.size(), 2u);
+    // 2(N-1)(α + Sβ/N) = 14·(1 us + 16 777 216·0.08 ns/8) = 2362.810 24 us; three-layers 5, worked values.
+    EXPECT_NEAR(list[0]["time_s"].get<double>(), 2362.81024e-6, 1e-9);
+    EXPECT_EQ(list[0]["steps"], 14);
+    EXPECT_EQ(list[0]["messages"], 112);
+    EXPECT_EQ(list[0]["bytes_sent_max_per_rank"], 2 * 7 * 2097152);
+    for (const char* key : {"kind", "algorithm", "ranks", "size_bytes", "lower_bound_s",
+                            "algorithm_bandwidth_Bps", "bus_bandwidth_Bps", "network", "engine"}) {
+        EXPECT_TRUE(list[0].contains(key)) << key;
+    }
+    EXPECT_NE(table.out.find("2362.810240"), std::string::npos);
+}
+
+TEST(Collective, EdgesOfSizeAndRanks) {
+    const std::string network = "{kind: flat, hosts: 4}";
+    const auto time = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> arguments{"collective", "--kind",    "all_reduce", "--algorithm",
+                                           "ring",       "--network", network,      "--json"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const ProcessResult result = astrolabe(arguments);
+        EXPECT_EQ(result.exit_code, 0) << result.err;
+        return Json::parse(result.out)[0]["time_s"].get<double>();
+    };
+    EXPECT_EQ(time({"--size", "0"}), 0);
+    EXPECT_EQ(time({"--size", "1MiB", "--ranks", "1"}), 0);
+    // 2^40 B over 4 ranks: 6·(1 us + 2^38·0.08 ns) = 131.941 401 333 12 s.
+    EXPECT_NEAR(time({"--size", "1099511627776B"}), 131.94140133312, 1e-9);
+    const ProcessResult many = astrolabe({"collective", "--kind", "all_reduce", "--algorithm", "ring",
+                                          "--network", network, "--size", "1MiB", "--ranks", "9"});
+    EXPECT_EQ(many.exit_code, 3);
+    const ProcessResult bad = astrolabe({"collective", "--kind", "all-reduc", "--algorithm", "rnig",
+                                         "--network", "{kind: flta}", "--size", "1"});
+    EXPECT_EQ(bad.exit_code, 3);
+    // All four mistakes at once.
+    EXPECT_NE(bad.err.find("'all_reduce'"), std::string::npos) << bad.err;
+    EXPECT_NE(bad.err.find("'ring'"), std::string::npos) << bad.err;
+    EXPECT_NE(bad.err.find("'flat'"), std::string::npos) << bad.err;
+    EXPECT_NE(bad.err.find("no unit"), std::string::npos) << bad.err;
+}
+
+}  // namespace
+}  // namespace astrolabe::testing

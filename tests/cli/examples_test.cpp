@@ -1,0 +1,43 @@
+/// Every example runs as its README says and gives the recorded result. Fluid and TCP runs alike are exact,
+/// so the records hold on any machine and in any build type.
+#include "process.hpp"
+
+#include <filesystem>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace astrolabe::testing {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Record `name` of an example: `<file>.<backend>.json` in its folder expected/.
+void expect_recorded(const std::string& example, const std::string& file, const std::string& backend) {
+    const std::string folder = ASTROLABE_SOURCE_DIR "/examples/" + example + "/";
+    std::vector<std::string> arguments{"run", folder + file + ".yaml", "--json", "--set",
+                                       "backend={kind: " + backend + "}"};
+    const ProcessResult result = run_program(ASTROLABE_PROGRAM, arguments);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    Json summary = Json::parse(result.out);
+    summary.erase("engine");
+    const std::filesystem::path record = folder + "expected/" + file + "." + backend + ".json";
+    const Json expected = Json::parse(read_file(record), nullptr, false);
+    EXPECT_EQ(summary, expected) << "got, for " << record << ":\n" << summary.dump(2);
+}
+
+TEST(Examples, QuickstartOnFluid) {
+    expect_recorded("quickstart", "experiment", "fluid");
+}
+TEST(Examples, DlrmFlat16OnFluid) {
+    expect_recorded("dlrm-flat", "experiment-16", "fluid");
+}
+
+#ifdef ASTROLABE_WITH_NS3
+TEST(Examples, QuickstartOnTcp) {
+    expect_recorded("quickstart", "experiment", "tcp");
+}
+#endif
+
+}  // namespace
+}  // namespace astrolabe::testing

@@ -1,0 +1,40 @@
+/// A small complete experiment as text, and ways to load it changed, for tests above the layers.
+#pragma once
+
+#include "process.hpp"
+
+#include <string>
+#include <vector>
+
+#include <astrolabe/experiment/experiment.hpp>
+
+namespace astrolabe::testing {
+
+inline const char* const kSmallExperiment = R"(schema: astrolabe/1
+workload:
+  kind: dlrm
+  model:
+    dense_features: 16
+    bottom_mlp: [32, 8]
+    top_mlp: [32, 1]
+    tables: {count: 4, rows: 100, dimension: 8, pooling: 2}
+  batch: {global: 64}
+  iterations: 2
+cluster:
+  ranks: 4
+  device: {kind: roofline, peak: 1TFLOPS, memory_bandwidth: 100GB/s}
+network:
+  kind: flat
+  hosts: 4
+  link: {rate: 100Gbps, latency: 500ns}
+backend: {kind: fluid}
+)";
+
+inline Result<experiment::Experiment> load_small(const experiment::Components& components,
+                                                 std::vector<std::string> overrides = {}) {
+    const TemporaryFolder folder;
+    const auto file = folder.write("small.yaml", kSmallExperiment);
+    return experiment::load_experiment(file, {std::move(overrides), std::nullopt}, components);
+}
+
+}  // namespace astrolabe::testing

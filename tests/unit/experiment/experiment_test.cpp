@@ -1,0 +1,99 @@
+#include "small_experiment.hpp"
+
+#include <gtest/gtest.h>
+
+#include <astrolabe/experiment/experiment.hpp>
+
+namespace astrolabe::experiment {
+namespace {
+
+using testing::load_small;
+
+class ExperimentTest : public ::testing::Test {
+protected:
+    std::string first_code(const std::vector<std::string>& overrides) {
+        const Result<Experiment> result = load_small(components_, overrides);
+        return result ? "" : result.error().front().code;
+    }
+    Components components_ = builtin_components();
+};
+
+TEST_F(ExperimentTest, NameDefaultsToTheFileAndSeedToOne) {
+    const Result<Experiment> loaded = load_small(components_);
+    ASSERT_TRUE(loaded) << render(loaded.error());
+    EXPECT_EQ(loaded->name, "small");
+    EXPECT_EQ(loaded->seed, 1u);
+    EXPECT_EQ(loaded->cluster.ranks, 4u);
+    EXPECT_EQ(loaded->fabric->host_count(), 4u);
+    EXPECT_EQ(loaded->program.iterations, 2);
+}
+
+TEST_F(ExperimentTest, DefaultsAreWrittenOutInTheResolvedTree) {
+    const Result<Experiment> loaded = load_small(components_);
+    ASSERT_TRUE(loaded);
+    EXPECT_EQ(loaded->resolved.find_path("cluster.collectives.all_reduce.algorithm")->text, "ring");
+    EXPECT_EQ(loaded->resolved.find_path("cluster.collectives.all_to_all.algorithm")->text, "direct");
+    EXPECT_EQ(loaded->resolved.find_path("cluster.active_chunks")->text, "64");
+    EXPECT_EQ(loaded->resolved.find_path("network.load_balancing")->text, "flow_hash");
+    EXPECT_EQ(loaded->resolved.find_path("workload.batch.global")->text, "64");
+    EXPECT_EQ(loaded->resolved.find_path("workload.batch.local"), nullptr);
+}
+
+TEST_F(ExperimentTest, OneCollectiveMayBeConfiguredWithoutTheOthers) {
+    const Result<Experiment> loaded = load_small(
+        components_, {"cluster.collectives={all_reduce: {chunks: 8}, all_to_all: {algorithm: ring}}"});
+    ASSERT_TRUE(loaded) << render(loaded.error());
+    EXPECT_EQ(loaded->resolved.find_path("cluster.collectives.all_reduce.algorithm")->text, "ring");
+    EXPECT_EQ(loaded->resolved.find_path("cluster.collectives.all_reduce.chunks")->text, "8");
+    EXPECT_EQ(loaded->resolved.find_path("cluster.collectives.all_to_all.algorithm")->text, "ring");
+    EXPECT_EQ(loaded->resolved.find_path("cluster.collectives.all_gather.algorithm")->text, "ring");
+}
+
+TEST_F(ExperimentTest, WhatOnlyShowsAcrossSectionsIsRefused) {
+    EXPECT_EQ(first_code({"cluster.ranks=5"}), "config.inconsistent");  // 64 samples over 5 ranks
+    EXPECT_EQ(first_code({"cluster.ranks=8"}), "config.ranks");
+    EXPECT_EQ(first_code({"cluster.device={kind: roofline, memory_bandwidth: 1GB/s}"}),
+              "config.inconsistent");
+    EXPECT_EQ(first_code({"backend=tpc"}), "config.no-such-file");  // a text where a section stands is a path
+}
+
+TEST_F(ExperimentTest, SectionsMayBeFilesAndOverridesReachIntoThem) {
+    const testing::TemporaryFolder folder;
+    folder.write("net.yaml", "schema: astrolabe/1\nkind: flat\nhosts: 16\n");
+    const Result<Experiment> loaded =
+        load_small(components_, {"network=" + (folder.path() / "net.yaml").string(), "cluster.ranks=8"});
+    ASSERT_TRUE(loaded) << render(loaded.error());
+    EXPECT_EQ(loaded->fabric->host_count(), 16u);
+    folder.write("net2.yaml", "kind: flat\nhots: 16\n");
+    const Result<Experiment> bad =
+        load_small(components_, {"network=" + (folder.path() / "net2.yaml").string()});
+    ASSERT_FALSE(bad);
+    EXPECT_NE(bad.error().back().where.to_string().find("net2.yaml:2:1"), std::string::npos)
+        << render(bad.error());
+}
+
+TEST_F(ExperimentTest, TheSeedOfTheCommandLineWins) {
+    const testing::TemporaryFolder folder;
+    const auto file = folder.write("x.yaml", std::string(testing::kSmallExperiment) + "seed: 5\n");
+    EXPECT_EQ(load_experiment(file, {}, components_)->seed, 5u);
+    const Result<Experiment> other = load_experiment(file, {{}, 9}, components_);
+    EXPECT_EQ(other->seed, 9u);
+    EXPECT_EQ(other->resolved.find("seed")->text, "9");
+}
+
+TEST_F(ExperimentTest, ARegistryWithOneEntryIsEnough) {
+    // Nothing is registered behind the scenes: what is not in the registries cannot be named.
+    Components few;
+    workload::register_builtin_workloads(few.workloads);
+    workload::register_builtin_devices(few.devices);
+    network::register_builtin_topologies(few.networks);
+    network::register_fluid_backend(few.backends);
+    few.algorithms = system::builtin_algorithms();
+    ASSERT_TRUE(load_small(few));
+    const Result<Experiment> tcp = load_small(few, {"backend={kind: tcp}"});
+    ASSERT_FALSE(tcp);
+    EXPECT_EQ(tcp.error().front().code, "config.unknown-kind");
+}
+
+}  // namespace
+}  // namespace astrolabe::experiment
