@@ -25,7 +25,9 @@ std::vector<Section> sections(const experiment::Components& components) {
                 kinds += (kinds.empty() ? " (" : ", ") + std::string(system::to_string(kind));
             }
         }
-        algorithms.push_back({entry.name, entry.summary + kinds + ")", {}});
+        // Summaries are sentences; the other components' help texts are not.
+        const std::string summary = entry.summary.ends_with('.') ? entry.summary.substr(0, entry.summary.size() - 1) : entry.summary;
+        algorithms.push_back({entry.name, summary + kinds + ")", {}});
     }
     return {{"file",
              "files",

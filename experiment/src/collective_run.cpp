@@ -33,8 +33,8 @@ std::optional<system::CollectiveKind> read_kind(const std::string& text, ReadCon
 }
 
 /// A section given on the command line: {kind: …}, the path of a file, or (backends) just a kind.
-ConfigNode read_section(const std::string& option, const std::string& key, const std::string& text,
-                        bool kind_alone, ReadContext& context) {
+std::optional<ConfigNode> read_section(const std::string& option, const std::string& key,
+                                       const std::string& text, bool kind_alone, ReadContext& context) {
     if (!text.empty() && text.front() == '{') {
         Result<ConfigNode> node = parse_config(text, option);
         if (node) {
@@ -43,7 +43,7 @@ ConfigNode read_section(const std::string& option, const std::string& key, const
         for (const Diagnostic& error : node.error()) {
             context.error(error);
         }
-        return ConfigNode::mapping();
+        return std::nullopt;
     }
     ConfigNode node = ConfigNode::scalar(text);
     node.where = argument(option, text);
@@ -53,17 +53,34 @@ ConfigNode read_section(const std::string& option, const std::string& key, const
         section.set("kind", node);
         return section;
     }
-    // The path is relative to where the command runs, not to a file called "--network".
-    const auto source = std::make_shared<const SourceText>(SourceText{"", text});
-    node.where.source = source;
+    const std::size_t errors_before = context.error_count();
     resolve_reference(node, context);
     // A whole experiment file serves as well: the section it holds is meant.
     if (ConfigNode* inner = node.find(key)) {
         resolve_reference(*inner, context);
         ConfigNode section = std::move(*inner);
-        return section;
+        node = std::move(section);
     }
-    return node;
+    return context.error_count() == errors_before ? std::optional(std::move(node)) : std::nullopt;
+}
+
+/// Reads the text of an option as a quantity.
+template <class T>
+std::optional<T> read_argument(const std::string& option, const std::string& text, ReadContext& context) {
+    ConfigNode node = ConfigNode::scalar(text);
+    node.where = argument(option, text);
+    return read_scalar<T>(node, option, context, {T(0), {}});
+}
+
+void check_algorithm_name(const std::string& name, const Components& components, ReadContext& context) {
+    std::vector<std::string> names;
+    for (const system::AlgorithmEntry& entry : components.algorithms) {
+        names.push_back(entry.name);
+    }
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+        context.error("collective.algorithm", argument("--algorithm", name),
+                      fmt::format("'{}' is not a collective algorithm", name), suggest(name, names));
+    }
 }
 
 system::Program single_collective(system::CollectiveKind kind, std::size_t ranks, Bytes size) {
@@ -102,83 +119,85 @@ Result<CollectiveRun> CollectiveRun::prepare(const CollectiveRequest& request, c
     ReadContext context;
     CollectiveRun run;
     const std::optional<system::CollectiveKind> kind = read_kind(request.kind, context);
+    check_algorithm_name(request.algorithm, components, context);
+    for (const std::string& text : request.sizes) {
+        if (const auto size = read_argument<Bytes>("--size", text, context)) {
+            run.sizes_.push_back(*size);
+        }
+    }
+    const auto injection_latency =
+        read_argument<Time>("--injection-latency", request.injection_latency, context);
+
     ConfigNode root = ConfigNode::mapping();
-    root.set("network", read_section("--network", "network", request.network, false, context));
-    root.set("backend", read_section("--backend", "backend", request.backend, true, context));
+    const auto set_section = [&](const std::string& key, std::optional<ConfigNode> section) {
+        if (section) {
+            root.set(key, *std::move(section));
+        }
+    };
+    set_section("network", read_section("--network", "network", request.network, false, context));
+    set_section("backend", read_section("--backend", "backend", request.backend, true, context));
     for (const std::string& assignment : request.overrides) {
         for (Diagnostic& error : apply_override(root, assignment)) {
             context.error(std::move(error));
         }
     }
-    if (context.error_count() > 0) {
-        return context.errors();
-    }
     report_unknown_keys(root, {"network", "backend"}, "collective", false, context);
-    const auto network = components.networks.read(*root.find("network"), context);
-    const auto backend = components.backends.read(*root.find("backend"), context);
-
-    for (const std::string& text : request.sizes) {
-        ConfigNode node = ConfigNode::scalar(text);
-        node.where = argument("--size", text);
-        if (const auto size = read_scalar<Bytes>(node, "--size", context, {Bytes(0), {}})) {
-            run.sizes_.push_back(*size);
-        }
+    std::optional<Registry<network::FabricMaker>::Configured> network;
+    std::optional<Registry<network::BackendMaker>::Configured> backend;
+    if (const ConfigNode* section = root.find("network")) {
+        network = components.networks.read(*section, context);
     }
-    ConfigNode latency = ConfigNode::scalar(request.injection_latency);
-    latency.where = argument("--injection-latency", request.injection_latency);
-    const auto injection_latency = read_scalar<Time>(latency, "--injection-latency", context, {Time(0), {}});
-
-    std::vector<std::string> names;
-    for (const system::AlgorithmEntry& entry : components.algorithms) {
-        names.push_back(entry.name);
-    }
-    if (std::find(names.begin(), names.end(), request.algorithm) == names.end()) {
-        context.error("collective.algorithm", argument("--algorithm", request.algorithm),
-                      fmt::format("'{}' is not a collective algorithm", request.algorithm),
-                      suggest(request.algorithm, names));
+    if (const ConfigNode* section = root.find("backend")) {
+        backend = components.backends.read(*section, context);
     }
     if (context.error_count() > 0) {
         return context.errors();
     }
 
-    Experiment& setting = run.setting_;
     run.kind_ = *kind;
+    Experiment& setting = run.setting_;
     setting.seed = request.seed;
     setting.network_kind = network->kind;
     setting.fabric = network->make()(request.seed);
     setting.backend_kind = backend->kind;
     setting.backend = backend->make();
     setting.cluster.ranks = request.ranks.value_or(setting.fabric->host_count());
-    const std::string ranks = std::to_string(setting.cluster.ranks);
-    if (setting.cluster.ranks < 1 || setting.cluster.ranks > setting.fabric->host_count()) {
-        context.error("collective.ranks", argument("--ranks", ranks),
-                      fmt::format("{} ranks on {} hosts", ranks, setting.fabric->host_count()),
-                      "every rank runs on a host of its own: between 1 and the number of hosts");
-    }
     setting.cluster.options.active_chunks = request.active_chunks;
     setting.cluster.options.injection_latency = *injection_latency;
     setting.cluster.options.minimum_chunk = Bytes(1);
     const auto index = static_cast<std::size_t>(*kind);
     setting.cluster.algorithms[index] = request.algorithm;
-    const auto& algorithm = find_algorithm(components, request.algorithm).algorithm;
-    setting.cluster.options.collectives[index] = {algorithm, request.chunks};
-    if (setting.cluster.ranks >= 2) {
-        if (const auto refusal =
-                algorithm->refusal(*kind, static_cast<system::Position>(setting.cluster.ranks))) {
+    setting.cluster.options.collectives[index] = {find_algorithm(components, request.algorithm).algorithm,
+                                                  request.chunks};
+    run.check_setting(request, context);
+    if (context.error_count() > 0) {
+        return context.errors();
+    }
+    return run;
+}
+
+void CollectiveRun::check_setting(const CollectiveRequest& request, ReadContext& context) const {
+    const std::string ranks = std::to_string(setting_.cluster.ranks);
+    if (setting_.cluster.ranks < 1 || setting_.cluster.ranks > setting_.fabric->host_count()) {
+        context.error("collective.ranks", argument("--ranks", ranks),
+                      fmt::format("{} ranks on {} hosts", ranks, setting_.fabric->host_count()),
+                      "every rank runs on a host of its own: between 1 and the number of hosts");
+    }
+    const auto index = static_cast<std::size_t>(kind_);
+    if (setting_.cluster.ranks >= 2) {
+        if (const auto refusal = setting_.cluster.options.collectives[index].algorithm->refusal(
+                kind_, static_cast<system::Position>(setting_.cluster.ranks))) {
             context.error("collective.algorithm", argument("--algorithm", request.algorithm),
                           fmt::format("{} cannot carry out {} over {} ranks: {}", request.algorithm,
                                       collective_key(index), ranks, *refusal),
                           "astrolabe list algorithms");
         }
     }
-    if (const auto refusal = setting.backend.refusal(*setting.fabric)) {
-        context.error("config.backend", argument("--backend", request.backend),
-                      fmt::format("backend '{}' cannot run this network: {}", backend->kind, *refusal));
+    if (const auto refusal = setting_.backend.refusal(*setting_.fabric)) {
+        context.error(
+            "config.backend", argument("--backend", request.backend),
+            fmt::format("backend '{}' cannot run this network: {}", setting_.backend_kind, *refusal));
     }
-    if (context.error_count() > 0) {
-        return context.errors();
-    }
-    return run;
 }
 
 CollectivePoint CollectiveRun::run(std::size_t index, const ProgressObserver& observer) const {

@@ -63,6 +63,9 @@ public:
 
 private:
     CollectiveRun() = default;
+    /// Reports what only shows with everything known: ranks against hosts, algorithm against ranks, backend
+    /// against fabric.
+    void check_setting(const CollectiveRequest& request, ReadContext& context) const;
 
     system::CollectiveKind kind_{};
     std::vector<Bytes> sizes_;
