@@ -78,7 +78,7 @@ Schema<TcpKeys> tcp_schema() {
         .optional("connect_timeout", &TcpKeys::connect_timeout, "first timeout of a connection request")
         .optional("initial_window", &TcpKeys::initial_window, "initial congestion window in segments",
                   {1, 1'000'000})
-        .optional("delayed_ack", &TcpKeys::delayed_ack, "segments per acknowledgement", {1, 1000})
+        .optional("delayed_ack", &TcpKeys::delayed_ack, "segments per acknowledgement", {1, 64})
         .optional("delayed_ack_timeout", &TcpKeys::delayed_ack_timeout, "longest delay of an acknowledgement")
         .optional("timestamps", &TcpKeys::timestamps, "use the TCP timestamp option (12 B per segment)")
         .optional("buffer_sharing", &TcpKeys::buffer_sharing,
