@@ -162,16 +162,15 @@ Run run_experiment(const Experiment& experiment, const ProgressObserver& observe
     }
     system::Executor executor(experiment.program, experiment.cluster.options, *backend, placement);
     if (observer) {
-        executor.operation_finished.connect(
-            [&, last = start](system::OperationId, system::RankId, Time) mutable {
-                constexpr std::chrono::milliseconds kInterval{500};
-                const Clock::time_point now = Clock::now();
-                if (now - last >= kInterval) {
-                    last = now;
-                    observer({backend->now(), executor.finished_operations(), executor.total_operations(),
-                              backend->events_processed(), seconds_since(start)});
-                }
-            });
+        executor.progressed.connect([&, last = start]() mutable {
+            constexpr std::chrono::milliseconds kInterval{500};
+            const Clock::time_point now = Clock::now();
+            if (now - last >= kInterval) {
+                last = now;
+                observer({backend->now(), executor.finished_operations(), executor.total_operations(),
+                          backend->events_processed(), seconds_since(start)});
+            }
+        });
     }
 
     Run run;

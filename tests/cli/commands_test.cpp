@@ -183,6 +183,23 @@ TEST(Run, CtrlCEndsWith130AndLeavesNothingBehind) {
     EXPECT_TRUE(std::filesystem::is_empty(out));
 }
 
+#ifdef ASTROLABE_WITH_NS3
+TEST(Run, AStallSaysWhoWaitsForWhat) {
+    // One try for lost segments and a switch port with room for seven frames: some connection of the
+    // all-to-all dies.
+    const ProcessResult result = astrolabe(
+        {"run", kQuickstart, "--set", "network.switch_buffer=64KB", "--set", "workload.iterations=1", "--set",
+         "backend={kind: tcp, ns3: {attributes: {'ns3::TcpSocket::DataRetries': 1, "
+         "'ns3::TcpSocket::ConnCount': 1}}}"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_EQ(result.out, "");
+    EXPECT_NE(result.err.find("stalled after"), std::string::npos) << result.err;
+    EXPECT_NE(result.err.find("waits for 'Embedding."), std::string::npos) << result.err;  // the operation
+    EXPECT_NE(result.err.find(" from rank "), std::string::npos) << result.err;            // the peer
+    EXPECT_NE(result.err.find("B left"), std::string::npos) << result.err;                 // the bytes
+}
+#endif
+
 TEST(Run, OverridesReachIntoIncludedFilesAndBadOnesAreNamed) {
     const ProcessResult more =
         astrolabe({"run", kQuickstart, "--json", "--set", "workload.model.tables.count=32"});

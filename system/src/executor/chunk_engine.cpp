@@ -7,6 +7,9 @@ namespace astrolabe::system::detail {
 namespace {
 
 // A message's token names its chunk, the position of its sender and the sender's action.
+/// Often enough for a progress line, too seldom to cost anything.
+constexpr std::uint64_t kDeliveriesPerBeat = 4096;
+
 constexpr unsigned kActionBits = 24;
 constexpr unsigned kPositionBits = 20;
 constexpr unsigned kChunkBits = 64 - kActionBits - kPositionBits;
@@ -99,7 +102,9 @@ void ChunkEngine::notify(std::uint64_t token) {
     Chunk& chunk = *chunks_[index];
     ASTROLABE_ASSERT(chunk.schedule != nullptr, "a message belongs to a chunk under way");
     const CompiledAction& send = chunk.schedule->action(action_of(token));
-    ++delivered_;
+    if (++delivered_ % kDeliveriesPerBeat == 0) {
+        continuation_.beat();
+    }
     if (send.unlock_count != 0) {
         unlock(index, sender, state_of(chunk, sender), send);
         complete_opened(index, sender, state_of(chunk, sender));

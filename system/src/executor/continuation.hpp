@@ -7,6 +7,8 @@ namespace astrolabe::system::detail {
 class Continuation {
 public:
     virtual void settle() = 0;
+    /// Called every so many deliveries, for whoever watches a long run.
+    virtual void beat() = 0;
 
 protected:
     ~Continuation() = default;

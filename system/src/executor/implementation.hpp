@@ -29,6 +29,7 @@ public:
     /// Carries consequences through until nothing more happens at this instant: ends of chunks, then of
     /// operations, then issues in program order, then starts of chunks.
     void settle() override;
+    void beat() override { owner_.progressed.emit(); }
 
 private:
     /// Fires when a collective's completion delay has passed on a rank.

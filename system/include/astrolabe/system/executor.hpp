@@ -112,6 +112,8 @@ public:
     /// (operation, rank, time); a collective finishes on each of its ranks, at times of their own.
     Signal<OperationId, RankId, Time> operation_issued;
     Signal<OperationId, RankId, Time> operation_finished;
+    /// Every few thousand messages delivered: the moment to look at the clock in a long run.
+    Signal<> progressed;
 
     /// (operations × ranks) finished so far, and in all: for progress.
     [[nodiscard]] std::uint64_t finished_operations() const;
