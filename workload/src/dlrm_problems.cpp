@@ -24,6 +24,18 @@ void check_batch_size(Problems& found, const DlrmTraining& training, const DlrmM
                          .hint = ""});
         return;
     }
+    // Bounds every product of batch and model: 6·B·parameters FLOP, 2·B·values·16 bytes.
+    constexpr std::int64_t kMost = std::int64_t{1} << 60;
+    const detail::Int128 samples = static_cast<detail::Int128>(given) * (training.global_batch ? 1 : count);
+    const detail::Int128 per_sample = detail::Int128{8} * mlp_parameters(model) +
+                                      detail::Int128{32} * lookup_width(model) +
+                                      detail::Int128{32} * interaction_width(model) + interaction_work(model);
+    if (samples > kMost / per_sample) {
+        found.push_back({.key = "batch",
+                         .message = fmt::format("a batch of {} is too large for this model", given),
+                         .hint = "the work of one iteration must stay below 2^60 operations"});
+        return;
+    }
     if (training.global_batch && given % count != 0) {
         const std::int64_t below = given / count * count;
         std::string near = fmt::format("{}", below + count);
@@ -34,18 +46,6 @@ void check_batch_size(Problems& found, const DlrmTraining& training, const DlrmM
             {.key = "batch",
              .message = fmt::format("a global batch of {} cannot be shared evenly by {} ranks", given, count),
              .hint = fmt::format("use a global batch of {}, or give the local batch", near)});
-        return;
-    }
-    // Bounds every product of batch and model: 6·B·parameters FLOP, 2·B·values·16 bytes.
-    constexpr std::int64_t kMost = std::int64_t{1} << 60;
-    const detail::Int128 samples = static_cast<detail::Int128>(given) * (training.global_batch ? 1 : count);
-    const detail::Int128 per_sample = detail::Int128{8} * mlp_parameters(model) +
-                                      detail::Int128{32} * lookup_width(model) +
-                                      detail::Int128{32} * interaction_width(model) + interaction_work(model);
-    if (samples * per_sample > kMost) {
-        found.push_back({.key = "batch",
-                         .message = fmt::format("a batch of {} is too large for this model", given),
-                         .hint = "the work of one iteration must stay below 2^60 operations"});
     }
 }
 

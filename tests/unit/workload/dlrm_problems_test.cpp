@@ -1,6 +1,8 @@
 #include "study.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -68,6 +70,22 @@ TEST_F(TrainingProblems, EmptyBatch) {
 TEST_F(TrainingProblems, BatchTooLargeToCountItsWork) {
     study_.training.local_batch = std::int64_t{1} << 50;
     EXPECT_EQ(keys_of(found()), Keys{"batch"});
+}
+
+TEST_F(TrainingProblems, BatchTooLargeForTheIntegersThatCheckIt) {
+    // 2^62 samples on 2^20 ranks, 8·2^42 and more operations each: 2^127 is beyond signed 128-bit integers.
+    study_.model.bottom_mlp = {1 << 21, 1 << 21, 64};
+    study_.training.local_batch = std::int64_t{1} << 62;
+    study_.ranks = std::size_t{1} << 20;
+    EXPECT_EQ(keys_of(found()), Keys{"batch"});
+}
+
+TEST_F(TrainingProblems, GlobalBatchNextToTheLargestInteger) {
+    // Too large comes before not divisible: the next multiple of 16 is no 64-bit integer.
+    study_.training.local_batch.reset();
+    study_.training.global_batch = std::numeric_limits<std::int64_t>::max();
+    ASSERT_EQ(keys_of(found()), Keys{"batch"});
+    EXPECT_NE(found().front().message.find("too large"), std::string::npos);
 }
 
 TEST_F(TrainingProblems, NoIterations) {
