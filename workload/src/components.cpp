@@ -213,8 +213,13 @@ void register_builtin_workloads(Registry<Job>& registry) {
     registry.add<DlrmParameters>(dlrm_schema(), [](const DlrmParameters& parameters) {
         Job job;
         job.iterations = parameters.iterations;
-        job.problems = [parameters](const Device&, std::size_t ranks) {
-            return problems(static_cast<const DlrmTraining&>(parameters), parameters.model, ranks);
+        job.problems = [parameters](const Device& device, std::size_t ranks) {
+            const DlrmTraining& training = parameters;
+            std::vector<ParameterProblem> found = problems(training, parameters.model, ranks);
+            if (found.empty() && problems(device, training, parameters.model).empty()) {
+                found = problems(parameters.model, training, device, ranks);
+            }
+            return found;
         };
         job.device_problems = [parameters](const Device& device) {
             return problems(device, parameters, parameters.model);

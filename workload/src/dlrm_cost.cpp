@@ -48,8 +48,8 @@ Time DlrmCost::embedding_time(std::int64_t values, std::int64_t accesses) const 
         case EmbeddingTime::kFlops:
             return time_of(device_, {.flops = Flops(accesses * values)});
         case EmbeddingTime::kFixed:
-            return Time(detail::multiply_divide_up((accesses * training_.fixed_embedding_time).count(),
-                                                   values, looked_up_));
+            return Time(detail::multiply_divide_up(training_.fixed_embedding_time.count(), accesses * values,
+                                                   looked_up_));
     }
     ASTROLABE_ASSERT(false, "every rule has its time");
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/workload/dlrm_training.hpp>
 
@@ -164,10 +166,32 @@ std::int64_t local_batch(const DlrmTraining& training, std::size_t ranks) {
                                 : training.global_batch.value() / static_cast<std::int64_t>(ranks);
 }
 
+std::vector<ParameterProblem> problems(const DlrmModel& model, const DlrmTraining& training,
+                                       const Device& device, std::size_t ranks) {
+    constexpr Time kMost = Time::max() / 2;
+    detail::Int128 iteration = 0;  // every time by itself saturates, their sum would overflow
+    for (const TrainingLayer& layer : PlanBuilder(model, training, device, ranks).build().layers) {
+        for (const auto& pass : {std::optional(layer.forward), layer.input_gradient, layer.weight_gradient,
+                                 std::optional<system::PerRank<Time>>(layer.update_delay)}) {
+            iteration += pass ? (*pass)[system::RankId(0)].count() : 0;
+        }
+    }
+    if (iteration <= kMost.count() / training.iterations) {
+        return {};
+    }
+    const double seconds =
+        static_cast<double>(iteration) * training.iterations / static_cast<double>(kPicosecondsPerSecond);
+    return {{.key = "",
+             .message = fmt::format("{} iterations compute for {:.4g} s, expected at most {}",
+                                    training.iterations, seconds, readable(kMost)),
+             .hint = "check the units of the device's rates and times, or simulate fewer iterations"}};
+}
+
 TrainingPlan dlrm_training_plan(const DlrmModel& model, const DlrmTraining& training, const Device& device,
                                 std::size_t ranks) {
     ASTROLABE_ASSERT(problems(model).empty() && problems(training, model, ranks).empty() &&
-                         problems(device, training, model).empty(),
+                         problems(device, training, model).empty() &&
+                         problems(model, training, device, ranks).empty(),
                      "the user's problems were reported before");
     return PlanBuilder(model, training, device, ranks).build();
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -97,6 +98,48 @@ TEST_F(TrainingProblems, NegativeEmbeddingTime) {
     study_.training.embedding_time = EmbeddingTime::kFixed;
     study_.training.fixed_embedding_time = Time(-1);
     EXPECT_EQ(keys_of(found()), Keys{"embedding_time"});
+}
+
+class TimeProblems : public ::testing::Test {
+protected:
+    [[nodiscard]] Keys keys() const {
+        return keys_of(problems(study_.model, study_.training, study_.device, study_.ranks));
+    }
+    testing::Profile study_ = testing::mini16();
+};
+
+TEST_F(TimeProblems, NoneInTheStudy) {
+    EXPECT_EQ(keys(), Keys{});
+}
+
+TEST_F(TimeProblems, ComputeOfAllIterationsThatNoRunCanHold) {
+    // 6·128·1,401,344 FLOP = 1.0762e9 take 1.0762e6 s at 1000 FLOP/s; half of time is 4.6117e6 s.
+    study_.device.peak = FlopRate(1000);
+    study_.training.iterations = 4;
+    EXPECT_EQ(keys(), Keys{});
+    EXPECT_NO_THROW((void)build_dlrm_program(study_.model, study_.training, study_.device, study_.ranks));
+    study_.training.iterations = 5;
+    EXPECT_EQ(keys(), Keys{""});
+    EXPECT_THROW((void)build_dlrm_program(study_.model, study_.training, study_.device, study_.ranks),
+                 std::logic_error);
+}
+
+TEST_F(TimeProblems, TimesThatSaturate) {
+    study_.device.peak = FlopRate(1);
+    study_.training.local_batch = std::int64_t{1} << 30;
+    EXPECT_EQ(keys(), Keys{""});
+}
+
+TEST_F(TimeProblems, MeasuredTimesWhoseSumNoIntegerHolds) {
+    study_.device.measured["Top_0"].forward = Time::max();
+    study_.device.measured["Top_1"].forward = Time::max();
+    EXPECT_EQ(keys(), Keys{""});
+}
+
+TEST_F(TimeProblems, FixedLookupWhoseUpdateNoIntegerHolds) {
+    study_.training.embedding_time = EmbeddingTime::kFixed;
+    study_.training.fixed_embedding_time = Time::max();
+    EXPECT_EQ(keys(), Keys{""});
 }
 
 class DeviceProblems : public ::testing::Test {

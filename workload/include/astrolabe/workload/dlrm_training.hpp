@@ -86,6 +86,11 @@ struct DlrmTraining {
 [[nodiscard]] std::vector<ParameterProblem> problems(const Device& device, const DlrmTraining& training,
                                                      const DlrmModel& model);
 
+/// What is wrong with the times that follow from arguments without problems: all iterations together must
+/// compute for at most half of Time::max(), 53 days, so that the network has as much. Key "": none alone.
+[[nodiscard]] std::vector<ParameterProblem> problems(const DlrmModel& model, const DlrmTraining& training,
+                                                     const Device& device, std::size_t ranks);
+
 // The rest requires arguments without problems.
 
 /// m, samples per rank.
