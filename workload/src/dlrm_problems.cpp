@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -67,6 +68,17 @@ std::vector<std::string> layer_names(const DlrmTraining& training, const DlrmMod
     return names;
 }
 
+/// Why a layer never computes a pass, or nothing if it does.
+std::string_view absence_of(std::string_view layer, std::string_view pass) {
+    if (layer == kEmbeddingLayer && pass == "input_gradient") {
+        return "indices have no gradient; the update of the rows is its weight_gradient";
+    }
+    if (layer == kInteractionLayer && pass == "weight_gradient") {
+        return "the interaction has no weights; its backward pass is its input_gradient";
+    }
+    return {};
+}
+
 void check_measured(Problems& found, const Device& device, const std::vector<std::string>& names) {
     for (const auto& [layer, times] : device.measured) {
         const std::string key = "layers." + layer;
@@ -80,11 +92,20 @@ void check_measured(Problems& found, const Device& device, const std::vector<std
         for (const auto& [pass, time] :
              {std::pair("forward", times.forward), std::pair("input_gradient", times.input_gradient),
               std::pair("weight_gradient", times.weight_gradient)}) {
-            if (time && *time < Time(0)) {
+            if (!time) {
+                continue;
+            }
+            const std::string place = fmt::format("{}.{}", key, pass);
+            if (*time < Time(0)) {
                 found.push_back(
-                    {.key = fmt::format("{}.{}", key, pass),
+                    {.key = place,
                      .message = fmt::format("a time cannot be negative, got {}", to_string(*time)),
                      .hint = ""});
+            }
+            if (const std::string_view reason = absence_of(layer, pass); !reason.empty()) {
+                found.push_back({.key = place,
+                                 .message = fmt::format("layer {} has no pass '{}'", layer, pass),
+                                 .hint = std::string(reason)});
             }
         }
     }

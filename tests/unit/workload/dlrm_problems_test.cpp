@@ -149,7 +149,7 @@ protected:
     }
     void measure_everything() {
         const LayerTimes times{.forward = 1_us, .input_gradient = 2_us, .weight_gradient = 3_us};
-        study_.device.measured["Embedding"] = times;
+        study_.device.measured["Embedding"] = {.forward = 1_us, .weight_gradient = 3_us};
         for (const MlpLayer& layer : bottom_layers(study_.model)) {
             study_.device.measured[layer.name] = times;
         }
@@ -205,6 +205,13 @@ TEST_F(DeviceProblems, MeasuredInteractionCountsOnlyWhereTheInteractionDoes) {
     EXPECT_EQ(keys(), Keys{"layers.Interaction"});
     study_.training.interaction_time = true;
     EXPECT_EQ(keys(), Keys{});
+}
+
+TEST_F(DeviceProblems, MeasuredPassesThatALayerDoesNotHave) {
+    study_.training.interaction_time = true;
+    study_.device.measured["Embedding"].input_gradient = 1_us;
+    study_.device.measured["Interaction"].weight_gradient = 1_us;
+    EXPECT_EQ(keys(), (Keys{"layers.Embedding.input_gradient", "layers.Interaction.weight_gradient"}));
 }
 
 TEST_F(DeviceProblems, NegativeMeasuredTime) {
