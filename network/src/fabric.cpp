@@ -53,6 +53,7 @@ FabricBuilder::Cable FabricBuilder::connect(NodeId a, NodeId b, const LinkParame
         ASTROLABE_ASSERT(direction->rate > Bandwidth(0), "a link has a rate");
         ASTROLABE_ASSERT(direction->latency >= Time(0) && direction->buffer >= Bytes(0),
                          "latency and buffer of a link are not negative");
+        ASTROLABE_ASSERT(direction->cost > 0, "no link is free, or paths could turn in circles");
     }
     const auto index = static_cast<std::uint32_t>(links_.size());
     links_.push_back({a, b, forward, index + 1});
@@ -97,8 +98,8 @@ std::shared_ptr<const Fabric> FabricBuilder::build(LoadBalancing load_balancing,
     for (const std::uint32_t i : pending_of) {
         const PendingLink& link = links_[i];
         ends.emplace_back(link.source.index(), link.target.index());
-        properties.push_back(
-            {link.parameters.rate, link.parameters.latency, link.parameters.buffer, id_of[link.reverse]});
+        properties.push_back({link.parameters.rate, link.parameters.latency, link.parameters.buffer,
+                              id_of[link.reverse], link.parameters.cost});
         fabric->sources_.push_back(link.source);
         fabric->targets_.push_back(link.target);
     }

@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <limits>
+#include <queue>
+#include <span>
+#include <tuple>
 #include <utility>
 
 #include <astrolabe/core/assert.hpp>
@@ -50,6 +53,9 @@ ShortestPathRouting::ShortestPathRouting(const Fabric& fabric, LoadBalancing loa
         forwarding_index_[node] = static_cast<std::uint32_t>(forwarding_nodes_.size());
         forwarding_nodes_.push_back(node);
     }
+    for (std::size_t i = 0; i < fabric.link_count(); ++i) {
+        highest_cost_ = std::max<std::size_t>(highest_cost_, fabric.link(LinkId(i)).cost);
+    }
     tables_ = std::vector<std::atomic<const Table*>>(forwarding_nodes_.size());
 }
 
@@ -82,35 +88,51 @@ const ShortestPathRouting::Table& ShortestPathRouting::table_of(NodeId attachmen
 }
 
 std::unique_ptr<const ShortestPathRouting::Table> ShortestPathRouting::make_table(NodeId attachment) const {
-    constexpr std::uint32_t kUnreached = std::numeric_limits<std::uint32_t>::max();
-    std::vector<std::uint32_t> distance(forwarding_nodes_.size(), kUnreached);
-    std::vector<NodeId> reached = {attachment};
+    constexpr std::uint64_t kUnreached = std::numeric_limits<std::uint64_t>::max();
+    std::vector<std::uint64_t> distance(forwarding_nodes_.size(), kUnreached);
+    // Nodes that wait lie at most the highest cost beyond the one in hand, so the buckets can be used in
+    // turn.
+    std::vector<std::vector<NodeId>> buckets(highest_cost_ + 1);
     distance[forwarding_index_[attachment]] = 0;
-    // Backwards from the destination: the links into a node are the reverses of those out of it.
-    for (std::size_t head = 0; head < reached.size(); ++head) {
-        const NodeId node = reached[head];
-        const LinkId first = fabric_.first_link(node);
-        for (std::size_t i = 0; i < fabric_.out_degree(node); ++i) {
-            const NodeId neighbour = fabric_.target(LinkId(first.index() + i));
-            const std::uint32_t index = forwarding_index_[neighbour];
-            if (index != kLeaf && distance[index] == kUnreached) {
-                distance[index] = distance[forwarding_index_[node]] + 1;
-                reached.push_back(neighbour);
+    buckets.front().push_back(attachment);
+    std::size_t waiting = 1;
+    for (std::uint64_t reach = 0; waiting > 0; ++reach) {
+        std::vector<NodeId>& bucket = buckets[reach % buckets.size()];
+        for (const NodeId node : bucket) {
+            if (distance[forwarding_index_[node]] != reach) {
+                continue;  // a shorter way was found since
+            }
+            // Backwards from the destination: the links into a node are the reverses of those out of it.
+            const LinkId first = fabric_.first_link(node);
+            for (std::size_t i = 0; i < fabric_.out_degree(node); ++i) {
+                const LinkId away(first.index() + i);
+                const NodeId neighbour = fabric_.target(away);
+                const std::uint32_t index = forwarding_index_[neighbour];
+                const std::uint64_t length = reach + fabric_.link(fabric_.link(away).reverse).cost;
+                if (index != kLeaf && length < distance[index]) {
+                    distance[index] = length;
+                    buckets[length % buckets.size()].push_back(neighbour);
+                    ++waiting;
+                }
             }
         }
+        waiting -= bucket.size();
+        bucket.clear();
     }
 
     auto table = std::make_unique<Table>(forwarding_nodes_.size(), nullptr);
     LinkSet links;
-    for (std::size_t head = 1; head < reached.size(); ++head) {
-        const NodeId node = reached[head];
-        const std::uint32_t index = forwarding_index_[node];
+    for (std::size_t index = 0; index < forwarding_nodes_.size(); ++index) {
+        const NodeId node = forwarding_nodes_[index];
+        if (node == attachment || distance[index] == kUnreached) {
+            continue;
+        }
         const LinkId first = fabric_.first_link(node);
         links.clear();
         for (std::size_t i = 0; i < fabric_.out_degree(node); ++i) {
             const LinkId link(first.index() + i);
             const std::uint32_t next = forwarding_index_[fabric_.target(link)];
-            if (next != kLeaf && distance[next] + 1 == distance[index]) {
+            if (next != kLeaf && distance[next] + fabric_.link(link).cost == distance[index]) {
                 links.push_back(link);
             }
         }
@@ -192,43 +214,45 @@ Route ShortestPathRouting::single_path(HostId source, HostId destination) const 
 }
 
 Route ShortestPathRouting::spread(HostId source, HostId destination) const {
-    struct Reached {
+    struct Arrival {
+        std::uint64_t length;  // from the source, the same on all paths
         NodeId node;
+        std::size_t leg;  // so that arrivals at one node are added up in a fixed order
         double share;
-        Time latency;  // of the longest path from the source
+        Time latency;
+        std::size_t hops;
     };
-    // All shortest paths have the same length, so the nodes at one distance from the source form a stage that
-    // is complete before the next is entered.
+    const auto later = [](const Arrival& a, const Arrival& b) {
+        return std::tie(a.length, a.node, a.leg) > std::tie(b.length, b.node, b.leg);
+    };
+    // Links cost something, so when a node comes up everything that reaches it has.
     const NodeId target = fabric_.node_of(destination);
-    std::vector<Reached> stage = {{fabric_.node_of(source), 1.0, Time(0)}};
-    std::vector<Reached> next_stage;
+    std::priority_queue<Arrival, std::vector<Arrival>, decltype(later)> arrivals(later);
+    arrivals.push({0, fabric_.node_of(source), 0, 1.0, Time(0), 0});
     Route route;
-    while (stage.front().node != target) {
-        next_stage.clear();
-        for (const Reached& reached : stage) {
-            const std::span<const LinkId> links = next_links(reached.node, destination);
-            const double share = reached.share / static_cast<double>(links.size());
-            for (const LinkId link : links) {
-                route.legs.push_back({link, share});
-                next_stage.push_back(
-                    {fabric_.target(link), share, reached.latency + fabric_.link(link).latency});
-            }
+    while (true) {
+        Arrival here = arrivals.top();
+        arrivals.pop();
+        while (!arrivals.empty() && arrivals.top().node == here.node) {
+            here.share += arrivals.top().share;
+            here.latency = std::max(here.latency, arrivals.top().latency);
+            here.hops = std::max(here.hops, arrivals.top().hops);
+            arrivals.pop();
         }
-        std::stable_sort(next_stage.begin(), next_stage.end(),
-                         [](const Reached& a, const Reached& b) { return a.node < b.node; });
-        stage.clear();
-        for (const Reached& reached : next_stage) {
-            if (stage.empty() || stage.back().node != reached.node) {
-                stage.push_back(reached);
-            } else {
-                stage.back().share += reached.share;
-                stage.back().latency = std::max(stage.back().latency, reached.latency);
-            }
+        if (here.node == target) {
+            route.latency = here.latency;
+            route.hops = here.hops;
+            return route;
         }
-        ++route.hops;
+        const std::span<const LinkId> links = next_links(here.node, destination);
+        const double share = here.share / static_cast<double>(links.size());
+        for (const LinkId id : links) {
+            const Link& link = fabric_.link(id);
+            arrivals.push({here.length + link.cost, fabric_.target(id), route.legs.size(), share,
+                           here.latency + link.latency, here.hops + 1});
+            route.legs.push_back({id, share});
+        }
     }
-    route.latency = stage.front().latency;
-    return route;
 }
 
 }  // namespace astrolabe::network

@@ -1,15 +1,17 @@
-/// Routing against Boost's breadth-first search on random multigraphs, where hosts may have no, one or many
-/// cables.
+/// Routing against Boost's shortest paths on random multigraphs, where hosts may have no, one or many cables
+/// and links cost the same or not.
 #include "random_seed.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <random>
 #include <thread>
 #include <vector>
 
-#include <boost/graph/breadth_first_search.hpp>
+#include <boost/graph/dijkstra_shortest_paths.hpp>
+#include <boost/property_map/function_property_map.hpp>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -21,7 +23,7 @@
 namespace astrolabe::network {
 namespace {
 
-constexpr std::uint32_t kUnreached = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t kUnreached = std::numeric_limits<std::uint64_t>::max();
 
 std::shared_ptr<const Fabric> random_fabric(std::mt19937_64& random) {
     const auto pick = [&](std::uint32_t least, std::uint32_t most) {
@@ -37,21 +39,32 @@ std::shared_ptr<const Fabric> random_fabric(std::mt19937_64& random) {
         builder.add_switch("switch");
     }
     const std::uint32_t nodes = hosts + switches;
+    const std::uint32_t highest_cost = pick(0, 1) == 0 ? 1 : pick(1, 4);
+    const auto direction = [&] {
+        return LinkParameters{100_Gbps, Time(pick(0, 1000)), Bytes(0),
+                              static_cast<std::uint16_t>(pick(1, highest_cost))};
+    };
     for (std::uint32_t cables = nodes < 2 ? 0 : pick(0, 3 * nodes); cables > 0; --cables) {
         const std::uint32_t a = pick(0, nodes - 1);
         const std::uint32_t b = (a + pick(1, nodes - 1)) % nodes;
-        builder.connect(NodeId(a), NodeId(b), {100_Gbps, Time(pick(0, 1000)), Bytes(0)});
+        const LinkParameters forward = direction();
+        const LinkParameters backward = direction();
+        builder.connect(NodeId(a), NodeId(b), forward, backward);
     }
     return std::move(builder).build(pick(0, 1) == 0 ? LoadBalancing::kFlowHash : LoadBalancing::kSpray);
 }
 
-/// Links from `node` to everyone; every cable has two directions, so also from everyone to `node`.
-std::vector<std::uint32_t> distances(const Fabric& fabric, std::uint32_t node) {
-    std::vector<std::uint32_t> distance(fabric.node_count(), kUnreached);
-    distance[node] = 0;
-    boost::breadth_first_search(fabric.graph(), node,
-                                boost::visitor(boost::make_bfs_visitor(
-                                    boost::record_distances(distance.data(), boost::on_tree_edge()))));
+/// Length of the shortest path from everyone to `node`: that of the path back, every link at the cost of its
+/// reverse.
+std::vector<std::uint64_t> distances(const Fabric& fabric, std::uint32_t node) {
+    std::vector<std::uint64_t> distance(fabric.node_count());
+    const auto cost = [&fabric](const Fabric::Graph::edge_descriptor& edge) {
+        return std::uint64_t{fabric.link(fabric.graph()[edge].reverse).cost};
+    };
+    boost::dijkstra_shortest_paths(
+        fabric.graph(), node,
+        boost::weight_map(boost::make_function_property_map<Fabric::Graph::edge_descriptor>(cost))
+            .distance_map(distance.data()));
     return distance;
 }
 
@@ -59,12 +72,13 @@ RC_GTEST_PROP(RoutingProperty, NextLinksAreThoseOfAllShortestPaths, ()) {
     std::mt19937_64 random(random_seed());
     const std::shared_ptr<const Fabric> fabric = random_fabric(random);
     for (std::uint32_t d = 0; d < fabric->host_count(); ++d) {
-        const std::vector<std::uint32_t> distance = distances(*fabric, d);
+        const std::vector<std::uint64_t> distance = distances(*fabric, d);
         for (std::uint32_t n = 0; n < fabric->node_count(); ++n) {
             std::vector<LinkId> expected;
             for (std::uint32_t i = 0; i < fabric->out_degree(NodeId(n)); ++i) {
                 const LinkId link(fabric->first_link(NodeId(n)).index() + i);
-                if (distance[n] != kUnreached && distance[fabric->target(link).index()] + 1 == distance[n]) {
+                if (distance[n] != kUnreached &&
+                    distance[fabric->target(link).index()] + fabric->link(link).cost == distance[n]) {
                     expected.push_back(link);
                 }
             }
@@ -77,22 +91,40 @@ RC_GTEST_PROP(RoutingProperty, NextLinksAreThoseOfAllShortestPaths, ()) {
 RC_GTEST_PROP(RoutingProperty, RoutesHaveTheShortestLengthAndTheLongestLatency, ()) {
     std::mt19937_64 random(random_seed());
     const std::shared_ptr<const Fabric> fabric = random_fabric(random);
-    for (std::uint32_t s = 0; s < fabric->host_count(); ++s) {
-        const std::vector<std::uint32_t> distance = distances(*fabric, s);
-        for (std::uint32_t d = 0; d < fabric->host_count(); ++d) {
+    for (std::uint32_t d = 0; d < fabric->host_count(); ++d) {
+        const std::vector<std::uint64_t> distance = distances(*fabric, d);
+        for (std::uint32_t s = 0; s < fabric->host_count(); ++s) {
             if (s == d) {
                 continue;
             }
             const Route route = fabric->routing().route(HostId(s), HostId(d));
-            RC_ASSERT(route.hops == (distance[d] == kUnreached ? 0 : distance[d]));
-            // Legs are grouped by distance, so the latest arrival at a node is known before it is left.
-            std::vector<Time> latest(fabric->node_count());
+            RC_ASSERT(route.legs.empty() == (distance[s] == kUnreached));
+            // Legs are ordered by distance, so everything that reaches a node is known before it is left.
+            struct Reached {
+                double share = 0.0;
+                Time latest;
+                std::size_t most_hops = 0;
+            };
+            std::vector<Reached> reached(fabric->node_count());
+            reached[s].share = 1.0;
+            std::vector<double> left(fabric->node_count());
             for (const RouteLeg& leg : route.legs) {
-                Time& arrival = latest[fabric->target(leg.link).index()];
-                arrival = std::max(arrival,
-                                   latest[fabric->source(leg.link).index()] + fabric->link(leg.link).latency);
+                const std::size_t from = fabric->source(leg.link).index();
+                const std::size_t to = fabric->target(leg.link).index();
+                RC_ASSERT(distance[to] + fabric->link(leg.link).cost == distance[from]);
+                left[from] += leg.share;
+                reached[to].share += leg.share;
+                reached[to].latest =
+                    std::max(reached[to].latest, reached[from].latest + fabric->link(leg.link).latency);
+                reached[to].most_hops = std::max(reached[to].most_hops, reached[from].most_hops + 1);
             }
-            RC_ASSERT(route.latency == latest[d]);
+            RC_ASSERT(route.latency == reached[d].latest);
+            RC_ASSERT(route.hops == reached[d].most_hops);
+            // What comes to a node leaves it again, except at the destination.
+            for (std::size_t n = 0; n < fabric->node_count() && !route.legs.empty(); ++n) {
+                const double leaves = n == d ? 1.0 : left[n];
+                RC_ASSERT(std::abs(reached[n].share - leaves) < 1e-12);
+            }
         }
     }
 }

@@ -3,8 +3,9 @@
 /// Model: a directed multigraph of hosts and switches. A link is one direction of a cable: it serialises at
 /// `rate`, then takes `latency` to arrive; a full-duplex cable is two links that name each other as
 /// `reverse`. `buffer` is the room of the output queue in front of a link, `Node::buffer` the packet memory
-/// of a whole switch that its ports may share; engines without queues ignore both. A circuit schedule
-/// (circuit_schedule.hpp) says which links exist when; a static network has none that come and go.
+/// of a whole switch that its ports may share; engines without queues ignore both. `cost` is what routing
+/// adds up along a path (shortest_path_routing.hpp). A circuit schedule (circuit_schedule.hpp) says which
+/// links exist when; a static network has none that come and go.
 ///
 /// Life cycle: a `FabricBuilder` collects nodes and links, `build` checks and freezes them. A Fabric never
 /// changes afterwards and can be shared by everything that runs on it.
@@ -40,9 +41,10 @@ struct Node {
 
 struct Link {
     Bandwidth rate;
-    Time latency;    ///< from the last bit out of the source to the last bit into the target
-    Bytes buffer;    ///< output queue of this link alone; 0: unlimited
-    LinkId reverse;  ///< the other direction of the same cable
+    Time latency;            ///< from the last bit out of the source to the last bit into the target
+    Bytes buffer;            ///< output queue of this link alone; 0: unlimited
+    LinkId reverse;          ///< the other direction of the same cable
+    std::uint16_t cost = 1;  ///< in the metric of routing
 };
 
 /// One direction of a link as it is being added.
@@ -50,6 +52,7 @@ struct LinkParameters {
     Bandwidth rate;
     Time latency;
     Bytes buffer;
+    std::uint16_t cost = 1;
 };
 
 class Fabric {
@@ -121,8 +124,8 @@ public:
         std::uint32_t forward;
         std::uint32_t backward;
     };
-    /// A full-duplex cable between two distinct nodes; rate > 0 and latency >= 0, else an invariant fails
-    /// (parameters from a user were checked before).
+    /// A full-duplex cable between two distinct nodes; rate > 0, latency >= 0 and cost >= 1, else an
+    /// invariant fails (parameters from a user were checked before).
     Cable connect(NodeId a, NodeId b, const LinkParameters& both_directions);
     Cable connect(NodeId a, NodeId b, const LinkParameters& forward, const LinkParameters& backward);
 

@@ -22,10 +22,10 @@ struct RouteLeg {
 };
 
 struct Route {
-    /// In hop order on a single path; grouped by distance from the source otherwise.
+    /// In hop order on a single path; otherwise by distance of their begin from the source, then by id.
     std::vector<RouteLeg> legs;
-    Time latency;          ///< of the longest path
-    std::size_t hops = 0;  ///< links on the longest path
+    Time latency;          ///< of the path that takes longest
+    std::size_t hops = 0;  ///< links on the path with most
 };
 
 class RoutingPolicy {
