@@ -1,7 +1,7 @@
 /// One test per way in which the parameters of a topology can be wrong.
+#include "parameter_keys.hpp"
+
 #include <stdexcept>
-#include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -11,18 +11,6 @@
 
 namespace astrolabe::network {
 namespace {
-
-std::vector<std::string> keys(const ParameterProblems& problems) {
-    std::vector<std::string> keys;
-    for (const ParameterProblem& problem : problems) {
-        EXPECT_FALSE(problem.message.empty());
-        EXPECT_FALSE(problem.hint.empty());
-        keys.push_back(problem.key);
-    }
-    return keys;
-}
-
-using Keys = std::vector<std::string>;
 
 FlatParameters flat() {
     FlatParameters parameters;
