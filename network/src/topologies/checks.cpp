@@ -20,36 +20,43 @@ bool ParameterCheck::count(std::string_view key, std::int64_t value, std::int64_
     return false;
 }
 
-void ParameterCheck::rate_and_latency(std::string_view key, Bandwidth rate, Time latency) {
+void ParameterCheck::rate_limit(std::string_view key, Bandwidth rate) {
     if (rate > kMaxLinkRate) {
-        report(
-            fmt::format("{}.rate", key),
-            fmt::format("{}.rate is {}, expected at most {}", key, to_string(rate), to_string(kMaxLinkRate)),
-            "check the unit of the rate");
+        report(key,
+               fmt::format("{} is {}, expected at most {}", key, to_string(rate), to_string(kMaxLinkRate)),
+               "check the unit of the rate");
     }
+}
+
+void ParameterCheck::rate(std::string_view key, Bandwidth rate) {
+    if (rate <= Bandwidth(0)) {
+        report(key, fmt::format("{} is {}, expected more than 0", key, to_string(rate)),
+               "give the rate of a cable, for example 100Gbps");
+    }
+    rate_limit(key, rate);
+}
+
+void ParameterCheck::latency(std::string_view key, Time latency) {
     if (latency < Time(0) || latency > kMaxLinkLatency) {
-        report(fmt::format("{}.latency", key),
-               fmt::format("{}.latency is {}, expected 0 to {}", key, to_string(latency),
-                           to_string(kMaxLinkLatency)),
+        report(key,
+               fmt::format("{} is {}, expected 0 to {}", key, to_string(latency), to_string(kMaxLinkLatency)),
                "latency is the one-way time of the cable, for example 500ns");
     }
 }
 
-void ParameterCheck::host_link(const HostLinkParameters& link) {
-    if (link.rate <= Bandwidth(0)) {
-        report("link.rate", fmt::format("link.rate is {}, expected more than 0", to_string(link.rate)),
-               "give the rate of a host's cable, for example 100Gbps");
-    }
-    rate_and_latency("link", link.rate, link.latency);
+void ParameterCheck::cable(std::string_view key, const HostLinkParameters& link) {
+    rate(fmt::format("{}.rate", key), link.rate);
+    latency(fmt::format("{}.latency", key), link.latency);
 }
 
 void ParameterCheck::uplink(std::string_view key, const UplinkParameters& uplink) {
+    const std::string rate_key = fmt::format("{}.rate", key);
     if (uplink.rate < Bandwidth(0)) {
-        report(fmt::format("{}.rate", key),
-               fmt::format("{}.rate is {}, expected more than 0", key, to_string(uplink.rate)),
+        report(rate_key, fmt::format("{} is {}, expected more than 0", rate_key, to_string(uplink.rate)),
                "leave the rate out to derive it");
     }
-    rate_and_latency(key, uplink.rate, uplink.latency);
+    rate_limit(rate_key, uplink.rate);
+    latency(fmt::format("{}.latency", key), uplink.latency);
 }
 
 void ParameterCheck::switch_buffer(Bytes buffer) {

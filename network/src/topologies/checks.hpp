@@ -14,7 +14,11 @@ public:
     /// Is `value` in [least, most]?
     bool count(std::string_view key, std::int64_t value, std::int64_t least, std::int64_t most,
                std::string_view hint);
-    void host_link(const HostLinkParameters& link);
+    /// Of a cable that must be there; `key` is that of the value itself.
+    void rate(std::string_view key, Bandwidth rate);
+    void latency(std::string_view key, Time latency);
+    /// Both of the section `key`.
+    void cable(std::string_view key, const HostLinkParameters& link);
     void uplink(std::string_view key, const UplinkParameters& uplink);
     void switch_buffer(Bytes buffer);
     /// Uplink rate and oversubscription say the same thing twice: they must agree to a part in 10^6.
@@ -27,7 +31,7 @@ public:
     [[nodiscard]] ParameterProblems take() && { return std::move(problems_); }
 
 private:
-    void rate_and_latency(std::string_view key, Bandwidth rate, Time latency);
+    void rate_limit(std::string_view key, Bandwidth rate);
 
     ParameterProblems problems_;
 };

@@ -1,7 +1,17 @@
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <astrolabe/network/components.hpp>
 #include <astrolabe/network/topologies/fat_tree.hpp>
 #include <astrolabe/network/topologies/flat.hpp>
+#include <astrolabe/network/topologies/fully_connected.hpp>
+#include <astrolabe/network/topologies/hierarchical.hpp>
 #include <astrolabe/network/topologies/leaf_spine.hpp>
+#include <astrolabe/network/topologies/ring.hpp>
+#include <astrolabe/network/topologies/torus.hpp>
 
 namespace astrolabe {
 
@@ -11,13 +21,20 @@ struct EnumNames<network::LoadBalancing> {
         {{"flow_hash", network::LoadBalancing::kFlowHash}, {"spray", network::LoadBalancing::kSpray}}};
 };
 
+template <>
+struct EnumNames<network::ScaleUpKind> {
+    static constexpr std::array<std::pair<std::string_view, network::ScaleUpKind>, 2> kNames{
+        {{"switch", network::ScaleUpKind::kSwitch},
+         {"fully_connected", network::ScaleUpKind::kFullyConnected}}};
+};
+
 }  // namespace astrolabe
 
 namespace astrolabe::network {
 namespace {
 
-Schema<HostLinkParameters> host_link_schema() {
-    Schema<HostLinkParameters> schema("link", "the cable of a host");
+Schema<HostLinkParameters> host_link_schema(std::string name = "link") {
+    Schema<HostLinkParameters> schema(std::move(name), "the cable of a host");
     schema.optional("rate", &HostLinkParameters::rate, "rate of each direction", {Bandwidth(1), kMaxLinkRate})
         .optional("latency", &HostLinkParameters::latency, "one-way propagation", {Time(0), kMaxLinkLatency});
     return schema;
@@ -33,16 +50,90 @@ Schema<UplinkParameters> uplink_schema(std::string name) {
     return schema;
 }
 
-/// Keys every switched topology has.
+template <class Parameters>
+void add_link(Schema<Parameters>& schema) {
+    schema.section("link", &Parameters::link, host_link_schema(), "the cable of a host");
+}
+
+template <class Parameters>
+void add_switch_buffer(Schema<Parameters>& schema) {
+    schema.optional("switch_buffer", &Parameters::switch_buffer, "packet memory of each switch; 0: unlimited",
+                    {Bytes(0), {}});
+}
+
+template <class Parameters>
+void add_load_balancing(Schema<Parameters>& schema) {
+    schema.optional(
+        "load_balancing", &Parameters::load_balancing,
+        "which of several shortest paths: one per host pair by hash, or all evenly (ideal spraying)");
+}
+
+template <class Parameters>
+void add_check(Schema<Parameters>& schema) {
+    schema.check([](const Parameters& parameters) { return problems(parameters); });
+}
+
+/// Keys every tree has.
 template <class Parameters>
 void add_common(Schema<Parameters>& schema) {
-    schema.section("link", &Parameters::link, host_link_schema(), "the cable of a host")
-        .optional("switch_buffer", &Parameters::switch_buffer, "packet memory of each switch; 0: unlimited",
-                  {Bytes(0), {}})
-        .optional(
-            "load_balancing", &Parameters::load_balancing,
-            "which of several shortest paths: one per host pair by hash, or all evenly (ideal spraying)")
-        .check([](const Parameters& parameters) { return problems(parameters); });
+    add_link(schema);
+    add_switch_buffer(schema);
+    add_load_balancing(schema);
+    add_check(schema);
+}
+
+/// One value for all dimensions, or a list with one for each.
+template <class F>
+void add_per_dimension(Schema<TorusLinkParameters>& schema, std::string key,
+                       std::vector<F> TorusLinkParameters::*member, std::string help, Range<F> range) {
+    ParameterDescriptor descriptor{key,
+                                   ValueTraits<F>::type() + ", or list of " + ValueTraits<F>::type(),
+                                   ValueTraits<F>::format((TorusLinkParameters{}.*member).front()),
+                                   false,
+                                   range_text(range),
+                                   std::move(help),
+                                   {}};
+    schema.field(
+        std::move(descriptor),
+        [member, key, range](TorusLinkParameters& target, const ConfigNode& node, ReadContext& context) {
+            const bool many = node.is_sequence();
+            const std::span<const ConfigNode> items = many ? std::span(node.items) : std::span(&node, 1);
+            (target.*member).clear();
+            for (const ConfigNode& item : items) {
+                if (const std::optional<F> value =
+                        read_scalar<F>(item, (many ? "an item of '" : "'") + key + "'", context, range)) {
+                    (target.*member).push_back(*value);
+                }
+            }
+        },
+        [member](const TorusLinkParameters& source) -> std::optional<ConfigNode> {
+            std::vector<ConfigNode> items;
+            for (const F value : source.*member) {
+                items.push_back(ConfigNode::scalar(ValueTraits<F>::format(value)));
+            }
+            return items.size() == 1 ? std::move(items.front()) : ConfigNode::sequence(std::move(items));
+        });
+}
+
+Schema<TorusLinkParameters> torus_link_schema() {
+    Schema<TorusLinkParameters> schema("link", "the cables of each dimension");
+    add_per_dimension(schema, "rate", &TorusLinkParameters::rate,
+                      "rate of each direction of a cable, for all dimensions or for each",
+                      {Bandwidth(1), kMaxLinkRate});
+    add_per_dimension(schema, "latency", &TorusLinkParameters::latency,
+                      "one-way propagation, for all dimensions or for each", {Time(0), kMaxLinkLatency});
+    return schema;
+}
+
+Schema<ScaleUpParameters> scale_up_schema() {
+    Schema<ScaleUpParameters> schema("scale_up", "the network inside a package");
+    schema
+        .optional("kind", &ScaleUpParameters::kind,
+                  "a non-blocking switch, or a cable between every two hosts")
+        .optional("rate", &ScaleUpParameters::rate, "rate of each direction of a cable",
+                  {Bandwidth(1), kMaxLinkRate})
+        .optional("latency", &ScaleUpParameters::latency, "one-way propagation", {Time(0), kMaxLinkLatency});
+    return schema;
 }
 
 template <class Parameters>
@@ -54,11 +145,16 @@ FabricMaker maker(const Parameters& parameters, std::shared_ptr<const Fabric> (*
     };
 }
 
+/// For topologies with one shortest path between any two hosts, where there is nothing to hash.
+template <class Parameters>
+FabricMaker unseeded_maker(const Parameters& parameters,
+                           std::shared_ptr<const Fabric> (*build)(const Parameters&)) {
+    return [parameters, build](std::uint64_t) { return build(parameters); };
+}
+
 constexpr Range<std::int64_t> kCount{0, kMaxHosts};
 
-}  // namespace
-
-void register_builtin_topologies(Registry<FabricMaker>& registry) {
+void register_trees(Registry<FabricMaker>& registry) {
     Schema<FlatParameters> flat("flat", "every host on one non-blocking switch");
     flat.required("hosts", &FlatParameters::hosts, "number of hosts", {1, kMaxHosts});
     add_common(flat);
@@ -111,6 +207,60 @@ void register_builtin_topologies(Registry<FabricMaker>& registry) {
     add_common(fat_tree);
     registry.add<FatTreeParameters>(fat_tree,
                                     [](const FatTreeParameters& p) { return maker(p, build_fat_tree); });
+}
+
+void register_direct(Registry<FabricMaker>& registry) {
+    Schema<RingParameters> ring("ring", "hosts joined in a ring; hosts forward, the shorter way round");
+    ring.required("hosts", &RingParameters::hosts, "number of hosts", {1, kMaxHosts});
+    add_link(ring);
+    add_load_balancing(ring);
+    add_check(ring);
+    registry.add<RingParameters>(ring, [](const RingParameters& p) { return maker(p, build_ring); });
+
+    Schema<TorusParameters> torus("torus", "hosts on a grid whose lines are closed to rings; hosts forward");
+    torus
+        .list("sizes", &TorusParameters::sizes, "hosts along each dimension, the fastest-varying first", true,
+              {1, kMaxHosts})
+        .optional("double_links", &TorusParameters::double_links,
+                  "two cables instead of one where a dimension has two hosts")
+        .section("link", &TorusParameters::link, torus_link_schema(), "the cables of each dimension");
+    add_load_balancing(torus);
+    add_check(torus);
+    registry.add<TorusParameters>(torus, [](const TorusParameters& p) { return maker(p, build_torus); });
+
+    Schema<FullyConnectedParameters> fully_connected("fully_connected", "one cable between every two hosts");
+    fully_connected.required("hosts", &FullyConnectedParameters::hosts, "number of hosts", {1, kMaxHosts});
+    add_link(fully_connected);
+    add_check(fully_connected);
+    registry.add<FullyConnectedParameters>(fully_connected, [](const FullyConnectedParameters& p) {
+        return unseeded_maker(p, build_fully_connected);
+    });
+}
+
+void register_hierarchical(Registry<FabricMaker>& registry) {
+    Schema<HierarchicalParameters> hierarchical(
+        "hierarchical", "packages of hosts with a scale-up network each, and one scale-out switch for all");
+    hierarchical
+        .required("hosts", &HierarchicalParameters::hosts, "number of hosts, a multiple of hosts_per_package",
+                  {1, kMaxHosts})
+        .required("hosts_per_package", &HierarchicalParameters::hosts_per_package, "hosts in a package",
+                  {1, kMaxHosts})
+        .section("scale_up", &HierarchicalParameters::scale_up, scale_up_schema(),
+                 "the network inside a package")
+        .section("scale_out", &HierarchicalParameters::scale_out, host_link_schema("scale_out"),
+                 "the cable of a host to the scale-out switch");
+    add_switch_buffer(hierarchical);
+    add_check(hierarchical);
+    registry.add<HierarchicalParameters>(
+        hierarchical, [](const HierarchicalParameters& p) { return unseeded_maker(p, build_hierarchical); });
+}
+
+}  // namespace
+
+void register_builtin_topologies(Registry<FabricMaker>& registry) {
+    register_trees(registry);
+    register_direct(registry);
+    register_hierarchical(registry);
 }
 
 }  // namespace astrolabe::network

@@ -132,7 +132,7 @@ ParameterProblems problems(const FatTreeParameters& parameters) {
         check_size(check, p);
     }
     const bool counts_sound = check.sound();
-    check.host_link(p.link);
+    check.cable("link", p.link);
     check.uplink("edge_uplink", p.edge_uplink);
     check.uplink("aggregation_uplink", p.aggregation_uplink);
     check.switch_buffer(p.switch_buffer);

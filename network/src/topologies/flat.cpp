@@ -10,7 +10,7 @@ namespace astrolabe::network {
 ParameterProblems problems(const FlatParameters& parameters) {
     detail::ParameterCheck check;
     check.count("hosts", parameters.hosts, 1, kMaxHosts, "say how many hosts hang on the switch");
-    check.host_link(parameters.link);
+    check.cable("link", parameters.link);
     check.switch_buffer(parameters.switch_buffer);
     return std::move(check).take();
 }

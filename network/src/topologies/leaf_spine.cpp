@@ -35,7 +35,7 @@ ParameterProblems problems(const LeafSpineParameters& parameters) {
         }
     }
     const bool counts_sound = check.sound();
-    check.host_link(p.link);
+    check.cable("link", p.link);
     check.uplink("uplink", p.uplink);
     check.switch_buffer(p.switch_buffer);
     if (counts_sound) {

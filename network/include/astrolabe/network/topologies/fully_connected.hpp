@@ -1,0 +1,26 @@
+/// Fully connected: one full-duplex cable between every pair of hosts.
+///
+/// Every pair is 1 link apart and has that link to itself: n - 1 cables per host, n(n-1)/2 in all.
+/// `link.rate` is that of each cable, so a host sends up to (n-1)·link.rate in all, but never more than
+/// link.rate to one other host. Traffic is not relayed over third hosts.
+///
+/// Limits: the cables of all topologies, 2^24, allow 5,793 hosts. Routing tables grow with n², and with them
+/// one entry per link: some 100 MB for 1,024 hosts.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include <astrolabe/network/topologies/parameters.hpp>
+
+namespace astrolabe::network {
+
+struct FullyConnectedParameters {
+    std::int64_t hosts = 0;  ///< must be given, >= 1
+    HostLinkParameters link;
+};
+
+[[nodiscard]] ParameterProblems problems(const FullyConnectedParameters& parameters);
+[[nodiscard]] std::shared_ptr<const Fabric> build_fully_connected(const FullyConnectedParameters& parameters);
+
+}  // namespace astrolabe::network

@@ -1,0 +1,111 @@
+#include "checks.hpp"
+
+#include <fmt/format.h>
+
+#include <astrolabe/core/assert.hpp>
+#include <astrolabe/network/topologies/torus.hpp>
+
+namespace astrolabe::network {
+
+namespace {
+
+/// Cables per host along a dimension, in halves: each belongs to two hosts.
+std::int64_t half_cables(std::int64_t size, bool double_links) {
+    if (size == 1) {
+        return 0;
+    }
+    return size == 2 && !double_links ? 1 : 2;
+}
+
+void check_sizes(detail::ParameterCheck& check, const TorusParameters& p) {
+    if (p.sizes.empty() || p.sizes.size() > kMaxTorusDimensions) {
+        check.report(
+            "sizes",
+            fmt::format("sizes has {} dimensions, expected 1 to {}", p.sizes.size(), kMaxTorusDimensions),
+            "give the number of hosts along each dimension, for example [4, 4, 4]");
+        return;
+    }
+    for (std::size_t d = 0; d < p.sizes.size(); ++d) {
+        check.count(fmt::format("sizes.{}", d), p.sizes[d], 1, kMaxHosts,
+                    "a size is the number of hosts along a dimension");
+    }
+    if (!check.sound()) {
+        return;
+    }
+    std::int64_t hosts = 1;
+    std::int64_t halves = 0;
+    for (const std::int64_t size : p.sizes) {
+        if (hosts > kMaxHosts / size) {
+            check.report("sizes", fmt::format("the torus has more than {} hosts", kMaxHosts),
+                         "use fewer or smaller dimensions");
+            return;
+        }
+        hosts *= size;
+        halves += half_cables(size, p.double_links);
+    }
+    if (hosts * halves / 2 > kMaxCables) {
+        check.report("sizes", fmt::format("the torus has more than {} cables", kMaxCables),
+                     "use fewer dimensions");
+    }
+}
+
+template <class T>
+void check_per_dimension(detail::ParameterCheck& check, std::string_view key, const std::vector<T>& values,
+                         std::size_t dimensions,
+                         void (detail::ParameterCheck::*check_one)(std::string_view, T)) {
+    if (values.size() != 1 && values.size() != dimensions) {
+        check.report(key, fmt::format("{} has {} values for {} dimensions", key, values.size(), dimensions),
+                     "give one value for all dimensions, or one for each");
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        (check.*check_one)(values.size() == 1 ? std::string(key) : fmt::format("{}.{}", key, i), values[i]);
+    }
+}
+
+}  // namespace
+
+ParameterProblems problems(const TorusParameters& parameters) {
+    detail::ParameterCheck check;
+    check_sizes(check, parameters);
+    const std::size_t dimensions = parameters.sizes.size();
+    check_per_dimension(check, "link.rate", parameters.link.rate, dimensions, &detail::ParameterCheck::rate);
+    check_per_dimension(check, "link.latency", parameters.link.latency, dimensions,
+                        &detail::ParameterCheck::latency);
+    return std::move(check).take();
+}
+
+HostLinkParameters dimension_link(const TorusParameters& parameters, std::size_t dimension) {
+    const TorusLinkParameters& link = parameters.link;
+    return {link.rate[link.rate.size() == 1 ? 0 : dimension],
+            link.latency[link.latency.size() == 1 ? 0 : dimension]};
+}
+
+std::shared_ptr<const Fabric> build_torus(const TorusParameters& parameters) {
+    ASTROLABE_ASSERT(problems(parameters).empty(), "parameters are checked before a fabric is built");
+    std::size_t hosts = 1;
+    for (const std::int64_t size : parameters.sizes) {
+        hosts *= static_cast<std::size_t>(size);
+    }
+    FabricBuilder builder("torus");
+    for (std::size_t i = 0; i < hosts; ++i) {
+        builder.add_host(fmt::format("host {}", i));
+    }
+    std::size_t stride = 1;  // between neighbours along the dimension
+    for (std::size_t d = 0; d < parameters.sizes.size(); ++d) {
+        const auto size = static_cast<std::size_t>(parameters.sizes[d]);
+        const HostLinkParameters link = dimension_link(parameters, d);
+        const LinkParameters cable{link.rate, link.latency, Bytes(0)};
+        for (std::size_t host = 0; host < hosts && size > 1; ++host) {
+            const std::size_t position = host / stride % size;
+            if (position + 1 < size) {
+                builder.connect(NodeId(host), NodeId(host + stride), cable);
+            } else if (size > 2 || parameters.double_links) {
+                builder.connect(NodeId(host), NodeId(host - position * stride), cable);
+            }
+        }
+        stride *= size;
+    }
+    return std::move(builder).build(parameters.load_balancing, static_cast<std::uint64_t>(parameters.seed));
+}
+
+}  // namespace astrolabe::network
