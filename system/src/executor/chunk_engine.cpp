@@ -10,7 +10,6 @@ namespace {
 /// Often enough for a progress line, too seldom to cost anything.
 constexpr std::uint64_t kDeliveriesPerBeat = 4096;
 
-constexpr unsigned kActionBits = 24;
 constexpr unsigned kPositionBits = 20;
 constexpr unsigned kChunkBits = 64 - kActionBits - kPositionBits;
 

@@ -27,6 +27,8 @@ CompiledSchedule::CompiledSchedule(const CollectiveSchedule& schedule)
         first_actions.push_back(first_actions.back() +
                                 static_cast<std::uint32_t>(schedule.program(rank).actions.size()));
     }
+    ASTROLABE_ASSERT(first_actions.back() <= std::uint32_t{1} << kActionBits,
+                     "the token of a message can name every action");
     actions_.resize(first_actions.back());
     const std::uint64_t columns = kind_ == CollectiveKind::kAllToAll ? ranks_ : schedule.block_count();
     sends_below_.assign(columns + 1, 0);
@@ -131,7 +133,6 @@ void CompiledSchedule::compile(const RankProgram& program, const std::vector<std
         unlocks_.push_back(gate);
     }
 
-    ASTROLABE_ASSERT(range.action_count < kStarted, "the count of actions leaves room for a flag");
     range.arrived_word = kFirstCounter + static_cast<std::uint32_t>(counters.size());
     range.state_words = range.arrived_word + (range.action_count + 31) / 32;
     initial_state_.push_back(range.action_count);

@@ -11,7 +11,8 @@
 ///     action: its message has arrived
 /// `initial_state` is that of all ranks one after another; a chunk starts as a copy of it.
 ///
-/// Complexity: building O(actions + dependencies); memory the same, shared by all chunks.
+/// Complexity: building O(actions + dependencies); memory the same, shared by all chunks, and the state:
+/// ranks · (gates + actions of a rank / 32) words, once here and once for every chunk under way.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,7 @@ namespace astrolabe::system::detail {
 
 inline constexpr std::uint32_t kNone = 0xffffffff;
 inline constexpr std::uint32_t kStarted = std::uint32_t{1} << 31;
+inline constexpr unsigned kActionBits = 24;  ///< of an action's number, over all programs of a schedule
 
 struct CompiledAction {
     bool is_send = false;
