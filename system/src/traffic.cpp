@@ -31,14 +31,6 @@ Bytes Traffic::bytes_sent_max() const {
     return most;
 }
 
-Bytes Traffic::bytes_received_max() const {
-    Bytes most;
-    for (const RankTraffic& rank : ranks) {
-        most = std::max(most, rank.bytes_received);
-    }
-    return most;
-}
-
 void Traffic::add(const Traffic& other, std::int64_t times) {
     ASTROLABE_ASSERT(ranks.size() == other.ranks.size(), "traffic of the same ranks");
     for (std::size_t i = 0; i < ranks.size(); ++i) {

@@ -26,7 +26,6 @@ struct Traffic {
     [[nodiscard]] Bytes bytes() const;  ///< over all ranks
     [[nodiscard]] std::uint64_t messages() const;
     [[nodiscard]] Bytes bytes_sent_max() const;
-    [[nodiscard]] Bytes bytes_received_max() const;
 
     /// Adds `times` copies of `other`, which has the same ranks.
     void add(const Traffic& other, std::int64_t times = 1);

@@ -66,9 +66,7 @@ public:
     std::span<const FlowId> update();
 
     [[nodiscard]] double rate(FlowId flow) const { return flows_[flow.index()].rate; }
-    [[nodiscard]] bool is_active(FlowId flow) const { return flows_[flow.index()].active_slot != kNone; }
     [[nodiscard]] std::size_t active_count() const { return active_.size(); }
-    [[nodiscard]] double capacity(LinkId link) const { return links_[link.index()].capacity; }
     /// Σ a·x of the active flows on the link. O(flows on the link).
     [[nodiscard]] double load(LinkId link) const;
     [[nodiscard]] const Counters& counters() const { return counters_; }
