@@ -5,7 +5,7 @@
 /// listed, that has not finished; the time until that one finishes is charged to it, then the next unfinished
 /// one is looked at. That is the rule of program.hpp without keeping finish times.
 ///
-/// Memory: one bit per (operation, rank), one time per (collective name, rank).
+/// Memory: one bit per (operation, rank), one time per (operation name, rank) and per (iteration, rank).
 #pragma once
 
 #include "continuation.hpp"
@@ -88,7 +88,7 @@ private:
     std::vector<OperationId> compute_;                                 // in program order
     std::vector<bool> ends_iteration_;                                 // by index into compute_
     IndexedVector<OperationId, std::vector<OperationId>> dependents_;  // collectives, in program order
-    std::vector<std::string> names_;                                   // of collectives, one each
+    std::vector<std::string> names_;                                   // of operations, each once
     IndexedVector<OperationId, std::uint32_t> name_of_;
     IndexedVector<RankId, Rank> ranks_;
     IndexedVector<RankId, std::vector<Time>> exposed_;  // by name
