@@ -320,6 +320,27 @@ TEST(FluidBackend, ATransferBeyondTheEndOfTimeIsAStall) {
     EXPECT_TRUE(recorder.order.empty());
 }
 
+TEST(FluidBackend, AtLengthsOfDaysATimeIsAsExactAsADouble) {
+    // k messages of 100,000 B at B/k each end at k·8e17/B ps, at most 2.7e18 ps, 31 days. Rate, time per byte
+    // and their product with the size are rounded once each: relative 3·2^-53, 900 ps.
+    for (const int k : {3, 7, 10}) {
+        const Bandwidth rate(k == 7 ? 5 : 3);
+        FluidBackend backend(flat(k + 1, rate));
+        Recorder recorder(backend);
+        for (int i = 1; i <= k; ++i) {
+            recorder.send(static_cast<std::uint64_t>(i), i, 0, Bytes(100'000));
+        }
+        backend.run();
+        const Time exact = kLatency + Bytes(100'000 * k) / rate;
+        const Time error(static_cast<std::int64_t>(static_cast<double>(exact.count()) * 3 * 0x1p-53));
+        ASSERT_EQ(recorder.times.size(), static_cast<std::size_t>(k));
+        for (const auto& [token, time] : recorder.times) {
+            EXPECT_GE(time, exact - error - 1_ps) << token << " of " << k;  // 1 ps: both were rounded up
+            EXPECT_LE(time, exact + error + 1_ps) << token << " of " << k;
+        }
+    }
+}
+
 TEST(FluidBackend, StatisticsCountWholeMessagesPerLink) {
     const std::shared_ptr<const Fabric> fabric = flat(3);
     FluidBackend backend(fabric);

@@ -21,8 +21,9 @@
 /// connection's rate: exactly (128-bit integers where needed) if the rate is a whole number of bit/s and no
 /// fraction of a byte was pending, as for a message alone on its path. Otherwise a time that exceeds a
 /// picosecond by less than 2^-36 of the time since that change, and by less than 1/4 ps, counts as that
-/// picosecond: messages that end together end at the same picosecond, at most 1/4 ps early. A time beyond
-/// Time::max() never comes and shows as a stall.
+/// picosecond: messages that end together end at the same picosecond, at most 1/4 ps early. Doubles carry 53
+/// bits, so from 2^50 ps (19 minutes) without a change of rate on, such a time may also err by a few 2^-53 of
+/// itself: 1 ps in 2.5 hours. A time beyond Time::max() never comes and shows as a stall.
 ///
 /// Conservation. A message is finished by its size, never by accumulated amounts; statistics count whole
 /// messages.
