@@ -1,8 +1,7 @@
 #include <algorithm>
 #include <limits>
-#include <queue>
+#include <map>
 #include <span>
-#include <tuple>
 #include <utility>
 
 #include <astrolabe/core/assert.hpp>
@@ -108,8 +107,11 @@ std::unique_ptr<const ShortestPathRouting::Table> ShortestPathRouting::make_tabl
                 const LinkId away(first.index() + i);
                 const NodeId neighbour = fabric_.target(away);
                 const std::uint32_t index = forwarding_index_[neighbour];
+                if (index == kLeaf || distance[index] <= reach + 1) {
+                    continue;  // no link costs less than 1
+                }
                 const std::uint64_t length = reach + fabric_.link(fabric_.link(away).reverse).cost;
-                if (index != kLeaf && length < distance[index]) {
+                if (length < distance[index]) {
                     distance[index] = length;
                     buckets[length % buckets.size()].push_back(neighbour);
                     ++waiting;
@@ -132,7 +134,8 @@ std::unique_ptr<const ShortestPathRouting::Table> ShortestPathRouting::make_tabl
         for (std::size_t i = 0; i < fabric_.out_degree(node); ++i) {
             const LinkId link(first.index() + i);
             const std::uint32_t next = forwarding_index_[fabric_.target(link)];
-            if (next != kLeaf && distance[next] + fabric_.link(link).cost == distance[index]) {
+            if (next != kLeaf && distance[next] < distance[index] &&
+                distance[next] + fabric_.link(link).cost == distance[index]) {
                 links.push_back(link);
             }
         }
@@ -215,42 +218,43 @@ Route ShortestPathRouting::single_path(HostId source, HostId destination) const 
 
 Route ShortestPathRouting::spread(HostId source, HostId destination) const {
     struct Arrival {
-        std::uint64_t length;  // from the source, the same on all paths
         NodeId node;
-        std::size_t leg;  // so that arrivals at one node are added up in a fixed order
         double share;
         Time latency;
         std::size_t hops;
     };
-    const auto later = [](const Arrival& a, const Arrival& b) {
-        return std::tie(a.length, a.node, a.leg) > std::tie(b.length, b.node, b.leg);
-    };
-    // Links cost something, so when a node comes up everything that reaches it has.
+    // By distance from the source, which is the same on all paths to a node. Links cost something, so a stage
+    // is complete before it is entered.
     const NodeId target = fabric_.node_of(destination);
-    std::priority_queue<Arrival, std::vector<Arrival>, decltype(later)> arrivals(later);
-    arrivals.push({0, fabric_.node_of(source), 0, 1.0, Time(0), 0});
+    std::map<std::uint64_t, std::vector<Arrival>> stages;
+    stages[0].push_back({fabric_.node_of(source), 1.0, Time(0), 0});
     Route route;
     while (true) {
-        Arrival here = arrivals.top();
-        arrivals.pop();
-        while (!arrivals.empty() && arrivals.top().node == here.node) {
-            here.share += arrivals.top().share;
-            here.latency = std::max(here.latency, arrivals.top().latency);
-            here.hops = std::max(here.hops, arrivals.top().hops);
-            arrivals.pop();
-        }
-        if (here.node == target) {
-            route.latency = here.latency;
-            route.hops = here.hops;
-            return route;
-        }
-        const std::span<const LinkId> links = next_links(here.node, destination);
-        const double share = here.share / static_cast<double>(links.size());
-        for (const LinkId id : links) {
-            const Link& link = fabric_.link(id);
-            arrivals.push({here.length + link.cost, fabric_.target(id), route.legs.size(), share,
-                           here.latency + link.latency, here.hops + 1});
-            route.legs.push_back({id, share});
+        const std::uint64_t length = stages.begin()->first;
+        std::vector<Arrival> stage = std::move(stages.begin()->second);
+        stages.erase(stages.begin());
+        std::stable_sort(stage.begin(), stage.end(),
+                         [](const Arrival& a, const Arrival& b) { return a.node < b.node; });
+        for (std::size_t i = 0; i < stage.size();) {
+            Arrival here = stage[i];
+            for (++i; i < stage.size() && stage[i].node == here.node; ++i) {
+                here.share += stage[i].share;
+                here.latency = std::max(here.latency, stage[i].latency);
+                here.hops = std::max(here.hops, stage[i].hops);
+            }
+            if (here.node == target) {
+                route.latency = here.latency;
+                route.hops = here.hops;
+                return route;
+            }
+            const std::span<const LinkId> links = next_links(here.node, destination);
+            const double share = here.share / static_cast<double>(links.size());
+            for (const LinkId id : links) {
+                const Link& link = fabric_.link(id);
+                route.legs.push_back({id, share});
+                stages[length + link.cost].push_back(
+                    {fabric_.target(id), share, here.latency + link.latency, here.hops + 1});
+            }
         }
     }
 }
