@@ -4,6 +4,8 @@
 // crossbar is never contended while they keep step. all_reduce is a reduce_scatter, a barrier on its N-1
 // receptions, and an all_gather. Positions and blocks are relative: program 0 serves every rank.
 
+#include "direct.hpp"
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,33 +14,82 @@
 
 namespace astrolabe::system {
 
+namespace detail {
+
 namespace {
 
-void scatter(ScheduleBuilder& builder, Position ranks, CollectiveKind kind,
-             std::vector<ActionIndex>& received) {
-    const bool reduce = kind != CollectiveKind::kAllToAll;
-    for (Position distance = 1; distance < ranks; ++distance) {
-        const BlockReference block{.block = distance};
-        builder.send(0, distance, {&block, 1}, {});
+class DirectWriter {
+public:
+    DirectWriter(CollectiveKind kind, Position ranks, Position window)
+        : kind_(kind),
+          ranks_(ranks),
+          window_(window),
+          builder_(kind, ranks, kind == CollectiveKind::kAllToAll ? std::uint64_t{ranks} * ranks : ranks,
+                   Symmetry::kRotation) {}
+
+    /// Sends every other rank its block.
+    void scatter() {
+        const bool reduce = kind_ != CollectiveKind::kAllToAll;
+        for (Position distance = 1; distance < ranks_; ++distance) {
+            send(distance, {.block = distance});
+        }
+        for (Position distance = 1; distance < ranks_; ++distance) {
+            const Position peer = ranks_ - distance;
+            const BlockReference block{.source = reduce ? 0 : peer, .block = 0};
+            scattered_.push_back(builder_.receive(0, peer, {&block, 1}, {}, reduce));
+        }
     }
-    for (Position distance = 1; distance < ranks; ++distance) {
-        const Position peer = ranks - distance;
-        const BlockReference block{.source = reduce ? 0 : peer, .block = 0};
-        received.push_back(builder.receive(0, peer, {&block, 1}, {}, reduce));
+
+    /// Sends every other rank the own block, once all that was scattered has arrived.
+    void gather() {
+        for (Position distance = 1; distance < ranks_; ++distance) {
+            send(distance, {.block = 0});
+        }
+        for (Position distance = 1; distance < ranks_; ++distance) {
+            const Position peer = ranks_ - distance;
+            const BlockReference block{.block = peer};
+            builder_.receive(0, peer, {&block, 1}, {}, false);
+        }
     }
+
+    [[nodiscard]] CollectiveSchedule finish() && { return std::move(builder_).build(); }
+
+private:
+    void send(Position distance, BlockReference block) {
+        std::vector<ActionIndex> after;
+        if (distance <= window_) {
+            after = scattered_;  // later sends wait for one of these
+        }
+        if (sends_.size() >= window_) {
+            after.push_back(sends_[sends_.size() - window_]);
+        }
+        sends_.push_back(builder_.send(0, distance, {&block, 1}, after));
+    }
+
+    CollectiveKind kind_;
+    Position ranks_;
+    Position window_;
+    ScheduleBuilder builder_;
+    std::vector<ActionIndex> sends_;
+    std::vector<ActionIndex> scattered_;  // receptions
+};
+
+}  // namespace
+
+CollectiveSchedule direct_exchange(CollectiveKind kind, Position ranks, Position window) {
+    DirectWriter writer(kind, ranks, window);
+    if (kind != CollectiveKind::kAllGather) {
+        writer.scatter();
+    }
+    if (kind == CollectiveKind::kAllReduce || kind == CollectiveKind::kAllGather) {
+        writer.gather();
+    }
+    return std::move(writer).finish();
 }
 
-void gather(ScheduleBuilder& builder, Position ranks, const std::vector<ActionIndex>& after) {
-    const BlockReference own{.block = 0};
-    for (Position distance = 1; distance < ranks; ++distance) {
-        builder.send(0, distance, {&own, 1}, after);
-    }
-    for (Position distance = 1; distance < ranks; ++distance) {
-        const Position peer = ranks - distance;
-        const BlockReference block{.block = peer};
-        builder.receive(0, peer, {&block, 1}, {}, false);
-    }
-}
+}  // namespace detail
+
+namespace {
 
 class Direct final : public CollectiveAlgorithm {
 public:
@@ -50,17 +101,7 @@ public:
 
     [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, Position ranks,
                                               unsigned /*variant*/) const override {
-        const std::uint64_t blocks =
-            kind == CollectiveKind::kAllToAll ? std::uint64_t{ranks} * ranks : std::uint64_t{ranks};
-        ScheduleBuilder builder(kind, ranks, blocks, Symmetry::kRotation);
-        std::vector<ActionIndex> received;
-        if (kind != CollectiveKind::kAllGather) {
-            scatter(builder, ranks, kind, received);
-        }
-        if (kind == CollectiveKind::kAllReduce || kind == CollectiveKind::kAllGather) {
-            gather(builder, ranks, received);
-        }
-        return std::move(builder).build();
+        return detail::direct_exchange(kind, ranks, detail::kNoWindow);
     }
 };
 
