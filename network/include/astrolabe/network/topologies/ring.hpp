@@ -6,7 +6,7 @@
 ///
 /// With rates r per cable and direction, the two halves of a ring exchange 2·r each way (r for two hosts).
 /// Uniform all-to-all of m bytes per pair loads every link of an even ring, opposite traffic split both ways,
-/// with m·n²/8 bytes. Forwarding costs a host nothing: cut-through, no end-point work.
+/// with m·n²/8 bytes. Forwarding takes the rate of a host's cables and nothing else of it.
 #pragma once
 
 #include <cstdint>

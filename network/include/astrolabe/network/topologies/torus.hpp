@@ -12,8 +12,7 @@
 ///
 /// A link (one direction of one cable) of dimension d has link.rate[d] and link.latency[d]. A host has two
 /// links out in a dimension of more than 2 and sends 2·rate there in all; a ring algorithm that goes one way
-/// round uses one of them and runs at `rate`. Cutting dimension d in two halves cuts
-/// 2·(hosts / n_d)·rate each way.
+/// round uses one of them and runs at `rate`. Halving such a dimension cuts 2·(hosts / n_d)·rate each way.
 ///
 /// Routing is shortest-path with equal-cost multipath like everywhere (shortest_path_routing.hpp): a flow
 /// takes one of the orders in which its steps can be made, picked hop by hop by hash (`flow_hash`), or
