@@ -102,11 +102,15 @@ Case random_case() {
         }
     }
     system::SystemOptions options =
-        options_with(*rc::gen::element(system::make_ring(), system::make_direct()),
+        options_with(*rc::gen::element(system::make_ring(), system::make_direct(),
+                                       system::make_bidirectional_ring(), system::make_windowed_direct(2)),
                      *in_range<std::uint32_t>(1, 9), *in_range<std::uint32_t>(1, 5));
     if (*in_range(0, 2) == 0) {
         options.collectives[static_cast<std::size_t>(CollectiveKind::kAllReduce)].algorithm =
-            system::make_double_binary_tree();
+            *rc::gen::element(system::make_double_binary_tree(), system::make_halving_doubling(),
+                              system::make_recursive_doubling());
+        options.collectives[static_cast<std::size_t>(CollectiveKind::kAllToAll)].algorithm =
+            *rc::gen::element(system::make_bruck(), system::make_pairwise());
     }
     options.scheduling = *rc::gen::element(system::Scheduling::kLifo, system::Scheduling::kFifo);
     options.injection_latency = Time(*rc::gen::element(0, 300));

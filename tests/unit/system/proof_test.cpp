@@ -100,18 +100,46 @@ std::string build_error(const Draft& draft) {
     return "";
 }
 
-/// Small schedules in which every dependency and every reduction is needed.
+/// Small schedules in which every dependency is needed.
 std::vector<Draft> subjects() {
     return {Draft(make_ring()->schedule(CollectiveKind::kReduceScatter, 4, 0)),
             Draft(make_ring()->schedule(CollectiveKind::kAllReduce, 4, 0)),
             Draft(make_direct()->schedule(CollectiveKind::kReduceScatter, 3, 0)),
             Draft(make_direct()->schedule(CollectiveKind::kAllReduce, 4, 0)),
             Draft(make_double_binary_tree()->schedule(CollectiveKind::kAllReduce, 6, 0)),
-            Draft(make_double_binary_tree()->schedule(CollectiveKind::kAllReduce, 7, 1))};
+            Draft(make_double_binary_tree()->schedule(CollectiveKind::kAllReduce, 7, 1)),
+            Draft(make_bidirectional_ring()->schedule(CollectiveKind::kAllReduce, 4, 1)),
+            Draft(make_bruck()->schedule(CollectiveKind::kAllToAll, 7, 0)),
+            Draft(make_bruck()->schedule(CollectiveKind::kAllGather, 8, 0)),
+            Draft(make_halving_doubling()->schedule(CollectiveKind::kReduceScatter, 8, 0)),
+            Draft(make_halving_doubling()->schedule(CollectiveKind::kAllGather, 8, 0)),
+            Draft(make_recursive_doubling()->schedule(CollectiveKind::kAllReduce, 4, 0)),
+            Draft(make_recursive_doubling()->schedule(CollectiveKind::kAllReduce, 6, 0))};
+}
+
+/// Every algorithm and kind over a few ranks, powers of two and others.
+std::vector<Draft> all_small_schedules() {
+    std::vector<Draft> drafts;
+    for (const AlgorithmEntry& entry : builtin_algorithms()) {
+        for (const CollectiveKind kind : kKinds) {
+            for (const Position ranks : {2U, 4U, 5U, 6U}) {
+                if (entry.algorithm->refusal(kind, ranks)) {
+                    continue;
+                }
+                for (unsigned variant = 0; variant < entry.algorithm->variants(kind, ranks); ++variant) {
+                    drafts.emplace_back(entry.algorithm->schedule(kind, ranks, variant));
+                }
+            }
+        }
+    }
+    return drafts;
 }
 
 TEST(Mutation, TakingApartAndPuttingTogetherChangesNothing) {
     for (const Draft& draft : subjects()) {
+        EXPECT_FALSE(prove(draft.build()));
+    }
+    for (const Draft& draft : all_small_schedules()) {
         EXPECT_FALSE(prove(draft.build()));
     }
 }
@@ -133,7 +161,7 @@ TEST(Mutation, EveryDroppedDependencyIsFound) {
 }
 
 TEST(Mutation, EveryFlippedReductionIsFound) {
-    for (const Draft& draft : subjects()) {
+    for (const Draft& draft : all_small_schedules()) {
         for (std::size_t rank = 0; rank < draft.ranks.size(); ++rank) {
             for (std::size_t action = 0; action < draft.ranks[rank].size(); ++action) {
                 Draft broken = draft;
@@ -151,11 +179,13 @@ TEST(Mutation, EveryFlippedReductionIsFound) {
 
 TEST(Mutation, EveryChangedBlockIsFound) {
     // The block is changed at both ends, else putting together fails already.
-    for (const Draft& draft : subjects()) {
+    for (const Draft& draft : all_small_schedules()) {
         const CollectiveSchedule intact = draft.build();
         if (draft.block_count == 1) {
             continue;
         }
+        const auto columns = static_cast<BlockIndex>(
+            draft.kind == CollectiveKind::kAllToAll ? draft.ranks.size() : draft.block_count);
         for (Position rank = 0; rank < draft.ranks.size(); ++rank) {
             for (std::size_t action = 0; action < draft.ranks[rank].size(); ++action) {
                 Draft broken = draft;
@@ -164,9 +194,38 @@ TEST(Mutation, EveryChangedBlockIsFound) {
                     continue;
                 }
                 const ActionIndex match = intact.program(rank).actions[action].match;
-                step.blocks[0].block =
-                    (step.blocks[0].block + 1) % static_cast<BlockIndex>(draft.block_count);
+                step.blocks[0].block = (step.blocks[0].block + 1) % columns;
                 broken.ranks[step.peer][match].blocks = step.blocks;
+                EXPECT_TRUE(prove(broken.build()))
+                    << to_string(draft.kind) << " rank " << rank << " action " << action;
+            }
+        }
+    }
+}
+
+/// Takes an action out; what waited for it waits for it no longer.
+void erase_action(std::vector<Draft::Step>& steps, ActionIndex action) {
+    steps.erase(steps.begin() + action);
+    for (Draft::Step& step : steps) {
+        std::erase(step.after, action);
+        for (ActionIndex& dependency : step.after) {
+            dependency -= dependency > action ? 1 : 0;
+        }
+    }
+}
+
+TEST(Mutation, EveryDroppedMessageIsFound) {
+    for (const Draft& draft : all_small_schedules()) {
+        const CollectiveSchedule intact = draft.build();
+        for (Position rank = 0; rank < draft.ranks.size(); ++rank) {
+            for (ActionIndex action = 0; action < draft.ranks[rank].size(); ++action) {
+                if (draft.ranks[rank][action].kind != Action::Kind::kSend) {
+                    continue;
+                }
+                Draft broken = draft;
+                erase_action(broken.ranks[draft.ranks[rank][action].peer],
+                             intact.program(rank).actions[action].match);
+                erase_action(broken.ranks[rank], action);
                 EXPECT_TRUE(prove(broken.build()))
                     << to_string(draft.kind) << " rank " << rank << " action " << action;
             }

@@ -1,7 +1,5 @@
 // Writing schedules: matching, symmetries, sizes, and every mistake the builder names.
 
-#include "exclusive_or_exchange.hpp"
-
 #include <bit>
 #include <stdexcept>
 #include <string>
@@ -100,7 +98,8 @@ TEST(Symmetry, RotationResolvesModuloTheRanks) {
 
 TEST(Symmetry, ExclusiveOrSchedulesAreProvenAndResolved) {
     for (const Position ranks : {2U, 4U, 8U, 32U}) {
-        const CollectiveSchedule schedule = testing::exclusive_or_all_reduce(ranks);
+        const CollectiveSchedule schedule =
+            make_recursive_doubling()->schedule(CollectiveKind::kAllReduce, ranks, 0);
         EXPECT_FALSE(prove(schedule)) << ranks;
         EXPECT_EQ(schedule.resolve(ranks - 1, Position{1}), ranks - 2);
         // Pairwise exchange of all blocks, 1, 2, 4 … apart: log2 N messages of the whole vector.

@@ -6,14 +6,27 @@
 ///     ring                reduce_scatter, all_gather (S: the result)   (N-1)(α + Sβ/N)
 ///                         all_reduce                                  2(N-1)(α + Sβ/N)
 ///                         all_to_all, forwarded by software           N(N-1)/2 · (α + Sβ/N)
+///     bidirectional_ring  as ring; all_to_all, H = ⌊N/2⌋:
+///                         every direction with a port of its own      H(H+1)/2 · (α + Sβ/N)
 ///     direct              reduce_scatter, all_to_all                  α + (N-1)Sβ/N
 ///                         all_gather (S: the result)                  α + (N-1)Sβ/N
 ///                         all_reduce                                  2[α + (N-1)Sβ/N]
+///     windowed_direct     as direct, with ⌈(N-1)/W⌉α for every α
+///     pairwise            all_to_all                                  (N-1)(α + Sβ/N)
+///     bruck               all_to_all, N = 2^k                         k(α + Sβ/2)
+///                         all_gather (S: the result)                  ⌈log2 N⌉α + (N-1)Sβ/N
+///     halving_doubling    reduce_scatter, all_gather (S: the result), N = 2^k
+///                                                                     kα + (N-1)Sβ/N
+///                         all_reduce, N = 2^k                         2[kα + (N-1)Sβ/N]
+///     recursive_doubling  all_reduce, N = 2^k                         k(α + Sβ)
 ///     double_binary_tree  all_reduce, N = 2^k: contention-free        2k(α + Sβ)
 ///
+/// Folding to the P = 2^⌊log2 N⌋ < N first ranks adds, contention-free, 2(α + Sβ) to an all_reduce over P.
+///
 /// Limits: reduction costs nothing; algorithms do not know the fabric under them.
-/// Complexity: ring and direct build one program for all ranks (N actions; N² for the ring's all_to_all), the
-/// trees one small program per rank.
+/// Complexity: one program for all ranks, except that the trees and what is folded have one per rank. Actions
+/// of a program: N (ring, direct, pairwise), N² (the rings' all_to_all), log N (the others). Blocks it names:
+/// of the order of N, N² for the rings' all_to_all, N log N for bruck's all_to_all and recursive_doubling.
 #pragma once
 
 #include <memory>
@@ -36,8 +49,34 @@ struct AlgorithmEntry {
 /// All kinds: neighbours on a ring, one message at a time, each step waiting for the one before.
 [[nodiscard]] std::shared_ptr<const CollectiveAlgorithm> make_ring();
 
+/// All kinds: even chunks go round the ring one way, odd chunks the other. An all_to_all sends every block
+/// the shorter way; only the block for the rank opposite (even N) alternates.
+[[nodiscard]] std::shared_ptr<const CollectiveAlgorithm> make_bidirectional_ring();
+
 /// All kinds: every rank sends to every other at once, to rank i+1, i+2, … in this order.
 [[nodiscard]] std::shared_ptr<const CollectiveAlgorithm> make_direct();
+
+/// W of the registered windowed_direct.
+inline constexpr Position kDefaultSendWindow = 8;
+
+/// All kinds: as direct, with at most `window` >= 1 sends of a rank under way; the k-th waits until the
+/// (k - window)-th has been delivered.
+[[nodiscard]] std::shared_ptr<const CollectiveAlgorithm> make_windowed_direct(
+    Position window = kDefaultSendWindow);
+
+/// all_to_all, one partner at a time: i xor k where N is a power of two, else to i+k and from i-k. A step
+/// waits for the send and the receive of the one before.
+[[nodiscard]] std::shared_ptr<const CollectiveAlgorithm> make_pairwise();
+
+/// all_to_all and all_gather in ⌈log2 N⌉ steps for any N; the all_to_all forwards blocks.
+[[nodiscard]] std::shared_ptr<const CollectiveAlgorithm> make_bruck();
+
+/// All kinds but all_to_all: halves what is exchanged with i xor 1, 2, 4, …, and doubles it on the way back.
+/// Any N: ranks beyond the largest power of two hand over first and get their result last.
+[[nodiscard]] std::shared_ptr<const CollectiveAlgorithm> make_halving_doubling();
+
+/// all_reduce: exchanges the whole vector with i xor 1, 2, 4, …; any N as halving_doubling.
+[[nodiscard]] std::shared_ptr<const CollectiveAlgorithm> make_recursive_doubling();
 
 /// all_reduce for any N: reduce up and broadcast down a binary tree; odd chunks use a second tree in which
 /// the leaves of the first are interior, so two chunks load every rank equally.

@@ -1,0 +1,61 @@
+// Bidirectional ring: both directions of a full-duplex ring carry load (three-layers 3.5).
+//
+// reduce_scatter, all_gather and all_reduce: variant 0 is the clockwise ring and variant 1 its mirror image,
+// so the chunks of a collective alternate directions. all_to_all: every block goes the shorter way round, so
+// one chunk already loads both directions; for an even N the block for the rank opposite has two shortest
+// ways, and the chunks alternate between them.
+
+#include "ring.hpp"
+
+#include <memory>
+#include <string>
+
+#include <astrolabe/system/collectives.hpp>
+
+namespace astrolabe::system {
+
+namespace {
+
+using detail::RingDirection;
+using detail::RingWriter;
+
+CollectiveSchedule shorter_way_round(Position ranks, RingDirection tie) {
+    ScheduleBuilder builder = detail::ring_builder(CollectiveKind::kAllToAll, ranks);
+    for (const RingDirection direction : {RingDirection::kClockwise, RingDirection::kCounterClockwise}) {
+        RingWriter ring(builder, ranks, direction);
+        for (Position distance = 1; 2 * distance <= ranks; ++distance) {
+            if (2 * distance < ranks || direction == tie) {
+                ring.deliver(distance);
+            }
+        }
+    }
+    return std::move(builder).build();
+}
+
+class BidirectionalRing final : public CollectiveAlgorithm {
+public:
+    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind /*kind*/,
+                                                     Position /*ranks*/) const override {
+        return std::nullopt;
+    }
+    [[nodiscard]] unsigned variants(CollectiveKind kind, Position ranks) const override {
+        const bool has_choice = kind != CollectiveKind::kAllToAll || ranks % 2 == 0;
+        return has_choice ? 2 : 1;
+    }
+
+    [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, Position ranks,
+                                              unsigned variant) const override {
+        const RingDirection direction =
+            variant == 0 ? RingDirection::kClockwise : RingDirection::kCounterClockwise;
+        return kind == CollectiveKind::kAllToAll ? shorter_way_round(ranks, direction)
+                                                 : detail::one_way_ring(kind, ranks, direction);
+    }
+};
+
+}  // namespace
+
+std::shared_ptr<const CollectiveAlgorithm> make_bidirectional_ring() {
+    return std::make_shared<BidirectionalRing>();
+}
+
+}  // namespace astrolabe::system

@@ -1,0 +1,48 @@
+// Windowed direct: the direct exchange with at most W sends of a rank under way (three-layers 3.4,
+// `directW`).
+//
+// A schedule cannot wait for whichever send is delivered first, so the window is W lanes: the sends are dealt
+// to them in turn, to i+1 … i+W first, and a lane sends its next message when the one before has been
+// delivered. all_reduce keeps its lanes across the barrier, so the window holds there too.
+
+#include "direct.hpp"
+
+#include <memory>
+#include <string>
+
+#include <astrolabe/core/assert.hpp>
+#include <astrolabe/system/collectives.hpp>
+
+namespace astrolabe::system {
+
+namespace {
+
+class WindowedDirect final : public CollectiveAlgorithm {
+public:
+    explicit WindowedDirect(Position window)
+        : window_(window) {
+        ASTROLABE_ASSERT(window >= 1, "a window lets something through");
+    }
+
+    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind /*kind*/,
+                                                     Position /*ranks*/) const override {
+        return std::nullopt;
+    }
+    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, Position /*ranks*/) const override { return 1; }
+
+    [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, Position ranks,
+                                              unsigned /*variant*/) const override {
+        return detail::direct_exchange(kind, ranks, window_);
+    }
+
+private:
+    Position window_;
+};
+
+}  // namespace
+
+std::shared_ptr<const CollectiveAlgorithm> make_windowed_direct(Position window) {
+    return std::make_shared<WindowedDirect>(window);
+}
+
+}  // namespace astrolabe::system
