@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "fabric-host-queue.h"
 
+#include "ns3/boolean.h"
 #include "ns3/ipv4-address.h"
 
 #include <array>
@@ -28,10 +29,21 @@ NS_OBJECT_ENSURE_REGISTERED(FabricHostQueue);
 TypeId
 FabricHostQueue::GetTypeId()
 {
-    static TypeId tid = TypeId("ns3::FabricHostQueue")
-                            .SetParent<FabricQueue>()
-                            .SetGroupName("Astrolabe")
-                            .AddConstructor<FabricHostQueue>();
+    static TypeId tid =
+        TypeId("ns3::FabricHostQueue")
+            .SetParent<FabricQueue>()
+            .SetGroupName("Astrolabe")
+            .AddConstructor<FabricHostQueue>()
+            .AddAttribute("HeadersFirst",
+                          "Frames without TCP payload leave before all others.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&FabricHostQueue::m_headersFirst),
+                          MakeBooleanChecker())
+            .AddAttribute("DestinationsInTurn",
+                          "Data leaves a frame at a time from each destination, not in the order it came.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&FabricHostQueue::m_destinationsInTurn),
+                          MakeBooleanChecker());
     return tid;
 }
 
@@ -43,12 +55,12 @@ FabricHostQueue::Enqueue(Ptr<Packet> packet)
     {
         return false;
     }
-    if (!HasTcpPayload(packet))
+    if (m_headersFirst && !HasTcpPayload(packet))
     {
         m_headersOnly.push_back(place);
         return true;
     }
-    Line& line = m_byDestination[DestinationOf(packet)];
+    Line& line = m_byDestination[m_destinationsInTurn ? DestinationOf(packet) : 0];
     if (line.empty())
     {
         m_turns.push_back(&line);

@@ -17,6 +17,8 @@ namespace ns3
  * each destination in turn, in order within a destination. In one queue for all, an acknowledgement would
  * wait behind every window the host has open, which stretches the round trip of what it receives by what it
  * sends: 127 windows of 0.5 MB are 5 ms at 100 Gb/s, and hold an incoming stream to a hundredth of the link.
+ * The attributes HeadersFirst and DestinationsInTurn switch either off; without both it is first in, first
+ * out.
  */
 class FabricHostQueue : public FabricQueue
 {
@@ -34,8 +36,10 @@ class FabricHostQueue : public FabricQueue
     /// Takes the frame that leaves next out of its line; past the end when nothing waits.
     ConstIterator Take();
 
+    bool m_headersFirst;
+    bool m_destinationsInTurn;
     Line m_headersOnly;
-    std::unordered_map<uint32_t, Line> m_byDestination; //!< IPv4 destination of data frames
+    std::unordered_map<uint32_t, Line> m_byDestination; //!< IPv4 destination; all at 0 if none has turns
     std::deque<Line*> m_turns;                          //!< lines that are not empty, next first
 };
 

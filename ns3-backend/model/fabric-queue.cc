@@ -20,6 +20,7 @@ constexpr uint32_t PPP_BYTES = 2;
 constexpr uint32_t IPV4_BYTES = 20;
 constexpr uint32_t LARGEST_TCP_HEADER = 60;
 constexpr uint16_t PPP_IPV4 = 0x0021;
+constexpr uint32_t MOST_BYTES = std::numeric_limits<uint32_t>::max(); // the base class counts in 32 bits
 
 } // namespace
 
@@ -34,10 +35,10 @@ FabricQueue::GetTypeId()
             .SetGroupName("Astrolabe")
             .AddConstructor<FabricQueue>()
             .AddAttribute("ByteLimit",
-                          "Bytes that may wait in this queue; 0 means no limit of its own.",
+                          "Bytes that may wait in this queue; 0 means no limit of its own but 2^32 - 1.",
                           UintegerValue(0),
                           MakeUintegerAccessor(&FabricQueue::m_byteLimit),
-                          MakeUintegerChecker<uint64_t>(0, std::numeric_limits<uint32_t>::max()))
+                          MakeUintegerChecker<uint64_t>(0, MOST_BYTES))
             .AddAttribute("MarkThreshold",
                           "A packet that finds more bytes than this waiting is ECN-marked; 0 means never.",
                           UintegerValue(0),
@@ -53,7 +54,7 @@ FabricQueue::GetTypeId()
 FabricQueue::FabricQueue()
 {
     // The base class checks its own limit on every packet; ours is checked before it.
-    SetMaxSize(QueueSize(QueueSizeUnit::BYTES, std::numeric_limits<uint32_t>::max()));
+    SetMaxSize(QueueSize(QueueSizeUnit::BYTES, MOST_BYTES));
 }
 
 void
@@ -67,7 +68,8 @@ FabricQueue::Admit(Ptr<Packet> packet, Iterator& place)
 {
     const uint32_t size = packet->GetSize();
     const uint64_t waiting = GetNBytes();
-    if ((m_byteLimit > 0 && waiting + size > m_byteLimit) || (m_memory && !m_memory->TryTake(size)))
+    const uint64_t limit = m_byteLimit > 0 ? m_byteLimit : MOST_BYTES;
+    if (waiting + size > limit || (m_memory && !m_memory->TryTake(size)))
     {
         ++m_counters.drops;
         DropBeforeEnqueue(packet);

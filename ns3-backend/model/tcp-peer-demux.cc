@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "tcp-peer-demux.h"
 
+#include "ns3/boolean.h"
 #include "ns3/ipv4.h"
 #include "ns3/packet.h"
 
@@ -15,7 +16,12 @@ TcpPeerDemux::GetTypeId()
     static TypeId tid = TypeId("ns3::TcpPeerDemux")
                             .SetParent<IpL4Protocol>()
                             .SetGroupName("Astrolabe")
-                            .AddConstructor<TcpPeerDemux>();
+                            .AddConstructor<TcpPeerDemux>()
+                            .AddAttribute("PerPeer",
+                                          "One TcpL4Protocol for each peer; false: one for all.",
+                                          BooleanValue(true),
+                                          MakeBooleanAccessor(&TcpPeerDemux::m_perPeer),
+                                          MakeBooleanChecker());
     return tid;
 }
 
@@ -29,10 +35,16 @@ TcpPeerDemux::Install(Ptr<Node> node)
     ip->Insert(this);
 }
 
+uint32_t
+TcpPeerDemux::KeyOf(Ipv4Address peer) const
+{
+    return m_perPeer ? peer.Get() : 0;
+}
+
 Ptr<TcpL4Protocol>
 TcpPeerDemux::GetTcp(Ipv4Address peer)
 {
-    Ptr<TcpL4Protocol>& tcp = m_byPeer[peer.Get()];
+    Ptr<TcpL4Protocol>& tcp = m_byPeer[KeyOf(peer)];
     if (!tcp)
     {
         tcp = CreateObject<TcpL4Protocol>();
@@ -52,7 +64,7 @@ TcpPeerDemux::GetProtocolNumber() const
 IpL4Protocol::RxStatus
 TcpPeerDemux::Receive(Ptr<Packet> p, const Ipv4Header& header, Ptr<Ipv4Interface> incomingInterface)
 {
-    const auto tcp = m_byPeer.find(header.GetSource().Get());
+    const auto tcp = m_byPeer.find(KeyOf(header.GetSource()));
     return tcp == m_byPeer.end() ? RX_ENDPOINT_CLOSED : tcp->second->Receive(p, header, incomingInterface);
 }
 

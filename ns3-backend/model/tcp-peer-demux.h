@@ -21,7 +21,9 @@ namespace ns3
  *
  * TcpL4Protocol looks for the socket of a segment through all sockets of the host, one by one; with one
  * connection to and from each of 127 others that is two thirds of the whole simulation. Here a segment meets
- * only the few sockets that its sender's address can mean. Sockets and everything below them are unmodified.
+ * only the few sockets that its sender's address can mean. Sockets and everything below them are unmodified,
+ * and every segment reaches the same socket at the same time as with one TcpL4Protocol for all, which the
+ * attribute PerPeer = false gives.
  */
 class TcpPeerDemux : public IpL4Protocol
 {
@@ -46,6 +48,10 @@ class TcpPeerDemux : public IpL4Protocol
     void DoDispose() override;
 
   private:
+    /// Where the TCP for `peer` is kept.
+    uint32_t KeyOf(Ipv4Address peer) const;
+
+    bool m_perPeer;
     Ptr<Node> m_node;
     DownTargetCallback m_downTarget;
     DownTargetCallback6 m_downTarget6;

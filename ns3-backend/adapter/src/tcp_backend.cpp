@@ -25,7 +25,9 @@ using network::Message;
 
 namespace {
 
-constexpr std::uint16_t kPort = 9;
+/// A host listens for each of its peers on a port of its own, below the ports that requests come from.
+constexpr std::uint32_t kFirstPort = 1024;
+constexpr std::uint32_t kPorts = 49'152 - kFirstPort;
 constexpr const char* kScheduler = "ns3::PriorityQueueScheduler";
 
 /// The one ns-3 simulation of the process, with time in picoseconds: first made, last destroyed.
@@ -78,6 +80,7 @@ public:
         ++timers_;
         sim::Simulator::Schedule(sim::TimeStep(static_cast<std::uint64_t>(delay.count())),
                                  [this, &handler, token] {
+                                     check_clock();
                                      --timers_;
                                      handler.notify(token);
                                      stop_when_idle();
@@ -136,7 +139,16 @@ private:
         }
     }
 
+    /// ns-3 lets its clock run over without a word.
+    void check_clock() {
+        const sim::Time now = sim::Simulator::Now();
+        ASTROLABE_ASSERT(now >= latest_,
+                         "a simulation ends before ns-3's clock does, after 2^63 ps (106 days)");
+        latest_ = now;
+    }
+
     void deliver(const Message& message) {
+        check_clock();
         --outstanding_;
         ++messages_;
         delivered_ += message.size;
@@ -153,11 +165,12 @@ private:
         if (!is_new) {
             return *connections_[entry->second];
         }
-        connections_.push_back(std::make_unique<TcpConnection>(
-            socket(source, destination), options_.segment_size(), options_.frame_header, transport_));
+        connections_.push_back(
+            std::make_unique<TcpConnection>(socket(source, destination), options_.frame_header, transport_));
         TcpConnection& connection = *connections_.back();
+        const auto port = static_cast<std::uint16_t>(kFirstPort + source.index() % kPorts);
         connection.open(socket(destination, source),
-                        sim::InetSocketAddress(Ns3Network::address(destination), kPort));
+                        sim::InetSocketAddress(Ns3Network::address(destination), port));
         return connection;
     }
 
@@ -179,6 +192,7 @@ private:
     AttributeDefaults attributes_;
     Ns3Network network_;
 
+    sim::Time latest_;
     std::uint64_t outstanding_ = 0;
     std::uint64_t timers_ = 0;
     std::uint64_t next_order_ = 0;

@@ -6,6 +6,7 @@
 
 #include <ns3/packet.h>
 #include <ns3/simulator.h>
+#include <ns3/uinteger.h>
 
 #include <astrolabe/core/assert.hpp>
 
@@ -13,12 +14,13 @@ namespace astrolabe::ns3 {
 
 namespace sim = ::ns3;
 
-TcpConnection::TcpConnection(sim::Ptr<sim::Socket> sender, Bytes segment_size, Bytes frame_header,
-                             TransportState& state)
+TcpConnection::TcpConnection(sim::Ptr<sim::Socket> sender, Bytes frame_header, TransportState& state)
     : sender_(sender),
       state_(state),
-      segment_size_(static_cast<std::uint64_t>(segment_size.count())),
       frame_header_(static_cast<std::uint64_t>(frame_header.count())) {
+    sim::UintegerValue segment_size;
+    sender_->GetAttribute("SegmentSize", segment_size);
+    segment_size_ = segment_size.Get();
     sender_->SetConnectCallback(sim::MakeCallback(&TcpConnection::on_connected, this),
                                 sim::MakeNullCallback<void, sim::Ptr<sim::Socket>>());
     sender_->SetSendCallback(sim::MakeCallback(&TcpConnection::on_room, this));
@@ -28,7 +30,8 @@ TcpConnection::TcpConnection(sim::Ptr<sim::Socket> sender, Bytes segment_size, B
 
 void TcpConnection::open(sim::Ptr<sim::Socket> listener, const sim::Address& destination) {
     listener_ = listener;
-    listener_->Bind(destination);
+    const int bound = listener_->Bind(destination);
+    ASTROLABE_ASSERT(bound == 0, "the port is free");
     listener_->Listen();
     listener_->SetAcceptCallback(sim::MakeNullCallback<bool, sim::Ptr<sim::Socket>, const sim::Address&>(),
                                  sim::MakeCallback(&TcpConnection::on_accepted, this));
@@ -39,6 +42,9 @@ void TcpConnection::open(sim::Ptr<sim::Socket> listener, const sim::Address& des
 
 void TcpConnection::on_accepted(sim::Ptr<sim::Socket> receiver, const sim::Address&) {
     receiver_ = receiver;
+    // Nobody else will call, and every segment that arrives would be compared with it.
+    listener_->Close();
+    listener_ = nullptr;
     receiver_->SetRecvCallback(sim::MakeCallback(&TcpConnection::on_readable, this));
 }
 

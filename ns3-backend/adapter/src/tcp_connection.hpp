@@ -28,8 +28,7 @@ struct TransportState {
 class TcpConnection {
 public:
     /// `sender` is a fresh socket of the source host.
-    TcpConnection(::ns3::Ptr<::ns3::Socket> sender, Bytes segment_size, Bytes frame_header,
-                  TransportState& state);
+    TcpConnection(::ns3::Ptr<::ns3::Socket> sender, Bytes frame_header, TransportState& state);
     TcpConnection(const TcpConnection&) = delete;
     TcpConnection& operator=(const TcpConnection&) = delete;
 
@@ -61,10 +60,10 @@ private:
     void write();
 
     ::ns3::Ptr<::ns3::Socket> sender_;
-    ::ns3::Ptr<::ns3::Socket> listener_;
+    ::ns3::Ptr<::ns3::Socket> listener_;  // until it has accepted
     ::ns3::Ptr<::ns3::Socket> receiver_;
     TransportState& state_;
-    std::uint64_t segment_size_;
+    std::uint64_t segment_size_ = 0;
     std::uint64_t frame_header_;
     std::uint32_t buffer_size_ = 0;  // the send buffer when empty; known once connected
     bool connected_ = false;
