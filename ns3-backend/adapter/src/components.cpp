@@ -50,8 +50,14 @@ Schema<Ns3Keys> ns3_schema() {
                 return;
             }
             for (const ConfigEntry& entry : node.entries) {
-                if (const auto problem = attribute_problem(entry.key, entry.value.text)) {
-                    context.error("config.ns3-attribute", entry.key_where, *problem);
+                if (!entry.value.is_scalar()) {
+                    context.error(
+                        "config.type", entry.value.where,
+                        "'" + entry.key + "' takes a value, found " + std::string(entry.value.kind_name()),
+                        "write {'ns3::TcpSocketBase::MinRto': 2ms}");
+                } else if (const auto problem = attribute_problem(entry.key, entry.value.text)) {
+                    context.error("config.ns3-attribute", entry.key_where, *problem,
+                                  "docs/models/tcp.md says which attributes matter and what they are");
                 } else {
                     keys.attributes.emplace_back(entry.key, entry.value.text);
                 }
@@ -88,9 +94,12 @@ Schema<TcpKeys> tcp_schema() {
                   "header in front of every message in the byte stream", {Bytes(1), Bytes(4096)})
         .section("ns3", &TcpKeys::ns3, ns3_schema(), "settings of ns-3 itself")
         .check([](const TcpKeys& keys) {
+            TcpOptions options = keys;
+            options.attributes = keys.ns3.attributes;
             std::vector<ParameterProblem> found;
-            for (const OptionProblem& problem : problems(keys)) {
-                found.push_back({problem.key, problem.message, problem.hint});
+            for (const OptionProblem& problem : problems(options)) {
+                found.push_back({problem.key == "attributes" ? "ns3.attributes" : problem.key,
+                                 problem.message, problem.hint});
             }
             return found;
         });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3_network.hpp"
 
+#include "attributes.hpp"
 #include "fabric-helper.h"
 #include "fabric-host-queue.h"
 
@@ -96,11 +97,11 @@ sim::Ptr<sim::FabricQueue> Ns3Network::make_queue(LinkId link, const TcpOptions&
             limit = node.buffer / fabric_->out_degree(source);
         }
     }
-    // ns-3 counts the bytes of a queue in 32 bits; a port that holds more has no limit that could be reached.
+    // ns-3 counts the bytes of a queue in 32 bits.
     const auto bytes = static_cast<std::uint64_t>(limit.count());
     queue->SetAttribute("ByteLimit", sim::UintegerValue(std::min<std::uint64_t>(
                                          bytes, std::numeric_limits<std::uint32_t>::max())));
-    if (options.variant == TcpVariant::kDctcp) {
+    if (uses_ecn(options)) {
         queue->SetAttribute("MarkThreshold",
                             sim::UintegerValue(static_cast<std::uint64_t>(options.ecn_threshold.count())));
     }

@@ -74,6 +74,35 @@ TEST(TcpOptions, AttributesOverrideAndAreForgottenAfterwards) {
     EXPECT_EQ(packets({}), 69U);
 }
 
+// Overrides that are sound one by one and not together are found before ns-3 sends nothing for ever.
+TEST(TcpOptions, OverridesMustFitOneAnother) {
+    const auto wrong = [](std::vector<std::pair<std::string, std::string>> attributes) {
+        TcpOptions options;
+        options.attributes = std::move(attributes);
+        return wrong_keys(options);
+    };
+    EXPECT_EQ(wrong({{"ns3::TcpSocket::SegmentSize", "1460"}}), Keys{});
+    EXPECT_EQ(wrong({{"ns3::TcpSocket::SegmentSize", "1461"}}), Keys{"attributes"});  // 40 B of headers
+    EXPECT_EQ(wrong({{"ns3::TcpSocket::SegmentSize", "1460"}, {"ns3::TcpSocketBase::Timestamp", "true"}}),
+              Keys{"attributes"});  // 52 B
+    EXPECT_EQ(wrong({{"ns3::TcpSocket::RcvBufSize", "1459"}}), Keys{"attributes"});
+    EXPECT_EQ(wrong({{"ns3::TcpSocket::RcvBufSize", "1459"}, {"ns3::TcpSocketBase::SegmentSize", "536"}}),
+              Keys{});
+    EXPECT_EQ(wrong({{"ns3::TcpSocketBase::MaxWindowSize", "1000"}}), Keys{"attributes"});
+}
+
+// Pacing, which ns-3 caps at 4 Gb/s unless told otherwise, reaches the rate of the link here: 8 MiB are 691
+// us on the wire at 100 Gb/s and 17 ms at 4 Gb/s.
+TEST(TcpOptions, PacingIsNotCappedBelowTheLink) {
+    TcpOptions options;
+    options.attributes = {{"ns3::TcpSocketState::EnablePacing", "true"}};
+    TcpBackend backend(star(2), options);
+    Recorder recorder(backend);
+    recorder.send(0, 1, 8_MiB);
+    backend.run();
+    EXPECT_LT(to_seconds(recorder.times.at(0)) / to_seconds(wire_time(8_MiB, 1, options)), 1.05);
+}
+
 // A buffer smaller than a segment, which only an override can make, still moves.
 TEST(TcpOptions, OverriddenBuffersMayBeSmall) {
     TcpOptions options;
@@ -117,22 +146,53 @@ TEST_P(BadAttributes, AreNamedWithoutEndingTheProcess) {
 
 INSTANTIATE_TEST_SUITE_P(
     Each, BadAttributes,
-    testing::Values(BadAttribute{"ns3::TcpSocketBase::MinRTO", "2ms", "did you mean 'MinRto'"},
-                    BadAttribute{"ns3::TcpSoketBase::MinRto", "2ms", "did you mean 'ns3::TcpSocketBase'"},
-                    BadAttribute{"MinRto", "2ms", "expected ns3::Type::Attribute"},
-                    BadAttribute{"ns3::TcpSocketBase::MinRto", "soon", "a time such as"},
-                    BadAttribute{"ns3::TcpSocketBase::MinRto", "2 parsecs", "a time such as"},
-                    BadAttribute{"ns3::TcpSocketBase::MinRto", "", "a time such as"},
-                    BadAttribute{"ns3::TcpSocket::SegmentSize", "many", "a whole number"},
-                    BadAttribute{"ns3::TcpSocket::SegmentSize", "-5", "a whole number"},
-                    BadAttribute{"ns3::TcpSocket::SegmentSize", "99999999999999999999999", "out of range"},
-                    BadAttribute{"ns3::TcpSocketBase::Sack", "yes", "true or false"},
-                    BadAttribute{"ns3::TcpSocketBase::UseEcn", "Maybe", "one of Off|On|AcceptOnly"},
-                    BadAttribute{"ns3::TcpCubic::Beta", "0.7x", "a number"},
-                    BadAttribute{"ns3::TcpL4Protocol::SocketType", "ns3::TcpTurbo",
-                                 "the name of an ns-3 type"},
-                    BadAttribute{"ns3::PointToPointNetDevice::DataRate", "fast", "a rate such as"},
-                    BadAttribute{"ns3::TcpSocketBase::TxBuffer", "1", "cannot"}));
+    testing::Values(
+        BadAttribute{"ns3::TcpSocketBase::MinRTO", "2ms", "did you mean 'MinRto'"},
+        BadAttribute{"ns3::TcpSoketBase::MinRto", "2ms", "did you mean 'ns3::TcpSocketBase'"},
+        BadAttribute{"MinRto", "2ms", "expected ns3::Type::Attribute"},
+        BadAttribute{"ns3::TcpSocketBase::MinRto", "soon", "a time such as"},
+        BadAttribute{"ns3::TcpSocketBase::MinRto", "2 parsecs", "a time such as"},
+        BadAttribute{"ns3::TcpSocketBase::MinRto", "", "a time such as"},
+        BadAttribute{"ns3::TcpSocket::SegmentSize", "many", "a whole number"},
+        BadAttribute{"ns3::TcpSocket::SegmentSize", "-5", "a whole number"},
+        BadAttribute{"ns3::TcpSocket::SegmentSize", "99999999999999999999999", "out of range"},
+        BadAttribute{"ns3::TcpSocketBase::Sack", "yes", "true or false"},
+        BadAttribute{"ns3::TcpSocketBase::UseEcn", "Maybe", "one of Off|On|AcceptOnly"},
+        BadAttribute{"ns3::TcpCubic::Beta", "0.7x", "a number"},
+        BadAttribute{"ns3::TcpSocketState::MaxPacingRate", "fast", "a rate such as"},
+        // Names of types that ns-3 would make an object of and then call as something else.
+        BadAttribute{"ns3::TcpL4Protocol::SocketType", "ns3::TcpTurbo", "the name of an ns-3 type"},
+        BadAttribute{"ns3::TcpL4Protocol::SocketType", "ns3::TcpVega", "did you mean 'ns3::TcpVegas'"},
+        BadAttribute{"ns3::TcpL4Protocol::SocketType", "ns3::Node", "a ns3::TcpCongestionOps"},
+        BadAttribute{"ns3::TcpL4Protocol::SocketType", "ns3::TcpCongestionOps", "a ns3::Tcp"},
+        BadAttribute{"ns3::TcpL4Protocol::RecoveryType", "ns3::TcpNewReno", "a ns3::TcpRecoveryOps"},
+        BadAttribute{"ns3::TcpL4Protocol::RttEstimatorType", "ns3::RttEstimator", "a ns3::RttEstimator"},
+        // Values that ns-3 takes and then crashes with, loops with or never sends with.
+        BadAttribute{"ns3::TcpSocketBase::MinRto", "-2ms", "out of range"},
+        BadAttribute{"ns3::TcpSocketBase::MinRto", "0s", "1e-06 to 60 s"},
+        BadAttribute{"ns3::TcpSocketBase::MinRto", "1y", "a time such as"},
+        BadAttribute{"ns3::TcpSocketBase::MinRto", "99999999999999999999s", "out of range"},
+        BadAttribute{"ns3::TcpCubic::HyStartAckDelta", "-1ms", "0 to 1000 s"},
+        BadAttribute{"ns3::TcpSocket::SndBufSize", "0", "1 to"},
+        BadAttribute{"ns3::TcpSocket::RcvBufSize", "4294967295", "to 1073741824"},
+        BadAttribute{"ns3::TcpSocket::SegmentSize", "0", "64 to 65495"},
+        BadAttribute{"ns3::TcpSocket::InitialCwnd", "0", "1 to"},
+        BadAttribute{"ns3::TcpSocket::ConnCount", "0", "1 to 16"},
+        BadAttribute{"ns3::TcpSocket::ConnTimeout", "1ps", "1e-06 to 60 s"},
+        BadAttribute{"ns3::TcpLedbat::NoiseFilterLen", "0", "1 to"},
+        BadAttribute{"ns3::TcpBbr::HighGain", "1e300", "1 to 100"},
+        BadAttribute{"ns3::TcpBbr::HighGain", "nan", "a number"},
+        BadAttribute{"ns3::TcpSocketState::MaxPacingRate", "0bps", "1e+06 to"},
+        BadAttribute{"ns3::PointToPointNetDevice::InterframeGap", "100d", "0 to 0.001 s"},
+        // What would have no effect.
+        BadAttribute{"ns3::PointToPointNetDevice::DataRate", "10Gbps", "the network's links"},
+        BadAttribute{"ns3::PointToPointChannel::Delay", "1ms", "the network's links"},
+        BadAttribute{"ns3::PointToPointNetDevice::Mtu", "9000", "key 'mtu'"},
+        BadAttribute{"ns3::FabricQueue::ByteLimit", "1000", "'switch_buffer'"},
+        BadAttribute{"ns3::FabricHostQueue::ByteLimit", "1000", "'switch_buffer'"},
+        BadAttribute{"ns3::DropTailQueue<Packet>::MaxSize", "1000p", "'switch_buffer'"},
+        BadAttribute{"ns3::ArpCache::AliveTimeout", "1s", "no ns3::ArpCache takes part"},
+        BadAttribute{"ns3::TcpSocketBase::TxBuffer", "1", "cannot"}));
 
 TEST(TcpOptions, GoodAttributesHaveNoProblem) {
     EXPECT_EQ(attribute_problem("ns3::TcpSocketBase::MinRto", "2ms"), std::nullopt);
@@ -141,7 +201,13 @@ TEST(TcpOptions, GoodAttributesHaveNoProblem) {
     EXPECT_EQ(attribute_problem("ns3::TcpCubic::Beta", "0.7"), std::nullopt);
     EXPECT_EQ(attribute_problem("ns3::TcpSocketBase::Sack", "false"), std::nullopt);
     EXPECT_EQ(attribute_problem("ns3::TcpL4Protocol::SocketType", "ns3::TcpVegas"), std::nullopt);
-    EXPECT_EQ(attribute_problem("ns3::PointToPointNetDevice::DataRate", "10Gbps"), std::nullopt);
+    EXPECT_EQ(attribute_problem("ns3::TcpL4Protocol::SocketType", "ns3::TcpCubic"), std::nullopt);
+    EXPECT_EQ(attribute_problem("ns3::TcpL4Protocol::RecoveryType", "ns3::TcpClassicRecovery"), std::nullopt);
+    EXPECT_EQ(attribute_problem("ns3::TcpSocketState::EnablePacing", "true"), std::nullopt);
+    EXPECT_EQ(attribute_problem("ns3::TcpSocketState::MaxPacingRate", "10Gbps"), std::nullopt);
+    EXPECT_EQ(attribute_problem("ns3::PointToPointNetDevice::InterframeGap", "2ns"), std::nullopt);
+    EXPECT_EQ(attribute_problem("ns3::FabricHostQueue::HeadersFirst", "false"), std::nullopt);
+    EXPECT_EQ(attribute_problem("ns3::TcpPeerDemux::PerPeer", "false"), std::nullopt);
 }
 
 }  // namespace
