@@ -74,7 +74,7 @@ TEST_P(TcpVariants, ScarceMemoryLosesPacketsButNoMessage) {
     TcpOptions options;
     options.variant = GetParam();
     options.min_rto = 1_ms;
-    options.ecn_threshold = 1_MB;  // never reached: DCTCP has to live with losses here
+    options.ecn_threshold = 50'000_B;  // the first 8 x 10 segments, 120 kB, come before any mark is answered
     const Outcome outcome = incast(kSenders, 2_MiB, 540'000_B, options);
     EXPECT_EQ(outcome.tokens, tokens_of(kSenders));
     EXPECT_EQ(outcome.statistics.messages, static_cast<std::uint64_t>(kSenders));
@@ -157,6 +157,19 @@ TEST(TcpBuffers, DctcpMarksAndKeepsTheQueueShort) {
     EXPECT_GE(new_reno.port.queue_peak, 1_MB);
     // Short queues must not cost throughput: the port stays busy.
     EXPECT_LT(to_seconds(dctcp.end) / to_seconds(wire_time(8_MiB, 4, options)), 1.05);
+}
+
+// With marks by an override and not by the variant, switches mark too: NewReno halves its window for a mark
+// (RFC 3168), and the queue stays below the four windows of 500 kB that it fills without.
+TEST(TcpBuffers, SwitchesMarkForEveryVariantThatListens) {
+    TcpOptions options;
+    options.attributes = {{"ns3::TcpSocketBase::UseEcn", "On"}};
+    const Outcome marked = incast(4, 8_MiB, Bytes(0), options);
+    EXPECT_GT(marked.statistics.ecn_marks, 0U);
+    EXPECT_LT(marked.port.queue_peak, 1_MB);
+    options.attributes = {{"ns3::TcpL4Protocol::SocketType", "ns3::TcpDctcp"}};
+    EXPECT_GT(incast(4, 8_MiB, Bytes(0), options).statistics.ecn_marks, 0U);
+    EXPECT_EQ(incast(4, 8_MiB, Bytes(0), {}).statistics.ecn_marks, 0U) << "defaults are back";
 }
 
 // Nothing of a lone window fits a buffer of two packets beyond the first; the timer is what gets the tail

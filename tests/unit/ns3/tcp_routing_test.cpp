@@ -139,6 +139,23 @@ TEST(TcpRouting, FabricsThatTcpCannotRunAreRefusedWithTheReason) {
     ASSERT_TRUE(moving.has_value());
     EXPECT_NE(moving->find("static"), std::string::npos);
 
+    // A port that cannot hold the threshold and the packet behind it drops where it should mark: 300 kB on 3
+    // ports hold 97.5 kB and 1502 B, 290 kB do not.
+    TcpOptions dctcp;
+    dctcp.variant = TcpVariant::kDctcp;
+    EXPECT_EQ(refusal(*star(3, 300'000_B), dctcp), std::nullopt);
+    const auto unmarked = refusal(*star(3, 290'000_B), dctcp);
+    ASSERT_TRUE(unmarked.has_value());
+    EXPECT_NE(unmarked->find("ecn_threshold"), std::string::npos);
+    EXPECT_EQ(refusal(*star(3, 290'000_B)), std::nullopt) << "NewReno does not listen to marks";
+    dctcp.buffer_sharing = BufferSharing::kShared;
+    EXPECT_EQ(refusal(*star(3, 290'000_B), dctcp), std::nullopt);
+
+    // 1502 B are 12.016 s at 1 kb/s and 6.008 s at 2 kb/s; timers wait 60 s at most.
+    EXPECT_TRUE(refusal(*star(2, Bytes(0), {2000_bps, 0_ns, Bytes(0)})).has_value());
+    EXPECT_EQ(refusal(*star(2, Bytes(0), {3000_bps, 0_ns, Bytes(0)})), std::nullopt);
+    EXPECT_TRUE(refusal(*star(2, Bytes(0), {100_Gbps, 7_s, Bytes(0)})).has_value());
+
     // 4000 B on 3 ports are 1333 B for each: no packet of 1502 B ever passes. Shared, two do.
     TcpOptions options;
     EXPECT_TRUE(refusal(*star(3, 4000_B), options).has_value());
