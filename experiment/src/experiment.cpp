@@ -87,6 +87,40 @@ void resolve_references(ConfigNode& root, ReadContext& context) {
     }
 }
 
+/// `--set backend.kind=fluid` on a file that says {kind: tcp, mtu: 9000B}: keys of the file that the newly
+/// chosen kind does not have belonged to the former one and go with it. Keys that were set beside the kind
+/// are checked as ever.
+template <class Product>
+void drop_keys_of_former_kind(ConfigNode* section, const Registry<Product>& registry) {
+    const auto was_set = [](const SourceRange& where) {
+        return where.source && where.source->name == "--set";
+    };
+    const ConfigNode* kind = section == nullptr ? nullptr : section->find("kind");
+    if (kind == nullptr || !was_set(kind->where) || was_set(section->where)) {
+        return;
+    }
+    for (const ComponentDescription& component : registry.descriptions()) {
+        if (component.name != kind->text) {
+            continue;
+        }
+        std::erase_if(section->entries, [&](const ConfigEntry& entry) {
+            return entry.key != "kind" && !was_set(entry.key_where) &&
+                   std::none_of(
+                       component.parameters.begin(), component.parameters.end(),
+                       [&](const ParameterDescriptor& parameter) { return parameter.key == entry.key; });
+        });
+    }
+}
+
+void drop_keys_of_former_kinds(ConfigNode& root, const Components& components) {
+    drop_keys_of_former_kind(root.find("workload"), components.workloads);
+    drop_keys_of_former_kind(root.find("network"), components.networks);
+    drop_keys_of_former_kind(root.find("backend"), components.backends);
+    if (ConfigNode* cluster = root.find("cluster")) {
+        drop_keys_of_former_kind(cluster->find("device"), components.devices);
+    }
+}
+
 void check_ranks(const Experiment& experiment, const ConfigNode& root, ReadContext& context) {
     if (experiment.cluster.ranks <= experiment.fabric->host_count()) {
         return;
@@ -177,6 +211,11 @@ void resolve_reference(ConfigNode& section, ReadContext& context) {
         for (Diagnostic error : file.error()) {
             if (!error.where.source) {
                 error.where = section.where;
+                error.hint += fmt::format("{}a section is a mapping or the path of a YAML file{}",
+                                          error.hint.empty() ? "" : "; ",
+                                          section.text.find_first_of("./") == std::string::npos
+                                              ? fmt::format(": did you mean {{kind: {}}}?", section.text)
+                                              : "");
             }
             context.error(std::move(error));
         }
@@ -209,6 +248,7 @@ Result<Experiment> load_experiment(const std::filesystem::path& path, const Load
     }
     // An override may name a file where a mapping was.
     resolve_references(root, context);
+    drop_keys_of_former_kinds(root, components);
     if (context.error_count() > 0) {
         return finish_with_errors();
     }

@@ -72,6 +72,32 @@ TEST_F(ExperimentTest, SectionsMayBeFilesAndOverridesReachIntoThem) {
         << render(bad.error());
 }
 
+TEST_F(ExperimentTest, ChangingAKindDropsWhatOnlyTheFormerOneHad) {
+    const std::vector<std::string> to_leaf_spine{"network.kind=leaf_spine", "network.hosts_per_leaf=2",
+                                                 "network.spines=2"};
+    const Result<Experiment> leaf_spine = load_small(components_, to_leaf_spine);
+    ASSERT_TRUE(leaf_spine) << render(leaf_spine.error());
+    EXPECT_EQ(leaf_spine->fabric->host_count(), 4u);  // hosts and link stay: leaf_spine has them too
+    std::vector<std::string> back = to_leaf_spine;
+    back.insert(back.end(), {"network.kind=flat"});
+    // What was set by hand is the user's, not the file's: it is refused, not dropped.
+    EXPECT_EQ(first_code(back), "config.unknown-key");
+    const testing::TemporaryFolder folder;
+    std::string text = testing::kSmallExperiment;
+    text.replace(text.find("kind: flat"), 10, "kind: leaf_spine\n  hosts_per_leaf: 2\n  spines: 1");
+    const Result<Experiment> flat =
+        load_experiment(folder.write("x.yaml", text), {{"network.kind=flat"}, std::nullopt}, components_);
+    ASSERT_TRUE(flat) << render(flat.error());
+    EXPECT_EQ(flat->resolved.find_path("network.spines"), nullptr);
+}
+
+TEST_F(ExperimentTest, AKindAloneWhereASectionStandsIsExplained) {
+    const Result<Experiment> result = load_small(components_, {"backend=fluid"});
+    ASSERT_FALSE(result);
+    EXPECT_NE(result.error().front().hint.find("did you mean {kind: fluid}?"), std::string::npos)
+        << render(result.error());
+}
+
 TEST_F(ExperimentTest, TheSeedOfTheCommandLineWins) {
     const testing::TemporaryFolder folder;
     const auto file = folder.write("x.yaml", std::string(testing::kSmallExperiment) + "seed: 5\n");

@@ -6,8 +6,9 @@
 ///
 /// `workload.model`, `cluster.device` and each of the four sections may be the path of a YAML file instead of
 /// a mapping; paths resolve against the file that names them. Overrides ("path=value") apply after that, so
-/// they reach into such files. Everything is checked before anything runs: keys and ranges by the schemas of
-/// the components, then what only shows across sections (ranks against hosts, batch against ranks, algorithm
+/// they reach into such files; one that changes a section's `kind` drops the keys of the file that the new
+/// kind does not have. Everything is checked before anything runs: keys and ranges by the schemas of the
+/// components, then what only shows across sections (ranks against hosts, batch against ranks, algorithm
 /// against group size, backend against fabric).
 #pragma once
 
