@@ -161,6 +161,31 @@ TEST(WorkedValues, OfSection5) {
     }
 }
 
+TEST(BidirectionalRing, LoadsBothDirectionsOfARingOfHosts) {
+    // Neighbours are one link apart, α = 500 ns, and each direction has a link of its own; m = S/N.
+    //   all_to_all, one chunk: H(H+1)/2 (α + mβ), H = ⌊N/2⌋; one way round it is N(N-1)/2 (α + mβ)
+    //   all_reduce, two chunks of S/2, one per direction: 2(N-1)(α + mβ/2)
+    constexpr double kLink = 500.0;
+    constexpr double kBlock = 65536;
+    for (std::size_t n = 3; n <= 12; ++n) {
+        experiment::CollectiveRequest request;
+        request.algorithm = "bidirectional_ring";
+        request.sizes = {fmt::format("{}B", n * 65536)};
+        request.network =
+            fmt::format("{{kind: ring, hosts: {}, link: {{rate: 100Gbps, latency: 500ns}}}}", n);
+        const auto nanoseconds = [&request](const char* kind, std::uint32_t chunks) {
+            request.kind = kind;
+            request.chunks = chunks;
+            return to_nanoseconds(run_collective(request).run.execution.total);
+        };
+        const auto half = static_cast<double>(n / 2);
+        EXPECT_NEAR(nanoseconds("all_to_all", 1), half * (half + 1) / 2 * (kLink + kBlock * kBeta), 1.0) << n;
+        EXPECT_NEAR(nanoseconds("all_reduce", 2),
+                    2 * static_cast<double>(n - 1) * (kLink + kBlock / 2 * kBeta), 1.0)
+            << n;
+    }
+}
+
 TEST(DoubleBinaryTree, PipelinesTowardsItsBound) {
     // N = 8, S = 16 MiB. One chunk, contention-free part: 2k(α + Sβ) with k = 3 is a lower bound of 8059 us
     // for one chunk; parents receive two children through one port, which gives at most 2kα + 2(2k-1)Sβ = 13
