@@ -103,8 +103,10 @@ void RankEngine::start_compute(RankId id) {
     while (rank.next_dependency < dependencies.size() &&
            has_finished(dependencies[rank.next_dependency], id)) {
         const OperationId cause = dependencies[rank.next_dependency];
-        exposed_[id][name_of_[cause]] += now - rank.idle_since;
-        records_[cause].exposed += now - rank.idle_since;
+        const Time waited = now - rank.idle_since;
+        exposed_[id][name_of_[cause]] += waited;
+        Time& over_ranks = records_[cause].exposed;
+        over_ranks = waited < Time::max() - over_ranks ? over_ranks + waited : Time::max();
         rank.idle_since = now;
         ++rank.next_dependency;
     }

@@ -217,6 +217,19 @@ TEST(Accounting, WaitsAreChargedInTheOrderListed) {
     }
 }
 
+TEST(Accounting, WaitsOfAllRanksTogetherMayExceedTime) {
+    // Four ranks wait for half of all time each: twice Time::max() together, said as Time::max().
+    constexpr Time kHalf = Time::max() / 2;
+    ProgramBuilder builder(4);
+    const OperationId barrier = builder.collective("barrier", {.size = Bytes(0), .completion_delay = kHalf});
+    builder.compute("after", Time(1), {barrier});
+    const ExecutionReport report = execute(builder.program(), SystemOptions{});
+    ASSERT_TRUE(report.finished) << report.stall;
+    EXPECT_EQ(report.operations[barrier].exposed, Time::max());
+    EXPECT_EQ(report.ranks[3].exposed.at("barrier"), kHalf);
+    EXPECT_EQ(report.total, kHalf + Time(1));
+}
+
 TEST(Accounting, DrainLastsToTheEndOfTheRun) {
     // Rank 0 computes for 10, rank 1 for 100; the all_to_all of 10 bytes each way is issued then, and rank
     // 1's message reaches rank 0 at 100 + 1800.

@@ -72,7 +72,7 @@ struct OperationRecord {
     Bytes bytes_sent{};  ///< payload over all ranks
     std::uint64_t messages = 0;
     std::uint32_t chunks = 0;
-    Time exposed{};  ///< summed over ranks
+    Time exposed{};  ///< summed over ranks, at most Time::max()
 };
 
 /// Where one rank's time went; the run's total = compute + Σ exposed + drain.
