@@ -58,7 +58,7 @@ constexpr double kMillion = 1e6;
 constexpr double kShortest = 1e-6;
 constexpr double kLongest = 60;  // ns-3 waits no longer for a retransmission
 constexpr std::array<Bounds, 20> kBounds = {{
-    {"ns3::TcpSocket", "SndBufSize", 1, 1 << 30},
+    {"ns3::TcpSocket", "SndBufSize", 64, 1 << 30},
     {"ns3::TcpSocket", "RcvBufSize", 1, 1 << 30},  // 65535 scaled by 14 bits (RFC 7323, section 2.3)
     {"ns3::TcpSocket", "SegmentSize", 64, 65'495},
     {"ns3::TcpSocket", "InitialCwnd", 1, kMillion},

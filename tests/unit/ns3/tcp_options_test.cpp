@@ -173,7 +173,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadAttribute{"ns3::TcpSocketBase::MinRto", "1y", "a time such as"},
         BadAttribute{"ns3::TcpSocketBase::MinRto", "99999999999999999999s", "out of range"},
         BadAttribute{"ns3::TcpCubic::HyStartAckDelta", "-1ms", "0 to 1000 s"},
-        BadAttribute{"ns3::TcpSocket::SndBufSize", "0", "1 to"},
+        BadAttribute{"ns3::TcpSocket::SndBufSize", "0", "64 to"},
         BadAttribute{"ns3::TcpSocket::RcvBufSize", "4294967295", "to 1073741824"},
         BadAttribute{"ns3::TcpSocket::SegmentSize", "0", "64 to 65495"},
         BadAttribute{"ns3::TcpSocket::InitialCwnd", "0", "1 to"},

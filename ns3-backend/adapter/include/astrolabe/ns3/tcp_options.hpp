@@ -46,7 +46,7 @@ struct TcpOptions {
     /// round trips with the stamps, so the default goes without and measures exactly.
     bool timestamps = false;
     BufferSharing buffer_sharing = BufferSharing::kPerPort;
-    /// A packet that finds more than this waiting at a switch port is ECN-marked; used by DCTCP alone. 65
+    /// An ECN-capable packet that finds more than this waiting at a switch port is marked. 65
     /// packets of 1500 B as in the DCTCP paper at 10 Gb/s (section 3.4).
     Bytes ecn_threshold{97'500};
     /// Length of the frame header in front of every message in the byte stream, part of the load, not of
@@ -70,7 +70,7 @@ struct OptionProblem {
 [[nodiscard]] std::vector<OptionProblem> problems(const TcpOptions& options);
 
 /// Why the ns-3 attribute `name` ("ns3::TypeName::Attribute") cannot be set to `value`, with the nearest
-/// names; none if it can be. Does not need a backend.
+/// names, or would do nothing; none if it can be. Does not need a backend.
 [[nodiscard]] std::optional<std::string> attribute_problem(const std::string& name, const std::string& value);
 
 /// Why the fabric cannot be run over TCP, or none. Cheap: reads nodes and links once.
