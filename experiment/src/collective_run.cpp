@@ -193,11 +193,22 @@ void CollectiveRun::check_setting(const CollectiveRequest& request, ReadContext&
                           "astrolabe list algorithms");
         }
     }
+    for (std::size_t i = 0; i < sizes_.size(); ++i) {
+        if (const auto problem =
+                traffic_problem(single_collective(kind_, setting_.cluster.ranks, bytes_in(sizes_[i])))) {
+            context.error("collective.size", argument("--size", request.sizes[i]), *problem,
+                          "take a smaller size or fewer ranks");
+        }
+    }
     if (const auto refusal = setting_.backend.refusal(*setting_.fabric)) {
         context.error(
             "config.backend", argument("--backend", request.backend),
             fmt::format("backend '{}' cannot run this network: {}", setting_.backend_kind, *refusal));
     }
+}
+
+Bytes CollectiveRun::bytes_in(Bytes size) const {
+    return kind_ == system::CollectiveKind::kAllGather ? size / setting_.cluster.ranks : size;
 }
 
 CollectivePoint CollectiveRun::run(std::size_t index, const ProgressObserver& observer) const {
@@ -210,7 +221,7 @@ CollectivePoint CollectiveRun::run(std::size_t index, const ProgressObserver& ob
     point.bytes_in = point.size;
     point.bytes_out = point.size;
     if (kind_ == system::CollectiveKind::kAllGather) {
-        point.bytes_in = point.size / ranks;
+        point.bytes_in = bytes_in(point.size);
         point.size = point.bytes_in * ranks;
         point.bytes_out = point.size;
     } else if (kind_ == system::CollectiveKind::kReduceScatter) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <astrolabe/experiment/experiment.hpp>
+#include <astrolabe/experiment/lower_bound.hpp>
 
 namespace astrolabe::experiment {
 namespace {
@@ -195,6 +196,10 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root, const
     }
     experiment.program = experiment.job.program(experiment.cluster.device, experiment.cluster.ranks);
     experiment.program.check();
+    if (const std::optional<std::string> problem = traffic_problem(experiment.program)) {
+        context.error("config.traffic", root.find("workload")->where, *problem,
+                      "take fewer iterations, ranks or bytes");
+    }
     check_algorithms(experiment, root, context);
     return experiment;
 }

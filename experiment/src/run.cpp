@@ -22,51 +22,6 @@ std::uint64_t peak_rss_bytes() {
     return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-/// Bytes that must leave the ranks of one group for a collective of S bytes per rank.
-Bytes least_bytes_sent(system::CollectiveKind kind, Bytes size, std::size_t ranks) {
-    const auto others = static_cast<std::int64_t>(ranks) - 1;
-    switch (kind) {
-        case system::CollectiveKind::kAllReduce:
-            return 2 * others * size;
-        case system::CollectiveKind::kReduceScatter:
-        case system::CollectiveKind::kAllToAll:
-            return others * size;
-        case system::CollectiveKind::kAllGather:
-            return static_cast<std::int64_t>(ranks) * others * size;
-    }
-    invariant_failed("collective kind", "every kind has a bound");
-}
-
-/// Serialisation time rounded down, as a lower bound must be; saturates as Time does.
-Time least_duration(Bytes size, Bandwidth rate) {
-    const detail::Int128 duration =
-        static_cast<detail::Int128>(size.count()) * (8 * kPicosecondsPerSecond) / rate.count();
-    return duration < Time::max().count() ? Time(static_cast<std::int64_t>(duration)) : Time::max();
-}
-
-/// Least latency between two ranks' hosts: over a link that joins two hosts, or out to a switch and in from
-/// one.
-Time least_latency(const network::Fabric& fabric, std::size_t ranks) {
-    Time direct = Time::max();
-    Time up = Time::max();
-    Time down = Time::max();
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-        const network::NodeId node = fabric.node_of(network::HostId(rank));
-        const network::LinkId first = fabric.first_link(node);
-        for (std::size_t i = 0; i < fabric.out_degree(node); ++i) {
-            const network::LinkId out(first.index() + i);
-            const network::LinkId in = fabric.link(out).reverse;
-            if (fabric.node(fabric.target(out)).kind == network::NodeKind::kHost) {
-                direct = std::min(direct, fabric.link(out).latency);
-            } else {
-                up = std::min(up, fabric.link(out).latency);
-                down = std::min(down, fabric.link(in).latency);
-            }
-        }
-    }
-    return up == Time::max() ? direct : std::min(direct, up + down);
-}
-
 Fingerprint trajectory(const Run& run) {
     Fingerprint print;
     const system::ExecutionReport& report = run.execution;
@@ -120,37 +75,29 @@ std::vector<Time> iteration_times(const system::ExecutionReport& report, int ite
     return times;
 }
 
-}  // namespace
-
-Bound lower_bound(const system::Program& program, const network::Fabric& fabric) {
-    std::vector<Time> compute(program.ranks);
+/// What must hold of every finished run (design.md 4), beyond what the executor asserts itself.
+void check_run(const Experiment& experiment, const Run& run) {
+    // The fluid engine may end each message of a chain early by 2^-36 of its duration.
+    const Time rounding = run.bound.value() / (std::int64_t{1} << 34);
+    ASTROLABE_ASSERT(run.execution.total >= run.bound.value() - rounding, "no run beats its lower bound");
     Bytes sent;
-    for (const system::Operation& operation : program.operations) {
-        if (operation.is_compute()) {
-            for (std::size_t rank = 0; rank < program.ranks; ++rank) {
-                compute[rank] += operation.compute().duration[system::RankId(rank)];
-            }
-            continue;
-        }
-        const system::CollectiveOperation& collective = operation.collective();
-        for (const auto& group : program.partitions[collective.partition].groups) {
-            sent += least_bytes_sent(collective.kind, collective.size, group.size());
-        }
+    for (const Bytes bytes : run.traffic) {
+        sent += bytes;
     }
-    Bound bound;
-    bound.compute = *std::max_element(compute.begin(), compute.end());
-    if (sent > Bytes(0)) {
-        // What one rank sends another receives, so the same bytes also enter the ranks' hosts.
-        Bandwidth out;
-        Bandwidth in;
-        for (std::size_t rank = 0; rank < program.ranks; ++rank) {
-            out += fabric.egress_rate(network::HostId(rank));
-            in += fabric.ingress_rate(network::HostId(rank));
-        }
-        bound.communication = least_duration(sent, std::min(out, in)) + least_latency(fabric, program.ranks);
+    ASTROLABE_ASSERT(run.network.bytes_delivered == sent, "every byte sent is delivered exactly once");
+    // A packet engine counts a frame when it starts to leave, so one may be under way when the run ends.
+    constexpr double kFrame = 65'600;
+    const double seconds = to_seconds(run.execution.total);
+    for (std::size_t i = 0; i < run.network.links.size(); ++i) {
+        const network::LinkId link(i);
+        const double capacity = to_bytes_per_second(experiment.fabric->link(link).rate) * seconds;
+        ASTROLABE_ASSERT(
+            static_cast<double>(run.network.links[link].carried.count()) <= capacity * (1 + 1e-9) + kFrame,
+            "no link carries more than its rate");
     }
-    return bound;
 }
+
+}  // namespace
 
 Run run_experiment(const Experiment& experiment, const ProgressObserver& observer) {
     const Clock::time_point start = Clock::now();
@@ -190,15 +137,7 @@ Run run_experiment(const Experiment& experiment, const ProgressObserver& observe
     run.fingerprint = trajectory(run).text();
     run.engine = {run.network.events, seconds_since(start), peak_rss_bytes()};
     if (run.execution.finished) {
-        // An engine that computes rates in floating point may end each message of a chain a fraction of a
-        // picosecond early.
-        const Time rounding = run.bound.value() / 1'000'000;
-        ASTROLABE_ASSERT(run.execution.total >= run.bound.value() - rounding, "no run beats its lower bound");
-        Bytes sent;
-        for (const Bytes bytes : run.traffic) {
-            sent += bytes;
-        }
-        ASTROLABE_ASSERT(run.network.bytes_delivered == sent, "every byte sent is delivered exactly once");
+        check_run(experiment, run);
     }
     return run;
 }

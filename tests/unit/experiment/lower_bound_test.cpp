@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <astrolabe/experiment/run.hpp>
+#include <astrolabe/experiment/lower_bound.hpp>
 #include <astrolabe/network/topologies/flat.hpp>
 
 namespace astrolabe::experiment {
@@ -48,6 +48,32 @@ TEST(LowerBound, NothingToSendNeedsNoTime) {
 TEST(LowerBound, OnlyTheRanksHostsCount) {
     EXPECT_EQ(lower_bound(collective(system::CollectiveKind::kAllReduce, 8, 8_MB), *flat(64)).communication,
               1121_us);
+}
+
+TEST(LowerBound, SumsOfRatesAndBytesNeedMoreThan64Bits) {
+    // 16 384 hosts of 1 Pb/s are 1.6e19 bit/s. 16 MiB of all_reduce: 2·16 383/16 384·16 MiB·8/1e15 s = 268
+    // 419.07… ns·1e-3, that is 268.4 ns a port, and 1 us of latency.
+    network::FlatParameters parameters;
+    parameters.hosts = 16'384;
+    parameters.link = {Bandwidth(1'000'000'000'000'000), 500_ns};
+    const Bound bound = lower_bound(collective(system::CollectiveKind::kAllReduce, 16'384, 16_MiB),
+                                    *network::build_flat(parameters));
+    EXPECT_EQ(bound.communication, 1_us + Time(268'419));
+    // 1 EiB on 8 ranks at 100 Gb/s: 14/8·2^60·0.08 ns = 1.6e17 ns is beyond 106 days: saturated, not wrapped.
+    EXPECT_EQ(
+        lower_bound(collective(system::CollectiveKind::kAllReduce, 8, Bytes(std::int64_t{1} << 60)), *flat(8))
+            .communication,
+        Time::max());
+}
+
+TEST(TrafficProblem, RefusesWhatByteCountsCannotHold) {
+    EXPECT_FALSE(
+        traffic_problem(collective(system::CollectiveKind::kAllReduce, 8, Bytes(std::int64_t{1} << 40))));
+    // All-reduce counts at most 4·N·S: 4·8·2^57 = 2^62.
+    EXPECT_TRUE(
+        traffic_problem(collective(system::CollectiveKind::kAllReduce, 8, Bytes(std::int64_t{1} << 57))));
+    EXPECT_FALSE(traffic_problem(
+        collective(system::CollectiveKind::kAllReduce, 8, Bytes((std::int64_t{1} << 57) - 1))));
 }
 
 TEST(LowerBound, ComputeIsThatOfTheBusiestRank) {

@@ -67,6 +67,9 @@ private:
     /// against fabric.
     void check_setting(const CollectiveRequest& request, ReadContext& context) const;
 
+    /// What a rank holds before, for a size as users count it.
+    [[nodiscard]] Bytes bytes_in(Bytes size) const;
+
     system::CollectiveKind kind_{};
     std::vector<Bytes> sizes_;
     Experiment setting_;  ///< all but the program
