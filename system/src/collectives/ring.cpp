@@ -83,8 +83,12 @@ namespace {
 
 class Ring final : public CollectiveAlgorithm {
 public:
-    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind /*kind*/,
-                                                     Position /*ranks*/) const override {
+    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind, Position ranks) const override {
+        // Forwarding takes N(N-1) actions, and the executor numbers 2^24.
+        constexpr Position kMostForwarding = 4096;
+        if (kind == CollectiveKind::kAllToAll && ranks > kMostForwarding) {
+            return "a forwarded all_to_all takes at most " + std::to_string(kMostForwarding) + " ranks";
+        }
         return std::nullopt;
     }
     [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, Position /*ranks*/) const override { return 1; }
