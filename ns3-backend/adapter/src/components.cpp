@@ -78,7 +78,7 @@ Schema<TcpKeys> tcp_schema() {
     schema
         .optional("window", &TcpKeys::window, "send and receive buffer of a connection: most bytes in flight",
                   {Bytes(1), {}})
-        .optional("mtu", &TcpKeys::mtu, "largest IP datagram")
+        .optional("mtu", &TcpKeys::mtu, "largest IP datagram, 576B to 65535B")
         .optional("variant", &TcpKeys::variant, "congestion control")
         .optional("min_rto", &TcpKeys::min_rto, "least retransmission timeout")
         .optional("connect_timeout", &TcpKeys::connect_timeout, "first timeout of a connection request")
@@ -91,7 +91,7 @@ Schema<TcpKeys> tcp_schema() {
                   "how the ports of a switch share its packet memory")
         .optional("ecn_threshold", &TcpKeys::ecn_threshold, "queue above which packets are marked (dctcp)")
         .optional("frame_header", &TcpKeys::frame_header,
-                  "header in front of every message in the byte stream", {Bytes(1), Bytes(4096)})
+                  "header in front of every message in the byte stream", {Bytes(1), Bytes(65'535)})
         .section("ns3", &TcpKeys::ns3, ns3_schema(), "settings of ns-3 itself")
         .check([](const TcpKeys& keys) {
             TcpOptions options = keys;

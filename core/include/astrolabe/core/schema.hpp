@@ -201,7 +201,8 @@ template <ScalarValue T>
     if constexpr (std::totally_ordered<T>) {
         if ((range.least && value < *range.least) || (range.most && value > *range.most)) {
             context.error("config.range", node.where,
-                          name + " is " + node.text + ", expected " + range_text(range));
+                          name + " is " + node.text + ", expected " + range_text(range),
+                          "choose a value " + range_text(range));
             return std::nullopt;
         }
     }
