@@ -288,5 +288,80 @@ TEST_F(DlrmLoop, RefusesActivationExchangeOfMlpLayers) {
     EXPECT_THROW((void)dlrm_loop(plan_, kLastBottom), std::logic_error);
 }
 
+class TransformerLoop : public TrainingLoop {
+protected:
+    TransformerLoop() {
+        for (const char* name : {"A", "B", "C"}) {
+            TrainingLayer& layer = add(name);
+            layer.forward_communication = collective(CollectiveKind::kAllReduce);
+            layer.input_gradient_communication = collective(CollectiveKind::kAllReduce);
+            layer.weight_gradient_communication = collective(CollectiveKind::kAllReduce);
+        }
+    }
+};
+
+TEST_F(TransformerLoop, FirstLayerExchangesItsInputGradientToo) {
+    plan_.layers.pop_back();
+    const Lines lines = describe(transformer_loop(plan_), 0);
+    EXPECT_EQ(lines, (Lines{"A.forward", "A.forward.all_reduce default <- A.forward",  //
+                            "B.forward <- A.forward.all_reduce", "B.forward.all_reduce default <- B.forward",
+                            "B.input_gradient <- B.forward.all_reduce",
+                            "B.input_gradient.all_reduce lifo <- B.input_gradient", "B.weight_gradient",
+                            "B.weight_gradient.all_reduce fifo <- B.weight_gradient",
+                            "A.input_gradient <- B.input_gradient.all_reduce",
+                            "A.input_gradient.all_reduce lifo <- A.input_gradient", "A.weight_gradient",
+                            "A.weight_gradient.all_reduce fifo <- A.weight_gradient",
+                            "A.input_gradient.all_reduce.wait <- A.input_gradient.all_reduce"}));
+}
+
+TEST_F(TransformerLoop, LaterForwardsWaitForTheirOwnWeights) {
+    const Lines lines = describe(transformer_loop(plan_), 1);
+    EXPECT_EQ(lines[0], "A.forward <- A.weight_gradient.all_reduce'");
+    EXPECT_EQ(lines[2], "B.forward <- A.forward.all_reduce, B.weight_gradient.all_reduce'");
+}
+
+TEST_F(TransformerLoop, RecomputesFromTheNearestKeptLayerBelow) {
+    // Kept 0 and 1, C = 2 initiates: only B = 1 runs again. With 0 alone kept, A and B do.
+    const Lines near = describe(transformer_loop(plan_, {.kept = {0, 1}, .initiates = {2}}), 0);
+    EXPECT_EQ(near[6], "B.recompute_for_C <- C.forward.all_reduce");
+    EXPECT_EQ(near[7], "B.recompute_for_C.all_reduce default <- B.recompute_for_C");
+    EXPECT_EQ(near[8], "C.input_gradient <- B.recompute_for_C.all_reduce");
+    const Lines far = describe(transformer_loop(plan_, {.kept = {0}, .initiates = {2}}), 0);
+    EXPECT_EQ(far[6], "A.recompute_for_C <- C.forward.all_reduce");
+    EXPECT_EQ(far[8], "B.recompute_for_C <- A.recompute_for_C.all_reduce");
+    EXPECT_EQ(far[10], "C.input_gradient <- B.recompute_for_C.all_reduce");
+}
+
+TEST_F(TransformerLoop, EveryInitiatingLayerRecomputesOnItsOwn) {
+    // Without: 3 layers x (3 compute + 3 collectives) + the wait at the end = 19. C recomputes A and B, B
+    // recomputes A: 3 x (compute + collective) = 6 more.
+    const Checkpoints checkpoints{.kept = {0}, .initiates = {1, 2}};
+    EXPECT_EQ(describe(transformer_loop(plan_), 0).size(), 19U);
+    EXPECT_EQ(describe(transformer_loop(plan_, checkpoints), 0).size(), 25U);
+}
+
+TEST_F(TransformerLoop, CheckpointMustLieBelow) {
+    EXPECT_THROW(static_cast<void>(transformer_loop(plan_, {.kept = {2}, .initiates = {2}})),
+                 std::logic_error);
+}
+
+TEST_F(TransformerLoop, InferenceRunsForwardOnlyAndBlocks) {
+    plan_.layers.pop_back();
+    const Program program = inference_loop(plan_);
+    EXPECT_EQ(describe(program, 0),
+              (Lines{"A.forward", "A.forward.all_reduce default <- A.forward",  //
+                     "B.forward <- A.forward.all_reduce", "B.forward.all_reduce default <- B.forward",
+                     "B.forward.all_reduce.wait <- B.forward.all_reduce"}));
+    EXPECT_EQ(describe(program, 1).front(), "A.forward");
+}
+
+TEST_F(TransformerLoop, MicroIssuesTheFirstLayersCollectiveOnceAnIterationAndNothingElse) {
+    const Program program = micro_loop(plan_);
+    EXPECT_EQ(describe(program, 0), (Lines{"A.weight_gradient.all_reduce default"}));
+    EXPECT_EQ(describe(program, 1), (Lines{"A.weight_gradient.all_reduce default"}));
+    plan_.layers[0].weight_gradient_communication.reset();
+    EXPECT_THROW(static_cast<void>(micro_loop(plan_)), std::logic_error);
+}
+
 }  // namespace
 }  // namespace astrolabe::workload

@@ -85,14 +85,36 @@ void ProgramWriter::update(std::size_t index) {
 
 std::optional<system::OperationId> ProgramWriter::communicate(std::size_t index, Pass pass,
                                                               system::Priority priority) {
+    if (!communication_of(plan_.layers[index], pass)) {
+        return std::nullopt;
+    }
+    ASTROLABE_ASSERT(last_compute_, "a collective follows the compute that makes its data");
+    return communicate(index, pass, to_string(pass), priority, {*last_compute_});
+}
+
+std::optional<system::OperationId> ProgramWriter::issue_at_start(std::size_t index, Pass pass,
+                                                                 system::Priority priority) {
+    return communicate(index, pass, to_string(pass), priority, {});
+}
+
+void ProgramWriter::recompute(std::size_t index, std::size_t initiator) {
+    const TrainingLayer& layer = plan_.layers[index];
+    const std::string what = fmt::format("recompute_for_{}", plan_.layers[initiator].name);
+    add_compute(layer, what, layer.forward);
+    wait_for(communicate(index, Pass::kForward, what, system::Priority::kDefault, {*last_compute_}));
+}
+
+std::optional<system::OperationId> ProgramWriter::communicate(std::size_t index, Pass pass,
+                                                              std::string_view what,
+                                                              system::Priority priority,
+                                                              std::vector<system::OperationId> dependencies) {
     const TrainingLayer& layer = plan_.layers[index];
     const std::optional<LayerCommunication>& communication = communication_of(layer, pass);
     if (!communication) {
         return std::nullopt;
     }
-    ASTROLABE_ASSERT(last_compute_, "a collective follows the compute that makes its data");
     const system::OperationId id = program_.operations.push_back(
-        {.name = fmt::format("{}.{}.{}", layer.name, to_string(pass), system::to_string(communication->kind)),
+        {.name = fmt::format("{}.{}.{}", layer.name, what, system::to_string(communication->kind)),
          .layer = layer.name,
          .iteration = iteration_,
          .work = system::CollectiveOperation{.kind = communication->kind,
@@ -100,7 +122,7 @@ std::optional<system::OperationId> ProgramWriter::communicate(std::size_t index,
                                              .size = communication->size,
                                              .priority = priority,
                                              .completion_delay = layer.update_delay},
-         .dependencies = {*last_compute_}});
+         .dependencies = std::move(dependencies)});
     if (pass == Pass::kWeightGradient) {
         weights_[index] = id;
     }

@@ -1,7 +1,7 @@
 /// Writes a Program compute operation by compute operation; what the training loops share.
 ///
 /// Waits collect until the next compute operation, which depends on them in the order they were asked for. A
-/// collective depends on the compute operation written last.
+/// collective depends on the compute operation written last, unless it is issued at the start.
 #pragma once
 
 #include <optional>
@@ -37,8 +37,17 @@ public:
 
     /// Returns nothing where the layer does not communicate after the pass.
     std::optional<system::OperationId> communicate(std::size_t layer, Pass pass, system::Priority priority);
+    /// The same, depending on nothing.
+    std::optional<system::OperationId> issue_at_start(std::size_t layer, Pass pass,
+                                                      system::Priority priority);
+
+    /// Forward pass of a layer once more, for the backward pass of `initiator`, with its blocking collective.
+    void recompute(std::size_t layer, std::size_t initiator);
 
 private:
+    std::optional<system::OperationId> communicate(std::size_t layer, Pass pass, std::string_view what,
+                                                   system::Priority priority,
+                                                   std::vector<system::OperationId> dependencies);
     void add_compute(const TrainingLayer& layer, std::string_view what,
                      const system::PerRank<Time>& duration);
     void end_iteration();

@@ -15,19 +15,20 @@
 ///                                             WG compute; wait for the IG collective
 /// hybrid   W-wait(i), compute,                as model, with the WG collective (FIFO)
 ///          collective (blocking)              issued after WG compute
-/// dlrm     see `dlrm_loop`
+/// dlrm, transformer, inference, micro: see their functions
 ///
 /// A collective of a layer counts as done `update_delay` after it. Waits are dependencies of the next compute
 /// operation, so the executor attributes exposed time to the collective waited for (embedding all-to-all
 /// first, then the layer's W-wait). At the end of an iteration what still must be waited for is a compute
 /// operation of zero duration, named "<collective>.wait". After the last iteration the ranks drain.
 ///
-/// Names: "<layer>.forward", "<layer>.input_gradient", "<layer>.weight_gradient", "<layer>.update";
-/// collectives "<layer>.<pass>.<kind>", for example "Top_0.weight_gradient.all_reduce".
+/// Names: "<layer>.forward", "<layer>.input_gradient", "<layer>.weight_gradient", "<layer>.update",
+/// "<layer>.recompute_for_<layer>"; collectives "<layer>.<pass>.<kind>", for example
+/// "Top_0.weight_gradient.all_reduce".
 ///
 /// Layer 0 computes no input gradient and any collective on it is left out, except by `dlrm_loop`, where it
-/// is the exchange of embedding gradients. A collective on a pass for which the table has none is a broken
-/// invariant.
+/// is the exchange of embedding gradients, and by `transformer_loop`. A collective on a pass for which the
+/// table has none is a broken invariant.
 ///
 /// Differences from ASTRA-sim 1.0: state transitions take no time, and `dlrm_loop` updates embeddings from
 /// gradients that have arrived. Complexity: O(layers · iterations) operations, whatever the number of ranks.
@@ -79,7 +80,8 @@ enum class EmbeddingUpdate : std::uint8_t {
 
 [[nodiscard]] system::Program data_loop(const TrainingPlan& plan);
 [[nodiscard]] system::Program model_loop(const TrainingPlan& plan);
-/// HYBRID_DATA_MODEL and HYBRID_MODEL_DATA: which group a collective spans is in the plan's partitions.
+/// HYBRID_DATA_MODEL, HYBRID_MODEL_DATA and HYBRID_CUSTOMIZED: which group a collective spans is in the
+/// plan's partitions.
 [[nodiscard]] system::Program hybrid_loop(const TrainingPlan& plan);
 
 /// HYBRID_DLRM. Layer 0 is the embeddings, 1 … b = last_bottom_layer the bottom MLP, the rest (at least one
@@ -98,5 +100,24 @@ enum class EmbeddingUpdate : std::uint8_t {
 /// may read rows that lack this iteration's gradients.
 [[nodiscard]] system::Program dlrm_loop(const TrainingPlan& plan, std::size_t last_bottom_layer,
                                         EmbeddingUpdate embedding_update = EmbeddingUpdate::kAfterGradients);
+
+/// Layers whose input is kept, and layers before whose backward pass what was not kept is computed again.
+struct Checkpoints {
+    std::vector<std::size_t> kept;
+    std::vector<std::size_t> initiates;  ///< each has a kept layer below it
+};
+
+/// HYBRID_TRANSFORMER: as hybrid, and layer 0 also computes and exchanges its input gradient. With
+/// checkpoints HYBRID_TRANSFORMER_FWD_IN_BCKWD: before the backward pass of a layer i that initiates, the
+/// forward passes of layers c … i-1, with their collectives (blocking), run again; c is the nearest kept
+/// layer below i.
+[[nodiscard]] system::Program transformer_loop(const TrainingPlan& plan, const Checkpoints& checkpoints = {});
+
+/// DISTRIBUTED_INFERENCE: forward passes only, each collective blocking.
+[[nodiscard]] system::Program inference_loop(const TrainingPlan& plan);
+
+/// MICRO: the weight-gradient collective of layer 0, once for each iteration, all issued at once at time 0;
+/// nothing is computed. The collective must be there.
+[[nodiscard]] system::Program micro_loop(const TrainingPlan& plan);
 
 }  // namespace astrolabe::workload

@@ -1,0 +1,20 @@
+#include "program_writer.hpp"
+
+#include <utility>
+
+#include <astrolabe/core/assert.hpp>
+#include <astrolabe/workload/training_loop.hpp>
+
+namespace astrolabe::workload {
+
+system::Program micro_loop(const TrainingPlan& plan) {
+    ProgramWriter writer(plan);
+    for (int iteration = 0; iteration < plan.iterations; ++iteration) {
+        writer.begin_iteration();
+        const auto issued = writer.issue_at_start(0, Pass::kWeightGradient, system::Priority::kDefault);
+        ASTROLABE_ASSERT(issued, "a collective to measure");
+    }
+    return std::move(writer).finish();
+}
+
+}  // namespace astrolabe::workload
