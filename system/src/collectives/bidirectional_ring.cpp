@@ -34,9 +34,8 @@ CollectiveSchedule shorter_way_round(Position ranks, RingDirection tie) {
 
 class BidirectionalRing final : public CollectiveAlgorithm {
 public:
-    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind /*kind*/,
-                                                     Position /*ranks*/) const override {
-        return std::nullopt;
+    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind, Position ranks) const override {
+        return detail::ring_refusal(kind, ranks);
     }
     [[nodiscard]] unsigned variants(CollectiveKind kind, Position ranks) const override {
         const bool has_choice = kind != CollectiveKind::kAllToAll || ranks % 2 == 0;

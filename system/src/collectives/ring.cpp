@@ -64,6 +64,14 @@ void RingWriter::step(BlockReference sent, BlockReference received, bool reduce)
     last_receive_ = {builder_.receive(0, behind(1), {&received, 1}, {}, reduce)};
 }
 
+std::optional<std::string> ring_refusal(CollectiveKind kind, Position ranks) {
+    constexpr Position kMostForwarding = 4096;
+    if (kind == CollectiveKind::kAllToAll && ranks > kMostForwarding) {
+        return "a forwarded all_to_all takes at most " + std::to_string(kMostForwarding) + " ranks";
+    }
+    return std::nullopt;
+}
+
 CollectiveSchedule one_way_ring(CollectiveKind kind, Position ranks, RingDirection direction) {
     ASTROLABE_ASSERT(kind != CollectiveKind::kAllToAll, "an all_to_all chooses its distances");
     ScheduleBuilder builder = ring_builder(kind, ranks);
@@ -84,12 +92,7 @@ namespace {
 class Ring final : public CollectiveAlgorithm {
 public:
     [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind, Position ranks) const override {
-        // Forwarding takes N(N-1) actions, and the executor numbers 2^24.
-        constexpr Position kMostForwarding = 4096;
-        if (kind == CollectiveKind::kAllToAll && ranks > kMostForwarding) {
-            return "a forwarded all_to_all takes at most " + std::to_string(kMostForwarding) + " ranks";
-        }
-        return std::nullopt;
+        return detail::ring_refusal(kind, ranks);
     }
     [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, Position /*ranks*/) const override { return 1; }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include <astrolabe/system/schedule.hpp>
@@ -42,5 +44,9 @@ private:
 
 /// reduce_scatter, all_gather, or all_reduce: the two in a row.
 [[nodiscard]] CollectiveSchedule one_way_ring(CollectiveKind kind, Position ranks, RingDirection direction);
+
+/// Why a ring cannot do `kind` over `ranks` ranks: forwarding an all_to_all takes up to N(N-1) actions, and
+/// the executor numbers 2^24.
+[[nodiscard]] std::optional<std::string> ring_refusal(CollectiveKind kind, Position ranks);
 
 }  // namespace astrolabe::system::detail
