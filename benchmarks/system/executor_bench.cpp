@@ -87,7 +87,7 @@ void execute(benchmark::State& state, const Load& load) {
     system::SystemOptions options;
     options.collectives.fill({load.algorithm, load.chunks});
     options.active_chunks = 64;
-    options.injection_latency = load.injection_latency;
+    options.end_point.injection_latency = load.injection_latency;
     std::vector<network::HostId> placement;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
         placement.emplace_back(rank);

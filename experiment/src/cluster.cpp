@@ -77,8 +77,9 @@ Schema<AllCollectives> collectives_schema(const Components& components) {
 
 ClusterKeys::ClusterKeys() {
     for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
-        const bool exchange = static_cast<system::CollectiveKind>(kind) == system::CollectiveKind::kAllToAll;
-        collectives[kind].algorithm = exchange ? "direct" : "ring";
+        const auto which = static_cast<system::CollectiveKind>(kind);
+        const bool is_direct = which == system::CollectiveKind::kAllToAll || system::has_root(which);
+        collectives[kind].algorithm = is_direct ? "direct" : "ring";
     }
 }
 
@@ -150,7 +151,7 @@ Cluster make_cluster(const ClusterKeys& keys, const Components& components) {
     cluster.device = keys.device->make();
     cluster.options.scheduling = keys.scheduling;
     cluster.options.active_chunks = keys.active_chunks;
-    cluster.options.injection_latency = keys.injection_latency;
+    cluster.options.end_point.injection_latency = keys.injection_latency;
     cluster.options.minimum_chunk = keys.minimum_chunk;
     for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
         cluster.algorithms[kind] = keys.collectives[kind].algorithm;

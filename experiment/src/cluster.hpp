@@ -16,7 +16,7 @@ struct ClusterKeys {
     std::array<CollectiveKeys, system::kCollectiveKinds> collectives;
     system::Scheduling scheduling = system::Scheduling::kLifo;
     std::uint32_t active_chunks = system::SystemOptions{}.active_chunks;
-    Time injection_latency = system::SystemOptions{}.injection_latency;
+    Time injection_latency = system::EndPoint{}.injection_latency;
     Bytes minimum_chunk = system::SystemOptions{}.minimum_chunk;
 
     ClusterKeys();

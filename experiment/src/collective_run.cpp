@@ -91,7 +91,7 @@ system::Program single_collective(system::CollectiveKind kind, std::size_t ranks
     system::Operation operation;
     operation.name = std::string(system::to_string(kind));
     operation.layer = operation.name;
-    operation.work = system::CollectiveOperation{kind, world, size, system::Priority::kDefault, Time(0)};
+    operation.work = system::CollectiveOperation{.kind = kind, .partition = world, .size = size};
     const system::OperationId collective = program.operations.push_back(std::move(operation));
     system::Operation wait;
     wait.name = program.operations[collective].name + ".wait";
@@ -163,7 +163,7 @@ Result<CollectiveRun> CollectiveRun::prepare(const CollectiveRequest& request, c
     setting.backend = backend->make();
     setting.cluster.ranks = request.ranks.value_or(setting.fabric->host_count());
     setting.cluster.options.active_chunks = request.active_chunks;
-    setting.cluster.options.injection_latency = *injection_latency;
+    setting.cluster.options.end_point.injection_latency = *injection_latency;
     setting.cluster.options.minimum_chunk = Bytes(1);
     const auto index = static_cast<std::size_t>(*kind);
     setting.cluster.algorithms[index] = request.algorithm;

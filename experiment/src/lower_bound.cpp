@@ -21,6 +21,10 @@ Int128 least_bytes_sent(const system::CollectiveOperation& collective, std::size
             return (ranks - 1) * size;
         case system::CollectiveKind::kAllGather:
             return ranks * (ranks - 1) * size;
+        case system::CollectiveKind::kBroadcast:
+        case system::CollectiveKind::kReduce:
+        case system::CollectiveKind::kPointToPoint:
+            return (ranks - 1) * size;
     }
     invariant_failed("collective kind", "every kind has a bound");
 }

@@ -134,7 +134,6 @@ Json summary_json(const Experiment& experiment, const Run& run) {
     for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
         traffic[collective_key(kind)] = run.traffic[kind].count();
     }
-    traffic["point_to_point"] = 0;
     return {
         {"schema", kSchemaName},
         {"name", experiment.name},

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 #include <stdexcept>
 
@@ -49,6 +50,30 @@ void check_compute(const Operation& operation, std::size_t ranks) {
     }
 }
 
+void check_pair_sizes(const Operation& operation, const Partition& partition) {
+    const CollectiveOperation& collective = operation.collective();
+    const std::vector<PairSizes>& pair_sizes = *collective.pair_sizes;
+    if (collective.kind != CollectiveKind::kAllToAll) {
+        reject(fmt::format("'{}' is no all_to_all and has sizes by pair", operation.name));
+    }
+    if (pair_sizes.size() != partition.groups.size()) {
+        reject(fmt::format("'{}' has sizes by pair for {} of {} groups", operation.name, pair_sizes.size(),
+                           partition.groups.size()));
+    }
+    Bytes most;
+    for (std::size_t group = 0; group < pair_sizes.size(); ++group) {
+        if (pair_sizes[group].positions() != partition.groups[group].size()) {
+            reject(fmt::format("'{}' has sizes by pair of {} ranks for a group of {}", operation.name,
+                               pair_sizes[group].positions(), partition.groups[group].size()));
+        }
+        most = std::max(most, pair_sizes[group].largest_held());
+    }
+    if (collective.size != most) {
+        reject(fmt::format("'{}' has size {} where a rank holds up to {} bytes", operation.name,
+                           collective.size.count(), most.count()));
+    }
+}
+
 void check_collective(const Operation& operation, const Program& program) {
     const CollectiveOperation& collective = operation.collective();
     if (collective.partition.index() >= program.partitions.size()) {
@@ -56,6 +81,16 @@ void check_collective(const Operation& operation, const Program& program) {
     }
     if (collective.size < Bytes(0)) {
         reject(fmt::format("'{}' has a negative size", operation.name));
+    }
+    if (collective.kind == CollectiveKind::kPointToPoint) {
+        for (const std::vector<RankId>& group : program.partitions[collective.partition].groups) {
+            if (group.size() > 2) {
+                reject(fmt::format("'{}' is point_to_point in a group of {}", operation.name, group.size()));
+            }
+        }
+    }
+    if (collective.is_uneven()) {
+        check_pair_sizes(operation, program.partitions[collective.partition]);
     }
     if (collective.completion_delay < Time(0)) {
         reject(fmt::format("'{}' has a negative completion delay", operation.name));
@@ -74,8 +109,71 @@ std::string_view to_string(CollectiveKind kind) {
             return "all_gather";
         case CollectiveKind::kAllToAll:
             return "all_to_all";
+        case CollectiveKind::kBroadcast:
+            return "broadcast";
+        case CollectiveKind::kReduce:
+            return "reduce";
+        case CollectiveKind::kPointToPoint:
+            return "point_to_point";
     }
     ASTROLABE_ASSERT(false, "every collective kind has a name");
+}
+
+PairSizes::PairSizes(std::size_t positions, std::size_t source_stride, std::size_t destination_stride,
+                     std::vector<Bytes> bytes)
+    : positions_(positions),
+      source_stride_(source_stride),
+      destination_stride_(destination_stride),
+      bytes_(std::move(bytes)) {
+    ASTROLABE_ASSERT(positions_ > 0 && std::ranges::all_of(bytes_, [](Bytes b) { return b >= Bytes(0); }),
+                     "pairs have sizes that are not negative");
+}
+
+PairSizes PairSizes::by_source(std::vector<Bytes> from) {
+    const std::size_t positions = from.size();
+    return {positions, 1, 0, std::move(from)};
+}
+
+PairSizes PairSizes::by_destination(std::vector<Bytes> to) {
+    const std::size_t positions = to.size();
+    return {positions, 0, 1, std::move(to)};
+}
+
+PairSizes PairSizes::of_pairs(std::size_t positions, std::vector<Bytes> bytes) {
+    ASTROLABE_ASSERT(bytes.size() == positions * positions, "every ordered pair has a size");
+    return {positions, positions, 1, std::move(bytes)};
+}
+
+Bytes PairSizes::held(std::size_t source) const {
+    Bytes sum;
+    for (std::size_t destination = 0; destination < positions_; ++destination) {
+        sum += (*this)(source, destination);
+    }
+    return sum;
+}
+
+Bytes PairSizes::received(std::size_t destination) const {
+    Bytes sum;
+    for (std::size_t source = 0; source < positions_; ++source) {
+        sum += (*this)(source, destination);
+    }
+    return sum;
+}
+
+Bytes PairSizes::largest_held() const {
+    Bytes most;
+    for (std::size_t source = 0; source < positions_; ++source) {
+        most = std::max(most, held(source));
+    }
+    return most;
+}
+
+Bytes PairSizes::crossing() const {
+    Bytes sum;
+    for (std::size_t source = 0; source < positions_; ++source) {
+        sum += held(source) - (*this)(source, source);
+    }
+    return sum;
 }
 
 Partition Partition::world(std::size_t ranks) {

@@ -80,7 +80,11 @@ private:
         switch (schedule.kind()) {
             case CollectiveKind::kAllReduce:
             case CollectiveKind::kReduceScatter:
+            case CollectiveKind::kReduce:
                 return true;
+            case CollectiveKind::kBroadcast:
+            case CollectiveKind::kPointToPoint:
+                return rank == 0;
             case CollectiveKind::kAllGather:
                 return block == rank;
             case CollectiveKind::kAllToAll:
@@ -140,12 +144,16 @@ public:
         waiting_for_.resize(total);
         dependents_.resize(total);
         content_.resize(total);
+        stage_left_.resize(std::size_t{schedule.ranks()} * schedule.stages().size());
+        stage_.assign(schedule.ranks(), 0);
         for (Position rank = 0; rank < schedule.ranks(); ++rank) {
             const RankProgram& program = schedule.program(rank);
             for (ActionIndex action = 0; action < program.actions.size(); ++action) {
-                // A receive also waits for its message.
-                waiting_for_[first_[rank] + action] =
-                    program.actions[action].dependency_count + (program.actions[action].is_send() ? 0 : 1);
+                // A receive also waits for its message, and what comes after the first stage for its stage.
+                waiting_for_[first_[rank] + action] = program.actions[action].dependency_count +
+                                                      (program.actions[action].is_send() ? 0 : 1) +
+                                                      (program.actions[action].stage > 0 ? 1 : 0);
+                ++left_of(rank, program.actions[action].stage);
                 for (const ActionIndex dependency : program.dependencies_of(program.actions[action])) {
                     dependents_[first_[rank] + dependency].push_back(action);
                 }
@@ -160,6 +168,9 @@ public:
                     sends_.push({rank, action});
                 }
             }
+        }
+        for (Position rank = 0; rank < schedule_.ranks(); ++rank) {
+            advance(rank);
         }
         while (!failure_ && step()) {
         }
@@ -212,6 +223,7 @@ private:
         const Position peer = schedule_.resolve(send.rank, action.peer);
         in_flight_[std::size_t{send.rank} * schedule_.ranks() + peer].push_back(send.action);
         (send.rank == order_.slow_sender ? slow_messages_ : messages_).push(send);
+        leave_stage(send);
     }
 
     /// The oldest message between the two ranks of `any` arrives.
@@ -236,6 +248,30 @@ private:
         } else if (!failure_) {
             take_in(item);
             complete(item);
+            leave_stage(item);
+        }
+    }
+
+    [[nodiscard]] std::size_t& left_of(Position rank, std::size_t stage) {
+        return stage_left_[rank * schedule_.stages().size() + stage];
+    }
+
+    /// A send is done with its stage when it is issued, a receive when it is complete.
+    void leave_stage(Item item) {
+        --left_of(item.rank, action_of(item).stage);
+        advance(item.rank);
+    }
+
+    /// Begins the next stages of a rank whose stage has nothing left to do.
+    void advance(Position rank) {
+        while (stage_[rank] + 1 < schedule_.stages().size() && left_of(rank, stage_[rank]) == 0) {
+            const std::size_t stage = ++stage_[rank];
+            const std::vector<Action>& actions = schedule_.program(rank).actions;
+            for (ActionIndex action = 0; action < actions.size(); ++action) {
+                if (actions[action].stage == stage) {
+                    release({rank, action});
+                }
+            }
         }
     }
 
@@ -312,6 +348,15 @@ private:
                             expect_only(rank, block, static_cast<Position>(block / ranks));
                         }
                         break;
+                    case CollectiveKind::kReduce:
+                        if (rank == 0) {
+                            expect_all(rank, block);
+                        }
+                        break;
+                    case CollectiveKind::kBroadcast:
+                    case CollectiveKind::kPointToPoint:
+                        expect_only(rank, block, 0);
+                        break;
                 }
                 if (failure_) {
                     return;
@@ -371,6 +416,8 @@ private:
     std::vector<std::vector<ActionIndex>> dependents_;
     std::vector<std::vector<std::uint64_t>> content_;  // of messages issued and not taken in, by send
     std::vector<std::deque<ActionIndex>> in_flight_;   // by source × ranks + destination
+    std::vector<std::size_t> stage_left_;  // actions of a rank's stages not done
+    std::vector<std::size_t> stage_;       // of each rank
     Ready sends_;
     Ready messages_;  // in flight
     Ready slow_messages_;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -61,6 +62,9 @@ Bytes CollectiveSchedule::block_size(std::uint64_t block, Bytes size) const {
     switch (kind_) {
         case CollectiveKind::kAllReduce:
         case CollectiveKind::kReduceScatter:
+        case CollectiveKind::kBroadcast:
+        case CollectiveKind::kReduce:
+        case CollectiveKind::kPointToPoint:
             return part_size(size, block_count_, block);
         case CollectiveKind::kAllGather:
             return size;
@@ -89,9 +93,12 @@ std::uint64_t CollectiveSchedule::message_count() const {
 
 std::uint64_t CollectiveSchedule::steps() const {
     // Under a symmetry every rank's k-th action has the same depth, so rank 0's program is the whole graph.
+    // Nodes are the actions of a program and, after them, one barrier per stage, which follows all actions of
+    // the stage and the barrier before it; actions without dependencies follow the barrier before their stage.
+    const std::size_t barriers = stages_.size() - 1;
     std::vector<std::size_t> first_node{0};
     for (const RankProgram& program : programs_) {
-        first_node.push_back(first_node.back() + program.actions.size());
+        first_node.push_back(first_node.back() + program.actions.size() + barriers);
     }
     constexpr std::uint64_t kUnvisited = std::numeric_limits<std::uint64_t>::max();
     constexpr std::uint64_t kOpen = kUnvisited - 1;
@@ -99,43 +106,71 @@ std::uint64_t CollectiveSchedule::steps() const {
 
     struct Frame {
         std::size_t program;
-        ActionIndex action;
-        std::uint32_t next = 0;  // predecessor to look at
+        std::size_t node;
+        std::size_t next = 0;  // predecessor to look at
         std::uint64_t deepest = 0;
+    };
+    const auto stage_begin = [this](const RankProgram& program, std::size_t stage) {
+        return static_cast<std::size_t>(
+            std::ranges::lower_bound(program.actions, stage, {}, &Action::stage) - program.actions.begin());
+    };
+    // The predecessor (program, node) to look at next, or nothing after the last.
+    const auto predecessor = [&](const Frame& frame) -> std::optional<std::pair<std::size_t, std::size_t>> {
+        const RankProgram& program = programs_[frame.program];
+        const std::size_t actions = program.actions.size();
+        if (frame.node >= actions) {
+            const std::size_t stage = frame.node - actions;
+            const std::size_t begin = stage_begin(program, stage);
+            const std::size_t count = stage_begin(program, stage + 1) - begin;
+            if (frame.next < count) {
+                return std::pair{frame.program, begin + frame.next};
+            }
+            return frame.next == count && stage > 0 ? std::optional(std::pair{frame.program, frame.node - 1})
+                                                    : std::nullopt;
+        }
+        const Action& action = program.actions[frame.node];
+        std::size_t next = frame.next;
+        if (next < action.dependency_count) {
+            return std::pair{frame.program, std::size_t{program.dependencies_of(action)[next]}};
+        }
+        next -= action.dependency_count;
+        if (!action.is_send() && next-- == 0) {
+            return std::pair{symmetry_ != Symmetry::kNone ? frame.program : action.peer,
+                             std::size_t{action.match}};
+        }
+        return next == 0 && action.stage > 0
+                   ? std::optional(std::pair{frame.program, actions + action.stage - 1})
+                   : std::nullopt;
     };
     std::vector<Frame> stack;
     std::uint64_t longest = 0;
     for (std::size_t index = 0; index < programs_.size(); ++index) {
-        for (ActionIndex root = 0; root < programs_[index].actions.size(); ++root) {
+        for (std::size_t root = 0; root < programs_[index].actions.size(); ++root) {
             stack.push_back({index, root});
             while (!stack.empty()) {
                 Frame& frame = stack.back();
-                const RankProgram& program = programs_[frame.program];
-                const Action& action = program.actions[frame.action];
-                std::uint64_t& own = depth[first_node[frame.program] + frame.action];
+                std::uint64_t& own = depth[first_node[frame.program] + frame.node];
                 if (own != kUnvisited && own != kOpen) {
                     stack.pop_back();
                     continue;
                 }
                 own = kOpen;
-                const std::uint32_t predecessors = action.dependency_count + (action.is_send() ? 0 : 1);
-                if (frame.next == predecessors) {
-                    own = frame.deepest + (action.is_send() ? 1 : 0);
+                const auto before = predecessor(frame);
+                if (!before) {
+                    const RankProgram& program = programs_[frame.program];
+                    const bool is_send =
+                        frame.node < program.actions.size() && program.actions[frame.node].is_send();
+                    own = frame.deepest + (is_send ? 1 : 0);
                     longest = std::max(longest, own);
                     stack.pop_back();
                     continue;
                 }
-                const bool is_dependency = frame.next < action.dependency_count;
-                const std::size_t other_program =
-                    is_dependency || symmetry_ != Symmetry::kNone ? frame.program : action.peer;
-                const ActionIndex other =
-                    is_dependency ? program.dependencies_of(action)[frame.next] : action.match;
-                const std::uint64_t known = depth[first_node[other_program] + other];
+                const std::uint64_t known = depth[first_node[before->first] + before->second];
                 if (known == kOpen) {
-                    reject(static_cast<Position>(frame.program), frame.action, "waits for itself");
+                    reject(static_cast<Position>(frame.program), frame.node, "waits for itself");
                 }
                 if (known == kUnvisited) {
-                    stack.push_back({other_program, other});
+                    stack.push_back({before->first, before->second});
                 } else {
                     frame.deepest = std::max(frame.deepest, known);
                     ++frame.next;
@@ -147,11 +182,11 @@ std::uint64_t CollectiveSchedule::steps() const {
 }
 
 ScheduleBuilder::ScheduleBuilder(CollectiveKind kind, Position ranks, std::uint64_t block_count,
-                                 Symmetry symmetry) {
+                                 Symmetry symmetry, std::vector<Stage> stages) {
     ASTROLABE_ASSERT(ranks >= 1, "a schedule has ranks");
     ASTROLABE_ASSERT(block_count >= 1 && block_count <= std::uint64_t{1} << 40, "a schedule has blocks");
     const std::uint64_t n = ranks;
-    const bool is_free = kind == CollectiveKind::kAllReduce && symmetry == Symmetry::kNone;
+    const bool is_free = (kind == CollectiveKind::kAllReduce || has_root(kind)) && symmetry == Symmetry::kNone;
     ASTROLABE_ASSERT(is_free || block_count == (kind == CollectiveKind::kAllToAll ? n * n : n),
                      "the kind and the symmetry fix the number of blocks");
     ASTROLABE_ASSERT(symmetry != Symmetry::kExclusiveOr || std::has_single_bit(ranks),
@@ -160,7 +195,15 @@ ScheduleBuilder::ScheduleBuilder(CollectiveKind kind, Position ranks, std::uint6
     schedule_.ranks_ = ranks;
     schedule_.symmetry_ = symmetry;
     schedule_.block_count_ = block_count;
+    schedule_.stages_ = stages.empty() ? std::vector<Stage>{{0, kind}} : std::move(stages);
+    ASTROLABE_ASSERT(schedule_.stages_.size() <= std::numeric_limits<std::uint16_t>::max(),
+                     "stages have 16-bit numbers");
     schedule_.programs_.resize(symmetry == Symmetry::kNone ? ranks : 1);
+}
+
+void ScheduleBuilder::begin_stage(std::size_t index) {
+    ASTROLABE_ASSERT(index < schedule_.stages_.size(), "the schedule has this stage");
+    stage_ = static_cast<std::uint16_t>(index);
 }
 
 ActionIndex ScheduleBuilder::send(Position rank, Position peer, std::span<const BlockReference> blocks,
@@ -186,9 +229,16 @@ ActionIndex ScheduleBuilder::add(Position rank, Action::Kind kind, Position peer
         if (dependency >= index) {
             reject(rank, index, fmt::format("waits for action {}, which is not before it", dependency));
         }
+        if (program.actions[dependency].stage != stage_) {
+            reject(rank, index, fmt::format("waits for action {} of another stage", dependency));
+        }
+    }
+    if (index > 0 && program.actions.back().stage > stage_) {
+        reject(rank, index, fmt::format("goes back to stage {}", stage_));
     }
     Action action;
     action.kind = kind;
+    action.stage = stage_;
     action.peer = peer;
     action.first_block = static_cast<std::uint32_t>(program.blocks.size());
     action.block_count = static_cast<std::uint32_t>(blocks.size());
@@ -267,6 +317,11 @@ void ScheduleBuilder::match() {
         const bool agree = std::ranges::equal(sent, received, [&](BlockReference a, BlockReference b) {
             return schedule_.resolve(sends[i].rank, a) == schedule_.resolve(receiver_rank, b);
         });
+        if (send.stage != receive.stage) {
+            reject(sends[i].rank, sends[i].action,
+                   fmt::format("belongs to another stage than its receive, rank {} action {}", receiver_rank,
+                               receives[i].action));
+        }
         if (!agree) {
             reject(sends[i].rank, sends[i].action,
                    fmt::format("sends other blocks than rank {} action {} receives", receiver_rank,

@@ -34,16 +34,17 @@ CollectiveSchedule shorter_way_round(Position ranks, RingDirection tie) {
 
 class BidirectionalRing final : public CollectiveAlgorithm {
 public:
-    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind, Position ranks) const override {
-        return detail::ring_refusal(kind, ranks);
+    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind, const Shape& shape) const override {
+        return detail::ring_refusal("bidirectional_ring", kind, shape.ranks());
     }
-    [[nodiscard]] unsigned variants(CollectiveKind kind, Position ranks) const override {
-        const bool has_choice = kind != CollectiveKind::kAllToAll || ranks % 2 == 0;
+    [[nodiscard]] unsigned variants(CollectiveKind kind, const Shape& shape) const override {
+        const bool has_choice = kind != CollectiveKind::kAllToAll || shape.ranks() % 2 == 0;
         return has_choice ? 2 : 1;
     }
 
-    [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, Position ranks,
+    [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, const Shape& shape,
                                               unsigned variant) const override {
+        const Position ranks = shape.ranks();
         const RingDirection direction =
             variant == 0 ? RingDirection::kClockwise : RingDirection::kCounterClockwise;
         return kind == CollectiveKind::kAllToAll ? shorter_way_round(ranks, direction)

@@ -1,7 +1,7 @@
 // Direct: every rank exchanges with every other at once (three-layers 3.5).
 //
 // Sends leave in the order i+1, i+2, …, so that at any moment the ranks address different receivers and a
-// crossbar is never contended while they keep step. all_reduce is a reduce_scatter, a barrier on its N-1
+// crossbar is never contended while they keep step. A broadcast or reduce is a star. all_reduce is a reduce_scatter, a barrier on its N-1
 // receptions, and an all_gather. Positions and blocks are relative: program 0 serves every rank.
 
 #include "direct.hpp"
@@ -91,17 +91,32 @@ CollectiveSchedule direct_exchange(CollectiveKind kind, Position ranks, Position
 
 namespace {
 
+/// The first rank exchanges one block with every other: broadcast, reduce, point_to_point.
+CollectiveSchedule star(CollectiveKind kind, Position ranks) {
+    ScheduleBuilder builder(kind, ranks, 1, Symmetry::kNone);
+    const bool gathers = kind == CollectiveKind::kReduce;
+    const BlockReference whole{};
+    for (Position leaf = 1; leaf < ranks; ++leaf) {
+        const Position sender = gathers ? leaf : 0;
+        const Position receiver = gathers ? 0 : leaf;
+        builder.send(sender, receiver, {&whole, 1}, {});
+        builder.receive(receiver, sender, {&whole, 1}, {}, gathers);
+    }
+    return std::move(builder).build();
+}
+
 class Direct final : public CollectiveAlgorithm {
 public:
-    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind /*kind*/,
-                                                     Position /*ranks*/) const override {
+    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind /*kind*/, const Shape& /*shape*/) const override {
         return std::nullopt;
     }
-    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, Position /*ranks*/) const override { return 1; }
+    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& /*shape*/) const override { return 1; }
 
-    [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, Position ranks,
+    [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, const Shape& shape,
                                               unsigned /*variant*/) const override {
-        return detail::direct_exchange(kind, ranks, detail::kNoWindow);
+        const Position ranks = shape.ranks();
+        return has_root(kind) ? star(kind, ranks)
+                              : detail::direct_exchange(kind, ranks, detail::kNoWindow);
     }
 };
 

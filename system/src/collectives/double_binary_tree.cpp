@@ -36,16 +36,17 @@ Position to_tree1(Position rank, Position ranks) {
 
 class DoubleBinaryTree final : public CollectiveAlgorithm {
 public:
-    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind, Position /*ranks*/) const override {
+    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind, const Shape& /*shape*/) const override {
         if (kind != CollectiveKind::kAllReduce) {
             return "double_binary_tree does all_reduce only";
         }
         return std::nullopt;
     }
-    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, Position /*ranks*/) const override { return 2; }
+    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& /*shape*/) const override { return 2; }
 
-    [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, Position ranks,
+    [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, const Shape& shape,
                                               unsigned variant) const override {
+        const Position ranks = shape.ranks();
         std::vector<std::vector<Position>> children(ranks);
         for (Position rank = 0; rank < ranks; ++rank) {
             const Position parent = double_binary_tree_parent(rank, ranks, variant);

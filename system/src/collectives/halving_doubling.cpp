@@ -127,16 +127,17 @@ private:
 
 class HalvingDoubling final : public CollectiveAlgorithm {
 public:
-    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind, Position /*ranks*/) const override {
-        if (kind == CollectiveKind::kAllToAll) {
-            return "halving_doubling does not do all_to_all";
+    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind, const Shape& /*shape*/) const override {
+        if (kind == CollectiveKind::kAllToAll || has_root(kind)) {
+            return "halving_doubling does not do " + std::string(to_string(kind));
         }
         return std::nullopt;
     }
-    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, Position /*ranks*/) const override { return 1; }
+    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& /*shape*/) const override { return 1; }
 
-    [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, Position ranks,
+    [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, const Shape& shape,
                                               unsigned /*variant*/) const override {
+        const Position ranks = shape.ranks();
         return HalvingDoublingWriter(kind, ranks).write();
     }
 };

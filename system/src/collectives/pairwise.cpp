@@ -18,16 +18,17 @@ namespace {
 
 class Pairwise final : public CollectiveAlgorithm {
 public:
-    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind, Position /*ranks*/) const override {
+    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind, const Shape& /*shape*/) const override {
         if (kind != CollectiveKind::kAllToAll) {
             return "pairwise does all_to_all only";
         }
         return std::nullopt;
     }
-    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, Position /*ranks*/) const override { return 1; }
+    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& /*shape*/) const override { return 1; }
 
-    [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, Position ranks,
+    [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, const Shape& shape,
                                               unsigned /*variant*/) const override {
+        const Position ranks = shape.ranks();
         const bool swaps = std::has_single_bit(ranks);
         ScheduleBuilder builder(kind, ranks, std::uint64_t{ranks} * ranks,
                                 swaps ? Symmetry::kExclusiveOr : Symmetry::kRotation);

@@ -64,7 +64,10 @@ void RingWriter::step(BlockReference sent, BlockReference received, bool reduce)
     last_receive_ = {builder_.receive(0, behind(1), {&received, 1}, {}, reduce)};
 }
 
-std::optional<std::string> ring_refusal(CollectiveKind kind, Position ranks) {
+std::optional<std::string> ring_refusal(const std::string& name, CollectiveKind kind, Position ranks) {
+    if (has_root(kind)) {
+        return name + " does not do " + std::string(to_string(kind));
+    }
     constexpr Position kMostForwarding = 4096;
     if (kind == CollectiveKind::kAllToAll && ranks > kMostForwarding) {
         return "a forwarded all_to_all takes at most " + std::to_string(kMostForwarding) + " ranks";
@@ -91,13 +94,14 @@ namespace {
 
 class Ring final : public CollectiveAlgorithm {
 public:
-    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind, Position ranks) const override {
-        return detail::ring_refusal(kind, ranks);
+    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind, const Shape& shape) const override {
+        return detail::ring_refusal("ring", kind, shape.ranks());
     }
-    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, Position /*ranks*/) const override { return 1; }
+    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& /*shape*/) const override { return 1; }
 
-    [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, Position ranks,
+    [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, const Shape& shape,
                                               unsigned /*variant*/) const override {
+        const Position ranks = shape.ranks();
         if (kind != CollectiveKind::kAllToAll) {
             return detail::one_way_ring(kind, ranks, detail::RingDirection::kClockwise);
         }

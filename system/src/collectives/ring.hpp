@@ -45,8 +45,9 @@ private:
 /// reduce_scatter, all_gather, or all_reduce: the two in a row.
 [[nodiscard]] CollectiveSchedule one_way_ring(CollectiveKind kind, Position ranks, RingDirection direction);
 
-/// Why a ring cannot do `kind` over `ranks` ranks: forwarding an all_to_all takes up to N(N-1) actions, and
-/// the executor numbers 2^24.
-[[nodiscard]] std::optional<std::string> ring_refusal(CollectiveKind kind, Position ranks);
+/// Why the ring algorithm `name` cannot do `kind` over `ranks` ranks: it has no root, and forwarding an
+/// all_to_all takes up to N(N-1) actions, where the executor numbers 2^24.
+[[nodiscard]] std::optional<std::string> ring_refusal(const std::string& name, CollectiveKind kind,
+                                                      Position ranks);
 
 }  // namespace astrolabe::system::detail

@@ -24,14 +24,18 @@ public:
         ASTROLABE_ASSERT(window >= 1, "a window lets something through");
     }
 
-    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind /*kind*/,
-                                                     Position /*ranks*/) const override {
+    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind,
+                                                     const Shape& /*shape*/) const override {
+        if (has_root(kind)) {
+            return "windowed_direct does not do " + std::string(to_string(kind));
+        }
         return std::nullopt;
     }
-    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, Position /*ranks*/) const override { return 1; }
+    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& /*shape*/) const override { return 1; }
 
-    [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, Position ranks,
+    [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, const Shape& shape,
                                               unsigned /*variant*/) const override {
+        const Position ranks = shape.ranks();
         return detail::direct_exchange(kind, ranks, window_);
     }
 

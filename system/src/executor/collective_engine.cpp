@@ -154,7 +154,9 @@ InstanceIndex CollectiveEngine::open_instance(OperationId operation, ChannelInde
                          (work.priority == Priority::kDefault && options_.scheduling == Scheduling::kLifo);
     instance.is_highest = work.priority == Priority::kHighest;
     instance.priority = 0;
-    if (!instance.is_highest) {
+    if (work.priority == Priority::kExplicit) {
+        instance.priority = work.explicit_priority;
+    } else if (!instance.is_highest) {
         instance.priority = is_lifo ? ++channel.highest : --channel.lowest;
     }
     return index;

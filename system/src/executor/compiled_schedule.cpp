@@ -21,6 +21,7 @@ CompiledSchedule::CompiledSchedule(const CollectiveSchedule& schedule)
         columns_per_rank_ =
             kind_ == CollectiveKind::kAllToAll ? ranks_ : static_cast<std::uint32_t>(schedule.block_count());
     }
+    ASTROLABE_ASSERT(schedule.stages().size() == 1, "schedules run in one stage");
     const Position program_count = is_symmetric() ? 1 : ranks_;
     std::vector<std::uint32_t> first_actions{0};
     for (Position rank = 0; rank < program_count; ++rank) {

@@ -22,7 +22,7 @@ system::Program collective(system::CollectiveKind kind, std::size_t ranks, Bytes
     const auto world = program.partitions.push_back(system::Partition::world(ranks));
     system::Operation operation;
     operation.name = "x";
-    operation.work = system::CollectiveOperation{kind, world, size, system::Priority::kDefault, Time(0)};
+    operation.work = system::CollectiveOperation{.kind = kind, .partition = world, .size = size};
     program.operations.push_back(operation);
     return program;
 }

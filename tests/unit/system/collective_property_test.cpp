@@ -64,7 +64,7 @@ RC_GTEST_PROP(BuiltinAlgorithms, DeliverExactlyTheBytesOfTheirSchedules, ()) {
             ProgramBuilder builder(ranks);
             const OperationId alone = builder.collective("alone", {.kind = kind, .size = size});
             system::SystemOptions options = options_with(entry.algorithm, chunks, active_chunks);
-            options.injection_latency = injection_latency;
+            options.end_point.injection_latency = injection_latency;
             system::Executor executor(builder.program(), options, backend, host_of_each_rank(ranks));
             const system::ExecutionReport report = executor.run();
             RC_ASSERT(report.stall == "");

@@ -113,7 +113,7 @@ Case random_case() {
             *rc::gen::element(system::make_bruck(), system::make_pairwise());
     }
     options.scheduling = *rc::gen::element(system::Scheduling::kLifo, system::Scheduling::kFifo);
-    options.injection_latency = Time(*rc::gen::element(0, 300));
+    options.end_point.injection_latency = Time(*rc::gen::element(0, 300));
     const std::vector<Time> cost = *rc::gen::container<std::vector<Time>>(
         ranks * ranks,
         rc::gen::map(in_range<std::int64_t>(0, 3000), [](std::int64_t count) { return Time(count); }));

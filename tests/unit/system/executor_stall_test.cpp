@@ -67,15 +67,15 @@ TEST(Stall, ListsSixteenRanksAndCountsTheRest) {
 class Deadlock final : public system::CollectiveAlgorithm {
 public:
     [[nodiscard]] std::optional<std::string> refusal(CollectiveKind /*kind*/,
-                                                     system::Position /*ranks*/) const override {
+                                                     const system::Shape& /*shape*/) const override {
         return std::nullopt;
     }
-    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, system::Position /*ranks*/) const override {
+    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const system::Shape& /*shape*/) const override {
         return 1;
     }
-    [[nodiscard]] system::CollectiveSchedule schedule(CollectiveKind kind, system::Position ranks,
+    [[nodiscard]] system::CollectiveSchedule schedule(CollectiveKind kind, const system::Shape& shape,
                                                       unsigned /*variant*/) const override {
-        system::ScheduleBuilder builder(kind, ranks, 1, system::Symmetry::kNone);
+        system::ScheduleBuilder builder(kind, shape.ranks(), 1, system::Symmetry::kNone);
         const system::BlockReference whole{};
         for (const system::Position rank : {0U, 1U}) {
             const system::ActionIndex received = builder.receive(rank, 1 - rank, {&whole, 1}, {}, true);

@@ -176,7 +176,7 @@ TEST(Edge, CompletionDelayIsPartOfTheCollective) {
 TEST(Injection, DelaysEveryMessageAndCopiesOverlap) {
     // Direct all_reduce: two steps of N-1 messages each, all of a step delayed together by 500.
     SystemOptions options = options_with(system::make_direct(), 1, 1);
-    options.injection_latency = Time(500);
+    options.end_point.injection_latency = Time(500);
     const ExecutionReport report = execute_alone(CollectiveKind::kAllReduce, 5, Bytes(500), options);
     ASSERT_TRUE(report.finished) << report.stall;
     EXPECT_EQ(report.total, (message_time(Bytes(100)) + Time(500)) * 2);
@@ -187,7 +187,7 @@ TEST(Injection, MessagesReadyAtOneInstantShareATimer) {
     ProgramBuilder builder(4);
     builder.collective("exchange", {.kind = CollectiveKind::kAllToAll, .size = Bytes(400)});
     SystemOptions options = options_with(system::make_direct(), 1, 1);
-    options.injection_latency = Time(500);
+    options.end_point.injection_latency = Time(500);
     FakeBackend backend(4, kNetwork);
     Executor executor(builder.program(), options, backend, host_of_each_rank(4));
     ASSERT_TRUE(executor.run().finished);

@@ -1,11 +1,15 @@
-/// A collective algorithm: a pure function from (kind, number of ranks, variant) to a schedule.
+/// A collective algorithm: a pure function from (kind, shape of the group, variant) to a schedule.
 ///
-/// Chunk c of a collective uses variant c mod variants(): the double binary tree alternates its two trees so,
-/// a bidirectional ring its two directions. Algorithms are stateless; one object serves all threads and runs.
+/// The chunks of a collective use variants in the order of `variant_sequence`; by default chunk c uses variant
+/// c mod variants(): the double binary tree alternates its two trees so, a bidirectional ring its two
+/// directions. Algorithms are stateless; one object serves all threads and runs. Most look at the number of
+/// ranks of a shape only.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <astrolabe/system/schedule.hpp>
 
@@ -15,13 +19,21 @@ class CollectiveAlgorithm {
 public:
     virtual ~CollectiveAlgorithm() = default;
 
-    /// Why the algorithm cannot do `kind` over `ranks` ranks ("needs a power of two"), or nothing if it can.
-    [[nodiscard]] virtual std::optional<std::string> refusal(CollectiveKind kind, Position ranks) const = 0;
+    /// Why the algorithm cannot do `kind` over `shape` ("needs a power of two"), or nothing if it can.
+    [[nodiscard]] virtual std::optional<std::string> refusal(CollectiveKind kind,
+                                                             const Shape& shape) const = 0;
 
-    [[nodiscard]] virtual unsigned variants(CollectiveKind kind, Position ranks) const = 0;
+    // The rest requires that there is no refusal.
 
-    /// Precondition: no refusal, ranks >= 2, variant < variants().
-    [[nodiscard]] virtual CollectiveSchedule schedule(CollectiveKind kind, Position ranks,
+    [[nodiscard]] virtual unsigned variants(CollectiveKind kind, const Shape& shape) const = 0;
+
+    /// The variants of chunks 0 … chunks-1.
+    [[nodiscard]] virtual std::vector<unsigned> variant_sequence(CollectiveKind kind, const Shape& shape,
+                                                                 std::uint32_t chunks) const;
+
+    /// Precondition: shape.ranks() >= 2, variant < variants(). The stages of a schedule name dimensions of
+    /// `shape`.
+    [[nodiscard]] virtual CollectiveSchedule schedule(CollectiveKind kind, const Shape& shape,
                                                       unsigned variant) const = 0;
 };
 

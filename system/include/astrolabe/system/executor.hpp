@@ -31,6 +31,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,41 @@ namespace astrolabe::system {
 
 enum class Scheduling : std::uint8_t { kLifo, kFifo };
 
+/// Which chunk of those that wait for a slot in a dimension gets the next one (three-layers 3.3).
+enum class StageOrder : std::uint8_t {
+    kPriority,       ///< the highest priority, then the first to come
+    kSmallestChunk,  ///< least bytes to be sent in the stage
+    kAlternate,      ///< reduce_scatter and all_gather stages in turn
+    kFewestStages    ///< least stages left
+};
+
+/// Who decides which chunk starts next.
+enum class StartOrder : std::uint8_t {
+    kAgreed,      ///< one arbiter per group: all its ranks start chunks in the same order
+    kIndependent  ///< every rank for itself, as in ASTRA-sim 2.0: ranks may wait for one another for ever
+};
+
+enum class CopyEngine : std::uint8_t {
+    kParallel,  ///< copies of different messages overlap
+    kSerial     ///< a rank copies one message at a time, in the order in which they become ready
+};
+
+enum class EndPointTiming : std::uint8_t {
+    kPerMessage,  ///< as described below
+    kAstraSim1    ///< the tick formula of ASTRA-sim 1.0 (three-layers, end of section 5)
+};
+
+/// What a message costs where it leaves and where it arrives.
+struct EndPoint {
+    Time injection_latency{};
+    CopyEngine copy_engine = CopyEngine::kParallel;
+    /// Of the memory in which received messages are added up (two reads, one write); unset: free.
+    std::optional<Bandwidth> reduction_bandwidth{};
+    /// Messages of at least this size wait for a request from the receiver; unset: none does.
+    std::optional<Bytes> rendezvous_threshold{};
+    EndPointTiming timing = EndPointTiming::kPerMessage;
+};
+
 struct CollectiveChoice {
     std::shared_ptr<const CollectiveAlgorithm> algorithm;
     std::uint32_t chunks = 1;
@@ -50,8 +86,14 @@ struct CollectiveChoice {
 
 struct SystemOptions {
     Scheduling scheduling = Scheduling::kLifo;
-    std::uint32_t active_chunks = 64;
-    Time injection_latency{};
+    std::uint32_t active_chunks = 64;  ///< of a rank and group: in their first stage
+    /// Of a rank and group in one dimension, whatever the stage; unset: as many as there are.
+    std::optional<std::uint32_t> active_chunks_per_dimension{};
+    StageOrder stage_order = StageOrder::kPriority;
+    StartOrder start_order = StartOrder::kAgreed;
+    EndPoint end_point{};
+    /// Logical dimensions of all ranks; a group gets its shape from them (shape.hpp). Unset: one.
+    std::optional<Shape> dimensions{};
     Bytes minimum_chunk = Bytes(1024);
     std::array<CollectiveChoice, kCollectiveKinds> collectives;  ///< by CollectiveKind
 };

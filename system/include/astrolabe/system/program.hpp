@@ -22,6 +22,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,17 +37,64 @@
 namespace astrolabe::system {
 
 /// What a collective does; size S is, per rank, the bytes held before (all_reduce, reduce_scatter,
-/// all_to_all), or the bytes contributed (all_gather: the result is N·S).
-enum class CollectiveKind : std::uint8_t { kAllReduce, kReduceScatter, kAllGather, kAllToAll };
-inline constexpr std::size_t kCollectiveKinds = 4;
+/// all_to_all, reduce), the bytes contributed (all_gather: the result is N·S), or the bytes the first rank of
+/// the group sends (broadcast to all others; point_to_point, in groups of two, to the second). The first rank
+/// of the group is the root of a broadcast and of a reduce.
+enum class CollectiveKind : std::uint8_t {
+    kAllReduce,
+    kReduceScatter,
+    kAllGather,
+    kAllToAll,
+    kBroadcast,
+    kReduce,
+    kPointToPoint
+};
+inline constexpr std::size_t kCollectiveKinds = 7;
 [[nodiscard]] std::string_view to_string(CollectiveKind kind);  ///< "all_reduce", …
+/// Whether one rank of the group is special: the root, or the sender.
+[[nodiscard]] constexpr bool has_root(CollectiveKind kind) {
+    return kind == CollectiveKind::kBroadcast || kind == CollectiveKind::kReduce ||
+           kind == CollectiveKind::kPointToPoint;
+}
 
 /// Order among collectives that wait to start (three-layers 3.3).
 enum class Priority : std::uint8_t {
     kDefault,  ///< the cluster's `scheduling`
     kFifo,     ///< behind everything issued before
     kLifo,     ///< ahead of everything issued before
+    kExplicit, ///< by the operation's `explicit_priority`, on the scale on which LIFO counts 1, 2, … and FIFO
+               ///< -1, -2, …
     kHighest   ///< ahead of everything that is not kHighest
+};
+
+/// Bytes that each position of a group has for each position of it: the sizes of an uneven all_to_all
+/// ("all-to-all-v"). What a position has for itself is counted but never sent.
+class PairSizes {
+public:
+    /// `from[s]` bytes for every one of the group, itself included.
+    [[nodiscard]] static PairSizes by_source(std::vector<Bytes> from);
+    /// `to[d]` bytes from every one of the group, itself included.
+    [[nodiscard]] static PairSizes by_destination(std::vector<Bytes> to);
+    /// `bytes[s·N + d]` from position s for position d.
+    [[nodiscard]] static PairSizes of_pairs(std::size_t positions, std::vector<Bytes> bytes);
+
+    [[nodiscard]] std::size_t positions() const { return positions_; }
+    [[nodiscard]] Bytes operator()(std::size_t source, std::size_t destination) const {
+        return bytes_[source * source_stride_ + destination * destination_stride_];
+    }
+    [[nodiscard]] Bytes held(std::size_t source) const;           ///< for all, itself included
+    [[nodiscard]] Bytes received(std::size_t destination) const;  ///< from all, itself included
+    [[nodiscard]] Bytes largest_held() const;
+    [[nodiscard]] Bytes crossing() const;  ///< all that must be sent: without the diagonal
+
+private:
+    PairSizes(std::size_t positions, std::size_t source_stride, std::size_t destination_stride,
+              std::vector<Bytes> bytes);
+
+    std::size_t positions_;
+    std::size_t source_stride_;
+    std::size_t destination_stride_;
+    std::vector<Bytes> bytes_;
 };
 
 /// One value for all ranks, or one each.
@@ -87,9 +135,15 @@ struct ComputeOperation {
 struct CollectiveOperation {
     CollectiveKind kind = CollectiveKind::kAllReduce;
     PartitionId partition{};  ///< every group of it runs its own instance
-    Bytes size{};             ///< S, per rank
+    Bytes size{};             ///< S, per rank; of an uneven all_to_all the most that a rank holds
     Priority priority = Priority::kDefault;
+    std::int64_t explicit_priority = 0;  ///< kExplicit only; larger starts first
     Time completion_delay{};  ///< local update after the collective, before it counts as finished
+    /// By group of the partition: sizes of an uneven all_to_all. Empty where all pairs have the same.
+    /// Operations that move the same share the same.
+    std::shared_ptr<const std::vector<PairSizes>> pair_sizes{};
+
+    [[nodiscard]] bool is_uneven() const { return pair_sizes != nullptr; }
 };
 
 struct Operation {

@@ -10,6 +10,8 @@
 ///   reduce_scatter  rank r has every contribution in block r
 ///   all_gather      every rank has {b} in every block b
 ///   all_to_all      rank d has {s} in block s·N + d, for every s
+/// With a root: broadcast and point_to_point start with {0} in every block of rank 0, nothing elsewhere, and
+/// end with it everywhere; reduce starts as all_reduce and ends with every contribution on rank 0.
 ///
 /// Races. What depends on timing shows only under some timing, so the schedule runs under several: sends
 /// issued as early as possible or put off as long as possible, messages taken oldest or newest first, two

@@ -1,15 +1,24 @@
 /// A collective schedule: what every rank sends and receives, in which order, as data.
 ///
 /// Model. N positions (ranks of one group) take part. The data are `block_count` blocks:
-///   all_reduce      B blocks of every rank's vector (B is the algorithm's choice); each ends as the sum over
-///   ranks reduce_scatter  N blocks of every rank's vector; rank r ends with the sum of block r all_gather
-///   block r is what rank r contributes; everyone ends with all N all_to_all      N² blocks, s·N + d goes
-///   from rank s to rank d
+///   all_reduce      B blocks of every rank's vector (B is the algorithm's choice); each ends as the sum
+///                   over ranks
+///   reduce_scatter  N blocks of every rank's vector; rank r ends with the sum of block r
+///   all_gather      block r is what rank r contributes; everyone ends with all N
+///   all_to_all      N² blocks; s·N + d goes from rank s to rank d
+///   broadcast       B blocks of rank 0's vector; everyone ends with all of them
+///   reduce          B blocks of every rank's vector; rank 0 ends with the sums
+///   point_to_point  B blocks of rank 0's vector; rank 1 of two ends with them
 /// A rank's program is a list of actions: *send* blocks to a peer, or *receive* blocks from a peer, either
 /// adding them to its own (reduce) or storing them. An action may depend on earlier actions of the same rank.
 /// A send is issued once its dependencies are complete and completes when it has been delivered; a receive
 /// completes when its message is there (and reduced). The k-th send from p to q is what the k-th receive of q
 /// from p receives.
+///
+/// Stages. The actions may be split in stages, each of which works inside one logical dimension of the group
+/// (shape.hpp): the phases of a hierarchical collective. On every rank a stage begins when all actions of the
+/// rank's stages before it are complete, and not before the rank gives it a slot (executor.hpp); both ends of
+/// a message belong to the same stage.
 ///
 /// Sizes. A schedule knows blocks, not bytes: S bytes over B blocks give block b floor(S/B) bytes, plus one
 /// for the first S mod B, so blocks, and therefore messages, sum exactly to S.
@@ -29,18 +38,19 @@
 
 #include <astrolabe/core/units.hpp>
 #include <astrolabe/system/program.hpp>
+#include <astrolabe/system/shape.hpp>
 
 namespace astrolabe::system {
 
 enum class Symmetry : std::uint8_t { kNone, kRotation, kExclusiveOr };
 
-using Position = std::uint32_t;     ///< of a rank inside its group, 0 … N-1
 using ActionIndex = std::uint32_t;  ///< of an action inside a rank's program
 using BlockIndex = std::uint32_t;
 
 struct Action {
     enum class Kind : std::uint8_t { kSend, kReceive, kReceiveReduce };
     Kind kind = Kind::kSend;
+    std::uint16_t stage = 0;
     Position peer = 0;              ///< relative under a symmetry
     ActionIndex match = 0;          ///< index, in the peer's program, of the other end of this message
     std::uint32_t first_block = 0;  ///< into RankProgram::blocks
@@ -73,12 +83,21 @@ struct RankProgram {
     }
 };
 
+/// A part of a schedule that stays inside one dimension.
+struct Stage {
+    std::uint32_t dimension = 0;  ///< of the group's shape
+    CollectiveKind kind{};        ///< what it does there: the reduce_scatter of an all_reduce
+
+    friend bool operator==(const Stage&, const Stage&) = default;
+};
+
 class CollectiveSchedule {
 public:
     [[nodiscard]] CollectiveKind kind() const { return kind_; }
     [[nodiscard]] Position ranks() const { return ranks_; }
     [[nodiscard]] Symmetry symmetry() const { return symmetry_; }
     [[nodiscard]] std::uint64_t block_count() const { return block_count_; }
+    [[nodiscard]] const std::vector<Stage>& stages() const { return stages_; }  ///< at least one
 
     [[nodiscard]] const RankProgram& program(Position rank) const {
         return programs_[symmetry_ == Symmetry::kNone ? rank : 0];
@@ -107,6 +126,7 @@ private:
     Position ranks_ = 0;
     Symmetry symmetry_ = Symmetry::kNone;
     std::uint64_t block_count_ = 0;
+    std::vector<Stage> stages_;
     std::vector<RankProgram> programs_;
 };
 
@@ -114,8 +134,12 @@ private:
 class ScheduleBuilder {
 public:
     /// `block_count` is N for reduce_scatter and all_gather, N² for all_to_all; N under any symmetry of an
-    /// all_reduce. Exclusive or needs a power of two.
-    ScheduleBuilder(CollectiveKind kind, Position ranks, std::uint64_t block_count, Symmetry symmetry);
+    /// all_reduce; free otherwise. Exclusive or needs a power of two. No stages given: one, in dimension 0.
+    ScheduleBuilder(CollectiveKind kind, Position ranks, std::uint64_t block_count, Symmetry symmetry,
+                    std::vector<Stage> stages = {});
+
+    /// Actions added from here on belong to stage `index`; a rank's never go back to an earlier stage.
+    void begin_stage(std::size_t index);
 
     /// Under a symmetry, `rank` must be 0 and peers and blocks are relative. Returns the action's index.
     ActionIndex send(Position rank, Position peer, std::span<const BlockReference> blocks,
@@ -124,7 +148,8 @@ public:
                         std::span<const ActionIndex> after, bool reduce);
 
     /// Throws std::logic_error naming rank and action when a send has no receive, a receive no send, the two
-    /// ends disagree about the blocks, or a dependency does not name an earlier action.
+    /// ends disagree about the blocks or the stage, or a dependency does not name an earlier action of the
+    /// same stage.
     [[nodiscard]] CollectiveSchedule build() &&;
 
 private:
@@ -134,6 +159,7 @@ private:
     void match();
 
     CollectiveSchedule schedule_;
+    std::uint16_t stage_ = 0;
 };
 
 }  // namespace astrolabe::system
