@@ -86,6 +86,7 @@ void CompiledSchedule::compile(const RankProgram& program, const std::vector<std
         const Action& action = program.actions[index];
         CompiledAction& compiled = actions_[first + index];
         compiled.is_send = action.is_send();
+        compiled.is_reduction = action.kind == Action::Kind::kReceiveReduce;
         compiled.peer = action.peer;
         compiled.match = action.match + (is_symmetric() ? 0 : first_actions[action.peer]);
         compiled.block_count = action.block_count;

@@ -29,6 +29,7 @@ inline constexpr unsigned kActionBits = 24;  ///< of an action's number, over al
 
 struct CompiledAction {
     bool is_send = false;
+    bool is_reduction = false;       // a receive that adds what it receives
     Position peer = 0;               // as in the schedule: relative under a symmetry
     std::uint32_t match = 0;         // the other end, numbered over all programs
     std::uint32_t own_gate = kNone;  // of a receive with dependencies
