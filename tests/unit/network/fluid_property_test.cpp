@@ -13,10 +13,10 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include <astrolabe/network/delay_queue.hpp>
 #include <astrolabe/network/fluid/completion_heap.hpp>
-#include <astrolabe/network/fluid/delay_queue.hpp>
 #include <astrolabe/network/fluid/fluid_backend.hpp>
-#include <astrolabe/network/fluid/pair_index.hpp>
+#include <astrolabe/network/pair_index.hpp>
 #include <astrolabe/network/topologies/fat_tree.hpp>
 #include <astrolabe/network/topologies/flat.hpp>
 #include <astrolabe/network/topologies/leaf_spine.hpp>

@@ -44,12 +44,12 @@
 
 #include <astrolabe/core/units.hpp>
 #include <astrolabe/network/backend.hpp>
+#include <astrolabe/network/delay_queue.hpp>
 #include <astrolabe/network/fabric.hpp>
 #include <astrolabe/network/fluid/completion_heap.hpp>
-#include <astrolabe/network/fluid/delay_queue.hpp>
 #include <astrolabe/network/fluid/max_min_solver.hpp>
-#include <astrolabe/network/fluid/pair_index.hpp>
-#include <astrolabe/network/fluid/ring_queue.hpp>
+#include <astrolabe/network/pair_index.hpp>
+#include <astrolabe/network/ring_queue.hpp>
 
 namespace astrolabe::network {
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include <astrolabe/core/units.hpp>
-#include <astrolabe/network/fluid/ring_queue.hpp>
+#include <astrolabe/network/ring_queue.hpp>
 
 namespace astrolabe::network {
 
