@@ -16,6 +16,7 @@ void append_traffic(Facts& facts, const std::array<Bytes, system::kCollectiveKin
 
 void register_builtin_workloads(Registry<Job>& registry) {
     register_dlrm(registry);
+    register_flexflow_dlrm(registry);
     register_astra_text(registry);
 }
 

@@ -28,6 +28,7 @@ struct EnumNames<workload::EmbeddingUpdate> {
 namespace astrolabe::workload {
 
 void register_dlrm(Registry<Job>& registry);
+void register_flexflow_dlrm(Registry<Job>& registry);
 void register_astra_text(Registry<Job>& registry);
 
 /// What a job tells people, one (name, value) a line.
