@@ -53,7 +53,7 @@ ChunkIndex ChunkEngine::open(const Description& description) {
     chunk.schedule = description.schedule;
     chunk.hosts = description.hosts;
     chunk.record = description.record;
-    chunk.sizes = description.schedule->block_sizes(description.size);
+    chunk.sizes = description.sizes;
     chunk.instance = description.instance;
     chunk.number = description.number;
     chunk.ranks = description.ranks;
@@ -84,31 +84,51 @@ void ChunkEngine::start(ChunkIndex index, Position position) {
     for (const std::uint32_t action : schedule.initial_sends(position)) {
         post(index, position, state, action);
     }
-    if (state[1] == 0) {
-        return;
-    }
-    const ProgramRange& range = schedule.program(position);
-    for (std::uint32_t action = 0; action < range.action_count; ++action) {
-        if ((state[range.arrived_word + action / 32] >> (action % 32) & 1) != 0) {
-            received(index, position, state, range.first_action + action);
+    if (state[1] != 0) {
+        const ProgramRange& range = schedule.program(position);
+        for (std::uint32_t action = 0; action < range.action_count; ++action) {
+            if ((state[range.arrived_word + action / 32] >> (action % 32) & 1) != 0) {
+                received(index, position, state, range.first_action + action);
+            }
         }
     }
+    deliver_empty();
 }
 
 void ChunkEngine::notify(std::uint64_t token) {
+    if (++delivered_ % kDeliveriesPerBeat == 0) {
+        continuation_.beat();
+    }
+    deliver(token);
+    end_notification();
+}
+
+void ChunkEngine::deliver(std::uint64_t token) {
     const ChunkIndex index = chunk_of(token);
     const Position sender = position_of(token);
     Chunk& chunk = *chunks_[index];
     ASTROLABE_ASSERT(chunk.schedule != nullptr, "a message belongs to a chunk under way");
     const CompiledAction& send = chunk.schedule->action(action_of(token));
-    if (++delivered_ % kDeliveriesPerBeat == 0) {
-        continuation_.beat();
-    }
     if (send.unlock_count != 0) {
         unlock(index, sender, state_of(chunk, sender), send);
         complete_opened(index, sender, state_of(chunk, sender));
     }
     arrive(index, chunk.schedule->resolve(sender, send.peer), send.match);
+}
+
+void ChunkEngine::deliver_empty() {
+    for (std::size_t next = 0; next < empty_.size(); ++next) {  // grows while it is read
+        const std::uint64_t token = empty_[next];
+        const ChunkIndex index = chunk_of(token);
+        const Position sender = position_of(token);
+        count_down(index, sender, state_of(*chunks_[index], sender));
+        deliver(token);
+    }
+    empty_.clear();
+}
+
+void ChunkEngine::end_notification() {
+    deliver_empty();
     if (!finished_.empty()) {
         continuation_.settle();
     } else {
@@ -186,6 +206,10 @@ void ChunkEngine::post(ChunkIndex index, Position position, std::uint32_t* state
     Chunk& chunk = *chunks_[index];
     const CompiledAction& send = chunk.schedule->action(action);
     const Bytes size = chunk.schedule->message_size(position, send, chunk.sizes);
+    if (size == Bytes(0) && chunk.sizes.pairs != nullptr) {
+        empty_.push_back(pack(index, position, action));
+        return;
+    }
     const Position peer = chunk.schedule->resolve(position, send.peer);
     chunk.record->bytes_sent += size;
     ++chunk.record->messages;
@@ -243,11 +267,12 @@ void ChunkEngine::inject(std::uint32_t batch) {
     }
     messages.clear();
     free_batches_.push_back(batch);
-    if (!finished_.empty()) {
-        continuation_.settle();
-    } else {
-        flush();
-    }
+    end_notification();
+}
+
+bool ChunkEngine::has_started(ChunkIndex index, Position position) const {
+    const Chunk& chunk = *chunks_[index];
+    return (chunk.state[chunk.schedule->state_offset(position)] & kStarted) != 0;
 }
 
 bool ChunkEngine::under_way(ChunkIndex index, Position position) const {

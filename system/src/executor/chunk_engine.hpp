@@ -3,7 +3,8 @@
 /// A chunk has one block of state words for all ranks of its group, taken from a pool when the first rank
 /// starts it and given back when the last one is done. Messages that reach a rank before it starts the chunk
 /// are kept as bits and consumed in program order when it does. No allocation per message; a message costs a
-/// handful of loads.
+/// handful of loads. A message without bytes of an uneven all_to_all never leaves: it arrives as soon as it is
+/// ready.
 ///
 /// What becomes ready in one notification leaves in one `send_batch`. With an injection latency, what becomes
 /// ready at one instant shares one timer instead and leaves together when it fires.
@@ -27,7 +28,7 @@ using ChunkIndex = std::uint32_t;
 struct Chunk {
     const CompiledSchedule* schedule = nullptr;  // null while in the pool
     const network::HostId* hosts = nullptr;      // by position
-    OperationRecord* record = nullptr;           // of the operation, for its traffic
+    StageRecord* record = nullptr;               // for its traffic
     BlockSizes sizes;
     std::uint32_t instance = 0;
     std::uint32_t number = 0;  // of the chunk in its collective
@@ -50,9 +51,9 @@ public:
     struct Description {
         const CompiledSchedule* schedule;
         const network::HostId* hosts;
-        OperationRecord* record;
+        StageRecord* record;
         Position ranks;
-        Bytes size;
+        BlockSizes sizes;
         std::uint32_t instance;
         std::uint32_t number;
     };
@@ -84,6 +85,7 @@ public:
         Bytes size;
         std::size_t others;  // further messages missing
     };
+    [[nodiscard]] bool has_started(ChunkIndex chunk, Position position) const;
     [[nodiscard]] bool under_way(ChunkIndex chunk, Position position) const;
     [[nodiscard]] std::optional<Missing> first_missing(ChunkIndex chunk, Position position) const;
     [[nodiscard]] std::size_t chunk_capacity() const { return chunks_.size(); }
@@ -103,6 +105,9 @@ private:
     [[nodiscard]] std::uint32_t* state_of(Chunk& chunk, Position position) const {
         return chunk.state.data() + chunk.schedule->state_offset(position);
     }
+    void deliver(std::uint64_t token);
+    void deliver_empty();
+    void end_notification();
     void arrive(ChunkIndex index, Position position, std::uint32_t action);
     void received(ChunkIndex index, Position position, std::uint32_t* state, std::uint32_t action);
     void complete_receive(ChunkIndex index, Position position, std::uint32_t* state, std::uint32_t action);
@@ -122,6 +127,7 @@ private:
     std::vector<ChunkIndex> free_;
     std::vector<FinishedChunk> finished_;
     std::vector<network::Message> outbox_;
+    std::vector<std::uint64_t> empty_;       // tokens of messages without bytes, not yet delivered
     std::vector<std::uint32_t> completing_;  // receives whose gates opened, not yet acted on
 
     std::vector<std::vector<network::Message>> batches_;

@@ -46,6 +46,7 @@ CollectiveEngine::CollectiveEngine(const Program& program, const SystemOptions& 
     }
     starts_early_ = partitions_are_nested();
     groups_.resize(program.operations.size());
+    stages_.resize(program.operations.size());
 }
 
 bool CollectiveEngine::partitions_are_nested() const {
@@ -202,12 +203,13 @@ bool CollectiveEngine::extend(Channel& channel, Position position) {
     if (instance.next_chunk == instance.chunks) {
         channel.waiting.erase(chosen);
     }
+    const CompiledSchedule& schedule = *(*instance.variants)[number % instance.variants->size()];
     channel.order.push_back(
-        chunks_.open({.schedule = (*instance.variants)[number % instance.variants->size()].get(),
+        chunks_.open({.schedule = &schedule,
                       .hosts = channel.hosts.data(),
-                      .record = &records_[instance.operation],
+                      .record = &stages_[instance.operation],
                       .ranks = static_cast<Position>(channel.ranks.size()),
-                      .size = part_size(instance.size, instance.chunks, number),
+                      .sizes = schedule.block_sizes(part_size(instance.size, instance.chunks, number)),
                       .instance = index,
                       .number = number}));
     return true;

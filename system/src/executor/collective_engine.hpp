@@ -104,6 +104,7 @@ public:
     [[nodiscard]] Bytes expected_bytes(OperationId operation);
 
     // For reports.
+    [[nodiscard]] const StageRecord& stage(OperationId operation) const { return stages_[operation]; }
     [[nodiscard]] const Instance* find(OperationId operation, RankId rank) const;
     [[nodiscard]] const Instance& instance(InstanceIndex index) const { return *instances_[index]; }
     [[nodiscard]] const Channel& channel(ChannelIndex index) const { return channels_[index]; }
@@ -153,6 +154,7 @@ private:
         std::uint32_t done = 0;
     };
     IndexedVector<OperationId, Groups> groups_;
+    IndexedVector<OperationId, StageRecord> stages_;
     std::uint64_t next_sequence_ = 0;
     std::vector<Dirty> dirty_;
     std::vector<CompletedCollective> completed_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <astrolabe/core/assert.hpp>
+#include <astrolabe/system/executor.hpp>
 
 namespace astrolabe::system::detail {
 
@@ -10,9 +11,20 @@ namespace {
 
 constexpr std::uint32_t kFirstCounter = 2;
 
+/// The actions of a program that belong to a stage: [begin, end).
+struct StageSpan {
+    std::uint32_t begin;
+    std::uint32_t end;
+};
+StageSpan span_of(const RankProgram& program, std::size_t stage) {
+    const auto found = std::ranges::equal_range(program.actions, stage, {}, &Action::stage);
+    return {static_cast<std::uint32_t>(found.begin() - program.actions.begin()),
+            static_cast<std::uint32_t>(found.end() - program.actions.begin())};
+}
+
 }  // namespace
 
-CompiledSchedule::CompiledSchedule(const CollectiveSchedule& schedule)
+CompiledSchedule::CompiledSchedule(const CollectiveSchedule& schedule, std::size_t stage)
     : kind_(schedule.kind()),
       ranks_(schedule.ranks()),
       symmetry_(schedule.symmetry()),
@@ -21,20 +33,25 @@ CompiledSchedule::CompiledSchedule(const CollectiveSchedule& schedule)
         columns_per_rank_ =
             kind_ == CollectiveKind::kAllToAll ? ranks_ : static_cast<std::uint32_t>(schedule.block_count());
     }
-    ASTROLABE_ASSERT(schedule.stages().size() == 1, "schedules run in one stage");
     const Position program_count = is_symmetric() ? 1 : ranks_;
-    std::vector<std::uint32_t> first_actions{0};
+    std::uint32_t actions = 0;
     for (Position rank = 0; rank < program_count; ++rank) {
-        first_actions.push_back(first_actions.back() +
-                                static_cast<std::uint32_t>(schedule.program(rank).actions.size()));
+        const StageSpan span = span_of(schedule.program(rank), stage);
+        programs_.push_back({.first_action = actions,
+                             .action_count = span.end - span.begin,
+                             .program_offset = span.begin});
+        actions += programs_.back().action_count;
     }
-    ASTROLABE_ASSERT(first_actions.back() <= std::uint32_t{1} << kActionBits,
+    ASTROLABE_ASSERT(actions <= std::uint32_t{1} << kActionBits,
                      "the token of a message can name every action");
-    actions_.resize(first_actions.back());
+    actions_.resize(actions);
+    if (kind_ == CollectiveKind::kAllToAll) {
+        first_source_.resize(actions);
+    }
     const std::uint64_t columns = kind_ == CollectiveKind::kAllToAll ? ranks_ : schedule.block_count();
     sends_below_.assign(columns + 1, 0);
     for (Position rank = 0; rank < program_count; ++rank) {
-        compile(schedule.program(rank), first_actions, rank);
+        compile(schedule.program(rank), rank);
     }
     if (is_symmetric()) {
         // Every rank sends the same relative blocks, so each column is sent as often as any other: the block
@@ -55,12 +72,9 @@ CompiledSchedule::CompiledSchedule(const CollectiveSchedule& schedule)
     }
 }
 
-void CompiledSchedule::compile(const RankProgram& program, const std::vector<std::uint32_t>& first_actions,
-                               Position rank) {
-    const std::uint32_t first = first_actions[rank];
-    ProgramRange range;
-    range.first_action = first;
-    range.action_count = static_cast<std::uint32_t>(program.actions.size());
+void CompiledSchedule::compile(const RankProgram& program, Position rank) {
+    ProgramRange& range = programs_[rank];
+    const std::uint32_t first = range.first_action;
     range.first_initial_send = static_cast<std::uint32_t>(initial_sends_.size());
     range.state_offset = static_cast<std::uint32_t>(initial_state_.size());
 
@@ -75,7 +89,7 @@ void CompiledSchedule::compile(const RankProgram& program, const std::vector<std
         }
         gates_.push_back(gate);
         for (const ActionIndex dependency : program.dependencies_of(action)) {
-            unlocks.emplace_back(first + dependency, index);
+            unlocks.emplace_back(first + dependency - range.program_offset, index);
         }
         return index;
     };
@@ -83,17 +97,24 @@ void CompiledSchedule::compile(const RankProgram& program, const std::vector<std
     const Action* gate_owner = nullptr;  // the send whose dependencies the newest gate of sends waits for
     std::uint32_t send_gate = kNone;
     for (std::uint32_t index = 0; index < range.action_count; ++index) {
-        const Action& action = program.actions[index];
+        const Action& action = program.actions[range.program_offset + index];
         CompiledAction& compiled = actions_[first + index];
         compiled.is_send = action.is_send();
         compiled.is_reduction = action.kind == Action::Kind::kReceiveReduce;
         compiled.peer = action.peer;
-        compiled.match = action.match + (is_symmetric() ? 0 : first_actions[action.peer]);
+        const ProgramRange& peer = programs_[is_symmetric() ? 0 : action.peer];
+        compiled.match = peer.first_action + action.match - peer.program_offset;
         compiled.block_count = action.block_count;
         const auto blocks = program.blocks_of(action);
         compiled.column =
             action.block_count == 1 ? blocks.front().block : static_cast<std::uint32_t>(columns_.size());
+        if (kind_ == CollectiveKind::kAllToAll) {
+            first_source_[first + index] = static_cast<std::uint32_t>(sources_.size());
+        }
         for (const BlockReference block : blocks) {
+            if (kind_ == CollectiveKind::kAllToAll) {
+                sources_.push_back(block.source);
+            }
             if (action.block_count > 1) {
                 columns_.push_back(block.block);
             }
@@ -141,7 +162,6 @@ void CompiledSchedule::compile(const RankProgram& program, const std::vector<std
     initial_state_.push_back(0);
     initial_state_.insert(initial_state_.end(), counters.begin(), counters.end());
     initial_state_.resize(range.state_offset + range.state_words, 0);
-    programs_.push_back(range);
 }
 
 BlockSizes CompiledSchedule::block_sizes(Bytes chunk) const {
@@ -157,6 +177,46 @@ std::int64_t CompiledSchedule::count_extra(Position rank, const CompiledAction& 
     const auto columns = std::span(columns_).subspan(action.column, action.block_count);
     return std::count_if(columns.begin(), columns.end(),
                          [&](std::uint32_t column) { return resolve(rank, column) < extra; });
+}
+
+template <class Function>
+void CompiledSchedule::for_each_pair(Position rank, const CompiledAction& action, Function function) const {
+    const auto sources = std::span(sources_).subspan(
+        first_source_[static_cast<std::size_t>(&action - actions_.data())], action.block_count);
+    for (std::size_t block = 0; block < sources.size(); ++block) {
+        const std::uint32_t column = action.block_count == 1 ? action.column : columns_[action.column + block];
+        function(resolve(rank, sources[block]), resolve(rank, column));
+    }
+}
+
+Bytes CompiledSchedule::uneven_size(Position rank, const CompiledAction& action,
+                                    const BlockSizes& sizes) const {
+    Bytes sum;
+    for_each_pair(rank, action, [&](Position source, Position destination) {
+        sum += part_size((*sizes.pairs)(source, destination), sizes.parts, sizes.part);
+    });
+    return sum;
+}
+
+Bytes CompiledSchedule::total_bytes(const PairSizes& pairs,
+                                    std::span<const std::uint32_t> chunks_below) const {
+    const auto parts = static_cast<std::int64_t>(chunks_below.size()) - 1;
+    Bytes sum;
+    for (Position rank = 0; rank < ranks_; ++rank) {
+        const ProgramRange& range = program(rank);
+        for (std::uint32_t index = 0; index < range.action_count; ++index) {
+            const CompiledAction& action = actions_[range.first_action + index];
+            if (!action.is_send) {
+                continue;
+            }
+            for_each_pair(rank, action, [&](Position source, Position destination) {
+                const std::int64_t bytes = pairs(source, destination).count();
+                sum += Bytes(chunks_below.back() * (bytes / parts) +
+                             chunks_below[static_cast<std::size_t>(bytes % parts)]);
+            });
+        }
+    }
+    return sum;
 }
 
 Bytes CompiledSchedule::total_bytes(Bytes chunk) const {

@@ -1,4 +1,5 @@
-/// A schedule in the form the executor runs: who is unlocked by what, and how much counting state that takes.
+/// One stage of a schedule in the form the executor runs: who is unlocked by what, and how much counting state
+/// that takes.
 ///
 /// A *gate* is a set of actions of one rank that wait for the same actions; it opens when `needed` of them
 /// have completed. A gate of one needs no counter. A receive with dependencies has a gate of its own that its
@@ -10,6 +11,8 @@
 ///     chunk [1] messages that arrived before the rank started [2 …] counters of the gates, then one bit per
 ///     action: its message has arrived
 /// `initial_state` is that of all ranks one after another; a chunk starts as a copy of it.
+///
+/// Blocks keep the numbers that they have in the whole collective, so the bytes of its stages are exact.
 ///
 /// Complexity: building O(actions + dependencies); memory the same, shared by all chunks, and the state:
 /// ranks · (gates + actions of a rank / 32) words, once here and once for every chunk under way.
@@ -50,6 +53,7 @@ struct Gate {
 struct ProgramRange {
     std::uint32_t first_action = 0;
     std::uint32_t action_count = 0;
+    std::uint32_t program_offset = 0;  // of its first action in the rank's whole program
     std::uint32_t first_initial_send = 0;
     std::uint32_t initial_send_count = 0;
     std::uint32_t state_offset = 0;  // under a symmetry: of rank 0
@@ -57,15 +61,20 @@ struct ProgramRange {
     std::uint32_t arrived_word = 0;  // first word of the bits
 };
 
-/// Sizes of a chunk's blocks: every column has `unit` bytes, the first `extra` columns one more.
+/// Sizes of a chunk's blocks: every column has `unit` bytes, the first `extra` columns one more. In an uneven
+/// all_to_all a pair's block is instead part `part` of `parts` of the pair's bytes (part_size in
+/// executor.hpp).
 struct BlockSizes {
     std::int64_t unit = 0;
     std::uint32_t extra = 0;
+    std::uint32_t part = 0;
+    std::uint32_t parts = 1;
+    const PairSizes* pairs = nullptr;
 };
 
 class CompiledSchedule {
 public:
-    explicit CompiledSchedule(const CollectiveSchedule& schedule);
+    explicit CompiledSchedule(const CollectiveSchedule& schedule, std::size_t stage = 0);
 
     [[nodiscard]] const CompiledAction& action(std::uint32_t index) const { return actions_[index]; }
     [[nodiscard]] const Gate& gate(std::uint32_t index) const { return gates_[index]; }
@@ -105,6 +114,9 @@ public:
     [[nodiscard]] BlockSizes block_sizes(Bytes chunk) const;
     [[nodiscard]] Bytes message_size(Position rank, const CompiledAction& action,
                                      const BlockSizes& sizes) const {
+        if (sizes.pairs != nullptr) {
+            return uneven_size(rank, action, sizes);
+        }
         std::int64_t bytes = sizes.unit * action.block_count;
         if (sizes.extra != 0) {
             bytes += action.block_count == 1 ? (resolve(rank, action.column) < sizes.extra ? 1 : 0)
@@ -114,12 +126,19 @@ public:
     }
     /// Of all messages of a chunk, from the schedule's block counts and not from the sizes of its messages.
     [[nodiscard]] Bytes total_bytes(Bytes chunk) const;
+    /// Of all messages of those chunks of an uneven all_to_all that use this schedule; `chunks_below[c]` of
+    /// the chunks before c do, for c up to the number of all chunks. O(blocks sent by all ranks).
+    [[nodiscard]] Bytes total_bytes(const PairSizes& pairs, std::span<const std::uint32_t> chunks_below) const;
 
 private:
     [[nodiscard]] bool is_symmetric() const { return symmetry_ != Symmetry::kNone; }
     [[nodiscard]] std::int64_t count_extra(Position rank, const CompiledAction& action,
                                            std::uint32_t extra) const;
-    void compile(const RankProgram& program, const std::vector<std::uint32_t>& first_actions, Position rank);
+    [[nodiscard]] Bytes uneven_size(Position rank, const CompiledAction& action,
+                                    const BlockSizes& sizes) const;
+    template <class Function>
+    void for_each_pair(Position rank, const CompiledAction& action, Function function) const;
+    void compile(const RankProgram& program, Position rank);
 
     CollectiveKind kind_;
     Position ranks_;
@@ -131,6 +150,8 @@ private:
     std::vector<std::uint32_t> members_;
     std::vector<std::uint32_t> initial_sends_;
     std::vector<std::uint32_t> columns_;
+    std::vector<std::uint32_t> first_source_;  // all_to_all only, by action: into sources_
+    std::vector<std::uint32_t> sources_;       // rows of all blocks of all actions
     std::vector<ProgramRange> programs_;
     std::vector<std::uint32_t> initial_state_;
     std::vector<std::uint64_t> sends_below_;  // [c]: blocks sent, over all ranks, in columns below c

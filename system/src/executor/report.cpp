@@ -26,6 +26,11 @@ void append(std::string& text, fmt::format_string<Arguments...> format, Argument
 }  // namespace
 
 ExecutionReport Executor::Implementation::report() {
+    for (std::size_t index = 0; index < program_.operations.size(); ++index) {
+        const OperationId id(index);
+        records_[id].bytes_sent = collectives_.stage(id).bytes_sent;
+        records_[id].messages = collectives_.stage(id).messages;
+    }
     ExecutionReport report;
     report.finished = finished_operations() == total_operations();
     if (report.finished) {

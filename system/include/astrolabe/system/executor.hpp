@@ -106,6 +106,18 @@ struct SystemOptions {
 }
 [[nodiscard]] std::uint32_t chunk_count(Bytes size, Bytes minimum_chunk, std::uint32_t chunks);
 
+/// What became of the stages of one kind in one dimension, over all chunks and groups of a collective.
+struct StageRecord {
+    Stage stage;
+    Bytes bytes_sent{};  ///< payload over all ranks
+    std::uint64_t messages = 0;
+    Time first_start{};
+    Time last_finish{};
+    Time under_way{};  ///< from start to finish on a rank, summed over chunks and ranks, at most Time::max()
+    Time waiting{};    ///< for a slot in the dimension, summed likewise; the first stage's from its chunk's
+                       ///< entry into the window
+};
+
 /// What became of one operation, over all ranks.
 struct OperationRecord {
     Time first_issue{};
@@ -115,6 +127,7 @@ struct OperationRecord {
     std::uint64_t messages = 0;
     std::uint32_t chunks = 0;
     Time exposed{};  ///< summed over ranks, at most Time::max()
+    std::vector<StageRecord> stages{};  ///< of a collective that moved something, in order of first start
 };
 
 /// Where one rank's time went; the run's total = compute + Σ exposed + drain.
