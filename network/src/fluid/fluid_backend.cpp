@@ -1,3 +1,5 @@
+#include "../link_traffic.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -300,23 +302,11 @@ NetworkStatistics FluidBackend::statistics() const {
     statistics.messages = delivered_;
     statistics.bytes_delivered = bytes_delivered_;
     statistics.events = events_;
-    statistics.links.resize(fabric_->link_count());
-    std::vector<double> sprayed(fabric_->link_count(), 0.0);
+    LinkTraffic traffic(*fabric_);
     for (const Connection& connection : connections_) {
-        if (connection.served == Bytes(0)) {
-            continue;
-        }
-        for (const RouteLeg& leg : fabric_->routing().route(connection.source, connection.destination).legs) {
-            if (leg.share == 1.0) {
-                statistics.links[leg.link].carried += connection.served;
-            } else {
-                sprayed[leg.link.index()] += leg.share * static_cast<double>(connection.served.count());
-            }
-        }
+        traffic.add(connection.source, connection.destination, connection.served);
     }
-    for (std::size_t i = 0; i < sprayed.size(); ++i) {
-        statistics.links[LinkId(i)].carried += Bytes(std::llround(sprayed[i]));
-    }
+    statistics.links = traffic.links();
     return statistics;
 }
 

@@ -1,4 +1,4 @@
-/// What the network layer offers to experiment files: topologies, and the engine of its own.
+/// What the network layer offers to experiment files: topologies, and the engines of its own.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,13 @@ struct BackendMaker {
     std::function<std::optional<std::string>(const Fabric&)> refusal;
     /// Precondition: no refusal.
     std::function<std::unique_ptr<NetworkBackend>(std::shared_ptr<const Fabric>, std::uint64_t seed)> make;
+    /// False: messages pass through one another, so that runs may beat the bound of their ports and links may
+    /// carry more than their rate.
+    bool shares_links = true;
 };
 
 void register_builtin_topologies(Registry<FabricMaker>& registry);
 void register_fluid_backend(Registry<BackendMaker>& registry);
+void register_congestion_free_backend(Registry<BackendMaker>& registry);
 
 }  // namespace astrolabe::network
