@@ -11,6 +11,7 @@ Components builtin_components() {
     workload::register_builtin_devices(components.devices);
     network::register_builtin_topologies(components.networks);
     network::register_fluid_backend(components.backends);
+    network::register_congestion_free_backend(components.backends);
 #ifdef ASTROLABE_WITH_NS3
     ns3::register_backends(components.backends);
 #endif
