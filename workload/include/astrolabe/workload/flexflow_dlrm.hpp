@@ -54,12 +54,12 @@ namespace astrolabe::workload {
 
 /// The numbers of FlexFlow's DLRM options.
 struct FlexflowModel {
-    std::int64_t tables = 1;               ///< T
-    std::int64_t rows = 1;                 ///< of each table
-    std::int64_t dimension = 1;            ///< D
-    std::int64_t bag_size = 1;             ///< rows a sample looks up in a table; already in the table's time
-    std::vector<std::int64_t> bottom_mlp;  ///< sizes, the dense features first
-    std::vector<std::int64_t> top_mlp;     ///< sizes, the first ignored
+    std::int64_t tables = 1;     ///< T
+    std::int64_t rows = 1;       ///< of each table
+    std::int64_t dimension = 1;  ///< D
+    std::int64_t bag_size = 1;   ///< rows a sample looks up in a table; already in the table's time
+    std::vector<std::int64_t> bottom_mlp = {};  ///< sizes, the dense features first
+    std::vector<std::int64_t> top_mlp = {};     ///< sizes, the first ignored
 };
 
 /// Times of one table's passes over `samples` samples.

@@ -1,0 +1,44 @@
+/// The models of the EuroMLSys 2024 Opera study (dlrm-opera-study, sections 2 and 9), as written there.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <astrolabe/workload/flexflow_dlrm.hpp>
+
+namespace astrolabe::workload::testing {
+
+/// Lists of `sizes` times `width`; the top list ends in one prediction more.
+inline FlexflowModel opera_study_model(std::int64_t tables, std::int64_t dimension, std::size_t sizes,
+                                       std::int64_t width) {
+    FlexflowModel model{.tables = tables, .rows = 10'000'000, .dimension = dimension, .bag_size = 100};
+    model.bottom_mlp.assign(sizes, width);
+    model.top_mlp.assign(sizes, width);
+    model.top_mlp.push_back(1);
+    return model;
+}
+
+inline FlexflowModel model_a(std::int64_t dimension = 80) {
+    return opera_study_model(1000, dimension, 20, 3375);
+}
+inline FlexflowModel model_i() {
+    return opera_study_model(361, 92, 43, 682);
+}
+
+/// At 512k samples, with the times of section 9.
+inline FlexflowTraining opera_study_training() {
+    using namespace astrolabe::literals;
+    FlexflowTraining training;
+    training.batch = 524'288;
+    training.embedding = {.forward = 34_ms, .backward = 375'800_us, .samples = 524'288};
+    training.gemm = {{1, 5_TFLOPS}, {512, 9'400_GFLOPS}, {4096, 17'400_GFLOPS}};
+    return training;
+}
+
+inline Device a100() {
+    Device device;
+    device.memory_bandwidth = Bandwidth(8 * 1'555'000'000'000);  // 1555 GB/s
+    return device;
+}
+
+}  // namespace astrolabe::workload::testing
