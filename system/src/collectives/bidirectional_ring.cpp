@@ -1,9 +1,9 @@
 // Bidirectional ring: both directions of a full-duplex ring carry load (three-layers 3.5).
 //
-// reduce_scatter, all_gather and all_reduce: variant 0 is the clockwise ring and variant 1 its mirror image,
-// so the chunks of a collective alternate directions. all_to_all: every block goes the shorter way round, so
-// one chunk already loads both directions; for an even N the block for the rank opposite has two shortest
-// ways, and the chunks alternate between them.
+// Variant 0 is the ring and variant 1 the same ring the other way round, so the chunks of a collective
+// alternate directions. all_to_all: every block goes the shorter way round, so one chunk already loads both
+// directions; for an even N the block for the rank opposite has two shortest ways, and the chunks alternate
+// between them.
 
 #include "ring.hpp"
 
@@ -16,15 +16,13 @@ namespace astrolabe::system {
 
 namespace {
 
-using detail::RingDirection;
-using detail::RingWriter;
-
-CollectiveSchedule shorter_way_round(Position ranks, RingDirection tie) {
+/// What can go either way round goes the way of `variant`.
+CollectiveSchedule shorter_way_round(Position ranks, unsigned variant) {
     ScheduleBuilder builder = detail::ring_builder(CollectiveKind::kAllToAll, ranks);
-    for (const RingDirection direction : {RingDirection::kClockwise, RingDirection::kCounterClockwise}) {
-        RingWriter ring(builder, ranks, direction);
+    for (const unsigned direction : {0U, 1U}) {
+        detail::RingWriter ring(builder, ranks, direction == 0 ? 1 : detail::backward(ranks, 1));
         for (Position distance = 1; 2 * distance <= ranks; ++distance) {
-            if (2 * distance < ranks || direction == tie) {
+            if (2 * distance < ranks || direction == variant) {
                 ring.deliver(distance);
             }
         }
@@ -45,10 +43,10 @@ public:
     [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, const Shape& shape,
                                               unsigned variant) const override {
         const Position ranks = shape.ranks();
-        const RingDirection direction =
-            variant == 0 ? RingDirection::kClockwise : RingDirection::kCounterClockwise;
-        return kind == CollectiveKind::kAllToAll ? shorter_way_round(ranks, direction)
-                                                 : detail::one_way_ring(kind, ranks, direction);
+        if (kind == CollectiveKind::kAllToAll) {
+            return shorter_way_round(ranks, variant);
+        }
+        return detail::ring_schedule(kind, ranks, variant == 0 ? 1 : detail::backward(ranks, 1));
     }
 };
 

@@ -62,13 +62,16 @@ CollectiveSchedule all_gather(Position ranks) {
 
 class Bruck final : public CollectiveAlgorithm {
 public:
-    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind, const Shape& /*shape*/) const override {
+    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind,
+                                                     const Shape& /*shape*/) const override {
         if (kind != CollectiveKind::kAllToAll && kind != CollectiveKind::kAllGather) {
             return "bruck does all_to_all and all_gather only";
         }
         return std::nullopt;
     }
-    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& /*shape*/) const override { return 1; }
+    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& /*shape*/) const override {
+        return 1;
+    }
 
     [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, const Shape& shape,
                                               unsigned /*variant*/) const override {

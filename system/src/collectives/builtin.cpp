@@ -8,6 +8,9 @@ std::vector<AlgorithmEntry> builtin_algorithms() {
          "Chunks go round the ring in alternate directions, an all_to_all's blocks the shorter way: both "
          "directions of a ring carry load.",
          make_bidirectional_ring()},
+        {"binomial_tree",
+         "The whole chunk down a tree to one child at a time, or up and added: logarithmic steps.",
+         make_binomial_tree()},
         {"bruck",
          "Logarithmic steps for any number of ranks; the all_to_all forwards blocks: least latency, more "
          "bytes.",
@@ -22,6 +25,12 @@ std::vector<AlgorithmEntry> builtin_algorithms() {
          "Partners at distances 1, 2, 4, … exchange half as much each step, then the mirror image: "
          "logarithmic steps, least traffic.",
          make_halving_doubling()},
+        {"hierarchical",
+         "Phase by phase through the dimensions of the group's grid, by an algorithm of each dimension.",
+         make_hierarchical()},
+        {"multi_ring",
+         "Chunks go round several rings of different strides in turn: as many links of a rank carry load.",
+         make_multi_ring()},
         {"pairwise", "One partner at a time, a permutation of the ranks each step: no port is ever shared.",
          make_pairwise()},
         {"recursive_doubling",

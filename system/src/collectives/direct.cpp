@@ -1,8 +1,9 @@
 // Direct: every rank exchanges with every other at once (three-layers 3.5).
 //
 // Sends leave in the order i+1, i+2, …, so that at any moment the ranks address different receivers and a
-// crossbar is never contended while they keep step. A broadcast or reduce is a star. all_reduce is a reduce_scatter, a barrier on its N-1
-// receptions, and an all_gather. Positions and blocks are relative: program 0 serves every rank.
+// crossbar is never contended while they keep step. all_reduce is a reduce_scatter, a barrier on its N-1
+// receptions, and an all_gather. Positions and blocks are relative: program 0 serves every rank. A
+// broadcast or reduce is a star around the root.
 
 #include "direct.hpp"
 
@@ -107,10 +108,15 @@ CollectiveSchedule star(CollectiveKind kind, Position ranks) {
 
 class Direct final : public CollectiveAlgorithm {
 public:
-    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind /*kind*/, const Shape& /*shape*/) const override {
+    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind, const Shape& shape) const override {
+        if (kind == CollectiveKind::kPointToPoint && shape.ranks() != 2) {
+            return "point_to_point takes two ranks";
+        }
         return std::nullopt;
     }
-    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& /*shape*/) const override { return 1; }
+    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& /*shape*/) const override {
+        return 1;
+    }
 
     [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, const Shape& shape,
                                               unsigned /*variant*/) const override {

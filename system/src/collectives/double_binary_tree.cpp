@@ -36,13 +36,16 @@ Position to_tree1(Position rank, Position ranks) {
 
 class DoubleBinaryTree final : public CollectiveAlgorithm {
 public:
-    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind, const Shape& /*shape*/) const override {
+    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind,
+                                                     const Shape& /*shape*/) const override {
         if (kind != CollectiveKind::kAllReduce) {
             return "double_binary_tree does all_reduce only";
         }
         return std::nullopt;
     }
-    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& /*shape*/) const override { return 2; }
+    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& /*shape*/) const override {
+        return 2;
+    }
 
     [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, const Shape& shape,
                                               unsigned variant) const override {

@@ -1,15 +1,18 @@
-// Halving-doubling: reduce_scatter by recursive halving, all_gather by recursive doubling, all_reduce by the
-// one and then the other (three-layers 3.5; Thakur, Rabenseifner and Gropp, "Optimization of collective
-// communication operations in MPICH", IJHPCA 19(1), 2005).
+// Halving-doubling: reduce_scatter by recursive halving, all_gather by recursive doubling, all_reduce by
+// the one and then the other; broadcast by a scatter and an all_gather (van de Geijn), reduce by a
+// reduce_scatter and a gather (Rabenseifner) (three-layers 3.5; Thakur, Rabenseifner and Gropp,
+// "Optimization of collective communication operations in MPICH", IJHPCA 19(1), 2005).
 //
 // Halving step d = 1, 2, 4, … works with i xor d. A rank still answers for the blocks that agree with i in
 // all bits below d; it sends those that differ in bit d and adds the others, so the next step has half as
-// many. The far partners of the last steps exchange the least. Doubling is the mirror image, from the far end
-// back.
+// many. The far partners of the last steps exchange the least. Doubling is the mirror image, from the far
+// end back. A scatter does of halving only what comes from the root: in step d the ranks below d, which
+// have their part already, serve those of d … 2d-1, one message at a time; a gather is its mirror image.
 //
-// A power of two has one program for all ranks, in relative numbers. Any other N is folded (folding.hpp): a
-// core rank with an extra rank also answers for that rank's block, if the kind has one. In a reduce_scatter
-// an extra rank keeps its own contribution to its own block and adds to it what it gets back.
+// A power of two has one program for all ranks, in relative numbers, but where there is a root. Any other N
+// is folded (folding.hpp): a core rank with an extra rank also answers for that rank's block, if the kind
+// has one. In a reduce_scatter an extra rank keeps its own contribution to its own block and adds to it
+// what it gets back; in a broadcast it has nothing to hand over, in a reduce nothing to get back.
 
 #include "folding.hpp"
 
@@ -33,11 +36,13 @@ public:
         : kind_(kind),
           ranks_(ranks),
           folding_(ranks),
-          block_count_(kind == CollectiveKind::kAllReduce ? folding_.core : ranks),
-          builder_(kind, ranks, block_count_, folding_.needed() ? Symmetry::kNone : Symmetry::kExclusiveOr) {}
+          has_own_blocks_(kind == CollectiveKind::kReduceScatter || kind == CollectiveKind::kAllGather),
+          block_count_(has_own_blocks_ ? ranks : folding_.core),
+          is_symmetric_(!folding_.needed() && !has_root(kind)),
+          builder_(kind, ranks, block_count_, is_symmetric_ ? Symmetry::kExclusiveOr : Symmetry::kNone) {}
 
     [[nodiscard]] CollectiveSchedule write() && {
-        const Position programs = folding_.needed() ? folding_.core : 1;
+        const Position programs = is_symmetric_ ? 1 : folding_.core;
         for (Position rank = 0; rank < programs; ++rank) {
             write_core(rank);
         }
@@ -51,17 +56,21 @@ private:
     void write_core(Position rank) {
         const bool gathers_only = kind_ == CollectiveKind::kAllGather;
         std::vector<ActionIndex> arrived;
-        if (folding_.has_extra(rank)) {
+        if (folding_.has_extra(rank) && hands_over()) {
             const Position extra = folding_.extra_of(rank);
             arrived.push_back(builder_.receive(rank, extra, handed_over(extra), {}, !gathers_only));
         }
-        if (!gathers_only) {
+        if (kind_ == CollectiveKind::kBroadcast) {
+            scatter_from_root(rank, arrived);
+        } else if (!gathers_only) {
             halve(rank, arrived);
         }
-        if (kind_ != CollectiveKind::kReduceScatter) {
-            gather(rank, arrived);
+        if (kind_ == CollectiveKind::kReduce) {
+            gather_to_root(rank, arrived);
+        } else if (kind_ != CollectiveKind::kReduceScatter) {
+            double_up(rank, arrived);
         }
-        if (folding_.has_extra(rank)) {
+        if (folding_.has_extra(rank) && hands_back()) {
             const Position extra = folding_.extra_of(rank);
             builder_.send(rank, extra, handed_back(extra), arrived);
         }
@@ -69,22 +78,61 @@ private:
 
     void write_extra(Position extra) {
         const Position partner = folding_.partner_of(extra);
-        builder_.send(extra, partner, handed_over(extra), {});
-        builder_.receive(extra, partner, handed_back(extra), {}, kind_ == CollectiveKind::kReduceScatter);
+        if (hands_over()) {
+            builder_.send(extra, partner, handed_over(extra), {});
+        }
+        if (hands_back()) {
+            builder_.receive(extra, partner, handed_back(extra), {}, kind_ == CollectiveKind::kReduceScatter);
+        }
     }
+    [[nodiscard]] bool hands_over() const { return kind_ != CollectiveKind::kBroadcast; }
+    [[nodiscard]] bool hands_back() const { return kind_ != CollectiveKind::kReduce; }
 
     // What a step sends may rest on any earlier one: messages of different partners do not keep their order.
     void halve(Position rank, std::vector<ActionIndex>& arrived) {
         for (Position d = 1; d < folding_.core; d *= 2) {
-            builder_.send(rank, rank ^ d, blocks_of(rank, d, 2 * d), arrived);
-            arrived.push_back(builder_.receive(rank, rank ^ d, blocks_of(rank, 0, 2 * d), {}, true));
+            if (takes_part(rank, d)) {
+                builder_.send(rank, rank ^ d, blocks_of(rank, d, 2 * d), arrived);
+            }
+            if (takes_part(rank ^ d, d)) {
+                arrived.push_back(builder_.receive(rank, rank ^ d, blocks_of(rank, 0, 2 * d), {}, true));
+            }
         }
     }
 
-    void gather(Position rank, std::vector<ActionIndex>& arrived) {
+    void double_up(Position rank, std::vector<ActionIndex>& arrived) {
         for (Position d = folding_.core / 2; d > 0; d /= 2) {
-            builder_.send(rank, rank ^ d, blocks_of(rank, 0, 2 * d), arrived);
-            arrived.push_back(builder_.receive(rank, rank ^ d, blocks_of(rank, d, 2 * d), {}, false));
+            if (takes_part(rank ^ d, d)) {
+                builder_.send(rank, rank ^ d, blocks_of(rank, 0, 2 * d), arrived);
+            }
+            if (takes_part(rank, d)) {
+                arrived.push_back(builder_.receive(rank, rank ^ d, blocks_of(rank, d, 2 * d), {}, false));
+            }
+        }
+    }
+
+    /// Whether `rank` gives away, in halving step d, or gets, in doubling step d, its partner's part. With a
+    /// root the ranks below d do not: in a reduce they keep it for the root, in a broadcast they
+    /// passed it on before.
+    [[nodiscard]] bool takes_part(Position rank, Position d) const { return !has_root(kind_) || rank >= d; }
+
+    void scatter_from_root(Position rank, std::vector<ActionIndex>& done) {
+        for (Position d = 1; d < folding_.core; d *= 2) {
+            if (rank < d) {
+                done.push_back(builder_.send(rank, rank + d, blocks_of(rank, d, 2 * d), done));
+            } else if (rank < 2 * d) {
+                done.push_back(builder_.receive(rank, rank - d, blocks_of(rank, 0, 2 * d), {}, false));
+            }
+        }
+    }
+
+    void gather_to_root(Position rank, std::vector<ActionIndex>& arrived) {
+        for (Position d = folding_.core / 2; d > 0; d /= 2) {
+            if (rank < d) {
+                arrived.push_back(builder_.receive(rank, rank + d, blocks_of(rank, d, 2 * d), {}, true));
+            } else if (rank < 2 * d) {
+                builder_.send(rank, rank - d, blocks_of(rank, 0, 2 * d), arrived);
+            }
         }
     }
 
@@ -94,7 +142,7 @@ private:
         for (Position distance = first; distance < folding_.core; distance += stride) {
             const Position owner = rank ^ distance;
             blocks.push_back({.block = owner});
-            if (kind_ != CollectiveKind::kAllReduce && folding_.has_extra(owner)) {
+            if (has_own_blocks_ && folding_.has_extra(owner)) {
                 blocks.push_back({.block = folding_.extra_of(owner)});
             }
         }
@@ -107,7 +155,7 @@ private:
     [[nodiscard]] Blocks handed_back(Position extra) const {
         return kind_ == CollectiveKind::kReduceScatter ? Blocks{{.block = extra}} : all_but(extra);
     }
-    /// An all_reduce has no block of an extra rank, so these are all.
+    /// All, where an extra rank has no block of its own.
     [[nodiscard]] Blocks all_but(Position extra) const {
         Blocks blocks;
         for (Position block = 0; block < block_count_; ++block) {
@@ -121,19 +169,24 @@ private:
     CollectiveKind kind_;
     Position ranks_;
     Folding folding_;
+    bool has_own_blocks_;  // every rank one, not every core rank
     Position block_count_;
+    bool is_symmetric_;
     ScheduleBuilder builder_;
 };
 
 class HalvingDoubling final : public CollectiveAlgorithm {
 public:
-    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind, const Shape& /*shape*/) const override {
-        if (kind == CollectiveKind::kAllToAll || has_root(kind)) {
+    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind,
+                                                     const Shape& /*shape*/) const override {
+        if (kind == CollectiveKind::kAllToAll || kind == CollectiveKind::kPointToPoint) {
             return "halving_doubling does not do " + std::string(to_string(kind));
         }
         return std::nullopt;
     }
-    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& /*shape*/) const override { return 1; }
+    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& /*shape*/) const override {
+        return 1;
+    }
 
     [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, const Shape& shape,
                                               unsigned /*variant*/) const override {

@@ -432,8 +432,8 @@ private:
             return std::nullopt;
         }
         return fmt::format(
-            "hierarchical {} over {} with these algorithms takes {} actions on {} blocks, at most {} on {} are "
-            "possible",
+            "hierarchical {} over {} with these algorithms takes {} actions that name {} blocks; at most {} "
+            "and {} are possible",
             to_string(plan.kind()), shape.text(), actions, named, kMostActions, kMostNamed);
     }
 

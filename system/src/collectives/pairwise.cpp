@@ -18,13 +18,16 @@ namespace {
 
 class Pairwise final : public CollectiveAlgorithm {
 public:
-    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind, const Shape& /*shape*/) const override {
+    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind,
+                                                     const Shape& /*shape*/) const override {
         if (kind != CollectiveKind::kAllToAll) {
             return "pairwise does all_to_all only";
         }
         return std::nullopt;
     }
-    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& /*shape*/) const override { return 1; }
+    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& /*shape*/) const override {
+        return 1;
+    }
 
     [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, const Shape& shape,
                                               unsigned /*variant*/) const override {

@@ -64,7 +64,8 @@ CollectiveSchedule folded(Position ranks) {
 
 class RecursiveDoubling final : public CollectiveAlgorithm {
 public:
-    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind, const Shape& /*shape*/) const override {
+    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind,
+                                                     const Shape& /*shape*/) const override {
         if (kind == CollectiveKind::kAllGather) {
             return "recursive_doubling does all_reduce only; halving_doubling is its all_gather";
         }
@@ -73,7 +74,9 @@ public:
         }
         return std::nullopt;
     }
-    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& /*shape*/) const override { return 1; }
+    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& /*shape*/) const override {
+        return 1;
+    }
 
     [[nodiscard]] CollectiveSchedule schedule(CollectiveKind /*kind*/, const Shape& shape,
                                               unsigned /*variant*/) const override {

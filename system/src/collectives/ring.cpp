@@ -1,17 +1,21 @@
-// Ring: rank i sends to i+1 only, and step k+1 waits for what step k brought (three-layers 3.5).
+// Ring: rank i sends to the next rank of the ring only, and step k+1 waits for what step k brought
+// (three-layers 3.5).
 //
-// All positions and blocks below are relative: program 0 serves every rank. A step sends one block ahead and
-// receives one from behind; what a step receives, the next one sends on. Clockwise, ahead is +; the other way
-// round the signs change and nothing else.
+// All positions and blocks below are relative, counted in hops: program 0 serves every rank. A step sends one
+// block ahead and receives one from behind; what a step receives, the next one sends on.
 //
 //   reduce_scatter  step k sends block -(k+1) and adds to block -(k+2); after N-1 steps block 0 is whole
 //   all_gather      step k sends block -k, starting with the own one, and stores block -(k+1)
 //   all_reduce      the two in a row
 //   all_to_all      for each distance h = 1 … N-1, h steps carry the block for +h there, hop by hop
+//
+// A broadcast and a reduce are pipelined chains of N blocks, with a program for every rank: a block is sent
+// when it is there and the one before has been delivered.
 
 #include "ring.hpp"
 
 #include <memory>
+#include <numeric>
 #include <string>
 
 #include <astrolabe/core/assert.hpp>
@@ -26,10 +30,12 @@ ScheduleBuilder ring_builder(CollectiveKind kind, Position ranks) {
             Symmetry::kRotation};
 }
 
-RingWriter::RingWriter(ScheduleBuilder& builder, Position ranks, RingDirection direction)
+RingWriter::RingWriter(ScheduleBuilder& builder, Position ranks, Position stride)
     : builder_(builder),
       ranks_(ranks),
-      direction_(direction) {}
+      stride_(stride) {
+    ASTROLABE_ASSERT(std::gcd(ranks, stride) == 1, "a ring visits all ranks");
+}
 
 void RingWriter::reduce_scatter() {
     for (Position k = 0; k + 1 < ranks_; ++k) {
@@ -51,12 +57,11 @@ void RingWriter::deliver(Position distance) {
 }
 
 Position RingWriter::ahead(Position steps) const {
-    const Position clockwise = steps % ranks_;
-    return direction_ == RingDirection::kClockwise ? clockwise : (ranks_ - clockwise) % ranks_;
+    return static_cast<Position>(std::uint64_t{steps} * stride_ % ranks_);
 }
 
 Position RingWriter::behind(Position steps) const {
-    return ahead(ranks_ - steps % ranks_);
+    return ahead(ranks_ - steps);
 }
 
 void RingWriter::step(BlockReference sent, BlockReference received, bool reduce) {
@@ -64,25 +69,67 @@ void RingWriter::step(BlockReference sent, BlockReference received, bool reduce)
     last_receive_ = {builder_.receive(0, behind(1), {&received, 1}, {}, reduce)};
 }
 
+namespace {
+
+/// N blocks along the ring from rank 0 to the rank before it, or the same way back, adding up.
+CollectiveSchedule chain(CollectiveKind kind, Position ranks, Position stride) {
+    ScheduleBuilder builder(kind, ranks, ranks, Symmetry::kNone);
+    const bool adds_up = kind == CollectiveKind::kReduce;
+    const auto rank_at = [&](Position hops) {
+        return static_cast<Position>(std::uint64_t{hops} * stride % ranks);
+    };
+    for (Position hops = 0; hops < ranks; ++hops) {
+        const Position rank = rank_at(hops);
+        const bool is_first = hops == (adds_up ? ranks - 1 : 0);
+        const bool is_last = hops == (adds_up ? 0 : ranks - 1);
+        std::vector<ActionIndex> sent;  // the block before
+        for (BlockIndex index = 0; index < ranks; ++index) {
+            const BlockReference block{.block = index};
+            std::vector<ActionIndex> before = sent;
+            if (!is_first) {
+                const Position from = rank_at(adds_up ? hops + 1 : hops - 1);
+                before.push_back(builder.receive(rank, from, {&block, 1}, {}, adds_up));
+            }
+            if (!is_last) {
+                sent = {builder.send(rank, rank_at(adds_up ? hops - 1 : hops + 1), {&block, 1}, before)};
+            }
+        }
+    }
+    return std::move(builder).build();
+}
+
+}  // namespace
+
 std::optional<std::string> ring_refusal(const std::string& name, CollectiveKind kind, Position ranks) {
-    if (has_root(kind)) {
-        return name + " does not do " + std::string(to_string(kind));
+    if (kind == CollectiveKind::kPointToPoint) {
+        return name + " does not do point_to_point";
     }
     constexpr Position kMostForwarding = 4096;
     if (kind == CollectiveKind::kAllToAll && ranks > kMostForwarding) {
         return "a forwarded all_to_all takes at most " + std::to_string(kMostForwarding) + " ranks";
     }
+    constexpr Position kMostChained = 2048;
+    if (has_root(kind) && ranks > kMostChained) {
+        return "a chain takes at most " + std::to_string(kMostChained) + " ranks";
+    }
     return std::nullopt;
 }
 
-CollectiveSchedule one_way_ring(CollectiveKind kind, Position ranks, RingDirection direction) {
-    ASTROLABE_ASSERT(kind != CollectiveKind::kAllToAll, "an all_to_all chooses its distances");
+CollectiveSchedule ring_schedule(CollectiveKind kind, Position ranks, Position stride) {
+    if (has_root(kind)) {
+        return chain(kind, ranks, stride);
+    }
     ScheduleBuilder builder = ring_builder(kind, ranks);
-    RingWriter ring(builder, ranks, direction);
-    if (kind != CollectiveKind::kAllGather) {
+    RingWriter ring(builder, ranks, stride);
+    if (kind == CollectiveKind::kAllToAll) {
+        for (Position distance = 1; distance < ranks; ++distance) {
+            ring.deliver(distance);
+        }
+    }
+    if (kind == CollectiveKind::kReduceScatter || kind == CollectiveKind::kAllReduce) {
         ring.reduce_scatter();
     }
-    if (kind != CollectiveKind::kReduceScatter) {
+    if (kind == CollectiveKind::kAllGather || kind == CollectiveKind::kAllReduce) {
         ring.all_gather();
     }
     return std::move(builder).build();
@@ -97,20 +144,13 @@ public:
     [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind, const Shape& shape) const override {
         return detail::ring_refusal("ring", kind, shape.ranks());
     }
-    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& /*shape*/) const override { return 1; }
+    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& /*shape*/) const override {
+        return 1;
+    }
 
     [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, const Shape& shape,
                                               unsigned /*variant*/) const override {
-        const Position ranks = shape.ranks();
-        if (kind != CollectiveKind::kAllToAll) {
-            return detail::one_way_ring(kind, ranks, detail::RingDirection::kClockwise);
-        }
-        ScheduleBuilder builder = detail::ring_builder(kind, ranks);
-        detail::RingWriter ring(builder, ranks, detail::RingDirection::kClockwise);
-        for (Position distance = 1; distance < ranks; ++distance) {
-            ring.deliver(distance);
-        }
-        return std::move(builder).build();
+        return detail::ring_schedule(kind, shape.ranks(), 1);
     }
 };
 

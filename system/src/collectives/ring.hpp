@@ -1,7 +1,9 @@
-// What every rank of a ring does, one way round, for the algorithms that are made of rings.
+// What every rank of a ring does, for the algorithms that are made of rings.
+//
+// A ring of stride p goes from rank i to i+p (mod N). It visits all ranks if and only if p and N have no
+// common divisor: p = 1 is the ring in the order of the group, p = N-1 the same ring the other way round.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,43 +12,45 @@
 
 namespace astrolabe::system::detail {
 
-enum class RingDirection : std::uint8_t {
-    kClockwise,         // i sends to i+1
-    kCounterClockwise,  // i sends to i-1
-};
+/// The stride of the ring that goes the other way round.
+[[nodiscard]] constexpr Position backward(Position ranks, Position stride) {
+    return ranks - stride;
+}
 
 /// Under the rotation, with as many blocks as `kind` has: one program serves all ranks.
 [[nodiscard]] ScheduleBuilder ring_builder(CollectiveKind kind, Position ranks);
 
 /// Appends steps to the one program of a ring: each sends one block ahead and receives one from behind, and
-/// waits for what the step before received. Two writers of opposite directions may share a builder; neither
-/// waits for the other.
+/// waits for what the step before received. Two writers of different rings may share a builder; neither waits
+/// for the other.
 class RingWriter {
 public:
-    RingWriter(ScheduleBuilder& builder, Position ranks, RingDirection direction);
+    RingWriter(ScheduleBuilder& builder, Position ranks, Position stride);
 
     void reduce_scatter();
     void all_gather();
-    /// all_to_all: every rank's block for the rank `distance` ahead gets there, hop by hop.
+    /// all_to_all: every rank's block for the rank `distance` hops ahead gets there, hop by hop.
     void deliver(Position distance);
 
 private:
-    /// Relative position `steps` ahead or behind in the writer's direction.
+    /// Relative position `steps` <= N hops ahead or behind.
     [[nodiscard]] Position ahead(Position steps) const;
     [[nodiscard]] Position behind(Position steps) const;
     void step(BlockReference sent, BlockReference received, bool reduce);
 
     ScheduleBuilder& builder_;
     Position ranks_;
-    RingDirection direction_;
+    Position stride_;
     std::vector<ActionIndex> last_receive_;  // none before the first step
 };
 
-/// reduce_scatter, all_gather, or all_reduce: the two in a row.
-[[nodiscard]] CollectiveSchedule one_way_ring(CollectiveKind kind, Position ranks, RingDirection direction);
+/// Any kind but point_to_point on the ring of one stride. A broadcast is a pipelined chain from the root
+/// all the way round, a reduce the chain back.
+[[nodiscard]] CollectiveSchedule ring_schedule(CollectiveKind kind, Position ranks, Position stride);
 
-/// Why the ring algorithm `name` cannot do `kind` over `ranks` ranks: it has no root, and forwarding an
-/// all_to_all takes up to N(N-1) actions, where the executor numbers 2^24.
+/// Why the ring algorithm `name` cannot do `kind` over `ranks` ranks: a ring has no single pair; forwarding
+/// an all_to_all takes up to N(N-1) actions, and a chain 2N(N-1) over all ranks, where the executor numbers
+/// 2^24.
 [[nodiscard]] std::optional<std::string> ring_refusal(const std::string& name, CollectiveKind kind,
                                                       Position ranks);
 

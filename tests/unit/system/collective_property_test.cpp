@@ -2,6 +2,7 @@
 // networks: it ends, and delivers exactly the bytes of its schedules.
 
 #include "program_builder.hpp"
+#include "schedule_checks.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -38,6 +39,10 @@ Bytes least_bytes(CollectiveKind kind, Position ranks, Bytes size) {
             return size * ranks * (ranks - 1);
         case CollectiveKind::kAllToAll:
             return size * (ranks - 1);  // all N·S but what stays where it is, the N shares of one vector
+        case CollectiveKind::kBroadcast:
+        case CollectiveKind::kReduce:
+        case CollectiveKind::kPointToPoint:
+            return size * (ranks - 1);  // a copy for, or a vector of, everyone but the root
     }
     return {};
 }
@@ -52,8 +57,7 @@ RC_GTEST_PROP(BuiltinAlgorithms, DeliverExactlyTheBytesOfTheirSchedules, ()) {
         std::size_t{ranks} * ranks, rc::gen::map(rc::gen::resize(rc::kNominalSize, rc::gen::inRange(0, 3000)),
                                                  [](int count) { return Time(count); }));
     for (const system::AlgorithmEntry& entry : system::builtin_algorithms()) {
-        for (const CollectiveKind kind : {CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter,
-                                          CollectiveKind::kAllGather, CollectiveKind::kAllToAll}) {
+        for (const CollectiveKind kind : system::kAllKinds) {
             if (entry.algorithm->refusal(kind, ranks)) {
                 continue;
             }

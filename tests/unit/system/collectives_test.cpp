@@ -215,8 +215,9 @@ TEST(BuiltinAlgorithms, AreNamedInOrder) {
         names.push_back(entry.name);
         EXPECT_FALSE(entry.summary.empty());
     }
-    EXPECT_EQ(names, (std::vector<std::string>{"bidirectional_ring", "bruck", "direct", "double_binary_tree",
-                                               "halving_doubling", "pairwise", "recursive_doubling", "ring",
+    EXPECT_EQ(names, (std::vector<std::string>{"bidirectional_ring", "binomial_tree", "bruck", "direct",
+                                               "double_binary_tree", "halving_doubling", "hierarchical",
+                                               "multi_ring", "pairwise", "recursive_doubling", "ring",
                                                "windowed_direct"}));
 }
 

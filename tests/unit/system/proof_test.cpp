@@ -1,6 +1,7 @@
 // The proof accepts every algorithm that comes with the project, and rejects each of them once it is broken.
 
-#include <array>
+#include "schedule_checks.hpp"
+
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -14,25 +15,21 @@
 namespace astrolabe::system {
 namespace {
 
-constexpr std::array kKinds{CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter,
-                            CollectiveKind::kAllGather, CollectiveKind::kAllToAll};
-
 class BuiltinProof : public ::testing::TestWithParam<CollectiveKind> {};
 
+// Hierarchical schedules, which on one dimension are those of the ring, have grids of their own in
+// hierarchical_test.cpp.
 TEST_P(BuiltinProof, HoldsForEveryNumberOfRanks) {
     for (const AlgorithmEntry& entry : builtin_algorithms()) {
-        for (Position ranks = 2; ranks <= 64; ++ranks) {
-            if (entry.algorithm->refusal(GetParam(), ranks)) {
-                continue;
-            }
-            for (unsigned variant = 0; variant < entry.algorithm->variants(GetParam(), ranks); ++variant) {
-                const auto failure = prove(entry.algorithm->schedule(GetParam(), ranks, variant));
-                ASSERT_FALSE(failure) << entry.name << " variant " << variant << ": " << failure->message;
+        for (Position ranks = 2; ranks <= 64 && entry.name != "hierarchical"; ++ranks) {
+            if (!entry.algorithm->refusal(GetParam(), ranks)) {
+                SCOPED_TRACE(entry.name);
+                expect_proven(*entry.algorithm, GetParam(), ranks);
             }
         }
     }
 }
-INSTANTIATE_TEST_SUITE_P(Kinds, BuiltinProof, ::testing::ValuesIn(kKinds),
+INSTANTIATE_TEST_SUITE_P(Kinds, BuiltinProof, ::testing::ValuesIn(kAllKinds),
                          [](const auto& kind) { return std::string(to_string(kind.param)); });
 
 /// A schedule taken apart: every rank's actions in absolute numbers, to be changed and put together again.
@@ -121,7 +118,7 @@ std::vector<Draft> subjects() {
 std::vector<Draft> all_small_schedules() {
     std::vector<Draft> drafts;
     for (const AlgorithmEntry& entry : builtin_algorithms()) {
-        for (const CollectiveKind kind : kKinds) {
+        for (const CollectiveKind kind : kAllKinds) {
             for (const Position ranks : {2U, 4U, 5U, 6U}) {
                 if (entry.algorithm->refusal(kind, ranks)) {
                     continue;

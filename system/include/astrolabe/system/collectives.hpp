@@ -6,11 +6,13 @@
 ///     ring                reduce_scatter, all_gather (S: the result)   (N-1)(α + Sβ/N)
 ///                         all_reduce                                  2(N-1)(α + Sβ/N)
 ///                         all_to_all, forwarded by software           N(N-1)/2 · (α + Sβ/N)
+///                         broadcast, reduce                           2(N-1)(α + Sβ/N)
 ///     bidirectional_ring  as ring; all_to_all, H = ⌊N/2⌋:
 ///                         every direction with a port of its own      H(H+1)/2 · (α + Sβ/N)
 ///     direct              reduce_scatter, all_to_all                  α + (N-1)Sβ/N
 ///                         all_gather (S: the result)                  α + (N-1)Sβ/N
 ///                         all_reduce                                  2[α + (N-1)Sβ/N]
+///                         broadcast, reduce                           α + (N-1)Sβ
 ///     windowed_direct     as direct, with ⌈(N-1)/W⌉α for every α
 ///     pairwise            all_to_all                                  (N-1)(α + Sβ/N)
 ///     bruck               all_to_all, N = 2^k                         k(α + Sβ/2)
@@ -18,21 +20,26 @@
 ///     halving_doubling    reduce_scatter, all_gather (S: the result), N = 2^k
 ///                                                                     kα + (N-1)Sβ/N
 ///                         all_reduce, N = 2^k                         2[kα + (N-1)Sβ/N]
+///                         broadcast, reduce, N = 2^k                  2[kα + (N-1)Sβ/N]
 ///     recursive_doubling  all_reduce, N = 2^k                         k(α + Sβ)
 ///     double_binary_tree  all_reduce, N = 2^k: contention-free        2k(α + Sβ)
+///     binomial_tree       broadcast, reduce                           ⌈log2 N⌉(α + Sβ)
 ///
 /// Folding to the P = 2^⌊log2 N⌋ < N first ranks adds, contention-free, 2(α + Sβ) to an all_reduce over P.
 ///
 /// Limits: reduction costs nothing; algorithms do not know the fabric under them.
-/// Complexity: one program for all ranks, except that the trees and what is folded have one per rank. Actions
-/// of a program: N (ring, direct, pairwise), N² (the rings' all_to_all), log N (the others). Blocks it names:
-/// of the order of N, N² for the rings' all_to_all, N log N for bruck's all_to_all and recursive_doubling.
+/// Complexity: one program for all ranks, except that trees, kinds with a root and what is folded have one per
+/// rank. Actions of a program: N (ring, direct, pairwise), N² (the rings' all_to_all), log N (the others).
+/// Blocks it names: of the order of N, N² for the rings' all_to_all, N log N for bruck's all_to_all and
+/// recursive_doubling.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include <astrolabe/core/units.hpp>
 #include <astrolabe/system/algorithm.hpp>
 
 namespace astrolabe::system {
@@ -46,21 +53,35 @@ struct AlgorithmEntry {
 /// All of them, by name. Every one passes the proof of proof.hpp for every kind it does not refuse.
 [[nodiscard]] std::vector<AlgorithmEntry> builtin_algorithms();
 
-/// All kinds: neighbours on a ring, one message at a time, each step waiting for the one before.
+/// All kinds but point_to_point: neighbours on a ring, one message at a time, each step waiting for the one
+/// before. A broadcast is a pipelined chain of N blocks that ends at rank N-1, a reduce the chain back. At
+/// most 4,096 ranks for an all_to_all, 2,048 with a root.
 [[nodiscard]] std::shared_ptr<const CollectiveAlgorithm> make_ring();
 
-/// All kinds: even chunks go round the ring one way, odd chunks the other. An all_to_all sends every block
-/// the shorter way; only the block for the rank opposite (even N) alternates.
+/// As ring, but even chunks go round one way, odd chunks the other. An all_to_all sends every block the
+/// shorter way; only the block for the rank opposite (even N) alternates.
 [[nodiscard]] std::shared_ptr<const CollectiveAlgorithm> make_bidirectional_ring();
 
-/// All kinds: every rank sends to every other at once, to rank i+1, i+2, … in this order.
+struct MultiRingOptions {
+    unsigned rings = 2;  ///< k >= 1
+};
+
+/// As ring, but chunk c goes round ring c mod k of k rings; ring j goes from rank i to i + p_j.
+[[nodiscard]] std::shared_ptr<const CollectiveAlgorithm> make_multi_ring(MultiRingOptions options = {});
+
+/// p_0, p_1, …: the k = `rings` smallest strides without a common divisor with N = `ranks` >= 2, all where
+/// N has fewer. 1 is always the first.
+[[nodiscard]] std::vector<Position> multi_ring_strides(Position ranks, unsigned rings);
+
+/// All kinds, point_to_point between two ranks only: every rank sends to every other at once, to rank i+1,
+/// i+2, … in this order. With a root: the root to or from every other.
 [[nodiscard]] std::shared_ptr<const CollectiveAlgorithm> make_direct();
 
 /// W of the registered windowed_direct.
 inline constexpr Position kDefaultSendWindow = 8;
 
-/// All kinds: as direct, with at most `window` >= 1 sends of a rank under way; the k-th waits until the
-/// (k - window)-th has been delivered.
+/// All kinds without a root: as direct, with at most `window` >= 1 sends of a rank under way; the k-th
+/// waits until the (k - window)-th has been delivered.
 [[nodiscard]] std::shared_ptr<const CollectiveAlgorithm> make_windowed_direct(
     Position window = kDefaultSendWindow);
 
@@ -71,7 +92,8 @@ inline constexpr Position kDefaultSendWindow = 8;
 /// all_to_all and all_gather in ⌈log2 N⌉ steps for any N; the all_to_all forwards blocks.
 [[nodiscard]] std::shared_ptr<const CollectiveAlgorithm> make_bruck();
 
-/// All kinds but all_to_all: halves what is exchanged with i xor 1, 2, 4, …, and doubles it on the way back.
+/// All kinds but all_to_all and point_to_point: halves what is exchanged with i xor 1, 2, 4, …, and doubles
+/// it on the way back. A broadcast is a scatter and an all_gather, a reduce a reduce_scatter and a gather.
 /// Any N: ranks beyond the largest power of two hand over first and get their result last.
 [[nodiscard]] std::shared_ptr<const CollectiveAlgorithm> make_halving_doubling();
 
@@ -131,6 +153,10 @@ struct HierarchicalOptions {
 /// exclusive or, or only one dimension has more than one rank, one program serves all ranks; otherwise every
 /// rank has its own: a schedule of 8 x 128 ranks takes about 50 MB with inner rings.
 [[nodiscard]] std::shared_ptr<const CollectiveAlgorithm> make_hierarchical(HierarchicalOptions options = {});
+
+/// broadcast and reduce for any N: the whole chunk, to one child at a time, down a tree in which N/2 ranks
+/// have nothing to pass on.
+[[nodiscard]] std::shared_ptr<const CollectiveAlgorithm> make_binomial_tree();
 
 /// The parent of `rank` in tree `variant` (0 or 1) of the double binary tree over `ranks` >= 2; the root is
 /// its own parent.
