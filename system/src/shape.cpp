@@ -55,11 +55,9 @@ Shape shape_of(std::span<const RankId> group, const Shape& system) {
         }
         coordinates[dimension].assign(occurring.begin(), occurring.end());
         box *= occurring.size();
-        if (occurring.size() > 1) {
-            sizes.push_back(static_cast<Position>(occurring.size()));
-        }
+        sizes.push_back(static_cast<Position>(occurring.size()));
     }
-    if (box != group.size() || sizes.empty()) {
+    if (box != group.size()) {
         return one_dimension;
     }
     for (std::size_t position = 0; position < group.size(); ++position) {
