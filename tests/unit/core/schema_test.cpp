@@ -147,6 +147,20 @@ TEST(Registry, ChoosesByKindAndKeepsTheResolvedMapping) {
     EXPECT_EQ(configured->resolved.find("colour")->text, "red");
 }
 
+TEST(Registry, TheDiscriminatorHasTheNameTheRegistryGivesIt) {
+    Registry<int> registry("algorithm", "algorithm");
+    registry.add<Keys>(schema(), [](const Keys& keys) { return keys.hosts; });
+    ReadContext context;
+    const auto configured = registry.read(*parse_config("algorithm: thing\nhosts: 4\nchunks: 2\n", "x"), context,
+                                          {"chunks"});
+    ASSERT_TRUE(configured) << render(context.errors());
+    EXPECT_EQ(configured->resolved.find("algorithm")->text, "thing");
+    EXPECT_EQ(configured->resolved.find("kind"), nullptr);
+    EXPECT_EQ(configured->resolved.find("chunks"), nullptr);  // belongs to whoever said it knows it
+    EXPECT_FALSE(registry.read(*parse_config("kind: thing\nhosts: 4\n", "x"), context));
+    EXPECT_NE(context.errors().front().message.find("needs 'algorithm'"), std::string::npos);
+}
+
 TEST(Registry, UnknownAndMissingKindsListWhatThereIs) {
     Registry<int> registry("network");
     registry.add<Keys>(schema(), [](const Keys&) { return 0; });
