@@ -1,0 +1,21 @@
+/// What the system layer offers to experiment files: collective algorithms with their parameters.
+#pragma once
+
+#include <memory>
+
+#include <astrolabe/core/registry.hpp>
+#include <astrolabe/system/algorithm.hpp>
+
+namespace astrolabe::system {
+
+using AlgorithmPointer = std::shared_ptr<const CollectiveAlgorithm>;
+
+/// Algorithms by name; in files the key `algorithm` chooses one and its own keys stand beside it.
+using AlgorithmRegistry = Registry<AlgorithmPointer>;
+
+void register_builtin_algorithms(AlgorithmRegistry& registry);
+
+/// Whether the algorithm can do `kind` over some number of ranks from 2 to `most_ranks`.
+[[nodiscard]] bool takes_kind(const CollectiveAlgorithm& algorithm, CollectiveKind kind, Position most_ranks);
+
+}  // namespace astrolabe::system
