@@ -6,10 +6,10 @@ namespace astrolabe::system::detail {
 
 namespace {
 
-// A message's token names its chunk, the position of its sender and the sender's action.
 /// Often enough for a progress line, too seldom to cost anything.
 constexpr std::uint64_t kDeliveriesPerBeat = 4096;
 
+// A token names a chunk, a position and an action: of a message, the sender and its send.
 constexpr unsigned kPositionBits = 20;
 constexpr unsigned kChunkBits = 64 - kActionBits - kPositionBits;
 
@@ -27,17 +27,37 @@ constexpr std::uint32_t action_of(std::uint64_t token) {
     return static_cast<std::uint32_t>(token & ((std::uint64_t{1} << kActionBits) - 1));
 }
 
+/// Beside kStarted: the rank has paid for the start and takes what has arrived.
+constexpr std::uint32_t kTakes = kStarted >> 1;
+
 constexpr std::uint32_t left(const std::uint32_t* state) {
-    return state[0] & ~kStarted;
+    return state[0] & ~(kStarted | kTakes);
+}
+
+/// Sets the bit of an action of `range`; whether it was set before.
+bool test_and_set(const ProgramRange& range, std::uint32_t* state, std::uint32_t action) {
+    const std::uint32_t own = action - range.first_action;
+    std::uint32_t& word = state[range.arrived_word + own / 32];
+    const std::uint32_t bit = std::uint32_t{1} << (own % 32);
+    const bool was_set = (word & bit) != 0;
+    word |= bit;
+    return was_set;
+}
+
+/// A message without bytes of an uneven all_to_all arrives where it is ready, at no cost.
+bool never_leaves(const Chunk& chunk, Bytes size) {
+    return size == Bytes(0) && chunk.sizes.pairs != nullptr;
 }
 
 }  // namespace
 
-ChunkEngine::ChunkEngine(network::NetworkBackend& backend, Time injection_latency, Continuation& continuation)
+ChunkEngine::ChunkEngine(network::NetworkBackend& backend, const EndPoint& end_point,
+                         Continuation& continuation)
     : backend_(backend),
-      injection_latency_(injection_latency),
-      continuation_(continuation),
-      injector_(*this) {}
+      costs_(end_point),
+      copy_time_(costs_.copy()),
+      pays_receptions_(costs_.has_receptions()),
+      continuation_(continuation) {}
 
 ChunkIndex ChunkEngine::open(const Description& description) {
     if (free_.empty()) {
@@ -70,25 +90,52 @@ void ChunkEngine::close(ChunkIndex index) {
     free_.push_back(index);
 }
 
+void ChunkEngine::set_timer(Time delay, Handler& handler, std::uint64_t token) {
+    if (delay < Time::max() - backend_.now()) {
+        ++timers_;
+        backend_.schedule(delay, handler, token);
+    }
+}
+
 void ChunkEngine::start(ChunkIndex index, Position position) {
     Chunk& chunk = *chunks_[index];
-    const CompiledSchedule& schedule = *chunk.schedule;
     std::uint32_t* state = state_of(chunk, position);
     ASTROLABE_ASSERT((state[0] & kStarted) == 0, "a rank starts a chunk once");
     ++chunk.started;
     state[0] |= kStarted;
     if (left(state) == 0) {
         finished_.push_back({index, position});
-        return;
+    } else if (costs_.start() > Time(0)) {
+        set_timer(costs_.start(), start_timer_, pack(index, position, 0));
+    } else {
+        begin(index, position);
+    }
+}
+
+void ChunkEngine::start_paid(std::uint64_t token) {
+    --timers_;
+    begin(chunk_of(token), position_of(token));
+    end_notification();
+}
+
+void ChunkEngine::begin(ChunkIndex index, Position position) {
+    Chunk& chunk = *chunks_[index];
+    const CompiledSchedule& schedule = *chunk.schedule;
+    std::uint32_t* state = state_of(chunk, position);
+    state[0] |= kTakes;
+    if (costs_.has_rendezvous()) {
+        request_initial(index, position);
     }
     for (const std::uint32_t action : schedule.initial_sends(position)) {
         post(index, position, state, action);
     }
     if (state[1] != 0) {
         const ProgramRange& range = schedule.program(position);
-        for (std::uint32_t action = 0; action < range.action_count; ++action) {
-            if ((state[range.arrived_word + action / 32] >> (action % 32) & 1) != 0) {
-                received(index, position, state, range.first_action + action);
+        for (std::uint32_t own = 0; own < range.action_count; ++own) {
+            const std::uint32_t action = range.first_action + own;
+            if ((state[range.arrived_word + own / 32] >> (own % 32) & 1) != 0 &&
+                !schedule.action(action).is_send) {
+                received(index, position, state, action);
             }
         }
     }
@@ -139,13 +186,9 @@ void ChunkEngine::end_notification() {
 void ChunkEngine::arrive(ChunkIndex index, Position position, std::uint32_t action) {
     Chunk& chunk = *chunks_[index];
     std::uint32_t* state = state_of(chunk, position);
-    const ProgramRange& range = chunk.schedule->program(position);
-    const std::uint32_t own = action - range.first_action;
-    const std::uint32_t bit = std::uint32_t{1} << (own % 32);
-    std::uint32_t& word = state[range.arrived_word + own / 32];
-    ASTROLABE_ASSERT((word & bit) == 0, "a message is delivered once");
-    word |= bit;
-    if ((state[0] & kStarted) == 0) {
+    const bool was_there = test_and_set(chunk.schedule->program(position), state, action);
+    ASTROLABE_ASSERT(!was_there, "a message is delivered once");
+    if ((state[0] & kTakes) == 0) {
         ++state[1];
         return;
     }
@@ -156,7 +199,7 @@ void ChunkEngine::received(ChunkIndex index, Position position, std::uint32_t* s
     const CompiledSchedule& schedule = *chunks_[index]->schedule;
     const std::uint32_t own_gate = schedule.action(action).own_gate;
     if (own_gate == kNone) {
-        complete_receive(index, position, state, action);
+        take_in(index, position, state, action);
     } else {
         count_towards(index, position, state, schedule.gate(own_gate));
     }
@@ -167,8 +210,33 @@ void ChunkEngine::complete_opened(ChunkIndex index, Position position, std::uint
     while (!completing_.empty()) {
         const std::uint32_t next = completing_.back();
         completing_.pop_back();
-        complete_receive(index, position, state, next);
+        take_in(index, position, state, next);
     }
+}
+
+void ChunkEngine::take_in(ChunkIndex index, Position position, std::uint32_t* state, std::uint32_t action) {
+    if (pays_receptions_) {
+        const Chunk& chunk = *chunks_[index];
+        const CompiledAction& receive = chunk.schedule->action(action);
+        const Bytes size = chunk.schedule->message_size(position, receive, chunk.sizes);
+        const Time cost =
+            never_leaves(chunk, size) ? Time(0) : costs_.reception(size, receive.is_reduction);
+        if (cost > Time(0)) {
+            set_timer(cost, reception_timer_, pack(index, position, action));
+            return;
+        }
+    }
+    complete_receive(index, position, state, action);
+}
+
+void ChunkEngine::reception_paid(std::uint64_t token) {
+    --timers_;
+    const ChunkIndex index = chunk_of(token);
+    const Position position = position_of(token);
+    std::uint32_t* state = state_of(*chunks_[index], position);
+    complete_receive(index, position, state, action_of(token));
+    complete_opened(index, position, state);
+    end_notification();
 }
 
 void ChunkEngine::complete_receive(ChunkIndex index, Position position, std::uint32_t* state,
@@ -189,6 +257,9 @@ void ChunkEngine::count_towards(ChunkIndex index, Position position, std::uint32
     if (gate.counter != kNone) {
         ASTROLABE_ASSERT(state[gate.counter] > 0, "a gate opens once");
         if (--state[gate.counter] > 0) {
+            if (state[gate.counter] == 1 && costs_.has_rendezvous()) {
+                request_opened(index, position, gate);
+            }
             return;
         }
     }
@@ -206,22 +277,78 @@ void ChunkEngine::post(ChunkIndex index, Position position, std::uint32_t* state
     Chunk& chunk = *chunks_[index];
     const CompiledAction& send = chunk.schedule->action(action);
     const Bytes size = chunk.schedule->message_size(position, send, chunk.sizes);
-    if (size == Bytes(0) && chunk.sizes.pairs != nullptr) {
+    if (never_leaves(chunk, size)) {
         empty_.push_back(pack(index, position, action));
         return;
     }
-    const Position peer = chunk.schedule->resolve(position, send.peer);
     chunk.record->bytes_sent += size;
     ++chunk.record->messages;
     ++sent_;
+    if (!costs_.needs_request(size) || test_and_set(chunk.schedule->program(position), state, action)) {
+        dispatch(index, position, state, action, size);
+    }
+}
+
+void ChunkEngine::dispatch(ChunkIndex index, Position position, std::uint32_t* state, std::uint32_t action,
+                           Bytes size) {
+    const Chunk& chunk = *chunks_[index];
+    const Position peer = chunk.schedule->resolve(position, chunk.schedule->action(action).peer);
     outbox_.push_back({.source = chunk.hosts[position],
                        .destination = chunk.hosts[peer],
                        .size = size,
                        .on_delivered = this,
                        .token = pack(index, position, action)});
-    if (injection_latency_ == Time(0)) {
+    if (copy_time_ == Time(0)) {
         count_down(index, position, state);
     }
+}
+
+void ChunkEngine::request_initial(ChunkIndex index, Position position) {
+    const CompiledSchedule& schedule = *chunks_[index]->schedule;
+    const ProgramRange& range = schedule.program(position);
+    for (std::uint32_t own = 0; own < range.action_count; ++own) {
+        const CompiledAction& action = schedule.action(range.first_action + own);
+        if (!action.is_send && (action.own_gate == kNone || action.is_reduction)) {
+            request(index, position, range.first_action + own);
+        }
+    }
+}
+
+void ChunkEngine::request_opened(ChunkIndex index, Position position, const Gate& gate) {
+    const CompiledSchedule& schedule = *chunks_[index]->schedule;
+    const std::uint32_t member = schedule.members(gate).front();
+    const CompiledAction& action = schedule.action(member);
+    if (!action.is_send && !action.is_reduction) {
+        request(index, position, member);
+    }
+}
+
+void ChunkEngine::request(ChunkIndex index, Position position, std::uint32_t action) {
+    const Chunk& chunk = *chunks_[index];
+    const CompiledAction& receive = chunk.schedule->action(action);
+    if (!costs_.needs_request(chunk.schedule->message_size(position, receive, chunk.sizes))) {
+        return;
+    }
+    const Position sender = chunk.schedule->resolve(position, receive.peer);
+    request_bytes_ += kRequestSize;
+    requests_.push_back({.source = chunk.hosts[position],
+                         .destination = chunk.hosts[sender],
+                         .size = kRequestSize,
+                         .on_delivered = &request_handler_,
+                         .token = pack(index, sender, receive.match)});
+}
+
+void ChunkEngine::request_arrived(std::uint64_t token) {
+    const ChunkIndex index = chunk_of(token);
+    const Position sender = position_of(token);
+    Chunk& chunk = *chunks_[index];
+    std::uint32_t* state = state_of(chunk, sender);
+    if (test_and_set(chunk.schedule->program(sender), state, action_of(token))) {
+        const CompiledAction& send = chunk.schedule->action(action_of(token));
+        dispatch(index, sender, state, action_of(token),
+                 chunk.schedule->message_size(sender, send, chunk.sizes));
+    }
+    end_notification();
 }
 
 void ChunkEngine::count_down(ChunkIndex index, Position position, std::uint32_t* state) {
@@ -232,14 +359,24 @@ void ChunkEngine::count_down(ChunkIndex index, Position position, std::uint32_t*
 }
 
 void ChunkEngine::flush() {
+    if (!requests_.empty()) {
+        backend_.send_batch(requests_);
+        requests_.clear();
+    }
     if (outbox_.empty()) {
         return;
     }
-    if (injection_latency_ == Time(0)) {
+    if (copy_time_ == Time(0)) {
         backend_.send_batch(outbox_);
-        outbox_.clear();
-        return;
+    } else if (costs_.copies_serially()) {
+        copy_in_turn();
+    } else {
+        copy_together();
     }
+    outbox_.clear();
+}
+
+void ChunkEngine::copy_together() {
     if (open_batch_ == kNone || open_time_ != backend_.now()) {
         if (free_batches_.empty()) {
             free_batches_.push_back(static_cast<std::uint32_t>(batches_.size()));
@@ -248,26 +385,56 @@ void ChunkEngine::flush() {
         open_batch_ = free_batches_.back();
         free_batches_.pop_back();
         open_time_ = backend_.now();
-        backend_.schedule(injection_latency_, injector_, open_batch_);
+        set_timer(copy_time_, batch_timer_, open_batch_);
     }
     batches_[open_batch_].insert(batches_[open_batch_].end(), outbox_.begin(), outbox_.end());
-    outbox_.clear();
 }
 
-void ChunkEngine::inject(std::uint32_t batch) {
+void ChunkEngine::batch_copied(std::uint64_t batch) {
+    --timers_;
     if (open_batch_ == batch) {
         open_batch_ = kNone;
     }
     std::vector<network::Message>& messages = batches_[batch];
     backend_.send_batch(messages);
     for (const network::Message& message : messages) {
-        const ChunkIndex index = chunk_of(message.token);
-        const Position position = position_of(message.token);
-        count_down(index, position, state_of(*chunks_[index], position));
+        handed_over(message);
     }
     messages.clear();
-    free_batches_.push_back(batch);
+    free_batches_.push_back(static_cast<std::uint32_t>(batch));
     end_notification();
+}
+
+void ChunkEngine::copy_in_turn() {
+    for (const network::Message& message : outbox_) {
+        const std::size_t host = message.source.index();
+        if (host >= copies_.size()) {
+            copies_.resize(host + 1);
+        }
+        if (copies_[host].empty()) {
+            set_timer(copy_time_, copy_timer_, host);
+        }
+        copies_[host].push(message);
+    }
+}
+
+void ChunkEngine::message_copied(std::uint64_t host) {
+    --timers_;
+    network::RingQueue<network::Message>& queue = copies_[host];
+    const network::Message message = queue.front();
+    queue.pop();
+    if (!queue.empty()) {
+        set_timer(copy_time_, copy_timer_, host);
+    }
+    backend_.send(message);
+    handed_over(message);
+    end_notification();
+}
+
+void ChunkEngine::handed_over(const network::Message& message) {
+    const ChunkIndex index = chunk_of(message.token);
+    const Position position = position_of(message.token);
+    count_down(index, position, state_of(*chunks_[index], position));
 }
 
 bool ChunkEngine::has_started(ChunkIndex index, Position position) const {

@@ -7,11 +7,22 @@
 /// ready.
 ///
 /// What becomes ready in one notification leaves in one `send_batch`. With an injection latency, what becomes
-/// ready at one instant shares one timer instead and leaves together when it fires.
+/// ready at one instant shares one timer instead and leaves together when it fires; where copies are serial,
+/// every rank that has something to copy has one timer, for the message in the copy engine. What a message
+/// costs where it arrives (end_point_costs.hpp) is a timer of its own, so such costs overlap.
+///
+/// Rendezvous. A message of at least the threshold leaves its rank for the copy engine when it is ready *and*
+/// the receiver's request has come; the bit that an action has in the state says, for a send, that one of the
+/// two has happened. A rank sends its requests when it starts the chunk: what is to be added lands in a buffer of
+/// its own. Only a receive that stores may have to wait, until its gate lacks nothing but the message. Requests
+/// go past the copy engine at no cost.
+///
+/// A wait that would end after Time::max() never ends and shows as a stall.
 #pragma once
 
 #include "compiled_schedule.hpp"
 #include "continuation.hpp"
+#include "end_point_costs.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -19,6 +30,7 @@
 #include <vector>
 
 #include <astrolabe/network/backend.hpp>
+#include <astrolabe/network/ring_queue.hpp>
 #include <astrolabe/system/executor.hpp>
 
 namespace astrolabe::system::detail {
@@ -46,7 +58,7 @@ struct FinishedChunk {
 
 class ChunkEngine final : public network::NotificationHandler {
 public:
-    ChunkEngine(network::NetworkBackend& backend, Time injection_latency, Continuation& continuation);
+    ChunkEngine(network::NetworkBackend& backend, const EndPoint& end_point, Continuation& continuation);
 
     struct Description {
         const CompiledSchedule* schedule;
@@ -67,7 +79,7 @@ public:
     /// Filled by `start` and by notifications, emptied by the owner.
     [[nodiscard]] std::vector<FinishedChunk>& finished() { return finished_; }
 
-    /// Hands what is ready to the network, or to the injection timer.
+    /// Hands what is ready to the network, or to the copy engines.
     void flush();
 
     void notify(std::uint64_t token) override;  ///< a message was delivered
@@ -75,7 +87,8 @@ public:
     [[nodiscard]] std::uint64_t messages_sent() const { return sent_; }
     [[nodiscard]] std::uint64_t messages_delivered() const { return delivered_; }
     [[nodiscard]] std::size_t chunks_open() const { return chunks_.size() - free_.size(); }
-    [[nodiscard]] bool timers_pending() const { return batches_.size() != free_batches_.size(); }
+    [[nodiscard]] Bytes request_bytes() const { return request_bytes_; }  ///< of all requests sent
+    [[nodiscard]] bool timers_pending() const { return timers_ > 0; }
 
     /// For reports: what a rank still has to do in a chunk, and the first message of its program that has not
     /// arrived.
@@ -91,42 +104,68 @@ public:
     [[nodiscard]] std::size_t chunk_capacity() const { return chunks_.size(); }
 
 private:
-    /// Fires when a batch of messages has waited its injection latency.
-    class Injector final : public network::NotificationHandler {
+    /// Hands a notification to one of the engine's functions.
+    class Handler final : public network::NotificationHandler {
     public:
-        explicit Injector(ChunkEngine& engine)
-            : engine_(engine) {}
-        void notify(std::uint64_t token) override { engine_.inject(static_cast<std::uint32_t>(token)); }
+        using Function = void (ChunkEngine::*)(std::uint64_t token);
+        Handler(ChunkEngine& engine, Function function)
+            : engine_(engine),
+              function_(function) {}
+        void notify(std::uint64_t token) override { (engine_.*function_)(token); }
 
     private:
         ChunkEngine& engine_;
+        Function function_;
     };
 
     [[nodiscard]] std::uint32_t* state_of(Chunk& chunk, Position position) const {
         return chunk.state.data() + chunk.schedule->state_offset(position);
     }
+    void set_timer(Time delay, Handler& handler, std::uint64_t token);
+    void begin(ChunkIndex index, Position position);
     void deliver(std::uint64_t token);
     void deliver_empty();
     void end_notification();
     void arrive(ChunkIndex index, Position position, std::uint32_t action);
     void received(ChunkIndex index, Position position, std::uint32_t* state, std::uint32_t action);
+    void take_in(ChunkIndex index, Position position, std::uint32_t* state, std::uint32_t action);
     void complete_receive(ChunkIndex index, Position position, std::uint32_t* state, std::uint32_t action);
     void complete_opened(ChunkIndex index, Position position, std::uint32_t* state);
     void unlock(ChunkIndex index, Position position, std::uint32_t* state, const CompiledAction& action);
     void count_towards(ChunkIndex index, Position position, std::uint32_t* state, const Gate& gate);
     void post(ChunkIndex index, Position position, std::uint32_t* state, std::uint32_t action);
+    void dispatch(ChunkIndex index, Position position, std::uint32_t* state, std::uint32_t action, Bytes size);
+    void request_initial(ChunkIndex index, Position position);
+    void request_opened(ChunkIndex index, Position position, const Gate& gate);
+    void request(ChunkIndex index, Position position, std::uint32_t action);
     void count_down(ChunkIndex index, Position position, std::uint32_t* state);
-    void inject(std::uint32_t batch);
+    void copy_together();
+    void copy_in_turn();
+    void handed_over(const network::Message& message);
+
+    // What handlers call.
+    void start_paid(std::uint64_t token);       // chunk and position
+    void batch_copied(std::uint64_t batch);     // all copies of an instant
+    void message_copied(std::uint64_t host);    // the first in the host's queue
+    void reception_paid(std::uint64_t token);   // of a receive
+    void request_arrived(std::uint64_t token);  // for a send
 
     network::NetworkBackend& backend_;
-    Time injection_latency_;
+    const EndPointCosts costs_;
+    const Time copy_time_;
+    const bool pays_receptions_;
     Continuation& continuation_;
-    Injector injector_;
+    Handler start_timer_{*this, &ChunkEngine::start_paid};
+    Handler batch_timer_{*this, &ChunkEngine::batch_copied};
+    Handler copy_timer_{*this, &ChunkEngine::message_copied};
+    Handler reception_timer_{*this, &ChunkEngine::reception_paid};
+    Handler request_handler_{*this, &ChunkEngine::request_arrived};
 
     std::vector<std::unique_ptr<Chunk>> chunks_;
     std::vector<ChunkIndex> free_;
     std::vector<FinishedChunk> finished_;
     std::vector<network::Message> outbox_;
+    std::vector<network::Message> requests_;
     std::vector<std::uint64_t> empty_;       // tokens of messages without bytes, not yet delivered
     std::vector<std::uint32_t> completing_;  // receives whose gates opened, not yet acted on
 
@@ -134,7 +173,10 @@ private:
     std::vector<std::uint32_t> free_batches_;
     std::uint32_t open_batch_ = kNone;
     Time open_time_;
+    std::vector<network::RingQueue<network::Message>> copies_;  // by host; the first is in the copy engine
 
+    std::uint64_t timers_ = 0;  // pending
+    Bytes request_bytes_;
     std::uint64_t sent_ = 0;
     std::uint64_t delivered_ = 0;
 };

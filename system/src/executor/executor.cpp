@@ -24,7 +24,6 @@ void check_placement(const Program& program, const std::vector<network::HostId>&
 void check_options(const Program& program, const SystemOptions& options) {
     ASTROLABE_ASSERT(options.active_chunks > 0, "a rank may have a chunk under way");
     ASTROLABE_ASSERT(options.minimum_chunk > Bytes(0), "chunks are not empty");
-    ASTROLABE_ASSERT(options.end_point.injection_latency >= Time(0), "latencies are not negative");
     for (const Operation& operation : program.operations) {
         if (operation.is_compute() || operation.collective().size == Bytes(0)) {
             continue;
@@ -64,7 +63,7 @@ Executor::Implementation::Implementation(Executor& owner, const Program& program
       backend_(backend),
       records_(program.operations.size(),
                OperationRecord{.first_issue = Time::max(), .first_start = Time::max()}),
-      chunks_(backend, options_.end_point.injection_latency, *this),
+      chunks_(backend, options_.end_point, *this),
       collectives_(program, options_, backend, placement, chunks_, records_),
       ranks_(program, backend, records_, *this),
       completion_timer_(*this) {}

@@ -39,6 +39,7 @@ ExecutionReport Executor::Implementation::report() {
         report.stall = describe_stall();
     }
     report.total = report.finished ? Time(0) : backend_.now();
+    report.request_bytes = chunks_.request_bytes();
     report.operations = records_;
     for (OperationRecord& record : report.operations) {
         if (record.first_issue == Time::max()) {

@@ -21,8 +21,8 @@
 /// too late for it when another was waiting. So the choice does not depend on the order in which a backend
 /// notifies what happens at one instant.
 ///
-/// Costs. Each message waits `injection_latency` at its sender before it enters the network; copies of
-/// different messages overlap. Reduction is free.
+/// Costs. What messages cost where they leave and where they arrive follows from `EndPoint`
+/// (docs/models/end-points.md): copies, additions, requests of rendezvous. By default all of it is free.
 ///
 /// Memory follows the chunks under way, not the messages of the whole run.
 #pragma once
@@ -64,7 +64,7 @@ enum class CopyEngine : std::uint8_t {
 };
 
 enum class EndPointTiming : std::uint8_t {
-    kPerMessage,  ///< as described below
+    kPerMessage,  ///< each cost where it arises, to the picosecond
     kAstraSim1    ///< the tick formula of ASTRA-sim 1.0 (three-layers, end of section 5)
 };
 
@@ -72,11 +72,11 @@ enum class EndPointTiming : std::uint8_t {
 struct EndPoint {
     Time injection_latency{};
     CopyEngine copy_engine = CopyEngine::kParallel;
-    /// Of the memory in which received messages are added up (two reads, one write); unset: free.
+    /// Of the memory in which received messages are added up (two reads, one write), > 0; unset: free.
     std::optional<Bandwidth> reduction_bandwidth{};
-    /// Messages of at least this size wait for a request from the receiver; unset: none does.
+    /// Messages of at least this size, > 0, wait for a request from the receiver; unset: none does.
     std::optional<Bytes> rendezvous_threshold{};
-    EndPointTiming timing = EndPointTiming::kPerMessage;
+    EndPointTiming timing = EndPointTiming::kPerMessage;  ///< kAstraSim1 goes with parallel copies only
 };
 
 struct CollectiveChoice {
@@ -143,6 +143,7 @@ struct ExecutionReport {
     bool finished = false;
     std::string stall;  ///< when not finished: who waits for what, one line each
     Time total;         ///< when the last rank had nothing left to do
+    Bytes request_bytes;  ///< of rendezvous requests, which the network carries beside the payload
     std::vector<RankRecord> ranks;
     IndexedVector<OperationId, OperationRecord> operations;
 };
