@@ -49,12 +49,20 @@ void add_collective_command(CLI::App& app, const experiment::Components& compone
     const auto arguments = std::make_shared<CollectiveArguments>();
     experiment::CollectiveRequest& request = arguments->request;
     CLI::App* command = app.add_subcommand("collective", "one collective on a network, like nccl-tests");
-    command->add_option("--kind", request.kind, "all-reduce, reduce-scatter, all-gather or all-to-all")
+    command
+        ->add_option("--kind", request.kind,
+                     "all-reduce, reduce-scatter, all-gather, all-to-all, all-to-all-v, broadcast, reduce or "
+                     "point-to-point")
         ->required();
-    command->add_option("--algorithm", request.algorithm, "astrolabe list algorithms")->required();
+    command
+        ->add_option("--algorithm", request.algorithm,
+                     "astrolabe list algorithms; with keys of its own: '{algorithm: windowed_direct, "
+                     "window: 4}'")
+        ->required();
     command
         ->add_option("--size", request.sizes,
-                     "bytes per rank, of the result for all-gather; several: --size 1KiB 1MiB")
+                     "bytes per rank, of the result for all-gather, mean for all-to-all-v; several: --size "
+                     "1KiB 1MiB")
         ->required();
     command
         ->add_option("--network", request.network,
@@ -63,6 +71,12 @@ void add_collective_command(CLI::App& app, const experiment::Components& compone
     command->add_option("--backend", request.backend, "a kind, a file, or '{kind: tcp, mtu: 9000B}'")
         ->capture_default_str();
     command->add_option("--ranks", request.ranks, "ranks that take part; unset: every host");
+    command->add_option("--dimensions", request.dimensions,
+                        "logical dimensions, the fastest-varying first: 16x8; unset: one");
+    command
+        ->add_option("--imbalance", request.imbalance,
+                     "all-to-all-v: bytes of the fullest rank over the mean")
+        ->capture_default_str();
     command->add_option("--chunks", request.chunks, "chunks it is cut in")
         ->capture_default_str()
         ->check(CLI::Range(1U, 1U << 20));
@@ -75,7 +89,8 @@ void add_collective_command(CLI::App& app, const experiment::Components& compone
         ->capture_default_str();
     command
         ->add_option("--set", request.overrides,
-                     "change a value: --set network.link.rate=400Gbps (repeatable)")
+                     "change a value: --set network.link.rate=400Gbps, algorithm.window=4, "
+                     "end_point.copy_engine=serial (repeatable)")
         ->type_name("PATH=VALUE")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -16,19 +16,6 @@ struct Section {
 };
 
 std::vector<Section> sections(const experiment::Components& components) {
-    std::vector<ComponentDescription> algorithms;
-    for (const system::AlgorithmEntry& entry : components.algorithms) {
-        std::string kinds;
-        for (std::size_t i = 0; i < system::kCollectiveKinds; ++i) {
-            const auto kind = static_cast<system::CollectiveKind>(i);
-            if (!entry.algorithm->refusal(kind, 2)) {
-                kinds += (kinds.empty() ? " (" : ", ") + std::string(system::to_string(kind));
-            }
-        }
-        // Summaries are sentences; the other components' help texts are not.
-        const std::string summary = entry.summary.ends_with('.') ? entry.summary.substr(0, entry.summary.size() - 1) : entry.summary;
-        algorithms.push_back({entry.name, summary + kinds + ")", {}});
-    }
     return {{"file",
              "files",
              {experiment::experiment_description(), experiment::cluster_description(components)}},
@@ -36,7 +23,7 @@ std::vector<Section> sections(const experiment::Components& components) {
             {"device", "devices", components.devices.descriptions()},
             {"network", "networks", components.networks.descriptions()},
             {"backend", "backends", components.backends.descriptions()},
-            {"algorithm", "algorithms", std::move(algorithms)}};
+            {"algorithm", "algorithms", components.algorithms.descriptions()}};
 }
 
 std::string parameter_lines(const std::vector<ParameterDescriptor>& parameters, int depth) {

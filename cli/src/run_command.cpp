@@ -6,7 +6,7 @@
 
 #include <astrolabe/experiment/results.hpp>
 #include <astrolabe/experiment/run.hpp>
-#include <astrolabe/system/traffic.hpp>
+#include <astrolabe/system/characterisation.hpp>
 
 namespace astrolabe::cli {
 namespace {
@@ -57,30 +57,6 @@ int run_command(const RunArguments& arguments, const experiment::Components& com
     return kDone;
 }
 
-/// Messages and bytes of the whole run, counted from the schedules without running them.
-std::pair<std::uint64_t, Bytes> count_traffic(const experiment::Experiment& loaded) {
-    std::uint64_t messages = 0;
-    Bytes bytes;
-    const system::SystemOptions& options = loaded.cluster.options;
-    for (const system::Operation& operation : loaded.program.operations) {
-        if (operation.is_compute() || operation.iteration > 0) {
-            continue;
-        }
-        const system::CollectiveOperation& collective = operation.collective();
-        const system::CollectiveChoice& choice =
-            options.collectives[static_cast<std::size_t>(collective.kind)];
-        for (const auto& group : loaded.program.partitions[collective.partition].groups) {
-            const system::Traffic traffic = system::traffic_of(
-                *choice.algorithm, collective.kind, static_cast<system::Position>(group.size()),
-                collective.size, system::chunk_count(collective.size, options.minimum_chunk, choice.chunks));
-            messages += traffic.messages();
-            bytes += traffic.bytes();
-        }
-    }
-    const auto iterations = static_cast<std::uint64_t>(loaded.program.iterations);
-    return {messages * iterations, bytes * iterations};
-}
-
 int validate_command(const RunArguments& arguments, const experiment::Components& components) {
     Result<experiment::Experiment> loaded =
         experiment::load_experiment(arguments.file, arguments.load, components);
@@ -97,14 +73,15 @@ int validate_command(const RunArguments& arguments, const experiment::Components
     for (const auto& [name, value] : loaded->job.facts(loaded->cluster.device, loaded->cluster.ranks)) {
         fact(name, value);
     }
-    const experiment::Bound bound = experiment::lower_bound(loaded->program, *loaded->fabric);
+    const system::SystemOptions& options = loaded->cluster.options;
+    const experiment::Bound bound = experiment::lower_bound(loaded->program, options, *loaded->fabric);
     fact("lower bound",
          fmt::format("compute {}, communication {}, over {} iterations", readable(bound.compute),
                      readable(bound.communication), loaded->program.iterations));
-    const auto [messages, bytes] = count_traffic(*loaded);
+    const system::ProgramTraffic traffic(loaded->program, options);
     fact("cost",
          fmt::format("{} operations on {} ranks, {} messages, {} sent", loaded->program.operations.size(),
-                     loaded->cluster.ranks, messages, readable(bytes)));
+                     loaded->cluster.ranks, traffic.messages(), readable(traffic.bytes())));
     print_out(text);
     return kDone;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace astrolabe {
 
 template <>
@@ -10,86 +12,232 @@ struct EnumNames<system::Scheduling> {
         {{"lifo", system::Scheduling::kLifo}, {"fifo", system::Scheduling::kFifo}}};
 };
 
+template <>
+struct EnumNames<system::StageOrder> {
+    static constexpr std::array<std::pair<std::string_view, system::StageOrder>, 4> kNames{
+        {{"priority", system::StageOrder::kPriority},
+         {"smallest_chunk", system::StageOrder::kSmallestChunk},
+         {"alternate", system::StageOrder::kAlternate},
+         {"fewest_stages", system::StageOrder::kFewestStages}}};
+};
+
+template <>
+struct EnumNames<system::StartOrder> {
+    static constexpr std::array<std::pair<std::string_view, system::StartOrder>, 2> kNames{
+        {{"agreed", system::StartOrder::kAgreed}, {"independent", system::StartOrder::kIndependent}}};
+};
+
+template <>
+struct EnumNames<system::CopyEngine> {
+    static constexpr std::array<std::pair<std::string_view, system::CopyEngine>, 2> kNames{
+        {{"parallel", system::CopyEngine::kParallel}, {"serial", system::CopyEngine::kSerial}}};
+};
+
+template <>
+struct EnumNames<system::EndPointTiming> {
+    static constexpr std::array<std::pair<std::string_view, system::EndPointTiming>, 2> kNames{
+        {{"per_message", system::EndPointTiming::kPerMessage},
+         {"astra_sim_1", system::EndPointTiming::kAstraSim1}}};
+};
+
 }  // namespace astrolabe
 
 namespace astrolabe::experiment {
 namespace {
 
-using AllCollectives = std::array<CollectiveKeys, system::kCollectiveKinds>;
+constexpr Range<std::uint32_t> kChunks{1, 1U << 20};
 
-Schema<CollectiveKeys> collective_schema(const Components& components, std::size_t kind) {
-    std::vector<std::string> names;
-    for (const system::AlgorithmEntry& entry : components.algorithms) {
-        // Two ranks: can the algorithm do this kind at all? Group sizes are known only with the program.
-        if (!entry.algorithm->refusal(static_cast<system::CollectiveKind>(kind), 2)) {
-            names.push_back(entry.name);
-        }
+std::string default_algorithm(std::size_t kind) {
+    const auto which = static_cast<system::CollectiveKind>(kind);
+    return which == system::CollectiveKind::kAllToAll || system::has_root(which) ? "direct" : "ring";
+}
+
+system::AlgorithmRegistry::Configured configured_default(const Components& components, std::size_t kind) {
+    ConfigNode node = ConfigNode::mapping();
+    node.set("algorithm", ConfigNode::scalar(default_algorithm(kind)));
+    ReadContext context;
+    auto configured = components.algorithms.read(node, context);
+    ASTROLABE_ASSERT(configured, "the default algorithm is registered");
+    return *std::move(configured);
+}
+
+system::AlgorithmRegistry::Configured algorithm_of(const CollectiveKeys& keys, const Components& components,
+                                                   std::size_t kind) {
+    return keys.algorithm ? *keys.algorithm : configured_default(components, kind);
+}
+
+void read_collective(CollectiveKeys& keys, const ConfigNode& node, std::size_t kind,
+                     const Components& components, ReadContext& context) {
+    if (!node.is_mapping()) {
+        context.error("config.type", node.where,
+                      fmt::format("'{}' takes a mapping, found {}", collective_key(kind), node.kind_name()),
+                      fmt::format("write {{algorithm: {}}}", default_algorithm(kind)));
+        return;
     }
-    std::string type = "one of";
-    for (const std::string& name : names) {
-        type += (&name == &names.front() ? " " : ", ") + name;
+    ConfigNode complete = node;
+    if (node.find("algorithm") == nullptr) {
+        complete.set("algorithm", ConfigNode::scalar(default_algorithm(kind)));
     }
-    Schema<CollectiveKeys> schema(collective_key(kind), "how this collective is carried out");
-    schema
-        .field(
-            {"algorithm",
-             type,
-             ClusterKeys().collectives[kind].algorithm,
+    keys.algorithm = components.algorithms.read(complete, context, {"chunks"});
+    if (const ConfigNode* chunks = node.find("chunks")) {
+        keys.chunks = read_scalar<std::uint32_t>(*chunks, "'chunks'", context, kChunks).value_or(1);
+    }
+}
+
+ConfigNode write_collective(const CollectiveKeys& keys, std::size_t kind, const Components& components) {
+    ConfigNode node = algorithm_of(keys, components, kind).resolved;
+    node.set("chunks", ConfigNode::scalar(std::to_string(keys.chunks)));
+    return node;
+}
+
+std::vector<ParameterDescriptor> collective_parameters(const Components& components, std::size_t kind) {
+    std::string type;
+    for (const std::string& name : algorithms_for(components, kind)) {
+        type += (type.empty() ? "one of " : ", ") + name;
+    }
+    return {{"algorithm",
+             type + ", schedule",
+             default_algorithm(kind),
              false,
              {},
-             "collective algorithm",
+             "collective algorithm; its own keys stand beside this one",
              {}},
-            [names, type](CollectiveKeys& keys, const ConfigNode& node, ReadContext& context) {
-                if (!node.is_scalar() || std::find(names.begin(), names.end(), node.text) == names.end()) {
-                    context.error("config.value", node.where,
-                                  "'algorithm': '" + node.text + "' is not " + type,
-                                  suggest(node.text, names));
-                    return;
-                }
-                keys.algorithm = node.text;
-            },
-            [](const CollectiveKeys& keys) { return std::optional(ConfigNode::scalar(keys.algorithm)); })
-        .optional("chunks", &CollectiveKeys::chunks, "chunks a collective is cut in, each run by itself",
-                  {1, 1U << 20});
-    return schema;
+            {"chunks",
+             ValueTraits<std::uint32_t>::type(),
+             "1",
+             false,
+             range_text(kChunks),
+             "chunks a collective is cut in, each run by itself",
+             {}}};
 }
+
+using AllCollectives = std::array<CollectiveKeys, system::kCollectiveKinds>;
 
 Schema<AllCollectives> collectives_schema(const Components& components) {
     Schema<AllCollectives> schema("collectives", "algorithm and chunks of each kind of collective");
     for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
-        const Schema<CollectiveKeys> one = collective_schema(components, kind);
         schema.field(
-            {collective_key(kind), "mapping", "see its keys", false, {}, one.help(), one.parameters()},
-            [one, kind](AllCollectives& all, const ConfigNode& node, ReadContext& context) {
-                if (std::optional<CollectiveKeys> keys = one.read(node, context)) {
-                    all[kind].chunks = keys->chunks;
-                    if (!keys->algorithm.empty()) {
-                        all[kind].algorithm = std::move(keys->algorithm);
-                    }
-                }
+            {collective_key(kind),
+             "mapping",
+             "see its keys",
+             false,
+             {},
+             "how this collective is carried out",
+             collective_parameters(components, kind)},
+            [&components, kind](AllCollectives& all, const ConfigNode& node, ReadContext& context) {
+                read_collective(all[kind], node, kind, components, context);
             },
-            [one, kind](const AllCollectives& all) { return std::optional(one.write(all[kind])); });
+            [&components, kind](const AllCollectives& all) {
+                return std::optional(write_collective(all[kind], kind, components));
+            });
     }
     return schema;
 }
 
-}  // namespace
-
-ClusterKeys::ClusterKeys() {
-    for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
-        const auto which = static_cast<system::CollectiveKind>(kind);
-        const bool is_direct = which == system::CollectiveKind::kAllToAll || system::has_root(which);
-        collectives[kind].algorithm = is_direct ? "direct" : "ring";
+/// Algorithms that were chosen for a kind they do not do over any group of these ranks.
+std::vector<ParameterProblem> algorithm_problems(const ClusterKeys& keys, const Components& components) {
+    std::vector<ParameterProblem> problems;
+    for (std::size_t index = 0; index < system::kCollectiveKinds; ++index) {
+        const CollectiveKeys& collective = keys.collectives[index];
+        if (!collective.algorithm) {
+            continue;
+        }
+        const auto kind = static_cast<system::CollectiveKind>(index);
+        const auto ranks = static_cast<system::Position>(std::max<std::size_t>(keys.ranks, 2));
+        const system::AlgorithmPointer algorithm = collective.algorithm->make();
+        if (!system::takes_kind(*algorithm, kind, ranks)) {
+            problems.push_back({"collectives." + collective_key(index) + ".algorithm",
+                                algorithm->refusal(kind, ranks).value_or(""),
+                                suggest("", algorithms_for(components, index))});
+        }
     }
+    return problems;
 }
+
+std::vector<ParameterProblem> cluster_problems(const ClusterKeys& keys, const Components& components) {
+    std::vector<ParameterProblem> problems = algorithm_problems(keys, components);
+    if (std::optional<ParameterProblem> problem = dimensions_problem(keys.dimensions, keys.ranks)) {
+        problems.push_back(*std::move(problem));
+    }
+    return problems;
+}
+
+void add_order_of_chunks(Schema<ClusterKeys>& schema) {
+    schema
+        .optional("scheduling", &ClusterKeys::scheduling,
+                  "which of the waiting collectives starts next: the newest or the oldest")
+        .optional("active_chunks", &ClusterKeys::active_chunks,
+                  "chunks a rank and group may have under way, in their first stage", kChunks)
+        .optional("active_chunks_per_dimension", &ClusterKeys::active_chunks_per_dimension,
+                  "chunks a rank and group may have under way in one dimension, whatever the stage; unset: "
+                  "all",
+                  kChunks)
+        .optional("dimension_scheduling", &ClusterKeys::dimension_scheduling,
+                  "which of the chunks that wait for a dimension is next")
+        .optional("start_order", &ClusterKeys::start_order,
+                  "who decides which chunk starts next: one order for all ranks of a group, or every rank "
+                  "for itself, which can deadlock");
+}
+
+}  // namespace
 
 std::string collective_key(std::size_t kind) {
     return std::string(system::to_string(static_cast<system::CollectiveKind>(kind)));
 }
 
+std::vector<std::string> algorithms_for(const Components& components, std::size_t kind) {
+    constexpr system::Position kProbedRanks = 4;
+    const auto which = static_cast<system::CollectiveKind>(kind);
+    std::vector<std::string> names;
+    for (const std::string& name : components.algorithms.names()) {
+        ConfigNode node = ConfigNode::mapping();
+        node.set("algorithm", ConfigNode::scalar(name));
+        ReadContext context;
+        const auto configured = components.algorithms.read(node, context);
+        if (configured && system::takes_kind(*configured->make(), which, kProbedRanks)) {
+            names.push_back(name);
+        }
+    }
+    return names;
+}
+
+std::optional<ParameterProblem> dimensions_problem(const std::vector<system::Position>& dimensions,
+                                                   std::size_t ranks) {
+    if (dimensions.empty()) {
+        return std::nullopt;
+    }
+    std::uint64_t product = 1;
+    for (const system::Position size : dimensions) {
+        product = std::min<std::uint64_t>(product * size, std::uint64_t{1} << 32);
+    }
+    if (product == ranks) {
+        return std::nullopt;
+    }
+    return ParameterProblem{"dimensions",
+                            fmt::format("[{}] make {} ranks, the cluster has {}", fmt::join(dimensions, ", "),
+                                        product, ranks),
+                            "the product of the dimensions is the number of ranks"};
+}
+
+Schema<system::EndPoint> end_point_schema() {
+    using system::EndPoint;
+    Schema<EndPoint> schema("end_point", "what a message costs where it leaves and where it arrives");
+    schema
+        .optional("copy_engine", &EndPoint::copy_engine,
+                  "whether a rank copies its messages into the network interface all at once or one by one")
+        .optional("reduction_bandwidth", &EndPoint::reduction_bandwidth,
+                  "of the memory in which received messages are added up; unset: adding is free",
+                  {Bandwidth(1), {}})
+        .optional("rendezvous_threshold", &EndPoint::rendezvous_threshold,
+                  "messages of at least this size wait for a request from the receiver; unset: none does",
+                  {Bytes(1), {}})
+        .optional("timing", &EndPoint::timing,
+                  "costs of every message, or the whole-nanosecond formula of ASTRA-sim 1.0");
+    return schema;
+}
+
 Schema<ClusterKeys> cluster_schema(const Components& components) {
     Schema<ClusterKeys> schema("cluster", "the ranks, their device, and how they carry out collectives");
-    const Schema<AllCollectives> collectives = collectives_schema(components);
     schema.required("ranks", &ClusterKeys::ranks, "number of ranks; rank i runs on host i", {1, 1U << 20})
         .field(
             {"device",
@@ -105,59 +253,45 @@ Schema<ClusterKeys> cluster_schema(const Components& components) {
             [](const ClusterKeys& keys) {
                 return keys.device ? std::optional(keys.device->resolved) : std::nullopt;
             })
-        .field(
-            {"collectives",
-             "mapping",
-             "see its keys",
-             false,
-             {},
-             collectives.help(),
-             collectives.parameters()},
-            [collectives](ClusterKeys& keys, const ConfigNode& node, ReadContext& context) {
-                if (std::optional<AllCollectives> all = collectives.read(node, context)) {
-                    for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
-                        if ((*all)[kind].algorithm.empty()) {
-                            (*all)[kind].algorithm = keys.collectives[kind].algorithm;
-                        }
-                    }
-                    keys.collectives = std::move(*all);
-                }
-            },
-            [collectives](const ClusterKeys& keys) {
-                return std::optional(collectives.write(keys.collectives));
-            })
-        .optional("scheduling", &ClusterKeys::scheduling,
-                  "which of the waiting collectives starts next: the newest or the oldest")
-        .optional("active_chunks", &ClusterKeys::active_chunks, "chunks a rank may have under way",
-                  {1, 1U << 20})
+        .list("dimensions", &ClusterKeys::dimensions,
+              "logical dimensions of the ranks, the fastest-varying first, whatever the links are; empty: "
+              "one",
+              false, {1, 1U << 20})
+        .section("collectives", &ClusterKeys::collectives, collectives_schema(components),
+                 "algorithm and chunks of each kind of collective");
+    add_order_of_chunks(schema);
+    schema
         .optional("injection_latency", &ClusterKeys::injection_latency,
                   "copy into the network interface, per message",
                   {Time(0), Time(1000 * kPicosecondsPerSecond)})
+        .section("end_point", &ClusterKeys::end_point, end_point_schema(),
+                 "what a message costs where it leaves and where it arrives")
         .optional("minimum_chunk", &ClusterKeys::minimum_chunk, "collectives are not cut finer than this",
-                  {Bytes(1), {}});
+                  {Bytes(1), {}})
+        .check([&components](const ClusterKeys& keys) { return cluster_problems(keys, components); });
     return schema;
-}
-
-const system::AlgorithmEntry& find_algorithm(const Components& components, std::string_view name) {
-    const auto found = std::find_if(components.algorithms.begin(), components.algorithms.end(),
-                                    [&](const system::AlgorithmEntry& entry) { return entry.name == name; });
-    ASTROLABE_ASSERT(found != components.algorithms.end(), "the reader accepts registered algorithms only");
-    return *found;
 }
 
 Cluster make_cluster(const ClusterKeys& keys, const Components& components) {
     Cluster cluster;
     cluster.ranks = keys.ranks;
     cluster.device = keys.device->make();
-    cluster.options.scheduling = keys.scheduling;
-    cluster.options.active_chunks = keys.active_chunks;
-    cluster.options.end_point.injection_latency = keys.injection_latency;
-    cluster.options.minimum_chunk = keys.minimum_chunk;
+    system::SystemOptions& options = cluster.options;
+    if (!keys.dimensions.empty()) {
+        options.dimensions = system::Shape(keys.dimensions);
+    }
+    options.scheduling = keys.scheduling;
+    options.active_chunks = keys.active_chunks;
+    options.active_chunks_per_dimension = keys.active_chunks_per_dimension;
+    options.stage_order = keys.dimension_scheduling;
+    options.start_order = keys.start_order;
+    options.end_point = keys.end_point;
+    options.end_point.injection_latency = keys.injection_latency;
+    options.minimum_chunk = keys.minimum_chunk;
     for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
-        cluster.algorithms[kind] = keys.collectives[kind].algorithm;
-        cluster.options.collectives[kind] = {
-            find_algorithm(components, keys.collectives[kind].algorithm).algorithm,
-            keys.collectives[kind].chunks};
+        const auto configured = algorithm_of(keys.collectives[kind], components, kind);
+        cluster.algorithms[kind] = configured.kind;
+        options.collectives[kind] = {configured.make(), keys.collectives[kind].chunks};
     }
     return cluster;
 }

@@ -1,35 +1,50 @@
 /// The cluster section: ranks, their device, and how they carry out collectives.
 #pragma once
 
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include <astrolabe/experiment/experiment.hpp>
 
 namespace astrolabe::experiment {
 
 struct CollectiveKeys {
-    std::string algorithm;
+    std::optional<system::AlgorithmRegistry::Configured> algorithm;  ///< unset: the default of the kind
     std::uint32_t chunks = 1;
 };
 
 struct ClusterKeys {
     std::size_t ranks = 0;
     std::optional<Registry<workload::Device>::Configured> device;
+    std::vector<system::Position> dimensions;  ///< empty: one, of all ranks
     std::array<CollectiveKeys, system::kCollectiveKinds> collectives;
-    system::Scheduling scheduling = system::Scheduling::kLifo;
+    system::Scheduling scheduling = system::SystemOptions{}.scheduling;
     std::uint32_t active_chunks = system::SystemOptions{}.active_chunks;
+    std::optional<std::uint32_t> active_chunks_per_dimension;
+    system::StageOrder dimension_scheduling = system::SystemOptions{}.stage_order;
+    system::StartOrder start_order = system::SystemOptions{}.start_order;
     Time injection_latency = system::EndPoint{}.injection_latency;
+    system::EndPoint end_point;  ///< but for its injection latency, which is the key above
     Bytes minimum_chunk = system::SystemOptions{}.minimum_chunk;
-
-    ClusterKeys();
 };
 
 /// `components` must outlive the schema.
 [[nodiscard]] Schema<ClusterKeys> cluster_schema(const Components& components);
 
+/// Keys of `cluster.end_point`.
+[[nodiscard]] Schema<system::EndPoint> end_point_schema();
+
 /// The key of a kind in `cluster.collectives`: "all_reduce".
 [[nodiscard]] std::string collective_key(std::size_t kind);
 
-[[nodiscard]] const system::AlgorithmEntry& find_algorithm(const Components& components,
-                                                           std::string_view name);
+/// Names of the algorithms that take `kind`, without those that need to be told what they are.
+[[nodiscard]] std::vector<std::string> algorithms_for(const Components& components, std::size_t kind);
+
+/// "[16, 4] make 64 ranks, the cluster has 128", or nothing.
+[[nodiscard]] std::optional<ParameterProblem> dimensions_problem(
+    const std::vector<system::Position>& dimensions, std::size_t ranks);
 
 [[nodiscard]] Cluster make_cluster(const ClusterKeys& keys, const Components& components);
 

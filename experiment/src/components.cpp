@@ -15,7 +15,7 @@ Components builtin_components() {
 #ifdef ASTROLABE_WITH_NS3
     ns3::register_backends(components.backends);
 #endif
-    components.algorithms = system::builtin_algorithms();
+    system::register_builtin_algorithms(components.algorithms);
     return components;
 }
 

@@ -6,6 +6,7 @@
 
 #include <astrolabe/experiment/experiment.hpp>
 #include <astrolabe/experiment/lower_bound.hpp>
+#include <astrolabe/system/characterisation.hpp>
 
 namespace astrolabe::experiment {
 namespace {
@@ -90,13 +91,15 @@ void resolve_references(ConfigNode& root, ReadContext& context) {
 
 /// `--set backend.kind=fluid` on a file that says {kind: tcp, mtu: 9000B}: keys of the file that the newly
 /// chosen kind does not have belonged to the former one and go with it. Keys that were set beside the kind
-/// are checked as ever.
+/// are checked as ever; `shared` is one that belongs to no kind.
 template <class Product>
-void drop_keys_of_former_kind(ConfigNode* section, const Registry<Product>& registry) {
+void drop_keys_of_former_kind(ConfigNode* section, const Registry<Product>& registry,
+                              std::string_view shared = {}) {
     const auto was_set = [](const SourceRange& where) {
         return where.source && where.source->name == "--set";
     };
-    const ConfigNode* kind = section == nullptr ? nullptr : section->find("kind");
+    const std::string& discriminator = registry.discriminator();
+    const ConfigNode* kind = section == nullptr ? nullptr : section->find(discriminator);
     if (kind == nullptr || !was_set(kind->where) || was_set(section->where)) {
         return;
     }
@@ -105,7 +108,7 @@ void drop_keys_of_former_kind(ConfigNode* section, const Registry<Product>& regi
             continue;
         }
         std::erase_if(section->entries, [&](const ConfigEntry& entry) {
-            return entry.key != "kind" && !was_set(entry.key_where) &&
+            return entry.key != discriminator && entry.key != shared && !was_set(entry.key_where) &&
                    std::none_of(
                        component.parameters.begin(), component.parameters.end(),
                        [&](const ParameterDescriptor& parameter) { return parameter.key == entry.key; });
@@ -119,6 +122,11 @@ void drop_keys_of_former_kinds(ConfigNode& root, const Components& components) {
     drop_keys_of_former_kind(root.find("backend"), components.backends);
     if (ConfigNode* cluster = root.find("cluster")) {
         drop_keys_of_former_kind(cluster->find("device"), components.devices);
+        if (ConfigNode* collectives = cluster->find("collectives")) {
+            for (ConfigEntry& collective : collectives->entries) {
+                drop_keys_of_former_kind(&collective.value, components.algorithms, "chunks");
+            }
+        }
     }
 }
 
@@ -139,7 +147,7 @@ void check_ranks(const Experiment& experiment, const ConfigNode& root, ReadConte
     context.error(std::move(diagnostic));
 }
 
-/// Every collective of the program must be one its algorithm can do over the groups it spans.
+/// Every collective of the program must be one its algorithm can do over the shapes of the groups it spans.
 void check_algorithms(const Experiment& experiment, const ConfigNode& root, ReadContext& context) {
     std::vector<std::string> reported;
     for (const system::Operation& operation : experiment.program.operations) {
@@ -152,9 +160,9 @@ void check_algorithms(const Experiment& experiment, const ConfigNode& root, Read
             if (group.size() < 2) {
                 continue;
             }
+            const system::Shape shape = system::group_shape(group, experiment.cluster.options);
             const std::optional<std::string> refusal =
-                experiment.cluster.options.collectives[kind].algorithm->refusal(
-                    collective.kind, static_cast<system::Position>(group.size()));
+                experiment.cluster.options.collectives[kind].algorithm->refusal(collective.kind, shape);
             if (!refusal || std::find(reported.begin(), reported.end(), *refusal) != reported.end()) {
                 continue;
             }
@@ -163,8 +171,8 @@ void check_algorithms(const Experiment& experiment, const ConfigNode& root, Read
             context.error(
                 "config.algorithm", (place != nullptr ? place : root.find("cluster"))->where,
                 fmt::format("{} cannot carry out '{}' over {} ranks: {}", experiment.cluster.algorithms[kind],
-                            operation.name, group.size(), *refusal),
-                "choose another algorithm (astrolabe list algorithms)");
+                            operation.name, shape.text(), *refusal),
+                "choose another algorithm (astrolabe list algorithms), or other 'dimensions' of the cluster");
         }
     }
 }
@@ -196,7 +204,8 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root, const
     }
     experiment.program = experiment.job.program(experiment.cluster.device, experiment.cluster.ranks);
     experiment.program.check();
-    if (const std::optional<std::string> problem = traffic_problem(experiment.program)) {
+    if (const std::optional<std::string> problem =
+            traffic_problem(experiment.program, experiment.cluster.options)) {
         context.error("config.traffic", root.find("workload")->where, *problem,
                       "take fewer iterations, ranks or bytes");
     }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 
 #include <fmt/format.h>
 
@@ -9,46 +10,91 @@ namespace {
 
 using detail::Int128;
 
-/// Bytes that must leave the ranks of one group for a collective of S bytes per rank.
-Int128 least_bytes_sent(const system::CollectiveOperation& collective, std::size_t group) {
-    const auto ranks = static_cast<Int128>(group);
+using system::CollectiveKind;
+using system::CollectiveOperation;
+
+/// Bytes that must leave the ranks of one group of N.
+Int128 least_bytes_sent(const CollectiveOperation& collective, std::size_t group, std::size_t ranks) {
+    const auto n = static_cast<Int128>(ranks);
     const Int128 size = collective.size.count();
+    if (collective.is_uneven()) {
+        return (*collective.pair_sizes)[group].crossing().count();
+    }
     switch (collective.kind) {
-        case system::CollectiveKind::kAllReduce:
-            return 2 * (ranks - 1) * size;
-        case system::CollectiveKind::kReduceScatter:
-        case system::CollectiveKind::kAllToAll:
-            return (ranks - 1) * size;
-        case system::CollectiveKind::kAllGather:
-            return ranks * (ranks - 1) * size;
-        case system::CollectiveKind::kBroadcast:
-        case system::CollectiveKind::kReduce:
-        case system::CollectiveKind::kPointToPoint:
-            return (ranks - 1) * size;
+        case CollectiveKind::kAllReduce:
+            return 2 * (n - 1) * size;
+        case CollectiveKind::kAllGather:
+            return n * (n - 1) * size;
+        case CollectiveKind::kReduceScatter:
+        case CollectiveKind::kAllToAll:
+        case CollectiveKind::kBroadcast:
+        case CollectiveKind::kReduce:
+        case CollectiveKind::kPointToPoint:
+            return (n - 1) * size;
     }
     invariant_failed("collective kind", "every kind has a bound");
 }
 
-/// Bytes no algorithm of ours exceeds: reductions send each block a few times (folding: 4), all-gathers and
-/// forwarded all-to-alls each byte at most once per other rank.
-Int128 most_bytes_sent(const system::CollectiveOperation& collective, std::size_t group) {
-    const auto ranks = static_cast<Int128>(group);
-    const bool reduces = collective.kind == system::CollectiveKind::kAllReduce ||
-                         collective.kind == system::CollectiveKind::kReduceScatter;
-    return ranks * (reduces ? 4 : ranks) * collective.size.count();
+/// Bytes no algorithm of ours exceeds: reductions send the vector at most log2 N times and three times more
+/// where ranks are folded, in every dimension; the others send each byte at most once per other rank.
+Int128 most_bytes_sent(const CollectiveOperation& collective, std::size_t ranks, std::size_t dimensions) {
+    const bool reduces = collective.kind == CollectiveKind::kAllReduce ||
+                         collective.kind == CollectiveKind::kReduceScatter ||
+                         collective.kind == CollectiveKind::kReduce;
+    const std::size_t times = reduces ? std::bit_width(ranks) + 3 * dimensions : ranks;
+    return static_cast<Int128>(ranks) * static_cast<Int128>(times) * collective.size.count();
 }
 
-template <class Count>
-Int128 sum_over_collectives(const system::Program& program, Count count) {
-    Int128 sum = 0;
+struct PortBytes {
+    Int128 out = 0;
+    Int128 in = 0;
+};
+
+/// What must leave and enter the rank at `position` of one group of N.
+PortBytes least_port_bytes(const CollectiveOperation& collective, std::size_t group, std::size_t ranks,
+                           std::size_t position, std::uint32_t chunks) {
+    const auto n = static_cast<Int128>(ranks);
+    const Int128 size = collective.size.count();
+    if (collective.is_uneven()) {
+        const system::PairSizes& pairs = (*collective.pair_sizes)[group];
+        const Bytes own = pairs(position, position);
+        return {(pairs.held(position) - own).count(), (pairs.received(position) - own).count()};
+    }
+    const Int128 part = std::max<Int128>(size / n - chunks, 0);
+    const Int128 all_but_own = std::max<Int128>(size - size / n - chunks, 0);
+    const bool is_first = position == 0;
+    switch (collective.kind) {
+        case CollectiveKind::kAllReduce:
+            return {size, size};
+        case CollectiveKind::kReduceScatter:
+            return {all_but_own, part};
+        case CollectiveKind::kAllGather:
+            return {size, (n - 1) * size};
+        case CollectiveKind::kAllToAll:
+            return {all_but_own, (n - 1) * part};
+        case CollectiveKind::kBroadcast:
+        case CollectiveKind::kPointToPoint:
+            return is_first ? PortBytes{size, 0} : PortBytes{0, size};
+        case CollectiveKind::kReduce:
+            return is_first ? PortBytes{0, size} : PortBytes{size, 0};
+    }
+    invariant_failed("collective kind", "every kind has a bound");
+}
+
+/// Calls `visit(collective, group number, group)` for every group of two or more ranks of every collective.
+template <class Visit>
+void for_each_group(const system::Program& program, const Visit& visit) {
     for (const system::Operation& operation : program.operations) {
-        if (!operation.is_compute()) {
-            for (const auto& group : program.partitions[operation.collective().partition].groups) {
-                sum += count(operation.collective(), group.size());
+        if (operation.is_compute()) {
+            continue;
+        }
+        const auto& groups = program.partitions[operation.collective().partition].groups;
+        for (std::size_t group = 0; group < groups.size(); ++group) {
+            if (groups[group].size() >= 2) {
+                visit(operation.collective(), group, groups[group]);
             }
         }
     }
-    return sum;
 }
 
 /// Serialisation time rounded down, as a lower bound must be; saturates as Time does.
@@ -84,9 +130,50 @@ Time least_latency(const network::Fabric& fabric, std::size_t ranks) {
     return up == Time::max() ? direct : std::min(direct, up + down);
 }
 
-}  // namespace
+/// Of all ports together.
+Time aggregate_bound(const system::Program& program, const network::Fabric& fabric) {
+    Int128 sent = 0;
+    for_each_group(program, [&](const CollectiveOperation& collective, std::size_t group, const auto& ranks) {
+        sent += least_bytes_sent(collective, group, ranks.size());
+    });
+    // What one rank sends another receives, so the same bytes also enter the ranks' hosts.
+    Int128 out = 0;
+    Int128 in = 0;
+    for (std::size_t rank = 0; rank < program.ranks; ++rank) {
+        out += fabric.egress_rate(network::HostId(rank)).count();
+        in += fabric.ingress_rate(network::HostId(rank)).count();
+    }
+    return sent > 0 ? least_duration(sent, std::min(out, in)) : Time(0);
+}
 
-Bound lower_bound(const system::Program& program, const network::Fabric& fabric) {
+/// Of the busiest port.
+Time port_bound(const system::Program& program, const system::SystemOptions& options,
+                const network::Fabric& fabric) {
+    std::vector<PortBytes> ports(program.ranks);
+    for_each_group(program, [&](const CollectiveOperation& collective, std::size_t group, const auto& ranks) {
+        const std::uint32_t chunks =
+            system::chunk_count(collective.size, options.minimum_chunk,
+                                options.collectives[static_cast<std::size_t>(collective.kind)].chunks);
+        for (std::size_t position = 0; position < ranks.size(); ++position) {
+            const PortBytes least = least_port_bytes(collective, group, ranks.size(), position, chunks);
+            ports[ranks[position].index()].out += least.out;
+            ports[ranks[position].index()].in += least.in;
+        }
+    });
+    Time most;
+    for (std::size_t rank = 0; rank < program.ranks; ++rank) {
+        const network::HostId host(rank);
+        if (ports[rank].out > 0) {
+            most = std::max(most, least_duration(ports[rank].out, fabric.egress_rate(host).count()));
+        }
+        if (ports[rank].in > 0) {
+            most = std::max(most, least_duration(ports[rank].in, fabric.ingress_rate(host).count()));
+        }
+    }
+    return most;
+}
+
+Time busiest_compute(const system::Program& program) {
     std::vector<Time> compute(program.ranks);
     for (const system::Operation& operation : program.operations) {
         if (operation.is_compute()) {
@@ -95,26 +182,30 @@ Bound lower_bound(const system::Program& program, const network::Fabric& fabric)
             }
         }
     }
+    return *std::max_element(compute.begin(), compute.end());
+}
+
+}  // namespace
+
+Bound lower_bound(const system::Program& program, const system::SystemOptions& options,
+                  const network::Fabric& fabric) {
     Bound bound;
-    bound.compute = *std::max_element(compute.begin(), compute.end());
-    const Int128 sent = sum_over_collectives(program, least_bytes_sent);
-    if (sent > 0) {
-        // What one rank sends another receives, so the same bytes also enter the ranks' hosts.
-        Int128 out = 0;
-        Int128 in = 0;
-        for (std::size_t rank = 0; rank < program.ranks; ++rank) {
-            out += fabric.egress_rate(network::HostId(rank)).count();
-            in += fabric.ingress_rate(network::HostId(rank)).count();
-        }
-        const Time bytes = least_duration(sent, std::min(out, in));
+    bound.compute = busiest_compute(program);
+    const Time bytes = std::max(aggregate_bound(program, fabric), port_bound(program, options, fabric));
+    if (bytes > Time(0)) {
         const Time latency = least_latency(fabric, program.ranks);
         bound.communication = bytes > Time::max() - latency ? Time::max() : bytes + latency;
     }
     return bound;
 }
 
-std::optional<std::string> traffic_problem(const system::Program& program) {
-    const Int128 bytes = sum_over_collectives(program, most_bytes_sent);
+std::optional<std::string> traffic_problem(const system::Program& program,
+                                           const system::SystemOptions& options) {
+    const std::size_t dimensions = options.dimensions ? options.dimensions->size() : 1;
+    Int128 bytes = 0;
+    for_each_group(program, [&](const CollectiveOperation& collective, std::size_t, const auto& ranks) {
+        bytes += most_bytes_sent(collective, ranks.size(), dimensions);
+    });
     if (bytes < kMostTraffic.count()) {
         return std::nullopt;
     }

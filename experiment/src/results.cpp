@@ -1,6 +1,7 @@
 #include "cluster.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include <fmt/format.h>
@@ -120,6 +121,173 @@ Json engine_json(const EngineFacts& engine) {
             {"peak_rss_bytes", engine.peak_rss_bytes}};
 }
 
+namespace {
+
+/// Total length of the union of time intervals.
+Time covered(std::vector<std::pair<Time, Time>> intervals) {
+    std::sort(intervals.begin(), intervals.end());
+    Time sum;
+    Time end;
+    for (const auto& [start, finish] : intervals) {
+        sum += std::max(finish, end) - std::max(start, end);
+        end = std::max(end, finish);
+    }
+    return sum;
+}
+
+Json sizes_json(const system::MessageSizes& sizes) {
+    Json list = Json::array();
+    for (std::size_t width = 0; width < sizes.size(); ++width) {
+        if (sizes[width] > 0) {
+            const std::uint64_t least = width == 0 ? 0 : std::uint64_t{1} << (width - 1);
+            list.push_back({{"at_least_bytes", least}, {"messages", sizes[width]}});
+        }
+    }
+    return list;
+}
+
+/// Adds the stages of one operation to those of its kind.
+void add_stages(std::vector<system::StageTraffic>& sum, const system::OperationTraffic& operation) {
+    for (const system::StageTraffic& stage : operation.stages) {
+        const auto found = std::find_if(sum.begin(), sum.end(), [&](const system::StageTraffic& known) {
+            return known.stage == stage.stage;
+        });
+        if (found == sum.end()) {
+            sum.push_back(stage);
+        } else {
+            found->add(stage);
+        }
+    }
+}
+
+/// What the operations of one kind of collective did together.
+Json collective_json(const Experiment& experiment, const Run& run, std::size_t kind) {
+    std::uint64_t count = 0;
+    std::uint64_t messages = 0;
+    std::vector<std::pair<Time, Time>> intervals;
+    std::vector<system::StageTraffic> stages;
+    MeanTime exposed;
+    for (std::size_t i = 0; i < experiment.program.operations.size(); ++i) {
+        const system::OperationId id(i);
+        const system::Operation& operation = experiment.program.operations[id];
+        if (operation.is_compute() || static_cast<std::size_t>(operation.collective().kind) != kind) {
+            continue;
+        }
+        const system::OperationRecord& record = run.execution.operations[id];
+        ++count;
+        messages += record.messages;
+        intervals.emplace_back(record.first_issue, record.last_finish);
+        exposed.add(record.exposed);
+        add_stages(stages, run.traffic_counts.of(id));
+    }
+    Json phases = Json::array();
+    for (const system::StageTraffic& stage : stages) {
+        phases.push_back({{"dimension", stage.stage.dimension},
+                          {"kind", std::string(system::to_string(stage.stage.kind))},
+                          {"bytes", stage.bytes.count()},
+                          {"messages", stage.messages},
+                          {"message_sizes", sizes_json(stage.sizes)}});
+    }
+    const double total = to_seconds(run.execution.total);
+    const double time = to_seconds(covered(std::move(intervals)));
+    return {{"kind", collective_key(kind)},
+            {"algorithm", experiment.cluster.algorithms[kind]},
+            {"count", count},
+            {"bytes", run.traffic[kind].count()},
+            {"messages", messages},
+            {"time_s", time},
+            {"share", total > 0 ? time / total : 0.0},
+            {"exposed_s", exposed.seconds(experiment.cluster.ranks)},
+            {"phases", std::move(phases)}};
+}
+
+Json collectives_json(const Experiment& experiment, const Run& run) {
+    std::array<bool, system::kCollectiveKinds> occurs{};
+    for (const system::Operation& operation : experiment.program.operations) {
+        if (!operation.is_compute()) {
+            occurs[static_cast<std::size_t>(operation.collective().kind)] = true;
+        }
+    }
+    Json list = Json::array();
+    for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
+        if (occurs[kind]) {
+            list.push_back(collective_json(experiment, run, kind));
+        }
+    }
+    return list;
+}
+
+/// Largest over mean; 1 where there is nothing to share.
+template <class Quantity>
+double max_over_mean(const std::vector<Quantity>& values) {
+    double sum = 0;
+    double most = 0;
+    for (const Quantity value : values) {
+        sum += static_cast<double>(value.count());
+        most = std::max(most, static_cast<double>(value.count()));
+    }
+    return sum > 0 ? most * static_cast<double>(values.size()) / sum : 1.0;
+}
+
+Json imbalance_json(const Experiment& experiment, const Run& run) {
+    std::vector<Bytes> sent = run.traffic_counts.sent_by_rank();
+    sent.resize(experiment.cluster.ranks);
+    std::vector<Time> compute;
+    for (const system::RankRecord& rank : run.execution.ranks) {
+        compute.push_back(rank.compute);
+    }
+    return {{"bytes_sent", max_over_mean(sent)}, {"compute", max_over_mean(compute)}};
+}
+
+/// Largest over mean of what differs between ranks in one operation; empty where nothing does.
+std::string imbalance_of(const system::Operation& operation) {
+    if (operation.is_compute()) {
+        const system::PerRank<Time>& duration = operation.compute().duration;
+        std::vector<Time> times;
+        for (std::size_t rank = 0; rank < duration.size(); ++rank) {
+            times.push_back(duration[system::RankId(rank)]);
+        }
+        return times.empty() ? "" : fmt::format("{}", max_over_mean(times));
+    }
+    if (!operation.collective().is_uneven()) {
+        return "";
+    }
+    std::vector<Bytes> held;
+    std::vector<Bytes> received;
+    for (const system::PairSizes& pairs : *operation.collective().pair_sizes) {
+        for (std::size_t position = 0; position < pairs.positions(); ++position) {
+            held.push_back(pairs.held(position));
+            received.push_back(pairs.received(position));
+        }
+    }
+    return fmt::format("{}", std::max(max_over_mean(held), max_over_mean(received)));
+}
+
+/// By operation, names joined by ';': of a compute operation the collectives it waited for, of a collective
+/// the compute operations that waited for it.
+std::vector<std::string> causes_of(const system::Program& program, const system::ExecutionReport& report) {
+    std::vector<std::string> causes(program.operations.size());
+    const auto add = [&](std::size_t to, const std::string& name) {
+        causes[to] += (causes[to].empty() ? "" : ";") + name;
+    };
+    for (std::size_t i = 0; i < program.operations.size(); ++i) {
+        const system::Operation& operation = program.operations[system::OperationId(i)];
+        if (!operation.is_compute()) {
+            continue;
+        }
+        for (const system::OperationId dependency : operation.dependencies) {
+            if (!program.operations[dependency].is_compute() &&
+                report.operations[dependency].exposed > Time(0)) {
+                add(i, program.operations[dependency].name);
+                add(dependency.index(), operation.name);
+            }
+        }
+    }
+    return causes;
+}
+
+}  // namespace
+
 Json summary_json(const Experiment& experiment, const Run& run) {
     const MeanBreakdown means = mean_breakdown(run.execution);
     Json iteration_times = Json::array();
@@ -155,14 +323,16 @@ Json summary_json(const Experiment& experiment, const Run& run) {
         {"all_reduce_share",
          share_of(traffic_of_kind(run, system::CollectiveKind::kAllReduce), total_traffic(run))},
         {"network", network_json(run)},
+        {"collectives", collectives_json(experiment, run)},
+        {"imbalance", imbalance_json(experiment, run)},
         {"engine", engine_json(run.engine)}};
 }
 
 std::string operations_csv(const Experiment& experiment, const Run& run) {
+    const std::vector<std::string> causes = causes_of(experiment.program, run.execution);
     std::string csv =
-        "iteration,operation,layer,kind,algorithm,bytes_per_rank,chunks,issue_s,start_s,finish_s,bytes_sent,"
-        "messages,"
-        "exposed_mean_s\n";
+        "iteration,operation,layer,kind,algorithm,groups,bytes_per_rank,chunks,issue_s,start_s,finish_s,"
+        "bytes_sent,messages,exposed_mean_s,cause,imbalance\n";
     const auto ranks = static_cast<std::int64_t>(experiment.cluster.ranks);
     for (std::size_t i = 0; i < experiment.program.operations.size(); ++i) {
         const system::OperationId id(i);
@@ -170,18 +340,36 @@ std::string operations_csv(const Experiment& experiment, const Run& run) {
         const system::OperationRecord& record = run.execution.operations[id];
         std::string kind = "compute";
         std::string algorithm;
+        std::string groups;
         std::string bytes;
         if (!operation.is_compute()) {
-            const auto index = static_cast<std::size_t>(operation.collective().kind);
+            const system::CollectiveOperation& collective = operation.collective();
+            const auto index = static_cast<std::size_t>(collective.kind);
             kind = collective_key(index);
             algorithm = experiment.cluster.algorithms[index];
-            bytes = std::to_string(operation.collective().size.count());
+            groups = std::to_string(experiment.program.partitions[collective.partition].groups.size());
+            bytes = std::to_string(collective.size.count());
         }
-        csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", operation.iteration,
-                           csv_field(operation.name), csv_field(operation.layer), kind, algorithm, bytes,
-                           record.chunks, exact_seconds(record.first_issue),
+        csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", operation.iteration,
+                           csv_field(operation.name), csv_field(operation.layer), kind, algorithm, groups,
+                           bytes, record.chunks, exact_seconds(record.first_issue),
                            exact_seconds(record.first_start), exact_seconds(record.last_finish),
-                           record.bytes_sent.count(), record.messages, exact_seconds(record.exposed / ranks));
+                           record.bytes_sent.count(), record.messages, exact_seconds(record.exposed / ranks),
+                           csv_field(causes[i]), imbalance_of(operation));
+    }
+    return csv;
+}
+
+std::string traffic_matrix_csv(const Experiment& experiment) {
+    const system::TrafficMatrix matrix =
+        system::traffic_matrix(experiment.program, experiment.cluster.options);
+    std::string csv = "source,destination,bytes\n";
+    for (std::size_t source = 0; source < matrix.ranks(); ++source) {
+        for (std::size_t destination = 0; destination < matrix.ranks(); ++destination) {
+            if (const Bytes bytes = matrix(source, destination); bytes > Bytes(0)) {
+                fmt::format_to(std::back_inserter(csv), "{},{},{}\n", source, destination, bytes.count());
+            }
+        }
     }
     return csv;
 }
@@ -258,9 +446,14 @@ Diagnostics write_results(const OutputFolder& folder, const Experiment& experime
         fmt::format("# resolved by astrolabe {}, fingerprint {}\n{}", program_version(), run.fingerprint,
                     to_yaml(experiment.resolved));
     Diagnostics errors;
-    for (const auto& [name, content] : {std::pair<std::string, std::string>{"resolved.yaml", resolved},
-                                        {"operations.csv", operations_csv(experiment, run)},
-                                        {"summary.json", summary_json(experiment, run).dump(2) + "\n"}}) {
+    std::vector<std::pair<std::string, std::string>> files{
+        {"resolved.yaml", resolved},
+        {"operations.csv", operations_csv(experiment, run)},
+        {"summary.json", summary_json(experiment, run).dump(2) + "\n"}};
+    if (experiment.cluster.ranks <= kMostMatrixRanks) {
+        files.emplace_back("traffic_matrix.csv", traffic_matrix_csv(experiment));
+    }
+    for (const auto& [name, content] : files) {
         if (std::optional<Diagnostic> error = folder.write(name, content)) {
             errors.push_back(std::move(*error));
         }

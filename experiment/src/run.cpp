@@ -88,6 +88,13 @@ void check_run(const Experiment& experiment, const Run& run) {
     }
     ASTROLABE_ASSERT(run.network.bytes_delivered == sent + run.execution.request_bytes,
                      "every byte sent is delivered exactly once");
+    for (std::size_t i = 0; i < experiment.program.operations.size(); ++i) {
+        const system::OperationId id(i);
+        const system::OperationTraffic& counted = run.traffic_counts.of(id);
+        const system::OperationRecord& record = run.execution.operations[id];
+        ASTROLABE_ASSERT(counted.bytes() == record.bytes_sent && counted.messages() == record.messages,
+                         "an operation sends what its schedules say");
+    }
     if (!experiment.backend.shares_links) {
         return;
     }
@@ -129,7 +136,7 @@ Run run_experiment(const Experiment& experiment, const ProgressObserver& observe
     Run run;
     run.execution = executor.run();
     run.network = backend->statistics();
-    run.bound = lower_bound(experiment.program, *experiment.fabric);
+    run.bound = lower_bound(experiment.program, experiment.cluster.options, *experiment.fabric);
     for (std::size_t i = 0; i < experiment.program.operations.size(); ++i) {
         const system::OperationId id(i);
         const system::Operation& operation = experiment.program.operations[id];
@@ -139,6 +146,7 @@ Run run_experiment(const Experiment& experiment, const ProgressObserver& observe
         }
     }
     run.iteration_times = iteration_times(run.execution, experiment.program.iterations);
+    run.traffic_counts = system::ProgramTraffic(experiment.program, experiment.cluster.options);
     run.utilization = network::link_utilization(*experiment.fabric, run.network, run.execution.total);
     run.fingerprint = trajectory(run).text();
     run.engine = {run.network.events, seconds_since(start), peak_rss_bytes()};

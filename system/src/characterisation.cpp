@@ -25,14 +25,17 @@ public:
     [[nodiscard]] const CollectiveSchedule& of(CollectiveKind kind, const Shape& shape, unsigned variant) {
         std::unique_ptr<const CollectiveSchedule>& schedule = schedules_[{kind, shape, variant}];
         if (schedule == nullptr) {
-            schedule = std::make_unique<const CollectiveSchedule>(algorithm(kind).schedule(kind, shape, variant));
+            schedule =
+                std::make_unique<const CollectiveSchedule>(algorithm(kind).schedule(kind, shape, variant));
         }
         return *schedule;
     }
 
 private:
+    using Key = std::tuple<CollectiveKind, Shape, unsigned>;
+
     const SystemOptions& options_;
-    std::map<std::tuple<CollectiveKind, Shape, unsigned>, std::unique_ptr<const CollectiveSchedule>> schedules_;
+    std::map<Key, std::unique_ptr<const CollectiveSchedule>> schedules_;
 };
 
 bool moves_nothing(const CollectiveOperation& collective, std::size_t ranks) {
@@ -115,8 +118,8 @@ private:
                 Bytes sum;
                 for (const BlockReference reference : schedule.program(rank).blocks_of(action)) {
                     const std::uint64_t block = schedule.resolve(rank, reference);
-                    sum += part_size(pairs(block / schedule.ranks(), block % schedule.ranks()), traffic_.chunks,
-                                     chunk);
+                    sum += part_size(pairs(block / schedule.ranks(), block % schedule.ranks()),
+                                     traffic_.chunks, chunk);
                 }
                 return sum;
             };
@@ -126,8 +129,8 @@ private:
 
     /// Adds `times` chunks; messages of no bytes only where `empty_ones` are sent.
     template <class SizeOf>
-    void count_chunk(const CollectiveSchedule& schedule, bool same_on_all, bool empty_ones, std::int64_t times,
-                     const SizeOf& size_of) {
+    void count_chunk(const CollectiveSchedule& schedule, bool same_on_all, bool empty_ones,
+                     std::int64_t times, const SizeOf& size_of) {
         const std::vector<std::size_t> places = places_of(schedule.stages());
         std::vector<Bytes> sizes;  // of rank 0's actions, where they are all ranks'
         if (same_on_all) {
@@ -202,8 +205,9 @@ Kinds kinds_of(const Program& program) {
             continue;
         }
         const CollectiveOperation& work = operation.collective();
-        const auto [entry, is_new] = known.try_emplace({work.kind, work.partition, work.size, work.pair_sizes.get()},
-                                                       static_cast<std::uint32_t>(known.size() + 1));
+        const Key key{work.kind, work.partition, work.size, work.pair_sizes.get()};
+        const auto [entry, is_new] =
+            known.try_emplace(key, static_cast<std::uint32_t>(known.size() + 1));
         if (is_new) {
             kinds.examples.push_back(&work);
             kinds.operations.push_back(0);
@@ -241,7 +245,8 @@ std::uint64_t OperationTraffic::messages() const {
 }
 
 Shape group_shape(std::span<const RankId> group, const SystemOptions& options) {
-    return options.dimensions ? shape_of(group, *options.dimensions) : Shape(static_cast<Position>(group.size()));
+    return options.dimensions ? shape_of(group, *options.dimensions)
+                              : Shape(static_cast<Position>(group.size()));
 }
 
 Bytes TrafficMatrix::sent(std::size_t source) const {

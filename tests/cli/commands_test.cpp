@@ -11,6 +11,7 @@ namespace {
 using Json = nlohmann::json;
 
 const std::string kQuickstart = ASTROLABE_SOURCE_DIR "/examples/quickstart/experiment.yaml";
+const std::string kOperaStudy = ASTROLABE_SOURCE_DIR "/examples/dlrm-opera-study/experiment-16.yaml";
 
 ProcessResult astrolabe(const std::vector<std::string>& arguments) {
     return run_program(ASTROLABE_PROGRAM, arguments);
@@ -121,7 +122,8 @@ TEST(Run, WritesWholeFilesAndTheResolvedOneReproducesTheRun) {
         names.push_back(entry.path().filename().string());
     }
     std::sort(names.begin(), names.end());
-    EXPECT_EQ(names, (std::vector<std::string>{"operations.csv", "resolved.yaml", "summary.json"}));
+    EXPECT_EQ(names, (std::vector<std::string>{"operations.csv", "resolved.yaml", "summary.json",
+                                               "traffic_matrix.csv"}));
     const Json first = Json::parse(read_file(out / "summary.json"));
     const ProcessResult again = astrolabe({"run", (out / "resolved.yaml").string(), "--json"});
     ASSERT_EQ(again.exit_code, 0) << again.err;
@@ -133,6 +135,47 @@ TEST(Run, WritesWholeFilesAndTheResolvedOneReproducesTheRun) {
     const std::string csv = read_file(out / "operations.csv");
     EXPECT_EQ(csv.substr(0, csv.find(',')), "iteration");
     EXPECT_NE(csv.find("Top_0.weight_gradient.all_reduce"), std::string::npos);
+    std::istringstream matrix(read_file(out / "traffic_matrix.csv"));
+    std::string row;
+    std::getline(matrix, row);
+    EXPECT_EQ(row, "source,destination,bytes");
+    std::int64_t bytes = 0;
+    while (std::getline(matrix, row)) {
+        bytes += std::stoll(row.substr(row.rfind(',') + 1));
+    }
+    EXPECT_EQ(first["network"]["bytes_delivered"], bytes);
+}
+
+TEST(Run, CollectivesAreCharacterisedByKindAndPhase) {
+    const ProcessResult result = astrolabe({"run", kQuickstart, "--json"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const Json summary = Json::parse(result.out);
+    ASSERT_EQ(summary["collectives"].size(), 2u);  // all_reduce and all_to_all
+    std::uint64_t messages = 0;
+    for (const Json& collective : summary["collectives"]) {
+        EXPECT_EQ(collective["bytes"], summary["traffic_bytes"][collective["kind"].get<std::string>()]);
+        std::int64_t phase_bytes = 0;
+        for (const Json& phase : collective["phases"]) {
+            phase_bytes += phase["bytes"].get<std::int64_t>();
+            std::uint64_t in_histogram = 0;
+            for (const Json& size : phase["message_sizes"]) {
+                in_histogram += size["messages"].get<std::uint64_t>();
+            }
+            EXPECT_EQ(phase["messages"], in_histogram);
+        }
+        EXPECT_EQ(collective["bytes"], phase_bytes);
+        EXPECT_GT(collective["share"].get<double>(), 0.0);
+        EXPECT_LE(collective["share"].get<double>(), 1.0);
+        messages += collective["messages"].get<std::uint64_t>();
+    }
+    EXPECT_EQ(summary["network"]["messages"], messages);
+    // 10 layers with weights, two iterations; the all-to-all there and back, twice.
+    EXPECT_EQ(summary["collectives"][0]["count"], 20);
+    EXPECT_EQ(summary["collectives"][1]["count"], 4);
+    // Everybody computes and exchanges the same; of two trees' 64 chunks every rank sends nearly the same.
+    EXPECT_DOUBLE_EQ(summary["imbalance"]["compute"].get<double>(), 1.0);
+    EXPECT_GE(summary["imbalance"]["bytes_sent"].get<double>(), 1.0);
+    EXPECT_LT(summary["imbalance"]["bytes_sent"].get<double>(), 1.2);
 }
 
 TEST(Run, TheSameRunTwiceGivesTheSameBytes) {
@@ -234,18 +277,28 @@ TEST(Validate, PrintsYamlThatRunsTheSame) {
 
 TEST(Validate, EveryInputFileIsGood) {
     const std::string inputs = ASTROLABE_SOURCE_DIR "/inputs/";
-    const std::vector<std::pair<std::string, std::string>> sections{
-        {"models", "workload.model"}, {"clusters", "cluster.device"}, {"networks", "network"}};
     int files = 0;
-    for (const auto& [folder, path] : sections) {
+    for (const std::string folder : {"models", "clusters", "networks"}) {
         for (const auto& entry : std::filesystem::directory_iterator(inputs + folder)) {
             ++files;
-            const ProcessResult result =
-                astrolabe({"validate", kQuickstart, "--set", path + "=" + entry.path().string()});
+            std::vector<std::string> arguments{"validate", kQuickstart, "--set"};
+            const bool is_cluster = read_file(entry.path()).find("\nranks:") != std::string::npos ||
+                                    read_file(entry.path()).find("\ninclude:") != std::string::npos;
+            if (folder == "models") {
+                arguments.push_back("workload.model=" + entry.path().string());
+            } else if (folder == "networks") {
+                arguments.push_back("network=" + entry.path().string());
+            } else if (is_cluster) {
+                arguments.push_back("cluster=" + entry.path().string());
+                arguments.insert(arguments.end(), {"--set", "network=" + inputs + "networks/flat100g.yaml"});
+            } else {
+                arguments.push_back("cluster.device=" + entry.path().string());
+            }
+            const ProcessResult result = astrolabe(arguments);
             EXPECT_EQ(result.exit_code, 0) << entry.path() << "\n" << result.err;
         }
     }
-    EXPECT_GE(files, 5);
+    EXPECT_GE(files, 15);
 }
 
 TEST(ListAndDescribe, EverythingListedIsDescribedAndEveryParameterHasHelp) {
@@ -329,6 +382,63 @@ TEST(Collective, EdgesOfSizeAndRanks) {
     EXPECT_NE(bad.err.find("'ring'"), std::string::npos) << bad.err;
     EXPECT_NE(bad.err.find("'flat'"), std::string::npos) << bad.err;
     EXPECT_NE(bad.err.find("no unit"), std::string::npos) << bad.err;
+}
+
+/// The first object that `collective --json` prints for 8 hosts at 100 Gb/s, 1 us apart.
+Json collective(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "collective");
+    const std::string network = "{kind: flat, hosts: 8, link: {rate: 100Gbps, latency: 500ns}}";
+    arguments.insert(arguments.end(), {"--network", network, "--json"});
+    const ProcessResult result = astrolabe(arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.exit_code == 0 ? Json::parse(result.out)[0] : Json::object();
+}
+
+TEST(Collective, RootedKindsCountTheRootsBytes) {
+    // A direct broadcast of 8 MB sends 7·8 MB through the root's port at 0.08 ns/B: 1 + 4480 us. What the
+    // root has is what nccl-tests counts, so the bandwidths are 8 MB/4481 us, with no factor.
+    const Json broadcast = collective({"--kind", "broadcast", "--algorithm", "direct", "--size", "8MB"});
+    EXPECT_NEAR(broadcast["time_s"].get<double>(), 4481e-6, 1e-12);
+    EXPECT_EQ(broadcast["bytes_sent_max_per_rank"], 56'000'000);
+    EXPECT_NEAR(broadcast["bus_bandwidth_Bps"].get<double>(), 8e6 / 4481e-6, 1);
+    EXPECT_EQ(broadcast["bus_bandwidth_Bps"], broadcast["algorithm_bandwidth_Bps"]);
+    // The bound is one copy out of the root: 641 us.
+    EXPECT_NEAR(broadcast["lower_bound_s"].get<double>(), 641e-6, 1e-12);
+    // Into the root's port the same way.
+    const Json reduce = collective({"--kind", "reduce", "--algorithm", "direct", "--size", "8MB"});
+    EXPECT_NEAR(reduce["time_s"].get<double>(), 4481e-6, 1e-12);
+    EXPECT_EQ(reduce["bytes_sent_max_per_rank"], 8'000'000);
+}
+
+TEST(Collective, PointToPointJoinsTheHalvesPairwise) {
+    const Json pairs = collective({"--kind", "point-to-point", "--algorithm", "direct", "--size", "8MB"});
+    EXPECT_NEAR(pairs["time_s"].get<double>(), 641e-6, 1e-12);  // 8 MB at 0.08 ns/B + 1 us, all four at once
+    EXPECT_EQ(pairs["messages"], 4);
+    EXPECT_EQ(pairs["ranks"], 8);
+}
+
+TEST(Collective, AlgorithmsTakeTheirKeysOnTheCommandLine) {
+    // One send at a time instead of seven: 7 latencies in each of the two halves of an all-reduce.
+    const std::vector<std::string> common{"--kind", "all-reduce", "--size", "8MB"};
+    const auto time = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), common.begin(), common.end());
+        return collective(more)["time_s"].get<double>();
+    };
+    const double one_by_one = time({"--algorithm", "{algorithm: windowed_direct, window: 1}"});
+    EXPECT_NEAR(one_by_one, 1120e-6 + 2 * 7e-6, 1e-9);
+    EXPECT_EQ(time({"--algorithm", "windowed_direct", "--set", "algorithm.window=1"}), one_by_one);
+    EXPECT_NEAR(time({"--algorithm", "windowed_direct"}), 1122e-6, 1e-9);
+    const ProcessResult bad = astrolabe({"collective", "--kind", "all-reduce", "--algorithm",
+                                         "{algorithm: windowed_direct, widnow: 1}", "--size", "8MB",
+                                         "--network", "{kind: flat, hosts: 8}"});
+    EXPECT_EQ(bad.exit_code, 3);
+    EXPECT_NE(bad.err.find("did you mean 'window'?"), std::string::npos) << bad.err;
+    const ProcessResult other =
+        astrolabe({"collective", "--kind", "all-reduce", "--algorithm", "ring", "--size", "8MB", "--network",
+                   "{kind: flat, hosts: 8}", "--dimensions", "4x4"});
+    EXPECT_EQ(other.exit_code, 3);
+    EXPECT_NE(other.err.find("--dimensions:1:1: error[collective.dimensions]"), std::string::npos)
+        << other.err;
 }
 
 }  // namespace

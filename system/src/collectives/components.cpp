@@ -64,7 +64,8 @@ void add_windowed_direct(AlgorithmRegistry& registry) {
     };
     Schema<WindowedDirectParameters> schema(
         "windowed_direct",
-        "as direct, with a bounded number of sends of a rank under way: a bounded incast" + kinds_text(*make({})));
+        "as direct, with a bounded number of sends of a rank under way: a bounded incast" +
+            kinds_text(*make({})));
     schema.optional("window", &WindowedDirectParameters::window, "sends of a rank under way", {1, {}});
     registry.add<WindowedDirectParameters>(schema, make);
 }
@@ -166,8 +167,8 @@ void add_hierarchical(AlgorithmRegistry& registry) {
             })
         .optional("order", &HierarchicalParameters::order, "in which a chunk goes through the dimensions")
         .list("bandwidths", &HierarchicalParameters::bandwidths,
-              "of a rank in each dimension, the last for all beyond, for order: themis; empty: all alike", false,
-              {Bandwidth(1), {}})
+              "of a rank in each dimension, the last for all beyond, for order: themis; empty: all alike",
+              false, {Bandwidth(1), {}})
         .check([](const HierarchicalParameters& parameters) { return problems(parameters); });
     registry.add<HierarchicalParameters>(schema, make_configured_hierarchical);
 }
@@ -189,27 +190,30 @@ void register_builtin_algorithms(AlgorithmRegistry& registry) {
         "directions of a ring carry load",
         make_bidirectional_ring);
     add(registry, "binomial_tree",
-        "the whole chunk down a tree to one child at a time, or up and added: logarithmic steps", make_binomial_tree);
+        "the whole chunk down a tree to one child at a time, or up and added: logarithmic steps",
+        make_binomial_tree);
     add(registry, "bruck",
-        "logarithmic steps for any number of ranks; the all_to_all forwards blocks: least latency, more bytes",
+        "logarithmic steps for any number of ranks; the all_to_all forwards blocks: least latency, more "
+        "bytes",
         make_bruck);
-    add(registry, "direct", "every rank exchanges with every other at once: fewest steps, one incast per rank",
-        make_direct);
+    add(registry, "direct",
+        "every rank exchanges with every other at once: fewest steps, one incast per rank", make_direct);
     add(registry, "double_binary_tree",
-        "chunks are reduced up and broadcast down two complementary binary trees: logarithmic steps at full rate",
+        "chunks are reduced up and broadcast down two complementary binary trees: logarithmic steps at full "
+        "rate",
         make_double_binary_tree);
     add(registry, "halving_doubling",
-        "partners at distances 1, 2, 4, … exchange half as much each step, then the mirror image: logarithmic "
-        "steps, least traffic",
+        "partners at distances 1, 2, 4, … exchange half as much each step, then the mirror image: "
+        "logarithmic steps, least traffic",
         make_halving_doubling);
     add_multi_ring(registry);
-    add(registry, "pairwise", "one partner at a time, a permutation of the ranks each step: no port is ever shared",
-        make_pairwise);
+    add(registry, "pairwise",
+        "one partner at a time, a permutation of the ranks each step: no port is ever shared", make_pairwise);
     add(registry, "recursive_doubling",
         "partners at distances 1, 2, 4, … exchange the whole vector: fewest steps for small sizes",
         make_recursive_doubling);
-    add(registry, "ring", "every rank sends to its neighbour only, step after step: least traffic, most steps",
-        make_ring);
+    add(registry, "ring",
+        "every rank sends to its neighbour only, step after step: least traffic, most steps", make_ring);
     add_windowed_direct(registry);
     add_hierarchical(registry);
 }

@@ -114,7 +114,7 @@ TEST_F(ExperimentTest, ARegistryWithOneEntryIsEnough) {
     workload::register_builtin_devices(few.devices);
     network::register_builtin_topologies(few.networks);
     network::register_fluid_backend(few.backends);
-    few.algorithms = system::builtin_algorithms();
+    system::register_builtin_algorithms(few.algorithms);
     ASSERT_TRUE(load_small(few));
     const Result<Experiment> tcp = load_small(few, {"backend={kind: tcp}"});
     ASSERT_FALSE(tcp);

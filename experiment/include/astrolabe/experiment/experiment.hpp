@@ -6,10 +6,10 @@
 ///
 /// `workload.model`, `cluster.device` and each of the four sections may be the path of a YAML file instead of
 /// a mapping; paths resolve against the file that names them. Overrides ("path=value") apply after that, so
-/// they reach into such files; one that changes a section's `kind` drops the keys of the file that the new
-/// kind does not have. Everything is checked before anything runs: keys and ranges by the schemas of the
-/// components, then what only shows across sections (ranks against hosts, batch against ranks, algorithm
-/// against group size, backend against fabric).
+/// they reach into such files; one that changes a section's `kind`, or the `algorithm` of a collective, drops
+/// the keys of the file that the new one does not have. Everything is checked before anything runs: keys and
+/// ranges by the schemas of the components, then what only shows across sections (ranks against hosts, batch
+/// against ranks, algorithm against the shapes of groups, backend against fabric).
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@
 #include <astrolabe/core/registry.hpp>
 #include <astrolabe/core/result.hpp>
 #include <astrolabe/network/components.hpp>
-#include <astrolabe/system/collectives.hpp>
+#include <astrolabe/system/components.hpp>
 #include <astrolabe/system/executor.hpp>
 #include <astrolabe/workload/components.hpp>
 
@@ -38,7 +38,7 @@ struct Components {
     Registry<workload::Device> devices{"cluster.device"};
     Registry<network::FabricMaker> networks{"network"};
     Registry<network::BackendMaker> backends{"backend"};
-    std::vector<system::AlgorithmEntry> algorithms;
+    system::AlgorithmRegistry algorithms{"algorithm", "algorithm"};
 };
 
 /// All that was built into the program.

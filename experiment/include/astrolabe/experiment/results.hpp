@@ -28,6 +28,12 @@ namespace astrolabe::experiment {
 /// operations.csv: one row per operation, times in seconds over all ranks.
 [[nodiscard]] std::string operations_csv(const Experiment& experiment, const Run& run);
 
+/// Ranks of the largest traffic matrix that is written.
+inline constexpr std::size_t kMostMatrixRanks = 4096;
+
+/// traffic_matrix.csv: a row (source, destination, bytes) for every pair of ranks that send.
+[[nodiscard]] std::string traffic_matrix_csv(const Experiment& experiment);
+
 /// How long, where the time went, what bounds it.
 [[nodiscard]] std::string text_summary(const Experiment& experiment, const Run& run);
 
@@ -49,7 +55,7 @@ private:
     std::filesystem::path path_;
 };
 
-/// summary.json, resolved.yaml and operations.csv.
+/// summary.json, resolved.yaml, operations.csv and, up to kMostMatrixRanks, traffic_matrix.csv.
 [[nodiscard]] Diagnostics write_results(const OutputFolder& folder, const Experiment& experiment,
                                         const Run& run);
 

@@ -11,6 +11,7 @@
 #include <astrolabe/experiment/lower_bound.hpp>
 #include <astrolabe/network/backend.hpp>
 #include <astrolabe/network/link_utilization.hpp>
+#include <astrolabe/system/characterisation.hpp>
 #include <astrolabe/system/executor.hpp>
 
 namespace astrolabe::experiment {
@@ -39,6 +40,7 @@ struct Run {
     std::vector<Time> iteration_times;  ///< end to end; the last includes the drain, so they sum to the total
     Bound bound;                        ///< of the whole run
     std::array<Bytes, system::kCollectiveKinds> traffic;  ///< payload sent over all ranks
+    system::ProgramTraffic traffic_counts;  ///< from the schedules alone; asserted to be what was sent
     network::LinkUtilization utilization;
     std::string fingerprint;  ///< of everything above, 16 hexadecimal digits
     EngineFacts engine;

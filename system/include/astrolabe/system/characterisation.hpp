@@ -1,14 +1,14 @@
-/// What a Program puts on the network, counted from its schedules alone: no time, no executor, nothing added to
-/// the cost of a run.
+/// What a Program puts on the network, counted from its schedules alone: no time, no executor, nothing added
+/// to the cost of a run.
 ///
 /// Model. An operation of k chunks sends, in every group of its partition, the messages of its k schedules
-/// (algorithm.hpp: variant_sequence). Chunk c of S bytes has part_size(S, k, c) of them, chunk c of a pair of an
-/// uneven all_to_all part_size of the pair's, and a message has the bytes of its blocks (schedule.hpp). An
+/// (algorithm.hpp: variant_sequence). Chunk c of S bytes has part_size(S, k, c) of them, chunk c of a pair of
+/// an uneven all_to_all part_size of the pair's, and a message has the bytes of its blocks (schedule.hpp). An
 /// executor must send exactly this, so counts and run can be held against each other operation by operation.
 /// Messages of an uneven all_to_all that would be empty are not sent and not counted.
 ///
-/// Complexity: operations that move the same are counted once. Per kind of operation, group, variant and chunk
-/// size: O(messages), and O(blocks of all messages) where message sizes differ between ranks. An uneven
+/// Complexity: operations that move the same are counted once. Per kind of operation, group, variant and
+/// chunk size: O(messages), and O(blocks of all messages) where message sizes differ between ranks. An uneven
 /// all_to_all takes that for every chunk. The matrix has ranks² entries of 8 bytes while it is counted.
 #pragma once
 
