@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <bit>
 #include <deque>
+#include <numeric>
+#include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -127,44 +130,133 @@ private:
     std::deque<Item> items_;
 };
 
-/// One run of a schedule under one order.
-class SymbolicRun {
-public:
-    SymbolicRun(const CollectiveSchedule& schedule, const Order& order)
-        : schedule_(schedule),
-          order_(order),
-          random_(order.seed),
-          values_(schedule),
-          first_(schedule.ranks() + 1, 0),
-          in_flight_(std::size_t{schedule.ranks()} * schedule.ranks()) {
+/// What every run of a schedule starts from: the actions of all ranks, numbered through.
+struct Wiring {
+    explicit Wiring(const CollectiveSchedule& schedule)
+        : first(schedule.ranks() + 1, 0),
+          stage_left(std::size_t{schedule.ranks()} * schedule.stages().size()) {
         for (Position rank = 0; rank < schedule.ranks(); ++rank) {
-            first_[rank + 1] = first_[rank] + schedule.program(rank).actions.size();
+            first[rank + 1] = first[rank] + schedule.program(rank).actions.size();
         }
-        const std::size_t total = first_.back();
-        waiting_for_.resize(total);
-        dependents_.resize(total);
-        content_.resize(total);
-        stage_left_.resize(std::size_t{schedule.ranks()} * schedule.stages().size());
-        stage_.assign(schedule.ranks(), 0);
+        waiting_for.resize(first.back());
+        first_dependent.resize(first.back() + 1);
+        channel.resize(first.back());
+        for (Position rank = 0; rank < schedule.ranks(); ++rank) {
+            add_actions(schedule, rank);
+        }
+        std::partial_sum(first_dependent.begin(), first_dependent.end(), first_dependent.begin());
+        dependents.resize(first_dependent.back());
+        std::vector<std::size_t> next(first_dependent.begin(), first_dependent.end() - 1);
         for (Position rank = 0; rank < schedule.ranks(); ++rank) {
             const RankProgram& program = schedule.program(rank);
             for (ActionIndex action = 0; action < program.actions.size(); ++action) {
-                // A receive also waits for its message, and what comes after the first stage for its stage.
-                waiting_for_[first_[rank] + action] = program.actions[action].dependency_count +
-                                                      (program.actions[action].is_send() ? 0 : 1) +
-                                                      (program.actions[action].stage > 0 ? 1 : 0);
-                ++left_of(rank, program.actions[action].stage);
                 for (const ActionIndex dependency : program.dependencies_of(program.actions[action])) {
-                    dependents_[first_[rank] + dependency].push_back(action);
+                    dependents[next[first[rank] + dependency]++] = action;
                 }
             }
         }
     }
 
+    [[nodiscard]] std::span<const ActionIndex> dependents_of(std::size_t action) const {
+        return std::span(dependents).subspan(first_dependent[action],
+                                             first_dependent[action + 1] - first_dependent[action]);
+    }
+
+    std::vector<std::size_t> first;            // of each rank's actions
+    std::vector<std::uint32_t> waiting_for;    // by action: what must happen before it
+    std::vector<std::size_t> first_dependent;  // by action, into dependents
+    std::vector<ActionIndex> dependents;       // of the same rank
+    std::vector<std::uint32_t> channel;        // of a send: its pair of ranks, numbered as they occur
+    std::uint32_t channels = 0;
+    std::vector<std::size_t> stage_left;  // actions of a rank's stages not done
+
+private:
+    void add_actions(const CollectiveSchedule& schedule, Position rank) {
+        const RankProgram& program = schedule.program(rank);
+        std::unordered_map<Position, std::uint32_t> channel_to;  // looked up, never gone through
+        for (std::size_t index = 0; index < program.actions.size(); ++index) {
+            const Action& action = program.actions[index];
+            // A receive also waits for its message, and what comes after the first stage for its stage.
+            waiting_for[first[rank] + index] =
+                action.dependency_count + (action.is_send() ? 0 : 1) + (action.stage > 0 ? 1 : 0);
+            ++stage_left[rank * schedule.stages().size() + action.stage];
+            for (const ActionIndex dependency : program.dependencies_of(action)) {
+                ++first_dependent[first[rank] + dependency + 1];
+            }
+            if (action.is_send()) {
+                const auto [known, is_new] = channel_to.try_emplace(action.peer, channels);
+                channels += is_new ? 1 : 0;
+                channel[first[rank] + index] = known->second;
+            }
+        }
+    }
+};
+
+/// Messages of one pair of ranks in the order in which they were issued.
+class Channel {
+public:
+    void push(ActionIndex send) { sends_.push_back(send); }
+    ActionIndex pop() {
+        const ActionIndex oldest = sends_[next_++];
+        if (next_ == sends_.size()) {
+            sends_.clear();
+            next_ = 0;
+        }
+        return oldest;
+    }
+
+private:
+    std::vector<ActionIndex> sends_;
+    std::size_t next_ = 0;
+};
+
+/// What messages under way carry. Buffers are used again.
+class Contents {
+public:
+    explicit Contents(std::size_t actions)
+        : slots_(actions) {}
+
+    /// An empty buffer for the message of a send.
+    [[nodiscard]] std::vector<std::uint64_t>& open(std::size_t send) {
+        if (free_.empty()) {
+            free_.push_back(static_cast<std::uint32_t>(buffers_.size()));
+            buffers_.emplace_back();
+        }
+        slots_[send] = free_.back();
+        free_.pop_back();
+        return of(send);
+    }
+    [[nodiscard]] std::vector<std::uint64_t>& of(std::size_t send) { return buffers_[slots_[send]]; }
+    void close(std::size_t send) {
+        of(send).clear();
+        free_.push_back(slots_[send]);
+    }
+
+private:
+    std::vector<std::uint32_t> slots_;  // by send
+    std::vector<std::vector<std::uint64_t>> buffers_;
+    std::vector<std::uint32_t> free_;
+};
+
+/// One run of a schedule under one order.
+class SymbolicRun {
+public:
+    SymbolicRun(const CollectiveSchedule& schedule, const Wiring& wiring, const Order& order)
+        : schedule_(schedule),
+          wiring_(wiring),
+          order_(order),
+          random_(order.seed),
+          values_(schedule),
+          waiting_for_(wiring.waiting_for),
+          contents_(wiring.waiting_for.size()),
+          channels_(wiring.channels),
+          stage_left_(wiring.stage_left),
+          stage_(schedule.ranks(), 0) {}
+
     std::optional<ProofFailure> run() {
         for (Position rank = 0; rank < schedule_.ranks(); ++rank) {
             for (ActionIndex action = 0; action < schedule_.program(rank).actions.size(); ++action) {
-                if (waiting_for_[first_[rank] + action] == 0) {
+                if (waiting_for_[wiring_.first[rank] + action] == 0) {
                     sends_.push({rank, action});
                 }
             }
@@ -187,6 +279,7 @@ private:
     [[nodiscard]] const Action& action_of(Item item) const {
         return schedule_.program(item.rank).actions[item.action];
     }
+    [[nodiscard]] std::size_t number_of(Item item) const { return wiring_.first[item.rank] + item.action; }
 
     bool step() {
         if (sends_.empty() && messages_.empty()) {
@@ -210,7 +303,7 @@ private:
 
     void issue(Item send) {
         const Action& action = action_of(send);
-        std::vector<std::uint64_t>& copy = content_[first_[send.rank] + send.action];
+        std::vector<std::uint64_t>& copy = contents_.open(number_of(send));
         for (const BlockReference reference : schedule_.program(send.rank).blocks_of(action)) {
             const std::uint64_t block = schedule_.resolve(send.rank, reference);
             const std::uint64_t* value = values_.at(send.rank, block);
@@ -220,8 +313,7 @@ private:
             }
             copy.insert(copy.end(), value, value + values_.words());
         }
-        const Position peer = schedule_.resolve(send.rank, action.peer);
-        in_flight_[std::size_t{send.rank} * schedule_.ranks() + peer].push_back(send.action);
+        channels_[wiring_.channel[number_of(send)]].push(send.action);
         (send.rank == order_.slow_sender ? slow_messages_ : messages_).push(send);
         leave_stage(send);
     }
@@ -229,16 +321,14 @@ private:
     /// The oldest message between the two ranks of `any` arrives.
     void deliver(Item any) {
         const Position peer = schedule_.resolve(any.rank, action_of(any).peer);
-        std::deque<ActionIndex>& queue = in_flight_[std::size_t{any.rank} * schedule_.ranks() + peer];
-        const Item send{any.rank, queue.front()};
-        queue.pop_front();
+        const Item send{any.rank, channels_[wiring_.channel[number_of(any)]].pop()};
         complete(send);
         release({peer, action_of(send).match});
     }
 
     /// One thing less for `item` to wait for.
     void release(Item item) {
-        std::uint32_t& left = waiting_for_[first_[item.rank] + item.action];
+        std::uint32_t& left = waiting_for_[number_of(item)];
         ASTROLABE_ASSERT(left > 0, "nothing is released twice");
         if (--left > 0) {
             return;
@@ -277,7 +367,7 @@ private:
 
     void complete(Item item) {
         ++completed_;
-        for (const ActionIndex dependent : dependents_[first_[item.rank] + item.action]) {
+        for (const ActionIndex dependent : wiring_.dependents_of(number_of(item))) {
             release({item.rank, dependent});
         }
     }
@@ -285,8 +375,8 @@ private:
     void take_in(Item receive) {
         const Action& action = action_of(receive);
         const Position peer = schedule_.resolve(receive.rank, action.peer);
-        std::vector<std::uint64_t>& content = content_[first_[peer] + action.match];
-        const std::uint64_t* incoming = content.data();
+        const std::size_t send = wiring_.first[peer] + action.match;
+        const std::uint64_t* incoming = contents_.of(send).data();
         for (const BlockReference reference : schedule_.program(receive.rank).blocks_of(action)) {
             const std::uint64_t block = schedule_.resolve(receive.rank, reference);
             std::uint64_t* value = values_.at(receive.rank, block);
@@ -297,7 +387,7 @@ private:
             }
             incoming += values_.words();
         }
-        content = {};
+        contents_.close(send);
     }
 
     void add(Item receive, std::uint64_t block, std::uint64_t* value, const std::uint64_t* incoming) {
@@ -318,13 +408,13 @@ private:
     void check_all_done() {
         for (Position rank = 0; rank < schedule_.ranks(); ++rank) {
             for (ActionIndex action = 0; action < schedule_.program(rank).actions.size(); ++action) {
-                if (waiting_for_[first_[rank] + action] > 0) {
+                if (waiting_for_[wiring_.first[rank] + action] > 0) {
                     fail(rank, action, std::nullopt, "is never ready");
                     return;
                 }
             }
         }
-        ASTROLABE_ASSERT(completed_ == first_.back(), "an action that was ready completes");
+        ASTROLABE_ASSERT(completed_ == waiting_for_.size(), "an action that was ready completes");
     }
 
     void check_definition() {
@@ -408,14 +498,13 @@ private:
     }
 
     const CollectiveSchedule& schedule_;
+    const Wiring& wiring_;
     const Order& order_;
     std::uint64_t random_;
     Values values_;
-    std::vector<std::size_t> first_;  // of each rank's actions in the vectors by action
     std::vector<std::uint32_t> waiting_for_;
-    std::vector<std::vector<ActionIndex>> dependents_;
-    std::vector<std::vector<std::uint64_t>> content_;  // of messages issued and not taken in, by send
-    std::vector<std::deque<ActionIndex>> in_flight_;   // by source × ranks + destination
+    Contents contents_;              // of messages issued and not taken in
+    std::vector<Channel> channels_;  // of messages issued and not delivered
     std::vector<std::size_t> stage_left_;  // actions of a rank's stages not done
     std::vector<std::size_t> stage_;       // of each rank
     Ready sends_;
@@ -428,8 +517,9 @@ private:
 }  // namespace
 
 std::optional<ProofFailure> prove(const CollectiveSchedule& schedule) {
+    const Wiring wiring(schedule);
     for (const Order& order : orders_for(schedule.ranks())) {
-        if (std::optional<ProofFailure> failure = SymbolicRun(schedule, order).run()) {
+        if (std::optional<ProofFailure> failure = SymbolicRun(schedule, wiring, order).run()) {
             return failure;
         }
     }
