@@ -15,8 +15,8 @@ namespace astrolabe::system {
 
 namespace {
 
-[[noreturn]] void reject(Position rank, std::size_t action, const std::string& message) {
-    throw std::logic_error(fmt::format("schedule: rank {} action {}: {}", rank, action, message));
+[[noreturn]] void reject(Position rank, std::size_t action, std::string reason) {
+    throw ScheduleError(rank, static_cast<ActionIndex>(action), std::move(reason));
 }
 
 /// One end of a message while sends and receives are being paired.
@@ -36,6 +36,12 @@ bool pair_before(const End& a, const End& b) {
 }
 
 }  // namespace
+
+ScheduleError::ScheduleError(Position error_rank, ActionIndex error_action, std::string error_reason)
+    : std::logic_error(fmt::format("schedule: rank {} action {}: {}", error_rank, error_action, error_reason)),
+      rank(error_rank),
+      action(error_action),
+      reason(std::move(error_reason)) {}
 
 Position CollectiveSchedule::resolve(Position rank, Position relative) const {
     switch (symmetry_) {

@@ -35,8 +35,9 @@ TEST(Shape, CoordinatesNameEveryPositionOnce) {
     for (Position position = 0; position < shape.ranks(); ++position) {
         Position sum = 0;
         for (std::size_t dimension = 0; dimension < shape.size(); ++dimension) {
-            sum += shape.coordinate(position, dimension) * shape.stride(dimension);
-            EXPECT_EQ(shape.with_coordinate(position, dimension, shape.coordinate(position, dimension)), position);
+            const Position own = shape.coordinate(position, dimension);
+            sum += own * shape.stride(dimension);
+            EXPECT_EQ(shape.with_coordinate(position, dimension, own), position);
         }
         EXPECT_EQ(sum, position);
     }

@@ -34,6 +34,8 @@
 
 #include <cstdint>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include <astrolabe/core/units.hpp>
@@ -114,7 +116,7 @@ public:
 
     /// Over all ranks.
     [[nodiscard]] std::uint64_t message_count() const;
-    /// Longest chain of messages each waiting for the one before. Throws std::logic_error if the dependencies
+    /// Longest chain of messages each waiting for the one before. Throws ScheduleError if the dependencies
     /// form a cycle across ranks. O(actions + dependencies).
     [[nodiscard]] std::uint64_t steps() const;
 
@@ -130,6 +132,17 @@ private:
     std::vector<RankProgram> programs_;
 };
 
+/// What is wrong with an action: thrown while a schedule is built. A defect of the algorithm, or of the
+/// file it was read from.
+class ScheduleError : public std::logic_error {
+public:
+    ScheduleError(Position rank, ActionIndex action, std::string reason);
+
+    Position rank;
+    ActionIndex action;
+    std::string reason;  ///< "the send has no receive"
+};
+
 /// Writes rank programs action by action, then matches sends with receives and freezes.
 class ScheduleBuilder {
 public:
@@ -142,14 +155,15 @@ public:
     void begin_stage(std::size_t index);
 
     /// Under a symmetry, `rank` must be 0 and peers and blocks are relative. Returns the action's index.
+    /// Throws ScheduleError for a peer or block that does not exist, no block, or a dependency that is no
+    /// earlier action of the same stage.
     ActionIndex send(Position rank, Position peer, std::span<const BlockReference> blocks,
                      std::span<const ActionIndex> after);
     ActionIndex receive(Position rank, Position peer, std::span<const BlockReference> blocks,
                         std::span<const ActionIndex> after, bool reduce);
 
-    /// Throws std::logic_error naming rank and action when a send has no receive, a receive no send, the two
-    /// ends disagree about the blocks or the stage, or a dependency does not name an earlier action of the
-    /// same stage.
+    /// Throws ScheduleError where a send has no receive, a receive no send, or the two ends disagree about
+    /// the blocks or the stage.
     [[nodiscard]] CollectiveSchedule build() &&;
 
 private:

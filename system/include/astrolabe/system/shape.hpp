@@ -51,8 +51,8 @@ private:
 
 /// The shape of a group inside a system of `system` ranks: where the group is a box of the system's grid
 /// (every combination of the coordinates that occur in it, once, in the order of the grid), the numbers of
-/// coordinates that occur in each of its dimensions, 1 where all are equal; else one dimension. So dimension d
-/// of a box is dimension d of the system.
+/// coordinates that occur in each of its dimensions, 1 where all are equal; else one dimension. So
+/// dimension d of a box is dimension d of the system.
 [[nodiscard]] Shape shape_of(std::span<const RankId> group, const Shape& system);
 
 }  // namespace astrolabe::system
