@@ -12,6 +12,8 @@
 
 #include <gtest/gtest.h>
 
+#include <astrolabe/system/collectives.hpp>
+
 namespace astrolabe::testing {
 namespace {
 
