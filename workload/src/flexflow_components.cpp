@@ -70,7 +70,8 @@ std::optional<ConfigNode> write_gemm(const FlexflowParameters& parameters) {
 
 Schema<FlexflowParameters> flexflow_schema() {
     Schema<FlexflowParameters> schema(
-        "flexflow_dlrm", "one DLRM iteration as FlexFlow's simulators replay it, task by task (EuroMLSys 2024)");
+        "flexflow_dlrm",
+        "one DLRM iteration as FlexFlow's simulators replay it, task by task (EuroMLSys 2024)");
     schema
         .section("model", &FlexflowParameters::model, model_schema(),
                  "the model, or the path of a file that holds it", true)
@@ -113,10 +114,10 @@ Facts flexflow_facts(const FlexflowParameters& parameters, const Device& device,
     const FlexflowModel& model = parameters.model;
     const FlexflowCounts counts = count(model, parameters, ranks);
     const FlexflowCompute compute = compute_times(model, parameters, device, ranks);
-    const auto nodes = static_cast<std::int64_t>(ranks);
+    const std::int64_t per_node = parameters.batch / static_cast<std::int64_t>(ranks);
     return {
-        {"batch", fmt::format("{} samples, {} per node, {} per GPU", parameters.batch,
-                              parameters.batch / nodes, parameters.batch / (nodes * parameters.gpus_per_node))},
+        {"batch", fmt::format("{} samples, {} per node, {} per GPU", parameters.batch, per_node,
+                              per_node / parameters.gpus_per_node)},
         {"parameters",
          fmt::format("{} dense, {} in embeddings", dense_parameters(model), embedding_parameters(model))},
         {"compute per iteration",
@@ -126,8 +127,8 @@ Facts flexflow_facts(const FlexflowParameters& parameters, const Device& device,
         {"slices per iteration",
          fmt::format("{} of {} bytes, {} bytes in all", counts.slices, counts.slice.count(),
                      counts.slice_traffic.count())},
-        {"all-reduces per iteration", fmt::format("{} bytes, {:.4f} of the traffic", counts.all_reduce.count(),
-                                                  counts.all_reduce_share)}};
+        {"all-reduces per iteration",
+         fmt::format("{} bytes, {:.4f} of the traffic", counts.all_reduce.count(), counts.all_reduce_share)}};
 }
 
 }  // namespace

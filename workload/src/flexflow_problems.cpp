@@ -92,8 +92,9 @@ void check_batch(Problems& found, const FlexflowModel& model, const FlexflowTrai
         const std::int64_t below = batch / gpus * gpus;
         const std::string or_below = below > 0 ? fmt::format("{} or ", below) : "";
         found.push_back({.key = "batch",
-                         .message = fmt::format("a batch of {} cannot be shared evenly by {} nodes of {} GPUs",
-                                                batch, nodes, training.gpus_per_node),
+                         .message = fmt::format(
+                             "a batch of {} cannot be shared evenly by {} nodes of {} GPUs", batch, nodes,
+                             training.gpus_per_node),
                          .hint = fmt::format("use a batch of {}{}", or_below, below + gpus)});
     }
 }

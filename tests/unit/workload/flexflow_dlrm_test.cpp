@@ -191,8 +191,9 @@ TEST(FlexflowProgram, AnIterationStartsWhenTheOneBeforeHasEnded) {
 
 TEST(FlexflowProgram, SizeFollowsRoundsAndLayersNotNodes) {
     const auto operations = [](std::size_t nodes) {
-        return build_flexflow_program(testing::model_a(), testing::opera_study_training(), testing::a100(), nodes)
-            .operations.size();
+        const Program program = build_flexflow_program(testing::model_a(), testing::opera_study_training(),
+                                                       testing::a100(), nodes);
+        return program.operations.size();
     };
     // 4 for each round of tables, 4 for each of 39 layers, the concatenation twice and the wait.
     EXPECT_EQ(operations(16), 4U * 63 + 4 * 39 + 3);
@@ -388,7 +389,9 @@ TEST(FlexflowDeviceProblems, ZeroRatesAndTimesThatNobodyUses) {
 
 TEST(FlexflowTimeProblems, ComputeThatNoRunCanHold) {
     Small small;
-    const auto keys = [&] { return keys_of(problems(small.model, small.training, small.device, small.nodes)); };
+    const auto keys = [&] {
+        return keys_of(problems(small.model, small.training, small.device, small.nodes));
+    };
     EXPECT_EQ(keys(), Names{});
     // 53 days are 4.6e6 s; two rounds of 2·(1.0e6 + 0.1e6) s take 4.4e6 s.
     small.training.embedding.forward = 1'000'000_s;

@@ -1,9 +1,9 @@
-/// The DLRM iteration that FlexFlow's packet simulators replay: its task graph, compute times and byte counts.
+/// The DLRM iteration that FlexFlow's packet simulators replay: task graph, compute times and byte counts.
 ///
 /// Source: Imes et al., "Evaluating Deep Learning Recommendation Model Training Scalability with the Dynamic
 /// Opera Network", EuroMLSys 2024, and the code published with it; sections below are those of the notes
-/// dlrm-opera-study. It differs from `dlrm_loop` in that a table's lookup is not divided, slices leave as each
-/// table finishes, a layer's backward pass is one task, and kernel and bias are reduced separately.
+/// dlrm-opera-study. It differs from `dlrm_loop` in that a table's lookup is not divided, slices leave as
+/// each table finishes, a layer's backward pass is one task, and kernel and bias are reduced separately.
 ///
 /// Model. N nodes of G GPUs, each node one device; B samples, b = B/(G·N) rows per GPU. T tables of dimension
 /// D, table t on node t mod N. A list of m sizes makes m-1 dense layers with biases; the first number of the
@@ -34,8 +34,9 @@
 ///
 /// Limits. The replay takes ready tasks first come, first served, from an arbitrary initial order; here the
 /// order is fixed, so a gradient that arrives early does not let its table overtake the bottom layers or an
-/// earlier table. An all-reduce starts on a node when that node has its gradient, in the replay when all nodes
-/// have; the replay's delay of rings inside a node is left out. No optimiser, no index exchange, no loss.
+/// earlier table. An all-reduce starts on a node when that node has its gradient, in the replay when all
+/// nodes have; the replay's delay of rings inside a node is left out. No optimiser, no index exchange, no
+/// loss.
 ///
 /// Complexity: O(T/N + layers) operations an iteration, O(N) memory more where N does not divide T.
 #pragma once
@@ -91,7 +92,7 @@ struct FlexflowTraining {
 
 // The rest requires a model without problems.
 
-/// What is wrong with training it on `nodes` >= 1 nodes. Keys: "batch", "embedding.samples", "gemm.1.rows", ….
+/// What is wrong with training it on `nodes` >= 1 nodes. Keys: "batch", "gemm.1.rows", ….
 [[nodiscard]] std::vector<ParameterProblem> problems(const FlexflowModel& model,
                                                      const FlexflowTraining& training, std::size_t nodes);
 /// What the device lacks, or has that would not be used. Keys: "peak", "memory_bandwidth", "layers".
