@@ -134,12 +134,13 @@ Schema<AllCollectives> collectives_schema(const Components& components) {
     return schema;
 }
 
-/// Algorithms that were chosen for a kind they do not do over any group of these ranks.
+/// Algorithms that were chosen for a kind they do not do over any group of these ranks. What a schedule from a
+/// file can serve shows with the groups of the program.
 std::vector<ParameterProblem> algorithm_problems(const ClusterKeys& keys, const Components& components) {
     std::vector<ParameterProblem> problems;
     for (std::size_t index = 0; index < system::kCollectiveKinds; ++index) {
         const CollectiveKeys& collective = keys.collectives[index];
-        if (!collective.algorithm) {
+        if (!collective.algorithm || collective.algorithm->kind == system::kScheduleFromFile) {
             continue;
         }
         const auto kind = static_cast<system::CollectiveKind>(index);

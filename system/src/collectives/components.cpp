@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -7,6 +8,7 @@
 
 #include <astrolabe/system/collectives.hpp>
 #include <astrolabe/system/components.hpp>
+#include <astrolabe/system/schedule_file.hpp>
 
 namespace astrolabe {
 
@@ -173,6 +175,43 @@ void add_hierarchical(AlgorithmRegistry& registry) {
     registry.add<HierarchicalParameters>(schema, make_configured_hierarchical);
 }
 
+struct ScheduleParameters {
+    std::string path;
+    AlgorithmPointer algorithm;
+};
+
+void read_schedule_parameters(ScheduleParameters& parameters, const ConfigNode& node, ReadContext& context) {
+    const std::optional<std::string> given = read_scalar<std::string>(node, "'file'", context);
+    if (!given) {
+        return;
+    }
+    const std::filesystem::path path = (directory_of(node) / *given).lexically_normal();
+    Result<AlgorithmPointer> algorithm = read_schedule_file(path);
+    if (!algorithm) {
+        for (Diagnostic error : algorithm.error()) {
+            if (!error.where.source) {
+                error.where = node.where;
+            }
+            context.error(std::move(error));
+        }
+        return;
+    }
+    parameters.algorithm = *std::move(algorithm);
+    parameters.path = std::filesystem::absolute(path).lexically_normal().string();
+}
+
+void add_schedule(AlgorithmRegistry& registry) {
+    Schema<ScheduleParameters> schema(std::string(kScheduleFromFile),
+                                      "a schedule of your own, proven before it is used (the kind and ranks of "
+                                      "its file)");
+    schema.field({"file", "path", "", true, {}, "the schedule, relative to the file that names it", {}},
+                 read_schedule_parameters, [](const ScheduleParameters& parameters) {
+                     return std::optional(ConfigNode::scalar(parameters.path));
+                 });
+    registry.add<ScheduleParameters>(
+        schema, [](const ScheduleParameters& parameters) { return parameters.algorithm; });
+}
+
 }  // namespace
 
 bool takes_kind(const CollectiveAlgorithm& algorithm, CollectiveKind kind, Position most_ranks) {
@@ -216,6 +255,7 @@ void register_builtin_algorithms(AlgorithmRegistry& registry) {
         "every rank sends to its neighbour only, step after step: least traffic, most steps", make_ring);
     add_windowed_direct(registry);
     add_hierarchical(registry);
+    add_schedule(registry);
 }
 
 }  // namespace astrolabe::system

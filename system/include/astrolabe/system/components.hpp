@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include <astrolabe/core/registry.hpp>
 #include <astrolabe/system/algorithm.hpp>
@@ -14,6 +15,9 @@ using AlgorithmPointer = std::shared_ptr<const CollectiveAlgorithm>;
 using AlgorithmRegistry = Registry<AlgorithmPointer>;
 
 void register_builtin_algorithms(AlgorithmRegistry& registry);
+
+/// Name of the algorithm whose schedule a file holds (schedule_file.hpp). It serves groups of one shape only.
+inline constexpr std::string_view kScheduleFromFile = "schedule";
 
 /// Whether the algorithm can do `kind` over some number of ranks from 2 to `most_ranks`.
 [[nodiscard]] bool takes_kind(const CollectiveAlgorithm& algorithm, CollectiveKind kind, Position most_ranks);
