@@ -41,37 +41,114 @@ void Traffic::add(const Traffic& other, std::int64_t times) {
     }
 }
 
-Traffic traffic_of(const CollectiveSchedule& schedule, Bytes size) {
-    Traffic traffic{.ranks = std::vector<RankTraffic>(schedule.ranks())};
+namespace {
+
+/// `count(rank, action, bytes)` for every action and the bytes of its message.
+template <class MessageSize, class Count>
+void for_each_action(const CollectiveSchedule& schedule, MessageSize message_size, Count count) {
     for (Position rank = 0; rank < schedule.ranks(); ++rank) {
-        RankTraffic& own = traffic.ranks[rank];
         for (const Action& action : schedule.program(rank).actions) {
-            const Bytes message = schedule.message_size(rank, action, size);
-            if (action.is_send()) {
-                own.bytes_sent += message;
-                ++own.messages_sent;
-            } else {
-                own.bytes_received += message;
-                ++own.messages_received;
+            count(rank, action, message_size(rank, action));
+        }
+    }
+}
+
+void count_action(RankTraffic& own, const Action& action, Bytes message) {
+    if (action.is_send()) {
+        own.bytes_sent += message;
+        ++own.messages_sent;
+    } else {
+        own.bytes_received += message;
+        ++own.messages_received;
+    }
+}
+
+Traffic no_traffic(Position ranks) {
+    return {.ranks = std::vector<RankTraffic>(ranks)};
+}
+
+}  // namespace
+
+Traffic traffic_of(const CollectiveSchedule& schedule, Bytes size) {
+    Traffic traffic = no_traffic(schedule.ranks());
+    for (const Traffic& stage : traffic_by_stage(schedule, size)) {
+        traffic.add(stage);
+    }
+    return traffic;
+}
+
+std::vector<Traffic> traffic_by_stage(const CollectiveSchedule& schedule, Bytes size) {
+    std::vector<Traffic> stages(schedule.stages().size(), no_traffic(schedule.ranks()));
+    for_each_action(
+        schedule,
+        [&](Position rank, const Action& action) { return schedule.message_size(rank, action, size); },
+        [&](Position rank, const Action& action, Bytes message) {
+            count_action(stages[action.stage].ranks[rank], action, message);
+        });
+    return stages;
+}
+
+Traffic traffic_of(const CollectiveSchedule& schedule, const PairSizes& sizes, std::uint32_t chunk,
+                   std::uint32_t chunks) {
+    ASTROLABE_ASSERT(schedule.kind() == CollectiveKind::kAllToAll && sizes.positions() == schedule.ranks(),
+                     "sizes by pair are those of an all_to_all");
+    Traffic traffic = no_traffic(schedule.ranks());
+    for_each_action(
+        schedule,
+        [&](Position rank, const Action& action) {
+            Bytes message;
+            for (const BlockReference reference : schedule.program(rank).blocks_of(action)) {
+                const std::uint64_t block = schedule.resolve(rank, reference);
+                message += part_size(sizes(block / schedule.ranks(), block % schedule.ranks()), chunks, chunk);
             }
+            return message;
+        },
+        [&](Position rank, const Action& action, Bytes message) {
+            if (message > Bytes(0)) {
+                count_action(traffic.ranks[rank], action, message);
+            }
+        });
+    return traffic;
+}
+
+Traffic traffic_of(const CollectiveAlgorithm& algorithm, CollectiveKind kind, const Shape& shape, Bytes size,
+                   std::uint32_t chunks) {
+    Traffic traffic = no_traffic(shape.ranks());
+    if (size == Bytes(0) || shape.ranks() < 2) {
+        return traffic;
+    }
+    const std::vector<unsigned> variants = algorithm.variant_sequence(kind, shape, chunks);
+    std::map<unsigned, std::map<Bytes, std::int64_t>> equal_chunks;  // by variant and size
+    for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
+        ++equal_chunks[variants[chunk]][part_size(size, chunks, chunk)];
+    }
+    for (const auto& [variant, by_size] : equal_chunks) {
+        const CollectiveSchedule schedule = algorithm.schedule(kind, shape, variant);
+        for (const auto& [chunk_size, count] : by_size) {
+            traffic.add(traffic_of(schedule, chunk_size), count);
         }
     }
     return traffic;
 }
 
-Traffic traffic_of(const CollectiveAlgorithm& algorithm, CollectiveKind kind, Position ranks, Bytes size,
+Traffic traffic_of(const CollectiveAlgorithm& algorithm, const Shape& shape, const PairSizes& sizes,
                    std::uint32_t chunks) {
-    Traffic traffic{.ranks = std::vector<RankTraffic>(ranks)};
-    if (size == Bytes(0) || ranks < 2) {
+    Traffic traffic = no_traffic(shape.ranks());
+    if (sizes.largest_held() == Bytes(0) || shape.ranks() < 2) {
         return traffic;
     }
-    const unsigned variants = algorithm.variants(kind, ranks);
-    std::map<std::pair<unsigned, Bytes>, std::int64_t> equal_chunks;
+    std::map<unsigned, CollectiveSchedule> schedules;
+    const std::vector<unsigned> variants =
+        algorithm.variant_sequence(CollectiveKind::kAllToAll, shape, chunks);
     for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
-        ++equal_chunks[{chunk % variants, part_size(size, chunks, chunk)}];
-    }
-    for (const auto& [chunk, count] : equal_chunks) {
-        traffic.add(traffic_of(algorithm.schedule(kind, ranks, chunk.first), chunk.second), count);
+        auto schedule = schedules.find(variants[chunk]);
+        if (schedule == schedules.end()) {
+            schedule = schedules
+                           .emplace(variants[chunk],
+                                    algorithm.schedule(CollectiveKind::kAllToAll, shape, variants[chunk]))
+                           .first;
+        }
+        traffic.add(traffic_of(schedule->second, sizes, chunk, chunks));
     }
     return traffic;
 }

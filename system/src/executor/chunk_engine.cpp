@@ -74,8 +74,8 @@ ChunkIndex ChunkEngine::open(const Description& description) {
     chunk.hosts = description.hosts;
     chunk.record = description.record;
     chunk.sizes = description.sizes;
-    chunk.instance = description.instance;
-    chunk.number = description.number;
+    chunk.run = description.run;
+    chunk.stage = description.stage;
     chunk.ranks = description.ranks;
     chunk.started = 0;
     chunk.finished = 0;
@@ -465,13 +465,28 @@ std::optional<ChunkEngine::Missing> ChunkEngine::first_missing(ChunkIndex index,
         if (missing) {
             ++missing->others;
         } else {
-            missing = Missing{.action = own,
+            missing = Missing{.action = range.program_offset + own,
                               .peer = schedule.resolve(position, action.peer),
                               .size = schedule.message_size(position, action, chunk.sizes),
                               .others = 0};
         }
     }
     return missing;
+}
+
+std::vector<Position> ChunkEngine::missing_senders(ChunkIndex index, Position position) const {
+    const Chunk& chunk = *chunks_[index];
+    const CompiledSchedule& schedule = *chunk.schedule;
+    const std::uint32_t* state = chunk.state.data() + schedule.state_offset(position);
+    const ProgramRange& range = schedule.program(position);
+    std::vector<Position> senders;
+    for (std::uint32_t own = 0; own < range.action_count; ++own) {
+        const CompiledAction& action = schedule.action(range.first_action + own);
+        if (!action.is_send && (state[range.arrived_word + own / 32] >> (own % 32) & 1) == 0) {
+            senders.push_back(schedule.resolve(position, action.peer));
+        }
+    }
+    return senders;
 }
 
 }  // namespace astrolabe::system::detail

@@ -42,8 +42,8 @@ struct Chunk {
     const network::HostId* hosts = nullptr;      // by position
     StageRecord* record = nullptr;               // for its traffic
     BlockSizes sizes;
-    std::uint32_t instance = 0;
-    std::uint32_t number = 0;  // of the chunk in its collective
+    std::uint32_t run = 0;  // of which this is one stage, as the owner knows it
+    std::uint32_t stage = 0;
     Position ranks = 0;
     Position started = 0;
     Position finished = 0;
@@ -66,8 +66,8 @@ public:
         StageRecord* record;
         Position ranks;
         BlockSizes sizes;
-        std::uint32_t instance;
-        std::uint32_t number;
+        std::uint32_t run;
+        std::uint32_t stage;
     };
     [[nodiscard]] ChunkIndex open(const Description& description);
     void start(ChunkIndex chunk, Position position);
@@ -101,6 +101,8 @@ public:
     [[nodiscard]] bool has_started(ChunkIndex chunk, Position position) const;
     [[nodiscard]] bool under_way(ChunkIndex chunk, Position position) const;
     [[nodiscard]] std::optional<Missing> first_missing(ChunkIndex chunk, Position position) const;
+    /// Who has yet to send something to the rank.
+    [[nodiscard]] std::vector<Position> missing_senders(ChunkIndex chunk, Position position) const;
     [[nodiscard]] std::size_t chunk_capacity() const { return chunks_.size(); }
 
 private:

@@ -1,10 +1,13 @@
 #include "collective_engine.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <astrolabe/core/assert.hpp>
+#include <astrolabe/system/characterisation.hpp>
 
 namespace astrolabe::system {
 
@@ -31,45 +34,73 @@ CollectiveEngine::CollectiveEngine(const Program& program, const SystemOptions& 
         first_channel_.push_back(static_cast<ChannelIndex>(channels_.size()));
         IndexedVector<RankId, Place> places(program.ranks);
         for (std::uint32_t group = 0; group < partition.groups.size(); ++group) {
-            Channel channel;
-            channel.ranks = partition.groups[group];
-            channel.next_entry.assign(channel.ranks.size(), 0);
-            channel.under_way.assign(channel.ranks.size(), 0);
-            for (Position position = 0; position < channel.ranks.size(); ++position) {
-                const RankId rank = channel.ranks[position];
-                channel.hosts.push_back(placement[rank.index()]);
-                places[rank] = {group, position};
+            channels_.push_back(make_channel(partition.groups[group], placement));
+            for (Position position = 0; position < partition.groups[group].size(); ++position) {
+                places[partition.groups[group][position]] = {group, position};
             }
-            channels_.push_back(std::move(channel));
         }
         places_.push_back(std::move(places));
     }
-    starts_early_ = partitions_are_nested();
+    starts_early_ = may_start_early();
     groups_.resize(program.operations.size());
-    stages_.resize(program.operations.size());
+    accounts_.resize(program.operations.size());
 }
 
-bool CollectiveEngine::partitions_are_nested() const {
-    for (std::size_t first = 0; first < places_.size(); ++first) {
-        for (std::size_t second = first + 1; second < places_.size(); ++second) {
-            const auto& a = program_.partitions[PartitionId(first)].groups;
-            const auto& b = program_.partitions[PartitionId(second)].groups;
-            std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t>
-                common;  // ranks of a group of each
-            for (std::size_t rank = 0; rank < program_.ranks; ++rank) {
-                ++common[{places_[PartitionId(first)][RankId(rank)].group,
-                          places_[PartitionId(second)][RankId(rank)].group}];
-            }
-            const bool nested = std::all_of(common.begin(), common.end(), [&](const auto& entry) {
-                const auto& [groups, ranks] = entry;
-                return ranks == a[groups.first].size() || ranks == b[groups.second].size();
-            });
-            if (!nested) {
+Channel CollectiveEngine::make_channel(const std::vector<RankId>& group,
+                                       const std::vector<network::HostId>& placement) const {
+    const std::size_t ranks = group.size();
+    Channel channel{.ranks = group,
+                    .shape = group_shape(group, options_),
+                    .hosts = {},
+                    .waiting = {},
+                    .order = AgreedOrder<RunIndex>(ranks),
+                    .in_window = std::vector<std::uint32_t>(ranks, 0),
+                    .queues = {}};
+    for (const RankId rank : group) {
+        channel.hosts.push_back(placement[rank.index()]);
+    }
+    if (options_.active_chunks_per_dimension) {
+        channel.queues.assign(channel.shape.size(), StageQueue(ranks, options_));
+    }
+    return channel;
+}
+
+bool CollectiveEngine::may_start_early() const {
+    if (is_independent()) {
+        return true;
+    }
+    std::set<PartitionId> used;
+    bool has_rooted = false;
+    for (const Operation& operation : program_.operations) {
+        if (!operation.is_compute()) {
+            used.insert(operation.collective().partition);
+            has_rooted = has_rooted || has_root(operation.collective().kind);
+        }
+    }
+    if (has_rooted && used.size() > 1) {
+        return false;
+    }
+    for (auto first = used.begin(); first != used.end(); ++first) {
+        for (auto second = std::next(first); second != used.end(); ++second) {
+            if (!are_nested(*first, *second)) {
                 return false;
             }
         }
     }
     return true;
+}
+
+bool CollectiveEngine::are_nested(PartitionId first, PartitionId second) const {
+    const auto& a = program_.partitions[first].groups;
+    const auto& b = program_.partitions[second].groups;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> common;  // ranks of a group of each
+    for (std::size_t rank = 0; rank < program_.ranks; ++rank) {
+        ++common[{places_[first][RankId(rank)].group, places_[second][RankId(rank)].group}];
+    }
+    return std::all_of(common.begin(), common.end(), [&](const auto& entry) {
+        const auto& [groups, ranks] = entry;
+        return ranks == a[groups.first].size() || ranks == b[groups.second].size();
+    });
 }
 
 std::uint32_t CollectiveEngine::chunks_of(const CollectiveOperation& collective) const {
@@ -85,7 +116,7 @@ void CollectiveEngine::issue(OperationId operation, RankId rank) {
     instance.issued_at[place.position] = backend_.now();
     ++instance.issued;
     const Position ranks = static_cast<Position>(instance.issued_at.size());
-    if (instance.variants != nullptr && starts_early_) {
+    if (instance.plan != nullptr && starts_early_) {
         if (instance.issued == 1) {
             enqueue(index);
         }
@@ -95,7 +126,7 @@ void CollectiveEngine::issue(OperationId operation, RankId rank) {
     if (instance.issued < ranks) {
         return;
     }
-    if (instance.variants != nullptr) {
+    if (instance.plan != nullptr) {
         std::fill(instance.issued_at.begin(), instance.issued_at.end(), backend_.now());
         enqueue(index);
         for (Position position = 0; position < ranks; ++position) {
@@ -142,15 +173,27 @@ InstanceIndex CollectiveEngine::open_instance(OperationId operation, ChannelInde
     instance.finished = 0;
     instance.issued_at.assign(ranks, kNever);
     if (moves_nothing(work, ranks)) {
-        instance.variants = nullptr;
+        instance.plan = nullptr;
         instance.chunks = 0;
         return index;
     }
-    instance.variants = &schedules_.of(work.kind, static_cast<Position>(ranks));
+    const ChannelIndex group = channel_index - first_channel_[work.partition];
+    instance.pairs = work.is_uneven() ? &(*work.pair_sizes)[group] : nullptr;
     instance.chunks = chunks_of(work);
+    instance.plan = &schedules_.of(work.kind, channel.shape, instance.chunks);
     instance.chunks_left.assign(ranks, instance.chunks);
+    if (is_independent()) {
+        instance.taken.assign(ranks, 0);
+        instance.runs.assign(instance.chunks, kNone);
+        instance.takings = 0;
+    }
     records_[operation].chunks = instance.chunks;
+    give_priority(instance, channel);
+    return index;
+}
 
+void CollectiveEngine::give_priority(Instance& instance, Channel& channel) {
+    const CollectiveOperation& work = collective(instance.operation);
     const bool is_lifo = work.priority == Priority::kLifo ||
                          (work.priority == Priority::kDefault && options_.scheduling == Scheduling::kLifo);
     instance.is_highest = work.priority == Priority::kHighest;
@@ -160,7 +203,6 @@ InstanceIndex CollectiveEngine::open_instance(OperationId operation, ChannelInde
     } else if (!instance.is_highest) {
         instance.priority = is_lifo ? ++channel.highest : --channel.lowest;
     }
-    return index;
 }
 
 void CollectiveEngine::enqueue(InstanceIndex index) {
@@ -177,85 +219,241 @@ void CollectiveEngine::enqueue(InstanceIndex index) {
     waiting.insert(std::upper_bound(waiting.begin(), waiting.end(), index, is_ahead), index);
 }
 
-bool CollectiveEngine::extend(Channel& channel, Position position) {
+RunIndex CollectiveEngine::open_run(InstanceIndex index, std::uint32_t number) {
+    if (free_runs_.empty()) {
+        free_runs_.push_back(static_cast<RunIndex>(runs_.size()));
+        runs_.emplace_back();
+    }
+    const RunIndex run_index = free_runs_.back();
+    free_runs_.pop_back();
+    ChunkRun& run = runs_[run_index];
+    run.instance = index;
+    run.number = number;
+    run.schedule = (*instances_[index]->plan)[number];
+    run.stages.clear();
+    for (const Stage& stage : run.schedule->stages) {
+        run.stages.push_back({.account = &account_of(instances_[index]->operation, stage)});
+    }
+    return run_index;
+}
+
+StageAccount& CollectiveEngine::account_of(OperationId operation, const Stage& stage) {
+    auto& accounts = accounts_[operation];
+    const auto found = std::find_if(accounts.begin(), accounts.end(),
+                                    [&](const auto& account) { return account->record.stage == stage; });
+    if (found != accounts.end()) {
+        return **found;
+    }
+    accounts.push_back(std::make_unique<StageAccount>(stage));
+    return *accounts.back();
+}
+
+std::vector<InstanceIndex>::iterator CollectiveEngine::best_waiting(Channel& channel, Position position) {
     const Time now = backend_.now();
     auto chosen = channel.waiting.end();
     for (auto candidate = channel.waiting.begin(); candidate != channel.waiting.end(); ++candidate) {
-        const Time issued_at = instances_[*candidate]->issued_at[position];
+        const Instance& instance = *instances_[*candidate];
+        if (is_independent() && instance.taken[position] == instance.chunks) {
+            continue;
+        }
+        const Time issued_at = instance.issued_at[position];
         if (issued_at < now) {
-            chosen = candidate;
-            break;
+            return candidate;
         }
         if (issued_at == now && chosen == channel.waiting.end()) {
             chosen = candidate;
         }
     }
+    return chosen;
+}
+
+bool CollectiveEngine::extend(Channel& channel, Position position) {
+    const auto chosen = best_waiting(channel, position);
     if (chosen == channel.waiting.end()) {
         return false;
     }
-    const InstanceIndex index = *chosen;
-    Instance& instance = *instances_[index];
-    const std::uint32_t number = instance.next_chunk++;
-    if (number == 0) {
-        OperationRecord& record = records_[instance.operation];
-        record.first_start = std::min(record.first_start, now);
-    }
-    if (instance.next_chunk == instance.chunks) {
+    Instance& instance = *instances_[*chosen];
+    channel.order.extend(open_run(*chosen, instance.next_chunk));
+    if (++instance.next_chunk == instance.chunks) {
         channel.waiting.erase(chosen);
     }
-    const CompiledSchedule& schedule = *(*instance.variants)[number % instance.variants->size()];
-    channel.order.push_back(
-        chunks_.open({.schedule = &schedule,
-                      .hosts = channel.hosts.data(),
-                      .record = &stages_[instance.operation],
-                      .ranks = static_cast<Position>(channel.ranks.size()),
-                      .sizes = schedule.block_sizes(part_size(instance.size, instance.chunks, number)),
-                      .instance = index,
-                      .number = number}));
     return true;
 }
 
+RunIndex CollectiveEngine::take_next(Channel& channel, Position position) {
+    const auto chosen = best_waiting(channel, position);
+    if (chosen == channel.waiting.end()) {
+        return kNone;
+    }
+    Instance& instance = *instances_[*chosen];
+    const std::uint32_t number = instance.taken[position]++;
+    if (instance.runs[number] == kNone) {
+        instance.runs[number] = open_run(*chosen, number);
+    }
+    if (++instance.takings == std::uint64_t{instance.chunks} * channel.ranks.size()) {
+        channel.waiting.erase(chosen);
+    }
+    return instance.runs[number];
+}
+
+RunIndex CollectiveEngine::next_to_enter(Channel& channel, Position position) {
+    if (is_independent()) {
+        return take_next(channel, position);
+    }
+    if (channel.order.next(position) == nullptr && !extend(channel, position)) {
+        return kNone;
+    }
+    const RunIndex next = *channel.order.next(position);
+    if (instances_[runs_[next].instance]->issued_at[position] == kNever) {
+        return kNone;
+    }
+    channel.order.pass(position);
+    return next;
+}
+
 void CollectiveEngine::start_chunks() {
-    for (std::size_t i = 0; i < dirty_.size(); ++i) {
-        start_chunks(dirty_[i].channel, dirty_[i].position);
+    for (const Arrival& arrival : arrivals_) {
+        reach_stage(arrival);
+    }
+    arrivals_.clear();
+    for (const Dirty& dirty : dirty_) {
+        start_chunks(dirty.channel, dirty.position);
     }
     dirty_.clear();
 }
 
 void CollectiveEngine::start_chunks(ChannelIndex index, Position position) {
     Channel& channel = channels_[index];
-    while (channel.under_way[position] < options_.active_chunks) {
-        const std::uint64_t end = channel.first_entry + channel.order.size();
-        if (channel.next_entry[position] == end && !extend(channel, position)) {
-            return;
+    while (channel.in_window[position] < options_.active_chunks) {
+        const RunIndex next = next_to_enter(channel, position);
+        if (next == kNone) {
+            break;
         }
-        const ChunkIndex next = channel.order[channel.next_entry[position] - channel.first_entry];
-        const Chunk& chunk = chunks_.chunk(next);
-        if (instances_[chunk.instance]->issued_at[position] == kNever) {
-            return;
-        }
-        ++channel.next_entry[position];
-        ++channel.under_way[position];
-        chunks_.start(next, position);
-        if (chunk.started == chunk.ranks) {
-            ASTROLABE_ASSERT(channel.order.front() == next, "ranks start chunks in the agreed order");
-            channel.order.pop_front();
-            ++channel.first_entry;
+        ++channel.in_window[position];
+        reach_stage({.run = next, .stage = 0, .position = position});
+    }
+    for (StageQueue& queue : channel.queues) {
+        while (const auto next = queue.start_next(position)) {
+            start_stage(next->run, next->stage, position);
         }
     }
 }
 
+void CollectiveEngine::reach_stage(const Arrival& arrival) {
+    const auto [index, stage, position] = arrival;
+    ChunkRun& run = runs_[index];
+    Channel& channel = channels_[instances_[run.instance]->channel];
+    run.stages[stage].account->waiting.begin(backend_.now());
+    if (channel.queues.empty()) {
+        start_stage(index, stage, position);
+        return;
+    }
+    StageQueue& queue = channel.queues[run.schedule->stages[stage].dimension];
+    TurnIndex& turn = run.stages[stage].turn;
+    if (turn == kNone) {
+        turn = queue.open(claim_of(index, stage));
+    }
+    queue.make_ready(turn, position, backend_.now());
+}
+
+void CollectiveEngine::start_stage(RunIndex index, std::uint32_t stage, Position position) {
+    ChunkRun& run = runs_[index];
+    const Instance& instance = *instances_[run.instance];
+    ChunkRun::StageRun& stage_run = run.stages[stage];
+    const Time now = backend_.now();
+    if (stage_run.chunk == kNone) {
+        const Channel& channel = channels_[instance.channel];
+        stage_run.chunk = chunks_.open({.schedule = run.schedule->compiled[stage].get(),
+                                        .hosts = channel.hosts.data(),
+                                        .record = &stage_run.account->record,
+                                        .ranks = static_cast<Position>(channel.ranks.size()),
+                                        .sizes = block_sizes(run, stage),
+                                        .run = index,
+                                        .stage = stage});
+        Time& first_start = stage_run.account->record.first_start;
+        first_start = std::min(first_start, now);
+        records_[instance.operation].first_start =
+            std::min(records_[instance.operation].first_start, now);
+    }
+    stage_run.account->waiting.end(now);
+    stage_run.account->under_way.begin(now);
+    chunks_.start(stage_run.chunk, position);
+}
+
+StageQueue::Claim CollectiveEngine::claim_of(RunIndex index, std::uint32_t stage) const {
+    const ChunkRun& run = runs_[index];
+    const Instance& instance = *instances_[run.instance];
+    std::int64_t weight = 0;
+    if (options_.stage_order == StageOrder::kSmallestChunk) {
+        weight = stage_bytes(run, stage).count();
+    } else if (options_.stage_order == StageOrder::kFewestStages) {
+        weight = static_cast<std::int64_t>(run.stages.size() - stage);
+    }
+    return {.run = index,
+            .stage = stage,
+            .schedule = run.schedule->compiled[stage].get(),
+            .kind = run.schedule->stages[stage].kind,
+            .weight = weight,
+            .is_highest = instance.is_highest,
+            .priority = instance.priority,
+            .sequence = instance.sequence,
+            .number = run.number};
+}
+
+BlockSizes CollectiveEngine::block_sizes(const ChunkRun& run, std::size_t stage) const {
+    const Instance& instance = *instances_[run.instance];
+    if (instance.pairs != nullptr) {
+        return {.part = run.number, .parts = instance.chunks, .pairs = instance.pairs};
+    }
+    return run.schedule->compiled[stage]->block_sizes(part_size(instance.size, instance.chunks, run.number));
+}
+
+Bytes CollectiveEngine::stage_bytes(const ChunkRun& run, std::size_t stage) const {
+    const Instance& instance = *instances_[run.instance];
+    const CompiledSchedule& schedule = *run.schedule->compiled[stage];
+    if (instance.pairs == nullptr) {
+        return schedule.total_bytes(part_size(instance.size, instance.chunks, run.number));
+    }
+    std::vector<std::uint32_t> below(instance.chunks + 1, 1);
+    std::fill_n(below.begin(), run.number + 1, 0);
+    return schedule.total_bytes(*instance.pairs, below);
+}
+
 void CollectiveEngine::chunk_finished(const FinishedChunk& finished) {
     Chunk& chunk = chunks_.chunk(finished.chunk);
-    const InstanceIndex index = chunk.instance;
-    Instance& instance = *instances_[index];
-    --channels_[instance.channel].under_way[finished.position];
-    dirty_.push_back({instance.channel, finished.position});
-    if (++chunk.finished == chunk.ranks) {
+    const Position position = finished.position;
+    const RunIndex run_index = chunk.run;
+    const std::uint32_t stage = chunk.stage;
+    ChunkRun& run = runs_[run_index];
+    Instance& instance = *instances_[run.instance];
+    Channel& channel = channels_[instance.channel];
+    StageAccount& account = *run.stages[stage].account;
+    account.under_way.end(backend_.now());
+    account.record.last_finish = backend_.now();
+    if (stage == 0) {
+        --channel.in_window[position];
+    }
+    if (!channel.queues.empty()) {
+        channel.queues[run.schedule->stages[stage].dimension].leave(position);
+    }
+    const bool is_last = stage + 1 == run.stages.size();
+    if (stage == 0 || !channel.queues.empty()) {
+        dirty_.push_back({instance.channel, position});
+    }
+    const bool is_closed = ++chunk.finished == chunk.ranks;
+    if (is_closed) {
         chunks_.close(finished.chunk);
     }
-    if (--instance.chunks_left[finished.position] == 0) {
-        complete(index, finished.position);
+    if (!is_last) {
+        arrivals_.push_back({run_index, stage + 1, position});
+        return;
+    }
+    const InstanceIndex index = run.instance;
+    if (is_closed) {
+        free_runs_.push_back(run_index);
+    }
+    if (--instance.chunks_left[position] == 0) {
+        complete(index, position);
     }
 }
 
@@ -276,19 +474,50 @@ void CollectiveEngine::complete(InstanceIndex index, Position position) {
 
 Bytes CollectiveEngine::expected_bytes(OperationId operation) {
     const CollectiveOperation& work = collective(operation);
+    const std::size_t groups = program_.partitions[work.partition].groups.size();
     Bytes sum;
-    for (const std::vector<RankId>& group : program_.partitions[work.partition].groups) {
-        if (moves_nothing(work, group.size())) {
+    for (std::size_t group = 0; group < groups; ++group) {
+        const Channel& channel = channels_[first_channel_[work.partition] + group];
+        if (moves_nothing(work, channel.ranks.size())) {
             continue;
         }
-        const ScheduleCache::Variants& variants =
-            schedules_.of(work.kind, static_cast<Position>(group.size()));
-        const std::uint32_t chunks = chunks_of(work);
-        for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
-            sum += variants[chunk % variants.size()]->total_bytes(part_size(work.size, chunks, chunk));
+        const ScheduleCache::Plan& plan = schedules_.of(work.kind, channel.shape, chunks_of(work));
+        sum += work.is_uneven() ? expected_bytes(plan, (*work.pair_sizes)[group])
+                                : expected_bytes(plan, work.size);
+    }
+    return sum;
+}
+
+Bytes CollectiveEngine::expected_bytes(const ScheduleCache::Plan& plan, Bytes size) const {
+    Bytes sum;
+    for (std::size_t chunk = 0; chunk < plan.size(); ++chunk) {
+        for (const auto& stage : plan[chunk]->compiled) {
+            sum += stage->total_bytes(part_size(size, plan.size(), chunk));
         }
     }
     return sum;
+}
+
+Bytes CollectiveEngine::expected_bytes(const ScheduleCache::Plan& plan, const PairSizes& pairs) const {
+    Bytes sum;
+    for (const StagedSchedule* schedule : std::set<const StagedSchedule*>(plan.begin(), plan.end())) {
+        std::vector<std::uint32_t> chunks_below{0};
+        for (const StagedSchedule* used : plan) {
+            chunks_below.push_back(chunks_below.back() + (used == schedule ? 1 : 0));
+        }
+        for (const auto& stage : schedule->compiled) {
+            sum += stage->total_bytes(pairs, chunks_below);
+        }
+    }
+    return sum;
+}
+
+std::vector<StageRecord> CollectiveEngine::stages(OperationId operation) const {
+    std::vector<StageRecord> records;
+    for (const auto& account : accounts_[operation]) {
+        records.push_back(account->at(backend_.now()));
+    }
+    return records;
 }
 
 const Instance* CollectiveEngine::find(OperationId operation, RankId rank) const {
@@ -300,8 +529,11 @@ const Instance* CollectiveEngine::find(OperationId operation, RankId rank) const
     return index == kNone ? nullptr : instances_[index].get();
 }
 
-Position CollectiveEngine::position(const Instance& instance, RankId rank) const {
-    return places_[collective(instance.operation).partition][rank].position;
+std::optional<Position> CollectiveEngine::position(const Instance& instance, RankId rank) const {
+    const PartitionId partition = collective(instance.operation).partition;
+    const Place place = places_[partition][rank];
+    return first_channel_[partition] + place.group == instance.channel ? std::optional(place.position)
+                                                                       : std::nullopt;
 }
 
 }  // namespace detail

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include <astrolabe/core/assert.hpp>
+#include <astrolabe/system/characterisation.hpp>
 #include <astrolabe/system/executor.hpp>
 
 namespace astrolabe::system {
@@ -21,11 +23,11 @@ void check_placement(const Program& program, const std::vector<network::HostId>&
                      "no two ranks share a host");
 }
 
-void check_options(const Program& program, const SystemOptions& options) {
-    ASTROLABE_ASSERT(options.active_chunks > 0, "a rank may have a chunk under way");
-    ASTROLABE_ASSERT(options.minimum_chunk > Bytes(0), "chunks are not empty");
+void check_algorithms(const Program& program, const SystemOptions& options) {
+    std::set<std::pair<CollectiveKind, PartitionId>> checked;
     for (const Operation& operation : program.operations) {
-        if (operation.is_compute() || operation.collective().size == Bytes(0)) {
+        if (operation.is_compute() || operation.collective().size == Bytes(0) ||
+            !checked.emplace(operation.collective().kind, operation.collective().partition).second) {
             continue;
         }
         const CollectiveOperation& collective = operation.collective();
@@ -36,11 +38,19 @@ void check_options(const Program& program, const SystemOptions& options) {
             }
             ASTROLABE_ASSERT(choice.algorithm != nullptr && choice.chunks > 0,
                              "every collective has an algorithm");
-            const auto refusal =
-                choice.algorithm->refusal(collective.kind, static_cast<Position>(group.size()));
+            const auto refusal = choice.algorithm->refusal(collective.kind, group_shape(group, options));
             ASTROLABE_ASSERT(!refusal, refusal.value_or(""));
         }
     }
+}
+
+void check_options(const Program& program, const SystemOptions& options) {
+    ASTROLABE_ASSERT(options.active_chunks > 0 && options.active_chunks_per_dimension.value_or(1) > 0,
+                     "a rank may have a chunk under way");
+    ASTROLABE_ASSERT(!options.dimensions || options.dimensions->ranks() == program.ranks,
+                     "the logical dimensions hold every rank");
+    ASTROLABE_ASSERT(options.minimum_chunk > Bytes(0), "chunks are not empty");
+    check_algorithms(program, options);
 }
 
 /// `program`, once it is known to keep its contract.

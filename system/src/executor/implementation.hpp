@@ -5,6 +5,7 @@
 #include "collective_engine.hpp"
 #include "rank_engine.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,7 +54,25 @@ private:
     [[nodiscard]] std::string describe_stall() const;
     void describe_rank(RankId rank, std::string& text) const;
     void describe_collective(OperationId operation, RankId rank, std::string& text) const;
+    /// Both return how many of the instance's chunks they found on the rank.
+    std::size_t describe_chunks(const detail::Instance& instance, RankId rank, Position position,
+                                std::string& text) const;
+    std::size_t describe_slots(const detail::Instance& instance, RankId rank, Position position,
+                               std::string& text) const;
+    [[nodiscard]] std::string chunk_name(const detail::ChunkRun& run, std::size_t stage) const;
     void describe_network(std::string& text) const;
+
+    /// A chunk that a rank has under way, and who has yet to send it something; where there is a choice, one
+    /// who has not started the chunk.
+    struct RankWait {
+        detail::ChunkIndex chunk;
+        RankId sender;
+        bool has_started;
+    };
+    [[nodiscard]] std::optional<RankWait> wait_of(RankId rank) const;
+    /// Independent orders: ranks whose slots are taken by chunks that others of them have not started.
+    void describe_circle(std::string& text) const;
+    [[nodiscard]] std::string slots_text(const detail::Chunk& chunk, RankId rank) const;
 
     Executor& owner_;
     const Program& program_;

@@ -28,8 +28,11 @@ void append(std::string& text, fmt::format_string<Arguments...> format, Argument
 ExecutionReport Executor::Implementation::report() {
     for (std::size_t index = 0; index < program_.operations.size(); ++index) {
         const OperationId id(index);
-        records_[id].bytes_sent = collectives_.stage(id).bytes_sent;
-        records_[id].messages = collectives_.stage(id).messages;
+        records_[id].stages = collectives_.stages(id);
+        for (const StageRecord& stage : records_[id].stages) {
+            records_[id].bytes_sent += stage.bytes_sent;
+            records_[id].messages += stage.messages;
+        }
     }
     ExecutionReport report;
     report.finished = finished_operations() == total_operations();
@@ -99,6 +102,9 @@ std::string Executor::Implementation::describe_stall() const {
     if (unfinished > kDescribedRanks) {
         append(text, "and {} more ranks\n", unfinished - kDescribedRanks);
     }
+    if (options_.start_order == StartOrder::kIndependent) {
+        describe_circle(text);
+    }
     describe_network(text);
     return text;
 }
@@ -135,29 +141,52 @@ void Executor::Implementation::describe_collective(OperationId operation, RankId
         return;
     }
     const std::string& name = program_.operations[operation].name;
-    const Position position = collectives_.position(*instance, rank);
+    const Position position = *collectives_.position(*instance, rank);
     const std::size_t ranks = instance->issued_at.size();
     if (instance->issued_at[position] == detail::kNever) {
         append(text, "rank {}: has not issued '{}', which {} of {} ranks have\n", rank.index(), name,
                instance->issued, ranks);
         return;
     }
-    if (instance->variants == nullptr) {
+    if (instance->plan == nullptr) {
         append(text, "rank {}: '{}' waits to be issued everywhere ({} of {} ranks)\n", rank.index(), name,
                instance->issued, ranks);
         return;
     }
+    const std::size_t under_way = describe_chunks(*instance, rank, position, text);
+    const std::size_t waiting = describe_slots(*instance, rank, position, text);
+    if (under_way + waiting == 0) {
+        append(text, "rank {}: '{}' has {} of {} chunks to start\n", rank.index(), name,
+               instance->chunks_left[position], instance->chunks);
+    }
+}
+
+std::string Executor::Implementation::chunk_name(const detail::ChunkRun& run, std::size_t stage) const {
+    const detail::Instance& instance = collectives_.instance(run.instance);
+    std::string name = fmt::format("'{}' chunk {} of {}", program_.operations[instance.operation].name,
+                                   run.number + 1, instance.chunks);
+    if (run.stages.size() > 1) {
+        const Stage& what = run.schedule->stages[stage];
+        append(name, " stage {} of {} ({} in dimension {})", stage + 1, run.stages.size(),
+               to_string(what.kind), what.dimension);
+    }
+    return name;
+}
+
+std::size_t Executor::Implementation::describe_chunks(const detail::Instance& instance, RankId rank,
+                                                      Position position, std::string& text) const {
     std::size_t under_way = 0;
     for (detail::ChunkIndex index = 0; index < chunks_.chunk_capacity(); ++index) {
         const detail::Chunk& chunk = chunks_.chunk(index);
-        if (chunk.schedule == nullptr || &collectives_.instance(chunk.instance) != instance ||
+        if (chunk.schedule == nullptr ||
+            &collectives_.instance(collectives_.run(chunk.run).instance) != &instance ||
             !chunks_.under_way(index, position) || under_way++ >= kDescribedChunks) {
             continue;
         }
-        append(text, "rank {}: '{}' chunk {} of {} ", rank.index(), name, chunk.number + 1, instance->chunks);
+        append(text, "rank {}: {} ", rank.index(), chunk_name(collectives_.run(chunk.run), chunk.stage));
         if (const auto missing = chunks_.first_missing(index, position)) {
             append(text, "waits for {} from rank {} (action {})", astrolabe::to_string(missing->size),
-                   collectives_.channel(instance->channel).ranks[missing->peer].index(), missing->action);
+                   collectives_.channel(instance.channel).ranks[missing->peer].index(), missing->action);
             if (missing->others > 0) {
                 append(text, " and {} more messages", missing->others);
             }
@@ -167,12 +196,102 @@ void Executor::Implementation::describe_collective(OperationId operation, RankId
         }
     }
     if (under_way > kDescribedChunks) {
-        append(text, "rank {}: '{}' has {} more chunks under way\n", rank.index(), name,
-               under_way - kDescribedChunks);
-    } else if (under_way == 0) {
-        append(text, "rank {}: '{}' has {} of {} chunks to start\n", rank.index(), name,
-               instance->chunks_left[position], instance->chunks);
+        append(text, "rank {}: '{}' has {} more chunks under way\n", rank.index(),
+               program_.operations[instance.operation].name, under_way - kDescribedChunks);
     }
+    return under_way;
+}
+
+std::size_t Executor::Implementation::describe_slots(const detail::Instance& instance, RankId rank,
+                                                     Position position, std::string& text) const {
+    const auto& queues = collectives_.channel(instance.channel).queues;
+    std::size_t waiting = 0;
+    for (std::size_t dimension = 0; dimension < queues.size(); ++dimension) {
+        for (const detail::StageQueue::Claim& claim : queues[dimension].waiting(position)) {
+            const detail::ChunkRun& run = collectives_.run(claim.run);
+            if (&collectives_.instance(run.instance) == &instance && waiting++ < kDescribedChunks) {
+                append(text, "rank {}: {} waits for its turn in dimension {}, where {} of {} slots are taken\n",
+                       rank.index(), chunk_name(run, claim.stage), dimension,
+                       queues[dimension].under_way(position), *options_.active_chunks_per_dimension);
+            }
+        }
+    }
+    if (waiting > kDescribedChunks) {
+        append(text, "rank {}: '{}' has {} more chunks that wait for their turns\n", rank.index(),
+               program_.operations[instance.operation].name, waiting - kDescribedChunks);
+    }
+    return waiting;
+}
+
+std::optional<Executor::Implementation::RankWait> Executor::Implementation::wait_of(RankId rank) const {
+    std::optional<RankWait> wait;
+    for (detail::ChunkIndex index = 0; index < chunks_.chunk_capacity(); ++index) {
+        const detail::Chunk& chunk = chunks_.chunk(index);
+        if (chunk.schedule == nullptr) {
+            continue;
+        }
+        const detail::Instance& instance = collectives_.instance(collectives_.run(chunk.run).instance);
+        const auto position = collectives_.position(instance, rank);
+        if (!position || !chunks_.under_way(index, *position)) {
+            continue;
+        }
+        for (const Position sender : chunks_.missing_senders(index, *position)) {
+            const bool has_started = chunks_.has_started(index, sender);
+            if (!wait || (wait->has_started && !has_started)) {
+                wait = RankWait{.chunk = index,
+                                .sender = collectives_.channel(instance.channel).ranks[sender],
+                                .has_started = has_started};
+            }
+        }
+    }
+    return wait;
+}
+
+void Executor::Implementation::describe_circle(std::string& text) const {
+    std::vector<RankId> path;
+    std::vector<RankWait> waits;
+    RankId rank(0);
+    while (rank.index() + 1 < program_.ranks && !wait_of(rank)) {
+        rank = RankId(rank.index() + 1);
+    }
+    auto begin = path.end();
+    while ((begin = std::find(path.begin(), path.end(), rank)) == path.end()) {
+        const auto wait = wait_of(rank);
+        if (!wait) {
+            return;
+        }
+        path.push_back(rank);
+        waits.push_back(*wait);
+        rank = wait->sender;
+    }
+    const auto first = static_cast<std::size_t>(begin - path.begin());
+    if (std::all_of(waits.begin() + static_cast<std::ptrdiff_t>(first), waits.end(),
+                    [](const RankWait& wait) { return wait.has_started; })) {
+        return;
+    }
+    text += "ranks wait for one another in a circle:\n";
+    for (std::size_t index = first; index < path.size(); ++index) {
+        const detail::Chunk& chunk = chunks_.chunk(waits[index].chunk);
+        append(text, "  rank {} holds {} with {} and waits for rank {}, which has {}\n", path[index].index(),
+               slots_text(chunk, path[index]), chunk_name(collectives_.run(chunk.run), chunk.stage),
+               waits[index].sender.index(),
+               waits[index].has_started ? "started it and waits too" : "not started it");
+    }
+    text += "  they started chunks in different orders; start_order: agreed keeps all ranks to one order\n";
+}
+
+std::string Executor::Implementation::slots_text(const detail::Chunk& chunk, RankId rank) const {
+    const detail::ChunkRun& run = collectives_.run(chunk.run);
+    const detail::Instance& instance = collectives_.instance(run.instance);
+    const detail::Channel& channel = collectives_.channel(instance.channel);
+    const Position position = *collectives_.position(instance, rank);
+    const std::uint32_t dimension = run.schedule->stages[chunk.stage].dimension;
+    if (!channel.queues.empty() &&
+        channel.queues[dimension].under_way(position) == *options_.active_chunks_per_dimension) {
+        return fmt::format("{0} of its {0} slots in dimension {1}", *options_.active_chunks_per_dimension,
+                           dimension);
+    }
+    return fmt::format("{} of its {} slots", channel.in_window[position], options_.active_chunks);
 }
 
 void Executor::Implementation::describe_network(std::string& text) const {

@@ -1,43 +1,75 @@
-/// The compiled schedules of a run: one for each (kind, group size, variant) that occurs, made when first
-/// needed.
+/// The compiled schedules of a run: one for each (kind, shape of a group, variant) that occurs, made when
+/// first needed.
 #pragma once
 
 #include "compiled_schedule.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <memory>
-#include <utility>
+#include <tuple>
 #include <vector>
 
+#include <astrolabe/core/assert.hpp>
 #include <astrolabe/system/executor.hpp>
 
 namespace astrolabe::system::detail {
 
+/// A schedule with its stages compiled one by one.
+struct StagedSchedule {
+    explicit StagedSchedule(const CollectiveSchedule& schedule)
+        : stages(schedule.stages()) {
+        for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+            compiled.push_back(std::make_unique<const CompiledSchedule>(schedule, stage));
+        }
+    }
+
+    std::vector<Stage> stages;
+    std::vector<std::unique_ptr<const CompiledSchedule>> compiled;  // by stage
+};
+
 class ScheduleCache {
 public:
-    /// By variant; chunk c uses the one at c mod size().
-    using Variants = std::vector<std::unique_ptr<const CompiledSchedule>>;
+    using Plan = std::vector<const StagedSchedule*>;  ///< by chunk
 
     explicit ScheduleCache(const SystemOptions& options)
         : options_(options) {}
 
-    /// The reference lives as long as the cache.
-    [[nodiscard]] const Variants& of(CollectiveKind kind, Position ranks) {
-        const auto [entry, is_new] = variants_.try_emplace({kind, ranks});
+    /// The schedules of `chunks` chunks. The reference lives as long as the cache.
+    [[nodiscard]] const Plan& of(CollectiveKind kind, const Shape& shape, std::uint32_t chunks) {
+        const auto [entry, is_new] = plans_.try_emplace({kind, shape, chunks});
         if (is_new) {
-            const CollectiveAlgorithm& algorithm =
-                *options_.collectives[static_cast<std::size_t>(kind)].algorithm;
-            for (unsigned variant = 0; variant < algorithm.variants(kind, ranks); ++variant) {
-                entry->second.push_back(
-                    std::make_unique<const CompiledSchedule>(algorithm.schedule(kind, ranks, variant)));
+            const std::vector<unsigned> variants =
+                algorithm(kind).variant_sequence(kind, shape, chunks);
+            ASTROLABE_ASSERT(variants.size() == chunks, "every chunk has a variant");
+            for (const unsigned variant : variants) {
+                entry->second.push_back(&schedule(kind, shape, variant));
             }
         }
         return entry->second;
     }
 
 private:
+    [[nodiscard]] const CollectiveAlgorithm& algorithm(CollectiveKind kind) const {
+        return *options_.collectives[static_cast<std::size_t>(kind)].algorithm;
+    }
+    [[nodiscard]] const StagedSchedule& schedule(CollectiveKind kind, const Shape& shape, unsigned variant) {
+        std::unique_ptr<const StagedSchedule>& entry = schedules_[{kind, shape, variant}];
+        if (entry == nullptr) {
+            entry = std::make_unique<const StagedSchedule>(algorithm(kind).schedule(kind, shape, variant));
+            ASTROLABE_ASSERT(std::ranges::all_of(entry->stages,
+                                                 [&](const Stage& stage) {
+                                                     return stage.dimension < shape.size();
+                                                 }),
+                             "stages stay inside dimensions of the group");
+        }
+        return *entry;
+    }
+
     const SystemOptions& options_;
-    std::map<std::pair<CollectiveKind, Position>, Variants> variants_;
+    std::map<std::tuple<CollectiveKind, Shape, std::uint32_t>, Plan> plans_;
+    std::map<std::tuple<CollectiveKind, Shape, unsigned>, std::unique_ptr<const StagedSchedule>> schedules_;
 };
 
 }  // namespace astrolabe::system::detail

@@ -203,6 +203,32 @@ TEST(StartOrder, ExplicitFifoGoesBehindAllThatWasIssuedBefore) {
               (std::map<std::string, std::int64_t>{{"0/long", 0}, {"0/c", 100}, {"0/a", 110}, {"0/b", 120}}));
 }
 
+TEST(StartOrder, ExplicitPrioritiesOnTheScaleOfLifoAndFifo) {
+    // Issued at 10, 20, 30, 40 while "long" (LIFO, counts 1) runs: -7 behind the FIFO one, which counts -1;
+    // of equals the older.
+    ProgramBuilder builder(2);
+    builder.collective("long", collective_of(ticks(100)));
+    const auto add = [&](const std::string& name, Priority priority, std::int64_t explicit_priority) {
+        const OperationId step = builder.compute(name + ".step", ticks(10));
+        CollectiveOperation work = collective_of(ticks(10), priority);
+        work.explicit_priority = explicit_priority;
+        builder.collective(name, work, {step});
+    };
+    add("last", Priority::kExplicit, -7);
+    add("second", Priority::kExplicit, 0);
+    add("fifo", Priority::kFifo, 0);
+    add("first", Priority::kExplicit, 5);
+    add("third", Priority::kExplicit, 0);
+    const auto starts =
+        starts_of(builder.program(), run_on_pair(builder.program(), one_chunk_options(Scheduling::kLifo, 1)));
+    EXPECT_EQ(starts, (std::map<std::string, std::int64_t>{{"0/long", 0},
+                                                           {"0/first", 100},
+                                                           {"0/second", 110},
+                                                           {"0/third", 120},
+                                                           {"0/fifo", 130},
+                                                           {"0/last", 140}}));
+}
+
 TEST(StartOrder, AllIssuesOfOneNotificationAreSeenBeforeTheChoice) {
     // Three collectives become ready as one compute operation ends, nothing else waits: LIFO starts the last.
     ProgramBuilder builder(2);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -74,6 +76,71 @@ void add_partitions(system::Program& program) {
     program.partitions.push_back(second);
 }
 
+/// A grid of all ranks: two divisors and the rest.
+system::Shape random_shape(std::size_t ranks) {
+    const auto divisor_of = [](Position number) {
+        std::vector<Position> divisors;
+        for (Position divisor = 1; divisor <= number; ++divisor) {
+            if (number % divisor == 0) {
+                divisors.push_back(divisor);
+            }
+        }
+        return *rc::gen::elementOf(divisors);
+    };
+    const auto all = static_cast<Position>(ranks);
+    const Position first = divisor_of(all);
+    const Position second = divisor_of(all / first);
+    return system::Shape(std::vector<Position>{first, second, all / first / second});
+}
+
+system::SystemOptions random_options(std::size_t ranks) {
+    system::SystemOptions options = options_with(
+        *rc::gen::element(
+            system::make_ring(), system::make_direct(), system::make_bidirectional_ring(),
+            system::make_windowed_direct(2),
+            system::make_hierarchical({.per_dimension = {system::make_direct(), system::make_ring()}}),
+            system::make_hierarchical({.optimisation = system::HierarchicalOptimisation::kBaseline,
+                                       .order = system::DimensionOrder::kRoundRobin})),
+        *in_range<std::uint32_t>(1, 9), *in_range<std::uint32_t>(1, 5));
+    const auto choice = [&](CollectiveKind kind) -> auto& {
+        return options.collectives[static_cast<std::size_t>(kind)].algorithm;
+    };
+    choice(CollectiveKind::kBroadcast) = choice(CollectiveKind::kReduce) =
+        *rc::gen::element(system::make_direct(), system::make_binomial_tree());
+    if (*in_range(0, 2) == 0) {
+        choice(CollectiveKind::kAllReduce) =
+            *rc::gen::element(system::make_double_binary_tree(), system::make_halving_doubling(),
+                              system::make_recursive_doubling());
+        choice(CollectiveKind::kAllToAll) = *rc::gen::element(system::make_bruck(), system::make_pairwise());
+    }
+    options.dimensions = random_shape(ranks);
+    options.active_chunks_per_dimension = *rc::gen::element<std::optional<std::uint32_t>>(std::nullopt, 1, 2);
+    options.stage_order =
+        *rc::gen::element(system::StageOrder::kPriority, system::StageOrder::kSmallestChunk,
+                          system::StageOrder::kAlternate, system::StageOrder::kFewestStages);
+    options.scheduling = *rc::gen::element(system::Scheduling::kLifo, system::Scheduling::kFifo);
+    options.end_point.injection_latency = Time(*rc::gen::element(0, 300));
+    return options;
+}
+
+/// For the collective `work`, an uneven all_to_all in every second case; its size follows.
+void make_uneven(const system::Program& program, system::CollectiveOperation& work) {
+    if (work.kind != CollectiveKind::kAllToAll || *in_range(0, 2) == 0) {
+        return;
+    }
+    auto sizes = std::make_shared<std::vector<system::PairSizes>>();
+    work.size = Bytes(0);
+    for (const auto& group : program.partitions[work.partition].groups) {
+        const std::vector<Bytes> bytes = *rc::gen::container<std::vector<Bytes>>(
+            group.size() * group.size(),
+            rc::gen::map(in_range<std::int64_t>(-100, 300),
+                         [](std::int64_t count) { return Bytes(std::max<std::int64_t>(count, 0)); }));
+        sizes->push_back(system::PairSizes::of_pairs(group.size(), bytes));
+        work.size = std::max(work.size, sizes->back().largest_held());
+    }
+    work.pair_sizes = sizes;
+}
+
 Case random_case() {
     const auto ranks = *in_range<std::size_t>(1, 13);
     ProgramBuilder builder(ranks);
@@ -89,31 +156,21 @@ Case random_case() {
                                                     [](std::int64_t count) { return Time(count); }))),
                             after);
         } else {
-            builder.collective(
-                name,
-                {.kind = *rc::gen::element(CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter,
-                                           CollectiveKind::kAllGather, CollectiveKind::kAllToAll),
-                 .partition = PartitionId(*in_range(0, 3)),
-                 .size = Bytes(*in_range<std::int64_t>(0, 3000)),
-                 .priority = *rc::gen::element(Priority::kDefault, Priority::kFifo, Priority::kLifo,
-                                               Priority::kHighest),
-                 .completion_delay = Time(*rc::gen::element(0, 0, 700))},
-                after);
+            system::CollectiveOperation work{
+                .kind = *rc::gen::element(CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter,
+                                          CollectiveKind::kAllGather, CollectiveKind::kAllToAll,
+                                          CollectiveKind::kBroadcast, CollectiveKind::kReduce),
+                .partition = PartitionId(*in_range(0, 3)),
+                .size = Bytes(*in_range<std::int64_t>(0, 3000)),
+                .priority = *rc::gen::element(Priority::kDefault, Priority::kFifo, Priority::kLifo,
+                                              Priority::kExplicit, Priority::kHighest),
+                .explicit_priority = *in_range(-3, 4),
+                .completion_delay = Time(*rc::gen::element(0, 0, 700))};
+            make_uneven(builder.program(), work);
+            builder.collective(name, work, after);
         }
     }
-    system::SystemOptions options =
-        options_with(*rc::gen::element(system::make_ring(), system::make_direct(),
-                                       system::make_bidirectional_ring(), system::make_windowed_direct(2)),
-                     *in_range<std::uint32_t>(1, 9), *in_range<std::uint32_t>(1, 5));
-    if (*in_range(0, 2) == 0) {
-        options.collectives[static_cast<std::size_t>(CollectiveKind::kAllReduce)].algorithm =
-            *rc::gen::element(system::make_double_binary_tree(), system::make_halving_doubling(),
-                              system::make_recursive_doubling());
-        options.collectives[static_cast<std::size_t>(CollectiveKind::kAllToAll)].algorithm =
-            *rc::gen::element(system::make_bruck(), system::make_pairwise());
-    }
-    options.scheduling = *rc::gen::element(system::Scheduling::kLifo, system::Scheduling::kFifo);
-    options.end_point.injection_latency = Time(*rc::gen::element(0, 300));
+    const system::SystemOptions options = random_options(ranks);
     const std::vector<Time> cost = *rc::gen::container<std::vector<Time>>(
         ranks * ranks,
         rc::gen::map(in_range<std::int64_t>(0, 3000), [](std::int64_t count) { return Time(count); }));
@@ -154,14 +211,22 @@ RC_GTEST_PROP(RandomPrograms, EndWithNothingLost, ()) {
         }
         const auto& work = operation.collective();
         const auto& choice = test.options.collectives[static_cast<std::size_t>(work.kind)];
+        const std::uint32_t chunks =
+            system::chunk_count(work.size, test.options.minimum_chunk, choice.chunks);
         Bytes expected;
-        for (const auto& group : test.program.partitions[work.partition].groups) {
-            expected += system::traffic_of(
-                            *choice.algorithm, work.kind, static_cast<Position>(group.size()), work.size,
-                            system::chunk_count(work.size, test.options.minimum_chunk, choice.chunks))
-                            .bytes();
+        std::uint64_t expected_messages = 0;
+        const auto& groups = test.program.partitions[work.partition].groups;
+        for (std::size_t group = 0; group < groups.size(); ++group) {
+            const system::Shape shape = system::shape_of(groups[group], *test.options.dimensions);
+            const system::Traffic traffic =
+                work.is_uneven()
+                    ? system::traffic_of(*choice.algorithm, shape, (*work.pair_sizes)[group], chunks)
+                    : system::traffic_of(*choice.algorithm, work.kind, shape, work.size, chunks);
+            expected += traffic.bytes();
+            expected_messages += traffic.messages();
         }
         RC_ASSERT(report.operations[id].bytes_sent == expected);
+        RC_ASSERT(report.operations[id].messages == expected_messages);
     }
     RC_ASSERT(backend.statistics().bytes_delivered == sent);
     RC_ASSERT(backend.statistics().messages == messages);

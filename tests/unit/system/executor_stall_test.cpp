@@ -105,6 +105,68 @@ TEST(Stall, NamesADeadlockOfTheSchedule) {
         "rank 1: 'next' has 1 of 1 chunks to start\n");
 }
 
+/// Two ranks issue A and B: rank 0 A at 0 and B at 10, rank 1 both at 10. LIFO and one slot: rank 0 has
+/// started A when rank 1 prefers B.
+system::Program skewed_pair() {
+    ProgramBuilder builder(2);
+    const OperationId first = builder.compute("first", PerRank<Time>({Time(0), Time(10)}));
+    builder.collective("A", {.kind = CollectiveKind::kAllToAll, .size = Bytes(8)}, {first});
+    const OperationId second = builder.compute("second", PerRank<Time>({Time(10), Time(0)}));
+    builder.collective("B", {.kind = CollectiveKind::kAllToAll, .size = Bytes(8)}, {second});
+    return builder.program();
+}
+
+ExecutionReport run_skewed_pair(const system::SystemOptions& options) {
+    const system::Program program = skewed_pair();
+    FakeBackend backend(2, {.latency = Time(1000)});
+    Executor executor(program, options, backend, host_of_each_rank(2));
+    return executor.run();
+}
+
+TEST(IndependentOrders, LockUpWhereAgreedOnesDoNotAndSayWhy) {
+    system::SystemOptions options = options_with(system::make_direct(), 1, 1);
+    ASSERT_TRUE(run_skewed_pair(options).finished);
+    options.start_order = system::StartOrder::kIndependent;
+    const ExecutionReport report = run_skewed_pair(options);
+    EXPECT_EQ(
+        report.stall,
+        "stalled (nothing can happen any more) at 1010ps: 4 of 8 operations finished, counted on every rank\n"
+        "rank 0: waits for its last collectives\n"
+        "rank 0: 'A' chunk 1 of 1 waits for 4B from rank 1 (action 1)\n"
+        "rank 0: 'B' has 1 of 1 chunks to start\n"
+        "rank 1: waits for its last collectives\n"
+        "rank 1: 'A' has 1 of 1 chunks to start\n"
+        "rank 1: 'B' chunk 1 of 1 waits for 4B from rank 0 (action 1)\n"
+        "ranks wait for one another in a circle:\n"
+        "  rank 0 holds 1 of its 1 slots with 'A' chunk 1 of 1 and waits for rank 1, which has not started it\n"
+        "  rank 1 holds 1 of its 1 slots with 'B' chunk 1 of 1 and waits for rank 0, which has not started it\n"
+        "  they started chunks in different orders; start_order: agreed keeps all ranks to one order\n");
+}
+
+TEST(IndependentOrders, LockUpInADimension) {
+    // Room in the window for both; one slot in the only dimension.
+    system::SystemOptions options = options_with(system::make_direct(), 1, 2);
+    options.active_chunks_per_dimension = 1;
+    ASSERT_TRUE(run_skewed_pair(options).finished);
+    options.start_order = system::StartOrder::kIndependent;
+    const ExecutionReport report = run_skewed_pair(options);
+    EXPECT_FALSE(report.finished);
+    for (const char* line :
+         {"rank 0: 'B' chunk 1 of 1 waits for its turn in dimension 0, where 1 of 1 slots are taken\n",
+          "  rank 0 holds 1 of its 1 slots in dimension 0 with 'A' chunk 1 of 1 and waits for rank 1, which has "
+          "not started it\n"}) {
+        EXPECT_NE(report.stall.find(line), std::string::npos) << report.stall;
+    }
+}
+
+TEST(IndependentOrders, FinishWithRoomForAll) {
+    system::SystemOptions options = options_with(system::make_direct(), 1, 2);
+    options.start_order = system::StartOrder::kIndependent;
+    const ExecutionReport report = run_skewed_pair(options);
+    ASSERT_TRUE(report.finished) << report.stall;
+    EXPECT_EQ(report.total, Time(1010));  // all that leaves at 10 arrives 1000 later
+}
+
 TEST(Interrupt, OfTheBackendIsToldFromAStallByItsTimers) {
     // Rank 1 computes for long; the first delivery stops the run.
     ProgramBuilder builder(2);

@@ -1,0 +1,52 @@
+/// The books of one (dimension, kind) of stages of an operation.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include <astrolabe/core/units.hpp>
+#include <astrolabe/system/executor.hpp>
+
+namespace astrolabe::system::detail {
+
+/// A sum of intervals that needs no record of any single one: Σ ends - Σ begins, exact in 128 bits.
+class Elapsed {
+public:
+    void begin(Time now) {
+        balance_ -= now.count();
+        ++open_;
+    }
+    void end(Time now) {
+        balance_ += now.count();
+        --open_;
+    }
+    /// Intervals that have not ended count up to `now`. At most Time::max().
+    [[nodiscard]] Time total(Time now) const {
+        const Wide sum = balance_ + static_cast<Wide>(open_) * now.count();
+        return Time(static_cast<std::int64_t>(std::min<Wide>(sum, Time::max().count())));
+    }
+
+private:
+    using Wide = astrolabe::detail::Int128;
+    Wide balance_ = 0;
+    std::int64_t open_ = 0;
+};
+
+struct StageAccount {
+    explicit StageAccount(Stage stage)
+        : record{.stage = stage, .first_start = Time::max()} {}
+
+    [[nodiscard]] StageRecord at(Time now) const {
+        StageRecord result = record;
+        result.first_start = result.first_start == Time::max() ? Time(0) : result.first_start;
+        result.under_way = under_way.total(now);
+        result.waiting = waiting.total(now);
+        return result;
+    }
+
+    StageRecord record;  // traffic and instants
+    Elapsed under_way;
+    Elapsed waiting;
+};
+
+}  // namespace astrolabe::system::detail
