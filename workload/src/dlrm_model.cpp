@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -16,6 +18,7 @@ constexpr std::int64_t kLargestRows = std::int64_t{1} << 40;
 constexpr std::int64_t kLargestElement = 16;
 constexpr std::int64_t kMostTableBytes = std::int64_t{1} << 60;
 constexpr std::size_t kMostLayers = 1024;
+constexpr std::string_view kDimensionStream = "dimension";
 
 using Problems = std::vector<ParameterProblem>;
 
@@ -43,6 +46,12 @@ void check_mlp(Problems& found, const std::string& key, const std::vector<std::i
     }
 }
 
+void check_values(Problems& found, const std::string& key, const TableValues& values, std::int64_t count,
+                  std::int64_t largest) {
+    Problems more = values.problems(key, count, largest);
+    found.insert(found.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
 void check_tables(Problems& found, const DlrmModel& model) {
     if (model.tables.empty()) {
         found.push_back({.key = "tables",
@@ -53,14 +62,21 @@ void check_tables(Problems& found, const DlrmModel& model) {
         const EmbeddingTables& tables = model.tables[group];
         const std::string key = fmt::format("tables.{}", group);
         require_range(found, key + ".count", tables.count, kLargestWidth);
-        require_range(found, key + ".rows", tables.rows, kLargestRows);
-        require_range(found, key + ".dimension", tables.dimension, kLargestWidth);
-        require_range(found, key + ".pooling", tables.pooling, kLargestWidth);
+        if (tables.count < 1 || tables.count > kLargestWidth) {
+            continue;  // how many values there must be is not known
+        }
+        check_values(found, key + ".rows", tables.rows, tables.count, kLargestRows);
+        check_values(found, key + ".dimension", tables.dimension, tables.count, kLargestWidth);
+        check_values(found, key + ".pooling", tables.pooling, tables.count, kLargestWidth);
     }
 }
 
 void check_element_sizes(Problems& found, const DlrmModel& model) {
     require_range(found, "element_size", model.element_size.count(), kLargestElement);
+    if (model.activation_element_size) {
+        require_range(found, "activation_element_size", model.activation_element_size->count(),
+                      kLargestElement);
+    }
     if (model.gradient_element_size) {
         require_range(found, "gradient_element_size", model.gradient_element_size->count(), kLargestElement);
     }
@@ -72,7 +88,7 @@ void check_sizes(Problems& found, const DlrmModel& model) {
     detail::Int128 lookups = 0;
     detail::Int128 vectors = 1;
     detail::Int128 pooled = 0;
-    for (const EmbeddingTables& tables : model.tables) {
+    for (const EqualTables& tables : equal_tables(model)) {
         const detail::Int128 columns = static_cast<detail::Int128>(tables.count) * tables.dimension;
         table_bytes += columns * tables.rows * model.element_size.count();
         lookups += columns * tables.pooling;
@@ -104,15 +120,20 @@ void check_sizes(Problems& found, const DlrmModel& model) {
 
 /// Precondition: the bottom MLP and the tables exist.
 void check_dot(Problems& found, const DlrmModel& model) {
-    const std::int64_t dimension = model.tables.front().dimension;
-    for (std::size_t group = 1; group < model.tables.size(); ++group) {
-        if (model.tables[group].dimension != dimension) {
-            found.push_back({.key = fmt::format("tables.{}.dimension", group),
-                             .message = fmt::format(
-                                 "the dot interaction needs tables of one dimension: {} here, {} in the "
-                                 "first group",
-                                 model.tables[group].dimension, dimension),
-                             .hint = "make the dimensions equal, or set interaction to concatenation"});
+    const std::int64_t dimension = equal_tables(model).front().dimension;
+    for (std::size_t group = 0; group < model.tables.size(); ++group) {
+        const EmbeddingTables& tables = model.tables[group];
+        const std::vector<std::int64_t> dimensions =
+            tables.dimension.values(tables.dimension.is_same() ? 1 : tables.count, kDimensionStream);
+        const auto other = std::find_if(dimensions.begin(), dimensions.end(),
+                                        [dimension](std::int64_t each) { return each != dimension; });
+        if (other != dimensions.end()) {
+            found.push_back(
+                {.key = fmt::format("tables.{}.dimension", group),
+                 .message = fmt::format("the dot interaction needs tables of one dimension: {} here, {} in "
+                                        "the first table",
+                                        *other, dimension),
+                 .hint = "make the dimensions equal, or set interaction to concatenation"});
         }
     }
     if (model.bottom_mlp.back() != dimension) {
@@ -140,10 +161,10 @@ std::vector<MlpLayer> mlp_layers(std::string_view prefix, std::int64_t input,
 
 template <class Value>
 std::int64_t sum_over_tables(const DlrmModel& model, Value value) {
-    return std::accumulate(model.tables.begin(), model.tables.end(), std::int64_t{0},
-                           [&value](std::int64_t sum, const EmbeddingTables& tables) {
-                               return sum + tables.count * value(tables);
-                           });
+    const std::vector<EqualTables> tables = equal_tables(model);
+    return std::accumulate(
+        tables.begin(), tables.end(), std::int64_t{0},
+        [&value](std::int64_t sum, const EqualTables& equal) { return sum + equal.count * value(equal); });
 }
 
 std::int64_t parameters_of(const std::vector<MlpLayer>& layers) {
@@ -169,17 +190,35 @@ std::vector<ParameterProblem> problems(const DlrmModel& model) {
     return found;
 }
 
+std::vector<EqualTables> equal_tables(const DlrmModel& model) {
+    std::vector<EqualTables> runs;
+    for (const EmbeddingTables& group : model.tables) {
+        const bool alike = group.rows.is_same() && group.dimension.is_same() && group.pooling.is_same();
+        const std::int64_t runs_of_group = alike ? 1 : group.count;
+        const std::vector<std::int64_t> rows = group.rows.values(runs_of_group, "rows");
+        const std::vector<std::int64_t> dimensions = group.dimension.values(runs_of_group, kDimensionStream);
+        const std::vector<std::int64_t> poolings = group.pooling.values(runs_of_group, "pooling");
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            runs.push_back({.count = alike ? group.count : 1,
+                            .rows = rows[i],
+                            .dimension = dimensions[i],
+                            .pooling = poolings[i]});
+        }
+    }
+    return runs;
+}
+
 std::int64_t table_count(const DlrmModel& model) {
-    return sum_over_tables(model, [](const EmbeddingTables&) { return 1; });
+    return sum_over_tables(model, [](const EqualTables&) { return 1; });
 }
 
 std::int64_t pooled_width(const DlrmModel& model) {
-    return sum_over_tables(model, [](const EmbeddingTables& tables) { return tables.dimension; });
+    return sum_over_tables(model, [](const EqualTables& tables) { return tables.dimension; });
 }
 
 std::int64_t lookup_width(const DlrmModel& model) {
     return sum_over_tables(model,
-                           [](const EmbeddingTables& tables) { return tables.pooling * tables.dimension; });
+                           [](const EqualTables& tables) { return tables.pooling * tables.dimension; });
 }
 
 std::int64_t interaction_width(const DlrmModel& model) {
@@ -213,7 +252,7 @@ std::int64_t mlp_parameters(const DlrmModel& model) {
 
 std::int64_t embedding_parameters(const DlrmModel& model) {
     return sum_over_tables(model,
-                           [](const EmbeddingTables& tables) { return tables.rows * tables.dimension; });
+                           [](const EqualTables& tables) { return tables.rows * tables.dimension; });
 }
 
 Bytes embedding_size(const DlrmModel& model) {
@@ -222,6 +261,10 @@ Bytes embedding_size(const DlrmModel& model) {
 
 Bytes gradient_element_size(const DlrmModel& model) {
     return model.gradient_element_size.value_or(model.element_size);
+}
+
+Bytes activation_element_size(const DlrmModel& model) {
+    return model.activation_element_size.value_or(model.element_size);
 }
 
 }  // namespace astrolabe::workload

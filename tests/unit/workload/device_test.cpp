@@ -37,9 +37,9 @@ TEST(Roofline, NeedsOnlyTheRatesOfTheTermsThatCount) {
 TEST(MeasuredTime, IsThereForTheLayersAndPassesGiven) {
     Device device = kDevice;
     device.measured["Top_0"] = {.forward = 12_us};
-    EXPECT_EQ(device.measured_time("Top_0", &LayerTimes::forward), 12_us);
-    EXPECT_EQ(device.measured_time("Top_0", &LayerTimes::weight_gradient), std::nullopt);
-    EXPECT_EQ(device.measured_time("Top_1", &LayerTimes::forward), std::nullopt);
+    EXPECT_EQ(device.measured_time("Top_0", &LayerTimes::forward, 512), 12_us);
+    EXPECT_EQ(device.measured_time("Top_0", &LayerTimes::weight_gradient, 512), std::nullopt);
+    EXPECT_EQ(device.measured_time("Top_1", &LayerTimes::forward, 512), std::nullopt);
 }
 
 }  // namespace

@@ -9,11 +9,11 @@ namespace astrolabe::workload {
 
 namespace {
 
-constexpr std::size_t kEmbedding = 0;
-
-void require_dlrm(const TrainingPlan& plan, std::size_t last_bottom_layer) {
+void require_dlrm(const TrainingPlan& plan, std::size_t last_bottom_layer, std::size_t embedding_layers) {
+    ASTROLABE_ASSERT(embedding_layers >= 1 && embedding_layers <= last_bottom_layer + 1,
+                     "embeddings come before the bottom MLP");
     ASTROLABE_ASSERT(last_bottom_layer + 1 < plan.layers.size(), "something follows the bottom MLP");
-    for (std::size_t layer = kEmbedding + 1; layer < plan.layers.size(); ++layer) {
+    for (std::size_t layer = embedding_layers; layer < plan.layers.size(); ++layer) {
         ASTROLABE_ASSERT(
             !plan.layers[layer].forward_communication && !plan.layers[layer].input_gradient_communication,
             "data-parallel layers exchange weight gradients only");
@@ -35,37 +35,51 @@ void backward(ProgramWriter& writer, std::size_t first, std::size_t end) {
     }
 }
 
-void update_embeddings(ProgramWriter& writer, EmbeddingUpdate order,
-                       std::optional<system::OperationId> gradients) {
-    if (order == EmbeddingUpdate::kAfterGradients) {
-        writer.wait_for(gradients);
+using Collectives = std::vector<std::optional<system::OperationId>>;
+
+Collectives exchange_gradients(ProgramWriter& writer, std::size_t embedding_layers) {
+    Collectives gradients;
+    for (std::size_t layer = 0; layer < embedding_layers; ++layer) {
+        gradients.push_back(writer.communicate(layer, Pass::kInputGradient, system::Priority::kHighest));
     }
-    writer.update(kEmbedding);
-    writer.communicate(kEmbedding, Pass::kWeightGradient, system::Priority::kDefault);
-    if (order == EmbeddingUpdate::kBeforeGradients) {
-        writer.wait_for(gradients);
+    return gradients;
+}
+
+void update_embeddings(ProgramWriter& writer, EmbeddingUpdate order, const Collectives& gradients) {
+    for (std::size_t layer = 0; layer < gradients.size(); ++layer) {
+        if (order == EmbeddingUpdate::kAfterGradients) {
+            writer.wait_for(gradients[layer]);
+        }
+        writer.update(layer);
+        writer.communicate(layer, Pass::kWeightGradient, system::Priority::kDefault);
+        if (order == EmbeddingUpdate::kBeforeGradients) {
+            writer.wait_for(gradients[layer]);
+        }
     }
 }
 
 }  // namespace
 
 system::Program dlrm_loop(const TrainingPlan& plan, std::size_t last_bottom_layer,
-                          EmbeddingUpdate embedding_update) {
-    require_dlrm(plan, last_bottom_layer);
-    const std::size_t first_bottom = kEmbedding + 1;
+                          EmbeddingUpdate embedding_update, std::size_t embedding_layers) {
+    require_dlrm(plan, last_bottom_layer, embedding_layers);
     const std::size_t first_top = last_bottom_layer + 1;
     ProgramWriter writer(plan);
     for (int iteration = 0; iteration < plan.iterations; ++iteration) {
         writer.begin_iteration();
-        forward(writer, kEmbedding, first_bottom);
-        const auto pooled = writer.communicate(kEmbedding, Pass::kForward, system::Priority::kHighest);
-        forward(writer, first_bottom, first_top);
-        writer.wait_for(pooled);
+        Collectives pooled;
+        for (std::size_t layer = 0; layer < embedding_layers; ++layer) {
+            forward(writer, layer, layer + 1);
+            pooled.push_back(writer.communicate(layer, Pass::kForward, system::Priority::kHighest));
+        }
+        forward(writer, embedding_layers, first_top);
+        for (const std::optional<system::OperationId> collective : pooled) {
+            writer.wait_for(collective);
+        }
         forward(writer, first_top, plan.layers.size());
         backward(writer, first_top, plan.layers.size());
-        const auto gradients =
-            writer.communicate(kEmbedding, Pass::kInputGradient, system::Priority::kHighest);
-        backward(writer, first_bottom, first_top);
+        const Collectives gradients = exchange_gradients(writer, embedding_layers);
+        backward(writer, embedding_layers, first_top);
         update_embeddings(writer, embedding_update, gradients);
     }
     return std::move(writer).finish();

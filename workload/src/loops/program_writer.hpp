@@ -1,9 +1,12 @@
 /// Writes a Program compute operation by compute operation; what the training loops share.
 ///
 /// Waits collect until the next compute operation, which depends on them in the order they were asked for. A
-/// collective depends on the compute operation written last, unless it is issued at the start.
+/// collective depends on the compute operation written last, unless it is issued at the start. Buckets,
+/// gathers of parameters and wire formats (training_loop.hpp) need nothing from a loop.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -45,11 +48,39 @@ public:
     void recompute(std::size_t layer, std::size_t initiator);
 
 private:
+    /// A collective with the names it is known by.
+    struct Issue {
+        const LayerCommunication& communication;
+        std::string layer;
+        std::string what;  ///< "weight_gradient"
+        system::Priority priority = system::Priority::kDefault;
+        std::optional<std::int64_t> explicit_priority = std::nullopt;
+        Time completion_delay = Time(0);
+    };
+    struct Decode {
+        std::string layer;
+        std::string what;
+        system::PerRank<Time> duration;
+    };
+    /// A layer's turn to compute with all its parameters.
+    struct Visit {
+        std::size_t layer = 0;
+        bool forward = true;
+        std::optional<system::OperationId> gather = std::nullopt;
+    };
+
     std::optional<system::OperationId> communicate(std::size_t layer, Pass pass, std::string_view what,
                                                    system::Priority priority,
                                                    std::vector<system::OperationId> dependencies);
-    void add_compute(const TrainingLayer& layer, std::string_view what,
-                     const system::PerRank<Time>& duration);
+    /// Counts a gradient of the bucket; its last one issues the collective.
+    std::optional<system::OperationId> complete_gradient(std::size_t bucket);
+    system::OperationId issue(const Issue& issue, std::vector<system::OperationId> dependencies);
+    void gather_parameters(std::size_t layer);
+    void issue_gather(std::size_t visit);
+    void decode_awaited();
+    void add_compute(std::string_view layer, std::string_view what, const system::PerRank<Time>& duration);
+    void append_compute(std::string name, std::string layer, const system::PerRank<Time>& duration,
+                        std::vector<system::OperationId> dependencies);
     void end_iteration();
 
     const TrainingPlan& plan_;
@@ -58,6 +89,10 @@ private:
     std::optional<system::OperationId> last_compute_;
     std::vector<system::OperationId> waits_;
     std::vector<std::optional<system::OperationId>> weights_;  // by layer: last weight-gradient collective
+    std::vector<std::size_t> gradients_missing_;               // by bucket, of this iteration
+    std::map<system::OperationId, Decode> decodes_;            // of collectives nobody has waited for yet
+    std::vector<Visit> visits_;                                // of this iteration
+    std::size_t next_visit_ = 0;
 };
 
 }  // namespace astrolabe::workload

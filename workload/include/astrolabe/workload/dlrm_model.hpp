@@ -12,9 +12,10 @@
 /// left out: they are n of k·n + n parameters, 0.05 % at the widths of the study (dlrm-ns3-study, section 4).
 ///
 /// Layers are named as in the study: Embedding, Bottom_0 …, Interaction where it is modelled, Top_0 ….
+/// Sharding may make several of the embeddings.
 ///
-/// Limits: every table of a group is alike and every sample looks up exactly `pooling` rows in it. Numbers
-/// are integers throughout; `problems` keeps them so small that no product of two of them overflows.
+/// Limits: every sample looks up exactly `pooling` rows in a table. Numbers are integers throughout;
+/// `problems` keeps them so small that no product of two of them overflows.
 #pragma once
 
 #include <cstdint>
@@ -25,18 +26,36 @@
 
 #include <astrolabe/core/parameter_problem.hpp>
 #include <astrolabe/core/units.hpp>
+#include <astrolabe/workload/table_values.hpp>
 
 namespace astrolabe::workload {
 
 inline constexpr std::string_view kEmbeddingLayer = "Embedding";
+inline constexpr std::string_view kHostEmbeddingLayer = "Embedding_hosts";
+inline constexpr std::string_view kRowEmbeddingLayer = "Embedding_rows";
+inline constexpr std::string_view kReplicatedEmbeddingLayer = "Embedding_replicas";
 inline constexpr std::string_view kInteractionLayer = "Interaction";
 
-/// `count` embedding tables that are alike.
+/// Whether a layer is embeddings, in whatever way they are sharded.
+[[nodiscard]] constexpr bool is_embedding(std::string_view layer) {
+    return layer == kEmbeddingLayer || layer == kHostEmbeddingLayer || layer == kRowEmbeddingLayer ||
+           layer == kReplicatedEmbeddingLayer;
+}
+
+/// `count` embedding tables; each number is one for all of them, or one each.
 struct EmbeddingTables {
     std::int64_t count = 1;
+    TableValues rows = 1;
+    TableValues dimension = 1;  ///< D, values in a row
+    TableValues pooling = 1;    ///< rows a sample looks up and sums
+};
+
+/// `count` tables in a row of the model that are alike.
+struct EqualTables {
+    std::int64_t count = 1;
     std::int64_t rows = 1;
-    std::int64_t dimension = 1;  ///< D, values in a row
-    std::int64_t pooling = 1;    ///< rows a sample looks up and sums
+    std::int64_t dimension = 1;
+    std::int64_t pooling = 1;
 };
 
 enum class Interaction : std::uint8_t { kDot, kConcatenation };
@@ -47,7 +66,10 @@ struct DlrmModel {
     std::vector<std::int64_t> top_mlp = {};
     std::vector<EmbeddingTables> tables = {};
     Interaction interaction = Interaction::kDot;
-    Bytes element_size = Bytes(2);  ///< of weights, activations and embeddings
+    Bytes element_size = Bytes(2);  ///< of weights and embeddings
+    /// Of what layers hand to each other, pooled embeddings included, and its gradients; `element_size` where
+    /// it is not given.
+    std::optional<Bytes> activation_element_size = std::nullopt;
     /// Of the MLP gradients that are all-reduced; `element_size` where it is not given.
     std::optional<Bytes> gradient_element_size = std::nullopt;
 };
@@ -62,11 +84,13 @@ struct MlpLayer {
 };
 
 /// Everything that makes the model inconsistent, in the order of its fields; empty if it can be trained.
-/// Keys: "bottom_mlp", "bottom_mlp.2", "tables.0.rows", ….
+/// Keys: "bottom_mlp", "bottom_mlp.2", "tables.0.rows", "tables.0.rows.min", ….
 [[nodiscard]] std::vector<ParameterProblem> problems(const DlrmModel& model);
 
 // The rest requires a model without problems.
 
+/// The model's tables in order, in runs of equal ones; the same at every call.
+[[nodiscard]] std::vector<EqualTables> equal_tables(const DlrmModel& model);
 [[nodiscard]] std::int64_t table_count(const DlrmModel& model);  ///< T
 /// Values of the pooled embeddings of one sample: Σ tables · dimension.
 [[nodiscard]] std::int64_t pooled_width(const DlrmModel& model);
@@ -82,5 +106,6 @@ struct MlpLayer {
 [[nodiscard]] std::int64_t embedding_parameters(const DlrmModel& model);
 [[nodiscard]] Bytes embedding_size(const DlrmModel& model);
 [[nodiscard]] Bytes gradient_element_size(const DlrmModel& model);
+[[nodiscard]] Bytes activation_element_size(const DlrmModel& model);
 
 }  // namespace astrolabe::workload

@@ -1,7 +1,8 @@
 /// Training a DLRM: model + parallelism + batch + device → the layers of a training loop → a Program.
 ///
-/// N ranks train on a global batch of B samples, m = B/N to a rank. e: bytes of an element, g: of an MLP
-/// gradient, ΣTD: values of the pooled embeddings of a sample, ΣTPD: values looked up. All sizes are per
+/// N ranks train on a global batch of B samples, m = B/N to a rank. e: bytes of an element, a: of an
+/// activation (in the formulas of exchanges and traffic e stands for it unless it is of weights), g: of an
+/// MLP gradient, ΣTD: values of the pooled embeddings of a sample, ΣTPD: values looked up. All sizes are per
 /// rank, as system::CollectiveKind defines them. (Sources: three-layers 2.3, dlrm-ns3-study section 4.)
 ///
 /// hybrid, the usual way: embeddings spread over the ranks, MLPs on every rank.
@@ -23,13 +24,25 @@
 ///     Interaction        of a rank's m samples: all-gather m·width·e of its output; backward all-to-all
 ///                        m·(ΣTD + bottom output)·e, from samples back to tables and columns
 ///
-/// Balance: every rank holds the same share of the lookups, as column-wise sharding gives it whatever the
-/// number of tables. Sizes of all-to-alls do not depend on how the tables are placed as long as they are
-/// balanced (study, section 4.1).
+/// Embeddings of hybrid training are sharded as sharding.hpp says. The balanced plan is above: every rank
+/// holds the same share of the lookups. Every other plan makes a layer of each way of sharding that it uses,
+/// Embedding (table- and column-wise), Embedding_hosts (table_row_wise), Embedding_rows (row_wise) and
+/// Embedding_replicas (data_parallel), with the lookups, exchanges and updates of each rank's own shards.
+///
+/// MLPs of hybrid and data training:
+///     gradient_buckets  the all-reduces of consecutive layers are one, packed from the last layer on
+///                       (reverse) or from the first; a bucket is full when it holds at least `size`
+///     fsdp              a rank keeps 1/N of a layer's parameters, padded: s = ceil(k·n / N). All-gather s·e
+///                       of them before the forward and before the backward pass, reduce-scatter N·s·g of the
+///                       gradients
+///
+/// Wire formats (wire_format.hpp) apply to what the sizes above say, a and g being e of a conversion.
 ///
 /// Embedding time: with E values looked up
 ///     bandwidth  E·e / memory bandwidth        flops  E / peak        fixed  as given
-/// the update of as many values takes twice that (rows are read and written).
+/// the update of as many values takes twice that (rows are read and written). A shard has the share of its
+/// values in all that a rank looks up on average. Measured by table: the table's time × samples / samples
+/// measured × columns / D.
 ///
 /// Left out: loss and optimiser of the MLPs, biases, index exchange before the lookup, duplicate rows in a
 /// batch (they make the sparse exchange smaller), loading of data.
@@ -38,7 +51,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <astrolabe/core/parameter_problem.hpp>
@@ -46,7 +62,10 @@
 #include <astrolabe/system/program.hpp>
 #include <astrolabe/workload/device.hpp>
 #include <astrolabe/workload/dlrm_model.hpp>
+#include <astrolabe/workload/placement.hpp>
+#include <astrolabe/workload/sharding.hpp>
 #include <astrolabe/workload/training_loop.hpp>
+#include <astrolabe/workload/wire_format.hpp>
 
 namespace astrolabe::workload {
 
@@ -60,6 +79,15 @@ enum class MlpTime : std::uint8_t {
 enum class EmbeddingTime : std::uint8_t { kBandwidth, kFlops, kFixed };
 
 enum class EmbeddingGradients : std::uint8_t { kSparse, kDense };
+
+enum class BucketOrder : std::uint8_t { kReverse, kForward };
+
+struct GradientBuckets {
+    Bytes size = Bytes(25'000'000);
+    BucketOrder order = BucketOrder::kReverse;
+};
+
+enum class DenseSharding : std::uint8_t { kReplicated, kFsdp };
 
 struct DlrmTraining {
     Parallelism parallelism = Parallelism::kHybrid;
@@ -75,19 +103,28 @@ struct DlrmTraining {
     /// The reference loop computes the gradient of the dense features although nobody needs it.
     bool dense_feature_gradient = true;
     EmbeddingUpdate embedding_update = EmbeddingUpdate::kAfterGradients;   ///< hybrid only
-    EmbeddingGradients embedding_gradients = EmbeddingGradients::kSparse;  ///< data only
+    EmbeddingGradients embedding_gradients = EmbeddingGradients::kSparse;  ///< data, and data_parallel tables
+    Sharding sharding = {};  ///< other than balanced: hybrid only
+    std::optional<GradientBuckets> gradient_buckets = std::nullopt;  ///< none: every layer by itself
+    DenseSharding dense_sharding = DenseSharding::kReplicated;
+    std::optional<int> parameter_prefetch = std::nullopt;  ///< of FSDP: layers gathered ahead; 1
+    WireFormats wire_formats = {};
+    /// By layer name: explicit priority of its collectives.
+    std::map<std::string, std::int64_t, std::less<>> priorities = {};
 };
 
 /// What is wrong with the training of a model (itself without problems) on `ranks` >= 1 ranks.
-/// Keys: "batch", "iterations", "embedding_time".
+/// Keys: "batch", "iterations", "embedding_time", "sharding.memory", "wire_formats.all_reduce", ….
 [[nodiscard]] std::vector<ParameterProblem> problems(const DlrmTraining& training, const DlrmModel& model,
                                                      std::size_t ranks);
-/// What the device lacks for it. Keys: "peak", "memory_bandwidth", "layers.<name>", "layers.<name>.<pass>".
+/// What the device lacks for it. Keys: "peak", "memory_bandwidth", "layers.<name>", "layers.<name>.<pass>",
+/// "tables.<pass>".
 [[nodiscard]] std::vector<ParameterProblem> problems(const Device& device, const DlrmTraining& training,
                                                      const DlrmModel& model);
 
-/// What is wrong with the times that follow from arguments without problems: all iterations together must
-/// compute for at most half of Time::max(), 53 days, so that the network has as much. Key "": none alone.
+/// What is wrong with what follows from arguments without problems: the tables must fit the ranks' memory,
+/// the samples of a rank lie within measured rows, and all iterations together compute for at most half of
+/// Time::max(), 53 days, so that the network has as much. Keys: "sharding.memory", "batch"; "": none alone.
 [[nodiscard]] std::vector<ParameterProblem> problems(const DlrmModel& model, const DlrmTraining& training,
                                                      const Device& device, std::size_t ranks);
 
@@ -101,6 +138,13 @@ struct DlrmTraining {
 [[nodiscard]] system::Program build_dlrm_program(const DlrmModel& model, const DlrmTraining& training,
                                                  const Device& device, std::size_t ranks);
 
+/// What differs between ranks, as its greatest over its mean; 1: it does not.
+struct Imbalance {
+    double compute = 1;  ///< lookups and updates
+    double bytes = 1;    ///< of the all-to-all of table- and column-wise shards
+    double memory = 1;   ///< of tables
+};
+
 /// What an iteration amounts to, for `validate`.
 struct DlrmSummary {
     std::int64_t global_batch = 0;
@@ -111,8 +155,13 @@ struct DlrmSummary {
     std::array<Bytes, system::kCollectiveKinds>
         traffic;             ///< S per rank and iteration, summed by CollectiveKind
     Time mlp_compute;        ///< per rank and iteration, all passes
-    Time embedding_compute;  ///< per rank and iteration, without update delays
+    Time embedding_compute;  ///< of the rank that computes longest, without update delays
     Time interaction_compute;
+    Time conversion_compute;  ///< to and from wire formats, of the rank that converts longest
+    Imbalance imbalance;
+    Bytes largest_memory;     ///< of tables on one rank
+    std::size_t shards = 0;   ///< table- and column-wise; 0 where the plan is balanced
+    std::optional<Placement> placement = std::nullopt;  ///< the planner's
 };
 [[nodiscard]] DlrmSummary summarise(const DlrmModel& model, const DlrmTraining& training,
                                     const Device& device, std::size_t ranks);

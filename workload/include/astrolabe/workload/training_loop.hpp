@@ -24,7 +24,22 @@
 ///
 /// Names: "<layer>.forward", "<layer>.input_gradient", "<layer>.weight_gradient", "<layer>.update",
 /// "<layer>.recompute_for_<layer>"; collectives "<layer>.<pass>.<kind>", for example
-/// "Top_0.weight_gradient.all_reduce".
+/// "Top_0.weight_gradient.all_reduce"; "<layer>.<pass>.encode", "<layer>.<pass>.decode",
+/// "<layer>.forward_parameters.all_gather", "<layer>.backward_parameters.all_gather". A collective of several
+/// stages appends theirs: "<layer>.forward.all_to_all.across_hosts".
+///
+/// Gradient buckets (Li et al., "PyTorch Distributed: experiences on accelerating data parallel training",
+/// VLDB 2020, sections 3.2.2 and 3.2.3): the layers of a bucket share one weight-gradient collective, issued when the
+/// last of them has computed its weight gradient; the W-wait of each is for it.
+///
+/// Sharded parameters (Zhao et al., "PyTorch FSDP: experiences on scaling fully sharded data parallel", VLDB
+/// 2023, section 3.3): a layer with `parameter_gather` gathers its parameters before its forward and before
+/// its backward compute, which wait for it. Visit v of an iteration, in the order of computing, issues the
+/// gather of visit v + prefetch; the first `prefetch` ones are issued when the iteration begins. A forward
+/// gather follows the layer's weight-gradient collective of the iteration before.
+///
+/// Wire formats: `encode` is compute between the data and its collective, `decode` compute of the first that
+/// waits for it. What nobody waits for is not decoded: the last iteration's weight gradients.
 ///
 /// Layer 0 computes no input gradient and any collective on it is left out, except by `dlrm_loop`, where it
 /// is the exchange of embedding gradients, and by `transformer_loop`. A collective on a pass for which the
@@ -36,6 +51,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,6 +66,11 @@ struct LayerCommunication {
     system::CollectiveKind kind = system::CollectiveKind::kAllReduce;
     Bytes size;  ///< per rank, meaning as in CollectiveKind
     system::PartitionId partition;
+    std::shared_ptr<const std::vector<system::PairSizes>> pair_sizes = nullptr;  ///< of an uneven all_to_all
+    std::optional<system::PerRank<Time>> encode = std::nullopt;
+    std::optional<system::PerRank<Time>> decode = std::nullopt;
+    std::string stage = {};                     ///< its name where there are several
+    std::vector<LayerCommunication> then = {};  ///< further stages, one after the other; nothing to encode
 };
 
 struct TrainingLayer {
@@ -62,6 +83,16 @@ struct TrainingLayer {
     std::optional<LayerCommunication> input_gradient_communication = std::nullopt;
     std::optional<LayerCommunication> weight_gradient_communication = std::nullopt;
     Time update_delay = Time(0);
+    std::optional<std::size_t> bucket = std::nullopt;  ///< that has its weight-gradient collective instead
+    std::optional<LayerCommunication> parameter_gather = std::nullopt;
+    std::optional<std::int64_t> priority = std::nullopt;  ///< of its collectives, instead of the loop's
+};
+
+struct GradientBucket {
+    std::string name;
+    std::vector<std::size_t> layers;  ///< at least one; of no other bucket
+    LayerCommunication communication;
+    std::optional<std::int64_t> priority = std::nullopt;
 };
 
 struct TrainingPlan {
@@ -69,6 +100,8 @@ struct TrainingPlan {
     int iterations = 1;  ///< >= 1
     IndexedVector<system::PartitionId, system::Partition> partitions;
     std::vector<TrainingLayer> layers;  ///< at least one; names differ
+    std::vector<GradientBucket> buckets = {};
+    int prefetch = 1;  ///< >= 0; of parameter gathers
 };
 
 /// When the embedding update runs, relative to the all-to-all that brings its gradients.
@@ -88,6 +121,10 @@ enum class EmbeddingUpdate : std::uint8_t {
 /// layer) the interaction, where it is modelled, and the top MLP. A2A is layer 0's collective, priority
 /// HIGHEST.
 ///
+/// Embeddings that are sharded in several ways are as many layers, 0 … `embedding_layers` - 1, and each does
+/// what is said of layer 0 here, one after the other. A weight-gradient collective of theirs follows their
+/// update.
+///
 ///     W-wait(0), embedding lookup, A2A forward (not blocking)
 ///     bottom MLP forward, each layer after its W-wait
 ///     wait for A2A forward;  top MLP forward, each layer after its W-wait
@@ -99,7 +136,8 @@ enum class EmbeddingUpdate : std::uint8_t {
 /// kBeforeGradients exchanges the two parts of the last step; kStale leaves its wait out: the next iteration
 /// may read rows that lack this iteration's gradients.
 [[nodiscard]] system::Program dlrm_loop(const TrainingPlan& plan, std::size_t last_bottom_layer,
-                                        EmbeddingUpdate embedding_update = EmbeddingUpdate::kAfterGradients);
+                                        EmbeddingUpdate embedding_update = EmbeddingUpdate::kAfterGradients,
+                                        std::size_t embedding_layers = 1);
 
 /// Layers whose input is kept, and layers before whose backward pass what was not kept is computed again.
 struct Checkpoints {
