@@ -103,7 +103,11 @@ private:
     void double_up(Position rank, std::vector<ActionIndex>& arrived) {
         for (Position d = folding_.core / 2; d > 0; d /= 2) {
             if (takes_part(rank ^ d, d)) {
-                builder_.send(rank, rank ^ d, blocks_of(rank, 0, 2 * d), arrived);
+                const ActionIndex sent =
+                    builder_.send(rank, rank ^ d, blocks_of(rank, 0, 2 * d), arrived);
+                if (has_root(kind_)) {
+                    arrived.push_back(sent);  // the root receives nothing that would keep it in step
+                }
             }
             if (takes_part(rank, d)) {
                 arrived.push_back(builder_.receive(rank, rank ^ d, blocks_of(rank, d, 2 * d), {}, false));

@@ -2,9 +2,9 @@
 // 64 ranks (three-layers 3.5 and 5). Times are those of one chunk on a network without contention.
 
 #include "program_builder.hpp"
+#include "schedule_checks.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdint>
 #include <map>
@@ -366,29 +366,159 @@ TEST(BidirectionalRing, ChunksAlternateDirections) {
     EXPECT_EQ(system::make_bidirectional_ring()->variants(CollectiveKind::kAllToAll, 7), 1U);
 }
 
-TEST(Refusals, NameWhatTheAlgorithmDoes) {
-    constexpr std::array kKinds{CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter,
-                                CollectiveKind::kAllGather, CollectiveKind::kAllToAll};
-    const std::map<std::string, std::vector<CollectiveKind>> done{
-        {"bruck", {CollectiveKind::kAllGather, CollectiveKind::kAllToAll}},
-        {"double_binary_tree", {CollectiveKind::kAllReduce}},
-        {"halving_doubling",
-         {CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter, CollectiveKind::kAllGather}},
-        {"pairwise", {CollectiveKind::kAllToAll}},
-        {"recursive_doubling", {CollectiveKind::kAllReduce}}};
+TEST(MultiRing, StridesAreTheSmallestWithoutACommonDivisor) {
+    using Strides = std::vector<Position>;
+    // Totients as TopoOpt's reference lists them.
+    EXPECT_EQ(system::multi_ring_strides(12, 9), (Strides{1, 5, 7, 11}));
+    EXPECT_EQ(system::multi_ring_strides(16, 4), (Strides{1, 3, 5, 7}));
+    EXPECT_EQ(system::multi_ring_strides(7, 3), (Strides{1, 2, 3}));
+    EXPECT_EQ(system::multi_ring_strides(2, 3), (Strides{1}));
+}
+
+TEST(MultiRing, AsRingOnEveryRing) {
+    const Algorithm algorithm = system::make_multi_ring({.rings = 3});
+    for (Position n = 2; n <= kMostRanks; ++n) {
+        const Form once{Symmetry::kRotation, n - 1, kBlock * (n - 1), n - 1, message_time(kBlock) * (n - 1)};
+        const Form twice{Symmetry::kRotation, 2 * (n - 1), kBlock * (2 * (n - 1)), 2 * (n - 1),
+                         message_time(kBlock) * (2 * (n - 1))};
+        expect_form(algorithm, CollectiveKind::kReduceScatter, n, kBlock * n, once);
+        expect_form(algorithm, CollectiveKind::kAllGather, n, kBlock, once);
+        expect_form(algorithm, CollectiveKind::kAllReduce, n, kBlock * n, twice);
+    }
+}
+
+TEST(MultiRing, ChunksTakeTheRingsInTurn) {
+    // N = 8: strides 1, 3, 5, 7.
+    const Algorithm algorithm = system::make_multi_ring({.rings = 4});
+    std::vector<Position> next;  // of rank 6
+    for (const unsigned variant : algorithm->variant_sequence(CollectiveKind::kAllReduce, 8, 5)) {
+        const CollectiveSchedule schedule = algorithm->schedule(CollectiveKind::kAllReduce, 8, variant);
+        next.push_back(schedule.resolve(6, schedule.program(6).actions[0].peer));
+    }
+    EXPECT_EQ(next, (std::vector<Position>{7, 1, 3, 5, 7}));
+}
+
+TEST(RootedKinds, MoveEveryByteToOrFromEveryRankOnce) {
+    // Every rank but the root gets S in a broadcast and gives S in a reduce; nothing is sent twice.
+    const Bytes size = kBlock * 1000 + Bytes(7);  // not divisible
     for (const system::AlgorithmEntry& entry : system::builtin_algorithms()) {
-        const auto limited = done.find(entry.name);
-        for (const CollectiveKind kind : kKinds) {
-            const bool does = limited == done.end() || std::ranges::count(limited->second, kind) > 0;
-            for (const Position ranks : {2U, 3U, 7U, 64U, 1000U}) {
+        for (Position n = 2; n <= kMostRanks; ++n) {
+            if (entry.algorithm->refusal(CollectiveKind::kBroadcast, n)) {
+                continue;
+            }
+            const unsigned last = entry.algorithm->variants(CollectiveKind::kBroadcast, n) - 1;
+            const Traffic out =
+                traffic_of(entry.algorithm->schedule(CollectiveKind::kBroadcast, n, last), size);
+            const Traffic in = traffic_of(entry.algorithm->schedule(CollectiveKind::kReduce, n, last), size);
+            for (Position rank = 0; rank < n; ++rank) {
+                EXPECT_EQ(out.ranks[rank].bytes_received, rank == 0 ? Bytes(0) : size) << entry.name << n;
+                EXPECT_EQ(in.ranks[rank].bytes_sent, rank == 0 ? Bytes(0) : size) << entry.name << n;
+            }
+        }
+    }
+}
+
+TEST(RootedKinds, AStarIsOneStep) {
+    for (Position n = 2; n <= kMostRanks; ++n) {
+        for (const CollectiveKind kind : {CollectiveKind::kBroadcast, CollectiveKind::kReduce}) {
+            EXPECT_EQ(system::make_direct()->schedule(kind, n, 0).steps(), 1U);
+            EXPECT_EQ(time_alone(system::make_direct(), kind, n, kBlock), message_time(kBlock));
+        }
+    }
+}
+
+TEST(RootedKinds, AChainPipelinesItsBlocks) {
+    // N blocks of S/N over N-1 hops: the last block starts N-1 messages after the first.
+    for (const Algorithm& algorithm :
+         {system::make_ring(), system::make_bidirectional_ring(), system::make_multi_ring()}) {
+        for (Position n = 2; n <= kMostRanks; ++n) {
+            for (const CollectiveKind kind : {CollectiveKind::kBroadcast, CollectiveKind::kReduce}) {
+                EXPECT_EQ(algorithm->schedule(kind, n, 0).steps(), 2 * (n - 1));
+                EXPECT_EQ(time_alone(algorithm, kind, n, kBlock * n), message_time(kBlock) * (2 * (n - 1)));
+            }
+        }
+    }
+}
+
+TEST(RootedKinds, ABinomialTreeServesOneChildAtATime) {
+    const Algorithm tree = system::make_binomial_tree();
+    for (Position n = 2; n <= kMostRanks; ++n) {
+        const Position k = ceil_log2(n);
+        EXPECT_EQ(tree->schedule(CollectiveKind::kBroadcast, n, 0).steps(), k);
+        EXPECT_EQ(time_alone(tree, CollectiveKind::kBroadcast, n, kBlock), message_time(kBlock) * k);
+        // What rank r gives passes one rank for every bit set in r.
+        int depth = 0;
+        for (Position rank = 1; rank < n; ++rank) {
+            depth = std::max(depth, std::popcount(rank));
+        }
+        EXPECT_EQ(time_alone(tree, CollectiveKind::kReduce, n, kBlock), message_time(kBlock) * depth) << n;
+        const Traffic up = traffic_of(tree->schedule(CollectiveKind::kReduce, n, 0), kBlock);
+        EXPECT_EQ(up.ranks[0].messages_received, k);
+    }
+}
+
+TEST(RootedKinds, HalvingDoublingScattersAndGathers) {
+    const Algorithm algorithm = system::make_halving_doubling();
+    for (Position n = 2; n <= kMostRanks; ++n) {
+        const Position k = log2_of(std::bit_floor(n));
+        const std::uint64_t broadcast = algorithm->schedule(CollectiveKind::kBroadcast, n, 0).steps();
+        const std::uint64_t reduce = algorithm->schedule(CollectiveKind::kReduce, n, 0).steps();
+        if (!std::has_single_bit(n)) {  // one step more to or from the extra ranks, where it is on the way
+            EXPECT_TRUE(broadcast == 2 * k || broadcast == 2 * k + 1) << n;
+            EXPECT_TRUE(reduce == 2 * k - 1 || reduce == 2 * k) << n;
+            continue;
+        }
+        const Time both =
+            (kNetwork.latency * k + kNetwork.time_per_byte * (kBlock * (n - 1)).count()) * 2;
+        EXPECT_EQ(broadcast, 2 * k) << n;
+        EXPECT_EQ(time_alone(algorithm, CollectiveKind::kBroadcast, n, kBlock * n), both) << n;
+        // The last message of the halving and the first of the gather go the same way at the same time.
+        EXPECT_EQ(reduce, 2 * k - 1) << n;
+        EXPECT_EQ(time_alone(algorithm, CollectiveKind::kReduce, n, kBlock * n), both - message_time(kBlock))
+            << n;
+    }
+}
+
+TEST(Refusals, NameWhatTheAlgorithmDoes) {
+    using enum CollectiveKind;
+    const std::map<std::string, std::vector<CollectiveKind>> done{
+        {"binomial_tree", {kBroadcast, kReduce}},
+        {"bruck", {kAllGather, kAllToAll}},
+        {"direct", {kAllReduce, kReduceScatter, kAllGather, kAllToAll, kBroadcast, kReduce}},
+        {"double_binary_tree", {kAllReduce}},
+        {"halving_doubling", {kAllReduce, kReduceScatter, kAllGather, kBroadcast, kReduce}},
+        {"hierarchical", {kAllReduce, kReduceScatter, kAllGather, kAllToAll}},
+        {"pairwise", {kAllToAll}},
+        {"recursive_doubling", {kAllReduce}},
+        {"windowed_direct", {kAllReduce, kReduceScatter, kAllGather, kAllToAll}}};
+    const std::vector<CollectiveKind> rings{kAllReduce, kReduceScatter, kAllGather,
+                                            kAllToAll,  kBroadcast,     kReduce};
+    for (const system::AlgorithmEntry& entry : system::builtin_algorithms()) {
+        const auto known = done.find(entry.name);
+        const std::vector<CollectiveKind>& kinds = known == done.end() ? rings : known->second;
+        for (const CollectiveKind kind : system::kAllKinds) {
+            const bool does = std::ranges::count(kinds, kind) > 0;
+            for (const Position ranks : {3U, 7U, 64U, 200U}) {
                 const auto refusal = entry.algorithm->refusal(kind, ranks);
                 EXPECT_EQ(refusal.has_value(), !does) << entry.name << ' ' << to_string(kind);
-                if (refusal) {
+                if (refusal && kind != kPointToPoint) {
                     EXPECT_EQ(refusal->find(entry.name), 0U) << *refusal;
                 }
             }
         }
     }
+}
+
+TEST(Refusals, OfGroupsThatAreTooLarge) {
+    const Algorithm ring = system::make_ring();
+    EXPECT_FALSE(ring->refusal(CollectiveKind::kAllToAll, 4096));
+    EXPECT_EQ(ring->refusal(CollectiveKind::kAllToAll, 4097),
+              "a forwarded all_to_all takes at most 4096 ranks");
+    EXPECT_FALSE(ring->refusal(CollectiveKind::kBroadcast, 2048));
+    EXPECT_EQ(ring->refusal(CollectiveKind::kBroadcast, 2049), "a chain takes at most 2048 ranks");
+    EXPECT_FALSE(system::make_direct()->refusal(CollectiveKind::kPointToPoint, 2));
+    EXPECT_EQ(system::make_direct()->refusal(CollectiveKind::kPointToPoint, 3),
+              "point_to_point takes two ranks");
 }
 
 }  // namespace
