@@ -3,11 +3,13 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/system/algorithm.hpp>
+#include <astrolabe/system/collectives.hpp>
 #include <astrolabe/system/proof.hpp>
 
 namespace astrolabe::system {
@@ -51,6 +53,18 @@ inline void expect_proven(const CollectiveAlgorithm& algorithm, CollectiveKind k
         const auto failure = prove(algorithm.schedule(kind, shape, variant));
         EXPECT_FALSE(failure) << shape.text() << " variant " << variant << ": " << failure->message;
     }
+}
+
+/// Every kind without a root, with the same algorithm in all dimensions, passes the proof.
+inline void expect_hierarchical_proven(const Shape& shape,
+                                       const std::shared_ptr<const CollectiveAlgorithm>& inner) {
+    const auto aware = make_hierarchical({.per_dimension = {inner}});
+    for (const CollectiveKind kind : kUnrootedKinds) {
+        expect_proven(*aware, kind, shape);
+    }
+    const auto baseline = make_hierarchical(
+        {.optimisation = HierarchicalOptimisation::kBaseline, .per_dimension = {inner}});
+    expect_proven(*baseline, CollectiveKind::kAllReduce, shape);
 }
 
 }  // namespace astrolabe::system
