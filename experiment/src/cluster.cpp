@@ -233,7 +233,8 @@ Schema<system::EndPoint> end_point_schema() {
                   "messages of at least this size wait for a request from the receiver; unset: none does",
                   {Bytes(1), {}})
         .optional("timing", &EndPoint::timing,
-                  "costs of every message, or the whole-nanosecond formula of ASTRA-sim 1.0");
+                  "costs of every message, or the whole-nanosecond formula of ASTRA-sim 1.0")
+        .check([](const EndPoint& end_point) { return problems(end_point); });
     return schema;
 }
 

@@ -12,7 +12,7 @@
 /// would last longer than Time::max() lasts that long.
 #pragma once
 
-#include <optional>
+#include <vector>
 
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/system/executor.hpp>
@@ -26,12 +26,8 @@ class EndPointCosts {
 public:
     explicit EndPointCosts(const EndPoint& end_point)
         : end_point_(end_point) {
-        ASTROLABE_ASSERT(end_point.injection_latency >= Time(0), "latencies are not negative");
-        ASTROLABE_ASSERT(end_point.reduction_bandwidth.value_or(Bandwidth(1)) > Bandwidth(0),
-                         "memory has a bandwidth");
-        ASTROLABE_ASSERT(rendezvous_threshold() > Bytes(0), "a message without bytes needs no request");
-        ASTROLABE_ASSERT(!is_astra_sim() || !copies_serially(),
-                         "the timing of ASTRA-sim 1.0 has no copies that could be serial");
+        const std::vector<ParameterProblem> found = problems(end_point);
+        ASTROLABE_ASSERT(found.empty(), found.front().key + ": " + found.front().message);
     }
 
     /// Of every message, before it enters the network.
@@ -60,9 +56,6 @@ private:
     static constexpr std::int64_t kAccesses = 3;
 
     [[nodiscard]] bool is_astra_sim() const { return end_point_.timing == EndPointTiming::kAstraSim1; }
-    [[nodiscard]] Bytes rendezvous_threshold() const {
-        return end_point_.rendezvous_threshold.value_or(Bytes(1));
-    }
     [[nodiscard]] Time reduction(Bytes size) const {
         constexpr std::int64_t kPicosecondsPerNanosecond = 1'000;
         using astrolabe::detail::Int128;

@@ -354,16 +354,21 @@ TEST(AstraSimTiming, TakesWhatCameEarlyOnceTheStartIsPaid) {
 
 TEST(EndPointOptions, ThatMeanNothingAreRefused) {
     const auto program = alone(CollectiveKind::kAllReduce, 2, Bytes(8));
-    const auto is_refused = [&](const EndPoint& end_point) {
+    const auto is_refused = [&](const EndPoint& end_point, const std::string& key) {
+        const std::vector<ParameterProblem> found = problems(end_point);
+        ASSERT_EQ(found.size(), 1U);
+        EXPECT_EQ(found.front().key, key);
         FakeBackend backend(2, kNetwork);
         EXPECT_THROW(
             Executor(program, with(system::make_ring(), end_point), backend, host_of_each_rank(2)),
             std::logic_error);
     };
-    is_refused({.injection_latency = Time(-1)});
-    is_refused({.reduction_bandwidth = Bandwidth(0)});
-    is_refused({.rendezvous_threshold = Bytes(0)});
-    is_refused({.copy_engine = CopyEngine::kSerial, .timing = EndPointTiming::kAstraSim1});
+    is_refused({.injection_latency = Time(-1)}, "injection_latency");
+    is_refused({.reduction_bandwidth = Bandwidth(0)}, "reduction_bandwidth");
+    is_refused({.rendezvous_threshold = Bytes(0)}, "rendezvous_threshold");
+    is_refused({.copy_engine = CopyEngine::kSerial, .timing = EndPointTiming::kAstraSim1}, "copy_engine");
+    EXPECT_TRUE(problems(EndPoint{}).empty());
+    EXPECT_TRUE(problems(kSerial).empty());
 }
 
 RC_GTEST_PROP(EndPointProperty, CostsOnlyDelayAndLoseNothing, ()) {

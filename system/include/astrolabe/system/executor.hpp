@@ -50,6 +50,7 @@
 #include <string>
 #include <vector>
 
+#include <astrolabe/core/parameter_problem.hpp>
 #include <astrolabe/core/signal.hpp>
 #include <astrolabe/network/backend.hpp>
 #include <astrolabe/system/algorithm.hpp>
@@ -93,6 +94,8 @@ struct EndPoint {
     std::optional<Bytes> rendezvous_threshold{};
     EndPointTiming timing = EndPointTiming::kPerMessage;  ///< kAstraSim1 goes with parallel copies only
 };
+/// Everything wrong with an end point, by key; an executor requires that there is nothing.
+[[nodiscard]] std::vector<ParameterProblem> problems(const EndPoint& end_point);
 
 struct CollectiveChoice {
     std::shared_ptr<const CollectiveAlgorithm> algorithm;
