@@ -1,9 +1,11 @@
 // Cost of the executor by itself: collectives over a network that delivers every message after a nanosecond,
 // in the order sent. Counters: messages and chunks per second of wall time. run_trees/128 is a part of the
 // load of the published DLRM study: double binary trees over 128 ranks, 1,024 chunks, 64 at a time.
+// run_hierarchical goes through five stages over 4 x 4 x N/16 ranks, with and without slots in dimensions.
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -79,7 +81,17 @@ struct Load {
     int operations = 1;
     std::uint32_t chunks = 1;
     Time injection_latency{};
+    std::vector<system::Position> inner_dimensions{};  // the last one follows from the ranks
+    std::optional<std::uint32_t> slots{};              // in every dimension
 };
+
+std::optional<system::Shape> shape_of(std::vector<system::Position> inner, std::size_t ranks) {
+    if (inner.empty()) {
+        return std::nullopt;
+    }
+    inner.push_back(static_cast<system::Position>(ranks) / system::Shape(inner).ranks());
+    return system::Shape(inner);
+}
 
 void execute(benchmark::State& state, const Load& load) {
     const auto ranks = static_cast<std::size_t>(state.range(0));
@@ -88,6 +100,8 @@ void execute(benchmark::State& state, const Load& load) {
     options.collectives.fill({load.algorithm, load.chunks});
     options.active_chunks = 64;
     options.end_point.injection_latency = load.injection_latency;
+    options.dimensions = shape_of(load.inner_dimensions, ranks);
+    options.active_chunks_per_dimension = load.slots;
     std::vector<network::HostId> placement;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
         placement.emplace_back(rank);
@@ -132,6 +146,16 @@ void run_trees_with_injection(benchmark::State& state) {
                     .injection_latency = Time(10'000)});
 }
 
+void run_hierarchical(benchmark::State& state) {
+    execute(state, {.algorithm = system::make_hierarchical(), .chunks = 64, .inner_dimensions = {4, 4}});
+}
+void run_hierarchical_with_slots(benchmark::State& state) {
+    execute(state, {.algorithm = system::make_hierarchical(),
+                    .chunks = 64,
+                    .inner_dimensions = {4, 4},
+                    .slots = 2});
+}
+
 void build(benchmark::State& state, const system::CollectiveAlgorithm& algorithm) {
     const auto ranks = static_cast<system::Position>(state.range(0));
     for (auto _ : state) {
@@ -154,6 +178,8 @@ BENCHMARK(run_direct)->Arg(16)->Arg(128)->Unit(benchmark::kMillisecond);
 BENCHMARK(run_direct_all_to_all)->Arg(16)->Arg(128)->Arg(512)->Unit(benchmark::kMillisecond);
 BENCHMARK(run_trees)->Arg(16)->Arg(128)->Arg(1024)->Unit(benchmark::kMillisecond);
 BENCHMARK(run_trees_with_injection)->Arg(128)->Unit(benchmark::kMillisecond);
+BENCHMARK(run_hierarchical)->Arg(128)->Arg(1024)->Unit(benchmark::kMillisecond);
+BENCHMARK(run_hierarchical_with_slots)->Arg(128)->Arg(1024)->Unit(benchmark::kMillisecond);
 BENCHMARK(build_ring)->RangeMultiplier(4)->Range(16, 1024)->Complexity();
 BENCHMARK(build_direct)->RangeMultiplier(4)->Range(16, 1024)->Complexity();
 BENCHMARK(build_trees)->RangeMultiplier(4)->Range(16, 1024)->Complexity();

@@ -334,6 +334,7 @@ void CollectiveEngine::start_chunks(ChannelIndex index, Position position) {
     }
     for (StageQueue& queue : channel.queues) {
         while (const auto next = queue.start_next(position)) {
+            runs_[next->run].stages[next->stage].account->waiting.end(backend_.now());
             start_stage(next->run, next->stage, position);
         }
     }
@@ -343,11 +344,11 @@ void CollectiveEngine::reach_stage(const Arrival& arrival) {
     const auto [index, stage, position] = arrival;
     ChunkRun& run = runs_[index];
     Channel& channel = channels_[instances_[run.instance]->channel];
-    run.stages[stage].account->waiting.begin(backend_.now());
     if (channel.queues.empty()) {
         start_stage(index, stage, position);
         return;
     }
+    run.stages[stage].account->waiting.begin(backend_.now());
     StageQueue& queue = channel.queues[run.schedule->stages[stage].dimension];
     TurnIndex& turn = run.stages[stage].turn;
     if (turn == kNone) {
@@ -375,7 +376,6 @@ void CollectiveEngine::start_stage(RunIndex index, std::uint32_t stage, Position
         records_[instance.operation].first_start =
             std::min(records_[instance.operation].first_start, now);
     }
-    stage_run.account->waiting.end(now);
     stage_run.account->under_way.begin(now);
     chunks_.start(stage_run.chunk, position);
 }
@@ -427,19 +427,20 @@ void CollectiveEngine::chunk_finished(const FinishedChunk& finished) {
     ChunkRun& run = runs_[run_index];
     Instance& instance = *instances_[run.instance];
     Channel& channel = channels_[instance.channel];
+    const Time now = backend_.now();
     StageAccount& account = *run.stages[stage].account;
-    account.under_way.end(backend_.now());
-    account.record.last_finish = backend_.now();
+    account.under_way.end(now);
+    account.record.last_finish = now;
     if (stage == 0) {
         --channel.in_window[position];
     }
     if (!channel.queues.empty()) {
         channel.queues[run.schedule->stages[stage].dimension].leave(position);
     }
-    const bool is_last = stage + 1 == run.stages.size();
     if (stage == 0 || !channel.queues.empty()) {
         dirty_.push_back({instance.channel, position});
     }
+    const bool is_last = stage + 1 == run.stages.size();
     const bool is_closed = ++chunk.finished == chunk.ranks;
     if (is_closed) {
         chunks_.close(finished.chunk);

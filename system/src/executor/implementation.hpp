@@ -72,6 +72,8 @@ private:
     [[nodiscard]] std::optional<RankWait> wait_of(RankId rank) const;
     /// Independent orders: ranks whose slots are taken by chunks that others of them have not started.
     void describe_circle(std::string& text) const;
+    void describe_circle(const std::vector<RankId>& circle, const std::vector<std::optional<RankWait>>& waits,
+                         std::string& text) const;
     [[nodiscard]] std::string slots_text(const detail::Chunk& chunk, RankId rank) const;
 
     Executor& owner_;

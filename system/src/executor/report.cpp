@@ -248,34 +248,45 @@ std::optional<Executor::Implementation::RankWait> Executor::Implementation::wait
 }
 
 void Executor::Implementation::describe_circle(std::string& text) const {
-    std::vector<RankId> path;
-    std::vector<RankWait> waits;
-    RankId rank(0);
-    while (rank.index() + 1 < program_.ranks && !wait_of(rank)) {
-        rank = RankId(rank.index() + 1);
+    // Every rank waits for at most one other here, so following the waits from any rank ends or goes round.
+    std::vector<std::optional<RankWait>> waits(program_.ranks);
+    for (std::size_t rank = 0; rank < program_.ranks; ++rank) {
+        waits[rank] = wait_of(RankId(rank));
     }
-    auto begin = path.end();
-    while ((begin = std::find(path.begin(), path.end(), rank)) == path.end()) {
-        const auto wait = wait_of(rank);
-        if (!wait) {
+    std::vector<std::size_t> visited_from(program_.ranks, program_.ranks);
+    for (std::size_t start = 0; start < program_.ranks; ++start) {
+        std::size_t rank = start;
+        while (waits[rank] && visited_from[rank] == program_.ranks) {
+            visited_from[rank] = start;
+            rank = waits[rank]->sender.index();
+        }
+        if (!waits[rank] || visited_from[rank] != start) {
+            continue;
+        }
+        std::vector<RankId> circle;
+        bool has_absent_sender = false;
+        do {
+            circle.emplace_back(rank);
+            has_absent_sender = has_absent_sender || !waits[rank]->has_started;
+            rank = waits[rank]->sender.index();
+        } while (RankId(rank) != circle.front());
+        if (has_absent_sender) {
+            describe_circle(circle, waits, text);
             return;
         }
-        path.push_back(rank);
-        waits.push_back(*wait);
-        rank = wait->sender;
     }
-    const auto first = static_cast<std::size_t>(begin - path.begin());
-    if (std::all_of(waits.begin() + static_cast<std::ptrdiff_t>(first), waits.end(),
-                    [](const RankWait& wait) { return wait.has_started; })) {
-        return;
-    }
+}
+
+void Executor::Implementation::describe_circle(const std::vector<RankId>& circle,
+                                               const std::vector<std::optional<RankWait>>& waits,
+                                               std::string& text) const {
     text += "ranks wait for one another in a circle:\n";
-    for (std::size_t index = first; index < path.size(); ++index) {
-        const detail::Chunk& chunk = chunks_.chunk(waits[index].chunk);
-        append(text, "  rank {} holds {} with {} and waits for rank {}, which has {}\n", path[index].index(),
-               slots_text(chunk, path[index]), chunk_name(collectives_.run(chunk.run), chunk.stage),
-               waits[index].sender.index(),
-               waits[index].has_started ? "started it and waits too" : "not started it");
+    for (const RankId rank : circle) {
+        const RankWait& wait = *waits[rank.index()];
+        const detail::Chunk& chunk = chunks_.chunk(wait.chunk);
+        append(text, "  rank {} holds {} with {} and waits for rank {}, which has {}\n", rank.index(),
+               slots_text(chunk, rank), chunk_name(collectives_.run(chunk.run), chunk.stage),
+               wait.sender.index(), wait.has_started ? "started it and waits too" : "not started it");
     }
     text += "  they started chunks in different orders; start_order: agreed keeps all ranks to one order\n";
 }
