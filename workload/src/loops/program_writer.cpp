@@ -243,17 +243,18 @@ void ProgramWriter::issue_gather(std::size_t index) {
 }
 
 void ProgramWriter::decode_awaited() {
-    const std::vector<system::OperationId> awaited = waits_;
-    for (const system::OperationId id : awaited) {
+    std::vector<system::OperationId> awaited;
+    for (const system::OperationId id : std::exchange(waits_, {})) {
+        awaited.push_back(id);
         const auto found = decodes_.find(id);
-        if (found == decodes_.end()) {
-            continue;
+        if (found != decodes_.end()) {
+            const Decode decode = std::move(found->second);
+            decodes_.erase(found);
+            append_compute(fmt::format("{}.{}.decode", decode.layer, decode.what), decode.layer,
+                           decode.duration, std::exchange(awaited, {}));
         }
-        const Decode decode = std::move(found->second);
-        decodes_.erase(found);
-        append_compute(fmt::format("{}.{}.decode", decode.layer, decode.what), decode.layer, decode.duration,
-                       std::exchange(waits_, {}));
     }
+    waits_ = std::move(awaited);
 }
 
 void ProgramWriter::add_compute(std::string_view layer, std::string_view what,
