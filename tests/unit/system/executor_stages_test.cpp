@@ -331,6 +331,48 @@ TEST(StageOrders, AHigherPriorityGetsTheNextSlot) {
               (Sizes{100, 12, 100, 100, 200, 200, 200}));
 }
 
+/// three-layers 5: 4 x 4 x 4, rings, 64 MiB, 0.5 us, 200, 100 and 100 GB/s.
+ExecutionReport execute_on_torus(system::HierarchicalOptimisation optimisation) {
+    SystemOptions options = options_with(system::make_hierarchical({.optimisation = optimisation}), 1, 64);
+    options.dimensions = Shape(std::vector<Position>{4, 4, 4});
+    FakeBackend backend(64, [](const network::Message& message) {
+        const bool is_local = message.source.index() / 4 == message.destination.index() / 4;
+        return Time(500'000) + Time(is_local ? 5 : 10) * message.size.count();
+    });
+    ProgramBuilder builder(64);
+    builder.collective("alone", {.size = Bytes(64 << 20)});
+    Executor executor(builder.program(), options, backend, host_of_each_rank(64));
+    return executor.run();
+}
+
+TEST(Torus, TakesThePhaseTimesOfTheReference) {
+    const ExecutionReport report = execute_on_torus(system::HierarchicalOptimisation::kLocalBandwidthAware);
+    ASSERT_TRUE(report.finished) << report.stall;
+    // Ring reduce_scatter and all_gather: 3 (α + Sβ/4), all_reduce: 6 (α + Sβ/4), S of the phase's input.
+    const std::vector<std::pair<Stage, Time>> expected{{{0, kScatter}, Time(253'158'240)},
+                                                       {{1, kScatter}, Time(127'329'120)},
+                                                       {{2, kReduce}, Time(65'914'560)},
+                                                       {{1, kGather}, Time(127'329'120)},
+                                                       {{0, kGather}, Time(253'158'240)}};
+    const auto& stages = report.operations[OperationId(0)].stages;
+    ASSERT_EQ(stages.size(), expected.size());
+    for (std::size_t index = 0; index < stages.size(); ++index) {
+        EXPECT_EQ(stages[index].stage, expected[index].first);
+        EXPECT_EQ(stages[index].last_finish - stages[index].first_start, expected[index].second);
+        EXPECT_EQ(stages[index].under_way, expected[index].second * 64);
+    }
+    EXPECT_EQ(report.total, Time(826'889'280));
+    EXPECT_EQ(report.operations[OperationId(0)].bytes_sent, Bytes(132'120'576) * 64);
+}
+
+TEST(Torus, BaselineSendsTheWholeVectorInEveryDimension) {
+    const ExecutionReport report = execute_on_torus(system::HierarchicalOptimisation::kBaseline);
+    ASSERT_TRUE(report.finished) << report.stall;
+    // 6 (α + 16 MiB · β): 506.31648 us in dimension 0, 1009.63296 us in the others.
+    EXPECT_EQ(report.total, Time(2'525'582'400));
+    EXPECT_EQ(report.operations[OperationId(0)].bytes_sent, Bytes(301'989'888) * 64);
+}
+
 TEST(Records, SumUpToTheOperation) {
     SystemOptions options = options_with(
         system::make_hierarchical({.per_dimension = {system::make_direct(), system::make_ring()}}), 5, 2);
