@@ -146,16 +146,31 @@ Json sizes_json(const system::MessageSizes& sizes) {
     return list;
 }
 
-/// Adds the stages of one operation to those of its kind.
-void add_stages(std::vector<system::StageTraffic>& sum, const system::OperationTraffic& operation) {
-    for (const system::StageTraffic& stage : operation.stages) {
-        const auto found = std::find_if(sum.begin(), sum.end(), [&](const system::StageTraffic& known) {
-            return known.stage == stage.stage;
-        });
-        if (found == sum.end()) {
-            sum.push_back(stage);
-        } else {
-            found->add(stage);
+/// The stages of one (dimension, kind) of all operations of a kind.
+struct Phase {
+    system::StageTraffic traffic;
+    std::vector<std::pair<Time, Time>> intervals;
+    MeanTime under_way;
+    MeanTime waiting;
+};
+
+void add_stages(std::vector<Phase>& phases, const system::OperationTraffic& counted,
+                const system::OperationRecord& record) {
+    for (const system::StageTraffic& stage : counted.stages) {
+        const auto is_same = [&](const auto& other) { return other.stage == stage.stage; };
+        auto phase = std::find_if(phases.begin(), phases.end(),
+                                  [&](const Phase& known) { return is_same(known.traffic); });
+        if (phase == phases.end()) {
+            phases.emplace_back();
+            phase = phases.end() - 1;
+            phase->traffic.stage = stage.stage;
+        }
+        phase->traffic.add(stage);
+        const auto ran = std::find_if(record.stages.begin(), record.stages.end(), is_same);
+        if (ran != record.stages.end()) {
+            phase->intervals.emplace_back(ran->first_start, ran->last_finish);
+            phase->under_way.add(ran->under_way);
+            phase->waiting.add(ran->waiting);
         }
     }
 }
@@ -165,7 +180,7 @@ Json collective_json(const Experiment& experiment, const Run& run, std::size_t k
     std::uint64_t count = 0;
     std::uint64_t messages = 0;
     std::vector<std::pair<Time, Time>> intervals;
-    std::vector<system::StageTraffic> stages;
+    std::vector<Phase> phases;
     MeanTime exposed;
     for (std::size_t i = 0; i < experiment.program.operations.size(); ++i) {
         const system::OperationId id(i);
@@ -178,17 +193,24 @@ Json collective_json(const Experiment& experiment, const Run& run, std::size_t k
         messages += record.messages;
         intervals.emplace_back(record.first_issue, record.last_finish);
         exposed.add(record.exposed);
-        add_stages(stages, run.traffic_counts.of(id));
+        add_stages(phases, run.traffic_counts.of(id), record);
     }
-    Json phases = Json::array();
-    for (const system::StageTraffic& stage : stages) {
-        phases.push_back({{"dimension", stage.stage.dimension},
-                          {"kind", std::string(system::to_string(stage.stage.kind))},
-                          {"bytes", stage.bytes.count()},
-                          {"messages", stage.messages},
-                          {"message_sizes", sizes_json(stage.sizes)}});
-    }
+    const std::size_t ranks = experiment.cluster.ranks;
     const double total = to_seconds(run.execution.total);
+    const auto share = [total](double seconds) { return total > 0 ? seconds / total : 0.0; };
+    Json phase_list = Json::array();
+    for (const Phase& phase : phases) {
+        const double time = to_seconds(covered(phase.intervals));
+        phase_list.push_back({{"dimension", phase.traffic.stage.dimension},
+                              {"kind", std::string(system::to_string(phase.traffic.stage.kind))},
+                              {"bytes", phase.traffic.bytes.count()},
+                              {"messages", phase.traffic.messages},
+                              {"time_s", time},
+                              {"share", share(time)},
+                              {"chunk_time_s", phase.under_way.seconds(ranks)},
+                              {"chunk_wait_s", phase.waiting.seconds(ranks)},
+                              {"message_sizes", sizes_json(phase.traffic.sizes)}});
+    }
     const double time = to_seconds(covered(std::move(intervals)));
     return {{"kind", collective_key(kind)},
             {"algorithm", experiment.cluster.algorithms[kind]},
@@ -196,9 +218,9 @@ Json collective_json(const Experiment& experiment, const Run& run, std::size_t k
             {"bytes", run.traffic[kind].count()},
             {"messages", messages},
             {"time_s", time},
-            {"share", total > 0 ? time / total : 0.0},
-            {"exposed_s", exposed.seconds(experiment.cluster.ranks)},
-            {"phases", std::move(phases)}};
+            {"share", share(time)},
+            {"exposed_s", exposed.seconds(ranks)},
+            {"phases", std::move(phase_list)}};
 }
 
 Json collectives_json(const Experiment& experiment, const Run& run) {

@@ -94,6 +94,13 @@ void check_run(const Experiment& experiment, const Run& run) {
         const system::OperationRecord& record = run.execution.operations[id];
         ASTROLABE_ASSERT(counted.bytes() == record.bytes_sent && counted.messages() == record.messages,
                          "an operation sends what its schedules say");
+        for (const system::StageRecord& ran : record.stages) {
+            const auto stage = std::find_if(counted.stages.begin(), counted.stages.end(),
+                                            [&](const auto& known) { return known.stage == ran.stage; });
+            ASTROLABE_ASSERT(stage != counted.stages.end() && stage->bytes == ran.bytes_sent &&
+                                 stage->messages == ran.messages,
+                             "a stage sends what its schedules say");
+        }
     }
     if (!experiment.backend.shares_links) {
         return;

@@ -32,6 +32,11 @@ TEST(Examples, QuickstartOnFluid) {
 TEST(Examples, DlrmFlat16OnFluid) {
     expect_recorded("dlrm-flat", "experiment-16", "fluid");
 }
+TEST(Examples, Hoti20OnFluid) {
+    for (const char* system : {"flat100g", "flat800g", "hier", "hieropt"}) {
+        expect_recorded("hoti20", system, "fluid");
+    }
+}
 
 #ifdef ASTROLABE_WITH_NS3
 TEST(Examples, QuickstartOnTcp) {
