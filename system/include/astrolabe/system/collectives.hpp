@@ -20,8 +20,8 @@
 ///     halving_doubling    reduce_scatter, all_gather (S: the result), N = 2^k
 ///                                                                     kα + (N-1)Sβ/N
 ///                         all_reduce, N = 2^k                         2[kα + (N-1)Sβ/N]
-///                         broadcast, N = 2^k: contention-free         2[kα + (N-1)Sβ/N]
-///                         reduce: less by                             α + Sβ/N
+///                         broadcast, N = 2^k                          2[kα + (N-1)Sβ/N]
+///                         reduce, N = 2^k                             (2k-1)α + 2(N-1)Sβ/N
 ///     recursive_doubling  all_reduce, N = 2^k                         k(α + Sβ)
 ///     double_binary_tree  all_reduce, N = 2^k: contention-free        2k(α + Sβ)
 ///     binomial_tree       broadcast; reduce, N = 2^k                  ⌈log2 N⌉(α + Sβ)
