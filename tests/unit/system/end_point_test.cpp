@@ -341,6 +341,26 @@ TEST(AstraSimTiming, IsTheTickFormula) {
     }
 }
 
+TEST(EndPointCosts, ArePaidInEveryStage) {
+    // An all_reduce of 400 B in each of the two dimensions of a 2 x 2 grid, by a ring of two steps of 200 B.
+    // Two reads and a write at 50 B/ns take 12 ns.
+    system::HierarchicalOptions baseline;
+    baseline.optimisation = system::HierarchicalOptimisation::kBaseline;
+    const auto time = [&](const EndPoint& end_point) {
+        SystemOptions options = with(system::make_hierarchical(baseline), end_point);
+        options.dimensions = system::Shape({2, 2});
+        return time_of(alone(CollectiveKind::kAllReduce, 4, Bytes(400)), options);
+    };
+    const Time step = message_time(Bytes(200));
+    EXPECT_EQ(time(kSerial), (step + kCopy) * 4);
+    EXPECT_EQ(time({.reduction_bandwidth = 400_Gbps}), (step * 2 + 12_ns) * 2);
+    EXPECT_EQ(time({.rendezvous_threshold = Bytes(200)}), (kRequestTime + step * 2) * 2);
+    EXPECT_EQ(time({.injection_latency = kCopy,
+                    .reduction_bandwidth = 400_Gbps,
+                    .timing = EndPointTiming::kAstraSim1}),
+              (step * 2 + kCopy * 3 + 12_ns) * 2);
+}
+
 TEST(AstraSimTiming, TakesWhatCameEarlyOnceTheStartIsPaid) {
     // Rank 1 starts at 50,000, pays d, then d for rank 0's message, which has waited since 500 + 9000. Its own
     // leaves at 50,500.
