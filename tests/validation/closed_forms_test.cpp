@@ -78,6 +78,17 @@ double recursive_doubling_all_reduce(double n, double m) {
     return std::log2(n) * (kAlpha + n * m * kBeta);
 }
 
+double star(double n, double m) {
+    return kAlpha + (n - 1) * n * m * kBeta;
+}
+double binomial_tree(double n, double m) {
+    return std::ceil(std::log2(n)) * (kAlpha + n * m * kBeta);
+}
+/// The last message of the halving and the first of the gather start together and share their ports.
+double halving_doubling_reduce(double n, double m) {
+    return logarithmic_all_reduce(n, m) - kAlpha;
+}
+
 class ClosedForm : public ::testing::TestWithParam<Form> {};
 
 TEST_P(ClosedForm, IsMetToOneNanosecondForTwoToSixteenRanks) {
@@ -130,7 +141,12 @@ INSTANTIATE_TEST_SUITE_P(
         Form{"reduce_scatter", "halving_doubling", logarithmic_phase, true},
         Form{"all_gather", "halving_doubling", logarithmic_phase, true},
         Form{"all_reduce", "halving_doubling", logarithmic_all_reduce, true},
-        Form{"all_reduce", "recursive_doubling", recursive_doubling_all_reduce, true}),
+        Form{"all_reduce", "recursive_doubling", recursive_doubling_all_reduce, true},
+        Form{"broadcast", "ring", ring_all_reduce}, Form{"reduce", "ring", ring_all_reduce},
+        Form{"broadcast", "direct", star}, Form{"reduce", "direct", star},
+        Form{"broadcast", "binomial_tree", binomial_tree}, Form{"reduce", "binomial_tree", binomial_tree, true},
+        Form{"broadcast", "halving_doubling", logarithmic_all_reduce, true},
+        Form{"reduce", "halving_doubling", halving_doubling_reduce, true}),
     [](const auto& form) { return std::string(form.param.algorithm) + "_" + form.param.kind; });
 
 TEST(WorkedValues, OfSection5) {
