@@ -1,4 +1,6 @@
-#include <algorithm>
+#include <array>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -459,6 +461,71 @@ RC_GTEST_PROP(ShardedTrainingProperty, ExchangesConserveBytes, ()) {
                                                        : operation.collective().size;
         }
         RC_ASSERT(n * held == all);
+    }
+}
+
+/// Whatever the dense gradients, the sharding and the formats: the program is sound, its iterations are alike, and
+/// its collectives sum up to the summary's traffic.
+RC_GTEST_PROP(ShardedTrainingProperty, SummaryCountsWhatTheProgramDoes, ()) {
+    const auto number = [](std::int64_t from, std::int64_t end) {
+        return *rc::gen::inRange<std::int64_t>(from, end);
+    };
+    const auto format = [] {
+        return *rc::gen::element(std::optional<WireFormat>(), std::optional(WireFormat::kInt8),
+                                 std::optional(WireFormat::kFp16), std::optional(WireFormat::kFp32));
+    };
+    DlrmModel model;
+    model.dense_features = number(1, 50);
+    model.bottom_mlp = {number(1, 50), number(1, 50)};
+    model.top_mlp = {number(1, 50), number(1, 50), 1};
+    model.interaction = Interaction::kConcatenation;
+    const ValueDistribution any{.min = 1, .max = 40, .seed = number(1, 100)};
+    model.tables = {{.count = number(1, 20),
+                     .rows = TableValues(any),
+                     .dimension = TableValues(any),
+                     .pooling = TableValues(any)}};
+    DlrmTraining training;
+    training.parallelism = *rc::gen::element(Parallelism::kData, Parallelism::kHybrid);
+    training.local_batch = number(1, 30);
+    training.iterations = 3;
+    training.interaction_time = *rc::gen::arbitrary<bool>();
+    training.dense_feature_gradient = *rc::gen::arbitrary<bool>();
+    if (*rc::gen::arbitrary<bool>()) {
+        training.dense_sharding = DenseSharding::kFsdp;
+        training.parameter_prefetch = static_cast<int>(number(0, 15));
+        training.wire_formats.parameter_all_gather = format();
+        training.wire_formats.gradient_reduce_scatter = format();
+    } else {
+        training.wire_formats.all_reduce = format();
+        if (*rc::gen::arbitrary<bool>()) {
+            training.gradient_buckets = GradientBuckets{
+                .size = Bytes(number(1, 5000)),
+                .order = *rc::gen::element(BucketOrder::kForward, BucketOrder::kReverse)};
+        }
+    }
+    if (training.parallelism == Parallelism::kHybrid) {
+        training.sharding.plan = *rc::gen::element(ShardingMethod::kRoundRobin, ShardingMethod::kPlanner);
+        training.sharding.data_parallel_up_to = Bytes(number(0, 500));
+        training.sharding.row_wise_from = Bytes(number(1, 3000));
+        training.sharding.ranks_per_host = 2;
+        training.sharding.tables = {{.sharding = TableSharding::kTableRowWise}};
+        training.wire_formats.forward_all_to_all = format();
+    }
+    const Device device{.peak = 3_TFLOPS, .memory_bandwidth = 7_Gbps};
+    const auto ranks = static_cast<std::size_t>(2 * number(1, 5));
+    RC_ASSERT(problems(training, model, ranks).empty());
+    RC_ASSERT(problems(device, training, model).empty());
+    const Program program = build_dlrm_program(model, training, device, ranks);
+    program.check();
+    std::array<Bytes, system::kCollectiveKinds> traffic{};
+    for (const Operation& operation : program.operations) {
+        if (!operation.is_compute()) {
+            traffic[static_cast<std::size_t>(operation.collective().kind)] += operation.collective().size;
+        }
+    }
+    const DlrmSummary summary = summarise(model, training, device, ranks);
+    for (std::size_t kind = 0; kind < traffic.size(); ++kind) {
+        RC_ASSERT(traffic[kind] == training.iterations * summary.traffic[kind]);
     }
 }
 
