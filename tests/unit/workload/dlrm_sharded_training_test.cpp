@@ -422,18 +422,20 @@ TEST_F(ShardedTraining, TablesMeasuredTwiceOrTooFew) {
     EXPECT_EQ(found, (Keys{"tables.samples", "tables.forward", "layers.Embedding"}));
 }
 
+/// Of the whole interval from the first case on.
+std::int64_t number(std::int64_t from, std::int64_t end) {
+    return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(from, end));
+}
+
 /// Whatever the sharding: what the ranks send of pooled embeddings is what they need, and what they look up.
 RC_GTEST_PROP(ShardedTrainingProperty, ExchangesConserveBytes, ()) {
-    const auto number = [](std::int64_t from, std::int64_t end) {
-        return *rc::gen::inRange<std::int64_t>(from, end);
-    };
     DlrmModel model;
     model.dense_features = 3;
     model.bottom_mlp = {number(1, 20)};
     model.top_mlp = {1};
     model.interaction = Interaction::kConcatenation;
     std::vector<std::int64_t> dimensions;
-    for (std::int64_t i = number(1, 12); i > 0; --i) {
+    for (std::int64_t tables = number(1, 12); tables > 0; --tables) {
         dimensions.push_back(number(1, 50));
     }
     model.tables = {{.count = static_cast<std::int64_t>(dimensions.size()),
@@ -467,9 +469,6 @@ RC_GTEST_PROP(ShardedTrainingProperty, ExchangesConserveBytes, ()) {
 /// Whatever the dense gradients, the sharding and the formats: the program is sound, its iterations are alike, and
 /// its collectives sum up to the summary's traffic.
 RC_GTEST_PROP(ShardedTrainingProperty, SummaryCountsWhatTheProgramDoes, ()) {
-    const auto number = [](std::int64_t from, std::int64_t end) {
-        return *rc::gen::inRange<std::int64_t>(from, end);
-    };
     const auto format = [] {
         return *rc::gen::element(std::optional<WireFormat>(), std::optional(WireFormat::kInt8),
                                  std::optional(WireFormat::kFp16), std::optional(WireFormat::kFp32));

@@ -123,10 +123,17 @@ TEST(Placement, ASearchCutShortSaysSo) {
     EXPECT_EQ(cut.nodes, 3);
 }
 
+/// Of the whole interval from the first case on.
+std::int64_t number(std::int64_t from, std::int64_t end) {
+    return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(from, end));
+}
+
 RC_GTEST_PROP(PlacementProperty, GreedyIsWithinGrahamsBoundOfTheLeast, ()) {
-    const auto ranks = *rc::gen::inRange<std::size_t>(1, 4);
-    const auto costs = *rc::gen::container<std::vector<std::int64_t>>(
-        *rc::gen::inRange<std::size_t>(1, 8), rc::gen::inRange<std::int64_t>(0, 50));
+    const auto ranks = static_cast<std::size_t>(number(1, 5));
+    std::vector<std::int64_t> costs;
+    for (std::int64_t items = number(1, 8); items > 0; --items) {
+        costs.push_back(number(0, 50));
+    }
     const PlacementProblem problem = problem_of(costs, ranks);
     const std::int64_t least = *least_makespan(problem);
     const Placement greedy = place_greedily(problem);
@@ -141,18 +148,16 @@ RC_GTEST_PROP(PlacementProperty, GreedyIsWithinGrahamsBoundOfTheLeast, ()) {
 }
 
 RC_GTEST_PROP(PlacementProperty, MemoryAndLoadsBeforehandAreRespected, ()) {
-    const auto ranks = *rc::gen::inRange<std::size_t>(1, 4);
-    const auto number = [](std::int64_t end) { return *rc::gen::inRange<std::int64_t>(0, end); };
+    const auto ranks = static_cast<std::size_t>(number(1, 4));
     PlacementProblem problem = problem_of({}, ranks);
     for (std::size_t rank = 0; rank < ranks; ++rank) {
-        problem.cost_before[rank] = number(30);
-        problem.memory_before[rank] = Bytes(number(5));
+        problem.cost_before[rank] = number(0, 30);
+        problem.memory_before[rank] = Bytes(number(0, 5));
     }
-    const auto items = *rc::gen::inRange(1, 7);
-    for (int i = 0; i < items; ++i) {
-        problem.items.push_back({.cost = number(40), .memory = Bytes(number(12))});
+    for (std::int64_t items = number(1, 8); items > 0; --items) {
+        problem.items.push_back({.cost = number(0, 40), .memory = Bytes(number(0, 12))});
     }
-    problem.memory = Bytes(10 + number(20));
+    problem.memory = Bytes(10 + number(0, 20));
     const std::optional<std::int64_t> least = least_makespan(problem);
     const Placement exact = place_exactly(problem);
     RC_ASSERT(exact.found() == least.has_value());

@@ -189,12 +189,14 @@ TEST_F(ShardingTest, RulesThatCannotBe) {
               Keys{"sharding.tables.0.hosts.0"});
 }
 
+/// Of the whole interval from the first case on.
+std::int64_t number(std::int64_t from, std::int64_t end) {
+    return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(from, end));
+}
+
 /// Whatever the plan: every column of every table lies somewhere exactly once, and all memory is that of the
 /// tables, copies and rounded-up shares of rows apart.
 RC_GTEST_PROP(ShardingProperty, NothingIsLost, ()) {
-    const auto number = [](std::int64_t from, std::int64_t end) {
-        return *rc::gen::inRange<std::int64_t>(from, end);
-    };
     DlrmModel model;
     const std::int64_t count = number(1, 20);
     Values dimensions;

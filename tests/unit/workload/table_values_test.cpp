@@ -122,27 +122,32 @@ TEST(TableValues, DistributionsThatCannotBe) {
     EXPECT_EQ(keys_of(TableValues(ValueDistribution{.max = 8}), kMostDifferentTables + 1), Keys{"rows"});
 }
 
+/// Of the whole interval from the first case on.
+std::int64_t number(std::int64_t from, std::int64_t end) {
+    return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(from, end));
+}
+
 /// Whatever is drawn lies in the interval, on the grid, and has the sum that was asked for.
 RC_GTEST_PROP(TableValuesProperty, KeepIntervalGridAndSum, ()) {
     ValueDistribution d;
     d.shape = *rc::gen::element(DistributionShape::kUniform, DistributionShape::kLogUniform,
                                 DistributionShape::kNormal, DistributionShape::kZipf);
-    d.multiple_of = *rc::gen::inRange<std::int64_t>(1, 9);
-    const std::int64_t low = *rc::gen::inRange<std::int64_t>(1, 1000);
-    const std::int64_t high = low + *rc::gen::inRange<std::int64_t>(0, 100'000'000);
+    d.multiple_of = number(1, 9);
+    const std::int64_t low = number(1, 1000);
+    const std::int64_t high = low + number(0, 100'000'000);
     d.min = low * d.multiple_of;
     d.max = high * d.multiple_of;
     d.seed = *rc::gen::arbitrary<std::int64_t>();
     if (d.shape == DistributionShape::kNormal) {
-        d.deviation = *rc::gen::inRange<std::int64_t>(0, d.max);
+        d.deviation = number(0, d.max);
     }
     if (d.shape == DistributionShape::kZipf) {
-        d.exponent = static_cast<double>(*rc::gen::inRange(1, 3000)) / 1000;
+        d.exponent = static_cast<double>(number(1, 3000)) / 1000;
     }
-    const auto count = *rc::gen::inRange<std::int64_t>(1, 200);
+    const auto count = number(1, 200);
     const bool steered = *rc::gen::arbitrary<bool>();
     if (steered) {
-        d.sum = d.multiple_of * *rc::gen::inRange<std::int64_t>(low * count, high * count + 1);
+        d.sum = d.multiple_of * number(low * count, high * count + 1);
     }
     const TableValues values(d);
     RC_ASSERT(values.problems("rows", count, kLargest).empty());
