@@ -162,6 +162,8 @@ TEST(Run, CollectivesAreCharacterisedByKindAndPhase) {
                 in_histogram += size["messages"].get<std::uint64_t>();
             }
             EXPECT_EQ(phase["messages"], in_histogram);
+            EXPECT_GT(phase["time_s"].get<double>(), 0.0);
+            EXPECT_LE(phase["time_s"].get<double>(), collective["time_s"].get<double>());
         }
         EXPECT_EQ(collective["bytes"], phase_bytes);
         EXPECT_GT(collective["share"].get<double>(), 0.0);
@@ -281,9 +283,15 @@ TEST(Validate, EveryInputFileIsGood) {
     for (const std::string folder : {"models", "clusters", "networks"}) {
         for (const auto& entry : std::filesystem::directory_iterator(inputs + folder)) {
             ++files;
-            std::vector<std::string> arguments{"validate", kQuickstart, "--set"};
-            const bool is_cluster = read_file(entry.path()).find("\nranks:") != std::string::npos ||
-                                    read_file(entry.path()).find("\ninclude:") != std::string::npos;
+            const auto has_key = [text = read_file(entry.path())](const std::string& key) {
+                return text.find("\n" + key + ":") != std::string::npos;
+            };
+            const bool is_flexflow = has_key("bag_size");
+            const bool is_cluster = has_key("ranks") || has_key("include");
+            std::vector<std::string> arguments{
+                "validate",
+                is_flexflow ? ASTROLABE_SOURCE_DIR "/examples/dlrm-opera-study/experiment-16.yaml" : kQuickstart,
+                "--set"};
             if (folder == "models") {
                 arguments.push_back("workload.model=" + entry.path().string());
             } else if (folder == "networks") {
@@ -439,6 +447,33 @@ TEST(Collective, AlgorithmsTakeTheirKeysOnTheCommandLine) {
     EXPECT_EQ(other.exit_code, 3);
     EXPECT_NE(other.err.find("--dimensions:1:1: error[collective.dimensions]"), std::string::npos)
         << other.err;
+}
+
+TEST(Collective, AnUnevenAllToAllIsAsSlowAsItsFullestRank) {
+    // 8 MB over 8 ranks, R = 3: rank 0 has 3 MB for each, 7·3 MB = 21 MB leave it: 1 + 1680 us. The others share
+    // (8 - 3)·8 MB: 5/7 MB for each, so 3 + 6·5/7 MB = 7.286 MB enter a port: less.
+    const std::vector<std::string> arguments{"--kind", "all-to-all-v", "--algorithm", "direct", "--size", "8MB"};
+    std::vector<std::string> uneven = arguments;
+    uneven.insert(uneven.end(), {"--imbalance", "3"});
+    const Json three = collective(uneven);
+    EXPECT_NEAR(three["lower_bound_s"].get<double>(), 1681e-6, 1e-9);
+    EXPECT_GE(three["time_s"].get<double>(), three["lower_bound_s"].get<double>() * (1 - 1e-9));
+    EXPECT_EQ(three["bytes_sent_max_per_rank"], 21'000'000);
+    EXPECT_EQ(three["size_bytes"], 8'000'000);
+    EXPECT_EQ(three["kind"], "all_to_all_v");
+    // Without imbalance it is an all_to_all.
+    EXPECT_EQ(collective(arguments)["time_s"],
+              collective({"--kind", "all-to-all", "--algorithm", "direct", "--size", "8MB"})["time_s"]);
+}
+
+TEST(Collective, PhasesOfAHierarchicalOneTakeTurns) {
+    // 4 x 2 ranks, 8 MB in one chunk, direct inside: reduce_scatter of 8 MB over 4 (6 MB, 480 us + 1), all_reduce of
+    // 2 MB over 2 (2·(80 us + 1)), all_gather back (481 us): 1124 us.
+    const Json phases = collective({"--kind", "all-reduce", "--algorithm",
+                                    "{algorithm: hierarchical, dimension_algorithms: [direct]}", "--size", "8MB",
+                                    "--dimensions", "4x2"});
+    EXPECT_NEAR(phases["time_s"].get<double>(), 1124e-6, 1e-9);
+    EXPECT_EQ(phases["steps"], 4);
 }
 
 }  // namespace

@@ -1,0 +1,277 @@
+/// The trends of the HOTI 2020 study (dlrm-ns3-study, section 7) on its systems at 32 ranks (examples/hoti20), fluid
+/// and congestion-free engines. Every test prints the numbers that it compares.
+#include "collective_time.hpp"
+
+#include <cstdio>
+
+#include <gtest/gtest.h>
+
+#include <astrolabe/experiment/run.hpp>
+
+namespace astrolabe::testing {
+namespace {
+
+struct Outcome {
+    experiment::Experiment experiment;
+    experiment::Run run;
+
+    [[nodiscard]] double total_us() const { return to_nanoseconds(run.execution.total) / 1000; }
+
+    [[nodiscard]] const system::OperationRecord& record(const std::string& operation) const {
+        for (std::size_t i = 0; i < experiment.program.operations.size(); ++i) {
+            if (experiment.program.operations[system::OperationId(i)].name == operation) {
+                return run.execution.operations[system::OperationId(i)];
+            }
+        }
+        throw std::runtime_error("no operation '" + operation + "'");
+    }
+    /// Raw latency in the first iteration: from issue to finish.
+    [[nodiscard]] double latency_us(const std::string& operation) const {
+        return to_nanoseconds(record(operation).last_finish - record(operation).first_issue) / 1000;
+    }
+    /// Mean exposed wait for operations of this name, over all iterations.
+    [[nodiscard]] double exposed_us(const std::string& operation) const {
+        const auto& exposed = run.execution.ranks.front().exposed;
+        const auto found = exposed.find(operation);
+        return found == exposed.end() ? 0.0 : to_nanoseconds(found->second) / 1000;
+    }
+    /// What is not compute, over the total.
+    [[nodiscard]] double exposed_share() const {
+        return 1 - to_nanoseconds(run.execution.ranks.front().compute) / to_nanoseconds(run.execution.total);
+    }
+};
+
+Outcome run_system(const std::string& name, std::vector<std::string> overrides = {}) {
+    const experiment::Components components = experiment::builtin_components();
+    Result<experiment::Experiment> loaded = experiment::load_experiment(
+        ASTROLABE_SOURCE_DIR "/examples/hoti20/" + name + ".yaml", {overrides, std::nullopt}, components);
+    if (!loaded) {
+        throw std::runtime_error(render(loaded.error()));
+    }
+    experiment::Run run = experiment::run_experiment(*loaded, {});
+    std::printf("%-9s", name.c_str());
+    for (const std::string& text : overrides) {
+        std::printf(" %s", text.c_str());
+    }
+    std::printf(": %.1f us\n", to_nanoseconds(run.execution.total) / 1000);
+    return {*std::move(loaded), std::move(run)};
+}
+
+const std::string kOneIteration = "workload.iterations=1";
+
+std::string chunks(int count) {
+    return "cluster.collectives.all_reduce.chunks=" + std::to_string(count);
+}
+
+/// Time of one all-reduce alone on the network of a system.
+double all_reduce_us(const std::string& system, const std::string& algorithm, const std::string& size,
+                     std::uint32_t chunks, const std::string& dimensions = "",
+                     const std::string& backend = "fluid", const std::string& injection_latency = "10ns",
+                     std::uint32_t window = 64) {
+    experiment::CollectiveRequest request;
+    request.kind = "all_reduce";
+    request.algorithm = algorithm;
+    request.sizes = {size};
+    request.network = ASTROLABE_SOURCE_DIR "/examples/hoti20/" + system + ".yaml";
+    request.backend = backend;
+    request.chunks = chunks;
+    request.active_chunks = window;
+    request.dimensions = dimensions;
+    request.injection_latency = injection_latency;
+    const double time = to_nanoseconds(run_collective(request).run.execution.total) / 1000;
+    std::printf("%s, %s, %s in %u chunks, %s, copy %s: %.1f us\n", system.c_str(), algorithm.c_str(), size.c_str(),
+                chunks, backend.c_str(), injection_latency.c_str(), time);
+    return time;
+}
+
+const std::string kBaseline =
+    "{algorithm: hierarchical, optimisation: baseline, dimension_algorithms: [direct, double_binary_tree]}";
+const std::string kLocalFirst =
+    "{algorithm: hierarchical, optimisation: local_bandwidth_aware, dimension_algorithms: [direct, "
+    "double_binary_tree]}";
+
+// 7.1 "the collectives issued first in the backward pass are overtaken and show the longest raw latency among
+// equal-size layers"; "with FIFO this ordering reverses".
+TEST(Hoti20Trends, LifoMakesTheFirstIssuedWaitLongestAndFifoTheLast) {
+    // Top_10 to Top_1 have 2 MiB each and are issued in this order. 256 chunks of each and a window of 64: most
+    // of a collective still waits when the next is issued.
+    const auto latencies = [](const std::string& scheduling) {
+        const Outcome outcome = run_system("flat100g", {kOneIteration, "cluster.scheduling=" + scheduling});
+        std::vector<double> all;
+        for (int layer = 10; layer >= 1; --layer) {
+            all.push_back(outcome.latency_us("Top_" + std::to_string(layer) + ".weight_gradient.all_reduce"));
+        }
+        std::printf("  Top_10 %.1f us … Top_1 %.1f us\n", all.front(), all.back());
+        return all;
+    };
+    const std::vector<double> lifo = latencies("lifo");
+    EXPECT_TRUE(std::is_sorted(lifo.rbegin(), lifo.rend()));  // longest first
+    const std::vector<double> fifo = latencies("fifo");
+    EXPECT_TRUE(std::is_sorted(fifo.begin(), fifo.end()));
+}
+
+// 7.1 "AR(Top_i) > AR(Bottom_i) > AR(Bottom_6) in service time"; "HierOpt < Flat100G; Hier ≈ Flat100G (equal
+// scale-out bytes); Flat800G < Flat100G".
+TEST(Hoti20Trends, AllReducesOrderBySizeAndBySystem) {
+    const double top = all_reduce_us("flat100g", "double_binary_tree", "2MiB", 256);
+    const double bottom = all_reduce_us("flat100g", "double_binary_tree", "512KiB", 64);
+    const double last = all_reduce_us("flat100g", "double_binary_tree", "64KiB", 8);
+    EXPECT_GT(top, bottom);
+    EXPECT_GT(bottom, last);
+    const double fast = all_reduce_us("flat800g", "double_binary_tree", "2MiB", 256);
+    const double baseline = all_reduce_us("hier", kBaseline, "2MiB", 32, "8x4");
+    const double local_first = all_reduce_us("hier", kLocalFirst, "2MiB", 32, "8x4");
+    EXPECT_LT(local_first, top);
+    EXPECT_LT(fast, top);
+    // The whole vector crosses the scale-out of Hier too, by a tree of depth 2 instead of 5 but with a stage of
+    // 64 KiB before it; both are bound by 2S·β.
+    EXPECT_NEAR(baseline / top, 1.0, 0.25);
+    // An eighth of the bytes cross it with HierOpt.
+    EXPECT_LT(local_first, baseline / 3);
+}
+
+// 7.1 "A2A: Hier ≤≈ Flat100G, Flat800G shortest"; "backward A2A ≥≈ forward A2A of pass 1, since top-MLP
+// all-reduces are in flight when it is issued".
+TEST(Hoti20Trends, AllToAllsOrderBySystemAndTheBackwardOneIsSlower) {
+    const std::string forward = "Embedding.forward.all_to_all";
+    const std::string backward = "Embedding.input_gradient.all_to_all";
+    const Outcome flat = run_system("flat100g", {kOneIteration, chunks(64)});
+    const Outcome fast = run_system("flat800g", {kOneIteration, chunks(64)});
+    const Outcome hier = run_system("hieropt", {kOneIteration, chunks(16)});
+    for (const Outcome* outcome : {&flat, &fast, &hier}) {
+        std::printf("  forward %.1f us, backward %.1f us\n", outcome->latency_us(forward),
+                    outcome->latency_us(backward));
+        EXPECT_GE(outcome->latency_us(backward), 0.98 * outcome->latency_us(forward));
+    }
+    EXPECT_LE(hier.latency_us(forward), 1.02 * flat.latency_us(forward));
+    EXPECT_LT(fast.latency_us(forward), hier.latency_us(forward));
+}
+
+// 7.2 "Top_0 stands out among layers"; "A2A is partly exposed: exposure ≈ max(0, A2A raw - bottom MLP - waits)"; "on
+// Flat800G ≈ 0".
+TEST(Hoti20Trends, TopZeroTakesTheWaitForTheAllToAll) {
+    const std::string forward = "Embedding.forward.all_to_all";
+    // Bottom MLP, forward: 2·512·(1600·512 + 5·512² + 512·64) FLOP at 15 TFLOPS = 147.64 us.
+    const double bottom_us = 2.0 * 512 * (1600 * 512 + 5 * 512 * 512 + 512 * 64) / 15e6;
+    const Outcome flat = run_system("flat100g", {kOneIteration, chunks(64)});
+    EXPECT_NEAR(flat.exposed_us(forward), flat.latency_us(forward) - bottom_us, 0.1);
+    EXPECT_EQ(run_system("flat800g", {kOneIteration, chunks(64)}).exposed_us(forward), 0.0);
+    // Over two iterations the wait for the exchange and for its own gradient make Top_0 the layer that waits most.
+    const Outcome two = run_system("flat100g", {chunks(64)});
+    const auto wait_of = [&two](const std::string& layer) {
+        return two.exposed_us(layer + ".weight_gradient.all_reduce");
+    };
+    const double top_0 = two.exposed_us(forward) + wait_of("Top_0");
+    for (int layer = 1; layer <= 11; ++layer) {
+        EXPECT_GT(top_0, wait_of("Top_" + std::to_string(layer)));
+    }
+    for (int layer = 0; layer <= 6; ++layer) {
+        EXPECT_GT(top_0, wait_of("Bottom_" + std::to_string(layer)));
+    }
+}
+
+// 7.3 "Iteration time order: Flat100G and Hier slowest; Flat800G and HierOpt fastest".
+TEST(Hoti20Trends, RateOrLocalReductionMakeTheFastSystems) {
+    const double flat = run_system("flat100g", {chunks(64)}).total_us();
+    const double fast = run_system("flat800g", {chunks(64)}).total_us();
+    const double baseline = run_system("hier", {chunks(16)}).total_us();
+    const double local_first = run_system("hieropt", {chunks(16)}).total_us();
+    for (const double slow : {flat, baseline}) {
+        EXPECT_LT(fast, slow);
+        EXPECT_LT(local_first, slow);
+    }
+}
+
+// 7.3 "Exposed fraction falls monotonically with link rate on the analytical backend": the fluid engine, as the
+// congestion-free one lets all messages of a port pass at once and hides everything here.
+TEST(Hoti20Trends, TheExposedShareFallsWithTheRate) {
+    double last = 1.0;
+    for (const char* rate : {"25Gbps", "50Gbps", "100Gbps", "200Gbps", "400Gbps"}) {
+        const Outcome outcome = run_system(
+            "flat100g", {kOneIteration, chunks(64), std::string("network.link.rate=") + rate});
+        std::printf("  exposed %.3f\n", outcome.exposed_share());
+        EXPECT_LT(outcome.exposed_share(), last);
+        last = outcome.exposed_share();
+    }
+}
+
+// 7.4 "Flat degrades more than hierarchical at high copy latency"; "monotone in d for every system; nearly flat
+// between 0.01 and 1 µs for hierarchical".
+TEST(Hoti20Trends, CopyLatencyCostsFlatMoreThanHierarchical) {
+    const auto times = [](const std::string& system, int count) {
+        std::vector<double> all;
+        for (const char* latency : {"10ns", "1us", "10us", "100us"}) {
+            all.push_back(run_system(system, {kOneIteration, chunks(count),
+                                              std::string("cluster.injection_latency=") + latency})
+                              .total_us());
+        }
+        return all;
+    };
+    // Chunks of the study's size: 8 KiB flat, 64 KiB hierarchical.
+    const std::vector<double> flat = times("flat100g", 256);
+    const std::vector<double> hier = times("hieropt", 32);
+    EXPECT_TRUE(std::is_sorted(flat.begin(), flat.end()));
+    EXPECT_TRUE(std::is_sorted(hier.begin(), hier.end()));
+    EXPECT_GT(flat.back() - flat.front(), hier.back() - hier.front());
+    EXPECT_LT(hier[1] / hier[0], 1.02);
+}
+
+// 7.4 "If copies are serialised per node, A2A on Flat costs 8·127·d and the gap widens further": at 32 ranks and 8
+// chunks every rank copies 8·31 messages one after another.
+TEST(Hoti20Trends, SerialCopiesOfAFlatAllToAllAddUp) {
+    experiment::CollectiveRequest request;
+    request.kind = "all_to_all";
+    request.algorithm = "direct";
+    request.sizes = {"4MiB"};
+    request.network = ASTROLABE_SOURCE_DIR "/examples/hoti20/flat800g.yaml";
+    request.chunks = 8;
+    request.injection_latency = "10us";
+    const double parallel = to_nanoseconds(run_collective(request).run.execution.total) / 1000;
+    request.overrides = {"end_point.copy_engine=serial"};
+    const double serial = to_nanoseconds(run_collective(request).run.execution.total) / 1000;
+    std::printf("all-to-all of 4 MiB, copies of 10 us: parallel %.1f us, serial %.1f us\n", parallel, serial);
+    // 8·31·10 us of copies; the last message of 16 KiB (0.16 us) and 1 us of latency follow, the rest overlaps.
+    EXPECT_NEAR(serial, 8 * 31 * 10 + 1.0 + 16384 * 0.01e-3, 0.05);
+    EXPECT_LT(parallel, serial / 10);
+}
+
+// 7.7 "on the congestion-free backend with d = 0 more chunks never hurt beyond α terms".
+TEST(Hoti20Trends, MoreChunksNeverHurtWithoutCongestionAndCopies) {
+    // All chunks under way: 2·log2 N = 10 messages of a chunk one after another, 10·(1 us + S/C·0.08 ns), or
+    // fewer where the tree is not full.
+    for (const std::uint32_t count : {32U, 128U, 1024U}) {
+        const double time = all_reduce_us("flat100g", "double_binary_tree", "8MiB", count, "",
+                                          "congestion_free", "0", count);
+        EXPECT_LE(time, 10 * (1.0 + 8388608.0 / count * 0.08e-3) + 0.001);
+    }
+    // A window of 64 makes ⌈C/64⌉ waves of it, and 1024 chunks cost more latency than they save.
+    const double waves = all_reduce_us("flat100g", "double_binary_tree", "8MiB", 1024, "", "congestion_free", "0");
+    EXPECT_GT(waves, all_reduce_us("flat100g", "double_binary_tree", "8MiB", 128, "", "congestion_free", "0"));
+    EXPECT_LE(waves, 1024 / 64 * 10 * (1.0 + 8192 * 0.08e-3) + 0.001);
+}
+
+// 7.7 "too few/large chunks leave tree levels and phases idle".
+TEST(Hoti20Trends, AFewLargeChunksLeaveTheTreeIdle) {
+    // One chunk passes 5 levels up and 5 down with the whole vector each; many fill the pipeline.
+    EXPECT_GT(all_reduce_us("flat100g", "double_binary_tree", "8MiB", 1),
+              2 * all_reduce_us("flat100g", "double_binary_tree", "8MiB", 128));
+}
+
+// 7.8 "Bytes: DBT ≤ 2S, A2A 2S(N-1)/N: about equal. Latency: 2·log2 N versus 2 steps"; "A2A wins with small S or high
+// copy latency".
+TEST(Hoti20Trends, DirectExchangeWinsForSmallVectorsAndHighCopyLatency) {
+    // 32 KiB: bytes take 5 us either way; the tree adds 2·5 latencies of 1 us, the exchange 2.
+    EXPECT_LT(all_reduce_us("flat100g", "direct", "32KiB", 1),
+              all_reduce_us("flat100g", "double_binary_tree", "32KiB", 4));
+    EXPECT_LT(all_reduce_us("flat100g", "direct", "2MiB", 8, "", "fluid", "100us"),
+              all_reduce_us("flat100g", "double_binary_tree", "2MiB", 256, "", "fluid", "100us"));
+    // Large ones with free copies: the bytes are about equal, and the tree pays for filling and emptying its five
+    // levels and for its root's port, which bears both directions of two children.
+    const double direct = all_reduce_us("flat100g", "direct", "32MiB", 8);
+    const double tree = all_reduce_us("flat100g", "double_binary_tree", "32MiB", 512);
+    EXPECT_LT(direct, tree);
+    EXPECT_GT(direct, 0.8 * tree);
+}
+
+}  // namespace
+}  // namespace astrolabe::testing
