@@ -57,7 +57,7 @@ struct Placement {
 
 enum class PlacementSearch : std::uint8_t { kGreedy, kExact };
 
-inline constexpr std::int64_t kMostPlacementNodes = 1'000'000;
+inline constexpr std::int64_t kMostPlacementNodes = 200'000;
 
 /// Requires at least one item. The sum of all costs and that of all sizes must fit their types.
 [[nodiscard]] Placement place_greedily(const PlacementProblem& problem);
