@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <astrolabe/ns3/components.hpp>
+#include <astrolabe/ns3/packet_backend.hpp>
 #include <astrolabe/ns3/tcp_backend.hpp>
 #include <astrolabe/ns3/tcp_options.hpp>
 
@@ -106,9 +107,35 @@ Schema<TcpKeys> tcp_schema() {
     return schema;
 }
 
+Schema<PacketOptions> packet_schema() {
+    Schema<PacketOptions> schema("packet", "lean packet engine on ns-3's event loop: every packet and queue");
+    schema.optional("mtu", &PacketOptions::mtu, "payload of a full packet", {Bytes(1), {}})
+        .optional("header", &PacketOptions::header, "of a data packet on the wire, beside its payload",
+                  {Bytes(1), {}})
+        .optional("ack_size", &PacketOptions::ack_size, "of an acknowledgement on the wire", {Bytes(1), {}})
+        .optional("window", &PacketOptions::window,
+                  "most payload of a pair of hosts that is not acknowledged; always one packet",
+                  {Bytes(1), {}})
+        .optional("ack_every", &PacketOptions::ack_every, "packets per acknowledgement", {1, 1'000'000})
+        .optional("timeout", &PacketOptions::timeout,
+                  "without an acknowledgement before packets are sent again")
+        .optional("buffer_sharing", &PacketOptions::buffer_sharing,
+                  "how the ports of a switch share its packet memory")
+        .check([](const PacketOptions& options) { return problems(options); });
+    return schema;
+}
+
 }  // namespace
 
 void register_backends(Registry<network::BackendMaker>& registry) {
+    registry.add<PacketOptions>(packet_schema(), [](const PacketOptions& options) {
+        network::BackendMaker maker;
+        maker.refusal = [options](const network::Fabric& fabric) { return refusal(fabric, options); };
+        maker.make = [options](std::shared_ptr<const network::Fabric> fabric, std::uint64_t seed) {
+            return std::make_unique<PacketBackend>(std::move(fabric), options, seed);
+        };
+        return maker;
+    });
     registry.add<TcpKeys>(tcp_schema(), [](const TcpKeys& keys) {
         TcpOptions options = keys;
         options.attributes = keys.ns3.attributes;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "attributes.hpp"
 #include "ns3_network.hpp"
+#include "simulator_scope.hpp"
 #include "tcp-peer-demux.h"
 #include "tcp_connection.hpp"
 
@@ -9,8 +10,6 @@
 #include <vector>
 
 #include <ns3/inet-socket-address.h>
-#include <ns3/node-list.h>
-#include <ns3/rng-seed-manager.h>
 #include <ns3/simulator.h>
 #include <ns3/tcp-l4-protocol.h>
 
@@ -28,23 +27,6 @@ namespace {
 /// A host listens for each of its peers on a port of its own, below the ports that requests come from.
 constexpr std::uint32_t kFirstPort = 1024;
 constexpr std::uint32_t kPorts = 49'152 - kFirstPort;
-constexpr const char* kScheduler = "ns3::PriorityQueueScheduler";
-
-/// The one ns-3 simulation of the process, with time in picoseconds: first made, last destroyed.
-class SimulatorScope {
-public:
-    explicit SimulatorScope(std::uint64_t seed) {
-        ASTROLABE_ASSERT(sim::NodeList::GetNNodes() == 0, "one ns-3 simulation lives in a process at a time");
-        use_picoseconds();
-        sim::RngSeedManager::SetRun(seed);
-        sim::ObjectFactory scheduler;
-        scheduler.SetTypeId(kScheduler);
-        sim::Simulator::SetScheduler(scheduler);
-    }
-    ~SimulatorScope() { sim::Simulator::Destroy(); }
-    SimulatorScope(const SimulatorScope&) = delete;
-    SimulatorScope& operator=(const SimulatorScope&) = delete;
-};
 
 TcpOptions checked(TcpOptions options, const network::Fabric& fabric) {
     const auto found = problems(options);

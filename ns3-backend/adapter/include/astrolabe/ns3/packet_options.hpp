@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/// What can be chosen about the packet backend, and whether a choice can be run.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <astrolabe/core/parameter_problem.hpp>
+#include <astrolabe/core/units.hpp>
+#include <astrolabe/network/fabric.hpp>
+#include <astrolabe/ns3/tcp_options.hpp>
+
+namespace astrolabe::ns3 {
+
+struct PacketOptions {
+    Bytes mtu = Bytes(4096);          ///< payload of a full packet
+    /// Of a data packet on the wire: Ethernet with preamble, gap and check sum 38, IPv4 20, UDP 8, BTH 12,
+    /// ICRC 4.
+    Bytes header = Bytes(82);
+    Bytes ack_size = Bytes(84);       ///< of an acknowledgement: the smallest Ethernet frame, preamble and gap
+    Bytes window = Bytes(500'000);    ///< most payload of a pair that is not acknowledged
+    std::uint32_t ack_every = 16;     ///< packets per acknowledgement
+    Time timeout = Time(1'000'000'000);  ///< without an acknowledgement before packets are sent again
+    BufferSharing buffer_sharing = BufferSharing::kPerPort;
+};
+
+[[nodiscard]] std::vector<ParameterProblem> problems(const PacketOptions& options);
+
+/// Why the packet backend cannot run `fabric`, or nothing.
+[[nodiscard]] std::optional<std::string> refusal(const network::Fabric& fabric, const PacketOptions& options);
+
+}  // namespace astrolabe::ns3

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef PACKET_NODE_H
+#define PACKET_NODE_H
+
+#include "packet-port.h"
+
+#include <cstdint>
+#include <deque>
+
+namespace ns3
+{
+
+/// Which way packets go.
+class PacketRouter
+{
+  public:
+    virtual ~PacketRouter() = default;
+    /// The port of `node` that leads to the packet's destination, or null if none does.
+    virtual PacketPort* Route(uint32_t node, const PacketDescriptor& packet) = 0;
+};
+
+/// What takes in the packets that have reached their destination.
+class PacketSink
+{
+  public:
+    virtual ~PacketSink() = default;
+    virtual void Take(uint32_t packet) = 0;
+};
+
+/**
+ * A host or a switch: a packet for itself goes to the sink, any other is at once in the queue of the port it
+ * leaves by. It has arrived whole before (store and forward); forwarding itself takes no time, which belongs
+ * to the latency of the link. Hosts forward too, as those of a torus must.
+ */
+class PacketNode
+{
+  public:
+    PacketNode(uint32_t number, PacketContext& context, PacketRouter& router, PacketSink& sink)
+        : m_number(number),
+          m_context(context),
+          m_router(router),
+          m_sink(sink)
+    {
+    }
+
+    PacketNode(const PacketNode&) = delete;
+    PacketNode& operator=(const PacketNode&) = delete;
+
+    uint32_t
+    GetNumber() const
+    {
+        return m_number;
+    }
+
+    /// A packet whose `arrival` is now.
+    void Receive(uint32_t packet);
+    /// Sends a packet of this node on, or drops it where no way leads to its destination.
+    void Forward(uint32_t packet);
+
+  private:
+    uint32_t m_number;
+    PacketContext& m_context;
+    PacketRouter& m_router;
+    PacketSink& m_sink;
+};
+
+} // namespace ns3
+
+#endif /* PACKET_NODE_H */

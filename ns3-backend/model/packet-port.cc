@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "packet-port.h"
+
+#include "packet-node.h"
+
+#include "ns3/assert.h"
+#include "ns3/nstime.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+
+PacketPort::PacketPort(PacketContext& context, PacketNode& to, uint64_t bitsPerSecond, int64_t latency)
+    : m_context(context),
+      m_to(to),
+      m_bitsPerSecond(bitsPerSecond),
+      m_latency(latency)
+{
+    NS_ASSERT_MSG(bitsPerSecond > 0 && latency >= 0, "a link carries something, and not into the past");
+}
+
+void
+PacketPort::SetLimit(uint64_t limit)
+{
+    m_limit = limit;
+}
+
+void
+PacketPort::SetMemory(PacketMemory* memory)
+{
+    m_memory = memory;
+    memory->ports.push_back(this);
+}
+
+void
+PacketPort::SetSource(PacketSource* source)
+{
+    m_source = source;
+}
+
+const PacketPort::Counters&
+PacketPort::GetCounters() const
+{
+    return m_counters;
+}
+
+void
+PacketPort::Append(List& list, uint32_t packet)
+{
+    m_context.pool[packet].next = PACKET_NONE;
+    if (list.head == PACKET_NONE)
+    {
+        list.head = packet;
+    }
+    else
+    {
+        m_context.pool[list.tail].next = packet;
+    }
+    list.tail = packet;
+}
+
+uint32_t
+PacketPort::TakeFirst(List& list)
+{
+    const uint32_t packet = list.head;
+    list.head = m_context.pool[packet].next;
+    return packet;
+}
+
+uint32_t
+PacketPort::Leave(List& list)
+{
+    const uint32_t packet = TakeFirst(list);
+    const uint32_t bytes = m_context.pool[packet].bytes;
+    m_waiting -= bytes;
+    if (m_memory != nullptr)
+    {
+        m_memory->used -= bytes;
+    }
+    return packet;
+}
+
+bool
+PacketPort::HasRoom(uint32_t bytes, int64_t now)
+{
+    if (m_limit > 0 && m_waiting + bytes > m_limit)
+    {
+        return false;
+    }
+    if (m_memory == nullptr || m_memory->used + bytes <= m_memory->capacity)
+    {
+        return true;
+    }
+    // Packets may have left other ports that had no reason to look.
+    for (PacketPort* port : m_memory->ports)
+    {
+        port->Advance(now);
+    }
+    return m_memory->used + bytes <= m_memory->capacity;
+}
+
+void
+PacketPort::Enqueue(uint32_t packet)
+{
+    const PacketDescriptor& descriptor = m_context.pool[packet];
+    const int64_t now = descriptor.arrival;
+    Advance(now);
+    if (m_freeAt <= now)
+    {
+        // Idle: nothing waits, and the packet does not either.
+        Transmit(packet, now);
+        return;
+    }
+    if (!HasRoom(descriptor.bytes, now))
+    {
+        ++m_counters.drops;
+        ++m_context.drops;
+        m_context.pool.Free(packet);
+        return;
+    }
+    m_waiting += descriptor.bytes;
+    m_counters.peakBytes = std::max(m_counters.peakBytes, m_waiting);
+    if (m_memory != nullptr)
+    {
+        m_memory->used += descriptor.bytes;
+    }
+    Append(descriptor.kind == PacketDescriptor::Kind::DATA ? m_data : m_acks, packet);
+}
+
+void
+PacketPort::Offer(uint64_t offer, int64_t now)
+{
+    Advance(now);
+    if (m_offeredCount == m_offered.size())
+    {
+        std::vector<Offered> larger(std::max<std::size_t>(4, 2 * m_offered.size()));
+        for (std::size_t i = 0; i < m_offeredCount; ++i)
+        {
+            larger[i] = m_offered[(m_firstOffered + i) % m_offered.size()];
+        }
+        m_offered = std::move(larger);
+        m_firstOffered = 0;
+    }
+    m_offered[(m_firstOffered + m_offeredCount) % m_offered.size()] = {offer, now};
+    ++m_offeredCount;
+    Advance(now);
+}
+
+uint32_t
+PacketPort::Next(int64_t& start)
+{
+    if (m_acks.head != PACKET_NONE)
+    {
+        return Leave(m_acks);
+    }
+    if (m_data.head == PACKET_NONE || m_ownTurn)
+    {
+        m_ownTurn = false;
+        const uint32_t packet = NextOfSource(start);
+        if (packet != PACKET_NONE || m_data.head == PACKET_NONE)
+        {
+            return packet;
+        }
+    }
+    m_ownTurn = true;
+    return Leave(m_data);
+}
+
+uint32_t
+PacketPort::NextOfSource(int64_t& start)
+{
+    while (m_offeredCount > 0)
+    {
+        const Offered first = m_offered[m_firstOffered];
+        m_firstOffered = (m_firstOffered + 1) % m_offered.size();
+        --m_offeredCount;
+        const int64_t from = std::max(start, first.since);
+        uint32_t packet = PACKET_NONE;
+        if (m_source->TakePacket(first.offer, from, packet))
+        {
+            m_offered[(m_firstOffered + m_offeredCount) % m_offered.size()] = {first.offer, from};
+            ++m_offeredCount;
+        }
+        if (packet != PACKET_NONE)
+        {
+            start = from;
+            return packet;
+        }
+    }
+    return PACKET_NONE;
+}
+
+void
+PacketPort::Advance(int64_t now)
+{
+    while (m_freeAt <= now)
+    {
+        int64_t start = m_freeAt;
+        const uint32_t packet = Next(start);
+        if (packet == PACKET_NONE)
+        {
+            return;
+        }
+        Transmit(packet, start);
+    }
+}
+
+int64_t
+PacketPort::Serialization(uint32_t bytes)
+{
+    if (bytes != m_lastBytes)
+    {
+        constexpr uint64_t BIT_PICOSECONDS = 8'000'000'000'000; // in a byte, at 1 bit/s
+        const auto product = static_cast<unsigned __int128>(bytes) * BIT_PICOSECONDS;
+        m_lastBytes = bytes;
+        m_lastSerialization = static_cast<int64_t>((product + m_bitsPerSecond - 1) / m_bitsPerSecond);
+    }
+    return m_lastSerialization;
+}
+
+void
+PacketPort::Transmit(uint32_t packet, int64_t start)
+{
+    PacketDescriptor& descriptor = m_context.pool[packet];
+    m_freeAt = start + Serialization(descriptor.bytes);
+    descriptor.arrival = m_freeAt + m_latency;
+    m_counters.carriedBytes += descriptor.bytes;
+    m_counters.dataPackets += descriptor.kind == PacketDescriptor::Kind::DATA ? 1 : 0;
+    Append(m_underWay, packet);
+    if (!m_isPending)
+    {
+        ScheduleArrival();
+    }
+}
+
+void
+PacketPort::ScheduleArrival()
+{
+    m_isPending = true;
+    const int64_t delay = m_context.pool[m_underWay.head].arrival - Simulator::Now().GetTimeStep();
+    Simulator::Schedule(TimeStep(static_cast<uint64_t>(delay)), Ptr<EventImpl>(this));
+}
+
+void
+PacketPort::Notify()
+{
+    const uint32_t packet = TakeFirst(m_underWay);
+    m_isPending = false;
+    Advance(m_context.pool[packet].arrival);
+    if (!m_isPending && m_underWay.head != PACKET_NONE)
+    {
+        ScheduleArrival();
+    }
+    m_to.Receive(packet);
+}
+
+} // namespace ns3

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef PACKET_PORT_H
+#define PACKET_PORT_H
+
+#include "packet-pool.h"
+
+#include "ns3/event-impl.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace ns3
+{
+
+class PacketNode;
+class PacketPort;
+
+/// What every port of a fabric shares.
+struct PacketContext
+{
+    PacketPool pool;
+    uint64_t drops{0};
+};
+
+/// Where the host's own packets come from: made when the port is ready to send them, not before.
+class PacketSource
+{
+  public:
+    virtual ~PacketSource() = default;
+    /// What was offered sends a packet at `when`. `packet` is none if it has nothing to send after all.
+    /// \returns whether it stays on offer.
+    virtual bool TakePacket(uint64_t offer, int64_t when, uint32_t& packet) = 0;
+};
+
+/**
+ * Packet memory that several ports draw on, byte-exact. A packet takes its size on the wire while it waits;
+ * the packet being serialised has left the memory.
+ */
+struct PacketMemory
+{
+    uint64_t capacity{0}; //!< 0: unlimited
+    uint64_t used{0};     //!< by packets whose ports have not looked whether they left
+    std::vector<PacketPort*> ports;
+};
+
+/**
+ * An output port: a queue, and the link behind it.
+ *
+ * Two classes are served in strict order: acknowledgements, then data. Data that waits in the port (packets
+ * that cross this node) and data that the host itself has to send alternate. Within a class packets leave in
+ * the order in which they came; queue pairs of the host take turns.
+ *
+ * One event per packet and hop. A packet of n bytes that starts at s leaves the port at s + 8n/rate, rounded
+ * up to a picosecond, and has arrived at the other end `latency` later; only that arrival is an event, and
+ * only that of the first packet under way is ever pending. When the next transmission starts follows from
+ * what was in the queue at that moment, so a port finds out late but exactly: `Advance(now)` makes up for all
+ * starts until now, and everything that changes or reads the queue calls it first.
+ */
+class PacketPort final : public EventImpl
+{
+  public:
+    struct Counters
+    {
+        uint64_t carriedBytes{0}; //!< on the wire
+        uint64_t dataPackets{0};
+        uint64_t drops{0};
+        uint64_t peakBytes{0}; //!< waiting
+    };
+
+    PacketPort(PacketContext& context, PacketNode& to, uint64_t bitsPerSecond, int64_t latency);
+    PacketPort(const PacketPort&) = delete;
+    PacketPort& operator=(const PacketPort&) = delete;
+
+    /// Tail drop beyond `limit` waiting bytes; 0: no limit of its own.
+    void SetLimit(uint64_t limit);
+    /// Draws on `memory` beside its own limit.
+    void SetMemory(PacketMemory* memory);
+    void SetSource(PacketSource* source);
+
+    /// The packet, whose `arrival` at this node is now, goes into the queue, or is dropped.
+    void Enqueue(uint32_t packet);
+    /// The source has something to send as of now; it is asked with the same `offer` when its turn comes.
+    void Offer(uint64_t offer, int64_t now);
+    /// Starts the transmissions that begin until `now`.
+    void Advance(int64_t now);
+
+    const Counters& GetCounters() const;
+
+  protected:
+    /// The first packet under way arrives.
+    void Notify() override;
+
+  private:
+    struct List
+    {
+        uint32_t head{PACKET_NONE};
+        uint32_t tail{PACKET_NONE};
+    };
+    struct Offered
+    {
+        uint64_t offer;
+        int64_t since;
+    };
+
+    void Append(List& list, uint32_t packet);
+    uint32_t TakeFirst(List& list);
+    uint32_t Leave(List& list);
+    bool HasRoom(uint32_t bytes, int64_t now);
+    uint32_t Next(int64_t& start);
+    uint32_t NextOfSource(int64_t& start);
+    void Transmit(uint32_t packet, int64_t start);
+    int64_t Serialization(uint32_t bytes);
+    void ScheduleArrival();
+
+    PacketContext& m_context;
+    PacketNode& m_to;
+    PacketSource* m_source{nullptr};
+    PacketMemory* m_memory{nullptr};
+    uint64_t m_bitsPerSecond;
+    int64_t m_latency;
+    uint64_t m_limit{0};
+    int64_t m_freeAt{0}; //!< the end of the last transmission
+    uint64_t m_waiting{0}; //!< bytes
+    List m_acks;
+    List m_data;
+    List m_underWay; //!< on the link, by arrival
+    std::vector<Offered> m_offered; //!< a ring
+    std::size_t m_firstOffered{0};
+    std::size_t m_offeredCount{0};
+    bool m_ownTurn{false}; //!< the host's own data goes before data in the queue
+    bool m_isPending{false};
+    uint32_t m_lastBytes{0}; //!< serialisation is computed once for packets of one size
+    int64_t m_lastSerialization{0};
+    Counters m_counters;
+};
+
+} // namespace ns3
+
+#endif /* PACKET_PORT_H */

@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "packet-transport.h"
+
+#include "ns3/assert.h"
+#include "ns3/nstime.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+
+namespace
+{
+
+constexpr int64_t MOST_BACKOFF = 64;
+
+/// Two numbers in one.
+uint64_t
+KeyOf(uint32_t high, uint32_t low)
+{
+    return uint64_t{high} << 32 | low;
+}
+
+} // namespace
+
+PacketTransport::PacketTransport(const PacketTransportParameters& parameters,
+                                 PacketContext& context,
+                                 PacketRouter& router,
+                                 std::deque<PacketNode>& nodes,
+                                 PacketTransportClient& client)
+    : m_parameters(parameters),
+      m_context(context),
+      m_router(router),
+      m_nodes(nodes),
+      m_client(client),
+      m_windowPackets(std::max<uint64_t>(1, parameters.window / parameters.mtu)),
+      m_ackEvery(static_cast<uint32_t>(
+          std::min<uint64_t>(parameters.ackEvery, std::max<uint64_t>(1, m_windowPackets / 2))))
+{
+    NS_ASSERT_MSG(parameters.mtu > 0 && parameters.ackEvery > 0 && parameters.timeout > 0,
+                  "packets carry something and are acknowledged some time");
+}
+
+uint32_t
+PacketTransport::Find(uint32_t source, uint32_t destination)
+{
+    const auto [entry, isNew] = m_pairOf.try_emplace(KeyOf(source, destination), 0);
+    if (isNew)
+    {
+        if (m_freePairs.empty())
+        {
+            m_freePairs.push_back(static_cast<uint32_t>(m_pairs.size()));
+            m_pairs.emplace_back();
+        }
+        entry->second = m_freePairs.back();
+        m_freePairs.pop_back();
+        QueuePair& pair = m_pairs[entry->second];
+        const uint32_t incarnation = pair.incarnation;
+        std::vector<bool> early = std::move(pair.early);
+        pair = QueuePair();
+        pair.incarnation = incarnation;
+        pair.early = std::move(early);
+        pair.source = source;
+        pair.destination = destination;
+        pair.timeout = m_parameters.timeout;
+        if (m_parameters.isReordered)
+        {
+            pair.early.assign(m_windowPackets, false);
+        }
+    }
+    return entry->second;
+}
+
+void
+PacketTransport::Release(uint32_t index)
+{
+    QueuePair& pair = m_pairs[index];
+    m_pairOf.erase(KeyOf(pair.source, pair.destination));
+    ++pair.incarnation;
+    m_freePairs.push_back(index);
+}
+
+PacketTransport::Message&
+PacketTransport::AddMessage(uint32_t& number)
+{
+    if (m_freeMessage == PACKET_NONE)
+    {
+        number = static_cast<uint32_t>(m_messages.size());
+        m_messages.emplace_back();
+    }
+    else
+    {
+        number = m_freeMessage;
+        m_freeMessage = m_messages[number].next;
+    }
+    return m_messages[number];
+}
+
+void
+PacketTransport::RemoveMessage(uint32_t number)
+{
+    m_messages[number].next = m_freeMessage;
+    m_freeMessage = number;
+}
+
+void
+PacketTransport::Send(const PacketMessage& message)
+{
+    const uint32_t index = Find(message.source, message.destination);
+    uint32_t number = PACKET_NONE;
+    Message& own = AddMessage(number);
+    QueuePair& pair = m_pairs[index];
+    own.message = message;
+    own.order = m_nextOrder++;
+    own.first = pair.end;
+    own.packets = std::max<uint64_t>(1, (message.bytes + m_parameters.mtu - 1) / m_parameters.mtu);
+    own.next = PACKET_NONE;
+    pair.end += own.packets;
+    if (pair.oldest == PACKET_NONE)
+    {
+        pair.oldest = number;
+    }
+    else
+    {
+        m_messages[pair.newest].next = number;
+    }
+    pair.newest = number;
+    pair.sending = pair.sending == PACKET_NONE ? number : pair.sending;
+    pair.receiving = pair.receiving == PACKET_NONE ? number : pair.receiving;
+    ++m_outstanding;
+    Offer(index);
+}
+
+bool
+PacketTransport::CanSend(const QueuePair& pair) const
+{
+    return pair.next < pair.end && pair.next - pair.acknowledged < m_windowPackets;
+}
+
+void
+PacketTransport::Offer(uint32_t index)
+{
+    QueuePair& pair = m_pairs[index];
+    if (pair.isOffered || !CanSend(pair))
+    {
+        return;
+    }
+    PacketDescriptor first{};
+    first.source = pair.source;
+    first.destination = pair.destination;
+    first.queuePair = index;
+    first.sequence = pair.next;
+    first.kind = PacketDescriptor::Kind::DATA;
+    PacketPort* port = m_router.Route(pair.source, first);
+    if (port == nullptr)
+    {
+        return; // nowhere to go: the messages wait for ever
+    }
+    pair.isOffered = true;
+    port->Offer(KeyOf(pair.incarnation, index), Simulator::Now().GetTimeStep());
+}
+
+uint32_t
+PacketTransport::PayloadOf(const Message& message, uint64_t packet) const
+{
+    const uint64_t before = (packet - message.first) * m_parameters.mtu;
+    return static_cast<uint32_t>(std::min<uint64_t>(m_parameters.mtu, message.message.bytes - before));
+}
+
+bool
+PacketTransport::TakePacket(uint64_t offer, int64_t when, uint32_t& packet)
+{
+    const auto queuePair = static_cast<uint32_t>(offer);
+    QueuePair& pair = m_pairs[queuePair];
+    if (pair.incarnation != offer >> 32)
+    {
+        return false;
+    }
+    if (!CanSend(pair))
+    {
+        pair.isOffered = false; // acknowledged since it was sent again
+        return false;
+    }
+    const uint64_t sequence = pair.next++;
+    while (sequence >= m_messages[pair.sending].first + m_messages[pair.sending].packets)
+    {
+        pair.sending = m_messages[pair.sending].next;
+    }
+    packet = m_context.pool.Allocate();
+    PacketDescriptor& descriptor = m_context.pool[packet];
+    descriptor.bytes = m_parameters.header + PayloadOf(m_messages[pair.sending], sequence);
+    descriptor.source = pair.source;
+    descriptor.destination = pair.destination;
+    descriptor.queuePair = queuePair;
+    descriptor.incarnation = pair.incarnation;
+    descriptor.sequence = sequence;
+    descriptor.arrival = when;
+    descriptor.kind = PacketDescriptor::Kind::DATA;
+    ++m_counters.packets;
+    if (sequence < pair.sent)
+    {
+        ++m_counters.retransmissions;
+    }
+    pair.sent = std::max(pair.sent, sequence + 1);
+    if (m_parameters.isLossy)
+    {
+        StartTimer(queuePair, when);
+    }
+    pair.isOffered = CanSend(pair);
+    return pair.isOffered;
+}
+
+void
+PacketTransport::Take(uint32_t packet)
+{
+    const PacketDescriptor& descriptor = m_context.pool[packet];
+    if (descriptor.incarnation == m_pairs[descriptor.queuePair].incarnation)
+    {
+        if (descriptor.kind == PacketDescriptor::Kind::DATA)
+        {
+            TakeData(packet);
+        }
+        else
+        {
+            TakeAcknowledgement(packet);
+        }
+    }
+    m_context.pool.Free(packet);
+}
+
+bool
+PacketTransport::Accept(QueuePair& pair, uint64_t sequence)
+{
+    if (sequence == pair.expected)
+    {
+        ++pair.expected;
+        pair.hasAsked = false;
+        if (m_parameters.isReordered)
+        {
+            pair.early[sequence % m_windowPackets] = false;
+            while (pair.early[pair.expected % m_windowPackets])
+            {
+                pair.early[pair.expected % m_windowPackets] = false;
+                ++pair.expected;
+            }
+        }
+        return true;
+    }
+    if (sequence > pair.expected && m_parameters.isReordered)
+    {
+        pair.early[sequence % m_windowPackets] = true;
+        return true;
+    }
+    return false;
+}
+
+void
+PacketTransport::TakeData(uint32_t packet)
+{
+    const PacketDescriptor& descriptor = m_context.pool[packet];
+    const uint32_t index = descriptor.queuePair;
+    QueuePair& pair = m_pairs[index];
+    if (!Accept(pair, descriptor.sequence))
+    {
+        if (descriptor.sequence < pair.expected)
+        {
+            Reply(pair, index, PacketDescriptor::Kind::ACK); // sent again: an acknowledgement was late
+        }
+        else if (!pair.hasAsked)
+        {
+            pair.hasAsked = true;
+            Reply(pair, index, PacketDescriptor::Kind::NACK);
+        }
+        return;
+    }
+    const Message& receiving = m_messages[pair.receiving];
+    const bool endsMessage = pair.expected >= receiving.first + receiving.packets;
+    if (++pair.silent >= m_ackEvery || endsMessage)
+    {
+        pair.silent = 0;
+        Reply(pair, index, PacketDescriptor::Kind::ACK);
+    }
+    if (endsMessage)
+    {
+        Deliver(index);
+    }
+}
+
+void
+PacketTransport::Deliver(uint32_t index)
+{
+    // The client may send, which moves queue pairs and messages in memory.
+    for (;;)
+    {
+        QueuePair& pair = m_pairs[index];
+        if (pair.receiving == PACKET_NONE)
+        {
+            return;
+        }
+        const Message& received = m_messages[pair.receiving];
+        if (pair.expected < received.first + received.packets)
+        {
+            return;
+        }
+        const PacketMessage message = received.message;
+        pair.receiving = received.next;
+        --m_outstanding;
+        ++m_counters.messages;
+        m_counters.bytes += message.bytes;
+        m_client.Delivered(message);
+    }
+}
+
+void
+PacketTransport::Reply(const QueuePair& pair, uint32_t index, PacketDescriptor::Kind kind)
+{
+    const uint32_t packet = m_context.pool.Allocate();
+    PacketDescriptor& descriptor = m_context.pool[packet];
+    descriptor.bytes = m_parameters.ackSize;
+    descriptor.source = pair.destination;
+    descriptor.destination = pair.source;
+    descriptor.queuePair = index;
+    descriptor.incarnation = pair.incarnation;
+    descriptor.sequence = pair.expected;
+    descriptor.arrival = Simulator::Now().GetTimeStep();
+    descriptor.kind = kind;
+    m_nodes[pair.destination].Forward(packet);
+}
+
+void
+PacketTransport::TakeAcknowledgement(uint32_t packet)
+{
+    const PacketDescriptor& descriptor = m_context.pool[packet];
+    const uint32_t index = descriptor.queuePair;
+    QueuePair& pair = m_pairs[index];
+    if (descriptor.sequence > pair.acknowledged)
+    {
+        pair.acknowledged = descriptor.sequence;
+        pair.next = std::max(pair.next, pair.acknowledged);
+        pair.timeout = m_parameters.timeout;
+        pair.deadline = Simulator::Now().GetTimeStep() + pair.timeout;
+        while (pair.oldest != PACKET_NONE &&
+               pair.acknowledged >= m_messages[pair.oldest].first + m_messages[pair.oldest].packets)
+        {
+            const uint32_t done = pair.oldest;
+            pair.oldest = m_messages[done].next;
+            pair.sending = pair.sending == done ? pair.oldest : pair.sending;
+            RemoveMessage(done);
+        }
+        if (pair.oldest == PACKET_NONE)
+        {
+            Release(index);
+            return;
+        }
+    }
+    if (descriptor.kind == PacketDescriptor::Kind::NACK && descriptor.sequence >= pair.acknowledged)
+    {
+        GoBack(pair);
+    }
+    Offer(index);
+}
+
+void
+PacketTransport::GoBack(QueuePair& pair)
+{
+    pair.next = pair.acknowledged;
+    pair.sending = pair.oldest;
+}
+
+void
+PacketTransport::StartTimer(uint32_t index, int64_t now)
+{
+    QueuePair& pair = m_pairs[index];
+    if (pair.next - pair.acknowledged == 1)
+    {
+        pair.deadline = now + pair.timeout; // nothing else was under way
+    }
+    if (!pair.hasTimer)
+    {
+        pair.hasTimer = true;
+        const int64_t delay = std::max<int64_t>(0, pair.deadline - Simulator::Now().GetTimeStep());
+        Simulator::Schedule(TimeStep(static_cast<uint64_t>(delay)),
+                            &PacketTransport::CheckTimer,
+                            this,
+                            index,
+                            pair.incarnation);
+    }
+}
+
+void
+PacketTransport::CheckTimer(uint32_t index, uint32_t incarnation)
+{
+    QueuePair& pair = m_pairs[index];
+    if (pair.incarnation != incarnation)
+    {
+        return;
+    }
+    const int64_t now = Simulator::Now().GetTimeStep();
+    pair.hasTimer = false;
+    if (pair.next == pair.acknowledged)
+    {
+        return; // nothing under way: the next packet starts the timer
+    }
+    if (pair.deadline <= now)
+    {
+        ++m_counters.timeouts;
+        pair.timeout = std::min(2 * pair.timeout, MOST_BACKOFF * m_parameters.timeout);
+        GoBack(pair);
+        Offer(index);
+        return;
+    }
+    pair.hasTimer = true;
+    Simulator::Schedule(TimeStep(static_cast<uint64_t>(pair.deadline - now)),
+                        &PacketTransport::CheckTimer,
+                        this,
+                        index,
+                        incarnation);
+}
+
+uint64_t
+PacketTransport::GetOutstandingCount() const
+{
+    return m_outstanding;
+}
+
+std::vector<PacketTransport::Outstanding>
+PacketTransport::GetOutstanding() const
+{
+    std::vector<Outstanding> outstanding;
+    for (const auto& [key, index] : m_pairOf)
+    {
+        const QueuePair& pair = m_pairs[index];
+        for (uint32_t number = pair.receiving; number != PACKET_NONE; number = m_messages[number].next)
+        {
+            const Message& message = m_messages[number];
+            const uint64_t arrived = pair.expected > message.first ? pair.expected - message.first : 0;
+            outstanding.push_back({message.message,
+                                   message.order,
+                                   message.message.bytes - arrived * m_parameters.mtu});
+        }
+    }
+    std::sort(outstanding.begin(), outstanding.end(), [](const Outstanding& a, const Outstanding& b) {
+        return a.order < b.order;
+    });
+    return outstanding;
+}
+
+const PacketTransport::Counters&
+PacketTransport::GetCounters() const
+{
+    return m_counters;
+}
+
+uint64_t
+PacketTransport::GetQueuePairCount() const
+{
+    return m_pairOf.size();
+}
+
+} // namespace ns3
