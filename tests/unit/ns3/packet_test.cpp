@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/// The packet engine against arithmetic: 100 Gb/s, so a byte takes 80 ps; a full packet of 4096 + 82 B takes
+/// 334 240 ps, an acknowledgement of 84 B 6 720 ps; 500 ns a link.
+#include "tcp_fixture.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <astrolabe/network/topologies/fat_tree.hpp>
+#include <astrolabe/network/topologies/torus.hpp>
+#include <astrolabe/ns3/packet_backend.hpp>
+
+namespace astrolabe::ns3 {
+namespace {
+
+constexpr Time kFull = 334'240_ps;
+constexpr Time kAck = 6'720_ps;
+constexpr Time kLatency = 500_ns;
+
+std::vector<Time> times_of(std::shared_ptr<const network::Fabric> fabric, const PacketOptions& options,
+                           const std::vector<std::pair<int, int>>& pairs, Bytes size) {
+    PacketBackend backend(std::move(fabric), options);
+    Recorder recorder(backend);
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        recorder.send(pairs[i].first, pairs[i].second, size, i);
+    }
+    backend.run();
+    EXPECT_EQ(backend.outstanding_messages(), 0U);
+    std::vector<Time> times(pairs.size());
+    for (std::size_t i = 0; i < recorder.tokens.size(); ++i) {
+        times[recorder.tokens[i]] = recorder.times[i];
+    }
+    return times;
+}
+
+// 4096 packets one behind the other, the last once more over the second link.
+TEST(PacketTiming, ALoneMessageIsStoredAndForwarded) {
+    EXPECT_EQ(times_of(star(2), {}, {{0, 1}}, 16_MiB).front(), 4097 * kFull + 2 * kLatency);
+}
+
+// 1 B more than two packets: 4178, 4178 and 83 B. The switch sends the short one when the second is out.
+TEST(PacketTiming, TheLastPacketIsAsShortAsItsPayload) {
+    EXPECT_EQ(times_of(star(2), {}, {{0, 1}}, 8193_B).front(), 3 * kFull + 83 * 80_ps + 2 * kLatency);
+}
+
+TEST(PacketTiming, AnEmptyMessageIsAHeader) {
+    EXPECT_EQ(times_of(star(2), {}, {{0, 1}}, 0_B).front(), 2 * (82 * 80_ps + kLatency));
+}
+
+// A packet at a time: each next one leaves when the acknowledgement of the one before is back.
+TEST(PacketTiming, AWindowOfOnePacketWaitsForEveryAcknowledgement) {
+    PacketOptions options;
+    options.window = 4096_B;
+    const Time there = 2 * (kFull + kLatency);
+    const Time back = 2 * (kAck + kLatency);
+    EXPECT_EQ(times_of(star(2), options, {{0, 1}}, 10 * 4096_B).front(), 10 * there + 9 * back);
+}
+
+// Rates that do not divide the bits of a packet are rounded up, never down: 4178 B at 7 Gb/s are
+// 4 774 857.14… ps.
+TEST(PacketTiming, ALinkNeverCarriesMoreThanItsRate) {
+    const auto fabric = star(2, Bytes(0), {7_Gbps, 500_ns, Bytes(0)});
+    EXPECT_EQ(times_of(fabric, {}, {{0, 1}}, 40'960_B).front(), 11 * 4'774'858_ps + 2 * kLatency);
+}
+
+// Eight senders, one receiver: the port to it never pauses once the first packet is there, so the last byte
+// comes at kFull + 8n·kFull + 2 latencies. Acknowledgements let senders go on 16 packets at a time, so they
+// take turns by 16 packets, and each is done within the last turn of all.
+TEST(PacketTiming, IncastIsWorkConservingAndFair) {
+    std::vector<std::pair<int, int>> pairs;
+    for (int sender = 1; sender <= 8; ++sender) {
+        pairs.emplace_back(sender, 0);
+    }
+    const std::vector<Time> times = times_of(star(9), {}, pairs, 1_MiB);
+    const Time last = *std::max_element(times.begin(), times.end());
+    EXPECT_EQ(last, (1 + 8 * 256) * kFull + 2 * kLatency);
+    for (const Time time : times) {
+        EXPECT_GT(time, last - 8 * 16 * kFull);
+    }
+}
+
+// Two messages of one host share its link packet by packet. The first packet leaves, and its queue pair is in
+// line again, before the second message comes: turns are 0 0 1 0 1 0 1 …, so the first message has the slots
+// 0, 1, 3, …, 509 and ends with slot 509, the second with slot 511; then the second link.
+TEST(PacketTiming, QueuePairsOfAHostTakeTurns) {
+    const std::vector<Time> times = times_of(star(3), {}, {{0, 1}, {0, 2}}, 1_MiB);
+    EXPECT_EQ(times[0], (510 + 1) * kFull + 2 * kLatency);
+    EXPECT_EQ(times[1], (512 + 1) * kFull + 2 * kLatency);
+}
+
+// On a ring of 5, host 0 sends to 2 over host 1, and 1 to 2: the link 1 → 2 alternates, so host 1 is done
+// after about twice its own packets and nobody starves.
+TEST(PacketTiming, HostsForwardBesideWhatTheySend) {
+    network::TorusParameters torus;
+    torus.sizes = {5};
+    torus.link = {.rate = {100_Gbps}, .latency = {500_ns}};
+    const std::vector<Time> times = times_of(build_torus(torus), {}, {{0, 2}, {1, 2}}, 1_MiB);
+    EXPECT_NEAR(to_seconds(times[1]), to_seconds(512 * kFull), to_seconds(6 * kFull));
+    EXPECT_NEAR(to_seconds(times[0]), to_seconds(513 * kFull + 2 * kLatency), to_seconds(6 * kFull));
+}
+
+TEST(PacketStatistics, CountEveryPacketAndHop) {
+    const auto fabric = star(3);
+    PacketBackend backend(fabric, {});
+    Recorder recorder(backend);
+    recorder.send(0, 1, 10 * 4096_B);
+    recorder.send(2, 1, 4096_B);
+    backend.run();
+    const network::NetworkStatistics statistics = backend.statistics();
+    EXPECT_EQ(statistics.packets, 11U);
+    EXPECT_EQ(statistics.packet_hops, 22U);
+    EXPECT_EQ(statistics.bytes_delivered, 11 * 4096_B);
+    EXPECT_EQ(statistics.links[LinkId(0)].carried, 10 * 4178_B);
+    EXPECT_EQ(statistics.links[fabric->link(LinkId(1)).reverse].carried, 11 * 4178_B);
+    EXPECT_EQ(statistics.drops, 0U);
+}
+
+struct LossCase {
+    BufferSharing sharing;
+    bool sprays;
+};
+
+class PacketLoss : public testing::TestWithParam<LossCase> {};
+
+// Eight windows of 122 packets into a port with room for 60 kB: most is lost at first, and every message
+// arrives once, in order, whatever it takes.
+TEST_P(PacketLoss, ScarceMemoryDropsPacketsAndNoMessage) {
+    network::FatTreeParameters tree;
+    tree.k = 4;
+    tree.switch_buffer = 240'000_B;
+    tree.load_balancing = GetParam().sprays ? network::LoadBalancing::kSpray : network::LoadBalancing::kFlowHash;
+    PacketOptions options;
+    options.buffer_sharing = GetParam().sharing;
+    options.timeout = 1_ms;
+    PacketBackend backend(build_fat_tree(tree), options);
+    Recorder recorder(backend);
+    constexpr int kSenders = 8;
+    constexpr int kMessages = 5;
+    for (int message = 0; message < kMessages; ++message) {
+        for (int sender = 1; sender <= kSenders; ++sender) {
+            recorder.send(sender, 0, 300'000_B, static_cast<std::uint64_t>(sender * kMessages + message));
+        }
+    }
+    backend.run();
+    const network::NetworkStatistics statistics = backend.statistics();
+    EXPECT_EQ(backend.outstanding_messages(), 0U);
+    EXPECT_EQ(statistics.bytes_delivered, kSenders * kMessages * 300'000_B);
+    EXPECT_GT(statistics.drops, 0U);
+    EXPECT_GE(statistics.retransmissions, 1U);
+    EXPECT_LE(statistics.queue_peak, 240'000_B);
+    std::vector<std::uint64_t> next(kSenders + 1, 0);
+    ASSERT_EQ(recorder.tokens.size(), static_cast<std::size_t>(kSenders * kMessages));
+    for (const std::uint64_t token : recorder.tokens) {
+        EXPECT_EQ(token % kMessages, next[token / kMessages]++) << "messages of a pair arrive in order";
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PacketLoss,
+                         testing::Values(LossCase{BufferSharing::kPerPort, false},
+                                         LossCase{BufferSharing::kShared, false},
+                                         LossCase{BufferSharing::kShared, true}),
+                         [](const auto& loss) {
+                             return std::string(loss.param.sharing == BufferSharing::kShared ? "Shared"
+                                                                                             : "PerPort") +
+                                    (loss.param.sprays ? "Sprayed" : "ByFlow");
+                         });
+
+// Four paths between hosts of different pods of a k = 4 tree; two flows that share a path by hash take twice
+// as long as when every packet goes its own way.
+TEST(PacketSpraying, SpreadsAFlowOverAllPaths) {
+    network::FatTreeParameters tree;
+    tree.k = 4;
+    tree.load_balancing = network::LoadBalancing::kSpray;
+    std::vector<std::pair<int, int>> pairs;
+    for (int host = 0; host < 4; ++host) {
+        pairs.emplace_back(host, host + 4);
+    }
+    const std::vector<Time> times = times_of(build_fat_tree(tree), {}, pairs, 4_MiB);
+    // 1024 packets over each host link; random choice leaves some queueing, but no path carries two flows.
+    for (const Time time : times) {
+        EXPECT_GE(time, 1024 * kFull + 5 * kFull + 6 * kLatency);
+        EXPECT_LT(to_seconds(time), 1.15 * to_seconds(1024 * kFull));
+    }
+}
+
+// Whatever is sent, with whatever window and memory: every message arrives once, its pair's in order, none
+// faster than its bytes and its path allow, and no link carries more than its rate.
+RC_GTEST_PROP(PacketProperty, EveryMessageArrivesOnceInOrderAndNotTooSoon, ()) {
+    const auto pick = [](auto low, auto end) {
+        return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<decltype(low)>(low, end));
+    };
+    const int hosts = pick(2, 8);
+    PacketOptions options;
+    options.mtu = Bytes(pick(64, 5000));
+    options.window = Bytes(pick(1, 100'000));
+    options.ack_every = static_cast<std::uint32_t>(pick(1, 40));
+    options.timeout = 200_us;
+    options.buffer_sharing = pick(0, 2) == 0 ? BufferSharing::kPerPort : BufferSharing::kShared;
+    const Bytes memory = Bytes(pick(0, 2) * pick(20'000, 200'000));
+    const auto fabric = star(hosts, memory);
+    PacketBackend backend(fabric, options);
+    Recorder recorder(backend);
+    struct Sent {
+        int source;
+        int destination;
+        Bytes size;
+    };
+    std::vector<Sent> sent;
+    const int messages = pick(1, 40);
+    Bytes sum;
+    for (int i = 0; i < messages; ++i) {
+        const int source = pick(0, hosts);
+        const int destination = (source + pick(1, hosts)) % hosts;
+        sent.push_back({source, destination, Bytes(pick(0, 60'000))});
+        sum += sent.back().size;
+        recorder.send(source, destination, sent.back().size, static_cast<std::uint64_t>(i));
+    }
+    backend.run();
+    RC_ASSERT(backend.outstanding_messages() == 0U);
+    RC_ASSERT(recorder.tokens.size() == sent.size());
+    RC_ASSERT(backend.statistics().bytes_delivered == sum);
+    std::vector<std::uint64_t> latest(static_cast<std::size_t>(hosts * hosts), 0);
+    for (std::size_t i = 0; i < sent.size(); ++i) {
+        const std::uint64_t token = recorder.tokens[i];
+        const Sent& message = sent[token];
+        RC_ASSERT(recorder.times[i] >= message.size / 100_Gbps + 2 * kLatency);
+        std::uint64_t& last = latest[static_cast<std::size_t>(message.source * hosts + message.destination)];
+        RC_ASSERT(last <= token);
+        last = token;
+    }
+    for (const network::LinkStatistics& link : backend.statistics().links) {
+        RC_ASSERT(link.carried / 100_Gbps <= backend.now());
+    }
+}
+
+}  // namespace
+}  // namespace astrolabe::ns3
