@@ -99,7 +99,8 @@ Traffic traffic_of(const CollectiveSchedule& schedule, const PairSizes& sizes, s
             Bytes message;
             for (const BlockReference reference : schedule.program(rank).blocks_of(action)) {
                 const std::uint64_t block = schedule.resolve(rank, reference);
-                message += part_size(sizes(block / schedule.ranks(), block % schedule.ranks()), chunks, chunk);
+                const Bytes pair = sizes(block / schedule.ranks(), block % schedule.ranks());
+                message += part_size(pair, chunks, chunk);
             }
             return message;
         },

@@ -139,7 +139,9 @@ void ChunkEngine::begin(ChunkIndex index, Position position) {
             }
         }
     }
-    deliver_empty();
+    if (!empty_.empty()) {
+        deliver_empty();
+    }
 }
 
 void ChunkEngine::notify(std::uint64_t token) {
@@ -175,7 +177,9 @@ void ChunkEngine::deliver_empty() {
 }
 
 void ChunkEngine::end_notification() {
-    deliver_empty();
+    if (!empty_.empty()) {
+        deliver_empty();
+    }
     if (!finished_.empty()) {
         continuation_.settle();
     } else {

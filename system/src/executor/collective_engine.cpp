@@ -300,10 +300,14 @@ RunIndex CollectiveEngine::next_to_enter(Channel& channel, Position position) {
     if (is_independent()) {
         return take_next(channel, position);
     }
-    if (channel.order.next(position) == nullptr && !extend(channel, position)) {
-        return kNone;
+    const RunIndex* entry = channel.order.next(position);
+    if (entry == nullptr) {
+        if (!extend(channel, position)) {
+            return kNone;
+        }
+        entry = channel.order.next(position);
     }
-    const RunIndex next = *channel.order.next(position);
+    const RunIndex next = *entry;
     if (instances_[runs_[next].instance]->issued_at[position] == kNever) {
         return kNone;
     }

@@ -18,22 +18,23 @@
 ///   - its turn has come, and r has room: whatever got its place before in this dimension is finished;
 ///   - k = 0: x is in r's window. Else the window is full of chunks that come before x in the order of
 ///     entry. The rank that gave (x, 0) its place let x into its own window, so by then it had finished the
-///     first stage of one of them, y. Then (y, 0) got its place before (x, 0) and is finished on r as well, so
-///     y is not in r's window.
+///     first stage of one of them, y. Then (y, 0) got its place before (x, 0) and is finished on r as well,
+///     so y is not in r's window.
 /// A proven schedule that all ranks have started ends. Where no place is given and not finished, all ranks
 /// have room and any of them gives the next. Without a limit the same argument holds for the order of entry
 /// alone.
 ///
 /// Now with several channels. An unrooted collective that one rank has finished was started by its whole
-/// group, so it ends everywhere (a rooted one may end on a rank before others begin). Let rank r wait for a collective E that s put into the order of their group
-/// and r has not issued. All that E depends on is finished at s; what is unfinished at r is therefore a
-/// collective of another group, one that holds r and not s. Where the groups of any two partitions are
-/// disjoint or nested, that group lies inside the first, and repeating the argument leads to ever smaller
-/// groups, hence to an end. Where they cross (rows and columns of a grid) or hold rooted collectives, it leads
-/// in circles, and groups can wait for each other's orders; there a collective only becomes eligible once its
-/// whole group has issued it (`starts_early_` is false). Then every rank can always start its next chunk, and the first unfinished
-/// chunk of every order goes on. Windows are counted per channel: overlapping groups with a common window
-/// could fill it with different collectives.
+/// group, so it ends everywhere (a rooted one may end on a rank before others begin). Let rank r wait for a
+/// collective E that s put into the order of their group and r has not issued. All that E depends on is
+/// finished at s; what is unfinished at r is therefore a collective of another group, one that holds r and
+/// not s. Where the groups of any two partitions are disjoint or nested, that group lies inside the first,
+/// and repeating the argument leads to ever smaller groups, hence to an end. Where they cross (rows and
+/// columns of a grid) or hold rooted collectives, it leads in circles, and groups can wait for each other's
+/// orders; there a collective only becomes eligible once its whole group has issued it (`starts_early_` is
+/// false). Then every rank can always start its next chunk, and the first unfinished chunk of every order
+/// goes on. Windows are counted per channel: overlapping groups with a common window could fill it with
+/// different collectives.
 ///
 /// With independent orders none of this holds: two ranks can fill their windows with different chunks and
 /// wait for each other. report.cpp finds the circle.

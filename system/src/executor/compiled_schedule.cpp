@@ -184,7 +184,8 @@ void CompiledSchedule::for_each_pair(Position rank, const CompiledAction& action
     const auto sources = std::span(sources_).subspan(
         first_source_[static_cast<std::size_t>(&action - actions_.data())], action.block_count);
     for (std::size_t block = 0; block < sources.size(); ++block) {
-        const std::uint32_t column = action.block_count == 1 ? action.column : columns_[action.column + block];
+        const std::uint32_t column =
+            action.block_count == 1 ? action.column : columns_[action.column + block];
         function(resolve(rank, sources[block]), resolve(rank, column));
     }
 }

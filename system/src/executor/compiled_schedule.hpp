@@ -1,5 +1,5 @@
-/// One stage of a schedule in the form the executor runs: who is unlocked by what, and how much counting state
-/// that takes.
+/// One stage of a schedule in the form the executor runs: who is unlocked by what, and how much counting
+/// state that takes.
 ///
 /// A *gate* is a set of actions of one rank that wait for the same actions; it opens when `needed` of them
 /// have completed. A gate of one needs no counter. A receive with dependencies has a gate of its own that its
@@ -128,7 +128,8 @@ public:
     [[nodiscard]] Bytes total_bytes(Bytes chunk) const;
     /// Of all messages of those chunks of an uneven all_to_all that use this schedule; `chunks_below[c]` of
     /// the chunks before c do, for c up to the number of all chunks. O(blocks sent by all ranks).
-    [[nodiscard]] Bytes total_bytes(const PairSizes& pairs, std::span<const std::uint32_t> chunks_below) const;
+    [[nodiscard]] Bytes total_bytes(const PairSizes& pairs,
+                                    std::span<const std::uint32_t> chunks_below) const;
 
 private:
     [[nodiscard]] bool is_symmetric() const { return symmetry_ != Symmetry::kNone; }

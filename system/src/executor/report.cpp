@@ -210,7 +210,8 @@ std::size_t Executor::Implementation::describe_slots(const detail::Instance& ins
         for (const detail::StageQueue::Claim& claim : queues[dimension].waiting(position)) {
             const detail::ChunkRun& run = collectives_.run(claim.run);
             if (&collectives_.instance(run.instance) == &instance && waiting++ < kDescribedChunks) {
-                append(text, "rank {}: {} waits for its turn in dimension {}, where {} of {} slots are taken\n",
+                append(text,
+                       "rank {}: {} waits for its turn in dimension {}, where {} of {} slots are taken\n",
                        rank.index(), chunk_name(run, claim.stage), dimension,
                        queues[dimension].under_way(position), *options_.active_chunks_per_dimension);
             }

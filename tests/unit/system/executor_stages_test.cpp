@@ -119,7 +119,9 @@ ExecutionReport execute_alone(Bytes size, const SystemOptions& options) {
 
 /// reduce_scatter and all_gather in dimension 0 around an all_reduce in dimension 1: of 12u bytes 6u, 3u, 6u.
 const std::vector<Phase> kThreePhases{
-    {.stage = {0, kScatter}, .blocks = 6}, {.stage = {1, kReduce}, .blocks = 3}, {.stage = {0, kGather}, .blocks = 6}};
+    {.stage = {0, kScatter}, .blocks = 6},
+    {.stage = {1, kReduce}, .blocks = 3},
+    {.stage = {0, kGather}, .blocks = 6}};
 
 TEST(Stages, FollowOneAnother) {
     const ExecutionReport report = execute_alone(Bytes(1200), options_for({2, 2}, kThreePhases, 1));
@@ -182,8 +184,9 @@ TEST(Stages, WithoutActionsPassAtOnce) {
 }
 
 TEST(Stages, WithoutActionsNeedNoSlot) {
-    // Dimension 0 first only in the row of ranks 0 and 1; ranks 2 and 3 pass, and with one slot each they wait
-    // in the columns for ranks 0 and 1. Four chunks: the first stages follow one another, the columns too.
+    // Dimension 0 first only in the row of ranks 0 and 1; ranks 2 and 3 pass, and with one slot each they
+    // wait in the columns for ranks 0 and 1. Four chunks: the first stages follow one another, the columns
+    // too.
     const std::vector<Phase> phases{{.stage = {0, kReduce}, .blocks = 6, .only_first_row = true},
                                     {.stage = {1, kReduce}, .blocks = 3}};
     SystemOptions options = options_for({2, 2}, phases, 4);
@@ -195,7 +198,8 @@ TEST(Stages, WithoutActionsNeedNoSlot) {
 
 TEST(Window, HoldsChunksInTheirFirstStageOnly) {
     // Three chunks with stages of 1100 and 2200: the first stages one after another, the second ones at once.
-    const std::vector<Phase> phases{{.stage = {0, kScatter}, .blocks = 1}, {.stage = {1, kReduce}, .blocks = 12}};
+    const std::vector<Phase> phases{{.stage = {0, kScatter}, .blocks = 1},
+                                    {.stage = {1, kReduce}, .blocks = 12}};
     SystemOptions options = options_for({2, 2}, phases, 3);
     options.active_chunks = 1;
     const Time first = message_time(100);
@@ -208,7 +212,8 @@ TEST(Window, HoldsChunksInTheirFirstStageOnly) {
 TEST(Slots, OneInADimensionAtATime) {
     // As above with one slot a dimension: the longer stage never rests. Two slots: chunks 1 and 2 together,
     // chunk 3 in each stage when one of them has left it.
-    const std::vector<Phase> phases{{.stage = {0, kScatter}, .blocks = 1}, {.stage = {1, kReduce}, .blocks = 12}};
+    const std::vector<Phase> phases{{.stage = {0, kScatter}, .blocks = 1},
+                                    {.stage = {1, kReduce}, .blocks = 12}};
     SystemOptions options = options_for({2, 2}, phases, 3);
     const Time first = message_time(100);
     const Time second = message_time(1200);
@@ -261,7 +266,8 @@ RC_GTEST_PROP(Slots, PipelineAtThePaceOfTheLongestStage, ()) {
 }
 
 /// Sizes of what rank 0 sends, in the order sent, of `chunks` chunks of 1200 bytes that all have one slot.
-std::vector<std::int64_t> sizes_sent(const system::Program& program, SystemOptions options, StageOrder order) {
+std::vector<std::int64_t> sizes_sent(const system::Program& program, SystemOptions options,
+                                     StageOrder order) {
     options.active_chunks_per_dimension = 1;
     options.stage_order = order;
     std::vector<std::int64_t> sizes;
@@ -286,10 +292,14 @@ using Sizes = std::vector<std::int64_t>;
 
 /// All in one dimension, three chunks: 100, 200 and 300 bytes a stage.
 const std::vector<Phase> kUpwards{
-    {.stage = {0, kScatter}, .blocks = 1}, {.stage = {0, kScatter}, .blocks = 2}, {.stage = {0, kGather}, .blocks = 3}};
+    {.stage = {0, kScatter}, .blocks = 1},
+    {.stage = {0, kScatter}, .blocks = 2},
+    {.stage = {0, kGather}, .blocks = 3}};
 /// The same with the long stage first.
 const std::vector<Phase> kDownwards{
-    {.stage = {0, kScatter}, .blocks = 3}, {.stage = {0, kScatter}, .blocks = 2}, {.stage = {0, kGather}, .blocks = 1}};
+    {.stage = {0, kScatter}, .blocks = 3},
+    {.stage = {0, kScatter}, .blocks = 2},
+    {.stage = {0, kGather}, .blocks = 1}};
 
 TEST(StageOrders, PriorityThenFirstCome) {
     // All chunks are of one collective. The three first stages came at 0; then second stages come one by one.

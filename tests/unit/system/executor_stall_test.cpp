@@ -138,8 +138,10 @@ TEST(IndependentOrders, LockUpWhereAgreedOnesDoNotAndSayWhy) {
         "rank 1: 'A' has 1 of 1 chunks to start\n"
         "rank 1: 'B' chunk 1 of 1 waits for 4B from rank 0 (action 1)\n"
         "ranks wait for one another in a circle:\n"
-        "  rank 0 holds 1 of its 1 slots with 'A' chunk 1 of 1 and waits for rank 1, which has not started it\n"
-        "  rank 1 holds 1 of its 1 slots with 'B' chunk 1 of 1 and waits for rank 0, which has not started it\n"
+        "  rank 0 holds 1 of its 1 slots with 'A' chunk 1 of 1 and waits for rank 1, "
+        "which has not started it\n"
+        "  rank 1 holds 1 of its 1 slots with 'B' chunk 1 of 1 and waits for rank 0, "
+        "which has not started it\n"
         "  they started chunks in different orders; start_order: agreed keeps all ranks to one order\n");
 }
 
@@ -153,8 +155,8 @@ TEST(IndependentOrders, LockUpInADimension) {
     EXPECT_FALSE(report.finished);
     for (const char* line :
          {"rank 0: 'B' chunk 1 of 1 waits for its turn in dimension 0, where 1 of 1 slots are taken\n",
-          "  rank 0 holds 1 of its 1 slots in dimension 0 with 'A' chunk 1 of 1 and waits for rank 1, which has "
-          "not started it\n"}) {
+          "  rank 0 holds 1 of its 1 slots in dimension 0 with 'A' chunk 1 of 1 and waits for rank 1, "
+          "which has not started it\n"}) {
         EXPECT_NE(report.stall.find(line), std::string::npos) << report.stall;
     }
 }

@@ -72,7 +72,8 @@ RC_GTEST_PROP(UnevenAllToAll, MovesThePairsBytesDirectly, ()) {
     const PairSizes sizes = random_sizes(ranks);
     for (const auto& algorithm :
          {system::make_direct(), system::make_windowed_direct(2), system::make_pairwise()}) {
-        const Exchange run = execute(sizes, options_with(algorithm, *rc::gen::inRange<std::uint32_t>(1, 8), 3));
+        const auto chunks = *rc::gen::inRange<std::uint32_t>(1, 8);
+        const Exchange run = execute(sizes, options_with(algorithm, chunks, 3));
         RC_ASSERT(run.report.stall == "");
         RC_ASSERT(run.report.operations[OperationId(0)].bytes_sent == sizes.crossing());
         for (std::size_t source = 0; source < ranks; ++source) {

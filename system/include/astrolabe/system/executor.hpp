@@ -1,40 +1,40 @@
 /// The executor: ranks carrying out a Program over a network.
 ///
 /// Chunks. A collective of S bytes per rank is cut in k = clamp(ceil(S / minimum_chunk), 1, chunks) chunks
-/// whose sizes sum exactly to S and differ by at most one byte; each chunk runs a schedule of the algorithm by
-/// itself. A collective of zero bytes, or of one rank, is finished as soon as it is issued everywhere in its
-/// group. Of an uneven all_to_all S is the most that a rank holds, and every pair's bytes are cut in k; what
-/// would be a message of zero bytes is not sent, and counts as arrived where it could have left.
+/// whose sizes sum exactly to S and differ by at most one byte; each chunk runs a schedule of the algorithm
+/// by itself. A collective of zero bytes, or of one rank, is finished as soon as it is issued everywhere in
+/// its group. Of an uneven all_to_all S is the most that a rank holds, and every pair's bytes are cut in k;
+/// what would be a message of zero bytes is not sent, and counts as arrived where it could have left.
 ///
 /// Stages. A chunk goes through the stages of its schedule (schedule.hpp) one after another; a rank begins a
 /// stage when it has done its part of the stage before, whether other ranks have or not.
 ///
 /// Order and window (three-layers 3.3). Every collective gets a priority when the first rank of its group
-/// issues it: LIFO above and FIFO below all that the group issued before, EXPLICIT where it says, HIGHEST above
-/// all; ties go to the earlier issue. A rank has at most `active_chunks` chunks in their first stage, its
-/// window, and takes in the next when one leaves that stage; started chunks are never pre-empted. Which chunk
-/// is next is agreed: one arbiter per group keeps the order in which chunks enter the windows, the first rank
-/// with room extends it by its highest-priority waiting chunk, all ranks follow that order. So no two ranks
-/// ever fill their windows with different collectives and wait for one another. Every partition has a window
-/// of its own. Where groups of two partitions cross (neither holds the other), orders agreed in one could wait
-/// for those of the other; where collectives with a root use one of several partitions, too. In such a program
-/// a collective can start only once its whole group has issued it.
+/// issues it: LIFO above and FIFO below all that the group issued before, EXPLICIT where it says, HIGHEST
+/// above all; ties go to the earlier issue. A rank has at most `active_chunks` chunks in their first stage,
+/// its window, and takes in the next when one leaves that stage; started chunks are never pre-empted. Which
+/// chunk is next is agreed: one arbiter per group keeps the order in which chunks enter the windows, the
+/// first rank with room extends it by its highest-priority waiting chunk, all ranks follow that order. So no
+/// two ranks ever fill their windows with different collectives and wait for one another. Every partition has
+/// a window of its own. Where groups of two partitions cross (neither holds the other), orders agreed in one
+/// could wait for those of the other; where collectives with a root use one of several partitions, too. In
+/// such a program a collective can start only once its whole group has issued it.
 ///
-/// Dimensions. With `active_chunks_per_dimension` = A a rank also has at most A chunks of a group in stages of
-/// one dimension, first stages included; the others wait at the border. Which stage gets the next slot of a
-/// dimension is agreed as well, by `stage_order` and then by priority, time of arrival and age. A rank without
-/// actions in a stage takes its turn without a slot. A chunk waits for a slot of its first stage inside the
-/// window. Without A no stage waits.
+/// Dimensions. With `active_chunks_per_dimension` = A a rank also has at most A chunks of a group in stages
+/// of one dimension, first stages included; the others wait at the border. Which stage gets the next slot of
+/// a dimension is agreed as well, by `stage_order` and then by priority, time of arrival and age. A rank
+/// without actions in a stage takes its turn without a slot. A chunk waits for a slot of its first stage
+/// inside the window. Without A no stage waits.
 ///
 /// Independent orders. With StartOrder::kIndependent every rank chooses its next chunk and its next stage by
 /// the same rules for itself. Two ranks may then fill their windows with different chunks and wait for each
 /// other for ever (astra-sim issue #370); the report of the stall names the circle.
 ///
-/// Ties. All collectives that one notification makes ready are issued before any of them starts. A choice
-/// of a chunk made at an instant prefers collectives that the choosing rank issued before that instant over those it
-/// issues at the instant itself, whatever their priorities: a collective that comes just as room opens comes
-/// too late for it when another was waiting. So the choice does not depend on the order in which a backend
-/// notifies what happens at one instant.
+/// Ties. All collectives that one notification makes ready are issued before any of them starts. A choice of
+/// a chunk made at an instant prefers collectives that the choosing rank issued before that instant over
+/// those it issues at the instant itself, whatever their priorities: a collective that comes just as room
+/// opens comes too late for it when another was waiting. So the choice does not depend on the order in which
+/// a backend notifies what happens at one instant.
 ///
 /// Costs. What messages cost where they leave and where they arrive follows from `EndPoint`
 /// (docs/models/end-points.md): copies, additions, requests of rendezvous. By default all of it is free.

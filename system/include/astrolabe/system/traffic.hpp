@@ -45,8 +45,8 @@ struct Traffic {
 
 /// A whole collective of `size` bytes per rank cut in `chunks` chunks (executor.hpp), each with the variant
 /// that the algorithm chooses. No traffic for zero bytes or one rank.
-[[nodiscard]] Traffic traffic_of(const CollectiveAlgorithm& algorithm, CollectiveKind kind, const Shape& shape,
-                                 Bytes size, std::uint32_t chunks);
+[[nodiscard]] Traffic traffic_of(const CollectiveAlgorithm& algorithm, CollectiveKind kind,
+                                 const Shape& shape, Bytes size, std::uint32_t chunks);
 
 /// A whole uneven all_to_all.
 [[nodiscard]] Traffic traffic_of(const CollectiveAlgorithm& algorithm, const Shape& shape,
