@@ -242,6 +242,21 @@ RC_GTEST_PROP(RandomPrograms, EndWithNothingLost, ()) {
     }
 }
 
+RC_GTEST_PROP(RandomPrograms, EndInIndependentOrdersWhereThereIsRoomForAll, ()) {
+    Case test = random_case();
+    FakeBackend agreed_backend = backend_of(test);
+    RC_ASSERT(execute(test, agreed_backend).finished);
+    test.options.start_order = system::StartOrder::kIndependent;
+    test.options.active_chunks = 1'000'000;
+    test.options.active_chunks_per_dimension =
+        *rc::gen::element<std::optional<std::uint32_t>>(std::nullopt, 1'000'000);
+    FakeBackend backend = backend_of(test);
+    const ExecutionReport report = execute(test, backend);
+    RC_ASSERT(report.stall == "");
+    RC_ASSERT(backend.statistics().bytes_delivered == agreed_backend.statistics().bytes_delivered);
+    RC_ASSERT(backend.statistics().messages == agreed_backend.statistics().messages);
+}
+
 RC_GTEST_PROP(RandomPrograms, AreRepeatable, ()) {
     const Case test = random_case();
     FakeBackend first_backend = backend_of(test);
