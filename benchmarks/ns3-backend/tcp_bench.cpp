@@ -1,79 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// Data packets per second of the TCP backend: an all-to-all, started at once, on one switch and on two
 /// tiers.
-#include <memory>
+#include "fabrics.hpp"
 
 #include <benchmark/benchmark.h>
 
-#include <astrolabe/network/fabric.hpp>
 #include <astrolabe/ns3/tcp_backend.hpp>
 
 namespace {
 
 using namespace astrolabe;
-using network::HostId;
-using network::NodeId;
-
-const network::LinkParameters kLink{100_Gbps, 500_ns, Bytes(0)};
-
-std::shared_ptr<const network::Fabric> one_switch(int hosts) {
-    network::FabricBuilder builder("flat");
-    for (int i = 0; i < hosts; ++i) {
-        builder.add_host("host");
-    }
-    const NodeId center = builder.add_switch("switch", 1_GB);
-    for (int i = 0; i < hosts; ++i) {
-        builder.connect(NodeId(i), center, kLink);
-    }
-    return std::move(builder).build();
-}
-
-/// Leaves of 16 hosts, as many spines as a leaf has hosts: not oversubscribed.
-std::shared_ptr<const network::Fabric> two_tiers(int hosts) {
-    constexpr int kLeafHosts = 16;
-    network::FabricBuilder builder("leaf_spine");
-    for (int i = 0; i < hosts; ++i) {
-        builder.add_host("host");
-    }
-    std::vector<NodeId> leaves;
-    for (int i = 0; i < hosts / kLeafHosts; ++i) {
-        leaves.push_back(builder.add_switch("leaf", 1_GB));
-    }
-    for (int i = 0; i < hosts; ++i) {
-        builder.connect(NodeId(i), leaves[static_cast<std::size_t>(i / kLeafHosts)], kLink);
-    }
-    for (int i = 0; i < kLeafHosts; ++i) {
-        const NodeId spine = builder.add_switch("spine", 1_GB);
-        for (const NodeId leaf : leaves) {
-            builder.connect(leaf, spine, kLink);
-        }
-    }
-    return std::move(builder).build();
-}
-
-class Ignore final : public network::NotificationHandler {
-public:
-    void notify(std::uint64_t) override {}
-};
 
 /// Arguments: hosts, tiers, mtu, bytes per pair.
 void all_to_all(benchmark::State& state) {
     const auto hosts = static_cast<int>(state.range(0));
-    const auto fabric = state.range(1) == 1 ? one_switch(hosts) : two_tiers(hosts);
+    const auto fabric = state.range(1) == 1 ? benchmarks::one_switch(hosts) : benchmarks::two_tiers(hosts);
     ns3::TcpOptions options;
     options.mtu = Bytes(state.range(2));
     options.buffer_sharing = ns3::BufferSharing::kShared;
-    Ignore ignore;
+    benchmarks::Ignore ignore;
     network::NetworkStatistics total;
     Time simulated;
     for (auto _ : state) {
         ns3::TcpBackend backend(fabric, options);
-        for (int shift = 1; shift < hosts; ++shift) {
-            for (int source = 0; source < hosts; ++source) {
-                backend.send(
-                    {HostId(source), HostId((source + shift) % hosts), Bytes(state.range(3)), &ignore, 0});
-            }
-        }
+        benchmarks::send_all_to_all(backend, hosts, Bytes(state.range(3)), ignore);
         backend.run();
         if (backend.outstanding_messages() > 0) {
             state.SkipWithError("the all-to-all did not finish");
