@@ -40,6 +40,12 @@ PacketPort::SetSource(PacketSource* source)
     m_source = source;
 }
 
+void
+PacketPort::SetMarkThreshold(uint64_t threshold)
+{
+    m_markThreshold = threshold;
+}
+
 const PacketPort::Counters&
 PacketPort::GetCounters() const
 {
@@ -73,8 +79,14 @@ uint32_t
 PacketPort::Leave(List& list)
 {
     const uint32_t packet = TakeFirst(list);
-    const uint32_t bytes = m_context.pool[packet].bytes;
+    PacketDescriptor& descriptor = m_context.pool[packet];
+    const uint32_t bytes = descriptor.bytes;
     m_waiting -= bytes;
+    if (m_waiting > m_markThreshold && descriptor.kind == PacketDescriptor::Kind::DATA)
+    {
+        descriptor.isMarked = true;
+        ++m_counters.marks;
+    }
     if (m_memory != nullptr)
     {
         m_memory->used -= bytes;

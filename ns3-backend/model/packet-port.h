@@ -7,6 +7,7 @@
 #include "ns3/event-impl.h"
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace ns3
@@ -64,6 +65,7 @@ class PacketPort final : public EventImpl
         uint64_t carriedBytes{0}; //!< on the wire
         uint64_t dataPackets{0};
         uint64_t drops{0};
+        uint64_t marks{0};
         uint64_t peakBytes{0}; //!< waiting
     };
 
@@ -76,6 +78,8 @@ class PacketPort final : public EventImpl
     /// Draws on `memory` beside its own limit.
     void SetMemory(PacketMemory* memory);
     void SetSource(PacketSource* source);
+    /// Marks data packets that leave more than `threshold` bytes waiting behind them.
+    void SetMarkThreshold(uint64_t threshold);
 
     /// The packet, whose `arrival` at this node is now, goes into the queue, or is dropped.
     void Enqueue(uint32_t packet);
@@ -119,6 +123,7 @@ class PacketPort final : public EventImpl
     uint64_t m_bitsPerSecond;
     int64_t m_latency;
     uint64_t m_limit{0};
+    uint64_t m_markThreshold{std::numeric_limits<uint64_t>::max()};
     int64_t m_freeAt{0}; //!< the end of the last transmission
     uint64_t m_waiting{0}; //!< bytes
     List m_acks;

@@ -34,9 +34,7 @@ PacketTransport::PacketTransport(const PacketTransportParameters& parameters,
       m_router(router),
       m_nodes(nodes),
       m_client(client),
-      m_windowPackets(std::max<uint64_t>(1, parameters.window / parameters.mtu)),
-      m_ackEvery(static_cast<uint32_t>(
-          std::min<uint64_t>(parameters.ackEvery, std::max<uint64_t>(1, m_windowPackets / 2))))
+      m_windowPackets(std::max<uint64_t>(1, parameters.window / parameters.mtu))
 {
     NS_ASSERT_MSG(parameters.mtu > 0 && parameters.ackEvery > 0 && parameters.timeout > 0,
                   "packets carry something and are acknowledged some time");
@@ -64,6 +62,9 @@ PacketTransport::Find(uint32_t source, uint32_t destination)
         pair.source = source;
         pair.destination = destination;
         pair.timeout = m_parameters.timeout;
+        const bool adapts = m_parameters.congestionControl == PacketCongestionControl::DCTCP;
+        pair.window = static_cast<double>(adapts ? m_parameters.initialWindow : m_windowPackets);
+        pair.threshold = std::numeric_limits<double>::max();
         if (m_parameters.isReordered)
         {
             pair.early.assign(m_windowPackets, false);
@@ -135,7 +136,49 @@ PacketTransport::Send(const PacketMessage& message)
 bool
 PacketTransport::CanSend(const QueuePair& pair) const
 {
-    return pair.next < pair.end && pair.next - pair.acknowledged < m_windowPackets;
+    const uint64_t underWay = pair.next - pair.acknowledged;
+    return pair.next < pair.end && underWay < m_windowPackets && static_cast<double>(underWay) < pair.window;
+}
+
+void
+PacketTransport::Open(QueuePair& pair, uint64_t acknowledged, uint64_t marked) const
+{
+    if (m_parameters.congestionControl == PacketCongestionControl::NONE)
+    {
+        return;
+    }
+    if (marked > 0)
+    {
+        pair.threshold = std::min(pair.threshold, pair.window);
+    }
+    const auto arrived = static_cast<double>(acknowledged);
+    pair.window += pair.window < pair.threshold ? arrived : arrived / pair.window;
+    pair.window = std::min(pair.window, static_cast<double>(m_windowPackets));
+    pair.roundAcknowledged += acknowledged;
+    pair.roundMarked += marked;
+    if (pair.acknowledged < pair.roundEnd)
+    {
+        return;
+    }
+    const double share = static_cast<double>(pair.roundMarked) / static_cast<double>(pair.roundAcknowledged);
+    pair.alpha += m_parameters.gain * (share - pair.alpha);
+    if (pair.roundMarked > 0)
+    {
+        Close(pair, pair.window * (1 - pair.alpha / 2));
+    }
+    pair.roundEnd = pair.next;
+    pair.roundAcknowledged = 0;
+    pair.roundMarked = 0;
+}
+
+void
+PacketTransport::Close(QueuePair& pair, double window) const
+{
+    if (m_parameters.congestionControl != PacketCongestionControl::NONE)
+    {
+        pair.window = std::max(1.0, window);
+        pair.threshold = pair.window;
+    }
 }
 
 void
@@ -196,7 +239,15 @@ PacketTransport::TakePacket(uint64_t offer, int64_t when, uint32_t& packet)
     descriptor.incarnation = pair.incarnation;
     descriptor.sequence = sequence;
     descriptor.arrival = when;
+    descriptor.marks = 0;
     descriptor.kind = PacketDescriptor::Kind::DATA;
+    descriptor.isMarked = false;
+    const Message& message = m_messages[pair.sending];
+    // Half a window at most goes unasked: a window that is halved still lets the sender go on.
+    const auto unasked = static_cast<double>(pair.next - pair.asked);
+    descriptor.asks = sequence + 1 == message.first + message.packets || !CanSend(pair) ||
+                      unasked >= std::min<double>(m_parameters.ackEvery, std::max(1.0, pair.window / 2));
+    pair.asked = descriptor.asks ? pair.next : pair.asked;
     ++m_counters.packets;
     if (sequence < pair.sent)
     {
@@ -230,29 +281,25 @@ PacketTransport::Take(uint32_t packet)
 }
 
 bool
-PacketTransport::Accept(QueuePair& pair, uint64_t sequence)
+PacketTransport::Accept(QueuePair& pair, const PacketDescriptor& packet)
 {
-    if (sequence == pair.expected)
+    if (packet.sequence > pair.expected && m_parameters.isReordered)
     {
+        pair.early[packet.sequence % m_windowPackets] = true;
+        return true;
+    }
+    if (packet.sequence != pair.expected)
+    {
+        return false;
+    }
+    ++pair.expected;
+    pair.hasAsked = false;
+    while (m_parameters.isReordered && pair.early[pair.expected % m_windowPackets])
+    {
+        pair.early[pair.expected % m_windowPackets] = false;
         ++pair.expected;
-        pair.hasAsked = false;
-        if (m_parameters.isReordered)
-        {
-            pair.early[sequence % m_windowPackets] = false;
-            while (pair.early[pair.expected % m_windowPackets])
-            {
-                pair.early[pair.expected % m_windowPackets] = false;
-                ++pair.expected;
-            }
-        }
-        return true;
     }
-    if (sequence > pair.expected && m_parameters.isReordered)
-    {
-        pair.early[sequence % m_windowPackets] = true;
-        return true;
-    }
-    return false;
+    return true;
 }
 
 void
@@ -261,7 +308,8 @@ PacketTransport::TakeData(uint32_t packet)
     const PacketDescriptor& descriptor = m_context.pool[packet];
     const uint32_t index = descriptor.queuePair;
     QueuePair& pair = m_pairs[index];
-    if (!Accept(pair, descriptor.sequence))
+    const uint64_t before = pair.expected;
+    if (!Accept(pair, descriptor))
     {
         if (descriptor.sequence < pair.expected)
         {
@@ -276,9 +324,10 @@ PacketTransport::TakeData(uint32_t packet)
     }
     const Message& receiving = m_messages[pair.receiving];
     const bool endsMessage = pair.expected >= receiving.first + receiving.packets;
-    if (++pair.silent >= m_ackEvery || endsMessage)
+    pair.echo += descriptor.isMarked ? 1 : 0;
+    // A packet that closes a gap speaks for those that came early and asked in vain.
+    if (descriptor.asks || endsMessage || pair.expected > before + 1)
     {
-        pair.silent = 0;
         Reply(pair, index, PacketDescriptor::Kind::ACK);
     }
     if (endsMessage)
@@ -313,7 +362,7 @@ PacketTransport::Deliver(uint32_t index)
 }
 
 void
-PacketTransport::Reply(const QueuePair& pair, uint32_t index, PacketDescriptor::Kind kind)
+PacketTransport::Reply(QueuePair& pair, uint32_t index, PacketDescriptor::Kind kind)
 {
     const uint32_t packet = m_context.pool.Allocate();
     PacketDescriptor& descriptor = m_context.pool[packet];
@@ -324,7 +373,11 @@ PacketTransport::Reply(const QueuePair& pair, uint32_t index, PacketDescriptor::
     descriptor.incarnation = pair.incarnation;
     descriptor.sequence = pair.expected;
     descriptor.arrival = Simulator::Now().GetTimeStep();
+    descriptor.marks = pair.echo;
     descriptor.kind = kind;
+    descriptor.isMarked = false;
+    descriptor.asks = false;
+    pair.echo = 0;
     m_nodes[pair.destination].Forward(packet);
 }
 
@@ -336,8 +389,10 @@ PacketTransport::TakeAcknowledgement(uint32_t packet)
     QueuePair& pair = m_pairs[index];
     if (descriptor.sequence > pair.acknowledged)
     {
+        const uint64_t arrived = descriptor.sequence - pair.acknowledged;
         pair.acknowledged = descriptor.sequence;
         pair.next = std::max(pair.next, pair.acknowledged);
+        Open(pair, arrived, descriptor.marks);
         pair.timeout = m_parameters.timeout;
         pair.deadline = Simulator::Now().GetTimeStep() + pair.timeout;
         while (pair.oldest != PACKET_NONE &&
@@ -356,6 +411,7 @@ PacketTransport::TakeAcknowledgement(uint32_t packet)
     }
     if (descriptor.kind == PacketDescriptor::Kind::NACK && descriptor.sequence >= pair.acknowledged)
     {
+        Close(pair, pair.window / 2);
         GoBack(pair);
     }
     Offer(index);
@@ -365,6 +421,7 @@ void
 PacketTransport::GoBack(QueuePair& pair)
 {
     pair.next = pair.acknowledged;
+    pair.asked = pair.acknowledged;
     pair.sending = pair.oldest;
 }
 
@@ -406,6 +463,7 @@ PacketTransport::CheckTimer(uint32_t index, uint32_t incarnation)
     {
         ++m_counters.timeouts;
         pair.timeout = std::min(2 * pair.timeout, MOST_BACKOFF * m_parameters.timeout);
+        Close(pair, 1);
         GoBack(pair);
         Offer(index);
         return;

@@ -5,11 +5,18 @@
 #include "packet-node.h"
 
 #include <cstdint>
+#include <limits>
 #include <unordered_map>
 #include <vector>
 
 namespace ns3
 {
+
+enum class PacketCongestionControl : uint8_t
+{
+    NONE, //!< the window never changes
+    DCTCP //!< Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, section 3; RFC 8257
+};
 
 /// What the transport is set to.
 struct PacketTransportParameters
@@ -18,8 +25,11 @@ struct PacketTransportParameters
     uint32_t header{82};         //!< of a data packet on the wire, bytes
     uint32_t ackSize{84};        //!< of an acknowledgement on the wire, bytes
     uint64_t window{500'000};    //!< most payload of a queue pair that is not acknowledged, at least a packet
-    uint32_t ackEvery{16};       //!< packets per acknowledgement; fewer where the window is small
+    uint32_t ackEvery{16};       //!< packets per acknowledgement; fewer where the window is full before
     int64_t timeout{1'000'000'000}; //!< without an acknowledgement before everything is sent again, ps
+    PacketCongestionControl congestionControl{PacketCongestionControl::NONE};
+    uint32_t initialWindow{16};  //!< of DCTCP, packets
+    double gain{1.0 / 16};       //!< of DCTCP's estimate of marks
     bool isLossy{false};         //!< packets may be dropped
     bool isReordered{false};     //!< packets of a queue pair may overtake one another
 };
@@ -49,9 +59,15 @@ class PacketTransportClient
  *
  * Between a source and a destination there is one queue pair while messages are outstanding. Messages are cut
  * in packets of `mtu` bytes of payload, numbered through; an empty message is one packet without payload. At
- * most `window` bytes, and always one packet, are unacknowledged. The receiver acknowledges every `ackEvery`
- * packets (at most half a window) and the last packet of each message; messages of a queue pair are delivered
- * in order, each when its last byte has arrived.
+ * most `window` bytes, and always one packet, are unacknowledged. A sender asks for an acknowledgement with
+ * every `ackEvery`-th packet (in a small window twice a window), the last of a message, and one that fills the
+ * window; messages of a queue
+ * pair are delivered in order, each when its last byte has arrived.
+ *
+ * Congestion. With DCTCP the window is w <= `window`: it grows by a packet for each that is acknowledged until
+ * the first mark or loss (slow start), then by one for each w. Once for each window of data, with F the share
+ * of marked packets in it, α <- (1 - gain)·α + gain·F, and w <- w·(1 - α/2) if there was a mark. A missing
+ * packet halves w, a timeout makes it 1. α starts at 1. A queue pair that was idle starts anew.
  *
  * Loss. Go-back-N: a receiver that misses a packet asks for it once and discards what follows; a sender
  * starts again from there, or from the first unacknowledged packet when nothing is acknowledged for `timeout`
@@ -121,7 +137,14 @@ class PacketTransport final : public PacketSink, public PacketSource
         uint64_t sent{0};                //!< packets sent at least once
         uint64_t acknowledged{0};        //!< packets
         uint64_t expected{0};            //!< packets arrived in order
-        uint32_t silent{0};              //!< arrivals since the last acknowledgement
+        uint64_t asked{0};               //!< packets sent when an acknowledgement was last asked for
+        uint32_t echo{0};                //!< marked arrivals since the last acknowledgement
+        double window{0};                //!< w of DCTCP, packets
+        double threshold{0};             //!< of its slow start
+        double alpha{1};
+        uint64_t roundEnd{0};            //!< the packet that ends the window of data being observed
+        uint64_t roundAcknowledged{0};
+        uint64_t roundMarked{0};
         bool isOffered{false};           //!< to a port
         bool hasAsked{false};            //!< for the missing packet
         bool hasTimer{false};
@@ -136,13 +159,15 @@ class PacketTransport final : public PacketSink, public PacketSource
     void RemoveMessage(uint32_t number);
 
     bool CanSend(const QueuePair& pair) const;
+    void Open(QueuePair& pair, uint64_t acknowledged, uint64_t marked) const;
+    void Close(QueuePair& pair, double window) const;
     void Offer(uint32_t index);
     uint32_t PayloadOf(const Message& message, uint64_t packet) const;
 
     void TakeData(uint32_t packet);
-    bool Accept(QueuePair& pair, uint64_t sequence);
+    bool Accept(QueuePair& pair, const PacketDescriptor& packet);
     void Deliver(uint32_t index);
-    void Reply(const QueuePair& pair, uint32_t index, PacketDescriptor::Kind kind);
+    void Reply(QueuePair& pair, uint32_t index, PacketDescriptor::Kind kind);
     void TakeAcknowledgement(uint32_t packet);
 
     void GoBack(QueuePair& pair);
@@ -155,7 +180,6 @@ class PacketTransport final : public PacketSink, public PacketSource
     std::deque<PacketNode>& m_nodes;
     PacketTransportClient& m_client;
     uint64_t m_windowPackets;
-    uint32_t m_ackEvery;
     std::vector<QueuePair> m_pairs;
     std::vector<uint32_t> m_freePairs;
     std::unordered_map<uint64_t, uint32_t> m_pairOf; //!< (source, destination) with something outstanding

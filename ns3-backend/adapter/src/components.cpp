@@ -14,6 +14,11 @@ struct EnumNames<ns3::TcpVariant> {
          {"dctcp", ns3::TcpVariant::kDctcp}}};
 };
 template <>
+struct EnumNames<ns3::PacketCongestion> {
+    static constexpr std::array<std::pair<std::string_view, ns3::PacketCongestion>, 2> kNames{
+        {{"none", ns3::PacketCongestion::kNone}, {"dctcp", ns3::PacketCongestion::kDctcp}}};
+};
+template <>
 struct EnumNames<ns3::BufferSharing> {
     static constexpr std::array<std::pair<std::string_view, ns3::BufferSharing>, 2> kNames{
         {{"per_port", ns3::BufferSharing::kPerPort}, {"shared", ns3::BufferSharing::kShared}}};
@@ -117,6 +122,12 @@ Schema<PacketOptions> packet_schema() {
                   "most payload of a pair of hosts that is not acknowledged; always one packet",
                   {Bytes(1), {}})
         .optional("ack_every", &PacketOptions::ack_every, "packets per acknowledgement", {1, 1'000'000})
+        .optional("congestion_control", &PacketOptions::congestion_control,
+                  "how a pair's window adapts: not at all, or to marks as in DCTCP")
+        .optional("ecn_threshold", &PacketOptions::ecn_threshold,
+                  "a packet that leaves more than that waiting behind it is marked (dctcp)")
+        .optional("initial_window", &PacketOptions::initial_window,
+                  "window of a pair that starts, in packets (dctcp)", {1, 1'000'000})
         .optional("timeout", &PacketOptions::timeout,
                   "without an acknowledgement before packets are sent again")
         .optional("buffer_sharing", &PacketOptions::buffer_sharing,

@@ -130,6 +130,7 @@ public:
             link.queue_peak = Bytes(static_cast<std::int64_t>(port.peakBytes));
             link.drops = port.drops;
             statistics.packet_hops += port.dataPackets;
+            statistics.ecn_marks += port.marks;
             statistics.queue_peak = std::max(statistics.queue_peak, link.queue_peak);
         }
         return statistics;
@@ -153,8 +154,15 @@ private:
                 .window = static_cast<std::uint64_t>(options_.window.count()),
                 .ackEvery = options_.ack_every,
                 .timeout = options_.timeout.count(),
+                .congestionControl = uses_ecn() ? sim::PacketCongestionControl::DCTCP
+                                                : sim::PacketCongestionControl::NONE,
+                .initialWindow = options_.initial_window,
                 .isLossy = is_lossy,
                 .isReordered = sprays_};
+    }
+
+    [[nodiscard]] bool uses_ecn() const {
+        return options_.congestion_control == PacketCongestion::kDctcp;
     }
 
     void add_port(LinkId id) {
@@ -166,6 +174,9 @@ private:
         port.SetSource(&transport_);
         if (!is_switch(source)) {
             return;  // waits in the memory of the host
+        }
+        if (uses_ecn()) {
+            port.SetMarkThreshold(static_cast<std::uint64_t>(options_.ecn_threshold.count()));
         }
         const Bytes memory = fabric_->node(source).buffer;
         if (link.buffer > Bytes(0)) {

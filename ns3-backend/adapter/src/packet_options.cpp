@@ -34,6 +34,13 @@ std::vector<ParameterProblem> problems(const PacketOptions& options) {
         found.push_back({"ack_every", "is " + std::to_string(options.ack_every),
                          "choose 1 to " + std::to_string(kMostAckEvery)});
     }
+    if (options.initial_window < 1 || options.initial_window > kMostAckEvery) {
+        found.push_back({"initial_window", "is " + std::to_string(options.initial_window),
+                         "choose 1 to " + std::to_string(kMostAckEvery)});
+    }
+    if (options.ecn_threshold < Bytes(0)) {
+        found.push_back({"ecn_threshold", "is " + to_string(options.ecn_threshold), "choose 0 B or more"});
+    }
     return found;
 }
 

@@ -186,6 +186,63 @@ TEST(PacketSpraying, SpreadsAFlowOverAllPaths) {
     }
 }
 
+PacketOptions dctcp() {
+    PacketOptions options;
+    options.congestion_control = PacketCongestion::kDctcp;
+    options.ecn_threshold = 100'000_B;
+    return options;
+}
+
+// A lone flow never waits, so it is never marked and never slowed: a window of 16 packets is 67 kB where the
+// path holds 25 kB.
+TEST(PacketDctcp, ALoneFlowIsNotSlowed) {
+    EXPECT_EQ(times_of(star(2), dctcp(), {{0, 1}}, 16_MiB).front(), 4097 * kFull + 2 * kLatency);
+}
+
+// n flows of one size that start together and share one port fairly end together, and until then each has
+// 1/n of it: Jain's index of what they got is (Σ t)² / (n Σ t²) of their times. The port never idles.
+TEST(PacketDctcp, FlowsShareAPortFairlyAndKeepItBusy) {
+    constexpr int kFlows = 8;
+    std::vector<std::pair<int, int>> pairs;
+    for (int sender = 1; sender <= kFlows; ++sender) {
+        pairs.emplace_back(sender, 0);
+    }
+    const std::vector<Time> times = times_of(star(kFlows + 1), dctcp(), pairs, 16_MiB);
+    double sum = 0;
+    double squares = 0;
+    for (const Time time : times) {
+        sum += to_seconds(time);
+        squares += to_seconds(time) * to_seconds(time);
+    }
+    EXPECT_GE(sum * sum / (kFlows * squares), 0.95);
+    const Time last = *std::max_element(times.begin(), times.end());
+    const Time least = (1 + kFlows * 4096) * kFull + 2 * kLatency;
+    EXPECT_GE(last, least);
+    EXPECT_LT(to_seconds(last), 1.02 * to_seconds(least));
+}
+
+// What DCTCP is for: the queue stays near the threshold instead of holding eight windows of 500 kB, and a
+// memory that would be too small for those loses nothing. All eight start with 16 packets, 535 kB in all.
+TEST(PacketDctcp, KeepsQueuesShort) {
+    const auto peak_of = [](const PacketOptions& options) {
+        const auto fabric = star(9);
+        PacketBackend backend(fabric, options);
+        Recorder recorder(backend);
+        for (int sender = 1; sender <= 8; ++sender) {
+            recorder.send(sender, 0, 8_MiB);
+        }
+        backend.run();
+        return backend.statistics();
+    };
+    const network::NetworkStatistics fixed = peak_of({});
+    const network::NetworkStatistics marked = peak_of(dctcp());
+    EXPECT_EQ(fixed.ecn_marks, 0U);
+    EXPECT_GT(fixed.queue_peak, 3'000'000_B);
+    EXPECT_GT(marked.ecn_marks, 0U);
+    EXPECT_LT(marked.queue_peak, 1'200'000_B);
+    EXPECT_EQ(marked.drops, 0U);
+}
+
 // Whatever is sent, with whatever window and memory: every message arrives once, its pair's in order, none
 // faster than its bytes and its path allow, and no link carries more than its rate.
 RC_GTEST_PROP(PacketProperty, EveryMessageArrivesOnceInOrderAndNotTooSoon, ()) {
@@ -198,6 +255,9 @@ RC_GTEST_PROP(PacketProperty, EveryMessageArrivesOnceInOrderAndNotTooSoon, ()) {
     options.window = Bytes(pick(1, 100'000));
     options.ack_every = static_cast<std::uint32_t>(pick(1, 40));
     options.timeout = 200_us;
+    options.congestion_control = pick(0, 2) == 0 ? PacketCongestion::kNone : PacketCongestion::kDctcp;
+    options.ecn_threshold = Bytes(pick(0, 50'000));
+    options.initial_window = static_cast<std::uint32_t>(pick(1, 30));
     options.buffer_sharing = pick(0, 2) == 0 ? BufferSharing::kPerPort : BufferSharing::kShared;
     const Bytes memory = Bytes(pick(0, 2) * pick(20'000, 200'000));
     const auto fabric = star(hosts, memory);

@@ -12,7 +12,7 @@
 /// Routes are those of the fabric's RoutingPolicy, hop by hop: by flow hash with `select`, or by spraying,
 /// each packet on one of the equal next links in pseudo-random choice.
 ///
-/// Limits: static fabrics; one congestion control, the fixed window; no marks, no pauses; a host with several
+/// Limits: static fabrics; fixed windows or those of DCTCP; no pauses; a host with several
 /// cables keeps a burst of a sprayed pair on one of them. ns-3 has one simulator per process, so one backend
 /// may live at a time.
 ///

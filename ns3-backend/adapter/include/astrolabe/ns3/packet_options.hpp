@@ -14,6 +14,8 @@
 
 namespace astrolabe::ns3 {
 
+enum class PacketCongestion : std::uint8_t { kNone, kDctcp };
+
 struct PacketOptions {
     Bytes mtu = Bytes(4096);          ///< payload of a full packet
     /// Of a data packet on the wire: Ethernet with preamble, gap and check sum 38, IPv4 20, UDP 8, BTH 12,
@@ -22,6 +24,9 @@ struct PacketOptions {
     Bytes ack_size = Bytes(84);       ///< of an acknowledgement: the smallest Ethernet frame, preamble and gap
     Bytes window = Bytes(500'000);    ///< most payload of a pair that is not acknowledged
     std::uint32_t ack_every = 16;     ///< packets per acknowledgement
+    PacketCongestion congestion_control = PacketCongestion::kNone;
+    Bytes ecn_threshold = Bytes(100'000);  ///< waiting behind a packet that gets marked; kDctcp only
+    std::uint32_t initial_window = 16;     ///< packets; kDctcp only
     Time timeout = Time(1'000'000'000);  ///< without an acknowledgement before packets are sent again
     BufferSharing buffer_sharing = BufferSharing::kPerPort;
 };
