@@ -27,7 +27,9 @@ struct PacketDescriptor
     uint32_t queuePair;
     uint32_t incarnation; //!< of the queue pair when the packet was made
     uint64_t sequence;    //!< of a data packet in its queue pair; see Kind for the others
-    int64_t arrival;      //!< at the node where it is, or at the end of the link it is crossing, in ps
+    int64_t arrival;      //!< at the node where it is, or at the end of the link it is crossing, in ps: of its
+                          //!< head where the node cuts through, else of all of it
+    int64_t tail;         //!< when its last bit is, or will be, there
     uint32_t marks; //!< of an acknowledgement: the marked packets among those it covers for the first time
     Kind kind;
     bool isMarked; //!< congestion experienced

@@ -46,6 +46,13 @@ PacketPort::SetMarkThreshold(uint64_t threshold)
     m_markThreshold = threshold;
 }
 
+void
+PacketPort::SetCutThrough(uint32_t header)
+{
+    m_header = header;
+    m_headerSerialization = ComputeSerialization(header);
+}
+
 const PacketPort::Counters&
 PacketPort::GetCounters() const
 {
@@ -224,48 +231,80 @@ PacketPort::Serialization(uint32_t bytes)
 {
     if (bytes != m_lastBytes)
     {
-        constexpr uint64_t BIT_PICOSECONDS = 8'000'000'000'000; // in a byte, at 1 bit/s
-        const auto product = static_cast<unsigned __int128>(bytes) * BIT_PICOSECONDS;
         m_lastBytes = bytes;
-        m_lastSerialization = static_cast<int64_t>((product + m_bitsPerSecond - 1) / m_bitsPerSecond);
+        m_lastSerialization = ComputeSerialization(bytes);
     }
     return m_lastSerialization;
+}
+
+int64_t
+PacketPort::ComputeSerialization(uint32_t bytes) const
+{
+    constexpr uint64_t BIT_PICOSECONDS = 8'000'000'000'000; // in a byte, at 1 bit/s
+    const auto product = static_cast<unsigned __int128>(bytes) * BIT_PICOSECONDS;
+    return static_cast<int64_t>((product + m_bitsPerSecond - 1) / m_bitsPerSecond);
 }
 
 void
 PacketPort::Transmit(uint32_t packet, int64_t start)
 {
     PacketDescriptor& descriptor = m_context.pool[packet];
-    m_freeAt = start + Serialization(descriptor.bytes);
-    descriptor.arrival = m_freeAt + m_latency;
+    m_freeAt = std::max(start + Serialization(descriptor.bytes), descriptor.tail);
+    descriptor.tail = m_freeAt + m_latency;
+    descriptor.arrival = m_header > 0 && m_header < descriptor.bytes
+                             ? start + m_headerSerialization + m_latency
+                             : descriptor.tail;
     m_counters.carriedBytes += descriptor.bytes;
     m_counters.dataPackets += descriptor.kind == PacketDescriptor::Kind::DATA ? 1 : 0;
     Append(m_underWay, packet);
     if (!m_isPending)
     {
-        ScheduleArrival();
+        ScheduleNext();
     }
 }
 
-void
-PacketPort::ScheduleArrival()
+bool
+PacketPort::HasWork() const
 {
+    return m_acks.head != PACKET_NONE || m_data.head != PACKET_NONE || m_offeredCount > 0;
+}
+
+void
+PacketPort::ScheduleNext()
+{
+    int64_t next = m_freeAt;
+    if (m_underWay.head != PACKET_NONE)
+    {
+        next = m_context.pool[m_underWay.head].arrival;
+    }
+    else if (!HasWork())
+    {
+        return;
+    }
     m_isPending = true;
-    const int64_t delay = m_context.pool[m_underWay.head].arrival - Simulator::Now().GetTimeStep();
+    const int64_t delay = next - Simulator::Now().GetTimeStep();
     Simulator::Schedule(TimeStep(static_cast<uint64_t>(delay)), Ptr<EventImpl>(this));
 }
 
 void
 PacketPort::Notify()
 {
-    const uint32_t packet = TakeFirst(m_underWay);
-    m_isPending = false;
-    Advance(m_context.pool[packet].arrival);
-    if (!m_isPending && m_underWay.head != PACKET_NONE)
+    const int64_t now = Simulator::Now().GetTimeStep();
+    uint32_t packet = PACKET_NONE;
+    if (m_underWay.head != PACKET_NONE && m_context.pool[m_underWay.head].arrival == now)
     {
-        ScheduleArrival();
+        packet = TakeFirst(m_underWay);
     }
-    m_to.Receive(packet);
+    m_isPending = false;
+    Advance(now);
+    if (!m_isPending)
+    {
+        ScheduleNext();
+    }
+    if (packet != PACKET_NONE)
+    {
+        m_to.Receive(packet);
+    }
 }
 
 } // namespace ns3

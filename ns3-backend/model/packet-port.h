@@ -56,6 +56,10 @@ struct PacketMemory
  * only that of the first packet under way is ever pending. When the next transmission starts follows from
  * what was in the queue at that moment, so a port finds out late but exactly: `Advance(now)` makes up for all
  * starts until now, and everything that changes or reads the queue calls it first.
+ *
+ * Cut-through. Where the node at the other end cuts through, the arrival is that of the packet's header, and
+ * a packet whose last bit has not come in yet keeps the next port busy until it has. Headers may arrive before
+ * the link is free again; then the port wakes itself for the next start, a second event for that packet.
  */
 class PacketPort final : public EventImpl
 {
@@ -80,6 +84,8 @@ class PacketPort final : public EventImpl
     void SetSource(PacketSource* source);
     /// Marks data packets that leave more than `threshold` bytes waiting behind them.
     void SetMarkThreshold(uint64_t threshold);
+    /// The node at the other end may send a packet on when its first `header` bytes have arrived; 0: all.
+    void SetCutThrough(uint32_t header);
 
     /// The packet, whose `arrival` at this node is now, goes into the queue, or is dropped.
     void Enqueue(uint32_t packet);
@@ -91,7 +97,7 @@ class PacketPort final : public EventImpl
     const Counters& GetCounters() const;
 
   protected:
-    /// The first packet under way arrives.
+    /// The first packet under way arrives, or the link is free.
     void Notify() override;
 
   private:
@@ -114,7 +120,9 @@ class PacketPort final : public EventImpl
     uint32_t NextOfSource(int64_t& start);
     void Transmit(uint32_t packet, int64_t start);
     int64_t Serialization(uint32_t bytes);
-    void ScheduleArrival();
+    int64_t ComputeSerialization(uint32_t bytes) const;
+    bool HasWork() const;
+    void ScheduleNext();
 
     PacketContext& m_context;
     PacketNode& m_to;
@@ -123,6 +131,8 @@ class PacketPort final : public EventImpl
     uint64_t m_bitsPerSecond;
     int64_t m_latency;
     uint64_t m_limit{0};
+    uint32_t m_header{0}; //!< of a packet that is cut through, 0: none is
+    int64_t m_headerSerialization{0};
     uint64_t m_markThreshold{std::numeric_limits<uint64_t>::max()};
     int64_t m_freeAt{0}; //!< the end of the last transmission
     uint64_t m_waiting{0}; //!< bytes

@@ -239,6 +239,7 @@ PacketTransport::TakePacket(uint64_t offer, int64_t when, uint32_t& packet)
     descriptor.incarnation = pair.incarnation;
     descriptor.sequence = sequence;
     descriptor.arrival = when;
+    descriptor.tail = when;
     descriptor.marks = 0;
     descriptor.kind = PacketDescriptor::Kind::DATA;
     descriptor.isMarked = false;
@@ -373,6 +374,7 @@ PacketTransport::Reply(QueuePair& pair, uint32_t index, PacketDescriptor::Kind k
     descriptor.incarnation = pair.incarnation;
     descriptor.sequence = pair.expected;
     descriptor.arrival = Simulator::Now().GetTimeStep();
+    descriptor.tail = descriptor.arrival;
     descriptor.marks = pair.echo;
     descriptor.kind = kind;
     descriptor.isMarked = false;

@@ -14,6 +14,12 @@ struct EnumNames<ns3::TcpVariant> {
          {"dctcp", ns3::TcpVariant::kDctcp}}};
 };
 template <>
+struct EnumNames<ns3::PacketSwitching> {
+    static constexpr std::array<std::pair<std::string_view, ns3::PacketSwitching>, 2> kNames{
+        {{"store_and_forward", ns3::PacketSwitching::kStoreAndForward},
+         {"cut_through", ns3::PacketSwitching::kCutThrough}}};
+};
+template <>
 struct EnumNames<ns3::PacketCongestion> {
     static constexpr std::array<std::pair<std::string_view, ns3::PacketCongestion>, 2> kNames{
         {{"none", ns3::PacketCongestion::kNone}, {"dctcp", ns3::PacketCongestion::kDctcp}}};
@@ -122,6 +128,8 @@ Schema<PacketOptions> packet_schema() {
                   "most payload of a pair of hosts that is not acknowledged; always one packet",
                   {Bytes(1), {}})
         .optional("ack_every", &PacketOptions::ack_every, "packets per acknowledgement", {1, 1'000'000})
+        .optional("switching", &PacketOptions::switching,
+                  "when a switch may send a packet on: when all of it has arrived, or its header")
         .optional("congestion_control", &PacketOptions::congestion_control,
                   "how a pair's window adapts: not at all, or to marks as in DCTCP")
         .optional("ecn_threshold", &PacketOptions::ecn_threshold,

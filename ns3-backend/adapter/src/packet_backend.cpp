@@ -172,6 +172,9 @@ private:
             ports_.emplace_back(context_, nodes_[fabric_->target(id).index()],
                                 static_cast<std::uint64_t>(link.rate.count()), link.latency.count());
         port.SetSource(&transport_);
+        if (options_.switching == PacketSwitching::kCutThrough && is_switch(fabric_->target(id))) {
+            port.SetCutThrough(static_cast<std::uint32_t>(options_.header.count()));
+        }
         if (!is_switch(source)) {
             return;  // waits in the memory of the host
         }

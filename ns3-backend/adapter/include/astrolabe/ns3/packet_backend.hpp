@@ -2,8 +2,8 @@
 /// The `packet` rung: every packet and every queue, on ns-3's event loop, and nothing else.
 ///
 /// Model (ns3-backend/model/packet-*.h). A link of rate r serialises a packet of n bytes in 8n/r and has it at
-/// the other end `latency` later; switches store and forward in no time, with an output queue per link that
-/// draws on the link's own buffer or the switch's memory. Hosts send messages on queue pairs with a window,
+/// the other end `latency` later; switches forward in no time what has arrived whole (or, cutting through, its
+/// header), with an output queue per link that draws on the link's own buffer or the switch's memory. Hosts send messages on queue pairs with a window,
 /// cut in packets of `mtu` bytes of payload and `header` bytes beside; receivers acknowledge every
 /// `ack_every` packets and every message; what is dropped is sent again (go back N). Hence, per pair,
 ///     throughput <= min(r · mtu/(mtu + header), window/RTT),

@@ -14,6 +14,7 @@
 
 namespace astrolabe::ns3 {
 
+enum class PacketSwitching : std::uint8_t { kStoreAndForward, kCutThrough };
 enum class PacketCongestion : std::uint8_t { kNone, kDctcp };
 
 struct PacketOptions {
@@ -28,6 +29,7 @@ struct PacketOptions {
     Bytes ecn_threshold = Bytes(100'000);  ///< waiting behind a packet that gets marked; kDctcp only
     std::uint32_t initial_window = 16;     ///< packets; kDctcp only
     Time timeout = Time(1'000'000'000);  ///< without an acknowledgement before packets are sent again
+    PacketSwitching switching = PacketSwitching::kStoreAndForward;
     BufferSharing buffer_sharing = BufferSharing::kPerPort;
 };
 
