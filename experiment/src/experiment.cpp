@@ -259,9 +259,9 @@ Result<Experiment> load_experiment(const std::filesystem::path& path, const Load
         for (Diagnostic& error : apply_override(root, assignment)) {
             context.error(std::move(error));
         }
+        // It may name a file where a mapping was, into which the next one reaches.
+        resolve_references(root, context);
     }
-    // An override may name a file where a mapping was.
-    resolve_references(root, context);
     drop_keys_of_former_kinds(root, components);
     if (context.error_count() > 0) {
         return finish_with_errors();

@@ -288,10 +288,7 @@ TEST(Validate, EveryInputFileIsGood) {
             };
             const bool is_flexflow = has_key("bag_size");
             const bool is_cluster = has_key("ranks") || has_key("include");
-            std::vector<std::string> arguments{
-                "validate",
-                is_flexflow ? ASTROLABE_SOURCE_DIR "/examples/dlrm-opera-study/experiment-16.yaml" : kQuickstart,
-                "--set"};
+            std::vector<std::string> arguments{"validate", is_flexflow ? kOperaStudy : kQuickstart, "--set"};
             if (folder == "models") {
                 arguments.push_back("workload.model=" + entry.path().string());
             } else if (folder == "networks") {
@@ -450,9 +447,10 @@ TEST(Collective, AlgorithmsTakeTheirKeysOnTheCommandLine) {
 }
 
 TEST(Collective, AnUnevenAllToAllIsAsSlowAsItsFullestRank) {
-    // 8 MB over 8 ranks, R = 3: rank 0 has 3 MB for each, 7·3 MB = 21 MB leave it: 1 + 1680 us. The others share
-    // (8 - 3)·8 MB: 5/7 MB for each, so 3 + 6·5/7 MB = 7.286 MB enter a port: less.
-    const std::vector<std::string> arguments{"--kind", "all-to-all-v", "--algorithm", "direct", "--size", "8MB"};
+    // 8 MB over 8 ranks, R = 3: rank 0 has 3 MB for each, 7·3 MB = 21 MB leave it: 1 + 1680 us. The others
+    // share (8 - 3)·8 MB: 5/7 MB for each, so 3 + 6·5/7 MB = 7.286 MB enter a port: less.
+    const std::vector<std::string> arguments{"--kind", "all-to-all-v", "--algorithm", "direct", "--size",
+                                             "8MB"};
     std::vector<std::string> uneven = arguments;
     uneven.insert(uneven.end(), {"--imbalance", "3"});
     const Json three = collective(uneven);
@@ -467,11 +465,11 @@ TEST(Collective, AnUnevenAllToAllIsAsSlowAsItsFullestRank) {
 }
 
 TEST(Collective, PhasesOfAHierarchicalOneTakeTurns) {
-    // 4 x 2 ranks, 8 MB in one chunk, direct inside: reduce_scatter of 8 MB over 4 (6 MB, 480 us + 1), all_reduce of
-    // 2 MB over 2 (2·(80 us + 1)), all_gather back (481 us): 1124 us.
+    // 4 x 2 ranks, 8 MB in one chunk, direct inside: reduce_scatter of 8 MB over 4 (6 MB, 480 us + 1),
+    // all_reduce of 2 MB over 2 (2·(80 us + 1)), all_gather back (481 us): 1124 us.
     const Json phases = collective({"--kind", "all-reduce", "--algorithm",
-                                    "{algorithm: hierarchical, dimension_algorithms: [direct]}", "--size", "8MB",
-                                    "--dimensions", "4x2"});
+                                    "{algorithm: hierarchical, dimension_algorithms: [direct]}", "--size",
+                                    "8MB", "--dimensions", "4x2"});
     EXPECT_NEAR(phases["time_s"].get<double>(), 1124e-6, 1e-9);
     EXPECT_EQ(phases["steps"], 4);
 }

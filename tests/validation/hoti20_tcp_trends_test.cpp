@@ -1,5 +1,5 @@
-/// Trends of the HOTI 2020 study (dlrm-ns3-study, sections 7.0 and 7.5 to 7.8) that need queues: stock TCP on 16
-/// hosts. Every test prints the numbers that it compares.
+/// Trends of the HOTI 2020 study (dlrm-ns3-study, sections 7.0 and 7.5 to 7.8) that need queues: stock TCP on
+/// 16 hosts. Every test prints the numbers that it compares.
 #include "collective_time.hpp"
 
 #include <cstdio>
@@ -37,10 +37,12 @@ Measured measure(const Question& question) {
     request.network = "{kind: flat, hosts: 16, link: {rate: " + question.rate +
                       ", latency: 500ns}, switch_buffer: " + question.buffer + "}";
     const experiment::Run run = run_collective(request).run;
-    const Measured measured{to_nanoseconds(run.execution.total) / 1000, run.network.drops, run.network.timeouts};
-    std::printf("%s by %s, %s in %u chunks, %zu ranks at %s, buffer %s, %s: %.1f us, %llu drops, %llu timeouts\n",
-                question.kind.c_str(), question.algorithm.c_str(), question.size.c_str(), question.chunks,
-                question.ranks, question.rate.c_str(), question.buffer.c_str(), question.backend.c_str(), measured.us,
+    const Measured measured{to_nanoseconds(run.execution.total) / 1000, run.network.drops,
+                            run.network.timeouts};
+    std::printf("%s by %s, %s in %u chunks, %zu ranks at %s, buffer %s, %s: ", question.kind.c_str(),
+                question.algorithm.c_str(), question.size.c_str(), question.chunks, question.ranks,
+                question.rate.c_str(), question.buffer.c_str(), question.backend.c_str());
+    std::printf("%.1f us, %llu drops, %llu timeouts\n", measured.us,
                 static_cast<unsigned long long>(measured.drops),
                 static_cast<unsigned long long>(measured.timeouts));
     return measured;
@@ -55,7 +57,8 @@ double formula_us(Question question) {
 // 7.0 "ratio ≥ 1 always; close to 1 (framing only) for one flow per port and ample buffer; grows large as
 // many-to-one traffic, finite buffers and timeouts come in".
 TEST(Hoti20TcpTrends, TheFormulaIsRightForOneFlowAndFarOffForIncasts) {
-    const Question one_flow{.kind = "point_to_point", .algorithm = "direct", .size = "16MiB", .chunks = 1, .ranks = 2};
+    const Question one_flow{
+        .kind = "point_to_point", .algorithm = "direct", .size = "16MiB", .chunks = 1, .ranks = 2};
     const double single = measure(one_flow).us / formula_us(one_flow);
     // A reduce by a star: 15 into one port.
     const Question incast{.kind = "reduce", .algorithm = "direct", .chunks = 1};
@@ -64,8 +67,8 @@ TEST(Hoti20TcpTrends, TheFormulaIsRightForOneFlowAndFarOffForIncasts) {
     lossy.buffer = "1MB";
     const Measured dropped = measure(lossy);
     const double finite = dropped.us / formula_us(lossy);
-    std::printf("packets over formula: one flow %.3f, incast %.2f, incast into a small buffer %.2f\n", single, ample,
-                finite);
+    std::printf("packets over formula: one flow %.3f, incast %.2f, incast into a small buffer %.2f\n", single,
+                ample, finite);
     EXPECT_GE(single, 1.0);
     EXPECT_LT(single, 1.1);  // headers of 52 in 8948 B, and slow start
     EXPECT_GT(ample, single);
@@ -88,8 +91,8 @@ TEST(Hoti20TcpTrends, BuffersMatterOnlyWhereTheyOverflow) {
     EXPECT_GT(small.us, large.us);
 }
 
-// 7.6 "At 100 Gb/s 0.1 MB does not slow a lone flow; at 800 Gb/s it caps one flow near 400 Gb/s while 0.5 MB does
-// not".
+// 7.6 "At 100 Gb/s 0.1 MB does not slow a lone flow; at 800 Gb/s it caps one flow near 400 Gb/s while 0.5 MB
+// does not".
 TEST(Hoti20TcpTrends, ASmallWindowCapsALoneFlowAt800Only) {
     const auto rate_of = [](const std::string& rate, const std::string& window) {
         const Question flow{.kind = "point_to_point",
@@ -107,13 +110,15 @@ TEST(Hoti20TcpTrends, ASmallWindowCapsALoneFlowAt800Only) {
     EXPECT_LT(capped, 0.8 * rate_of("800Gbps", "0.5MB"));
 }
 
-// 7.8 "A2A wins with large buffers, small S". Where the notes derive that the tree wins with small buffers, because
-// a direct exchange has N-1 flows into every port, it does not here: hosts that start together send to i+1, i+2, …
-// in turn, so no port is ever offered more than its rate, while the tree's two children do meet at their parent.
+// 7.8 "A2A wins with large buffers, small S". Where the notes derive that the tree wins with small buffers,
+// because a direct exchange has N-1 flows into every port, it does not here: hosts that start together send
+// to i+1, i+2, … in turn, so no port is ever offered more than its rate, while the tree's two children do
+// meet at their parent.
 TEST(Hoti20TcpTrends, DirectExchangeWinsWithLargeBuffersAndBetweenEqualHostsWithSmallOnesToo) {
     const Question direct{.algorithm = "direct", .size = "256KiB", .chunks = 1};
     EXPECT_LT(measure(direct).us, measure({.size = "256KiB", .chunks = 4}).us);
-    const Measured small_direct = measure({.algorithm = "direct", .size = "4MiB", .chunks = 1, .buffer = "1MB"});
+    const Measured small_direct =
+        measure({.algorithm = "direct", .size = "4MiB", .chunks = 1, .buffer = "1MB"});
     const Measured small_tree = measure({.size = "4MiB", .chunks = 32, .buffer = "1MB"});
     EXPECT_EQ(small_direct.drops, 0u);
     EXPECT_GT(small_tree.drops, 0u);

@@ -64,6 +64,10 @@ TEST_F(ExperimentTest, SectionsMayBeFilesAndOverridesReachIntoThem) {
         load_small(components_, {"network=" + (folder.path() / "net.yaml").string(), "cluster.ranks=8"});
     ASSERT_TRUE(loaded) << render(loaded.error());
     EXPECT_EQ(loaded->fabric->host_count(), 16u);
+    const Result<Experiment> changed =
+        load_small(components_, {"network=" + (folder.path() / "net.yaml").string(), "network.hosts=32"});
+    ASSERT_TRUE(changed) << render(changed.error());
+    EXPECT_EQ(changed->fabric->host_count(), 32u);
     folder.write("net2.yaml", "kind: flat\nhots: 16\n");
     const Result<Experiment> bad =
         load_small(components_, {"network=" + (folder.path() / "net2.yaml").string()});
@@ -89,6 +93,56 @@ TEST_F(ExperimentTest, ChangingAKindDropsWhatOnlyTheFormerOneHad) {
         load_experiment(folder.write("x.yaml", text), {{"network.kind=flat"}, std::nullopt}, components_);
     ASSERT_TRUE(flat) << render(flat.error());
     EXPECT_EQ(flat->resolved.find_path("network.spines"), nullptr);
+}
+
+TEST_F(ExperimentTest, ChangingAnAlgorithmDropsItsKeysAndKeepsTheChunks) {
+    const testing::TemporaryFolder folder;
+    std::string text = testing::kSmallExperiment;
+    text.replace(text.find("  ranks: 4\n"), 11,
+                 "  ranks: 4\n  collectives: {all_reduce: {algorithm: windowed_direct, window: 2, chunks: "
+                 "3}}\n");
+    const auto file = folder.write("x.yaml", text);
+    const Result<Experiment> loaded = load_experiment(file, {}, components_);
+    ASSERT_TRUE(loaded) << render(loaded.error());
+    EXPECT_EQ(loaded->resolved.find_path("cluster.collectives.all_reduce.window")->text, "2");
+    const Result<Experiment> ring =
+        load_experiment(file, {{"cluster.collectives.all_reduce.algorithm=ring"}, std::nullopt}, components_);
+    ASSERT_TRUE(ring) << render(ring.error());
+    EXPECT_EQ(ring->resolved.find_path("cluster.collectives.all_reduce.window"), nullptr);
+    EXPECT_EQ(ring->resolved.find_path("cluster.collectives.all_reduce.chunks")->text, "3");
+}
+
+TEST_F(ExperimentTest, AHierarchicalAlgorithmIsWrittenOutWithItsDimensions) {
+    const Result<Experiment> loaded = load_small(
+        components_,
+        {"cluster.dimensions=[2, 2]",
+         "cluster.collectives.all_reduce={algorithm: hierarchical, order: themis, bandwidths: [2GB/s, "
+         "1GB/s], dimension_algorithms: [ring, {algorithm: windowed_direct, window: 1}]}"});
+    ASSERT_TRUE(loaded) << render(loaded.error());
+    EXPECT_EQ(loaded->cluster.options.dimensions, system::Shape({2, 2}));
+    const ConfigNode& written = *loaded->resolved.find_path("cluster.collectives.all_reduce");
+    EXPECT_EQ(written.find_path("dimension_algorithms.0")->text, "ring");
+    EXPECT_EQ(written.find_path("dimension_algorithms.1.window")->text, "1");
+    EXPECT_EQ(written.find_path("bandwidths.1")->text, "8Gbps");
+    EXPECT_EQ(written.find("optimisation")->text, "local_bandwidth_aware");
+}
+
+TEST_F(ExperimentTest, EndPointsAndOrdersReachTheExecutor) {
+    const Result<Experiment> loaded = load_small(
+        components_, {"cluster.end_point={copy_engine: serial, reduction_bandwidth: 50GB/s, "
+                      "rendezvous_threshold: 8KiB, timing: astra_sim_1}",
+                      "cluster.injection_latency=10ns", "cluster.active_chunks_per_dimension=3",
+                      "cluster.dimension_scheduling=alternate", "cluster.start_order=independent"});
+    ASSERT_TRUE(loaded) << render(loaded.error());
+    const system::SystemOptions& options = loaded->cluster.options;
+    EXPECT_EQ(options.end_point.injection_latency, Time(10'000));
+    EXPECT_EQ(options.end_point.copy_engine, system::CopyEngine::kSerial);
+    EXPECT_EQ(options.end_point.reduction_bandwidth, Bandwidth(400'000'000'000));
+    EXPECT_EQ(options.end_point.rendezvous_threshold, Bytes(8192));
+    EXPECT_EQ(options.end_point.timing, system::EndPointTiming::kAstraSim1);
+    EXPECT_EQ(options.active_chunks_per_dimension, 3u);
+    EXPECT_EQ(options.stage_order, system::StageOrder::kAlternate);
+    EXPECT_EQ(options.start_order, system::StartOrder::kIndependent);
 }
 
 TEST_F(ExperimentTest, AKindAloneWhereASectionStandsIsExplained) {
