@@ -1,5 +1,5 @@
-/// Every example runs as its README says and gives the recorded result. Fluid and TCP runs alike are exact,
-/// so the records hold on any machine and in any build type.
+/// Every example runs as its README says and gives the recorded result. Runs on every engine are exact, so
+/// the records hold on any machine and in any build type.
 #include "process.hpp"
 
 #include <filesystem>
@@ -38,7 +38,17 @@ TEST(Examples, Hoti20OnFluid) {
     }
 }
 
+TEST(Examples, DlrmModelAOnFluid) {
+    expect_recorded("dlrm-model-a", "experiment", "fluid");
+}
+TEST(Examples, DlrmOperaStudyOnFluid) {
+    expect_recorded("dlrm-opera-study", "experiment-16", "fluid");
+}
+
 #ifdef ASTROLABE_WITH_NS3
+TEST(Examples, QuickstartOnPacket) {
+    expect_recorded("quickstart", "experiment", "packet");
+}
 TEST(Examples, QuickstartOnTcp) {
     expect_recorded("quickstart", "experiment", "tcp");
 }
