@@ -130,7 +130,7 @@ TEST_F(ExperimentTest, AHierarchicalAlgorithmIsWrittenOutWithItsDimensions) {
 TEST_F(ExperimentTest, EndPointsAndOrdersReachTheExecutor) {
     const Result<Experiment> loaded = load_small(
         components_, {"cluster.end_point={copy_engine: serial, reduction_bandwidth: 50GB/s, "
-                      "rendezvous_threshold: 8KiB, timing: astra_sim_1}",
+                      "rendezvous_threshold: 8KiB}",
                       "cluster.injection_latency=10ns", "cluster.active_chunks_per_dimension=3",
                       "cluster.dimension_scheduling=alternate", "cluster.start_order=independent"});
     ASSERT_TRUE(loaded) << render(loaded.error());
@@ -139,10 +139,14 @@ TEST_F(ExperimentTest, EndPointsAndOrdersReachTheExecutor) {
     EXPECT_EQ(options.end_point.copy_engine, system::CopyEngine::kSerial);
     EXPECT_EQ(options.end_point.reduction_bandwidth, Bandwidth(400'000'000'000));
     EXPECT_EQ(options.end_point.rendezvous_threshold, Bytes(8192));
-    EXPECT_EQ(options.end_point.timing, system::EndPointTiming::kAstraSim1);
+    EXPECT_EQ(options.end_point.timing, system::EndPointTiming::kPerMessage);
     EXPECT_EQ(options.active_chunks_per_dimension, 3u);
     EXPECT_EQ(options.stage_order, system::StageOrder::kAlternate);
     EXPECT_EQ(options.start_order, system::StartOrder::kIndependent);
+    const Result<Experiment> compatible = load_small(
+        components_, {"cluster.end_point={timing: astra_sim_1, reduction_bandwidth: 50GB/s}"});
+    ASSERT_TRUE(compatible) << render(compatible.error());
+    EXPECT_EQ(compatible->cluster.options.end_point.timing, system::EndPointTiming::kAstraSim1);
 }
 
 TEST_F(ExperimentTest, AKindAloneWhereASectionStandsIsExplained) {
