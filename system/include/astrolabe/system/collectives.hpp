@@ -46,12 +46,11 @@
 namespace astrolabe::system {
 
 struct AlgorithmEntry {
-    std::string name;     ///< as files name it
-    std::string summary;  ///< one sentence
+    std::string name;  ///< as files name it
     std::shared_ptr<const CollectiveAlgorithm> algorithm;
 };
 
-/// All of them, by name. Every one passes the proof of proof.hpp for every kind it does not refuse.
+/// All of them by name, with the defaults of their options. Every one passes the proof of proof.hpp for every kind it does not refuse.
 [[nodiscard]] std::vector<AlgorithmEntry> builtin_algorithms();
 
 /// All kinds but point_to_point: neighbours on a ring, one message at a time, each step waiting for the one
