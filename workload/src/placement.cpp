@@ -165,6 +165,7 @@ Placement place_greedily(const PlacementProblem& problem) {
 }
 
 Placement place_exactly(const PlacementProblem& problem, std::int64_t most_nodes) {
+    ASTROLABE_ASSERT(problem.items.size() <= kMostExactItems, "the search is not too deep");
     return BranchAndBound(problem, place_greedily(problem), most_nodes).solve();
 }
 

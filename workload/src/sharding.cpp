@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <numeric>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -239,9 +239,13 @@ void check_hosts(Problems& found, const Sharding& sharding, std::size_t ranks) {
 void check_decisions(Problems& found, const Sharding& sharding, const std::vector<EqualTables>& tables,
                      Bytes element_size) {
     std::int64_t shards = 0;
+    std::int64_t to_be_placed = 0;
     const std::vector<Decision> decisions = decide(sharding, tables, element_size);
     for (std::size_t table = 0; table < decisions.size(); ++table) {
         shards += decisions[table].shards;
+        if (is_placed_on_ranks(decisions[table].kind) && decisions[table].ranks.empty()) {
+            to_be_placed += decisions[table].shards;
+        }
         if (sharding.plan == ShardingMethod::kExplicit && !decisions[table].is_placed()) {
             report(found, "sharding.tables",
                    fmt::format("the plan is explicit and table {} lies nowhere", table),
@@ -251,6 +255,13 @@ void check_decisions(Problems& found, const Sharding& sharding, const std::vecto
     }
     if (shards > kMostShards) {
         report(found, "sharding", fmt::format("{} shards are more than {}", shards, kMostShards));
+    }
+    constexpr auto kMostSearched = static_cast<std::int64_t>(kMostExactItems);
+    if (sharding.search == PlacementSearch::kExact && to_be_placed > kMostSearched) {
+        report(found, "sharding.search",
+               fmt::format("{} shards are more than the {} that the exact search takes", to_be_placed,
+                           kMostSearched),
+               "search: greedy");
     }
 }
 
@@ -289,7 +300,7 @@ public:
 
     [[nodiscard]] ShardingResult plan() && {
         if (!costs_fit()) {
-            report(problems_, "sharding.plan", "the lookups take too long to be planned: hours",
+            report(problems_, "sharding.plan", "the lookups take too long to be planned",
                    "check the units of the device's rates and times");
             return {.plan = {}, .problems = std::move(problems_)};
         }
@@ -500,15 +511,17 @@ private:
     }
 
     void report_no_room(const PlacementProblem& problem) {
-        Bytes needed;
+        detail::Int128 all = 0;
         Bytes largest;
         for (const PlacementItem& item : problem.items) {
-            needed += item.memory;
+            all += item.memory.count();
             largest = std::max(largest, item.memory);
         }
         for (const Bytes held : problem.memory_before) {
-            needed += held;
+            all += held.count();
         }
+        constexpr detail::Int128 kLimit = std::numeric_limits<std::int64_t>::max();
+        const Bytes needed(static_cast<std::int64_t>(std::min(all, kLimit)));
         const bool exact = sharding_.search == PlacementSearch::kExact;
         report(problems_, "sharding.memory",
                fmt::format("no placement of {} shards was found: they need {} on {} ranks of {}, the largest "

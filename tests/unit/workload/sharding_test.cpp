@@ -166,6 +166,33 @@ TEST_F(ShardingTest, KeysThatHaveNoEffectAreRefused) {
     EXPECT_EQ(keys(), Keys{"sharding.ranks_per_host"});  // nothing lies on a host
 }
 
+TEST_F(ShardingTest, WhatTheExactSearchCannotTakeIsRefused) {
+    sharding_ = {.plan = ShardingMethod::kPlanner, .search = PlacementSearch::kExact};
+    model_.tables = {{.count = static_cast<std::int64_t>(kMostExactItems), .rows = 1, .dimension = 2}};
+    EXPECT_TRUE(keys().empty());
+    sharding_.widest_shard = 1;  // two shards of each table
+    EXPECT_EQ(keys(), Keys{"sharding.search"});
+    sharding_.search = PlacementSearch::kGreedy;
+    EXPECT_TRUE(keys().empty());
+}
+
+TEST_F(ShardingTest, MemoryBeyondAllCountsIsRefusedAsWell) {
+    // Copies of 2^56 rows of 4 values of 2 B on 32 ranks are 2^64 B, told as the 2^63 at which
+    // counts end; table 1 finds no room beside them.
+    constexpr std::int64_t kRows = std::int64_t{1} << 56;
+    constexpr std::size_t kManyRanks = 32;
+    model_.tables = {{.count = 1, .rows = kRows, .dimension = 4}, {.count = 1, .rows = 1, .dimension = 4}};
+    sharding_ = {.plan = ShardingMethod::kPlanner, .memory = 1_GiB};
+    sharding_.tables = {{.first = 0, .count = 1, .sharding = TableSharding::kDataParallel}};
+    const ShardingResult result = plan_sharding(
+        sharding_, model_, kManyRanks, kSamples,
+        [](std::size_t, std::int64_t, std::int64_t) { return 1_ns; });
+    ASSERT_EQ(result.problems.size(), 1U);
+    EXPECT_EQ(result.problems[0].key, "sharding.memory");
+    EXPECT_NE(result.problems[0].message.find("they need 9.223 EB"), std::string::npos)
+        << result.problems[0].message;
+}
+
 TEST_F(ShardingTest, RulesThatCannotBe) {
     const auto keys_with = [this](TableRule rule) {
         sharding_.tables = {std::move(rule)};

@@ -19,7 +19,8 @@
 ///         first is tried. Complexity: exponential; after `most_nodes` nodes it stops with the best placement
 ///         found, not proven. Meant for a few dozen items.
 ///
-/// Limits: greedy may find no placement where one exists that respects the memory.
+/// Limits: greedy may find no placement where one exists that respects the memory; exact takes at most
+/// kMostExactItems items, because it goes one call deeper for each.
 #pragma once
 
 #include <cstddef>
@@ -58,6 +59,7 @@ struct Placement {
 enum class PlacementSearch : std::uint8_t { kGreedy, kExact };
 
 inline constexpr std::int64_t kMostPlacementNodes = 200'000;
+inline constexpr std::size_t kMostExactItems = 4096;
 
 /// Requires at least one item. The sum of all costs and that of all sizes must fit their types.
 [[nodiscard]] Placement place_greedily(const PlacementProblem& problem);
