@@ -28,7 +28,8 @@
 ///
 /// Folding to the P = 2^⌊log2 N⌋ < N first ranks adds, contention-free, 2(α + Sβ) to an all_reduce over P.
 ///
-/// Limits: reduction costs nothing; algorithms do not know the fabric under them.
+/// Limits: what end points cost is not in these times (docs/models/end-points.md); algorithms do not know the
+/// fabric under them.
 /// Complexity: one program for all ranks, except that trees, kinds with a root and what is folded have one per
 /// rank. Actions of a program: N (ring, direct, pairwise), N² (the rings' all_to_all), log N (the others).
 /// Blocks it names: of the order of N, N² for the rings' all_to_all, N log N for bruck's all_to_all and
