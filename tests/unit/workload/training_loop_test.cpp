@@ -29,6 +29,8 @@ std::string to_string(Priority priority) {
             return "lifo";
         case Priority::kHighest:
             return "highest";
+        case Priority::kExplicit:
+            return "explicit";
     }
     return "unknown";
 }
