@@ -70,7 +70,8 @@ void add_collective_command(CLI::App& app, const experiment::Components& compone
         ->required();
     command->add_option("--backend", request.backend, "a kind, a file, or '{kind: tcp, mtu: 9000B}'")
         ->capture_default_str();
-    command->add_option("--ranks", request.ranks, "ranks that take part; unset: every host");
+    command->add_option("--ranks", request.ranks, "ranks that take part; unset: every host")
+        ->check(CLI::Range(1U, 1U << 20));
     command->add_option("--dimensions", request.dimensions,
                         "logical dimensions, the fastest-varying first: 16x8; unset: one");
     command
@@ -94,7 +95,9 @@ void add_collective_command(CLI::App& app, const experiment::Components& compone
         ->type_name("PATH=VALUE")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    command->add_option("--seed", request.seed, "of all random choices")->capture_default_str();
+    command->add_option("--seed", request.seed, "of all random choices")
+        ->capture_default_str()
+        ->check(seed_range());
     command->add_flag("--json", arguments->json, "print a list of objects on stdout instead of the table");
     add_progress_option(*command, arguments->progress);
     command->footer(

@@ -14,6 +14,9 @@ void add_collective_command(CLI::App& app, const experiment::Components& compone
 void add_list_command(CLI::App& app, const experiment::Components& components, int& exit_code);
 void add_describe_command(CLI::App& app, const experiment::Components& components, int& exit_code);
 
+/// The values of `seed` in a file: what a run takes, its resolved.yaml can say.
+[[nodiscard]] CLI::Range seed_range();
+
 /// `--progress auto|plain|none`
 void add_progress_option(CLI::App& command, std::string& mode);
 

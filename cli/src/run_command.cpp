@@ -1,6 +1,9 @@
 #include "commands.hpp"
 #include "console.hpp"
 
+#include <cstdint>
+#include <limits>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -93,10 +96,15 @@ void add_experiment_options(CLI::App& command, RunArguments& arguments) {
         ->type_name("PATH=VALUE")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    command.add_option("--seed", arguments.load.seed, "of all random choices; wins over the file's");
+    command.add_option("--seed", arguments.load.seed, "of all random choices; wins over the file's")
+        ->check(seed_range());
 }
 
 }  // namespace
+
+CLI::Range seed_range() {
+    return {std::uint64_t{0}, std::uint64_t{std::numeric_limits<std::int64_t>::max()}};
+}
 
 void add_progress_option(CLI::App& command, std::string& mode) {
     command.add_option("--progress", mode, "auto: a line on a terminal, plain lines elsewhere")

@@ -379,6 +379,11 @@ TEST(Collective, EdgesOfSizeAndRanks) {
     const ProcessResult many = astrolabe({"collective", "--kind", "all_reduce", "--algorithm", "ring",
                                           "--network", network, "--size", "1MiB", "--ranks", "9"});
     EXPECT_EQ(many.exit_code, 3);
+    for (const char* ranks : {"0", "-1"}) {
+        const ProcessResult wrong = astrolabe({"collective", "--kind", "all_reduce", "--algorithm", "ring",
+                                               "--network", network, "--size", "1MiB", "--ranks", ranks});
+        EXPECT_EQ(wrong.exit_code, 2) << wrong.err;
+    }
     const ProcessResult bad = astrolabe({"collective", "--kind", "all-reduc", "--algorithm", "rnig",
                                          "--network", "{kind: flta}", "--size", "1"});
     EXPECT_EQ(bad.exit_code, 3);
