@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "port_room.hpp"
+
+#include <algorithm>
+
 #include <astrolabe/ns3/packet_options.hpp>
 
 namespace astrolabe::ns3 {
@@ -44,9 +48,17 @@ std::vector<ParameterProblem> problems(const PacketOptions& options) {
     return found;
 }
 
-std::optional<std::string> refusal(const network::Fabric& fabric, const PacketOptions& /*options*/) {
+std::optional<std::string> refusal(const network::Fabric& fabric, const PacketOptions& options) {
     if (!fabric.is_static()) {
         return "its links come and go with time, and the packet engine runs on static fabrics only";
+    }
+    const Bytes packet = std::max(options.header + options.mtu, options.ack_size);
+    for (network::LinkId id; id.index() < fabric.link_count(); ++id) {
+        const std::optional<Bytes> room = port_room(fabric, id, options.buffer_sharing);
+        if (room && *room < packet) {
+            return "a port of " + fabric.node(fabric.source(id)).name + " has room for " + to_string(*room) +
+                   ", less than one packet of " + to_string(packet);
+        }
     }
     return std::nullopt;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "attributes.hpp"
+#include "port_room.hpp"
 
 #include <algorithm>
 
@@ -117,27 +118,20 @@ std::optional<std::string> refusal(const network::Fabric& fabric, const TcpOptio
         }
     }
     const Bytes marked = uses_ecn(options) ? options.ecn_threshold : Bytes(0);
-    for (std::size_t i = fabric.host_count(); i < fabric.node_count(); ++i) {
-        const network::NodeId id(i);
-        const network::Node& node = fabric.node(id);
-        const std::size_t ports = fabric.out_degree(id);
-        const Bytes share = options.buffer_sharing == BufferSharing::kShared || ports == 0
-                                ? node.buffer
-                                : node.buffer / ports;
-        for (std::size_t port = 0; port < ports; ++port) {
-            const Bytes own = fabric.link(network::LinkId(fabric.first_link(id).index() + port)).buffer;
-            const bool limited = own > Bytes(0) || node.buffer > Bytes(0);
-            const Bytes room = own > Bytes(0) ? own : share;
-            if (limited && room < packet) {
-                return "a port of " + node.name + " has room for " + to_string(room) +
-                       ", less than one packet of " + to_string(packet);
-            }
-            if (limited && marked > Bytes(0) && room < marked + packet) {
-                return "a port of " + node.name + " has room for " + to_string(room) +
-                       ", and packets are marked when more than " + to_string(marked) +
-                       " wait: they would be dropped before; lower ecn_threshold, or let the ports share the "
-                       "switch's memory (buffer_sharing: shared)";
-            }
+    for (network::LinkId id; id.index() < fabric.link_count(); ++id) {
+        const std::optional<Bytes> room = port_room(fabric, id, options.buffer_sharing);
+        if (!room) {
+            continue;
+        }
+        const std::string port = "a port of " + fabric.node(fabric.source(id)).name + " has room for " +
+                                 to_string(*room);
+        if (*room < packet) {
+            return port + ", less than one packet of " + to_string(packet);
+        }
+        if (marked > Bytes(0) && *room < marked + packet) {
+            return port + ", and packets are marked when more than " + to_string(marked) +
+                   " wait: they would be dropped before; lower ecn_threshold, or let the ports share the "
+                   "switch's memory (buffer_sharing: shared)";
         }
     }
     return std::nullopt;

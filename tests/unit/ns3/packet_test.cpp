@@ -152,6 +152,24 @@ TEST(PacketStatistics, CountEveryPacketAndHop) {
     EXPECT_EQ(statistics.drops, 0U);
 }
 
+/// A port's share of so little memory rounds down to nothing, which must not pass for no limit.
+TEST(PacketRefusal, APortNeedsRoomForAPacket) {
+    network::FatTreeParameters tree;
+    tree.k = 4;  // every switch has 4 ports; a packet is 4096 + 82 B
+    const auto refused = [&tree](Bytes memory, BufferSharing sharing) {
+        tree.switch_buffer = memory;
+        PacketOptions options;
+        options.buffer_sharing = sharing;
+        return refusal(*build_fat_tree(tree), options).has_value();
+    };
+    EXPECT_TRUE(refused(3_B, BufferSharing::kPerPort));
+    EXPECT_TRUE(refused(4 * 4178_B - 1_B, BufferSharing::kPerPort));
+    EXPECT_FALSE(refused(4 * 4178_B, BufferSharing::kPerPort));
+    EXPECT_TRUE(refused(4177_B, BufferSharing::kShared));
+    EXPECT_FALSE(refused(4178_B, BufferSharing::kShared));
+    EXPECT_FALSE(refused(0_B, BufferSharing::kPerPort));
+}
+
 struct LossCase {
     BufferSharing sharing;
     bool sprays;
