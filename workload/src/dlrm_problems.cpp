@@ -257,6 +257,20 @@ void require(Problems& found, bool holds, std::string key, std::string message, 
     }
 }
 
+void check_embedding_exchange(Problems& found, const DlrmTraining& training, const DlrmModel& model) {
+    const bool is_hybrid = training.parallelism == Parallelism::kHybrid;
+    const bool has_copies =
+        training.parallelism == Parallelism::kData ||
+        (is_hybrid &&
+         is_known(embedding_names(training, model), std::string(kReplicatedEmbeddingLayer)));
+    require(found, has_copies || training.embedding_gradients == EmbeddingGradients::kSparse,
+            "embedding_gradients", "no table has copies that exchange gradients",
+            "leave it out, choose data parallelism, or name tables that are data_parallel");
+    require(found, is_hybrid || training.embedding_update == EmbeddingUpdate::kAfterGradients,
+            "embedding_update", "only hybrid parallelism brings embedding gradients by an all-to-all",
+            "leave it out, or set parallelism to hybrid");
+}
+
 void check_dense_gradients(Problems& found, const DlrmTraining& training) {
     const bool replicates = training.parallelism != Parallelism::kModel;
     const bool is_fsdp = training.dense_sharding == DenseSharding::kFsdp;
@@ -358,6 +372,7 @@ std::vector<ParameterProblem> problems(const DlrmTraining& training, const DlrmM
     check_sharding(found, training, model, ranks);
     check_dense_gradients(found, training);
     if (found.empty()) {
+        check_embedding_exchange(found, training, model);
         check_wire_formats(found, training, model);
         check_priorities(found, training, model);
     }

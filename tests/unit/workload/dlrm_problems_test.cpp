@@ -100,6 +100,27 @@ TEST_F(TrainingProblems, NegativeEmbeddingTime) {
     EXPECT_EQ(keys_of(found()), Keys{"embedding_time"});
 }
 
+TEST_F(TrainingProblems, GradientsOfCopiesWhereNoTableHasAny) {
+    study_.training.embedding_gradients = EmbeddingGradients::kDense;
+    EXPECT_EQ(keys_of(found()), Keys{"embedding_gradients"});
+    study_.training.sharding.plan = ShardingMethod::kRoundRobin;
+    EXPECT_EQ(keys_of(found()), Keys{"embedding_gradients"});
+    study_.training.sharding.tables = {{.first = 0, .count = 1, .sharding = TableSharding::kDataParallel}};
+    EXPECT_EQ(keys_of(found()), Keys{});
+    study_.training.sharding = {};
+    study_.training.parallelism = Parallelism::kData;
+    EXPECT_EQ(keys_of(found()), Keys{});
+}
+
+TEST_F(TrainingProblems, OrderOfAnEmbeddingUpdateWithoutItsAllToAll) {
+    study_.training.embedding_update = EmbeddingUpdate::kStale;
+    EXPECT_EQ(keys_of(found()), Keys{});
+    for (const Parallelism parallelism : {Parallelism::kData, Parallelism::kModel}) {
+        study_.training.parallelism = parallelism;
+        EXPECT_EQ(keys_of(found()), Keys{"embedding_update"});
+    }
+}
+
 class TimeProblems : public ::testing::Test {
 protected:
     [[nodiscard]] Keys keys() const {

@@ -259,9 +259,14 @@ RC_GTEST_PROP(TrainingProperty, SummaryCountsWhatTheProgramDoes, ()) {
     training.iterations = *rc::gen::inRange(1, 4);
     training.interaction_time = *rc::gen::arbitrary<bool>();
     training.dense_feature_gradient = *rc::gen::arbitrary<bool>();
-    training.embedding_gradients = *rc::gen::element(EmbeddingGradients::kSparse, EmbeddingGradients::kDense);
-    training.embedding_update = *rc::gen::element(EmbeddingUpdate::kAfterGradients,
-                                                  EmbeddingUpdate::kBeforeGradients, EmbeddingUpdate::kStale);
+    if (training.parallelism == Parallelism::kData) {
+        training.embedding_gradients =
+            *rc::gen::element(EmbeddingGradients::kSparse, EmbeddingGradients::kDense);
+    }
+    if (training.parallelism == Parallelism::kHybrid) {
+        training.embedding_update = *rc::gen::element(
+            EmbeddingUpdate::kAfterGradients, EmbeddingUpdate::kBeforeGradients, EmbeddingUpdate::kStale);
+    }
     const Device device{.peak = 3_TFLOPS, .memory_bandwidth = 7_Gbps};
     const auto ranks = *rc::gen::inRange<std::size_t>(1, 9);
     RC_ASSERT(problems(model).empty());
