@@ -50,8 +50,8 @@ Bytes size_of(const EqualTables& table, Bytes element_size) {
 struct Decision {
     TableSharding kind = TableSharding::kTableWise;
     std::int64_t shards = 1;  ///< on ranks of their own choice
-    std::vector<std::int64_t> ranks;
-    std::optional<std::int64_t> host;
+    std::vector<std::int64_t> ranks{};
+    std::optional<std::int64_t> host{};
 
     [[nodiscard]] bool is_placed() const {
         return is_placed_on_hosts(kind) ? host.has_value() : !is_placed_on_ranks(kind) || !ranks.empty();

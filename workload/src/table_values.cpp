@@ -55,7 +55,7 @@ constexpr int kFractionBits = 32;
 
 /// log2(x), rounded down; x >= 1.
 constexpr std::int64_t log2_fixed(std::uint64_t x) {
-    const int whole = std::bit_width(x) - 1;
+    const int whole = static_cast<int>(std::bit_width(x)) - 1;
     std::uint64_t mantissa = x << (63 - whole);  // in [1, 2), 63 bits after the point
     std::int64_t fraction = 0;
     for (int bit = 0; bit < kFractionBits; ++bit) {

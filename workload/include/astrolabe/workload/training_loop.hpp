@@ -64,8 +64,8 @@ namespace astrolabe::workload {
 
 struct LayerCommunication {
     system::CollectiveKind kind = system::CollectiveKind::kAllReduce;
-    Bytes size;  ///< per rank, meaning as in CollectiveKind
-    system::PartitionId partition;
+    Bytes size{};  ///< per rank, meaning as in CollectiveKind
+    system::PartitionId partition{};
     std::shared_ptr<const std::vector<system::PairSizes>> pair_sizes = nullptr;  ///< of an uneven all_to_all
     std::optional<system::PerRank<Time>> encode = std::nullopt;
     std::optional<system::PerRank<Time>> decode = std::nullopt;
