@@ -1,18 +1,12 @@
 #include "dlrm_cost.hpp"
 
+#include "integer_division.hpp"
+
 #include <algorithm>
 
 #include <astrolabe/core/assert.hpp>
 
 namespace astrolabe::workload {
-
-namespace {
-
-constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
-
-}  // namespace
 
 DlrmCost::DlrmCost(const DlrmModel& model, const DlrmTraining& training, const Device& device,
                    std::size_t ranks)

@@ -1,3 +1,9 @@
+#include "conversion.hpp"
+#include "dlrm_cost.hpp"
+#include "embedding_layers.hpp"
+#include "integer_division.hpp"
+#include "sharding_decisions.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -6,27 +12,16 @@
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/workload/dlrm_training.hpp>
 
-#include "dlrm_cost.hpp"
-#include "embedding_layers.hpp"
-
 namespace astrolabe::workload {
 
 namespace {
 
 using system::CollectiveKind;
 
-std::int64_t divide_up(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
-
 ShardingResult shard(const DlrmModel& model, const DlrmTraining& training, const Device& device,
                      std::size_t ranks) {
     const DlrmCost cost(model, training, device, ranks);
-    const std::vector<EqualTables> runs = equal_tables(model);
-    std::vector<EqualTables> tables;
-    for (const EqualTables& run : runs) {
-        tables.insert(tables.end(), static_cast<std::size_t>(run.count), run);
-    }
+    const std::vector<EqualTables> tables = single_tables(model);
     const auto time = [&](std::size_t table, std::int64_t columns, std::int64_t samples) {
         const Time lookup = cost.shard_lookup(tables[table], table, columns, samples);
         const Time update = cost.shard_update(tables[table], table, columns, samples);
@@ -79,14 +74,9 @@ private:
         return {.kind = kind, .size = size, .partition = world_};
     }
 
-    [[nodiscard]] LayerCommunication converted(CollectiveKind kind, const Payload& held, Bytes size,
+    [[nodiscard]] LayerCommunication exchanged(CollectiveKind kind, const Payload& held,
                                                const Payload& received) const {
-        LayerCommunication communication = collective(kind, size);
-        if (const std::optional<Time> encode = held.conversion_time(device_)) {
-            communication.encode = *encode;
-            communication.decode = *received.conversion_time(device_);
-        }
-        return communication;
+        return converted(collective(kind, held.size()), held, received, device_);
     }
 
     void add_embeddings() {
@@ -133,7 +123,7 @@ private:
                                 .format = training_.wire_formats.all_reduce};
         if (training_.dense_sharding == DenseSharding::kReplicated) {
             layer.weight_gradient_communication =
-                converted(CollectiveKind::kAllReduce, gradients, gradients.size(), gradients);
+                exchanged(CollectiveKind::kAllReduce, gradients, gradients);
             return;
         }
         const auto part = [&](Bytes element_size, std::optional<WireFormat> format) {
@@ -149,11 +139,11 @@ private:
         };
         const Payload parameters = part(model_.element_size, training_.wire_formats.parameter_all_gather);
         layer.parameter_gather =
-            converted(CollectiveKind::kAllGather, parameters, parameters.size(), whole(parameters));
+            exchanged(CollectiveKind::kAllGather, parameters, whole(parameters));
         const Payload reduced =
             part(gradient_element_size(model_), training_.wire_formats.gradient_reduce_scatter);
         layer.weight_gradient_communication =
-            converted(CollectiveKind::kReduceScatter, whole(reduced), whole(reduced).size(), reduced);
+            exchanged(CollectiveKind::kReduceScatter, whole(reduced), reduced);
     }
 
     void set_priorities() {

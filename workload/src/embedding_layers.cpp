@@ -1,5 +1,7 @@
 #include "embedding_layers.hpp"
 
+#include "conversion.hpp"
+
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -25,22 +27,6 @@ bool all_equal(const std::vector<T>& values) {
     return std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) == values.end();
 }
 
-PerRank<Time> per_rank(std::vector<Time> each) {
-    return all_equal(each) ? PerRank<Time>(each.front()) : PerRank<Time>(std::move(each));
-}
-
-/// Times that are all there or all not.
-std::optional<PerRank<Time>> per_rank(const std::vector<std::optional<Time>>& each) {
-    std::vector<Time> times;
-    for (const std::optional<Time>& time : each) {
-        if (time) {
-            times.push_back(*time);
-        }
-    }
-    ASTROLABE_ASSERT(times.empty() || times.size() == each.size(), "what one rank converts, all do");
-    return times.empty() ? std::nullopt : std::optional(per_rank(std::move(times)));
-}
-
 enum class Direction : std::uint8_t { kForward, kBackward };
 
 /// all_to_all in groups of one kind: position p has `sizes[p]` for each (forward), or each has it for p
@@ -57,6 +43,20 @@ void set_all_to_all(LayerCommunication& communication, std::vector<Bytes> sizes,
                                                              : PairSizes::by_destination(std::move(sizes));
     communication.size = pairs.largest_held();
     communication.pair_sizes = std::make_shared<const std::vector<PairSizes>>(groups, pairs);
+}
+
+/// What the tables' ranks pool is encoded rank by rank and decoded by every sample's, gradients the
+/// other way.
+void set_conversion(LayerCommunication& communication, std::optional<PerRank<Time>> of_pooled,
+                    std::optional<Time> of_samples, Direction direction) {
+    if (!of_pooled) {
+        return;
+    }
+    communication.encode = std::move(of_pooled);
+    communication.decode = of_samples.value();
+    if (direction == Direction::kBackward) {
+        std::swap(communication.encode, communication.decode);
+    }
 }
 
 system::Partition hosts_of(const ShardingPlan& sharding) {
@@ -106,11 +106,12 @@ TrainingLayer EmbeddingLayers::balanced() const {
     TrainingLayer layer{.name = std::string(kEmbeddingLayer), .forward = cost_.lookup()};
     layer.weight_gradient = cost_.embedding_update();
     layer.forward_communication =
-        converted(world_collective(CollectiveKind::kAllToAll, forward.size()), forward, forward);
+        converted(world_collective(CollectiveKind::kAllToAll, forward.size()), forward, forward, device_);
     if (training_.parallelism == Parallelism::kHybrid) {
         const Payload backward = payload(pooled, samples_, formats.backward_all_to_all);
         layer.input_gradient_communication =
-            converted(world_collective(CollectiveKind::kAllToAll, backward.size()), backward, backward);
+            converted(world_collective(CollectiveKind::kAllToAll, backward.size()), backward, backward,
+                      device_);
     }
     return layer;
 }
@@ -157,15 +158,6 @@ Payload EmbeddingLayers::payload(const Pooled& pooled, std::int64_t samples,
 
 LayerCommunication EmbeddingLayers::world_collective(CollectiveKind kind, Bytes size) const {
     return {.kind = kind, .size = size, .partition = world_};
-}
-
-LayerCommunication EmbeddingLayers::converted(LayerCommunication communication, const Payload& from,
-                                              const Payload& to) const {
-    if (const std::optional<Time> encode = from.conversion_time(device_)) {
-        communication.encode = *encode;
-        communication.decode = *to.conversion_time(device_);
-    }
-    return communication;
 }
 
 EmbeddingLayers::TouchedRows EmbeddingLayers::touched_rows(const std::vector<EqualTables>& tables) const {
@@ -219,13 +211,8 @@ TrainingLayer EmbeddingLayers::on_ranks(const ShardingPlan& sharding) const {
             conversions.push_back(payload(own, ranks_ * samples_, format).conversion_time(device_));
         }
         set_all_to_all(communication, std::move(sizes), direction, 1);
-        communication.encode = per_rank(conversions);
-        if (communication.encode) {
-            communication.decode = *payload(all, samples_, format).conversion_time(device_);
-        }
-        if (direction == Direction::kBackward) {
-            std::swap(communication.encode, communication.decode);
-        }
+        set_conversion(communication, per_rank(conversions),
+                       payload(all, samples_, format).conversion_time(device_), direction);
         return communication;
     };
     layer.forward_communication = exchange(Direction::kForward, training_.wire_formats.forward_all_to_all);
@@ -287,13 +274,8 @@ TrainingLayer EmbeddingLayers::on_hosts(const ShardingPlan& sharding) {
         set_all_to_all(outside, std::move(sums), direction, host_size);
         LayerCommunication both = direction == Direction::kForward ? chain({inside, outside})
                                                                    : chain({outside, inside});
-        both.encode = per_rank(conversions);
-        if (both.encode) {
-            both.decode = *payload(all, samples_, format).conversion_time(device_);
-        }
-        if (direction == Direction::kBackward) {
-            std::swap(both.encode, both.decode);
-        }
+        set_conversion(both, per_rank(conversions), payload(all, samples_, format).conversion_time(device_),
+                       direction);
         return both;
     };
     layer.forward_communication = exchange(Direction::kForward, training_.wire_formats.forward_all_to_all);
@@ -318,13 +300,14 @@ TrainingLayer EmbeddingLayers::on_rows(const ShardingPlan& sharding) const {
         return payload(all, ranks_ * samples_, format);
     };
     const WireFormats& formats = training_.wire_formats;
-    layer.forward_communication = converted(
-        world_collective(CollectiveKind::kReduceScatter, partial(formats.forward_reduce_scatter).size()),
-        partial(formats.forward_reduce_scatter), payload(all, samples_, formats.forward_reduce_scatter));
+    const Payload sums = partial(formats.forward_reduce_scatter);
+    layer.forward_communication =
+        converted(world_collective(CollectiveKind::kReduceScatter, sums.size()), sums,
+                  payload(all, samples_, formats.forward_reduce_scatter), device_);
     const Payload gradients = payload(all, samples_, formats.backward_all_gather);
     layer.input_gradient_communication =
         converted(world_collective(CollectiveKind::kAllGather, gradients.size()), gradients,
-                  partial(formats.backward_all_gather));
+                  partial(formats.backward_all_gather), device_);
     return layer;
 }
 

@@ -48,9 +48,6 @@ private:
     [[nodiscard]] Payload payload(const Pooled& pooled, std::int64_t samples,
                                   std::optional<WireFormat> format) const;
     [[nodiscard]] LayerCommunication world_collective(system::CollectiveKind kind, Bytes size) const;
-    /// A collective of even sizes that the rank holds as `from` and receives as `to`.
-    [[nodiscard]] LayerCommunication converted(LayerCommunication communication, const Payload& from,
-                                               const Payload& to) const;
     [[nodiscard]] TouchedRows touched_rows(const std::vector<EqualTables>& tables) const;
     void exchange_replicas(TrainingLayer& layer, const std::vector<EqualTables>& tables) const;
 

@@ -1,3 +1,5 @@
+#include "integer_division.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -21,10 +23,6 @@ std::vector<std::size_t> by_falling_cost(const std::vector<PlacementItem>& items
         return std::pair(items[a].cost, items[a].memory) > std::pair(items[b].cost, items[b].memory);
     });
     return order;
-}
-
-std::int64_t divide_up(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
 }
 
 std::int64_t lower_bound_of(const PlacementProblem& problem) {
