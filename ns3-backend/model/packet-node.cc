@@ -7,7 +7,7 @@ namespace ns3
 void
 PacketNode::Receive(uint32_t packet)
 {
-    if (m_context.pool[packet].destination == m_number)
+    if (m_context.packets[packet].destination == m_number)
     {
         m_sink.Take(packet);
         return;
@@ -18,11 +18,11 @@ PacketNode::Receive(uint32_t packet)
 void
 PacketNode::Forward(uint32_t packet)
 {
-    PacketPort* port = m_router.Route(m_number, m_context.pool[packet]);
+    PacketPort* port = m_router.Route(m_number, m_context.packets[packet]);
     if (port == nullptr)
     {
         ++m_context.drops;
-        m_context.pool.Free(packet);
+        m_context.Discard(packet);
         return;
     }
     port->Enqueue(packet);

@@ -10,14 +10,27 @@
 namespace ns3
 {
 
-/// What the packet engine knows of a packet. Payload has a length and no content.
-struct PacketDescriptor
+/// No packet, message, queue pair or port.
+constexpr uint32_t PACKET_NONE = 0xffffffff;
+
+/// What the packet engine knows of a packet: one cache line. Payload has a length and no content.
+struct alignas(64) PacketDescriptor
 {
     enum class Kind : uint8_t
     {
         DATA,
-        ACK, //!< everything below `sequence` has arrived
-        NACK //!< as ACK, and `sequence` itself is missing
+        ACK,  //!< everything below `sequence` has arrived
+        NACK, //!< as ACK, and `sequence` itself is missing
+        CNP,  //!< congestion notification: data arrived marked (DCQCN)
+        PULL  //!< the receiver asks for more (NDP); `sequence` counts what it has asked for
+    };
+
+    enum Flag : uint8_t
+    {
+        MARKED = 1,  //!< congestion experienced
+        ASKS = 2,    //!< for an acknowledgement
+        TRIMMED = 4, //!< only the header is left
+        AGAIN = 8    //!< sent before
     };
 
     uint32_t next;        //!< in the list the packet is in
@@ -30,19 +43,30 @@ struct PacketDescriptor
     int64_t arrival;      //!< at the node where it is, or at the end of the link it is crossing, in ps: of its
                           //!< head where the node cuts through, else of all of it
     int64_t tail;         //!< when its last bit is, or will be, there
-    uint32_t marks; //!< of an acknowledgement: the marked packets among those it covers for the first time
-    Kind kind;
-    bool isMarked; //!< congestion experienced
-    bool asks;     //!< for an acknowledgement
+    uint32_t ingress;     //!< the port it came from, whose node is upstream; none at its source
+    uint32_t telemetry;   //!< what the ports on its way noted, in the context's pool; none: nothing is noted
+    uint32_t subject;     //!< of an acknowledgement: the packet that caused it, less `sequence`
+    uint16_t marks;       //!< of an acknowledgement: the marked packets among those it covers for the first time
+    uint8_t flags;
+    uint8_t priority : 4; //!< 0 to 7, the greater the more urgent; data packets only
+    Kind kind : 4;
+
+    bool
+    Is(Flag flag) const
+    {
+        return (flags & flag) != 0;
+    }
 };
 
-/// No packet, message, queue pair or port.
-constexpr uint32_t PACKET_NONE = 0xffffffff;
+static_assert(sizeof(PacketDescriptor) == 64, "a packet is one cache line");
 
 /**
- * Packets by number, handed out and taken back without the allocator. Addresses stay valid while the pool
- * grows, by blocks; it never shrinks, so its size is that of the most packets alive at once.
+ * Packets, or what goes with them, by number, handed out and taken back without the allocator. Addresses stay
+ * valid while the pool grows, by blocks; it never shrinks, so its size is that of the most alive at once.
+ *
+ * `Item::next` is the pool's while the item is free.
  */
+template <class Item>
 class PacketPool
 {
   public:
@@ -53,30 +77,30 @@ class PacketPool
         {
             Grow();
         }
-        const uint32_t packet = m_free;
-        m_free = (*this)[packet].next;
+        const uint32_t number = m_free;
+        m_free = (*this)[number].next;
         ++m_used;
-        return packet;
+        return number;
     }
 
     void
-    Free(uint32_t packet)
+    Free(uint32_t number)
     {
-        (*this)[packet].next = m_free;
-        m_free = packet;
+        (*this)[number].next = m_free;
+        m_free = number;
         --m_used;
     }
 
-    PacketDescriptor&
-    operator[](uint32_t packet)
+    Item&
+    operator[](uint32_t number)
     {
-        return (*m_blocks[packet / BLOCK])[packet % BLOCK];
+        return (*m_blocks[number / BLOCK])[number % BLOCK];
     }
 
-    const PacketDescriptor&
-    operator[](uint32_t packet) const
+    const Item&
+    operator[](uint32_t number) const
     {
-        return (*m_blocks[packet / BLOCK])[packet % BLOCK];
+        return (*m_blocks[number / BLOCK])[number % BLOCK];
     }
 
     uint64_t
@@ -87,7 +111,7 @@ class PacketPool
 
   private:
     static constexpr uint32_t BLOCK = 4096;
-    using Block = std::array<PacketDescriptor, BLOCK>;
+    using Block = std::array<Item, BLOCK>;
 
     void
     Grow()

@@ -62,14 +62,14 @@ PacketPort::GetCounters() const
 void
 PacketPort::Append(List& list, uint32_t packet)
 {
-    m_context.pool[packet].next = PACKET_NONE;
+    m_context.packets[packet].next = PACKET_NONE;
     if (list.head == PACKET_NONE)
     {
         list.head = packet;
     }
     else
     {
-        m_context.pool[list.tail].next = packet;
+        m_context.packets[list.tail].next = packet;
     }
     list.tail = packet;
 }
@@ -78,7 +78,7 @@ uint32_t
 PacketPort::TakeFirst(List& list)
 {
     const uint32_t packet = list.head;
-    list.head = m_context.pool[packet].next;
+    list.head = m_context.packets[packet].next;
     return packet;
 }
 
@@ -86,12 +86,12 @@ uint32_t
 PacketPort::Leave(List& list)
 {
     const uint32_t packet = TakeFirst(list);
-    PacketDescriptor& descriptor = m_context.pool[packet];
+    PacketDescriptor& descriptor = m_context.packets[packet];
     const uint32_t bytes = descriptor.bytes;
     m_waiting -= bytes;
     if (m_waiting > m_markThreshold && descriptor.kind == PacketDescriptor::Kind::DATA)
     {
-        descriptor.isMarked = true;
+        descriptor.flags |= PacketDescriptor::MARKED;
         ++m_counters.marks;
     }
     if (m_memory != nullptr)
@@ -123,7 +123,7 @@ PacketPort::HasRoom(uint32_t bytes, int64_t now)
 void
 PacketPort::Enqueue(uint32_t packet)
 {
-    const PacketDescriptor& descriptor = m_context.pool[packet];
+    const PacketDescriptor& descriptor = m_context.packets[packet];
     const int64_t now = descriptor.arrival;
     Advance(now);
     if (m_freeAt <= now)
@@ -136,7 +136,7 @@ PacketPort::Enqueue(uint32_t packet)
     {
         ++m_counters.drops;
         ++m_context.drops;
-        m_context.pool.Free(packet);
+        m_context.Discard(packet);
         return;
     }
     m_waiting += descriptor.bytes;
@@ -149,8 +149,10 @@ PacketPort::Enqueue(uint32_t packet)
 }
 
 void
-PacketPort::Offer(uint64_t offer, int64_t now)
+PacketPort::Offer(uint64_t offer, uint8_t priority, int64_t from)
 {
+    NS_ASSERT(priority < PRIORITIES);
+    const int64_t now = Simulator::Now().GetTimeStep();
     Advance(now);
     if (m_offeredCount == m_offered.size())
     {
@@ -162,7 +164,7 @@ PacketPort::Offer(uint64_t offer, int64_t now)
         m_offered = std::move(larger);
         m_firstOffered = 0;
     }
-    m_offered[(m_firstOffered + m_offeredCount) % m_offered.size()] = {offer, now};
+    m_offered[(m_firstOffered + m_offeredCount) % m_offered.size()] = {offer, from};
     ++m_offeredCount;
     Advance(now);
 }
@@ -197,9 +199,10 @@ PacketPort::NextOfSource(int64_t& start)
         --m_offeredCount;
         const int64_t from = std::max(start, first.since);
         uint32_t packet = PACKET_NONE;
-        if (m_source->TakePacket(first.offer, from, packet))
+        const int64_t next = m_source->TakePacket(first.offer, from, packet);
+        if (next != PacketSource::NEVER)
         {
-            m_offered[(m_firstOffered + m_offeredCount) % m_offered.size()] = {first.offer, from};
+            m_offered[(m_firstOffered + m_offeredCount) % m_offered.size()] = {first.offer, next};
             ++m_offeredCount;
         }
         if (packet != PACKET_NONE)
@@ -248,7 +251,7 @@ PacketPort::ComputeSerialization(uint32_t bytes) const
 void
 PacketPort::Transmit(uint32_t packet, int64_t start)
 {
-    PacketDescriptor& descriptor = m_context.pool[packet];
+    PacketDescriptor& descriptor = m_context.packets[packet];
     m_freeAt = std::max(start + Serialization(descriptor.bytes), descriptor.tail);
     descriptor.tail = m_freeAt + m_latency;
     descriptor.arrival = m_header > 0 && m_header < descriptor.bytes
@@ -275,7 +278,7 @@ PacketPort::ScheduleNext()
     int64_t next = m_freeAt;
     if (m_underWay.head != PACKET_NONE)
     {
-        next = m_context.pool[m_underWay.head].arrival;
+        next = m_context.packets[m_underWay.head].arrival;
     }
     else if (!HasWork())
     {
@@ -291,7 +294,7 @@ PacketPort::Notify()
 {
     const int64_t now = Simulator::Now().GetTimeStep();
     uint32_t packet = PACKET_NONE;
-    if (m_underWay.head != PACKET_NONE && m_context.pool[m_underWay.head].arrival == now)
+    if (m_underWay.head != PACKET_NONE && m_context.packets[m_underWay.head].arrival == now)
     {
         packet = TakeFirst(m_underWay);
     }

@@ -6,6 +6,8 @@
 
 #include "ns3/event-impl.h"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -16,11 +18,55 @@ namespace ns3
 class PacketNode;
 class PacketPort;
 
+constexpr uint8_t PRIORITIES = 8;
+
+/// Trouble that a test, or a user, puts on links.
+class PacketFaults
+{
+  public:
+    virtual ~PacketFaults() = default;
+    /// \returns how much later than it should the packet arrives that starts at `when`, or LOST.
+    virtual int64_t Strike(const PacketPort& port, const PacketDescriptor& packet, int64_t when) = 0;
+    static constexpr int64_t LOST = -1;
+};
+
+/// What ports note on packets that carry telemetry (Li et al., "HPCC: high precision congestion control",
+/// SIGCOMM 2019, section 3.1), one entry a link, in the order in which they were crossed.
+struct PacketTelemetry
+{
+    struct Hop
+    {
+        int64_t when;           //!< the packet left the port, ps
+        uint64_t waitingBytes;  //!< then, in the port
+        uint64_t carriedBytes;  //!< until then, by the link
+        uint64_t bitsPerSecond; //!< of the link
+    };
+
+    static constexpr std::size_t MOST_HOPS = 16; //!< what comes later is not noted
+    uint32_t next;
+    uint32_t hops;
+    std::array<Hop, MOST_HOPS> hop;
+};
+
 /// What every port of a fabric shares.
 struct PacketContext
 {
-    PacketPool pool;
+    PacketPool<PacketDescriptor> packets;
+    PacketPool<PacketTelemetry> telemetry;
+    PacketFaults* faults{nullptr}; //!< none: links do what they should
     uint64_t drops{0};
+
+    /// A packet is gone, with what it carries.
+    void
+    Discard(uint32_t packet)
+    {
+        const uint32_t noted = packets[packet].telemetry;
+        if (noted != PACKET_NONE)
+        {
+            telemetry.Free(noted);
+        }
+        packets.Free(packet);
+    }
 };
 
 /// Where the host's own packets come from: made when the port is ready to send them, not before.
@@ -28,9 +74,10 @@ class PacketSource
 {
   public:
     virtual ~PacketSource() = default;
-    /// What was offered sends a packet at `when`. `packet` is none if it has nothing to send after all.
-    /// \returns whether it stays on offer.
-    virtual bool TakePacket(uint64_t offer, int64_t when, uint32_t& packet) = 0;
+    /// What was offered may send a packet at `when`. `packet` is none if it has nothing to send after all.
+    /// \returns from when on it stays on offer, `when` or later, or NEVER, when it has to be offered anew.
+    virtual int64_t TakePacket(uint64_t offer, int64_t when, uint32_t& packet) = 0;
+    static constexpr int64_t NEVER = std::numeric_limits<int64_t>::max();
 };
 
 /**
@@ -89,8 +136,9 @@ class PacketPort final : public EventImpl
 
     /// The packet, whose `arrival` at this node is now, goes into the queue, or is dropped.
     void Enqueue(uint32_t packet);
-    /// The source has something to send as of now; it is asked with the same `offer` when its turn comes.
-    void Offer(uint64_t offer, int64_t now);
+    /// The source has data of `priority` to send from `from` on, now or later; it is asked with the same `offer`
+    /// when its turn comes.
+    void Offer(uint64_t offer, uint8_t priority, int64_t from);
     /// Starts the transmissions that begin until `now`.
     void Advance(int64_t now);
 

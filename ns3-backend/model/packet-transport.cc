@@ -201,7 +201,7 @@ PacketTransport::Offer(uint32_t index)
         return; // nowhere to go: the messages wait for ever
     }
     pair.isOffered = true;
-    port->Offer(KeyOf(pair.incarnation, index), Simulator::Now().GetTimeStep());
+    port->Offer(KeyOf(pair.incarnation, index), 0, Simulator::Now().GetTimeStep());
 }
 
 uint32_t
@@ -211,27 +211,27 @@ PacketTransport::PayloadOf(const Message& message, uint64_t packet) const
     return static_cast<uint32_t>(std::min<uint64_t>(m_parameters.mtu, message.message.bytes - before));
 }
 
-bool
+int64_t
 PacketTransport::TakePacket(uint64_t offer, int64_t when, uint32_t& packet)
 {
     const auto queuePair = static_cast<uint32_t>(offer);
     QueuePair& pair = m_pairs[queuePair];
     if (pair.incarnation != offer >> 32)
     {
-        return false;
+        return NEVER;
     }
     if (!CanSend(pair))
     {
         pair.isOffered = false; // acknowledged since it was sent again
-        return false;
+        return NEVER;
     }
     const uint64_t sequence = pair.next++;
     while (sequence >= m_messages[pair.sending].first + m_messages[pair.sending].packets)
     {
         pair.sending = m_messages[pair.sending].next;
     }
-    packet = m_context.pool.Allocate();
-    PacketDescriptor& descriptor = m_context.pool[packet];
+    packet = m_context.packets.Allocate();
+    PacketDescriptor& descriptor = m_context.packets[packet];
     descriptor.bytes = m_parameters.header + PayloadOf(m_messages[pair.sending], sequence);
     descriptor.source = pair.source;
     descriptor.destination = pair.destination;
@@ -240,15 +240,19 @@ PacketTransport::TakePacket(uint64_t offer, int64_t when, uint32_t& packet)
     descriptor.sequence = sequence;
     descriptor.arrival = when;
     descriptor.tail = when;
+    descriptor.telemetry = PACKET_NONE;
+    descriptor.ingress = PACKET_NONE;
+    descriptor.subject = 0;
     descriptor.marks = 0;
     descriptor.kind = PacketDescriptor::Kind::DATA;
-    descriptor.isMarked = false;
+    descriptor.priority = 0;
     const Message& message = m_messages[pair.sending];
     // Half a window at most goes unasked: a window that is halved still lets the sender go on.
     const auto unasked = static_cast<double>(pair.next - pair.asked);
-    descriptor.asks = sequence + 1 == message.first + message.packets || !CanSend(pair) ||
+    const bool asks = sequence + 1 == message.first + message.packets || !CanSend(pair) ||
                       unasked >= std::min<double>(m_parameters.ackEvery, std::max(1.0, pair.window / 2));
-    pair.asked = descriptor.asks ? pair.next : pair.asked;
+    descriptor.flags = asks ? PacketDescriptor::ASKS : 0;
+    pair.asked = asks ? pair.next : pair.asked;
     ++m_counters.packets;
     if (sequence < pair.sent)
     {
@@ -260,13 +264,13 @@ PacketTransport::TakePacket(uint64_t offer, int64_t when, uint32_t& packet)
         StartTimer(queuePair, when);
     }
     pair.isOffered = CanSend(pair);
-    return pair.isOffered;
+    return pair.isOffered ? when : NEVER;
 }
 
 void
 PacketTransport::Take(uint32_t packet)
 {
-    const PacketDescriptor& descriptor = m_context.pool[packet];
+    const PacketDescriptor& descriptor = m_context.packets[packet];
     if (descriptor.incarnation == m_pairs[descriptor.queuePair].incarnation)
     {
         if (descriptor.kind == PacketDescriptor::Kind::DATA)
@@ -278,7 +282,7 @@ PacketTransport::Take(uint32_t packet)
             TakeAcknowledgement(packet);
         }
     }
-    m_context.pool.Free(packet);
+    m_context.Discard(packet);
 }
 
 bool
@@ -306,7 +310,7 @@ PacketTransport::Accept(QueuePair& pair, const PacketDescriptor& packet)
 void
 PacketTransport::TakeData(uint32_t packet)
 {
-    const PacketDescriptor& descriptor = m_context.pool[packet];
+    const PacketDescriptor& descriptor = m_context.packets[packet];
     const uint32_t index = descriptor.queuePair;
     QueuePair& pair = m_pairs[index];
     const uint64_t before = pair.expected;
@@ -325,9 +329,9 @@ PacketTransport::TakeData(uint32_t packet)
     }
     const Message& receiving = m_messages[pair.receiving];
     const bool endsMessage = pair.expected >= receiving.first + receiving.packets;
-    pair.echo += descriptor.isMarked ? 1 : 0;
+    pair.echo += descriptor.Is(PacketDescriptor::MARKED) ? 1 : 0;
     // A packet that closes a gap speaks for those that came early and asked in vain.
-    if (descriptor.asks || endsMessage || pair.expected > before + 1)
+    if (descriptor.Is(PacketDescriptor::ASKS) || endsMessage || pair.expected > before + 1)
     {
         Reply(pair, index, PacketDescriptor::Kind::ACK);
     }
@@ -365,8 +369,8 @@ PacketTransport::Deliver(uint32_t index)
 void
 PacketTransport::Reply(QueuePair& pair, uint32_t index, PacketDescriptor::Kind kind)
 {
-    const uint32_t packet = m_context.pool.Allocate();
-    PacketDescriptor& descriptor = m_context.pool[packet];
+    const uint32_t packet = m_context.packets.Allocate();
+    PacketDescriptor& descriptor = m_context.packets[packet];
     descriptor.bytes = m_parameters.ackSize;
     descriptor.source = pair.destination;
     descriptor.destination = pair.source;
@@ -375,10 +379,13 @@ PacketTransport::Reply(QueuePair& pair, uint32_t index, PacketDescriptor::Kind k
     descriptor.sequence = pair.expected;
     descriptor.arrival = Simulator::Now().GetTimeStep();
     descriptor.tail = descriptor.arrival;
-    descriptor.marks = pair.echo;
+    descriptor.telemetry = PACKET_NONE;
+    descriptor.ingress = PACKET_NONE;
+    descriptor.subject = 0;
+    descriptor.marks = static_cast<uint16_t>(std::min<uint32_t>(pair.echo, std::numeric_limits<uint16_t>::max()));
     descriptor.kind = kind;
-    descriptor.isMarked = false;
-    descriptor.asks = false;
+    descriptor.priority = 0;
+    descriptor.flags = 0;
     pair.echo = 0;
     m_nodes[pair.destination].Forward(packet);
 }
@@ -386,7 +393,7 @@ PacketTransport::Reply(QueuePair& pair, uint32_t index, PacketDescriptor::Kind k
 void
 PacketTransport::TakeAcknowledgement(uint32_t packet)
 {
-    const PacketDescriptor& descriptor = m_context.pool[packet];
+    const PacketDescriptor& descriptor = m_context.packets[packet];
     const uint32_t index = descriptor.queuePair;
     QueuePair& pair = m_pairs[index];
     if (descriptor.sequence > pair.acknowledged)

@@ -42,6 +42,7 @@ struct PacketMessage
     uint64_t bytes;
     void* owner; //!< whatever the sender attached
     uint64_t token;
+    uint8_t priority; //!< 0 to 7, the greater the more urgent
 };
 
 /// Who sends messages.
@@ -106,7 +107,7 @@ class PacketTransport final : public PacketSink, public PacketSource
     void Send(const PacketMessage& message);
 
     void Take(uint32_t packet) override;
-    bool TakePacket(uint64_t offer, int64_t when, uint32_t& packet) override;
+    int64_t TakePacket(uint64_t offer, int64_t when, uint32_t& packet) override;
 
     uint64_t GetOutstandingCount() const;
     std::vector<Outstanding> GetOutstanding() const; //!< by order of sending

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "event_loop.hpp"
 #include "packet-node.h"
 #include "packet-port.h"
 #include "packet-transport.h"
-#include "simulator_scope.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -48,7 +48,7 @@ public:
                std::uint64_t seed)
         : fabric_(std::move(fabric)),
           options_(checked(options, *fabric_)),
-          simulator_(seed),
+          loop_(seed),
           sprays_(fabric_->routing().load_balancing() == network::LoadBalancing::kSpray),
           random_(seed),
           transport_(transport_parameters(), context_, *this, nodes_, *this) {
@@ -62,31 +62,14 @@ public:
     }
 
     void send(const Message& message) {
-        ASTROLABE_ASSERT(message.source != message.destination, "a message leaves its host");
-        ASTROLABE_ASSERT(message.size >= Bytes(0) && message.on_delivered != nullptr, "a message is whole");
+        loop_.sent(message);
         transport_.Send({static_cast<std::uint32_t>(message.source.index()),
                          static_cast<std::uint32_t>(message.destination.index()),
                          static_cast<std::uint64_t>(message.size.count()), message.on_delivered,
-                         message.token});
+                         message.token, message.traffic_class});
     }
 
-    void schedule(Time delay, network::NotificationHandler& handler, std::uint64_t token) {
-        ASTROLABE_ASSERT(delay >= Time(0), "a timer is not in the past");
-        ++timers_;
-        sim::Simulator::Schedule(sim::TimeStep(static_cast<std::uint64_t>(delay.count())),
-                                 [this, &handler, token] {
-                                     check_clock();
-                                     --timers_;
-                                     handler.notify(token);
-                                     stop_when_idle();
-                                 });
-    }
-
-    void run() {
-        if (!idle()) {
-            sim::Simulator::Run();
-        }
-    }
+    [[nodiscard]] EventLoop& loop() { return loop_; }
 
     sim::PacketPort* Route(std::uint32_t node, const sim::PacketDescriptor& packet) override {
         const NodeId at(node);
@@ -105,9 +88,7 @@ public:
     }
 
     void Delivered(const sim::PacketMessage& message) override {
-        check_clock();
-        static_cast<network::NotificationHandler*>(message.owner)->notify(message.token);
-        stop_when_idle();
+        loop_.delivered(*static_cast<network::NotificationHandler*>(message.owner), message.token);
     }
 
     [[nodiscard]] const sim::PacketTransport& transport() const { return transport_; }
@@ -193,23 +174,6 @@ private:
         }
     }
 
-    [[nodiscard]] bool idle() const { return transport_.GetOutstandingCount() == 0 && timers_ == 0; }
-
-    /// Acknowledgements may still be on their way.
-    void stop_when_idle() {
-        if (idle()) {
-            sim::Simulator::Stop();
-        }
-    }
-
-    /// ns-3 lets its clock run over without a word.
-    void check_clock() {
-        const std::int64_t now = sim::Simulator::Now().GetTimeStep();
-        ASTROLABE_ASSERT(now >= latest_,
-                         "a simulation ends before ns-3's clock does, after 2^63 ps (106 days)");
-        latest_ = now;
-    }
-
     std::shared_ptr<const network::Fabric> fabric_;
     PacketOptions options_;
     // Events refer to ports, so these outlive the simulator's.
@@ -217,12 +181,10 @@ private:
     std::deque<sim::PacketMemory> memories_;
     std::deque<sim::PacketNode> nodes_;  // by node
     std::deque<sim::PacketPort> ports_;  // by link
-    SimulatorScope simulator_;
+    EventLoop loop_;
     bool sprays_;
     std::uint64_t random_;
     sim::PacketTransport transport_;
-    std::uint64_t timers_ = 0;
-    std::int64_t latest_ = 0;
 };
 
 PacketBackend::PacketBackend(std::shared_ptr<const network::Fabric> fabric, const PacketOptions& options,
@@ -240,11 +202,11 @@ void PacketBackend::send(const Message& message) {
 }
 
 void PacketBackend::schedule(Time delay, network::NotificationHandler& handler, std::uint64_t token) {
-    simulation_->schedule(delay, handler, token);
+    simulation_->loop().schedule(delay, handler, token);
 }
 
 void PacketBackend::run() {
-    simulation_->run();
+    simulation_->loop().run();
 }
 
 void PacketBackend::stop() {
@@ -252,7 +214,7 @@ void PacketBackend::stop() {
 }
 
 std::uint64_t PacketBackend::outstanding_messages() const {
-    return simulation_->transport().GetOutstandingCount();
+    return simulation_->loop().outstanding();
 }
 
 std::vector<network::OutstandingMessage> PacketBackend::describe_outstanding(std::size_t limit) const {

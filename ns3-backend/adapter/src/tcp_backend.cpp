@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "attributes.hpp"
+#include "event_loop.hpp"
 #include "ns3_network.hpp"
-#include "simulator_scope.hpp"
 #include "tcp-peer-demux.h"
 #include "tcp_connection.hpp"
 
@@ -42,7 +42,7 @@ class TcpBackend::Simulation {
 public:
     Simulation(std::shared_ptr<const network::Fabric> fabric, TcpOptions options)
         : options_(checked(std::move(options), *fabric)),
-          simulator_(options_.seed),
+          loop_(options_.seed),
           attributes_(attribute_values(options_)),
           network_(std::move(fabric), options_) {
         transport_.on_delivered = [this](const Message& message) { deliver(message); };
@@ -51,31 +51,11 @@ public:
     Simulation& operator=(const Simulation&) = delete;
 
     void send(const Message& message) {
-        ASTROLABE_ASSERT(message.source != message.destination, "a message leaves its host");
-        ASTROLABE_ASSERT(message.size >= Bytes(0) && message.on_delivered != nullptr, "a message is whole");
-        ++outstanding_;
+        loop_.sent(message);
         connection(message.source, message.destination).send(message, next_order_++);
     }
 
-    void schedule(Time delay, network::NotificationHandler& handler, std::uint64_t token) {
-        ASTROLABE_ASSERT(delay >= Time(0), "a timer is not in the past");
-        ++timers_;
-        sim::Simulator::Schedule(sim::TimeStep(static_cast<std::uint64_t>(delay.count())),
-                                 [this, &handler, token] {
-                                     check_clock();
-                                     --timers_;
-                                     handler.notify(token);
-                                     stop_when_idle();
-                                 });
-    }
-
-    void run() {
-        if (!idle()) {
-            sim::Simulator::Run();
-        }
-    }
-
-    [[nodiscard]] std::uint64_t outstanding() const { return outstanding_; }
+    [[nodiscard]] EventLoop& loop() { return loop_; }
 
     [[nodiscard]] std::vector<network::OutstandingMessage> describe_outstanding(std::size_t limit) const {
         using Entry = std::pair<const TcpConnection*, const TcpConnection::Pending*>;
@@ -112,30 +92,10 @@ public:
     [[nodiscard]] std::size_t connections() const { return connections_.size(); }
 
 private:
-    [[nodiscard]] bool idle() const { return outstanding_ == 0 && timers_ == 0; }
-
-    /// Sockets live on and their timers with them, so the event queue does not run empty by itself.
-    void stop_when_idle() {
-        if (idle()) {
-            sim::Simulator::Stop();
-        }
-    }
-
-    /// ns-3 lets its clock run over without a word.
-    void check_clock() {
-        const sim::Time now = sim::Simulator::Now();
-        ASTROLABE_ASSERT(now >= latest_,
-                         "a simulation ends before ns-3's clock does, after 2^63 ps (106 days)");
-        latest_ = now;
-    }
-
     void deliver(const Message& message) {
-        check_clock();
-        --outstanding_;
         ++messages_;
         delivered_ += message.size;
-        message.on_delivered->notify(message.token);
-        stop_when_idle();
+        loop_.delivered(*message.on_delivered, message.token);
     }
 
     [[nodiscard]] std::uint64_t pair_key(HostId source, HostId destination) const {
@@ -170,13 +130,10 @@ private:
     TransportState transport_;
     std::vector<std::unique_ptr<TcpConnection>> connections_;  // in the order opened
     std::unordered_map<std::uint64_t, std::size_t> by_pair_;   // never iterated
-    SimulatorScope simulator_;
+    EventLoop loop_;
     AttributeDefaults attributes_;
     Ns3Network network_;
 
-    sim::Time latest_;
-    std::uint64_t outstanding_ = 0;
-    std::uint64_t timers_ = 0;
     std::uint64_t next_order_ = 0;
     std::uint64_t messages_ = 0;
     Bytes delivered_;
@@ -196,11 +153,11 @@ void TcpBackend::send(const Message& message) {
 }
 
 void TcpBackend::schedule(Time delay, network::NotificationHandler& handler, std::uint64_t token) {
-    simulation_->schedule(delay, handler, token);
+    simulation_->loop().schedule(delay, handler, token);
 }
 
 void TcpBackend::run() {
-    simulation_->run();
+    simulation_->loop().run();
 }
 
 void TcpBackend::stop() {
@@ -208,7 +165,7 @@ void TcpBackend::stop() {
 }
 
 std::uint64_t TcpBackend::outstanding_messages() const {
-    return simulation_->outstanding();
+    return simulation_->loop().outstanding();
 }
 
 std::vector<network::OutstandingMessage> TcpBackend::describe_outstanding(std::size_t limit) const {

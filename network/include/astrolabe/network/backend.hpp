@@ -3,15 +3,13 @@
 /// Contract. The caller is single-threaded: it hands over messages and timers before `run` and from inside
 /// the notifications that `run` makes. A backend
 ///   - delivers every message exactly once, and notifies at the simulated time the last byte reaches the
-///     receiving application; messages of one (source, destination) pair are delivered in the order sent;
+///     receiving application; messages of one (source, destination, class) are delivered in the order sent;
 ///   - delivers a message of zero bytes after the latency of its path;
 ///   - notifies timers at exactly the time asked for, in the order asked for where times are equal;
 ///   - makes every notification of one instant before simulated time moves on, so that what they start
-///   together
-///     starts together;
+///     together starts together;
 ///   - returns from `run` when nothing is outstanding, when `stop` was called, or when it can make no
-///   progress
-///     (`outstanding_messages() > 0` then tells a stall from an end).
+///     progress (`outstanding_messages() > 0` then tells a stall from an end).
 /// Source and destination of a message differ.
 #pragma once
 
@@ -41,6 +39,7 @@ struct Message {
     Bytes size;                                   ///< payload, >= 0
     NotificationHandler* on_delivered = nullptr;  ///< must outlive the message; never null
     std::uint64_t token = 0;
+    std::uint8_t traffic_class = 0;  ///< 0 to 7, the greater the more urgent; for backends that tell them apart
 };
 
 struct LinkStatistics {
