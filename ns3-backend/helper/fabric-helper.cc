@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "fabric-helper.h"
 
-#include "fabric-channel.h"
-#include "tcp-peer-demux.h"
-
+#include "ns3/fabric-channel.h"
 #include "ns3/ipv4-l3-protocol.h"
 #include "ns3/mac48-address.h"
+#include "ns3/tcp-peer-demux.h"
 #include "ns3/traffic-control-layer.h"
 
 namespace ns3

@@ -2,10 +2,10 @@
 #ifndef FABRIC_HELPER_H
 #define FABRIC_HELPER_H
 
-#include "fabric-queue.h"
-#include "fabric-routing.h"
-#include "fabric-switch.h"
 #include "ns3/data-rate.h"
+#include "ns3/fabric-queue.h"
+#include "ns3/fabric-routing.h"
+#include "ns3/fabric-switch.h"
 #include "ns3/node.h"
 #include "ns3/nstime.h"
 #include "ns3/point-to-point-net-device.h"
