@@ -6,33 +6,49 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
 namespace astrolabe::cli {
 namespace {
 
+constexpr std::string_view kExperiment = "--experiment=";
+
+/// Programs of ns-3 have options and no subcommands: `--experiment=FILE …` is `run FILE …`.
+void spell_as_command(std::vector<std::string>& words) {
+    const auto option =
+        std::ranges::find_if(words, [](const std::string& word) { return word.starts_with(kExperiment); });
+    if (option != words.end() && words.front().starts_with("--")) {
+        option->erase(0, kExperiment.size());
+        words.insert(words.begin(), "run");
+    }
+}
+
 /// What was typed that no command knows, with the nearest names it does know.
-std::string usage_hint(const CLI::App& app, int argc, char** argv) {
+std::string usage_hint(const CLI::App& app, const std::vector<std::string>& words) {
     std::vector<std::string> names;
     const CLI::App* command = &app;
     for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
-        if (argc > 1 && sub->get_name() == argv[1]) {
+        if (!words.empty() && sub->get_name() == words.front()) {
             command = sub;
         }
         names.push_back(sub->get_name());
     }
     if (command != &app) {
         names.clear();
+    } else {
+        names.emplace_back(kExperiment.substr(0, kExperiment.size() - 1));
     }
     for (const CLI::Option* option : command->get_options()) {
         for (const std::string& name : option->get_lnames()) {
             names.push_back("--" + name);
         }
     }
-    for (int i = command == &app ? 1 : 2; i < argc; ++i) {
-        std::string word = argv[i];
-        word = word.substr(0, word.find('='));
+    for (std::size_t i = command == &app ? 0 : 1; i < words.size(); ++i) {
+        const std::string word = words[i].substr(0, words[i].find('='));
         const bool option = word.starts_with("--");
         if ((option || command == &app) && std::find(names.begin(), names.end(), word) == names.end()) {
             const std::vector<std::string> near = nearest_names(word, names);
@@ -45,24 +61,26 @@ std::string usage_hint(const CLI::App& app, int argc, char** argv) {
                        command == &app ? "astrolabe" : "astrolabe " + command->get_name());
 }
 
-int main_program(int argc, char** argv) {
+int main_program(std::vector<std::string> words) {
     install_interrupt_handler();
     const experiment::Components components = experiment::builtin_components();
     int exit_code = kDone;
     CLI::App app("astrolabe: co-design of DLRM training and the network that carries it", "astrolabe");
     app.require_subcommand(1);
     app.set_version_flag("--version", "astrolabe " ASTROLABE_VERSION);
+    app.footer("astrolabe --experiment=FILE … is astrolabe run FILE …, as ./ns3 run has it");
     add_run_command(app, components, exit_code);
     add_validate_command(app, components, exit_code);
     add_collective_command(app, components, exit_code);
     add_list_command(app, components, exit_code);
     add_describe_command(app, components, exit_code);
+    spell_as_command(words);
     try {
-        app.parse(argc, argv);
+        app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 takes them from the end
     } catch (const CLI::Success& help) {
         return app.exit(help);
     } catch (const CLI::ParseError& error) {
-        print_error(fmt::format("astrolabe: {}\n{}", error.what(), usage_hint(app, argc, argv)));
+        print_error(fmt::format("astrolabe: {}\n{}", error.what(), usage_hint(app, words)));
         return kWrongUsage;
     }
     return exit_code;
@@ -73,7 +91,7 @@ int main_program(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     try {
-        return astrolabe::cli::main_program(argc, argv);
+        return astrolabe::cli::main_program({argv + 1, argv + argc});
     } catch (const std::bad_alloc&) {
         astrolabe::cli::print_error("astrolabe: out of memory; take fewer ranks or chunks\n");
     } catch (const std::exception& defect) {

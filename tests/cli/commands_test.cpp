@@ -52,6 +52,23 @@ TEST(Run, PrintsTenLinesThatSayHowLongAndWhy) {
     EXPECT_EQ(result.err, "");
 }
 
+TEST(Run, TakesTheExperimentAsAnOptionLikeProgramsOfNs3) {
+    const std::string option = "--experiment=" + kQuickstart;
+    const ProcessResult as_command = astrolabe({"run", kQuickstart, "--seed", "7", "--json"});
+    ASSERT_EQ(as_command.exit_code, 0) << as_command.err;
+    for (const auto& words : {std::vector<std::string>{option, "--seed=7", "--json"},
+                              std::vector<std::string>{"--seed=7", "--json", option}}) {
+        const ProcessResult as_option = astrolabe(words);
+        ASSERT_EQ(as_option.exit_code, 0) << as_option.err;
+        EXPECT_EQ(Json::parse(as_option.out)["fingerprint"], Json::parse(as_command.out)["fingerprint"]);
+    }
+    EXPECT_EQ(astrolabe({"--experiment=/nowhere.yaml"}).exit_code, 3);
+    EXPECT_EQ(astrolabe({option, "--jsno"}).exit_code, 2);
+    const ProcessResult misspelt = astrolabe({"--experimnet=" + kQuickstart});
+    EXPECT_EQ(misspelt.exit_code, 2);
+    EXPECT_NE(misspelt.err.find("did you mean '--experiment'?"), std::string::npos) << misspelt.err;
+}
+
 TEST(Run, JsonHasEveryKeyOfTheDesignAndTheIdentityHolds) {
     const ProcessResult result = astrolabe({"run", kQuickstart, "--json"});
     ASSERT_EQ(result.exit_code, 0) << result.err;
