@@ -39,13 +39,20 @@ struct Message {
     Bytes size;                                   ///< payload, >= 0
     NotificationHandler* on_delivered = nullptr;  ///< must outlive the message; never null
     std::uint64_t token = 0;
-    std::uint8_t traffic_class = 0;  ///< 0 to 7, the greater the more urgent; for backends that tell them apart
+    std::uint8_t traffic_class = 0;  ///< 0 to 7, the greater the more urgent; not every backend cares
 };
 
+/// What happened to one link and the queue in front of it, since the start. Flow engines have no queues and
+/// count only what was carried; an engine leaves at 0 what it does not have.
 struct LinkStatistics {
-    Bytes carried;     ///< payload bytes for flow engines, wire bytes for packet engines
-    Bytes queue_peak;  ///< 0 for flow engines
+    Bytes carried;          ///< payload bytes for flow engines, wire bytes for packet engines
+    Bytes queue_peak;       ///< most bytes that ever waited
+    double queue_mean = 0;  ///< bytes that waited, mean over time from 0 to `now`
     std::uint64_t drops = 0;
+    std::uint64_t marks = 0;   ///< congestion-experienced bits set
+    std::uint64_t trims = 0;   ///< payloads cut off
+    std::uint64_t pauses = 0;  ///< times the far end stopped the link, with pause frames or without credit
+    Time paused;               ///< how long any of its classes was stopped, overlaps counted once
 };
 
 /// Counters since the start; see summary.json in the documentation for the meaning of each.
@@ -58,6 +65,9 @@ struct NetworkStatistics {
     std::uint64_t retransmissions = 0;
     std::uint64_t timeouts = 0;
     std::uint64_t ecn_marks = 0;
+    std::uint64_t trims = 0;
+    std::uint64_t pauses = 0;
+    Time paused;       ///< summed over links
     Bytes queue_peak;  ///< of the fullest queue
     std::uint64_t events = 0;
     IndexedVector<LinkId, LinkStatistics> links;
@@ -71,9 +81,18 @@ struct OutstandingMessage {
     Bytes remaining;
 };
 
+class PacketObserver;
+
 class NetworkBackend {
 public:
     virtual ~NetworkBackend() = default;
+
+    /// Tells `observer`, which must outlive the backend, of every packet (packet_observer.hpp). To be called
+    /// before anything is sent. False: this engine has no packets to tell of.
+    [[nodiscard]] virtual bool observe(PacketObserver& observer) {
+        static_cast<void>(observer);
+        return false;
+    }
 
     [[nodiscard]] virtual Time now() const = 0;
 

@@ -25,6 +25,8 @@ struct BackendMaker {
     /// False: messages pass through one another, so that runs may beat the bound of their ports and links may
     /// carry more than their rate.
     bool shares_links = true;
+    /// Messages of a higher `traffic_class` go first where they wait, so that setting one has an effect.
+    bool has_traffic_classes = false;
 };
 
 void register_builtin_topologies(Registry<FabricMaker>& registry);
