@@ -11,7 +11,7 @@ namespace {
 
 extern "C" void end_interrupted(int signal) {
     constexpr char kMessage[] =
-        "\nastrolabe: interrupted; results are written when a run ends, so there are none of this one\n";
+        "\nastrolabe: interrupted; results are written when a run ends, so one that had not has none\n";
     // Only async-signal-safe calls here; whether the message gets out changes nothing.
     [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
     ::_exit(128 + signal);
@@ -39,6 +39,10 @@ ProgressMode progress_mode(const std::string& name) {
     return name == "none"    ? ProgressMode::kNone
            : name == "plain" ? ProgressMode::kPlain
                              : ProgressMode::kAuto;
+}
+
+bool tells_progress(ProgressMode mode) {
+    return mode == ProgressMode::kPlain || (mode == ProgressMode::kAuto && ::isatty(STDERR_FILENO) == 1);
 }
 
 void install_interrupt_handler() {

@@ -14,12 +14,15 @@ enum ExitCode : int {
     kSimulationFailed = 1,
     kWrongUsage = 2,
     kInvalidInput = 3,
+    kSomeFailed = 4,  ///< of several runs; the others have results
     kInterrupted = 130
 };
 
 enum class ProgressMode { kAuto, kPlain, kNone };
 /// "auto", "plain" or "none".
 [[nodiscard]] ProgressMode progress_mode(const std::string& name);
+/// Whether a line now and then is wanted: plain ones, or there is a terminal to read them.
+[[nodiscard]] bool tells_progress(ProgressMode mode);
 
 /// Ends the process with code 130 (143) on Ctrl-C (SIGTERM) with one line on stderr. Result files are renamed
 /// into place whole, so there is nothing to clean up.

@@ -71,6 +71,7 @@ int main_program(std::vector<std::string> words) {
     app.footer("astrolabe --experiment=FILE … is astrolabe run FILE …, as ./ns3 run has it");
     add_run_command(app, components, exit_code);
     add_validate_command(app, components, exit_code);
+    add_compare_command(app, components, exit_code);
     add_collective_command(app, components, exit_code);
     add_list_command(app, components, exit_code);
     add_describe_command(app, components, exit_code);

@@ -117,7 +117,8 @@ void add_run_command(CLI::App& app, const experiment::Components& components, in
     CLI::App* command =
         app.add_subcommand("run", "run an experiment and say how long an iteration takes, and why");
     add_experiment_options(*command, *arguments);
-    command->add_option("--out", arguments->out, "folder for summary.json, resolved.yaml, operations.csv and traffic_matrix.csv");
+    command->add_option("--out", arguments->out,
+                        "folder for summary.json, resolved.yaml, operations.csv and traffic_matrix.csv");
     command->add_flag("--json", arguments->json, "print summary.json on stdout instead of the text");
     add_progress_option(*command, arguments->progress);
     command->footer(

@@ -1,77 +1,149 @@
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <astrolabe/experiment/results.hpp>
+#include <astrolabe/experiment/output_folder.hpp>
 
 namespace astrolabe::experiment {
 namespace {
 
-Diagnostic output_error(const std::filesystem::path& path, const std::string& reason) {
+constexpr std::size_t kBuffer = 64 * 1024;
+constexpr mode_t kMode = 0644;
+
+Diagnostic output_error(const std::filesystem::path& path, int error) {
     return {"output.write",
             {},
-            fmt::format("cannot write '{}': {}", path.string(), reason),
-            "check that the folder exists, is writable and has room, or choose another with --out",
+            fmt::format("cannot write '{}': {}", path.string(), std::strerror(error)),
+            "check that the folder exists, is writable and has room, or choose another",
             {}};
 }
 
-/// Writes and flushes to disk; 0, or the error number.
-int write_file(const std::filesystem::path& path, const std::string& content) {
-    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (file < 0) {
-        return errno;
+}  // namespace
+
+OutputFile::OutputFile(std::filesystem::path target, std::filesystem::path partial, int descriptor)
+    : target_(std::move(target)),
+      partial_(std::move(partial)),
+      is_named_(false),
+      descriptor_(descriptor) {}
+
+OutputFile::OutputFile(OutputFile&& other) noexcept
+    : target_(std::move(other.target_)),
+      partial_(std::move(other.partial_)),
+      is_named_(std::exchange(other.is_named_, false)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      error_(other.error_),
+      buffer_(std::move(other.buffer_)) {}
+
+OutputFile::~OutputFile() {
+    if (descriptor_ >= 0) {
+        ::close(descriptor_);
     }
-    int error = 0;
-    std::size_t written = 0;
-    while (error == 0 && written < content.size()) {
-        const ssize_t count = ::write(file, content.data() + written, content.size() - written);
-        if (count < 0 && errno != EINTR) {
-            error = errno;
-        }
-        written += count > 0 ? static_cast<std::size_t>(count) : 0;
+    if (is_named_) {
+        ::unlink(partial_.c_str());
     }
-    if (error == 0 && ::fsync(file) != 0 && errno != EINVAL) {
-        error = errno;
-    }
-    if (::close(file) != 0 && error == 0) {
-        error = errno;
-    }
-    return error;
 }
 
-}  // namespace
+Result<OutputFile> OutputFile::create(const std::filesystem::path& target) {
+    const std::filesystem::path folder = target.has_parent_path() ? target.parent_path() : ".";
+    OutputFile file(target, folder / fmt::format(".{}-{}", target.filename().string(), ::getpid()),
+                    ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, kMode));
+    if (file.descriptor_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
+        file.descriptor_ = ::open(file.partial_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode);
+        file.is_named_ = file.descriptor_ >= 0;
+    }
+    if (file.descriptor_ < 0) {
+        return output_error(target, errno);
+    }
+    return file;
+}
+
+void OutputFile::append(std::string_view bytes) {
+    if (buffer_.size() + bytes.size() > kBuffer) {
+        write(buffer_);
+        buffer_.clear();
+    }
+    if (bytes.size() > kBuffer) {
+        write(bytes);
+    } else {
+        buffer_ += bytes;
+    }
+}
+
+void OutputFile::write(std::string_view bytes) {
+    while (error_ == 0 && !bytes.empty()) {
+        const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
+        if (count >= 0) {
+            bytes.remove_prefix(static_cast<std::size_t>(count));
+        } else if (errno != EINTR) {
+            error_ = errno;
+        }
+    }
+}
+
+int OutputFile::give_name() {
+    if (::fsync(descriptor_) != 0 && errno != EINVAL) {
+        return errno;
+    }
+    if (!is_named_) {
+        // The target may exist, and only a rename replaces it at once.
+        const std::string self = fmt::format("/proc/self/fd/{}", descriptor_);
+        if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, partial_.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+            return errno;
+        }
+        is_named_ = true;
+    }
+    if (::rename(partial_.c_str(), target_.c_str()) != 0) {
+        return errno;
+    }
+    is_named_ = false;
+    return ::close(std::exchange(descriptor_, -1)) == 0 ? 0 : errno;
+}
+
+std::optional<Diagnostic> OutputFile::finish() {
+    write(buffer_);
+    buffer_.clear();
+    if (error_ == 0) {
+        error_ = give_name();
+    }
+    return error_ == 0 ? std::nullopt : std::optional(output_error(target_, error_));
+}
 
 Result<OutputFolder> OutputFolder::open(const std::filesystem::path& path) {
     std::error_code failure;
     std::filesystem::create_directories(path, failure);
     if (failure) {
-        return output_error(path, failure.message());
+        return output_error(path, failure.value());
     }
     const std::filesystem::path probe = path / fmt::format(".probe-{}", ::getpid());
-    const int error = write_file(probe, "x");
+    const int file = ::open(probe.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode);
+    if (file < 0) {
+        return output_error(path, errno);
+    }
     ::unlink(probe.c_str());
-    if (error != 0) {
-        return output_error(path, std::strerror(error));
+    const int error = ::write(file, "x", 1) == 1 && ::fsync(file) == 0 ? 0 : errno;
+    ::close(file);
+    if (error != 0 && error != EINVAL) {
+        return output_error(path, error);
     }
     return OutputFolder(path);
 }
 
-std::optional<Diagnostic> OutputFolder::write(const std::string& name, const std::string& content) const {
-    const std::filesystem::path target = path_ / name;
-    const std::filesystem::path partial = path_ / fmt::format(".{}-{}", name, ::getpid());
-    int error = write_file(partial, content);
-    if (error == 0 && ::rename(partial.c_str(), target.c_str()) != 0) {
-        error = errno;
+Result<OutputFile> OutputFolder::create(const std::string& name) const {
+    return OutputFile::create(path_ / name);
+}
+
+std::optional<Diagnostic> OutputFolder::write(const std::string& name, std::string_view content) const {
+    Result<OutputFile> file = create(name);
+    if (!file) {
+        return file.error().front();
     }
-    if (error != 0) {
-        ::unlink(partial.c_str());
-        return output_error(target, std::strerror(error));
-    }
-    return std::nullopt;
+    file->append(content);
+    return file->finish();
 }
 
 }  // namespace astrolabe::experiment

@@ -1,0 +1,192 @@
+#include "commands.hpp"
+#include "console.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include <astrolabe/experiment/comparison.hpp>
+#include <astrolabe/experiment/processes.hpp>
+#include <astrolabe/experiment/results.hpp>
+
+namespace astrolabe::cli {
+namespace {
+
+struct CompareArguments {
+    std::vector<std::string> files;
+    std::vector<std::string> backends;
+    std::vector<std::string> overrides;
+    std::optional<std::uint64_t> seed;
+    std::size_t jobs = 1;
+    std::string out;
+    bool json = false;
+    std::string progress = "auto";
+};
+
+std::vector<std::string> validate_arguments(const experiment::ComparedRun& run,
+                                            const CompareArguments& arguments) {
+    std::vector<std::string> words{"validate", run.file};
+    const auto add = [&words](const std::string& option, const std::string& value) {
+        words.push_back(option + "=" + value);
+    };
+    if (!run.backend.empty()) {
+        add("--set", "backend.kind=" + run.backend);
+    }
+    for (const std::string& assignment : arguments.overrides) {
+        add("--set", assignment);
+    }
+    if (arguments.seed) {
+        add("--seed", std::to_string(*arguments.seed));
+    }
+    return words;
+}
+
+std::vector<std::string> run_arguments(const experiment::ComparedRun& run,
+                                       const CompareArguments& arguments) {
+    std::vector<std::string> words = validate_arguments(run, arguments);
+    words.front() = "run";
+    words.insert(words.end(), {"--json", "--progress=none"});
+    if (!arguments.out.empty()) {
+        words.push_back("--out=" + (std::filesystem::path(arguments.out) / run.label).string());
+    }
+    return words;
+}
+
+/// 2 and what is wrong with the command line, or 0.
+int check_usage(const CompareArguments& arguments, const experiment::Components& components) {
+    if (arguments.files.size() < 2 && arguments.backends.size() < 2) {
+        print_error(
+            "astrolabe: one run has nothing to be compared with\n"
+            "  hint: name several files, or several backends: --backends fluid,packet\n");
+        return kWrongUsage;
+    }
+    const std::vector<std::string> known = components.backends.names();
+    for (const std::string& backend : arguments.backends) {
+        if (std::find(known.begin(), known.end(), backend) == known.end()) {
+            print_error(fmt::format("astrolabe: --backends: '{}' is not a backend\n  hint: {}\n", backend,
+                                    suggest(backend, known)));
+            return kWrongUsage;
+        }
+        if (std::count(arguments.backends.begin(), arguments.backends.end(), backend) > 1) {
+            print_error(fmt::format("astrolabe: --backends: '{}' is named twice\n", backend));
+            return kWrongUsage;
+        }
+    }
+    return kDone;
+}
+
+void note_failure(experiment::ComparedRun& run, const experiment::ProcessOutcome& outcome) {
+    run.exit_code = outcome.exit_code;
+    run.error = outcome.err;
+    print_error(fmt::format("astrolabe: '{}' gave no result (exit code {})\n{}", run.label, outcome.exit_code,
+                            outcome.err));
+}
+
+/// All are checked before the first runs: a mistake in the last file should not show after an hour.
+void run_all(std::vector<experiment::ComparedRun>& runs, const CompareArguments& arguments) {
+    std::vector<std::vector<std::string>> words;
+    for (const experiment::ComparedRun& run : runs) {
+        words.push_back(validate_arguments(run, arguments));
+    }
+    std::vector<std::size_t> good;
+    const auto checks = experiment::run_own_processes(words, arguments.jobs);
+    words.clear();
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        if (checks[i].exit_code != kDone) {
+            note_failure(runs[i], checks[i]);
+            continue;
+        }
+        good.push_back(i);
+        words.push_back(run_arguments(runs[i], arguments));
+    }
+    std::size_t ended = 0;
+    const bool tells = tells_progress(progress_mode(arguments.progress));
+    const auto observer = [&](std::size_t place, const experiment::ProcessOutcome& outcome) {
+        experiment::ComparedRun& run = runs[good[place]];
+        if (outcome.exit_code == kDone) {
+            run.summary = nlohmann::ordered_json::parse(outcome.out);
+        } else {
+            note_failure(run, outcome);
+        }
+        ++ended;
+        if (tells) {
+            print_error(fmt::format("compare: {} of {}: {} took {:.1f} s\n", ended, good.size(), run.label,
+                                    outcome.wall_seconds));
+        }
+    };
+    static_cast<void>(experiment::run_own_processes(words, arguments.jobs, observer));
+}
+
+int exit_code_of(const std::vector<experiment::ComparedRun>& runs) {
+    const auto count = [&runs](const auto& is_meant) {
+        return static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), is_meant));
+    };
+    const std::size_t finished = count([](const auto& run) { return run.finished(); });
+    if (finished > 0) {
+        return finished == runs.size() ? kDone : kSomeFailed;
+    }
+    const std::size_t invalid = count([](const auto& run) { return run.exit_code == kInvalidInput; });
+    return invalid == runs.size() ? kInvalidInput : kSimulationFailed;
+}
+
+int compare_command(const CompareArguments& arguments, const experiment::Components& components) {
+    if (const int usage = check_usage(arguments, components); usage != kDone) {
+        return usage;
+    }
+    std::optional<experiment::OutputFolder> folder;
+    if (!arguments.out.empty()) {
+        Result<experiment::OutputFolder> opened = experiment::OutputFolder::open(arguments.out);
+        if (!opened) {
+            print_error(render(opened.error()));
+            return kSimulationFailed;
+        }
+        folder = *std::move(opened);
+    }
+    std::vector<experiment::ComparedRun> runs =
+        experiment::runs_to_compare(arguments.files, arguments.backends);
+    run_all(runs, arguments);
+    const std::string json = experiment::comparison_json(runs).dump(2) + "\n";
+    print_out(arguments.json ? json : experiment::comparison_text(runs));
+    if (folder) {
+        if (const std::optional<Diagnostic> error = folder->write("compare.json", json)) {
+            print_error(render({*error}));
+            return kSimulationFailed;
+        }
+    }
+    return exit_code_of(runs);
+}
+
+}  // namespace
+
+void add_compare_command(CLI::App& app, const experiment::Components& components, int& exit_code) {
+    const auto arguments = std::make_shared<CompareArguments>();
+    CLI::App* command = app.add_subcommand(
+        "compare", "the same question on several files or backends, side by side, with ratios");
+    command->add_option("EXPERIMENT", arguments->files, "experiment files")->required();
+    command
+        ->add_option("--backends", arguments->backends,
+                     "run every file on each of these: --backends fluid,packet,tcp")
+        ->delimiter(',');
+    command
+        ->add_option("--set", arguments->overrides,
+                     "change a value in every run: --set cluster.ranks=16 (repeatable)")
+        ->type_name("PATH=VALUE")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    command->add_option("--seed", arguments->seed, "of all random choices; wins over the files'")
+        ->check(seed_range());
+    command->add_option("-j,--jobs", arguments->jobs, "runs at a time; each takes its own memory")
+        ->check(CLI::Range(1U, 1024U))
+        ->capture_default_str();
+    command->add_option("--out", arguments->out,
+                        "folder for compare.json, and for the results of every run in a folder of its own");
+    command->add_flag("--json", arguments->json, "print compare.json on stdout instead of the table");
+    add_progress_option(*command, arguments->progress);
+    command->footer(
+        "example: astrolabe compare examples/quickstart/experiment.yaml --backends fluid,packet,tcp");
+    command->callback(
+        [arguments, &components, &exit_code] { exit_code = compare_command(*arguments, components); });
+}
+
+}  // namespace astrolabe::cli

@@ -1,0 +1,41 @@
+/// The same question on several files or backends, side by side.
+///
+/// Ratios are to the first run that finished, r_i = q_i / q_first, and left out where q_first is 0. Runs that
+/// failed keep their place, with the reason.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <astrolabe/core/diagnostic.hpp>
+
+namespace astrolabe::experiment {
+
+struct ComparedRun {
+    std::string label;               ///< heads its column, names its folder: unique
+    std::string file;                ///< as it was given
+    std::string backend;             ///< kind asked for; empty: what the file says
+    int exit_code = 0;               ///< of the run (design.md 5)
+    std::string error;               ///< what it said on standard error
+    nlohmann::ordered_json summary;  ///< summary.json; null unless it finished
+
+    [[nodiscard]] bool finished() const { return !summary.is_null(); }
+};
+
+/// One run for every file and backend (no backends: that of the file), files first, with labels made of what
+/// tells them apart: the stems of the files, the kinds of the backends, or both.
+[[nodiscard]] std::vector<ComparedRun> runs_to_compare(std::span<const std::string> files,
+                                                       std::span<const std::string> backends);
+
+/// {schema, reference, runs: [{label, file, exit_code, error, ratios, summary}]}; `reference` is the label
+/// that ratios refer to, or null.
+[[nodiscard]] nlohmann::ordered_json comparison_json(std::span<const ComparedRun> runs);
+
+/// A table with a column for each run, then what the reader should know to read it: why runs failed, where
+/// they did not do the same work, and what counts differently between backends.
+[[nodiscard]] std::string comparison_text(std::span<const ComparedRun> runs);
+
+}  // namespace astrolabe::experiment

@@ -1,0 +1,132 @@
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <astrolabe/core/assert.hpp>
+#include <astrolabe/experiment/processes.hpp>
+
+namespace astrolabe::experiment {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// A file without a name, in memory: unlike a pipe it never fills.
+class Capture {
+public:
+    explicit Capture(const char* name)
+        : descriptor_(::memfd_create(name, MFD_CLOEXEC)) {}
+    Capture(Capture&& other) noexcept
+        : descriptor_(std::exchange(other.descriptor_, -1)) {}
+    Capture(const Capture&) = delete;
+    Capture& operator=(const Capture&) = delete;
+    Capture& operator=(Capture&&) = delete;
+    ~Capture() {
+        if (descriptor_ >= 0) {
+            ::close(descriptor_);
+        }
+    }
+
+    [[nodiscard]] int descriptor() const { return descriptor_; }
+
+    [[nodiscard]] std::string text() const {
+        std::string text;
+        std::array<char, 1 << 16> block;
+        for (off_t at = 0;;) {
+            const ssize_t count = ::pread(descriptor_, block.data(), block.size(), at);
+            if (count <= 0) {
+                return text;
+            }
+            text.append(block.data(), static_cast<std::size_t>(count));
+            at += count;
+        }
+    }
+
+private:
+    int descriptor_;
+};
+
+struct Child {
+    std::size_t place;
+    Capture out{"out"};
+    Capture err{"err"};
+    Clock::time_point start = Clock::now();
+};
+
+constexpr int kNotStarted = 127;
+
+/// In the new process, between fork and exec: only calls that are safe after a fork.
+[[noreturn]] void become(const std::vector<char*>& arguments, const Child& child, pid_t parent) {
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (::getppid() == parent && ::dup2(nothing, STDIN_FILENO) >= 0 &&
+        ::dup2(child.out.descriptor(), STDOUT_FILENO) >= 0 &&
+        ::dup2(child.err.descriptor(), STDERR_FILENO) >= 0) {
+        ::execv("/proc/self/exe", arguments.data());
+    }
+    ::_exit(kNotStarted);
+}
+
+}  // namespace
+
+std::vector<ProcessOutcome> run_own_processes(std::span<const std::vector<std::string>> arguments,
+                                              std::size_t at_once, const ProcessObserver& observer) {
+    ASTROLABE_ASSERT(at_once >= 1, "processes run one at a time or more");
+    std::vector<ProcessOutcome> outcomes(arguments.size());
+    std::map<pid_t, Child> running;
+    const auto finish = [&](std::size_t place, ProcessOutcome outcome) {
+        outcomes[place] = std::move(outcome);
+        if (observer) {
+            observer(place, outcomes[place]);
+        }
+    };
+    for (std::size_t next = 0; next < arguments.size() || !running.empty();) {
+        if (next < arguments.size() && running.size() < at_once) {
+            std::vector<std::string> words = arguments[next];
+            words.insert(words.begin(), "astrolabe");
+            std::vector<char*> pointers;
+            for (std::string& word : words) {
+                pointers.push_back(word.data());
+            }
+            pointers.push_back(nullptr);
+            Child child{.place = next++};
+            const pid_t parent = ::getpid();
+            const pid_t id = ::fork();
+            if (id == 0) {
+                become(pointers, child, parent);
+            }
+            if (id < 0) {
+                finish(child.place,
+                       {kNotStarted, "", fmt::format("no process: {}\n", std::strerror(errno)), 0});
+            } else {
+                running.emplace(id, std::move(child));
+            }
+            continue;
+        }
+        int status = 0;
+        const pid_t id = ::waitpid(-1, &status, 0);
+        const auto ended = running.find(id);
+        if (ended == running.end()) {
+            ASTROLABE_ASSERT(id >= 0 || errno == EINTR, "a process that runs can be waited for");
+            continue;
+        }
+        const Child child = std::move(ended->second);
+        running.erase(ended);
+        const double wall = std::chrono::duration<double>(Clock::now() - child.start).count();
+        finish(child.place, {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+                             child.out.text(), child.err.text(), wall});
+    }
+    return outcomes;
+}
+
+}  // namespace astrolabe::experiment

@@ -1,0 +1,173 @@
+/// `astrolabe compare`, as a user meets it.
+#include "process.hpp"
+
+#include <filesystem>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace astrolabe::testing {
+namespace {
+
+using Json = nlohmann::json;
+
+const std::string kQuickstart = ASTROLABE_SOURCE_DIR "/examples/quickstart/experiment.yaml";
+
+ProcessResult compare(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "compare");
+    return run_program(ASTROLABE_PROGRAM, arguments);
+}
+
+Json run_summary(const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"run", kQuickstart, "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const ProcessResult result = run_program(ASTROLABE_PROGRAM, arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return Json::parse(result.out);
+}
+
+TEST(Compare, RunsAreThoseOfTheRunCommandAndRatiosAreToTheFirst) {
+    const ProcessResult result =
+        compare({kQuickstart, "--backends", "fluid,congestion_free", "--set", "cluster.ranks=8", "--json"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const Json comparison = Json::parse(result.out);
+    EXPECT_EQ(comparison["reference"], "fluid");
+    ASSERT_EQ(comparison["runs"].size(), 2u);
+    for (Json run : comparison["runs"]) {
+        const std::string backend = run["label"].get<std::string>();
+        Json alone = run_summary({"--set", "cluster.ranks=8", "--set", "backend.kind=" + backend});
+        const double wall = run["summary"]["engine"]["wall_s"].get<double>();
+        EXPECT_GT(wall, 0.0);
+        run["summary"].erase("engine");
+        alone.erase("engine");
+        EXPECT_EQ(run["summary"], alone) << backend;
+        EXPECT_EQ(run["exit_code"], 0);
+        EXPECT_TRUE(run["error"].is_null());
+    }
+    const Json& first = comparison["runs"][0];
+    const Json& second = comparison["runs"][1];
+    EXPECT_EQ(first["ratios"]["mean_iteration_time"], 1.0);
+    EXPECT_EQ(second["ratios"]["mean_iteration_time"].get<double>(),
+              second["summary"]["mean_iteration_time_s"].get<double>() /
+                  first["summary"]["mean_iteration_time_s"].get<double>());
+    EXPECT_EQ(second["ratios"]["compute"], 1.0);
+    EXPECT_EQ(second["ratios"]["traffic"], 1.0);
+}
+
+TEST(Compare, FilesOfOneNameAreToldApartByTheirFolders) {
+    const TemporaryFolder folder;
+    std::vector<std::string> files;
+    for (const char* name : {"slow", "fast"}) {
+        std::filesystem::create_directory(folder.path() / name);
+        const std::string rate = name == std::string("slow") ? "50Gbps" : "200Gbps";
+        files.push_back(folder
+                            .write(std::string(name) + "/experiment.yaml",
+                                   "schema: astrolabe/1\ninclude: " + kQuickstart +
+                                       "\nnetwork: {kind: flat, hosts: 16, link: {rate: " + rate +
+                                       ", latency: 500ns}}\n")
+                            .string());
+    }
+    const ProcessResult result = compare({files[0], files[1], "-j", "2"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    // Columns are as wide as a fingerprint.
+    EXPECT_NE(result.out.find("slow-experiment   fast-experiment\n"), std::string::npos) << result.out;
+    for (const char* row : {"iteration ", "lower bound ", "exposed ", "drain ", "messages ", "packets ",
+                            "drops ", "events ", "wall time ", "fingerprint "}) {
+        EXPECT_NE(result.out.find(std::string("\n") + row), std::string::npos) << row << "\n" << result.out;
+    }
+    EXPECT_EQ(result.out.find("same work"), std::string::npos);
+}
+
+TEST(Compare, SaysWhereTheRunsDoNotDoTheSameWork) {
+    const TemporaryFolder folder;
+    const std::string longer =
+        folder
+            .write("longer.yaml", "schema: astrolabe/1\ninclude: " + kQuickstart +
+                                      "\nseed: 2\ncluster: {ranks: 8, device: {kind: "
+                                      "roofline, peak: 15TFLOPS, memory_bandwidth: 900GB/s}}\n")
+            .string();
+    const ProcessResult result = compare({kQuickstart, longer, kQuickstart});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_NE(result.out.find("do not do the same work: they differ in ranks, traffic."), std::string::npos)
+        << result.out;
+    EXPECT_NE(result.out.find(
+                  "Equal fingerprints, so the same run: quickstart-experiment, quickstart-experiment-2."),
+              std::string::npos)
+        << result.out;
+}
+
+TEST(Compare, AFailedRunKeepsItsColumnAndLosesNoOther) {
+    const TemporaryFolder folder;
+    const std::string broken = folder.write("broken.yaml", "schema: astrolabe/2\n").string();
+    const std::string out = (folder.path() / "out").string();
+    const ProcessResult result = compare({broken, kQuickstart, "--out", out});
+    EXPECT_EQ(result.exit_code, 4);
+    EXPECT_NE(result.err.find(broken + ":1:9: error[config.schema]"), std::string::npos) << result.err;
+    EXPECT_NE(result.out.find("outcome"), std::string::npos);
+    EXPECT_NE(result.out.find("refused"), std::string::npos);
+    EXPECT_NE(result.out.find("broken: error[config.schema]: schema is 'astrolabe/2'"), std::string::npos)
+        << result.out;
+    EXPECT_NE(result.out.find("over experiment"), std::string::npos)
+        << "ratios are to the first that finished";
+    const Json comparison = Json::parse(read_file(out + "/compare.json"));
+    EXPECT_EQ(comparison["reference"], "experiment");
+    EXPECT_EQ(comparison["runs"][0]["exit_code"], 3);
+    EXPECT_TRUE(comparison["runs"][0]["summary"].is_null());
+    const Json kept = Json::parse(read_file(out + "/experiment/summary.json"));
+    EXPECT_EQ(kept["fingerprint"], comparison["runs"][1]["summary"]["fingerprint"]);
+    EXPECT_FALSE(std::filesystem::exists(out + "/broken"));
+    EXPECT_EQ(compare({broken, broken}).exit_code, 3);
+}
+
+TEST(Compare, WrongUsageIsNamed) {
+    EXPECT_EQ(compare({}).exit_code, 2);
+    const ProcessResult alone = compare({kQuickstart});
+    EXPECT_EQ(alone.exit_code, 2);
+    EXPECT_NE(alone.err.find("nothing to be compared with"), std::string::npos) << alone.err;
+    const ProcessResult unknown = compare({kQuickstart, "--backends", "fluid,pakcet"});
+    EXPECT_EQ(unknown.exit_code, 2);
+    EXPECT_NE(unknown.err.find("'pakcet' is not a backend"), std::string::npos) << unknown.err;
+    EXPECT_EQ(compare({kQuickstart, "--backends", "fluid,fluid"}).exit_code, 2);
+    EXPECT_EQ(compare({kQuickstart, kQuickstart, "-j", "0"}).exit_code, 2);
+}
+
+TEST(Compare, CtrlCEndsWith130AndTakesTheRunsAlong) {
+    const TemporaryFolder folder;
+    const std::string out = (folder.path() / "out").string();
+    // Half a minute long if nobody interrupts it. The run is found among the processes by its option --out=,
+    // which the other command lines do not spell so.
+    const std::string is_running = "grep -qsa -e '--out[=]" + out + "/fluid' /proc/[0-9]*/cmdline";
+    const ProcessResult result = run_shell(
+        quoted(ASTROLABE_PROGRAM) + " compare " + quoted(kQuickstart) +
+        " --backends fluid,congestion_free --set workload.iterations=2000 --out " + quoted(out) +
+        " & until [ -d " + quoted(out + "/fluid") +
+        " ]; do sleep 0.05; done; kill -INT $!; wait $!; code=$?; " + "for i in 1 2 3 4 5 6 7 8 9 10; do " +
+        is_running + " || exit $code; sleep 0.2; done; exit 99");
+    EXPECT_EQ(result.exit_code, 130) << result.err;
+    EXPECT_EQ(result.out, "");
+    EXPECT_TRUE(std::filesystem::is_empty(out + "/fluid"));
+}
+
+#ifdef ASTROLABE_WITH_NS3
+TEST(Compare, ThreeRungsOfTheQuickstart) {
+    const ProcessResult result =
+        compare({kQuickstart, "--backends", "fluid,packet,tcp", "--set", "workload.iterations=1", "-j", "2"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_NE(result.out.find("Links carry payload on fluid, and headers beside it on packet and tcp"),
+              std::string::npos)
+        << result.out;
+}
+
+TEST(Compare, ABackendThatRefusesTheFabricSaysWhyInItsColumn) {
+    // The TCP engine's frames need room for one datagram in every buffer.
+    const ProcessResult result = compare({kQuickstart, "--backends", "fluid,tcp", "--set",
+                                          "network.switch_buffer=2KB", "--set", "workload.iterations=1"});
+    EXPECT_EQ(result.exit_code, 4);
+    EXPECT_NE(result.out.find("tcp: error[config.backend]: backend 'tcp' cannot run this network"),
+              std::string::npos)
+        << result.out;
+}
+#endif
+
+}  // namespace
+}  // namespace astrolabe::testing
