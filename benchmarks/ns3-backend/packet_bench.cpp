@@ -44,7 +44,7 @@ void all_to_all(benchmark::State& state) {
     benchmarks::Ignore ignore;
     network::NetworkStatistics total;
     for (auto _ : state) {
-        ns3::PacketBackend backend(fabric, {.buffer_sharing = ns3::BufferSharing::kShared});
+        ns3::PacketBackend backend(fabric, {.buffer_sharing = ns3::PacketBuffers::kShared});
         benchmarks::send_all_to_all(backend, hosts, Bytes(state.range(2)), ignore);
         backend.run();
         if (backend.outstanding_messages() > 0) {
@@ -134,12 +134,12 @@ void against_tcp(benchmark::State& state) {
     for (auto _ : state) {
         double packet_rate = 0;
         {
-            ns3::PacketBackend backend(fabric, {.mtu = Bytes(1460), .buffer_sharing = ns3::BufferSharing::kShared});
+            ns3::PacketBackend backend(fabric, {.mtu = Bytes(1460), .buffer_sharing = ns3::PacketBuffers::kShared});
             const double seconds = processor_seconds(backend, hosts, size, ignore);
             packet_rate = static_cast<double>(backend.statistics().packets) / seconds;
         }
         ns3::TcpOptions options;
-        options.buffer_sharing = ns3::BufferSharing::kShared;
+        options.buffer_sharing = ns3::PacketBuffers::kShared;
         ns3::TcpBackend backend(fabric, options);
         const double seconds = processor_seconds(backend, hosts, size, ignore);
         ratio = packet_rate * seconds / static_cast<double>(backend.statistics().packets);

@@ -1,31 +1,93 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "packet-node.h"
 
+#include "ns3/nstime.h"
+#include "ns3/simulator.h"
+
 namespace ns3
 {
 
 void
+PacketNode::SetUse(PacketRouter* router, PacketSink* sink)
+{
+    m_router = router;
+    m_sink = sink;
+}
+
+void
+PacketNode::AddPort(PacketPort* port)
+{
+    m_ports.push_back(port);
+}
+
+uint32_t
+PacketNode::GetNumber() const
+{
+    return m_number;
+}
+
+const std::vector<PacketPort*>&
+PacketNode::GetPorts() const
+{
+    return m_ports;
+}
+
+void
 PacketNode::Receive(uint32_t packet)
 {
-    if (m_context.packets[packet].destination == m_number)
+    const PacketDescriptor& descriptor = m_context.packets[packet];
+    if (descriptor.destination != m_number)
     {
-        m_sink.Take(packet);
+        Forward(packet);
         return;
     }
-    Forward(packet);
+    PacketFlowControl* flowControl = m_context.ports[descriptor.ingress]->GetFlowControl();
+    if (flowControl != nullptr && descriptor.IsData())
+    {
+        flowControl->Release(descriptor.priority, descriptor.bytes, descriptor.arrival, false);
+    }
+    m_sink->Take(packet);
 }
 
 void
 PacketNode::Forward(uint32_t packet)
 {
-    PacketPort* port = m_router.Route(m_number, m_context.packets[packet]);
+    const PacketDescriptor& descriptor = m_context.packets[packet];
+    PacketPort* port = m_router->Route(m_number, descriptor);
     if (port == nullptr)
     {
-        ++m_context.drops;
-        m_context.Discard(packet);
+        m_context.Drop(descriptor.ingress, packet, descriptor.arrival);
         return;
     }
     port->Enqueue(packet);
+}
+
+void
+PacketNode::Settle(int64_t now)
+{
+    for (PacketPort* port : m_ports)
+    {
+        port->Advance(now);
+    }
+}
+
+void
+PacketNode::Watch(bool begins)
+{
+    if (!begins)
+    {
+        --m_watchers;
+        return;
+    }
+    if (m_watchers++ == 0)
+    {
+        const int64_t now = Simulator::Now().GetTimeStep();
+        for (PacketPort* port : m_ports)
+        {
+            port->Advance(now);
+            port->Wake();
+        }
+    }
 }
 
 } // namespace ns3

@@ -5,7 +5,7 @@
 #include "packet-port.h"
 
 #include <cstdint>
-#include <deque>
+#include <vector>
 
 namespace ns3
 {
@@ -29,39 +29,51 @@ class PacketSink
 
 /**
  * A host or a switch: a packet for itself goes to the sink, any other is at once in the queue of the port it
- * leaves by. It has arrived whole before (store and forward); forwarding itself takes no time, which belongs
- * to the latency of the link. Hosts forward too, as those of a torus must.
+ * leaves by. It has arrived whole before (store and forward) or with its header (cut-through); forwarding itself
+ * takes no time, which belongs to the latency of the link. Hosts forward too, as those of a torus must.
  */
 class PacketNode
 {
   public:
-    PacketNode(uint32_t number, PacketContext& context, PacketRouter& router, PacketSink& sink)
+    PacketNode(uint32_t number, PacketContext& context)
         : m_number(number),
-          m_context(context),
-          m_router(router),
-          m_sink(sink)
+          m_context(context)
     {
     }
 
     PacketNode(const PacketNode&) = delete;
     PacketNode& operator=(const PacketNode&) = delete;
 
-    uint32_t
-    GetNumber() const
-    {
-        return m_number;
-    }
+    /// Both outlive the node's last packet.
+    void SetUse(PacketRouter* router, PacketSink* sink);
+    void AddPort(PacketPort* port);
+
+    uint32_t GetNumber() const;
+    const std::vector<PacketPort*>& GetPorts() const;
 
     /// A packet whose `arrival` is now.
     void Receive(uint32_t packet);
     /// Sends a packet of this node on, or drops it where no way leads to its destination.
     void Forward(uint32_t packet);
 
+    /// Finds out what has left by `now`.
+    void Settle(int64_t now);
+    /// One more, or one less, waits for what leaves: while any does, the ports look at every start.
+    void Watch(bool begins);
+
+    bool
+    IsWatched() const
+    {
+        return m_watchers > 0;
+    }
+
   private:
     uint32_t m_number;
+    uint32_t m_watchers{0};
     PacketContext& m_context;
-    PacketRouter& m_router;
-    PacketSink& m_sink;
+    PacketRouter* m_router{nullptr};
+    PacketSink* m_sink{nullptr};
+    std::vector<PacketPort*> m_ports;
 };
 
 } // namespace ns3

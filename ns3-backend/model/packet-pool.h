@@ -56,6 +56,13 @@ struct alignas(64) PacketDescriptor
     {
         return (flags & flag) != 0;
     }
+
+    /// Carries payload; all else is control.
+    bool
+    IsData() const
+    {
+        return kind == Kind::DATA && !Is(TRIMMED);
+    }
 };
 
 static_assert(sizeof(PacketDescriptor) == 64, "a packet is one cache line");

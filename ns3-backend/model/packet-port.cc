@@ -12,13 +12,32 @@
 namespace ns3
 {
 
-PacketPort::PacketPort(PacketContext& context, PacketNode& to, uint64_t bitsPerSecond, int64_t latency)
+namespace
+{
+
+constexpr uint32_t
+Bit(uint8_t lane)
+{
+    return 1U << lane;
+}
+
+} // namespace
+
+PacketPort::PacketPort(PacketContext& context,
+                       PacketNode& from,
+                       PacketNode& to,
+                       uint64_t bitsPerSecond,
+                       int64_t latency)
     : m_context(context),
       m_to(to),
-      m_bitsPerSecond(bitsPerSecond),
-      m_latency(latency)
+      m_from(from),
+      m_number(static_cast<uint32_t>(context.ports.size())),
+      m_latency(latency),
+      m_bitsPerSecond(bitsPerSecond)
 {
     NS_ASSERT_MSG(bitsPerSecond > 0 && latency >= 0, "a link carries something, and not into the past");
+    context.ports.push_back(this);
+    from.AddPort(this);
 }
 
 void
@@ -31,19 +50,28 @@ void
 PacketPort::SetMemory(PacketMemory* memory)
 {
     m_memory = memory;
-    memory->ports.push_back(this);
+    memory->AddPort(this);
 }
 
 void
 PacketPort::SetSource(PacketSource* source)
 {
     m_source = source;
+    m_offers = std::make_unique<PacketOffers>();
 }
 
 void
-PacketPort::SetMarkThreshold(uint64_t threshold)
+PacketPort::SetMarking(const Marking& marking)
 {
-    m_markThreshold = threshold;
+    NS_ASSERT_MSG(marking.from <= marking.to, "marking gets no rarer as the queue grows");
+    m_marking = marking;
+    m_marks = true;
+}
+
+void
+PacketPort::SetTrimming(uint32_t header)
+{
+    m_trimmedBytes = header;
 }
 
 void
@@ -53,10 +81,91 @@ PacketPort::SetCutThrough(uint32_t header)
     m_headerSerialization = ComputeSerialization(header);
 }
 
+void
+PacketPort::SetWeights(const std::array<uint32_t, PACKET_PRIORITIES>& weights, uint32_t largest)
+{
+    m_service.SetWeights(weights, largest);
+}
+
+void
+PacketPort::SetFlowControl(const PacketFlowControl::Parameters& parameters, PacketPort& reverse)
+{
+    m_flowControl = std::make_unique<PacketFlowControl>(parameters, *this, reverse);
+    m_context.hasFlowControl = true;
+}
+
+uint32_t
+PacketPort::GetNumber() const
+{
+    return m_number;
+}
+
+PacketNode&
+PacketPort::GetFrom() const
+{
+    return m_from;
+}
+
+PacketNode&
+PacketPort::GetTo() const
+{
+    return m_to;
+}
+
+uint64_t
+PacketPort::GetBitsPerSecond() const
+{
+    return m_bitsPerSecond;
+}
+
+int64_t
+PacketPort::GetLatency() const
+{
+    return m_latency;
+}
+
+uint64_t
+PacketPort::GetWaitingBytes() const
+{
+    return m_waiting;
+}
+
 const PacketPort::Counters&
 PacketPort::GetCounters() const
 {
     return m_counters;
+}
+
+double
+PacketPort::GetMeanWaitingBytes(int64_t now) const
+{
+    const int64_t since = std::max<int64_t>(0, now - m_countedUntil);
+    const auto area = static_cast<double>(m_area) + static_cast<double>(m_waiting) * static_cast<double>(since);
+    return now > 0 ? area / static_cast<double>(now) : 0;
+}
+
+PacketFlowControl*
+PacketPort::GetFlowControl() const
+{
+    return m_flowControl.get();
+}
+
+uint32_t
+PacketPort::GetWaitingPriorities() const
+{
+    return GetLanes() & (Bit(CONTROL) - 1);
+}
+
+std::vector<uint32_t>
+PacketPort::GetIngressOf(uint8_t priority) const
+{
+    std::vector<uint32_t> ports;
+    for (uint32_t packet = m_lists[priority].head; packet != PACKET_NONE;
+         packet = m_context.packets[packet].next)
+    {
+        ports.push_back(m_context.packets[packet].ingress);
+    }
+    return ports;
 }
 
 void
@@ -82,42 +191,161 @@ PacketPort::TakeFirst(List& list)
     return packet;
 }
 
-uint32_t
-PacketPort::Leave(List& list)
+void
+PacketPort::CountWaiting(int64_t when)
 {
-    const uint32_t packet = TakeFirst(list);
-    PacketDescriptor& descriptor = m_context.packets[packet];
-    const uint32_t bytes = descriptor.bytes;
-    m_waiting -= bytes;
-    if (m_waiting > m_markThreshold && descriptor.kind == PacketDescriptor::Kind::DATA)
-    {
-        descriptor.flags |= PacketDescriptor::MARKED;
-        ++m_counters.marks;
-    }
+    m_area += static_cast<unsigned __int128>(m_waiting) * static_cast<uint64_t>(when - m_countedUntil);
+    m_countedUntil = when;
+}
+
+PacketFlowControl*
+PacketPort::FlowControlBefore(const PacketDescriptor& packet) const
+{
+    return m_context.hasFlowControl && packet.ingress != PACKET_NONE && packet.IsData()
+               ? m_context.ports[packet.ingress]->m_flowControl.get()
+               : nullptr;
+}
+
+void
+PacketPort::Wait(uint32_t packet, int64_t now)
+{
+    const PacketDescriptor& descriptor = m_context.packets[packet];
+    const uint8_t lane = LaneOf(descriptor);
+    CountWaiting(now);
+    m_waiting += descriptor.bytes;
+    m_waitingOf[lane] += descriptor.bytes;
+    m_counters.peakBytes = std::max(m_counters.peakBytes, m_waiting);
     if (m_memory != nullptr)
     {
-        m_memory->used -= bytes;
+        m_memory->Take(descriptor.bytes);
+    }
+    Append(m_lists[lane], packet);
+    m_lanes |= Bit(lane);
+    m_context.traces.enqueued(m_number, descriptor, now);
+}
+
+uint32_t
+PacketPort::Leave(uint8_t lane, int64_t when)
+{
+    List& list = m_lists[lane];
+    const uint32_t packet = TakeFirst(list);
+    if (list.head == PACKET_NONE)
+    {
+        m_lanes &= ~Bit(lane);
+    }
+    const PacketDescriptor& descriptor = m_context.packets[packet];
+    CountWaiting(when);
+    m_waiting -= descriptor.bytes;
+    m_waitingOf[lane] -= descriptor.bytes;
+    if (m_memory != nullptr)
+    {
+        m_memory->Give(descriptor.bytes);
+    }
+    if (m_marks && lane != CONTROL)
+    {
+        Mark(packet, m_waitingOf[lane], when);
+    }
+    if (PacketFlowControl* before = FlowControlBefore(descriptor))
+    {
+        before->Release(descriptor.priority, descriptor.bytes, when, true);
     }
     return packet;
 }
 
-bool
-PacketPort::HasRoom(uint32_t bytes, int64_t now)
+void
+PacketPort::Mark(uint32_t packet, uint64_t waiting, int64_t when)
 {
-    if (m_limit > 0 && m_waiting + bytes > m_limit)
+    if (waiting <= m_marking.from)
+    {
+        return;
+    }
+    if (waiting <= m_marking.to)
+    {
+        const double share = static_cast<double>(waiting - m_marking.from) /
+                             static_cast<double>(m_marking.to - m_marking.from);
+        if (m_context.random.NextFraction() >= share * m_marking.probability)
+        {
+            return;
+        }
+    }
+    PacketDescriptor& descriptor = m_context.packets[packet];
+    descriptor.flags |= PacketDescriptor::MARKED;
+    ++m_counters.marks;
+    m_context.traces.marked(m_number, descriptor, when);
+}
+
+bool
+PacketPort::HasRoom(const PacketDescriptor& packet, int64_t now)
+{
+    // Trimmed headers have a queue, and a limit, of their own.
+    const uint64_t control = m_waitingOf[CONTROL];
+    const uint64_t waiting = m_trimmedBytes == 0 ? m_waiting : packet.IsData() ? m_waiting - control : control;
+    if (m_limit > 0 && waiting + packet.bytes > m_limit)
     {
         return false;
     }
-    if (m_memory == nullptr || m_memory->used + bytes <= m_memory->capacity)
+    return m_memory == nullptr || m_memory->Admits(m_waiting, packet.bytes, now);
+}
+
+void
+PacketPort::Trim(uint32_t packet, int64_t now)
+{
+    PacketDescriptor& descriptor = m_context.packets[packet];
+    if (PacketFlowControl* before = FlowControlBefore(descriptor))
+    {
+        before->Release(descriptor.priority, descriptor.bytes, now, false);
+    }
+    ++m_counters.trims;
+    m_context.traces.trimmed(m_number, descriptor, now);
+    descriptor.bytes = m_trimmedBytes;
+    descriptor.flags |= PacketDescriptor::TRIMMED;
+    descriptor.tail = descriptor.arrival;
+}
+
+bool
+PacketPort::MakeRoom(uint32_t packet, int64_t now)
+{
+    PacketDescriptor& arrival = m_context.packets[packet];
+    if (HasRoom(arrival, now))
     {
         return true;
     }
-    // Packets may have left other ports that had no reason to look.
-    for (PacketPort* port : m_memory->ports)
+    if (m_trimmedBytes == 0 || !arrival.IsData() || arrival.bytes <= m_trimmedBytes)
     {
-        port->Advance(now);
+        return false;
     }
-    return m_memory->used + bytes <= m_memory->capacity;
+    const uint8_t lane = arrival.priority;
+    const uint32_t last = m_lists[lane].tail;
+    if ((m_lanes & Bit(lane)) != 0 && (m_context.random.Next() & 1) != 0 &&
+        m_context.packets[last].bytes >= arrival.bytes)
+    {
+        // The arrival takes the place of the last in the queue, under its number.
+        CountWaiting(now);
+        const uint32_t less = m_context.packets[last].bytes - arrival.bytes;
+        m_waiting -= less;
+        m_waitingOf[lane] -= less;
+        if (m_memory != nullptr)
+        {
+            m_memory->Give(less);
+        }
+        std::swap(arrival, m_context.packets[last]);
+        m_context.packets[last].next = PACKET_NONE;
+        arrival.arrival = now;
+    }
+    Trim(packet, now);
+    return HasRoom(arrival, now);
+}
+
+void
+PacketPort::Refuse(uint32_t packet, int64_t now)
+{
+    const PacketDescriptor& descriptor = m_context.packets[packet];
+    if (PacketFlowControl* before = FlowControlBefore(descriptor))
+    {
+        before->Release(descriptor.priority, descriptor.bytes, now, false);
+    }
+    ++m_counters.drops;
+    m_context.Drop(m_number, packet, now);
 }
 
 void
@@ -126,107 +354,215 @@ PacketPort::Enqueue(uint32_t packet)
     const PacketDescriptor& descriptor = m_context.packets[packet];
     const int64_t now = descriptor.arrival;
     Advance(now);
-    if (m_freeAt <= now)
+    if (m_freeAt <= now && m_isUp)
     {
-        // Idle: nothing waits, and the packet does not either.
-        Transmit(packet, now);
+        // Idle: where nothing waits for the same the packet does not either.
+        const uint8_t lane = LaneOf(descriptor);
+        const bool isOpen = m_flowControl == nullptr || lane == CONTROL ||
+                            (m_flowControl->UsesCredits()
+                                 ? m_flowControl->GetCreditTime(lane, descriptor.bytes, now) <= now
+                                 : (m_flowControl->GetOpenPriorities() & Bit(lane)) != 0);
+        if (isOpen && (m_lanes & Bit(lane)) == 0)
+        {
+            if (PacketFlowControl* before = FlowControlBefore(descriptor))
+            {
+                before->Release(descriptor.priority, descriptor.bytes, now, false);
+            }
+            Transmit(packet, now);
+            return;
+        }
+    }
+    if (!MakeRoom(packet, now))
+    {
+        Refuse(packet, now);
         return;
     }
-    if (!HasRoom(descriptor.bytes, now))
+    if (PacketFlowControl* before = FlowControlBefore(descriptor))
     {
-        ++m_counters.drops;
-        ++m_context.drops;
-        m_context.Discard(packet);
-        return;
+        if (!before->Hold(descriptor.priority, descriptor.bytes, now))
+        {
+            Refuse(packet, now);
+            return;
+        }
     }
-    m_waiting += descriptor.bytes;
-    m_counters.peakBytes = std::max(m_counters.peakBytes, m_waiting);
-    if (m_memory != nullptr)
+    Wait(packet, now);
+    if (m_underWay.head == PACKET_NONE || m_from.IsWatched())
     {
-        m_memory->used += descriptor.bytes;
+        Advance(now);
+        Wake();
     }
-    Append(descriptor.kind == PacketDescriptor::Kind::DATA ? m_data : m_acks, packet);
 }
 
 void
 PacketPort::Offer(uint64_t offer, uint8_t priority, int64_t from)
 {
-    NS_ASSERT(priority < PRIORITIES);
+    NS_ASSERT_MSG(m_offers != nullptr && priority < PACKET_PRIORITIES, "a host offers data of a priority");
     const int64_t now = Simulator::Now().GetTimeStep();
     Advance(now);
-    if (m_offeredCount == m_offered.size())
-    {
-        std::vector<Offered> larger(std::max<std::size_t>(4, 2 * m_offered.size()));
-        for (std::size_t i = 0; i < m_offeredCount; ++i)
-        {
-            larger[i] = m_offered[(m_firstOffered + i) % m_offered.size()];
-        }
-        m_offered = std::move(larger);
-        m_firstOffered = 0;
-    }
-    m_offered[(m_firstOffered + m_offeredCount) % m_offered.size()] = {offer, from};
-    ++m_offeredCount;
+    m_offers->Add(offer, priority, from, now);
     Advance(now);
+    Wake();
 }
 
 uint32_t
-PacketPort::Next(int64_t& start)
+PacketPort::GetLanes() const
 {
-    if (m_acks.head != PACKET_NONE)
-    {
-        return Leave(m_acks);
-    }
-    if (m_data.head == PACKET_NONE || m_ownTurn)
-    {
-        m_ownTurn = false;
-        const uint32_t packet = NextOfSource(start);
-        if (packet != PACKET_NONE || m_data.head == PACKET_NONE)
-        {
-            return packet;
-        }
-    }
-    m_ownTurn = true;
-    return Leave(m_data);
+    return m_offers == nullptr ? m_lanes : m_lanes | m_offers->GetMask();
 }
 
 uint32_t
-PacketPort::NextOfSource(int64_t& start)
+PacketPort::GetCreditNeed(uint8_t lane) const
 {
-    while (m_offeredCount > 0)
+    // How large a packet the source will make is not known before.
+    return m_offers != nullptr && (m_offers->GetMask() & Bit(lane)) != 0
+               ? m_flowControl->GetLargestPacket()
+               : m_context.packets[m_lists[lane].head].bytes;
+}
+
+uint32_t
+PacketPort::GetOpenLanes(int64_t start) const
+{
+    uint32_t lanes = GetLanes();
+    if (m_flowControl == nullptr)
     {
-        const Offered first = m_offered[m_firstOffered];
-        m_firstOffered = (m_firstOffered + 1) % m_offered.size();
-        --m_offeredCount;
-        const int64_t from = std::max(start, first.since);
-        uint32_t packet = PACKET_NONE;
-        const int64_t next = m_source->TakePacket(first.offer, from, packet);
-        if (next != PacketSource::NEVER)
+        return lanes;
+    }
+    if (!m_flowControl->UsesCredits())
+    {
+        return lanes & m_flowControl->GetOpenPriorities();
+    }
+    for (uint8_t lane = 0; lane < CONTROL; ++lane)
+    {
+        if ((lanes & Bit(lane)) != 0 && m_flowControl->GetCreditTime(lane, GetCreditNeed(lane), start) > start)
         {
-            m_offered[(m_firstOffered + m_offeredCount) % m_offered.size()] = {first.offer, next};
-            ++m_offeredCount;
-        }
-        if (packet != PACKET_NONE)
-        {
-            start = from;
-            return packet;
+            lanes &= ~Bit(lane);
         }
     }
-    return PACKET_NONE;
+    return lanes;
+}
+
+int64_t
+PacketPort::GetLaterStart(int64_t start) const
+{
+    int64_t later = NEVER;
+    if (m_offers != nullptr && m_offers->GetNextTime() != NEVER)
+    {
+        later = std::max(start, m_offers->GetNextTime());
+    }
+    if (m_flowControl != nullptr && m_flowControl->UsesCredits())
+    {
+        const uint32_t lanes = GetLanes();
+        for (uint8_t lane = 0; lane < CONTROL; ++lane)
+        {
+            if ((lanes & Bit(lane)) != 0)
+            {
+                later = std::min(later, m_flowControl->GetCreditTime(lane, GetCreditNeed(lane), start));
+            }
+        }
+    }
+    return later;
+}
+
+uint8_t
+PacketPort::PickLane(uint32_t lanes)
+{
+    if ((lanes & Bit(CONTROL)) != 0)
+    {
+        const uint32_t data = lanes & (Bit(CONTROL) - 1);
+        if (m_trimmedBytes == 0 || data == 0 || m_headersInTurn < HEADERS_PER_DATA)
+        {
+            m_headersInTurn += data != 0 ? m_context.packets[m_lists[CONTROL].head].bytes : 0;
+            return CONTROL;
+        }
+        lanes = data;
+    }
+    m_headersInTurn = 0;
+    return m_service.Pick(lanes);
+}
+
+uint32_t
+PacketPort::Next(int64_t& start, int64_t now)
+{
+    for (;;)
+    {
+        if (m_offers != nullptr)
+        {
+            m_offers->Ripen(start);
+        }
+        uint32_t lanes = GetOpenLanes(start);
+        if (lanes == 0)
+        {
+            int64_t later = GetLaterStart(start);
+            const bool starves = later == NEVER && m_flowControl != nullptr && m_flowControl->UsesCredits() &&
+                                 GetLanes() != 0;
+            if (starves)
+            {
+                m_to.Settle(now);
+                later = GetLaterStart(start);
+                if (later == NEVER)
+                {
+                    m_flowControl->Starve();
+                }
+            }
+            if (later > now)
+            {
+                return PACKET_NONE;
+            }
+            start = later;
+            continue;
+        }
+        const uint8_t lane = PickLane(lanes);
+        const bool hasOwn = m_offers != nullptr && lane != CONTROL && (m_offers->GetMask() & Bit(lane)) != 0;
+        const bool hasQueued = (m_lanes & Bit(lane)) != 0;
+        if (hasOwn && (m_ownTurn || !hasQueued))
+        {
+            m_ownTurn = false;
+            const uint32_t packet = NextOfSource(lane, start);
+            if (packet != PACKET_NONE)
+            {
+                return packet;
+            }
+            continue;
+        }
+        m_ownTurn = m_ownTurn || lane != CONTROL;
+        return Leave(lane, start);
+    }
+}
+
+uint32_t
+PacketPort::NextOfSource(uint8_t lane, int64_t& start)
+{
+    const PacketOffers::Offer first = m_offers->Take(lane);
+    const int64_t from = std::max(start, first.from);
+    uint32_t packet = PACKET_NONE;
+    const int64_t next = m_source->TakePacket(first.offer, from, packet);
+    if (next != NEVER)
+    {
+        m_offers->Add(first.offer, lane, next, from);
+    }
+    start = packet != PACKET_NONE ? from : start;
+    return packet;
 }
 
 void
 PacketPort::Advance(int64_t now)
 {
+    if (m_isAdvancing || !m_isUp)
+    {
+        return; // what it waits for is being found out
+    }
+    m_isAdvancing = true;
     while (m_freeAt <= now)
     {
         int64_t start = m_freeAt;
-        const uint32_t packet = Next(start);
+        const uint32_t packet = Next(start, now);
         if (packet == PACKET_NONE)
         {
-            return;
+            break;
         }
         Transmit(packet, start);
     }
+    m_isAdvancing = false;
 }
 
 int64_t
@@ -249,64 +585,172 @@ PacketPort::ComputeSerialization(uint32_t bytes) const
 }
 
 void
-PacketPort::Transmit(uint32_t packet, int64_t start)
+PacketPort::Note(PacketDescriptor& packet, int64_t start)
 {
-    PacketDescriptor& descriptor = m_context.packets[packet];
-    m_freeAt = std::max(start + Serialization(descriptor.bytes), descriptor.tail);
-    descriptor.tail = m_freeAt + m_latency;
-    descriptor.arrival = m_header > 0 && m_header < descriptor.bytes
-                             ? start + m_headerSerialization + m_latency
-                             : descriptor.tail;
-    m_counters.carriedBytes += descriptor.bytes;
-    m_counters.dataPackets += descriptor.kind == PacketDescriptor::Kind::DATA ? 1 : 0;
-    Append(m_underWay, packet);
-    if (!m_isPending)
+    PacketTelemetry& telemetry = m_context.telemetry[packet.telemetry];
+    if (telemetry.hops < PacketTelemetry::MOST_HOPS)
     {
-        ScheduleNext();
+        telemetry.hop[telemetry.hops++] = {start, m_waiting, m_counters.carriedBytes, m_bitsPerSecond};
     }
-}
-
-bool
-PacketPort::HasWork() const
-{
-    return m_acks.head != PACKET_NONE || m_data.head != PACKET_NONE || m_offeredCount > 0;
 }
 
 void
-PacketPort::ScheduleNext()
+PacketPort::Transmit(uint32_t packet, int64_t start)
 {
-    int64_t next = m_freeAt;
-    if (m_underWay.head != PACKET_NONE)
+    PacketDescriptor& descriptor = m_context.packets[packet];
+    const uint32_t bytes = descriptor.bytes;
+    m_freeAt = std::max(start + Serialization(bytes), descriptor.tail);
+    descriptor.tail = m_freeAt + m_latency;
+    descriptor.arrival = m_header > 0 && m_header < bytes ? start + m_headerSerialization + m_latency
+                                                          : descriptor.tail;
+    descriptor.ingress = m_number;
+    if (descriptor.IsData())
     {
-        next = m_context.packets[m_underWay.head].arrival;
+        if (descriptor.telemetry != PACKET_NONE)
+        {
+            Note(descriptor, start);
+        }
+        if (m_flowControl != nullptr && m_flowControl->UsesCredits())
+        {
+            m_flowControl->TakeCredits(descriptor.priority, bytes, start);
+        }
+        ++m_counters.dataPackets;
+        m_service.Charge(descriptor.priority, bytes);
     }
-    else if (!HasWork())
+    m_counters.carriedBytes += bytes;
+    m_context.traces.started(m_number, descriptor, start);
+    if (m_context.faults != nullptr)
+    {
+        const int64_t by = m_context.faults->Strike(*this, descriptor, start);
+        if (by != 0)
+        {
+            Delay(packet, by);
+            return;
+        }
+    }
+    const bool isFirst = m_underWay.head == PACKET_NONE;
+    Append(m_underWay, packet);
+    if (isFirst)
+    {
+        Wake();
+    }
+}
+
+void
+PacketPort::Delay(uint32_t packet, int64_t by)
+{
+    PacketDescriptor& descriptor = m_context.packets[packet];
+    if (by == PacketFaults::LOST)
+    {
+        // Whatever keeps account of the room at the far end learns that this packet takes none.
+        if (m_flowControl != nullptr && descriptor.IsData())
+        {
+            m_flowControl->Release(descriptor.priority, descriptor.bytes, descriptor.arrival, false);
+        }
+        ++m_counters.drops;
+        m_context.Drop(m_number, packet, descriptor.arrival);
+    }
+    else
+    {
+        descriptor.arrival += by;
+        descriptor.tail += by;
+        const int64_t delay = descriptor.arrival - Simulator::Now().GetTimeStep();
+        Simulator::Schedule(TimeStep(static_cast<uint64_t>(delay)), &PacketNode::Receive, &m_to, packet);
+    }
+    Wake();
+}
+
+int64_t
+PacketPort::GetNextTime() const
+{
+    const int64_t arrival =
+        m_underWay.head == PACKET_NONE ? NEVER : m_context.packets[m_underWay.head].arrival;
+    if ((arrival != NEVER && !m_from.IsWatched()) || !m_isUp)
+    {
+        return arrival;
+    }
+    const int64_t start = GetOpenLanes(m_freeAt) != 0 ? m_freeAt : GetLaterStart(m_freeAt);
+    return std::min(arrival, start);
+}
+
+void
+PacketPort::Wake()
+{
+    const int64_t now = Simulator::Now().GetTimeStep();
+    const int64_t next = GetNextTime();
+    if (next == NEVER || next >= m_pendingAt)
     {
         return;
     }
-    m_isPending = true;
-    const int64_t delay = next - Simulator::Now().GetTimeStep();
-    Simulator::Schedule(TimeStep(static_cast<uint64_t>(delay)), Ptr<EventImpl>(this));
+    m_pendingLater = m_pendingAt;
+    m_pendingAt = std::max(now, next);
+    Simulator::Schedule(TimeStep(static_cast<uint64_t>(m_pendingAt - now)), Ptr<EventImpl>(this));
 }
 
 void
 PacketPort::Notify()
 {
     const int64_t now = Simulator::Now().GetTimeStep();
+    if (m_pendingAt == now)
+    {
+        m_pendingAt = m_pendingLater;
+        m_pendingLater = NEVER;
+    }
     uint32_t packet = PACKET_NONE;
     if (m_underWay.head != PACKET_NONE && m_context.packets[m_underWay.head].arrival == now)
     {
         packet = TakeFirst(m_underWay);
     }
-    m_isPending = false;
     Advance(now);
-    if (!m_isPending)
-    {
-        ScheduleNext();
-    }
+    Wake();
     if (packet != PACKET_NONE)
     {
+        m_context.traces.arrived(m_number, m_context.packets[packet], now);
         m_to.Receive(packet);
+    }
+}
+
+void
+PacketPort::NotePause(uint8_t priority, bool pause, int64_t lasted, int64_t now)
+{
+    m_context.traces.paused(m_number, priority, pause, now);
+    if (pause)
+    {
+        ++m_counters.pauses;
+        return;
+    }
+    m_counters.pausedTime += lasted;
+    m_freeAt = std::max(m_freeAt, now);
+    Advance(now);
+    Wake();
+}
+
+int64_t
+PacketPort::Interject(uint32_t bytes, int64_t now)
+{
+    Advance(now);
+    m_freeAt = std::max(m_freeAt, now) + ComputeSerialization(bytes);
+    m_counters.carriedBytes += bytes;
+    Wake();
+    return m_freeAt + m_latency;
+}
+
+void
+PacketPort::SetUp(bool isUp)
+{
+    const int64_t now = Simulator::Now().GetTimeStep();
+    Advance(now);
+    m_isUp = isUp;
+    if (isUp)
+    {
+        m_freeAt = std::max(m_freeAt, now);
+        Advance(now);
+        Wake();
+        return;
+    }
+    while (m_underWay.head != PACKET_NONE)
+    {
+        Delay(TakeFirst(m_underWay), PacketFaults::LOST);
     }
 }
 

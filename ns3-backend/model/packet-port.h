@@ -2,100 +2,31 @@
 #ifndef PACKET_PORT_H
 #define PACKET_PORT_H
 
-#include "packet-pool.h"
+#include "packet-context.h"
+#include "packet-flow-control.h"
+#include "packet-memory.h"
+#include "packet-offers.h"
+#include "packet-service.h"
 
 #include "ns3/event-impl.h"
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <vector>
 
 namespace ns3
 {
 
 class PacketNode;
-class PacketPort;
-
-constexpr uint8_t PRIORITIES = 8;
-
-/// Trouble that a test, or a user, puts on links.
-class PacketFaults
-{
-  public:
-    virtual ~PacketFaults() = default;
-    /// \returns how much later than it should the packet arrives that starts at `when`, or LOST.
-    virtual int64_t Strike(const PacketPort& port, const PacketDescriptor& packet, int64_t when) = 0;
-    static constexpr int64_t LOST = -1;
-};
-
-/// What ports note on packets that carry telemetry (Li et al., "HPCC: high precision congestion control",
-/// SIGCOMM 2019, section 3.1), one entry a link, in the order in which they were crossed.
-struct PacketTelemetry
-{
-    struct Hop
-    {
-        int64_t when;           //!< the packet left the port, ps
-        uint64_t waitingBytes;  //!< then, in the port
-        uint64_t carriedBytes;  //!< until then, by the link
-        uint64_t bitsPerSecond; //!< of the link
-    };
-
-    static constexpr std::size_t MOST_HOPS = 16; //!< what comes later is not noted
-    uint32_t next;
-    uint32_t hops;
-    std::array<Hop, MOST_HOPS> hop;
-};
-
-/// What every port of a fabric shares.
-struct PacketContext
-{
-    PacketPool<PacketDescriptor> packets;
-    PacketPool<PacketTelemetry> telemetry;
-    PacketFaults* faults{nullptr}; //!< none: links do what they should
-    uint64_t drops{0};
-
-    /// A packet is gone, with what it carries.
-    void
-    Discard(uint32_t packet)
-    {
-        const uint32_t noted = packets[packet].telemetry;
-        if (noted != PACKET_NONE)
-        {
-            telemetry.Free(noted);
-        }
-        packets.Free(packet);
-    }
-};
-
-/// Where the host's own packets come from: made when the port is ready to send them, not before.
-class PacketSource
-{
-  public:
-    virtual ~PacketSource() = default;
-    /// What was offered may send a packet at `when`. `packet` is none if it has nothing to send after all.
-    /// \returns from when on it stays on offer, `when` or later, or NEVER, when it has to be offered anew.
-    virtual int64_t TakePacket(uint64_t offer, int64_t when, uint32_t& packet) = 0;
-    static constexpr int64_t NEVER = std::numeric_limits<int64_t>::max();
-};
-
-/**
- * Packet memory that several ports draw on, byte-exact. A packet takes its size on the wire while it waits;
- * the packet being serialised has left the memory.
- */
-struct PacketMemory
-{
-    uint64_t capacity{0}; //!< 0: unlimited
-    uint64_t used{0};     //!< by packets whose ports have not looked whether they left
-    std::vector<PacketPort*> ports;
-};
 
 /**
  * An output port: a queue, and the link behind it.
  *
- * Two classes are served in strict order: acknowledgements, then data. Data that waits in the port (packets
- * that cross this node) and data that the host itself has to send alternate. Within a class packets leave in
+ * Nine lanes: control (acknowledgements, notifications, pulls, headers of trimmed packets) before all, then the
+ * eight priorities of data, served as PacketService says. Data that waits in the port (packets that cross this
+ * node) and data of the same priority that the host itself has to send alternate. Within a lane packets leave in
  * the order in which they came; queue pairs of the host take turns.
  *
  * One event per packet and hop. A packet of n bytes that starts at s leaves the port at s + 8n/rate, rounded
@@ -106,7 +37,18 @@ struct PacketMemory
  *
  * Cut-through. Where the node at the other end cuts through, the arrival is that of the packet's header, and
  * a packet whose last bit has not come in yet keeps the next port busy until it has. Headers may arrive before
- * the link is free again; then the port wakes itself for the next start, a second event for that packet.
+ * the link is free again; then the port wakes itself for the next start, a second event for that packet. It
+ * does so too while its node holds others up (see PacketFlowControl), and for data offered for later.
+ *
+ * Room. What does not fit is dropped: tail drop beyond the port's own limit, or what PacketMemory does not admit.
+ * With trimming, data beyond the limit loses its payload instead, the arrival or, as often, the last in the queue
+ * (Handley et al., "Re-architecting datacenter networks and stacks for low latency and high performance", SIGCOMM
+ * 2017, section 3.1), and headers that find no room are dropped. While data waits, `HEADERS_PER_DATA` bytes of
+ * control are followed by a packet of data.
+ *
+ * Marks. A data packet that leaves w bytes of its lane waiting behind it is marked with probability 0 up to
+ * `from`, rising linearly to `probability` at `to`, and 1 beyond (Zhu et al., "Congestion control for large-scale
+ * RDMA deployments", SIGCOMM 2015, figure 5); from = to is DCTCP's step.
  */
 class PacketPort final : public EventImpl
 {
@@ -117,22 +59,37 @@ class PacketPort final : public EventImpl
         uint64_t dataPackets{0};
         uint64_t drops{0};
         uint64_t marks{0};
+        uint64_t trims{0};
         uint64_t peakBytes{0}; //!< waiting
+        uint64_t pauses{0};    //!< of a priority, asked for by the other end
+        int64_t pausedTime{0}; //!< ps in which a priority was paused, summed over priorities, pauses that ended
     };
 
-    PacketPort(PacketContext& context, PacketNode& to, uint64_t bitsPerSecond, int64_t latency);
+    struct Marking
+    {
+        uint64_t from{std::numeric_limits<uint64_t>::max()}; //!< bytes
+        uint64_t to{std::numeric_limits<uint64_t>::max()};   //!< bytes, no less
+        double probability{1};                               //!< at `to`
+    };
+
+    PacketPort(PacketContext& context, PacketNode& from, PacketNode& to, uint64_t bitsPerSecond, int64_t latency);
     PacketPort(const PacketPort&) = delete;
     PacketPort& operator=(const PacketPort&) = delete;
 
-    /// Tail drop beyond `limit` waiting bytes; 0: no limit of its own.
+    /// Tail drop, or trimming, beyond `limit` waiting bytes of data; 0: no limit of its own.
     void SetLimit(uint64_t limit);
     /// Draws on `memory` beside its own limit.
     void SetMemory(PacketMemory* memory);
     void SetSource(PacketSource* source);
-    /// Marks data packets that leave more than `threshold` bytes waiting behind them.
-    void SetMarkThreshold(uint64_t threshold);
+    void SetMarking(const Marking& marking);
+    /// Data beyond the limit is cut down to `header` bytes, and as many of those as the limit are kept.
+    void SetTrimming(uint32_t header);
     /// The node at the other end may send a packet on when its first `header` bytes have arrived; 0: all.
     void SetCutThrough(uint32_t header);
+    /// Serves priorities by weight instead of strictly; `largest` packet in bytes.
+    void SetWeights(const std::array<uint32_t, PACKET_PRIORITIES>& weights, uint32_t largest);
+    /// The node at the other end has so much room for what comes over this link; `reverse` is the way back.
+    void SetFlowControl(const PacketFlowControl::Parameters& parameters, PacketPort& reverse);
 
     /// The packet, whose `arrival` at this node is now, goes into the queue, or is dropped.
     void Enqueue(uint32_t packet);
@@ -141,60 +98,110 @@ class PacketPort final : public EventImpl
     void Offer(uint64_t offer, uint8_t priority, int64_t from);
     /// Starts the transmissions that begin until `now`.
     void Advance(int64_t now);
+    /// Looks when it has to act next; after something that lets it act sooner.
+    void Wake();
+    /// The other end has paused a priority, or lets it go on after `lasted` ps.
+    void NotePause(uint8_t priority, bool pause, int64_t lasted, int64_t now);
+    /// A frame of the link itself goes before everything that waits. \returns when it has arrived.
+    int64_t Interject(uint32_t bytes, int64_t now);
+    /// A link that is down loses what is under way, and starts nothing; packets wait.
+    void SetUp(bool isUp);
 
+    uint32_t GetNumber() const;
+    PacketNode& GetFrom() const;
+    PacketNode& GetTo() const;
+    uint64_t GetBitsPerSecond() const;
+    int64_t GetLatency() const;
+    uint64_t GetWaitingBytes() const;
     const Counters& GetCounters() const;
+    /// Bytes that waited, on average over time until `now`.
+    double GetMeanWaitingBytes(int64_t now) const;
+    PacketFlowControl* GetFlowControl() const; //!< null: none
+    /// The priorities in which something waits, as far as is known, bit by bit.
+    uint32_t GetWaitingPriorities() const;
+    /// The ports whose packets wait here in `priority`, each once for each packet.
+    std::vector<uint32_t> GetIngressOf(uint8_t priority) const;
 
   protected:
-    /// The first packet under way arrives, or the link is free.
+    /// The first packet under way arrives, or the port may act.
     void Notify() override;
 
   private:
+    static constexpr uint8_t CONTROL = PACKET_PRIORITIES; //!< the lane
+    static constexpr uint32_t HEADERS_PER_DATA = 640;     //!< bytes
+    static constexpr int64_t NEVER = PacketSource::NEVER;
+
     struct List
     {
         uint32_t head{PACKET_NONE};
         uint32_t tail{PACKET_NONE};
     };
-    struct Offered
+
+    static uint8_t
+    LaneOf(const PacketDescriptor& packet)
     {
-        uint64_t offer;
-        int64_t since;
-    };
+        return packet.IsData() ? packet.priority : CONTROL;
+    }
 
     void Append(List& list, uint32_t packet);
     uint32_t TakeFirst(List& list);
-    uint32_t Leave(List& list);
-    bool HasRoom(uint32_t bytes, int64_t now);
-    uint32_t Next(int64_t& start);
-    uint32_t NextOfSource(int64_t& start);
+    bool HasRoom(const PacketDescriptor& packet, int64_t now);
+    bool MakeRoom(uint32_t packet, int64_t now);
+    void Trim(uint32_t packet, int64_t now);
+    void CountWaiting(int64_t when);
+    void Wait(uint32_t packet, int64_t now);
+    uint32_t Leave(uint8_t lane, int64_t when);
+    void Mark(uint32_t packet, uint64_t waiting, int64_t when);
+    PacketFlowControl* FlowControlBefore(const PacketDescriptor& packet) const;
+    void Refuse(uint32_t packet, int64_t now);
+    uint32_t GetLanes() const;
+    uint32_t GetCreditNeed(uint8_t lane) const;
+    uint32_t GetOpenLanes(int64_t start) const;
+    int64_t GetLaterStart(int64_t start) const;
+    uint32_t Next(int64_t& start, int64_t now);
+    uint32_t NextOfSource(uint8_t lane, int64_t& start);
+    uint8_t PickLane(uint32_t lanes);
     void Transmit(uint32_t packet, int64_t start);
+    void Note(PacketDescriptor& packet, int64_t start);
+    void Delay(uint32_t packet, int64_t by);
     int64_t Serialization(uint32_t bytes);
     int64_t ComputeSerialization(uint32_t bytes) const;
-    bool HasWork() const;
-    void ScheduleNext();
+    int64_t GetNextTime() const;
 
     PacketContext& m_context;
     PacketNode& m_to;
-    PacketSource* m_source{nullptr};
-    PacketMemory* m_memory{nullptr};
-    uint64_t m_bitsPerSecond;
-    int64_t m_latency;
-    uint64_t m_limit{0};
-    uint32_t m_header{0}; //!< of a packet that is cut through, 0: none is
-    int64_t m_headerSerialization{0};
-    uint64_t m_markThreshold{std::numeric_limits<uint64_t>::max()};
+    PacketNode& m_from;
     int64_t m_freeAt{0}; //!< the end of the last transmission
-    uint64_t m_waiting{0}; //!< bytes
-    List m_acks;
-    List m_data;
-    List m_underWay; //!< on the link, by arrival
-    std::vector<Offered> m_offered; //!< a ring
-    std::size_t m_firstOffered{0};
-    std::size_t m_offeredCount{0};
-    bool m_ownTurn{false}; //!< the host's own data goes before data in the queue
-    bool m_isPending{false};
-    uint32_t m_lastBytes{0}; //!< serialisation is computed once for packets of one size
+    int64_t m_pendingAt{NEVER};
+    int64_t m_pendingLater{NEVER}; //!< another event, that the first has overtaken
+    List m_underWay;               //!< on the link, by arrival
+    uint32_t m_lanes{0};           //!< in which packets wait, bit by bit
+    uint32_t m_number;
+    uint64_t m_waiting{0}; //!< bytes, of all lanes
+    int64_t m_latency;
     int64_t m_lastSerialization{0};
+    uint32_t m_lastBytes{0}; //!< serialisation is computed once for packets of one size
+    uint32_t m_header{0};    //!< of a packet that is cut through, 0: none is
+    int64_t m_headerSerialization{0};
+    bool m_isUp{true};
+    bool m_isAdvancing{false};
+    bool m_ownTurn{false}; //!< the host's own data goes before data in the queue
+    bool m_marks{false};
+    uint32_t m_trimmedBytes{0}; //!< of a packet that lost its payload, 0: none does
+    std::unique_ptr<PacketOffers> m_offers;           //!< of a host
+    std::unique_ptr<PacketFlowControl> m_flowControl; //!< of the link
+    PacketMemory* m_memory{nullptr};
+    uint64_t m_limit{0};
     Counters m_counters;
+    int64_t m_countedUntil{0};
+    unsigned __int128 m_area{0}; //!< of the queue's length over time, byte · ps
+    std::array<List, PACKET_PRIORITIES + 1> m_lists;           //!< by lane
+    std::array<uint64_t, PACKET_PRIORITIES + 1> m_waitingOf{}; //!< bytes, by lane
+    PacketService m_service;
+    Marking m_marking;
+    PacketSource* m_source{nullptr};
+    uint64_t m_bitsPerSecond;
+    uint32_t m_headersInTurn{0}; //!< bytes of control since the last packet of data, with trimming
 };
 
 } // namespace ns3

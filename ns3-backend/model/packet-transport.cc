@@ -25,14 +25,13 @@ KeyOf(uint32_t high, uint32_t low)
 } // namespace
 
 PacketTransport::PacketTransport(const PacketTransportParameters& parameters,
-                                 PacketContext& context,
+                                 PacketFabric& fabric,
                                  PacketRouter& router,
-                                 std::deque<PacketNode>& nodes,
                                  PacketTransportClient& client)
     : m_parameters(parameters),
-      m_context(context),
+      m_fabric(fabric),
+      m_context(fabric.GetContext()),
       m_router(router),
-      m_nodes(nodes),
       m_client(client),
       m_windowPackets(std::max<uint64_t>(1, parameters.window / parameters.mtu))
 {
@@ -387,7 +386,7 @@ PacketTransport::Reply(QueuePair& pair, uint32_t index, PacketDescriptor::Kind k
     descriptor.priority = 0;
     descriptor.flags = 0;
     pair.echo = 0;
-    m_nodes[pair.destination].Forward(packet);
+    m_fabric.GetNode(pair.destination).Forward(packet);
 }
 
 void

@@ -2,7 +2,7 @@
 #ifndef PACKET_TRANSPORT_H
 #define PACKET_TRANSPORT_H
 
-#include "packet-node.h"
+#include "packet-fabric.h"
 
 #include <cstdint>
 #include <limits>
@@ -97,11 +97,10 @@ class PacketTransport final : public PacketSink, public PacketSource
         uint64_t remaining; //!< bytes that have not arrived
     };
 
-    /// `nodes` holds the nodes by number and outlives the transport, like the others.
+    /// All of them outlive the transport; the fabric is installed with it.
     PacketTransport(const PacketTransportParameters& parameters,
-                    PacketContext& context,
+                    PacketFabric& fabric,
                     PacketRouter& router,
-                    std::deque<PacketNode>& nodes,
                     PacketTransportClient& client);
 
     void Send(const PacketMessage& message);
@@ -176,9 +175,9 @@ class PacketTransport final : public PacketSink, public PacketSource
     void CheckTimer(uint32_t index, uint32_t incarnation);
 
     PacketTransportParameters m_parameters;
+    PacketFabric& m_fabric;
     PacketContext& m_context;
     PacketRouter& m_router;
-    std::deque<PacketNode>& m_nodes;
     PacketTransportClient& m_client;
     uint64_t m_windowPackets;
     std::vector<QueuePair> m_pairs;

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "event_loop.hpp"
-#include "packet-node.h"
-#include "packet-port.h"
+#include "packet-fabric.h"
 #include "packet-transport.h"
+#include "packet_router.hpp"
+#include "pause_frame.hpp"
 
 #include <algorithm>
-#include <deque>
 
-#include <ns3/nstime.h>
+#include <ns3/boolean.h>
+#include <ns3/double.h>
+#include <ns3/enum.h>
 #include <ns3/simulator.h>
+#include <ns3/uinteger.h>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/network/routing.hpp>
 #include <astrolabe/ns3/packet_backend.hpp>
 
 namespace astrolabe::ns3 {
@@ -24,12 +26,96 @@ using network::NodeId;
 
 namespace {
 
-/// splitmix64: the same sequence on every machine.
-std::uint64_t next_random(std::uint64_t& state) {
-    std::uint64_t z = (state += 0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
+/// Loses packets at random.
+class RandomLoss final : public sim::PacketFaults {
+public:
+    RandomLoss(double rate, std::uint64_t seed)
+        : rate_(rate),
+          random_(seed) {}
+
+    std::int64_t Strike(const sim::PacketPort&, const sim::PacketDescriptor&, std::int64_t) override {
+        return random_.NextFraction() < rate_ ? LOST : 0;
+    }
+
+private:
+    double rate_;
+    sim::PacketRandom random_;
+};
+
+sim::PacketFabric::BufferSharing sharing(PacketBuffers buffers) {
+    switch (buffers) {
+        case PacketBuffers::kPerPort: return sim::PacketFabric::PER_PORT;
+        case PacketBuffers::kShared: return sim::PacketFabric::SHARED;
+        case PacketBuffers::kDynamic: return sim::PacketFabric::DYNAMIC;
+    }
+    ASTROLABE_ASSERT(false, "every way of sharing is named");
+}
+
+sim::PacketFabric::FlowControl flow_control(PacketFlowControlKind kind) {
+    switch (kind) {
+        case PacketFlowControlKind::kNone: return sim::PacketFabric::NO_FLOW_CONTROL;
+        case PacketFlowControlKind::kPfc: return sim::PacketFabric::PAUSE;
+        case PacketFlowControlKind::kCredit: return sim::PacketFabric::CREDIT;
+    }
+    ASTROLABE_ASSERT(false, "every flow control is named");
+}
+
+std::uint64_t count_of(Bytes bytes) {
+    return static_cast<std::uint64_t>(bytes.count());
+}
+
+/// Nodes and ports are numbered as in `fabric`.
+sim::Ptr<sim::PacketFabric> build_ports(const network::Fabric& fabric, const PacketOptions& options,
+                                        bool marks) {
+    auto ports = sim::CreateObject<sim::PacketFabric>();
+    const auto set = [&ports](const char* name, std::uint64_t value) {
+        ports->SetAttribute(name, sim::UintegerValue(value));
+    };
+    ports->SetAttribute("CutThrough", sim::BooleanValue(options.switching == PacketSwitching::kCutThrough));
+    ports->SetAttribute("BufferSharing", sim::EnumValue(sharing(options.buffer_sharing)));
+    ports->SetAttribute("DynamicShare", sim::DoubleValue(options.dynamic_share));
+    ports->SetAttribute("FlowControl", sim::EnumValue(flow_control(options.flow_control)));
+    ports->SetAttribute("MarkProbability", sim::DoubleValue(options.ecn_probability));
+    set("CutThroughHeader", count_of(options.header));
+    set("LargestPacket", count_of(options.largest_packet()));
+    set("PauseAbove", count_of(options.pause_threshold));
+    set("PauseFrame", kPauseFrame);
+    set("CreditRoom", count_of(options.credit_room));
+    set("Priorities", options.traffic_classes);
+    if (marks) {
+        set("MarkFrom", count_of(options.ecn_threshold));
+        set("MarkTo", count_of(options.ecn_max_threshold));
+    }
+    if (options.trim_threshold > Bytes(0)) {
+        set("TrimmedSize", count_of(options.ack_size));
+        set("TrimAbove", count_of(options.trim_threshold));
+    }
+    if (options.service == PacketServiceKind::kWeighted) {
+        std::array<std::uint32_t, sim::PACKET_PRIORITIES> weights{};
+        weights.fill(1);
+        std::copy(options.weights.begin(), options.weights.end(), weights.begin());
+        ports->SetWeights(weights);
+    }
+    for (NodeId id; id.index() < fabric.node_count(); ++id) {
+        const network::Node& node = fabric.node(id);
+        if (node.kind == network::NodeKind::kSwitch) {
+            ports->AddSwitch(count_of(node.buffer));
+        } else {
+            ports->AddHost();
+        }
+    }
+    for (LinkId id; id.index() < fabric.link_count(); ++id) {
+        const network::Link& link = fabric.link(id);
+        ports->AddPort(static_cast<std::uint32_t>(fabric.source(id).index()),
+                       static_cast<std::uint32_t>(fabric.target(id).index()),
+                       static_cast<std::uint64_t>(link.rate.count()), link.latency.count(),
+                       count_of(link.buffer));
+    }
+    for (LinkId id; id.index() < fabric.link_count(); ++id) {
+        ports->Pair(static_cast<std::uint32_t>(id.index()),
+                    static_cast<std::uint32_t>(fabric.link(id).reverse.index()));
+    }
+    return ports;
 }
 
 PacketOptions checked(const PacketOptions& options, const network::Fabric& fabric) {
@@ -42,56 +128,51 @@ PacketOptions checked(const PacketOptions& options, const network::Fabric& fabri
 
 }  // namespace
 
-class PacketBackend::Simulation final : public sim::PacketRouter, public sim::PacketTransportClient {
+class PacketBackend::Simulation final : public sim::PacketTransportClient {
 public:
     Simulation(std::shared_ptr<const network::Fabric> fabric, const PacketOptions& options,
                std::uint64_t seed)
         : fabric_(std::move(fabric)),
           options_(checked(options, *fabric_)),
           loop_(seed),
-          sprays_(fabric_->routing().load_balancing() == network::LoadBalancing::kSpray),
-          random_(seed),
-          transport_(transport_parameters(), context_, *this, nodes_, *this) {
-        for (std::uint32_t node = 0; node < fabric_->node_count(); ++node) {
-            nodes_.emplace_back(node, context_, *this, transport_);
-        }
-        memories_.resize(fabric_->node_count());
-        for (LinkId id; id.index() < fabric_->link_count(); ++id) {
-            add_port(id);
-        }
+          ports_(build_ports(*fabric_, options_, uses_ecn())),
+          router_(*fabric_, *ports_, options_.flowlet_gap, seed),
+          loss_(options_.loss_rate, ~seed),
+          transport_(transport_parameters(), *ports_, router_, *this) {
+        ports_->GetContext().random = sim::PacketRandom(seed + 1);
+        ports_->GetContext().faults = options_.loss_rate > 0 ? &loss_ : nullptr;
+        ports_->Install(router_, transport_, transport_);
     }
 
     void send(const Message& message) {
         loop_.sent(message);
+        const auto most = static_cast<std::uint8_t>(options_.traffic_classes - 1);
         transport_.Send({static_cast<std::uint32_t>(message.source.index()),
-                         static_cast<std::uint32_t>(message.destination.index()),
-                         static_cast<std::uint64_t>(message.size.count()), message.on_delivered,
-                         message.token, message.traffic_class});
+                         static_cast<std::uint32_t>(message.destination.index()), count_of(message.size),
+                         message.on_delivered, message.token, std::min(message.traffic_class, most)});
     }
 
     [[nodiscard]] EventLoop& loop() { return loop_; }
-
-    sim::PacketPort* Route(std::uint32_t node, const sim::PacketDescriptor& packet) override {
-        const NodeId at(node);
-        const HostId to(packet.destination);
-        const network::RoutingPolicy& routing = fabric_->routing();
-        const auto links = routing.next_links(at, to);
-        if (links.empty()) {
-            return nullptr;
-        }
-        if (links.size() == 1) {
-            return &ports_[links.front().index()];
-        }
-        return &ports_[(sprays_ ? links[next_random(random_) % links.size()]
-                                : routing.select(at, HostId(packet.source), to))
-                           .index()];
-    }
 
     void Delivered(const sim::PacketMessage& message) override {
         loop_.delivered(*static_cast<network::NotificationHandler*>(message.owner), message.token);
     }
 
     [[nodiscard]] const sim::PacketTransport& transport() const { return transport_; }
+
+    [[nodiscard]] std::string explain_stall() const {
+        const std::vector<std::uint32_t> circle = ports_->FindDeadlock();
+        if (circle.empty()) {
+            return {};
+        }
+        std::string text = "the flow control of these links is locked in a circle, each full until the next moves:";
+        for (const std::uint32_t port : circle) {
+            const LinkId link(port);
+            text += "\n  " + fabric_->node(fabric_->source(link)).name + " -> " +
+                    fabric_->node(fabric_->target(link)).name;
+        }
+        return text;
+    }
 
     [[nodiscard]] network::NetworkStatistics statistics() const {
         network::NetworkStatistics statistics;
@@ -101,11 +182,12 @@ public:
         statistics.packets = counters.packets;
         statistics.retransmissions = counters.retransmissions;
         statistics.timeouts = counters.timeouts;
-        statistics.drops = context_.drops;
+        statistics.drops = ports_->GetContext().drops;
         statistics.events = sim::Simulator::GetEventCount();
         statistics.links.resize(fabric_->link_count());
         for (LinkId id; id.index() < fabric_->link_count(); ++id) {
-            const sim::PacketPort::Counters& port = ports_[id.index()].GetCounters();
+            const auto number = static_cast<std::uint32_t>(id.index());
+            const sim::PacketPort::Counters& port = ports_->GetPort(number).GetCounters();
             network::LinkStatistics& link = statistics.links[id];
             link.carried = Bytes(static_cast<std::int64_t>(port.carriedBytes));
             link.queue_peak = Bytes(static_cast<std::int64_t>(port.peakBytes));
@@ -122,13 +204,25 @@ private:
         return fabric_->node(node).kind == network::NodeKind::kSwitch;
     }
 
-    [[nodiscard]] sim::PacketTransportParameters transport_parameters() const {
-        bool is_lossy = false;
+    /// Whether packets may get lost.
+    [[nodiscard]] bool is_lossy() const {
+        if (options_.loss_rate > 0 || options_.trim_threshold > Bytes(0)) {
+            return true;
+        }
+        if (options_.flow_control != PacketFlowControlKind::kNone) {
+            return false;
+        }
         for (LinkId id; id.index() < fabric_->link_count(); ++id) {
             const NodeId source = fabric_->source(id);
-            is_lossy = is_lossy || (is_switch(source) && (fabric_->link(id).buffer > Bytes(0) ||
-                                                          fabric_->node(source).buffer > Bytes(0)));
+            if (is_switch(source) &&
+                (fabric_->link(id).buffer > Bytes(0) || fabric_->node(source).buffer > Bytes(0))) {
+                return true;
+            }
         }
+        return false;
+    }
+
+    [[nodiscard]] sim::PacketTransportParameters transport_parameters() const {
         return {.mtu = static_cast<std::uint32_t>(options_.mtu.count()),
                 .header = static_cast<std::uint32_t>(options_.header.count()),
                 .ackSize = static_cast<std::uint32_t>(options_.ack_size.count()),
@@ -138,52 +232,20 @@ private:
                 .congestionControl = uses_ecn() ? sim::PacketCongestionControl::DCTCP
                                                 : sim::PacketCongestionControl::NONE,
                 .initialWindow = options_.initial_window,
-                .isLossy = is_lossy,
-                .isReordered = sprays_};
+                .isLossy = is_lossy(),
+                .isReordered = router_.reorders()};
     }
 
     [[nodiscard]] bool uses_ecn() const {
         return options_.congestion_control == PacketCongestion::kDctcp;
     }
 
-    void add_port(LinkId id) {
-        const network::Link& link = fabric_->link(id);
-        const NodeId source = fabric_->source(id);
-        sim::PacketPort& port =
-            ports_.emplace_back(context_, nodes_[fabric_->target(id).index()],
-                                static_cast<std::uint64_t>(link.rate.count()), link.latency.count());
-        port.SetSource(&transport_);
-        if (options_.switching == PacketSwitching::kCutThrough && is_switch(fabric_->target(id))) {
-            port.SetCutThrough(static_cast<std::uint32_t>(options_.header.count()));
-        }
-        if (!is_switch(source)) {
-            return;  // waits in the memory of the host
-        }
-        if (uses_ecn()) {
-            port.SetMarkThreshold(static_cast<std::uint64_t>(options_.ecn_threshold.count()));
-        }
-        const Bytes memory = fabric_->node(source).buffer;
-        if (link.buffer > Bytes(0)) {
-            port.SetLimit(static_cast<std::uint64_t>(link.buffer.count()));
-        } else if (memory > Bytes(0) && options_.buffer_sharing == BufferSharing::kShared) {
-            sim::PacketMemory& shared = memories_[source.index()];
-            shared.capacity = static_cast<std::uint64_t>(memory.count());
-            port.SetMemory(&shared);
-        } else if (memory > Bytes(0)) {
-            port.SetLimit(static_cast<std::uint64_t>(memory.count()) / fabric_->out_degree(source));
-        }
-    }
-
     std::shared_ptr<const network::Fabric> fabric_;
     PacketOptions options_;
-    // Events refer to ports, so these outlive the simulator's.
-    sim::PacketContext context_;
-    std::deque<sim::PacketMemory> memories_;
-    std::deque<sim::PacketNode> nodes_;  // by node
-    std::deque<sim::PacketPort> ports_;  // by link
     EventLoop loop_;
-    bool sprays_;
-    std::uint64_t random_;
+    sim::Ptr<sim::PacketFabric> ports_;
+    PacketFabricRouter router_;
+    RandomLoss loss_;
     sim::PacketTransport transport_;
 };
 
@@ -229,6 +291,10 @@ std::vector<network::OutstandingMessage> PacketBackend::describe_outstanding(std
                              Bytes(static_cast<std::int64_t>(outstanding.remaining))});
     }
     return described;
+}
+
+std::string PacketBackend::explain_stall() const {
+    return simulation_->explain_stall();
 }
 
 std::uint64_t PacketBackend::events_processed() const {

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "port_room.hpp"
-
-#include <algorithm>
-
 #include <astrolabe/ns3/packet_options.hpp>
 
 namespace astrolabe::ns3 {
@@ -42,8 +38,8 @@ std::vector<ParameterProblem> problems(const PacketOptions& options) {
         found.push_back({"initial_window", "is " + std::to_string(options.initial_window),
                          "choose 1 to " + std::to_string(kMostAckEvery)});
     }
-    if (options.ecn_threshold < Bytes(0)) {
-        found.push_back({"ecn_threshold", "is " + to_string(options.ecn_threshold), "choose 0 B or more"});
+    for (ParameterProblem& problem : port_problems(options, options.largest_packet())) {
+        found.push_back(std::move(problem));
     }
     return found;
 }
@@ -52,15 +48,7 @@ std::optional<std::string> refusal(const network::Fabric& fabric, const PacketOp
     if (!fabric.is_static()) {
         return "its links come and go with time, and the packet engine runs on static fabrics only";
     }
-    const Bytes packet = std::max(options.header + options.mtu, options.ack_size);
-    for (network::LinkId id; id.index() < fabric.link_count(); ++id) {
-        const std::optional<Bytes> room = port_room(fabric, id, options.buffer_sharing);
-        if (room && *room < packet) {
-            return "a port of " + fabric.node(fabric.source(id)).name + " has room for " + to_string(*room) +
-                   ", less than one packet of " + to_string(packet);
-        }
-    }
-    return std::nullopt;
+    return port_refusal(fabric, options, options.largest_packet());
 }
 
 }  // namespace astrolabe::ns3

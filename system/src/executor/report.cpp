@@ -315,6 +315,9 @@ void Executor::Implementation::describe_network(std::string& text) const {
     if (outstanding > kDescribedMessages) {
         append(text, "network: and {} more messages\n", outstanding - kDescribedMessages);
     }
+    if (const std::string reason = backend_.explain_stall(); !reason.empty()) {
+        append(text, "network: {}\n", reason);
+    }
 }
 
 }  // namespace astrolabe::system

@@ -156,22 +156,22 @@ TEST(PacketStatistics, CountEveryPacketAndHop) {
 TEST(PacketRefusal, APortNeedsRoomForAPacket) {
     network::FatTreeParameters tree;
     tree.k = 4;  // every switch has 4 ports; a packet is 4096 + 82 B
-    const auto refused = [&tree](Bytes memory, BufferSharing sharing) {
+    const auto refused = [&tree](Bytes memory, PacketBuffers sharing) {
         tree.switch_buffer = memory;
         PacketOptions options;
         options.buffer_sharing = sharing;
         return refusal(*build_fat_tree(tree), options).has_value();
     };
-    EXPECT_TRUE(refused(3_B, BufferSharing::kPerPort));
-    EXPECT_TRUE(refused(4 * 4178_B - 1_B, BufferSharing::kPerPort));
-    EXPECT_FALSE(refused(4 * 4178_B, BufferSharing::kPerPort));
-    EXPECT_TRUE(refused(4177_B, BufferSharing::kShared));
-    EXPECT_FALSE(refused(4178_B, BufferSharing::kShared));
-    EXPECT_FALSE(refused(0_B, BufferSharing::kPerPort));
+    EXPECT_TRUE(refused(3_B, PacketBuffers::kPerPort));
+    EXPECT_TRUE(refused(4 * 4178_B - 1_B, PacketBuffers::kPerPort));
+    EXPECT_FALSE(refused(4 * 4178_B, PacketBuffers::kPerPort));
+    EXPECT_TRUE(refused(4177_B, PacketBuffers::kShared));
+    EXPECT_FALSE(refused(4178_B, PacketBuffers::kShared));
+    EXPECT_FALSE(refused(0_B, PacketBuffers::kPerPort));
 }
 
 struct LossCase {
-    BufferSharing sharing;
+    PacketBuffers sharing;
     bool sprays;
 };
 
@@ -211,11 +211,11 @@ TEST_P(PacketLoss, ScarceMemoryDropsPacketsAndNoMessage) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, PacketLoss,
-                         testing::Values(LossCase{BufferSharing::kPerPort, false},
-                                         LossCase{BufferSharing::kShared, false},
-                                         LossCase{BufferSharing::kShared, true}),
+                         testing::Values(LossCase{PacketBuffers::kPerPort, false},
+                                         LossCase{PacketBuffers::kShared, false},
+                                         LossCase{PacketBuffers::kShared, true}),
                          [](const auto& loss) {
-                             return std::string(loss.param.sharing == BufferSharing::kShared ? "Shared"
+                             return std::string(loss.param.sharing == PacketBuffers::kShared ? "Shared"
                                                                                              : "PerPort") +
                                     (loss.param.sprays ? "Sprayed" : "ByFlow");
                          });
@@ -311,7 +311,7 @@ RC_GTEST_PROP(PacketProperty, EveryMessageArrivesOnceInOrderAndNotTooSoon, ()) {
     options.ecn_threshold = Bytes(pick(0, 50'000));
     options.initial_window = static_cast<std::uint32_t>(pick(1, 30));
     options.switching = pick(0, 2) == 0 ? PacketSwitching::kStoreAndForward : PacketSwitching::kCutThrough;
-    options.buffer_sharing = pick(0, 2) == 0 ? BufferSharing::kPerPort : BufferSharing::kShared;
+    options.buffer_sharing = pick(0, 2) == 0 ? PacketBuffers::kPerPort : PacketBuffers::kShared;
     const Bytes memory = Bytes(pick(0, 2) * pick(20'000, 200'000));
     const auto fabric = star(hosts, memory);
     PacketBackend backend(fabric, options);

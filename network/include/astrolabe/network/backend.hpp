@@ -113,6 +113,8 @@ public:
     [[nodiscard]] virtual std::uint64_t outstanding_messages() const = 0;
     /// At most `limit` of them, in the order sent.
     [[nodiscard]] virtual std::vector<OutstandingMessage> describe_outstanding(std::size_t limit) const = 0;
+    /// Why nothing moves any more while messages are outstanding, as far as the network can tell, for people.
+    [[nodiscard]] virtual std::string explain_stall() const { return {}; }
     [[nodiscard]] virtual std::uint64_t events_processed() const = 0;
     [[nodiscard]] virtual NetworkStatistics statistics() const = 0;
 };

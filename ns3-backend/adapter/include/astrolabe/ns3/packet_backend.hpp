@@ -45,6 +45,7 @@ public:
     [[nodiscard]] std::uint64_t outstanding_messages() const override;
     [[nodiscard]] std::vector<network::OutstandingMessage> describe_outstanding(
         std::size_t limit) const override;
+    [[nodiscard]] std::string explain_stall() const override;
     [[nodiscard]] std::uint64_t events_processed() const override;
     [[nodiscard]] network::NetworkStatistics statistics() const override;
 

@@ -2,6 +2,7 @@
 /// What can be chosen about the packet backend, and whether a choice can be run.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,14 +11,13 @@
 #include <astrolabe/core/parameter_problem.hpp>
 #include <astrolabe/core/units.hpp>
 #include <astrolabe/network/fabric.hpp>
-#include <astrolabe/ns3/tcp_options.hpp>
+#include <astrolabe/ns3/packet_port_options.hpp>
 
 namespace astrolabe::ns3 {
 
-enum class PacketSwitching : std::uint8_t { kStoreAndForward, kCutThrough };
 enum class PacketCongestion : std::uint8_t { kNone, kDctcp };
 
-struct PacketOptions {
+struct PacketOptions : PacketPortOptions {
     Bytes mtu = Bytes(4096);          ///< payload of a full packet
     /// Of a data packet on the wire: Ethernet with preamble, gap and check sum 38, IPv4 20, UDP 8, BTH 12,
     /// ICRC 4.
@@ -26,11 +26,11 @@ struct PacketOptions {
     Bytes window = Bytes(500'000);    ///< most payload of a pair that is not acknowledged
     std::uint32_t ack_every = 16;     ///< packets per acknowledgement
     PacketCongestion congestion_control = PacketCongestion::kNone;
-    Bytes ecn_threshold = Bytes(100'000);  ///< waiting behind a packet that gets marked; kDctcp only
     std::uint32_t initial_window = 16;     ///< packets; kDctcp only
     Time timeout = Time(1'000'000'000);  ///< without an acknowledgement before packets are sent again
-    PacketSwitching switching = PacketSwitching::kStoreAndForward;
-    BufferSharing buffer_sharing = BufferSharing::kPerPort;
+
+    /// On the wire.
+    [[nodiscard]] Bytes largest_packet() const { return std::max(header + mtu, ack_size); }
 };
 
 [[nodiscard]] std::vector<ParameterProblem> problems(const PacketOptions& options);

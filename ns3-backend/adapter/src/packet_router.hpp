@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/// The routes of a Fabric, for packets hop by hop: by hash of the pair, by flowlet, or each packet by itself.
+#pragma once
+
+#include "packet-fabric.h"
+#include "packet-node.h"
+
+#include <memory>
+#include <vector>
+
+#include <astrolabe/network/fabric.hpp>
+#include <astrolabe/network/routing.hpp>
+
+namespace astrolabe::ns3 {
+
+/// Flowlets: a pair whose packets have paused for `flowlet_gap` at a node takes a random one of the equal next links,
+/// and keeps it until the next pause (Vanini et al., "Let it flow: resilient asymmetric load balancing with flowlet
+/// switching", NSDI 2017, section 3). A node remembers kFlowlets pairs by hash; pairs that fall on one entry share it, as
+/// in switches. 12 KiB a node, once it has had a choice.
+class PacketFabricRouter final : public ::ns3::PacketRouter {
+public:
+    /// `flowlet_gap` 0: none. Ports of `ports` are numbered as the links.
+    PacketFabricRouter(const network::Fabric& fabric, ::ns3::PacketFabric& ports, Time flowlet_gap,
+                       std::uint64_t seed);
+
+    ::ns3::PacketPort* Route(std::uint32_t node, const ::ns3::PacketDescriptor& packet) override;
+
+    /// Whether packets of a pair may overtake one another.
+    [[nodiscard]] bool reorders() const { return sprays_ || flowlet_gap_ > 0; }
+
+private:
+    static constexpr std::size_t kFlowlets = 1024;
+    struct Flowlet {
+        std::int64_t last = 0;
+        std::uint32_t choice = 0;
+    };
+
+    network::LinkId choose(std::uint32_t node, const ::ns3::PacketDescriptor& packet,
+                           std::span<const network::LinkId> links);
+
+    const network::Fabric& fabric_;
+    ::ns3::PacketFabric& ports_;
+    bool sprays_;
+    std::int64_t flowlet_gap_;
+    ::ns3::PacketRandom random_;
+    std::vector<std::vector<Flowlet>> flowlets_;  // by node
+};
+
+}  // namespace astrolabe::ns3

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "packet-flow-control.h"
+
+#include "packet-node.h"
+#include "packet-port.h"
+
+#include "ns3/nstime.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+
+uint64_t
+PacketFlowControl::GetHeadroom(uint64_t bitsPerSecond,
+                               uint64_t bitsPerSecondBack,
+                               int64_t latency,
+                               uint32_t largest,
+                               uint32_t frame)
+{
+    using Wide = unsigned __int128;
+    constexpr Wide BIT_PICOSECONDS = 8'000'000'000'000; // in a byte, at 1 bit/s
+    const Wide underWay = Wide{bitsPerSecond} * static_cast<uint64_t>(latency);
+    const Wide before = (Wide{largest} + frame) * bitsPerSecond;
+    return static_cast<uint64_t>((underWay + BIT_PICOSECONDS - 1) / BIT_PICOSECONDS +
+                                 (before + bitsPerSecondBack - 1) / bitsPerSecondBack) +
+           largest;
+}
+
+PacketFlowControl::PacketFlowControl(const Parameters& parameters, PacketPort& port, PacketPort& reverse)
+    : m_parameters(parameters),
+      m_port(port),
+      m_reverse(reverse)
+{
+    m_credits.fill(parameters.room);
+}
+
+bool
+PacketFlowControl::Hold(uint8_t priority, uint32_t bytes, int64_t now)
+{
+    if (UsesCredits())
+    {
+        return true; // the near end knew
+    }
+    if (m_held[priority] + bytes > m_parameters.pauseAbove)
+    {
+        m_port.GetTo().Settle(now); // packets may have left
+    }
+    if (m_held[priority] + bytes > m_parameters.room)
+    {
+        return false;
+    }
+    m_held[priority] += bytes;
+    if (m_held[priority] > m_parameters.pauseAbove && (m_asked & 1U << priority) == 0)
+    {
+        m_asked |= 1U << priority;
+        m_port.GetTo().Watch(true);
+        Ask(priority, true);
+    }
+    return true;
+}
+
+void
+PacketFlowControl::Release(uint8_t priority, uint32_t bytes, int64_t when, bool waited)
+{
+    if (UsesCredits())
+    {
+        const int64_t back = when + m_reverse.GetLatency();
+        const auto later = std::upper_bound(m_returned.begin(),
+                                            m_returned.end(),
+                                            back,
+                                            [](int64_t time, const Returned& other) { return time < other.when; });
+        m_returned.insert(later, {back, bytes, priority});
+        if (m_isStarved)
+        {
+            m_isStarved = false;
+            m_port.GetTo().Watch(false);
+            m_port.Wake();
+        }
+        return;
+    }
+    if (!waited)
+    {
+        return;
+    }
+    m_held[priority] -= bytes;
+    if (m_held[priority] <= m_parameters.resumeBelow && (m_asked & 1U << priority) != 0)
+    {
+        m_asked &= ~(1U << priority);
+        m_port.GetTo().Watch(false);
+        Ask(priority, false);
+    }
+}
+
+int64_t
+PacketFlowControl::GetCreditTime(uint8_t priority, uint32_t bytes, int64_t start) const
+{
+    uint64_t credits = m_credits[priority];
+    int64_t when = start;
+    for (auto returned = m_returned.begin(); credits < bytes && returned != m_returned.end(); ++returned)
+    {
+        if (returned->priority == priority)
+        {
+            credits += returned->bytes;
+            when = std::max(when, returned->when);
+        }
+    }
+    return credits < bytes ? PacketSource::NEVER : when;
+}
+
+void
+PacketFlowControl::TakeCredits(uint8_t priority, uint32_t bytes, int64_t start)
+{
+    while (!m_returned.empty() && m_returned.front().when <= start)
+    {
+        m_credits[m_returned.front().priority] += m_returned.front().bytes;
+        m_returned.pop_front();
+    }
+    m_credits[priority] -= bytes;
+}
+
+void
+PacketFlowControl::Starve()
+{
+    if (!m_isStarved)
+    {
+        m_isStarved = true;
+        m_port.GetTo().Watch(true);
+    }
+}
+
+void
+PacketFlowControl::Ask(uint8_t priority, bool pause)
+{
+    const int64_t now = Simulator::Now().GetTimeStep();
+    const int64_t arrival = m_reverse.Interject(m_parameters.frame, now);
+    Simulator::Schedule(TimeStep(static_cast<uint64_t>(arrival - now)),
+                        &PacketFlowControl::Pause,
+                        this,
+                        priority,
+                        pause);
+}
+
+void
+PacketFlowControl::Pause(uint8_t priority, bool pause)
+{
+    const int64_t now = Simulator::Now().GetTimeStep();
+    m_port.Advance(now);
+    m_paused = pause ? m_paused | 1U << priority : m_paused & ~(1U << priority);
+    const int64_t since = m_pausedSince[priority];
+    m_pausedSince[priority] = now;
+    m_port.NotePause(priority, pause, now - since, now);
+}
+
+uint32_t
+PacketFlowControl::GetLargestPacket() const
+{
+    return m_parameters.largest;
+}
+
+uint32_t
+PacketFlowControl::GetPaused() const
+{
+    return m_paused;
+}
+
+bool
+PacketFlowControl::IsStarved() const
+{
+    return m_isStarved;
+}
+
+} // namespace ns3

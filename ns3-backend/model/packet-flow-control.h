@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef PACKET_FLOW_CONTROL_H
+#define PACKET_FLOW_CONTROL_H
+
+#include "packet-offers.h"
+
+#include <array>
+#include <cstdint>
+#include <deque>
+
+namespace ns3
+{
+
+class PacketPort;
+
+/**
+ * Flow control of one link: the node at its far end has so much room for the data that comes over it, in each
+ * priority, and stops the near end before it is full. Control packets have room of their own without limit.
+ *
+ * Pauses (priority flow control, IEEE 802.1Qbb, in IEEE 802.1Q-2018 clause 36). The far end counts the bytes that
+ * wait in it and came over the link. When they exceed `pauseAbove` it sends a frame back, before everything else
+ * that goes that way, and another one when they have fallen to `resumeBelow`. Until the first has arrived data keeps
+ * coming, which takes room above `pauseAbove`: with n the largest packet, f the frame, L the latencies of both ways
+ * and R the rate, at most
+ *
+ *     headroom = R·L + 2n + f
+ *
+ * (a packet that the frame waits for, the frame, both latencies, a packet just begun). With that much room nothing
+ * is ever dropped.
+ *
+ * Credits (Agarwal et al., "GARNET: a detailed on-chip network model inside a full-system simulator", ISPASS 2009,
+ * section III): the near end may send as long as the room it knows of lasts. What a packet took is free again when
+ * it begins to leave the far end, and known to the near end one latency of the way back later, on wires of its own.
+ *
+ * Ports find out late what left them (PacketPort). While the far end has asked for a pause, or the near end waits
+ * for credits, the node at the far end is watched: its ports look at every start.
+ */
+class PacketFlowControl
+{
+  public:
+    enum class Kind : uint8_t
+    {
+        PAUSE,
+        CREDIT
+    };
+
+    struct Parameters
+    {
+        Kind kind{Kind::PAUSE};
+        uint64_t room{0};        //!< bytes, of each priority
+        uint64_t pauseAbove{0};  //!< bytes; PAUSE
+        uint64_t resumeBelow{0}; //!< bytes, no more than that; PAUSE
+        uint32_t frame{84};      //!< of a pause on the wire; PAUSE
+        uint32_t largest{0};     //!< packet
+    };
+
+    /// Bytes that may come after a pause was decided on, by the formula above; the frame, and what it waits for, take
+    /// their time at the rate of the way back. \param latency of both ways, ps
+    static uint64_t GetHeadroom(uint64_t bitsPerSecond,
+                                uint64_t bitsPerSecondBack,
+                                int64_t latency,
+                                uint32_t largest,
+                                uint32_t frame);
+
+    /// \param port whose link it is \param reverse the way back
+    PacketFlowControl(const Parameters& parameters, PacketPort& port, PacketPort& reverse);
+
+    /// A packet waits in the far end as of `now`. \returns whether there is room.
+    bool Hold(uint8_t priority, uint32_t bytes, int64_t now);
+    /// A packet begins to leave the far end; `waited` tells whether it was held before.
+    void Release(uint8_t priority, uint32_t bytes, int64_t when, bool waited);
+
+    /// The priorities that are not paused, bit by bit.
+    uint32_t
+    GetOpenPriorities() const
+    {
+        return ~m_paused;
+    }
+
+    bool
+    UsesCredits() const
+    {
+        return m_parameters.kind == Kind::CREDIT;
+    }
+
+    /// From when on there are credits for a packet, `start` or later; NEVER as far as is known.
+    int64_t GetCreditTime(uint8_t priority, uint32_t bytes, int64_t start) const;
+    /// A packet is sent at `start`, for which there are credits.
+    void TakeCredits(uint8_t priority, uint32_t bytes, int64_t start);
+    /// Nothing can be sent for want of credits: finds out by `now` what has left, and watches what will.
+    void Starve();
+
+    uint32_t GetLargestPacket() const;
+    /// The priorities held up, bit by bit.
+    uint32_t GetPaused() const;
+    bool IsStarved() const;
+
+  private:
+    struct Returned
+    {
+        int64_t when;
+        uint32_t bytes;
+        uint8_t priority;
+    };
+
+    void Ask(uint8_t priority, bool pause);
+    void Pause(uint8_t priority, bool pause);
+
+    Parameters m_parameters;
+    PacketPort& m_port;
+    PacketPort& m_reverse;
+    uint32_t m_asked{0};  //!< pauses, at the far end, bit by bit
+    uint32_t m_paused{0}; //!< at the near end, bit by bit
+    bool m_isStarved{false};
+    std::array<uint64_t, PACKET_PRIORITIES> m_held{};    //!< bytes at the far end; PAUSE
+    std::array<uint64_t, PACKET_PRIORITIES> m_credits{}; //!< bytes at the near end; CREDIT
+    std::deque<Returned> m_returned;                     //!< on their way, or not looked at yet
+    std::array<int64_t, PACKET_PRIORITIES> m_pausedSince{};
+};
+
+} // namespace ns3
+
+#endif /* PACKET_FLOW_CONTROL_H */
