@@ -37,6 +37,12 @@ void add(network::NetworkStatistics& total, const network::NetworkStatistics& ru
     total.drops += run.drops;
 }
 
+ns3::PacketOptions shared_memory() {
+    ns3::PacketOptions options;
+    options.buffer_sharing = ns3::PacketBuffers::kShared;
+    return options;
+}
+
 /// Arguments: hosts, tiers, bytes per pair.
 void all_to_all(benchmark::State& state) {
     const auto hosts = static_cast<int>(state.range(0));
@@ -44,7 +50,7 @@ void all_to_all(benchmark::State& state) {
     benchmarks::Ignore ignore;
     network::NetworkStatistics total;
     for (auto _ : state) {
-        ns3::PacketBackend backend(fabric, {.buffer_sharing = ns3::PacketBuffers::kShared});
+        ns3::PacketBackend backend(fabric, shared_memory());
         benchmarks::send_all_to_all(backend, hosts, Bytes(state.range(2)), ignore);
         backend.run();
         if (backend.outstanding_messages() > 0) {
@@ -104,7 +110,9 @@ void ring_all_reduce(benchmark::State& state) {
     network::NetworkStatistics total;
     Time simulated;
     for (auto _ : state) {
-        ns3::PacketBackend backend(fabric, {.mtu = Bytes(4000)});
+        ns3::PacketOptions options;
+        options.mtu = Bytes(4000);
+        ns3::PacketBackend backend(fabric, options);
         Ring ring(backend, hosts, Bytes(16'000'000 / hosts));
         ring.start();
         backend.run();
@@ -134,12 +142,14 @@ void against_tcp(benchmark::State& state) {
     for (auto _ : state) {
         double packet_rate = 0;
         {
-            ns3::PacketBackend backend(fabric, {.mtu = Bytes(1460), .buffer_sharing = ns3::PacketBuffers::kShared});
+            ns3::PacketOptions options = shared_memory();
+            options.mtu = Bytes(1460);
+            ns3::PacketBackend backend(fabric, options);
             const double seconds = processor_seconds(backend, hosts, size, ignore);
             packet_rate = static_cast<double>(backend.statistics().packets) / seconds;
         }
         ns3::TcpOptions options;
-        options.buffer_sharing = ns3::PacketBuffers::kShared;
+        options.buffer_sharing = ns3::BufferSharing::kShared;
         ns3::TcpBackend backend(fabric, options);
         const double seconds = processor_seconds(backend, hosts, size, ignore);
         ratio = packet_rate * seconds / static_cast<double>(backend.statistics().packets);

@@ -198,7 +198,7 @@ PacketFabric::GetTypeId()
                             Trace(&PacketTraces::marked),
                             PACKET_CALLBACK)
             .AddTraceSource("Trim",
-                            "A packet is about to lose its payload: port, packet, when (ps).",
+                            "A packet has lost its payload: port, packet, when (ps).",
                             Trace(&PacketTraces::trimmed),
                             PACKET_CALLBACK)
             .AddTraceSource("Pause",
@@ -326,7 +326,7 @@ PacketFabric::GetHeadroom(uint32_t port) const
                                           back.GetBitsPerSecond(),
                                           there.GetLatency() + back.GetLatency(),
                                           m_largestPacket,
-                                          m_pauseFrame);
+                                          uint64_t{m_priorities} * m_pauseFrame);
 }
 
 uint64_t

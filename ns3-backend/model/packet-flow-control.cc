@@ -17,15 +17,15 @@ PacketFlowControl::GetHeadroom(uint64_t bitsPerSecond,
                                uint64_t bitsPerSecondBack,
                                int64_t latency,
                                uint32_t largest,
-                               uint32_t frame)
+                               uint64_t frames)
 {
     using Wide = unsigned __int128;
     constexpr Wide BIT_PICOSECONDS = 8'000'000'000'000; // in a byte, at 1 bit/s
     const Wide underWay = Wide{bitsPerSecond} * static_cast<uint64_t>(latency);
-    const Wide before = (Wide{largest} + frame) * bitsPerSecond;
+    const Wide before = (Wide{largest} + frames) * bitsPerSecond;
     return static_cast<uint64_t>((underWay + BIT_PICOSECONDS - 1) / BIT_PICOSECONDS +
                                  (before + bitsPerSecondBack - 1) / bitsPerSecondBack) +
-           largest;
+           2 * uint64_t{largest};
 }
 
 PacketFlowControl::PacketFlowControl(const Parameters& parameters, PacketPort& port, PacketPort& reverse)
@@ -74,9 +74,7 @@ PacketFlowControl::Release(uint8_t priority, uint32_t bytes, int64_t when, bool 
         m_returned.insert(later, {back, bytes, priority});
         if (m_isStarved)
         {
-            m_isStarved = false;
-            m_port.GetTo().Watch(false);
-            m_port.Wake();
+            m_port.Wake(); // it may be enough
         }
         return;
     }
@@ -118,14 +116,21 @@ PacketFlowControl::TakeCredits(uint8_t priority, uint32_t bytes, int64_t start)
         m_returned.pop_front();
     }
     m_credits[priority] -= bytes;
+    if (m_isStarved)
+    {
+        m_isStarved = false;
+        GoOn(start);
+        m_port.GetTo().Watch(false);
+    }
 }
 
 void
-PacketFlowControl::Starve()
+PacketFlowControl::Starve(int64_t start)
 {
     if (!m_isStarved)
     {
         m_isStarved = true;
+        Stop(start);
         m_port.GetTo().Watch(true);
     }
 }
@@ -147,10 +152,42 @@ PacketFlowControl::Pause(uint8_t priority, bool pause)
 {
     const int64_t now = Simulator::Now().GetTimeStep();
     m_port.Advance(now);
-    m_paused = pause ? m_paused | 1U << priority : m_paused & ~(1U << priority);
-    const int64_t since = m_pausedSince[priority];
-    m_pausedSince[priority] = now;
-    m_port.NotePause(priority, pause, now - since, now);
+    if (pause)
+    {
+        Stop(now);
+        m_paused |= 1U << priority;
+    }
+    else
+    {
+        m_paused &= ~(1U << priority);
+        GoOn(now);
+    }
+    m_port.NotePause(priority, pause, now);
+}
+
+void
+PacketFlowControl::Stop(int64_t when)
+{
+    ++m_stops;
+    m_stoppedSince = m_paused == 0 ? when : m_stoppedSince;
+}
+
+void
+PacketFlowControl::GoOn(int64_t when)
+{
+    m_stoppedTime += m_paused == 0 ? when - m_stoppedSince : 0;
+}
+
+uint64_t
+PacketFlowControl::GetStops() const
+{
+    return m_stops;
+}
+
+int64_t
+PacketFlowControl::GetStoppedTime(int64_t now) const
+{
+    return m_stoppedTime + (m_paused != 0 || m_isStarved ? std::max<int64_t>(0, now - m_stoppedSince) : 0);
 }
 
 uint32_t

@@ -20,13 +20,13 @@ class PacketPort;
  * Pauses (priority flow control, IEEE 802.1Qbb, in IEEE 802.1Q-2018 clause 36). The far end counts the bytes that
  * wait in it and came over the link. When they exceed `pauseAbove` it sends a frame back, before everything else
  * that goes that way, and another one when they have fallen to `resumeBelow`. Until the first has arrived data keeps
- * coming, which takes room above `pauseAbove`: with n the largest packet, f the frame, L the latencies of both ways
- * and R the rate, at most
+ * coming, which takes room above `pauseAbove`: with n the largest packet, p priorities, f the frame, L the latencies of
+ * both ways and R the rate, at most
  *
- *     headroom = R·L + 2n + f
+ *     headroom = R·L + 3n + p·f
  *
- * (a packet that the frame waits for, the frame, both latencies, a packet just begun). With that much room nothing
- * is ever dropped.
+ * (the packet that was one too many, one that the frame waits for, the frames of the other priorities and its own, both
+ * latencies, a packet just begun). With that much room nothing is ever dropped.
  *
  * Credits (Agarwal et al., "GARNET: a detailed on-chip network model inside a full-system simulator", ISPASS 2009,
  * section III): the near end may send as long as the room it knows of lasts. What a packet took is free again when
@@ -54,13 +54,13 @@ class PacketFlowControl
         uint32_t largest{0};     //!< packet
     };
 
-    /// Bytes that may come after a pause was decided on, by the formula above; the frame, and what it waits for, take
-    /// their time at the rate of the way back. \param latency of both ways, ps
+    /// Bytes that may come after a pause was decided on, by the formula above; the frames, and the packet they wait for,
+    /// take their time at the rate of the way back. \param latency of both ways, ps \param frames p·f, bytes
     static uint64_t GetHeadroom(uint64_t bitsPerSecond,
                                 uint64_t bitsPerSecondBack,
                                 int64_t latency,
                                 uint32_t largest,
-                                uint32_t frame);
+                                uint64_t frames);
 
     /// \param port whose link it is \param reverse the way back
     PacketFlowControl(const Parameters& parameters, PacketPort& port, PacketPort& reverse);
@@ -87,13 +87,17 @@ class PacketFlowControl
     int64_t GetCreditTime(uint8_t priority, uint32_t bytes, int64_t start) const;
     /// A packet is sent at `start`, for which there are credits.
     void TakeCredits(uint8_t priority, uint32_t bytes, int64_t start);
-    /// Nothing can be sent for want of credits: finds out by `now` what has left, and watches what will.
-    void Starve();
+    /// Nothing can be sent from `start` on for want of credits: what leaves the far end is watched.
+    void Starve(int64_t start);
 
     uint32_t GetLargestPacket() const;
     /// The priorities held up, bit by bit.
     uint32_t GetPaused() const;
     bool IsStarved() const;
+    /// Times the link was stopped: pauses of a priority, and waits for credits.
+    uint64_t GetStops() const;
+    /// How long any priority was stopped until `now`, ps.
+    int64_t GetStoppedTime(int64_t now) const;
 
   private:
     struct Returned
@@ -105,6 +109,8 @@ class PacketFlowControl
 
     void Ask(uint8_t priority, bool pause);
     void Pause(uint8_t priority, bool pause);
+    void Stop(int64_t when);
+    void GoOn(int64_t when);
 
     Parameters m_parameters;
     PacketPort& m_port;
@@ -115,7 +121,9 @@ class PacketFlowControl
     std::array<uint64_t, PACKET_PRIORITIES> m_held{};    //!< bytes at the far end; PAUSE
     std::array<uint64_t, PACKET_PRIORITIES> m_credits{}; //!< bytes at the near end; CREDIT
     std::deque<Returned> m_returned;                     //!< on their way, or not looked at yet
-    std::array<int64_t, PACKET_PRIORITIES> m_pausedSince{};
+    uint64_t m_stops{0};
+    int64_t m_stoppedSince{0}; //!< while any priority is
+    int64_t m_stoppedTime{0};  //!< before that
 };
 
 } // namespace ns3

@@ -295,11 +295,11 @@ PacketPort::Trim(uint32_t packet, int64_t now)
     {
         before->Release(descriptor.priority, descriptor.bytes, now, false);
     }
-    ++m_counters.trims;
-    m_context.traces.trimmed(m_number, descriptor, now);
     descriptor.bytes = m_trimmedBytes;
     descriptor.flags |= PacketDescriptor::TRIMMED;
     descriptor.tail = descriptor.arrival;
+    ++m_counters.trims;
+    m_context.traces.trimmed(m_number, descriptor, now);
 }
 
 bool
@@ -501,7 +501,7 @@ PacketPort::Next(int64_t& start, int64_t now)
                 later = GetLaterStart(start);
                 if (later == NEVER)
                 {
-                    m_flowControl->Starve();
+                    m_flowControl->Starve(start);
                 }
             }
             if (later > now)
@@ -711,18 +711,15 @@ PacketPort::Notify()
 }
 
 void
-PacketPort::NotePause(uint8_t priority, bool pause, int64_t lasted, int64_t now)
+PacketPort::NotePause(uint8_t priority, bool pause, int64_t now)
 {
     m_context.traces.paused(m_number, priority, pause, now);
-    if (pause)
+    if (!pause)
     {
-        ++m_counters.pauses;
-        return;
+        m_freeAt = std::max(m_freeAt, now);
+        Advance(now);
+        Wake();
     }
-    m_counters.pausedTime += lasted;
-    m_freeAt = std::max(m_freeAt, now);
-    Advance(now);
-    Wake();
 }
 
 int64_t

@@ -61,8 +61,6 @@ class PacketPort final : public EventImpl
         uint64_t marks{0};
         uint64_t trims{0};
         uint64_t peakBytes{0}; //!< waiting
-        uint64_t pauses{0};    //!< of a priority, asked for by the other end
-        int64_t pausedTime{0}; //!< ps in which a priority was paused, summed over priorities, pauses that ended
     };
 
     struct Marking
@@ -100,8 +98,8 @@ class PacketPort final : public EventImpl
     void Advance(int64_t now);
     /// Looks when it has to act next; after something that lets it act sooner.
     void Wake();
-    /// The other end has paused a priority, or lets it go on after `lasted` ps.
-    void NotePause(uint8_t priority, bool pause, int64_t lasted, int64_t now);
+    /// The other end has paused a priority, or lets it go on.
+    void NotePause(uint8_t priority, bool pause, int64_t now);
     /// A frame of the link itself goes before everything that waits. \returns when it has arrived.
     int64_t Interject(uint32_t bytes, int64_t now);
     /// A link that is down loses what is under way, and starts nothing; packets wait.

@@ -40,9 +40,9 @@ PacketTransport::PacketTransport(const PacketTransportParameters& parameters,
 }
 
 uint32_t
-PacketTransport::Find(uint32_t source, uint32_t destination)
+PacketTransport::Find(uint32_t source, uint32_t destination, uint8_t priority)
 {
-    const auto [entry, isNew] = m_pairOf.try_emplace(KeyOf(source, destination), 0);
+    const auto [entry, isNew] = m_pairOf.try_emplace(KeyOf(source << 3 | priority, destination), 0);
     if (isNew)
     {
         if (m_freePairs.empty())
@@ -60,9 +60,11 @@ PacketTransport::Find(uint32_t source, uint32_t destination)
         pair.early = std::move(early);
         pair.source = source;
         pair.destination = destination;
+        pair.priority = priority;
         pair.timeout = m_parameters.timeout;
         const bool adapts = m_parameters.congestionControl == PacketCongestionControl::DCTCP;
-        pair.window = static_cast<double>(adapts ? m_parameters.initialWindow : m_windowPackets);
+        pair.window = static_cast<double>(
+            adapts ? std::min<uint64_t>(m_parameters.initialWindow, m_windowPackets) : m_windowPackets);
         pair.threshold = std::numeric_limits<double>::max();
         if (m_parameters.isReordered)
         {
@@ -76,7 +78,7 @@ void
 PacketTransport::Release(uint32_t index)
 {
     QueuePair& pair = m_pairs[index];
-    m_pairOf.erase(KeyOf(pair.source, pair.destination));
+    m_pairOf.erase(KeyOf(pair.source << 3 | pair.priority, pair.destination));
     ++pair.incarnation;
     m_freePairs.push_back(index);
 }
@@ -107,7 +109,7 @@ PacketTransport::RemoveMessage(uint32_t number)
 void
 PacketTransport::Send(const PacketMessage& message)
 {
-    const uint32_t index = Find(message.source, message.destination);
+    const uint32_t index = Find(message.source, message.destination, message.priority);
     uint32_t number = PACKET_NONE;
     Message& own = AddMessage(number);
     QueuePair& pair = m_pairs[index];
@@ -200,7 +202,7 @@ PacketTransport::Offer(uint32_t index)
         return; // nowhere to go: the messages wait for ever
     }
     pair.isOffered = true;
-    port->Offer(KeyOf(pair.incarnation, index), 0, Simulator::Now().GetTimeStep());
+    port->Offer(KeyOf(pair.incarnation, index), pair.priority, Simulator::Now().GetTimeStep());
 }
 
 uint32_t
@@ -244,7 +246,7 @@ PacketTransport::TakePacket(uint64_t offer, int64_t when, uint32_t& packet)
     descriptor.subject = 0;
     descriptor.marks = 0;
     descriptor.kind = PacketDescriptor::Kind::DATA;
-    descriptor.priority = 0;
+    descriptor.priority = pair.priority & 7;
     const Message& message = m_messages[pair.sending];
     // Half a window at most goes unasked: a window that is halved still lets the sender go on.
     const auto unasked = static_cast<double>(pair.next - pair.asked);

@@ -58,7 +58,7 @@ class PacketTransportClient
  * Messages on queue pairs, in the manner of RDMA over Converged Ethernet (InfiniBand Architecture
  * Specification, volume 1, section 9.7: reliable connection).
  *
- * Between a source and a destination there is one queue pair while messages are outstanding. Messages are cut
+ * Between a source and a destination there is one queue pair for each priority while messages are outstanding. Messages are cut
  * in packets of `mtu` bytes of payload, numbered through; an empty message is one packet without payload. At
  * most `window` bytes, and always one packet, are unacknowledged. A sender asks for an acknowledgement with
  * every `ackEvery`-th packet (in a small window twice a window), the last of a message, and one that fills the
@@ -128,6 +128,7 @@ class PacketTransport final : public PacketSink, public PacketSource
         uint32_t source{0};
         uint32_t destination{0};
         uint32_t incarnation{0};
+        uint8_t priority{0};
         uint32_t oldest{PACKET_NONE};    //!< message not wholly acknowledged
         uint32_t newest{PACKET_NONE};
         uint32_t sending{PACKET_NONE};   //!< message that holds packet `next`, or an earlier one
@@ -153,7 +154,7 @@ class PacketTransport final : public PacketSink, public PacketSource
         std::vector<bool> early;         //!< packets that overtook `expected`, by number modulo its size
     };
 
-    uint32_t Find(uint32_t source, uint32_t destination);
+    uint32_t Find(uint32_t source, uint32_t destination, uint8_t priority);
     void Release(uint32_t index);
     Message& AddMessage(uint32_t& number);
     void RemoveMessage(uint32_t number);
@@ -182,7 +183,7 @@ class PacketTransport final : public PacketSink, public PacketSource
     uint64_t m_windowPackets;
     std::vector<QueuePair> m_pairs;
     std::vector<uint32_t> m_freePairs;
-    std::unordered_map<uint64_t, uint32_t> m_pairOf; //!< (source, destination) with something outstanding
+    std::unordered_map<uint64_t, uint32_t> m_pairOf; //!< (source and priority, destination) with something outstanding
     std::vector<Message> m_messages;
     uint32_t m_freeMessage{PACKET_NONE};
     uint64_t m_outstanding{0};

@@ -3,6 +3,7 @@
 #include "packet-fabric.h"
 #include "packet-transport.h"
 #include "packet_router.hpp"
+#include "packet_tap.hpp"
 #include "pause_frame.hpp"
 
 #include <algorithm>
@@ -174,6 +175,10 @@ public:
         return text;
     }
 
+    void observe(network::PacketObserver& observer) {
+        tap_ = std::make_unique<PacketTap>(*ports_, observer);
+    }
+
     [[nodiscard]] network::NetworkStatistics statistics() const {
         network::NetworkStatistics statistics;
         const auto& counters = transport_.GetCounters();
@@ -185,13 +190,24 @@ public:
         statistics.drops = ports_->GetContext().drops;
         statistics.events = sim::Simulator::GetEventCount();
         statistics.links.resize(fabric_->link_count());
+        const std::int64_t now = sim::Simulator::Now().GetTimeStep();
         for (LinkId id; id.index() < fabric_->link_count(); ++id) {
             const auto number = static_cast<std::uint32_t>(id.index());
             const sim::PacketPort::Counters& port = ports_->GetPort(number).GetCounters();
             network::LinkStatistics& link = statistics.links[id];
             link.carried = Bytes(static_cast<std::int64_t>(port.carriedBytes));
             link.queue_peak = Bytes(static_cast<std::int64_t>(port.peakBytes));
+            link.queue_mean = ports_->GetPort(number).GetMeanWaitingBytes(now);
             link.drops = port.drops;
+            link.marks = port.marks;
+            link.trims = port.trims;
+            if (const auto* flow_control = ports_->GetPort(number).GetFlowControl()) {
+                link.pauses = flow_control->GetStops();
+                link.paused = Time(flow_control->GetStoppedTime(now));
+            }
+            statistics.trims += link.trims;
+            statistics.pauses += link.pauses;
+            statistics.paused += link.paused;
             statistics.packet_hops += port.dataPackets;
             statistics.ecn_marks += port.marks;
             statistics.queue_peak = std::max(statistics.queue_peak, link.queue_peak);
@@ -247,7 +263,13 @@ private:
     PacketFabricRouter router_;
     RandomLoss loss_;
     sim::PacketTransport transport_;
+    std::unique_ptr<PacketTap> tap_;  // null: nobody listens
 };
+
+bool PacketBackend::observe(network::PacketObserver& observer) {
+    simulation_->observe(observer);
+    return true;
+}
 
 PacketBackend::PacketBackend(std::shared_ptr<const network::Fabric> fabric, const PacketOptions& options,
                              std::uint64_t seed)

@@ -24,12 +24,14 @@ Bytes ingress_room(const network::Fabric& fabric, network::LinkId link, const Pa
     return memory / static_cast<std::int64_t>(fabric.out_degree(node) * options.traffic_classes);
 }
 
-Bytes headroom(const network::Fabric& fabric, network::LinkId id, Bytes largest) {
+Bytes headroom(const network::Fabric& fabric, network::LinkId id, const PacketPortOptions& options,
+               Bytes largest) {
     const network::Link& there = fabric.link(id);
     const network::Link& back = fabric.link(there.reverse);
     return Bytes(static_cast<std::int64_t>(::ns3::PacketFlowControl::GetHeadroom(
         static_cast<std::uint64_t>(there.rate.count()), static_cast<std::uint64_t>(back.rate.count()),
-        (there.latency + back.latency).count(), static_cast<std::uint32_t>(largest.count()), kPauseFrame)));
+        (there.latency + back.latency).count(), static_cast<std::uint32_t>(largest.count()),
+        std::uint64_t{options.traffic_classes} * kPauseFrame)));
 }
 
 std::optional<std::string> pause_refusal(const network::Fabric& fabric, network::LinkId id,
@@ -46,7 +48,7 @@ std::optional<std::string> pause_refusal(const network::Fabric& fabric, network:
                                    " pauses follows from its memory, which has no limit: set pause_threshold, or "
                                    "the memory of switches");
     }
-    const Bytes needed = options.pause_threshold + headroom(fabric, id, largest);
+    const Bytes needed = options.pause_threshold + headroom(fabric, id, options, largest);
     if (needed < room || (needed == room && options.pause_threshold > Bytes(0))) {
         return std::nullopt;
     }
@@ -110,6 +112,8 @@ std::optional<std::string> port_refusal(const network::Fabric& fabric, const Pac
             if (auto refused = pause_refusal(fabric, id, options, largest)) {
                 return refused;
             }
+        }
+        if (options.flow_control != PacketFlowControlKind::kNone) {
             continue;
         }
         const std::optional<Bytes> room = port_room(fabric, id, sharing);

@@ -295,8 +295,8 @@ TEST(PacketDctcp, KeepsQueuesShort) {
     EXPECT_EQ(marked.drops, 0U);
 }
 
-// Whatever is sent, with whatever window and memory: every message arrives once, its pair's in order, none
-// faster than its bytes and its path allow, and no link carries more than its rate.
+// Whatever is sent, with whatever window, memory, flow control and classes: every message arrives once, those of a
+// pair and class in order, none faster than its bytes and its path allow, and no link carries more than its rate.
 RC_GTEST_PROP(PacketProperty, EveryMessageArrivesOnceInOrderAndNotTooSoon, ()) {
     const auto pick = [](auto low, auto end) {
         return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<decltype(low)>(low, end));
@@ -311,8 +311,21 @@ RC_GTEST_PROP(PacketProperty, EveryMessageArrivesOnceInOrderAndNotTooSoon, ()) {
     options.ecn_threshold = Bytes(pick(0, 50'000));
     options.initial_window = static_cast<std::uint32_t>(pick(1, 30));
     options.switching = pick(0, 2) == 0 ? PacketSwitching::kStoreAndForward : PacketSwitching::kCutThrough;
-    options.buffer_sharing = pick(0, 2) == 0 ? PacketBuffers::kPerPort : PacketBuffers::kShared;
-    const Bytes memory = Bytes(pick(0, 2) * pick(20'000, 200'000));
+    options.buffer_sharing = static_cast<PacketBuffers>(pick(0, 3));
+    options.flow_control = static_cast<PacketFlowControlKind>(pick(0, 3));
+    options.credit_room = options.largest_packet() + Bytes(pick(0, 30'000));
+    options.traffic_classes = static_cast<std::uint32_t>(pick(1, 9));
+    options.service = static_cast<PacketServiceKind>(pick(0, 2));
+    if (options.service == PacketServiceKind::kWeighted) {
+        for (std::uint32_t i = 0; i < options.traffic_classes; ++i) {
+            options.weights.push_back(static_cast<std::uint32_t>(pick(1, 20)));
+        }
+    }
+    options.loss_rate = pick(0, 4) == 0 ? 0.01 : 0;
+    // Pauses need room for both latencies, three packets and eight frames of each link and class: 28 418 B.
+    const bool pauses = options.flow_control == PacketFlowControlKind::kPfc;
+    const std::int64_t least = pauses ? 28'419 * options.traffic_classes : 5082;
+    const Bytes memory = Bytes((pauses ? 1 : pick(0, 2)) * (hosts * least + pick(0, 200'000)));
     const auto fabric = star(hosts, memory);
     PacketBackend backend(fabric, options);
     Recorder recorder(backend);
@@ -320,6 +333,7 @@ RC_GTEST_PROP(PacketProperty, EveryMessageArrivesOnceInOrderAndNotTooSoon, ()) {
         int source;
         int destination;
         Bytes size;
+        std::uint8_t traffic_class;
     };
     std::vector<Sent> sent;
     const int messages = pick(1, 40);
@@ -327,20 +341,26 @@ RC_GTEST_PROP(PacketProperty, EveryMessageArrivesOnceInOrderAndNotTooSoon, ()) {
     for (int i = 0; i < messages; ++i) {
         const int source = pick(0, hosts);
         const int destination = (source + pick(1, hosts)) % hosts;
-        sent.push_back({source, destination, Bytes(pick(0, 60'000))});
+        const auto traffic_class = static_cast<std::uint8_t>(pick(0, 8));
+        sent.push_back({source, destination, Bytes(pick(0, 60'000)), traffic_class});
         sum += sent.back().size;
-        recorder.send(source, destination, sent.back().size, static_cast<std::uint64_t>(i));
+        backend.send({HostId(source), HostId(destination), sent.back().size, &recorder,
+                      static_cast<std::uint64_t>(i), traffic_class});
     }
     backend.run();
+    if (options.flow_control != PacketFlowControlKind::kNone && options.loss_rate == 0) {
+        RC_ASSERT(backend.statistics().drops == 0U);
+    }
     RC_ASSERT(backend.outstanding_messages() == 0U);
     RC_ASSERT(recorder.tokens.size() == sent.size());
     RC_ASSERT(backend.statistics().bytes_delivered == sum);
-    std::vector<std::uint64_t> latest(static_cast<std::size_t>(hosts * hosts), 0);
+    std::vector<std::uint64_t> latest(static_cast<std::size_t>(hosts * hosts * 8), 0);
     for (std::size_t i = 0; i < sent.size(); ++i) {
         const std::uint64_t token = recorder.tokens[i];
         const Sent& message = sent[token];
         RC_ASSERT(recorder.times[i] >= message.size / 100_Gbps + 2 * kLatency);
-        std::uint64_t& last = latest[static_cast<std::size_t>(message.source * hosts + message.destination)];
+        const int pair = message.source * hosts + message.destination;
+        std::uint64_t& last = latest[static_cast<std::size_t>(pair * 8 + message.traffic_class)];
         RC_ASSERT(last <= token);
         last = token;
     }

@@ -37,6 +37,7 @@ public:
     PacketBackend(const PacketBackend&) = delete;
     PacketBackend& operator=(const PacketBackend&) = delete;
 
+    [[nodiscard]] bool observe(network::PacketObserver& observer) override;
     [[nodiscard]] Time now() const override;
     void send(const network::Message& message) override;
     void schedule(Time delay, network::NotificationHandler& handler, std::uint64_t token) override;

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/// Passes what the ports of a fabric trace on to an observer of the network layer.
+#pragma once
+
+#include "packet-fabric.h"
+
+#include <astrolabe/network/packet_observer.hpp>
+
+namespace astrolabe::ns3 {
+
+class PacketTap {
+public:
+    /// The observer outlives the fabric's last packet; so does the tap. Ports are numbered as the links.
+    PacketTap(::ns3::PacketFabric& ports, network::PacketObserver& observer);
+    PacketTap(const PacketTap&) = delete;
+    PacketTap& operator=(const PacketTap&) = delete;
+
+private:
+    template <network::PacketEventKind kWhat>
+    void tell(std::uint32_t port, const ::ns3::PacketDescriptor& packet, std::int64_t when);
+
+    ::ns3::PacketFabric& ports_;
+    network::PacketObserver& observer_;
+};
+
+}  // namespace astrolabe::ns3
