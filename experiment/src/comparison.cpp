@@ -1,3 +1,5 @@
+#include "figures.hpp"
+
 #include <algorithm>
 #include <filesystem>
 #include <functional>
@@ -95,10 +97,6 @@ std::vector<std::string> file_labels(std::span<const std::string> files) {
         labels.push_back(label);
     }
     return labels;
-}
-
-std::string readable_seconds(double seconds) {
-    return readable(Time(static_cast<std::int64_t>(seconds * 1e12)));
 }
 
 /// "error[config.backend]: …" of the first line that has one, else the last line.
