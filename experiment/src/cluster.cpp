@@ -46,6 +46,7 @@ namespace astrolabe::experiment {
 namespace {
 
 constexpr Range<std::uint32_t> kChunks{1, 1U << 20};
+constexpr Range<std::uint32_t> kTrafficClasses{0, 7};
 
 std::string default_algorithm(std::size_t kind) {
     const auto which = static_cast<system::CollectiveKind>(kind);
@@ -78,15 +79,21 @@ void read_collective(CollectiveKeys& keys, const ConfigNode& node, std::size_t k
     if (node.find("algorithm") == nullptr) {
         complete.set("algorithm", ConfigNode::scalar(default_algorithm(kind)));
     }
-    keys.algorithm = components.algorithms.read(complete, context, {"chunks"});
+    keys.algorithm = components.algorithms.read(complete, context, collective_keys());
     if (const ConfigNode* chunks = node.find("chunks")) {
         keys.chunks = read_scalar<std::uint32_t>(*chunks, "'chunks'", context, kChunks).value_or(1);
+    }
+    if (const ConfigNode* traffic_class = node.find("traffic_class")) {
+        keys.traffic_class = static_cast<std::uint8_t>(
+            read_scalar<std::uint32_t>(*traffic_class, "'traffic_class'", context, kTrafficClasses)
+                .value_or(0));
     }
 }
 
 ConfigNode write_collective(const CollectiveKeys& keys, std::size_t kind, const Components& components) {
     ConfigNode node = algorithm_of(keys, components, kind).resolved;
     node.set("chunks", ConfigNode::scalar(std::to_string(keys.chunks)));
+    node.set("traffic_class", ConfigNode::scalar(std::to_string(keys.traffic_class)));
     return node;
 }
 
@@ -95,20 +102,28 @@ std::vector<ParameterDescriptor> collective_parameters(const Components& compone
     for (const std::string& name : algorithms_for(components, kind)) {
         type += (type.empty() ? "one of " : ", ") + name;
     }
-    return {{"algorithm",
-             type + ", schedule",
-             default_algorithm(kind),
-             false,
-             {},
-             "collective algorithm; its own keys stand beside this one",
-             {}},
-            {"chunks",
-             ValueTraits<std::uint32_t>::type(),
-             "1",
-             false,
-             range_text(kChunks),
-             "chunks a collective is cut in, each run by itself",
-             {}}};
+    return {
+        {"algorithm",
+         type + ", schedule",
+         default_algorithm(kind),
+         false,
+         {},
+         "collective algorithm; its own keys stand beside this one",
+         {}},
+        {"chunks",
+         ValueTraits<std::uint32_t>::type(),
+         "1",
+         false,
+         range_text(kChunks),
+         "chunks a collective is cut in, each run by itself",
+         {}},
+        {"traffic_class",
+         ValueTraits<std::uint32_t>::type(),
+         "0",
+         false,
+         range_text(kTrafficClasses),
+         "of its messages in the network, the greater the more urgent, on backends that tell classes apart",
+         {}}};
 }
 
 using AllCollectives = std::array<CollectiveKeys, system::kCollectiveKinds>;
@@ -134,8 +149,8 @@ Schema<AllCollectives> collectives_schema(const Components& components) {
     return schema;
 }
 
-/// Algorithms that were chosen for a kind they do not do over any group of these ranks. What a schedule from a
-/// file can serve shows with the groups of the program.
+/// Algorithms that were chosen for a kind they do not do over any group of these ranks. What a schedule from
+/// a file can serve shows with the groups of the program.
 std::vector<ParameterProblem> algorithm_problems(const ClusterKeys& keys, const Components& components) {
     std::vector<ParameterProblem> problems;
     for (std::size_t index = 0; index < system::kCollectiveKinds; ++index) {
@@ -214,10 +229,10 @@ std::optional<ParameterProblem> dimensions_problem(const std::vector<system::Pos
     if (product == ranks) {
         return std::nullopt;
     }
-    return ParameterProblem{"dimensions",
-                            fmt::format("[{}] make {} ranks, the cluster has {}", fmt::join(dimensions, ", "),
-                                        product, ranks),
-                            "the product of the dimensions is the number of ranks"};
+    return ParameterProblem{
+        "dimensions",
+        fmt::format("[{}] make {} ranks, the cluster has {}", fmt::join(dimensions, ", "), product, ranks),
+        "the product of the dimensions is the number of ranks"};
 }
 
 Schema<system::EndPoint> end_point_schema() {
@@ -293,7 +308,8 @@ Cluster make_cluster(const ClusterKeys& keys, const Components& components) {
     for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
         const auto configured = algorithm_of(keys.collectives[kind], components, kind);
         cluster.algorithms[kind] = configured.kind;
-        options.collectives[kind] = {configured.make(), keys.collectives[kind].chunks};
+        options.collectives[kind] = {configured.make(), keys.collectives[kind].chunks,
+                                     keys.collectives[kind].traffic_class};
     }
     return cluster;
 }

@@ -13,7 +13,13 @@ namespace astrolabe::experiment {
 struct CollectiveKeys {
     std::optional<system::AlgorithmRegistry::Configured> algorithm;  ///< unset: the default of the kind
     std::uint32_t chunks = 1;
+    std::uint8_t traffic_class = 0;
 };
+
+/// Keys of a collective beside those of its algorithm.
+[[nodiscard]] inline std::vector<std::string> collective_keys() {
+    return {"chunks", "traffic_class"};
+}
 
 struct ClusterKeys {
     std::size_t ranks = 0;

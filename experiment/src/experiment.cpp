@@ -91,10 +91,10 @@ void resolve_references(ConfigNode& root, ReadContext& context) {
 
 /// `--set backend.kind=fluid` on a file that says {kind: tcp, mtu: 9000B}: keys of the file that the newly
 /// chosen kind does not have belonged to the former one and go with it. Keys that were set beside the kind
-/// are checked as ever; `shared` is one that belongs to no kind.
+/// are checked as ever; `shared` are those that belong to no kind.
 template <class Product>
 void drop_keys_of_former_kind(ConfigNode* section, const Registry<Product>& registry,
-                              std::string_view shared = {}) {
+                              const std::vector<std::string>& shared = {}) {
     const auto was_set = [](const SourceRange& where) {
         return where.source && where.source->name == "--set";
     };
@@ -108,7 +108,8 @@ void drop_keys_of_former_kind(ConfigNode* section, const Registry<Product>& regi
             continue;
         }
         std::erase_if(section->entries, [&](const ConfigEntry& entry) {
-            return entry.key != discriminator && entry.key != shared && !was_set(entry.key_where) &&
+            return entry.key != discriminator && !was_set(entry.key_where) &&
+                   std::find(shared.begin(), shared.end(), entry.key) == shared.end() &&
                    std::none_of(
                        component.parameters.begin(), component.parameters.end(),
                        [&](const ParameterDescriptor& parameter) { return parameter.key == entry.key; });
@@ -124,7 +125,7 @@ void drop_keys_of_former_kinds(ConfigNode& root, const Components& components) {
         drop_keys_of_former_kind(cluster->find("device"), components.devices);
         if (ConfigNode* collectives = cluster->find("collectives")) {
             for (ConfigEntry& collective : collectives->entries) {
-                drop_keys_of_former_kind(&collective.value, components.algorithms, "chunks");
+                drop_keys_of_former_kind(&collective.value, components.algorithms, collective_keys());
             }
         }
     }
@@ -145,6 +146,23 @@ void check_ranks(const Experiment& experiment, const ConfigNode& root, ReadConte
     diagnostic.notes.emplace_back((hosts != nullptr ? hosts : root.find("network"))->where,
                                   "the hosts come from here");
     context.error(std::move(diagnostic));
+}
+
+/// A class that nobody looks at would change nothing, silently.
+void check_traffic_classes(const Experiment& experiment, const ConfigNode& root, ReadContext& context) {
+    if (experiment.backend.has_traffic_classes) {
+        return;
+    }
+    for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
+        if (experiment.cluster.options.collectives[kind].traffic_class > 0) {
+            const std::string key = "cluster.collectives." + collective_key(kind) + ".traffic_class";
+            context.error("config.traffic-class", root.find_path(key)->where,
+                          fmt::format("'traffic_class' has no effect on backend '{}', which carries all "
+                                      "messages alike",
+                                      experiment.backend_kind),
+                          "leave it out, or choose a backend that tells classes apart");
+        }
+    }
 }
 
 /// Every collective of the program must be one its algorithm can do over the shapes of the groups it spans.
@@ -194,6 +212,7 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root, const
     report_problems(*root.find_path("cluster.device"),
                     experiment.job.device_problems(experiment.cluster.device), context);
     check_ranks(experiment, root, context);
+    check_traffic_classes(experiment, root, context);
     if (const std::optional<std::string> refusal = experiment.backend.refusal(*experiment.fabric)) {
         context.error("config.backend", root.find("backend")->where,
                       fmt::format("backend '{}' cannot run this network: {}", keys.backend->kind, *refusal),

@@ -76,6 +76,8 @@ ChunkIndex ChunkEngine::open(const Description& description) {
     chunk.sizes = description.sizes;
     chunk.run = description.run;
     chunk.stage = description.stage;
+    chunk.label = description.label;
+    chunk.traffic_class = description.traffic_class;
     chunk.ranks = description.ranks;
     chunk.started = 0;
     chunk.finished = 0;
@@ -223,8 +225,7 @@ void ChunkEngine::take_in(ChunkIndex index, Position position, std::uint32_t* st
         const Chunk& chunk = *chunks_[index];
         const CompiledAction& receive = chunk.schedule->action(action);
         const Bytes size = chunk.schedule->message_size(position, receive, chunk.sizes);
-        const Time cost =
-            never_leaves(chunk, size) ? Time(0) : costs_.reception(size, receive.is_reduction);
+        const Time cost = never_leaves(chunk, size) ? Time(0) : costs_.reception(size, receive.is_reduction);
         if (cost > Time(0)) {
             set_timer(cost, reception_timer_, pack(index, position, action));
             return;
@@ -301,7 +302,9 @@ void ChunkEngine::dispatch(ChunkIndex index, Position position, std::uint32_t* s
                        .destination = chunk.hosts[peer],
                        .size = size,
                        .on_delivered = this,
-                       .token = pack(index, position, action)});
+                       .token = pack(index, position, action),
+                       .traffic_class = chunk.traffic_class,
+                       .label = chunk.label});
     if (copy_time_ == Time(0)) {
         count_down(index, position, state);
     }
@@ -339,7 +342,9 @@ void ChunkEngine::request(ChunkIndex index, Position position, std::uint32_t act
                          .destination = chunk.hosts[sender],
                          .size = kRequestSize,
                          .on_delivered = &request_handler_,
-                         .token = pack(index, sender, receive.match)});
+                         .token = pack(index, sender, receive.match),
+                         .traffic_class = chunk.traffic_class,
+                         .label = chunk.label});
 }
 
 void ChunkEngine::request_arrived(std::uint64_t token) {

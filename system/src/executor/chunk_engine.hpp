@@ -3,8 +3,8 @@
 /// A chunk has one block of state words for all ranks of its group, taken from a pool when the first rank
 /// starts it and given back when the last one is done. Messages that reach a rank before it starts the chunk
 /// are kept as bits and consumed in program order when it does. No allocation per message; a message costs a
-/// handful of loads. A message without bytes of an uneven all_to_all never leaves: it arrives as soon as it is
-/// ready.
+/// handful of loads. A message without bytes of an uneven all_to_all never leaves: it arrives as soon as it
+/// is ready.
 ///
 /// What becomes ready in one notification leaves in one `send_batch`. With an injection latency, what becomes
 /// ready at one instant shares one timer instead and leaves together when it fires; where copies are serial,
@@ -13,9 +13,9 @@
 ///
 /// Rendezvous. A message of at least the threshold leaves its rank for the copy engine when it is ready *and*
 /// the receiver's request has come; the bit that an action has in the state says, for a send, that one of the
-/// two has happened. A rank sends its requests when it starts the chunk: what is to be added lands in a buffer of
-/// its own. Only a receive that stores may have to wait, until its gate lacks nothing but the message. Requests
-/// go past the copy engine at no cost.
+/// two has happened. A rank sends its requests when it starts the chunk: what is to be added lands in a
+/// buffer of its own. Only a receive that stores may have to wait, until its gate lacks nothing but the
+/// message. Requests go past the copy engine at no cost.
 ///
 /// A wait that would end after Time::max() never ends and shows as a stall.
 #pragma once
@@ -44,6 +44,8 @@ struct Chunk {
     BlockSizes sizes;
     std::uint32_t run = 0;  // of which this is one stage, as the owner knows it
     std::uint32_t stage = 0;
+    std::uint32_t label = 0;  // of its messages
+    std::uint8_t traffic_class = 0;
     Position ranks = 0;
     Position started = 0;
     Position finished = 0;
@@ -68,6 +70,8 @@ public:
         BlockSizes sizes;
         std::uint32_t run;
         std::uint32_t stage;
+        std::uint32_t label;
+        std::uint8_t traffic_class;
     };
     [[nodiscard]] ChunkIndex open(const Description& description);
     void start(ChunkIndex chunk, Position position);
@@ -136,7 +140,8 @@ private:
     void unlock(ChunkIndex index, Position position, std::uint32_t* state, const CompiledAction& action);
     void count_towards(ChunkIndex index, Position position, std::uint32_t* state, const Gate& gate);
     void post(ChunkIndex index, Position position, std::uint32_t* state, std::uint32_t action);
-    void dispatch(ChunkIndex index, Position position, std::uint32_t* state, std::uint32_t action, Bytes size);
+    void dispatch(ChunkIndex index, Position position, std::uint32_t* state, std::uint32_t action,
+                  Bytes size);
     void request_initial(ChunkIndex index, Position position);
     void request_opened(ChunkIndex index, Position position, const Gate& gate);
     void request(ChunkIndex index, Position position, std::uint32_t action);

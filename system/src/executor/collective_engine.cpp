@@ -368,17 +368,19 @@ void CollectiveEngine::start_stage(RunIndex index, std::uint32_t stage, Position
     const Time now = backend_.now();
     if (stage_run.chunk == kNone) {
         const Channel& channel = channels_[instance.channel];
+        const auto kind = static_cast<std::size_t>(collective(instance.operation).kind);
         stage_run.chunk = chunks_.open({.schedule = run.schedule->compiled[stage].get(),
                                         .hosts = channel.hosts.data(),
                                         .record = &stage_run.account->record,
                                         .ranks = static_cast<Position>(channel.ranks.size()),
                                         .sizes = block_sizes(run, stage),
                                         .run = index,
-                                        .stage = stage});
+                                        .stage = stage,
+                                        .label = instance.operation.index(),
+                                        .traffic_class = options_.collectives[kind].traffic_class});
         Time& first_start = stage_run.account->record.first_start;
         first_start = std::min(first_start, now);
-        records_[instance.operation].first_start =
-            std::min(records_[instance.operation].first_start, now);
+        records_[instance.operation].first_start = std::min(records_[instance.operation].first_start, now);
     }
     stage_run.account->under_way.begin(now);
     chunks_.start(stage_run.chunk, position);

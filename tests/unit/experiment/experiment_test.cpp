@@ -57,6 +57,18 @@ TEST_F(ExperimentTest, WhatOnlyShowsAcrossSectionsIsRefused) {
     EXPECT_EQ(first_code({"backend=tpc"}), "config.no-such-file");  // a text where a section stands is a path
 }
 
+TEST_F(ExperimentTest, ATrafficClassIsReadAndRefusedWhereItHasNoEffect) {
+    const std::string classes =
+        "cluster.collectives={all_reduce: {traffic_class: 7}, all_to_all: {chunks: 2}}";
+    EXPECT_EQ(first_code({classes}), "config.traffic-class");
+    EXPECT_EQ(first_code({"cluster.collectives={all_reduce: {traffic_class: 8}}"}), "config.range");
+    EXPECT_EQ(first_code({"cluster.collectives={all_reduce: {traffic_class: 0}}"}), "");
+    const Result<Experiment> refused = load_small(components_, {classes});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().size(), 1u);
+    EXPECT_NE(refused.error().front().message.find("no effect on backend 'fluid'"), std::string::npos);
+}
+
 TEST_F(ExperimentTest, SectionsMayBeFilesAndOverridesReachIntoThem) {
     const testing::TemporaryFolder folder;
     folder.write("net.yaml", "schema: astrolabe/1\nkind: flat\nhosts: 16\n");
@@ -143,8 +155,8 @@ TEST_F(ExperimentTest, EndPointsAndOrdersReachTheExecutor) {
     EXPECT_EQ(options.active_chunks_per_dimension, 3u);
     EXPECT_EQ(options.stage_order, system::StageOrder::kAlternate);
     EXPECT_EQ(options.start_order, system::StartOrder::kIndependent);
-    const Result<Experiment> compatible = load_small(
-        components_, {"cluster.end_point={timing: astra_sim_1, reduction_bandwidth: 50GB/s}"});
+    const Result<Experiment> compatible =
+        load_small(components_, {"cluster.end_point={timing: astra_sim_1, reduction_bandwidth: 50GB/s}"});
     ASSERT_TRUE(compatible) << render(compatible.error());
     EXPECT_EQ(compatible->cluster.options.end_point.timing, system::EndPointTiming::kAstraSim1);
 }

@@ -358,5 +358,24 @@ TEST(Contract, RefusesWhatTheAlgorithmCannotDo) {
         std::logic_error);
 }
 
+TEST(Messages, CarryTheClassOfTheirKindAndTheNumberOfTheirOperation) {
+    ProgramBuilder builder(4);
+    const OperationId sums =
+        builder.collective("sums", {.kind = CollectiveKind::kAllReduce, .size = Bytes(8)});
+    builder.collective("turns", {.kind = CollectiveKind::kAllToAll, .size = Bytes(8)}, {sums});
+    SystemOptions options = options_with(system::make_direct(), 1, 64);
+    options.collectives[static_cast<std::size_t>(CollectiveKind::kAllToAll)].traffic_class = 5;
+    options.end_point.rendezvous_threshold = Bytes(1);  // requests go with what they ask for
+    std::map<std::pair<std::uint32_t, int>, int> seen;
+    FakeBackend backend(4, [&](const network::Message& message) {
+        ++seen[{message.label, message.traffic_class}];
+        return Time(1);
+    });
+    Executor executor(builder.program(), options, backend, host_of_each_rank(4));
+    ASSERT_TRUE(executor.run().finished);
+    // Both halves of the direct all-reduce, and the all-to-all: 12 messages each, and as many requests.
+    EXPECT_EQ(seen, (std::map<std::pair<std::uint32_t, int>, int>{{{0, 0}, 48}, {{1, 5}, 24}}));
+}
+
 }  // namespace
 }  // namespace astrolabe::testing

@@ -40,6 +40,7 @@ struct Message {
     NotificationHandler* on_delivered = nullptr;  ///< must outlive the message; never null
     std::uint64_t token = 0;
     std::uint8_t traffic_class = 0;  ///< 0 to 7, the greater the more urgent; not every backend cares
+    std::uint32_t label = 0;         ///< for records: what the sender calls it; means nothing to backends
 };
 
 /// What happened to one link and the queue in front of it, since the start. Flow engines have no queues and

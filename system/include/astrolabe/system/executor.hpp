@@ -100,6 +100,7 @@ struct EndPoint {
 struct CollectiveChoice {
     std::shared_ptr<const CollectiveAlgorithm> algorithm;
     std::uint32_t chunks = 1;
+    std::uint8_t traffic_class = 0;  ///< 0 to 7, of its messages in the network (network::Message)
 };
 
 struct SystemOptions {
@@ -144,7 +145,7 @@ struct OperationRecord {
     Bytes bytes_sent{};  ///< payload over all ranks
     std::uint64_t messages = 0;
     std::uint32_t chunks = 0;
-    Time exposed{};  ///< summed over ranks, at most Time::max()
+    Time exposed{};                     ///< summed over ranks, at most Time::max()
     std::vector<StageRecord> stages{};  ///< of a collective that moved something, as its chunks come to them
 };
 
@@ -159,8 +160,8 @@ struct RankRecord {
 
 struct ExecutionReport {
     bool finished = false;
-    std::string stall;  ///< when not finished: who waits for what, one line each
-    Time total;         ///< when the last rank had nothing left to do
+    std::string stall;    ///< when not finished: who waits for what, one line each
+    Time total;           ///< when the last rank had nothing left to do
     Bytes request_bytes;  ///< of rendezvous requests, which the network carries beside the payload
     std::vector<RankRecord> ranks;
     IndexedVector<OperationId, OperationRecord> operations;
