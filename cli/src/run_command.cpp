@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <astrolabe/experiment/flow_table.hpp>
 #include <astrolabe/experiment/results.hpp>
 #include <astrolabe/experiment/run.hpp>
 #include <astrolabe/system/characterisation.hpp>
@@ -18,6 +19,7 @@ struct RunArguments {
     std::string file;
     experiment::LoadOptions load;
     std::string out;
+    bool flows = false;
     bool json = false;
     std::string progress = "auto";
 };
@@ -38,10 +40,23 @@ int run_command(const RunArguments& arguments, const experiment::Components& com
         }
         folder = *std::move(opened);
     }
+    std::optional<experiment::FlowTable> flows;
+    experiment::NetworkObservers observers;
+    if (arguments.flows) {
+        Result<experiment::OutputFile> file = folder->create("flows.csv");
+        if (!file) {
+            print_error(render(file.error()));
+            return kSimulationFailed;
+        }
+        observers.messages = &flows.emplace(*loaded, *std::move(file));
+    }
     experiment::Run run;
     {
         ProgressLine line(progress_mode(arguments.progress), loaded->name);
-        run = experiment::run_experiment(*loaded, line.observer());
+        run = experiment::run_experiment(*loaded, line.observer(), observers);
+    }
+    if (flows) {
+        run.message_times = flows->times();
     }
     if (!run.execution.finished) {
         print_error(fmt::format("astrolabe: '{}' stalled after {} simulated\n{}\n", loaded->name,
@@ -51,7 +66,12 @@ int run_command(const RunArguments& arguments, const experiment::Components& com
     print_out(arguments.json ? experiment::summary_json(*loaded, run).dump(2) + "\n"
                              : experiment::text_summary(*loaded, run));
     if (folder) {
-        const Diagnostics errors = experiment::write_results(*folder, *loaded, run);
+        Diagnostics errors = experiment::write_results(*folder, *loaded, run);
+        if (flows) {
+            if (std::optional<Diagnostic> error = flows->finish()) {
+                errors.push_back(*std::move(error));
+            }
+        }
         if (!errors.empty()) {
             print_error(render(errors));
             return kSimulationFailed;
@@ -117,8 +137,13 @@ void add_run_command(CLI::App& app, const experiment::Components& components, in
     CLI::App* command =
         app.add_subcommand("run", "run an experiment and say how long an iteration takes, and why");
     add_experiment_options(*command, *arguments);
-    command->add_option("--out", arguments->out,
-                        "folder for summary.json, resolved.yaml, operations.csv and traffic_matrix.csv");
+    command->add_option(
+        "--out", arguments->out,
+        "folder for summary.json, resolved.yaml, operations.csv, links.csv and traffic_matrix.csv");
+    command
+        ->add_flag("--flows", arguments->flows,
+                   "write flows.csv, a row for every message, and sum up their times in summary.json")
+        ->needs("--out");
     command->add_flag("--json", arguments->json, "print summary.json on stdout instead of the text");
     add_progress_option(*command, arguments->progress);
     command->footer(

@@ -79,8 +79,7 @@ std::vector<Time> iteration_times(const system::ExecutionReport& report, int ite
 void check_run(const Experiment& experiment, const Run& run) {
     // The fluid engine may end each message of a chain early by 2^-36 of its duration.
     const Time rounding = run.bound.value() / (std::int64_t{1} << 34);
-    const Time bound =
-        experiment.backend.shares_links ? run.bound.value() - rounding : run.bound.compute;
+    const Time bound = experiment.backend.shares_links ? run.bound.value() - rounding : run.bound.compute;
     ASTROLABE_ASSERT(run.execution.total >= bound, "no run beats its lower bound");
     Bytes sent;
     for (const Bytes bytes : run.traffic) {
@@ -119,10 +118,20 @@ void check_run(const Experiment& experiment, const Run& run) {
 
 }  // namespace
 
-Run run_experiment(const Experiment& experiment, const ProgressObserver& observer) {
+Run run_experiment(const Experiment& experiment, const ProgressObserver& observer,
+                   const NetworkObservers& network_observers) {
     const Clock::time_point start = Clock::now();
-    const std::unique_ptr<network::NetworkBackend> backend =
+    const std::unique_ptr<network::NetworkBackend> engine =
         experiment.backend.make(experiment.fabric, experiment.seed);
+    network::NetworkBackend* backend = engine.get();
+    std::optional<network::ObservedBackend> observed;
+    if (network_observers.messages != nullptr) {
+        backend = &observed.emplace(*engine, *network_observers.messages);
+    }
+    if (network_observers.packets != nullptr) {
+        const bool tells = backend->observe(*network_observers.packets);
+        ASTROLABE_ASSERT(tells, "a backend whose packets are asked for tells of them");
+    }
     std::vector<network::HostId> placement;
     for (std::size_t rank = 0; rank < experiment.cluster.ranks; ++rank) {
         placement.emplace_back(rank);

@@ -2,6 +2,8 @@
 #include "collectives_json.hpp"
 #include "figures.hpp"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include <astrolabe/experiment/results.hpp>
@@ -25,6 +27,14 @@ Json imbalance_json(const Experiment& experiment, const Run& run) {
     return {{"bytes_sent", max_over_mean(sent)}, {"compute", max_over_mean(compute)}};
 }
 
+double largest_mean_queue(const network::NetworkStatistics& statistics) {
+    double largest = 0;
+    for (const network::LinkStatistics& link : statistics.links) {
+        largest = std::max(largest, link.queue_mean);
+    }
+    return largest;
+}
+
 }  // namespace
 
 std::string_view program_version() {
@@ -32,17 +42,28 @@ std::string_view program_version() {
 }
 
 Json network_json(const Run& run) {
-    return {{"messages", run.network.messages},
-            {"bytes_delivered", run.network.bytes_delivered.count()},
-            {"packets", run.network.packets},
-            {"packet_hops", run.network.packet_hops},
-            {"drops", run.network.drops},
-            {"retransmissions", run.network.retransmissions},
-            {"timeouts", run.network.timeouts},
-            {"ecn_marks", run.network.ecn_marks},
-            {"queue_peak_bytes", run.network.queue_peak.count()},
-            {"max_link_utilization", run.utilization.max},
-            {"mean_link_utilization", run.utilization.mean}};
+    Json json{{"messages", run.network.messages},
+              {"bytes_delivered", run.network.bytes_delivered.count()},
+              {"packets", run.network.packets},
+              {"packet_hops", run.network.packet_hops},
+              {"drops", run.network.drops},
+              {"retransmissions", run.network.retransmissions},
+              {"timeouts", run.network.timeouts},
+              {"ecn_marks", run.network.ecn_marks},
+              {"trims", run.network.trims},
+              {"pauses", run.network.pauses},
+              {"paused_s", to_seconds(run.network.paused)},
+              {"queue_peak_bytes", run.network.queue_peak.count()},
+              {"queue_mean_bytes", largest_mean_queue(run.network)},
+              {"max_link_utilization", run.utilization.max},
+              {"mean_link_utilization", run.utilization.mean}};
+    if (run.message_times) {
+        json["message_time_s"] = {{"mean", run.message_times->mean_seconds()},
+                                  {"p50", to_seconds(run.message_times->quantile(0.5))},
+                                  {"p99", to_seconds(run.message_times->quantile(0.99))},
+                                  {"max", to_seconds(run.message_times->max())}};
+    }
+    return json;
 }
 
 Json engine_json(const EngineFacts& engine) {

@@ -80,12 +80,12 @@ std::string operations_csv(const Experiment& experiment, const Run& run) {
             groups = std::to_string(experiment.program.partitions[collective.partition].groups.size());
             bytes = std::to_string(collective.size.count());
         }
-        csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", operation.iteration,
-                           csv_field(operation.name), csv_field(operation.layer), kind, algorithm, groups,
-                           bytes, record.chunks, exact_seconds(record.first_issue),
-                           exact_seconds(record.first_start), exact_seconds(record.last_finish),
-                           record.bytes_sent.count(), record.messages, exact_seconds(record.exposed / ranks),
-                           csv_field(causes[i]), imbalance_of(operation));
+        csv +=
+            fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", operation.iteration,
+                        csv_field(operation.name), csv_field(operation.layer), kind, algorithm, groups, bytes,
+                        record.chunks, exact_seconds(record.first_issue), exact_seconds(record.first_start),
+                        exact_seconds(record.last_finish), record.bytes_sent.count(), record.messages,
+                        exact_seconds(record.exposed / ranks), csv_field(causes[i]), imbalance_of(operation));
     }
     return csv;
 }
@@ -100,6 +100,26 @@ std::string traffic_matrix_csv(const Experiment& experiment) {
                 fmt::format_to(std::back_inserter(csv), "{},{},{}\n", source, destination, bytes.count());
             }
         }
+    }
+    return csv;
+}
+
+std::string links_csv(const Experiment& experiment, const Run& run) {
+    const network::Fabric& fabric = *experiment.fabric;
+    std::string csv =
+        "link,source,destination,rate_bps,latency_s,bytes,utilization,queue_peak_bytes,queue_mean_bytes,"
+        "marks,"
+        "drops,trims,pauses,paused_s\n";
+    for (network::LinkId id; id.index() < fabric.link_count(); ++id) {
+        const network::Link& link = fabric.link(id);
+        const network::LinkStatistics& counted = run.network.links[id];
+        fmt::format_to(std::back_inserter(csv), "{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", id.index(),
+                       csv_field(fabric.node(fabric.source(id)).name),
+                       csv_field(fabric.node(fabric.target(id)).name), link.rate.count(),
+                       exact_seconds(link.latency), counted.carried.count(),
+                       network::utilization(link.rate, counted.carried, run.execution.total),
+                       counted.queue_peak.count(), counted.queue_mean, counted.marks, counted.drops,
+                       counted.trims, counted.pauses, exact_seconds(counted.paused));
     }
     return csv;
 }

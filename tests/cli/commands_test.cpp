@@ -139,7 +139,7 @@ TEST(Run, WritesWholeFilesAndTheResolvedOneReproducesTheRun) {
         names.push_back(entry.path().filename().string());
     }
     std::sort(names.begin(), names.end());
-    EXPECT_EQ(names, (std::vector<std::string>{"operations.csv", "resolved.yaml", "summary.json",
+    EXPECT_EQ(names, (std::vector<std::string>{"links.csv", "operations.csv", "resolved.yaml", "summary.json",
                                                "traffic_matrix.csv"}));
     const Json first = Json::parse(read_file(out / "summary.json"));
     const ProcessResult again = astrolabe({"run", (out / "resolved.yaml").string(), "--json"});
@@ -161,6 +161,39 @@ TEST(Run, WritesWholeFilesAndTheResolvedOneReproducesTheRun) {
         bytes += std::stoll(row.substr(row.rfind(',') + 1));
     }
     EXPECT_EQ(first["network"]["bytes_delivered"], bytes);
+}
+
+TEST(Run, FlowsAreWrittenOnRequestAndSummedUp) {
+    const TemporaryFolder folder;
+    const std::string out = folder.path().string();
+    const ProcessResult alone = astrolabe({"run", kQuickstart, "--flows"});
+    EXPECT_EQ(alone.exit_code, 2);
+    EXPECT_NE(alone.err.find("--flows requires --out"), std::string::npos) << alone.err;
+    const ProcessResult result = astrolabe({"run", kQuickstart, "--flows", "--out", out, "--json"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const Json summary = Json::parse(result.out);
+    const std::string flows = read_file(folder.path() / "flows.csv");
+    EXPECT_EQ(std::count(flows.begin(), flows.end(), '\n'), summary["network"]["messages"].get<int>() + 1);
+    EXPECT_NE(flows.find(",Embedding.forward.all_to_all,"), std::string::npos);
+    const Json& times = summary["network"]["message_time_s"];
+    EXPECT_GT(times["mean"].get<double>(), 0.0);
+    EXPECT_LE(times["p50"], times["p99"]);
+    EXPECT_LE(times["p99"], times["max"]);
+    const Json silent = Json::parse(astrolabe({"run", kQuickstart, "--json"}).out);
+    EXPECT_FALSE(silent["network"].contains("message_time_s"));
+    EXPECT_EQ(silent["fingerprint"], summary["fingerprint"]);
+}
+
+TEST(Run, AKilledRunLeavesNoPartOfItsFlows) {
+    const TemporaryFolder folder;
+    const std::string out = (folder.path() / "out").string();
+    // SIGKILL, which nobody can clean up after, once there are megabytes of flows.
+    const ProcessResult result =
+        run_shell(quoted(ASTROLABE_PROGRAM) + " run " + quoted(kQuickstart) +
+                  " --set workload.iterations=2000 --flows --out " + quoted(out) + " & until [ -d " +
+                  quoted(out) + " ]; do sleep 0.05; done; sleep 0.5; kill -KILL $!; wait $!");
+    EXPECT_EQ(result.exit_code, 137) << result.err;
+    EXPECT_TRUE(std::filesystem::is_empty(out));
 }
 
 TEST(Run, CollectivesAreCharacterisedByKindAndPhase) {
@@ -471,8 +504,8 @@ TEST(Collective, AlgorithmsTakeTheirKeysOnTheCommandLine) {
 TEST(Collective, AnUnevenAllToAllIsAsSlowAsItsFullestRank) {
     // 8 MB over 8 ranks, R = 3: rank 0 has 3 MB for each, 7·3 MB = 21 MB leave it: 1 + 1680 us. The others
     // share (8 - 3)·8 MB: 5/7 MB for each, so 3 + 6·5/7 MB = 7.286 MB enter a port: less.
-    const std::vector<std::string> arguments{"--kind", "all-to-all-v", "--algorithm", "direct", "--size",
-                                             "8MB"};
+    const std::vector<std::string> arguments{"--kind", "all-to-all-v", "--algorithm",
+                                             "direct", "--size",       "8MB"};
     std::vector<std::string> uneven = arguments;
     uneven.insert(uneven.end(), {"--imbalance", "3"});
     const Json three = collective(uneven);

@@ -1,3 +1,4 @@
+#include "process.hpp"
 #include "small_experiment.hpp"
 
 #include <filesystem>
@@ -6,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <astrolabe/experiment/flow_table.hpp>
 #include <astrolabe/experiment/results.hpp>
 
 namespace astrolabe::experiment {
@@ -80,6 +82,89 @@ TEST(OutputFolderTest, AFolderThatCannotBeMadeSaysWhy) {
     ASSERT_FALSE(out);
     EXPECT_EQ(out.error().front().code, "output.write");
     EXPECT_FALSE(out.error().front().hint.empty());
+}
+
+/// Fields of the rows of a table, without the heading; no field of these tables is quoted.
+std::vector<std::vector<std::string>> rows_of(const std::string& csv) {
+    std::istringstream lines(csv);
+    std::string line;
+    std::getline(lines, line);
+    std::vector<std::vector<std::string>> rows;
+    while (std::getline(lines, line)) {
+        std::istringstream fields(line);
+        rows.emplace_back();
+        for (std::string field; std::getline(fields, field, ',');) {
+            rows.back().push_back(field);
+        }
+    }
+    return rows;
+}
+
+TEST_F(ResultsTest, LinksHaveOneRowEachAndTheBusiestIsThatOfTheSummary) {
+    const auto run = run_experiment(experiment_, {});
+    const auto rows = rows_of(links_csv(experiment_, run));
+    ASSERT_EQ(rows.size(), experiment_.fabric->link_count());
+    double busiest = 0;
+    std::int64_t bytes = 0;
+    for (const auto& row : rows) {
+        ASSERT_EQ(row.size(), 14u);
+        busiest = std::max(busiest, std::stod(row[6]));
+        bytes += std::stoll(row[5]);
+    }
+    EXPECT_EQ(busiest, run.utilization.max);
+    EXPECT_EQ(rows[0][1], "host 0");
+    EXPECT_EQ(rows[0][2], "switch");
+    // Every byte crosses two links.
+    EXPECT_EQ(Bytes(bytes), run.network.bytes_delivered * 2);
+}
+
+TEST_F(ResultsTest, FlowsHaveOneRowForEveryMessageAndNoneBeatsItsIdeal) {
+    const testing::TemporaryFolder folder;
+    Result<OutputFile> file = OutputFile::create(folder.path() / "flows.csv");
+    ASSERT_TRUE(file);
+    FlowTable flows(experiment_, *std::move(file));
+    const auto run = run_experiment(experiment_, {}, {.messages = &flows});
+    EXPECT_FALSE(std::filesystem::exists(folder.path() / "flows.csv")) << "it is not whole yet";
+    ASSERT_FALSE(flows.finish());
+    EXPECT_EQ(run.fingerprint, run_experiment(experiment_, {}).fingerprint) << "observing changes nothing";
+    const auto rows = rows_of(testing::read_file(folder.path() / "flows.csv"));
+    EXPECT_EQ(rows.size(), run.network.messages);
+    EXPECT_EQ(flows.times().count(), run.network.messages);
+    std::int64_t bytes = 0;
+    double last = 0;
+    for (const auto& row : rows) {
+        ASSERT_EQ(row.size(), 11u);
+        bytes += std::stoll(row[2]);
+        EXPECT_GE(std::stod(row[7]), last) << "in order of delivery";
+        last = std::stod(row[7]);
+        EXPECT_NEAR(std::stod(row[7]) - std::stod(row[6]), std::stod(row[8]), 1e-15);
+        // Six digits; the fluid engine may end a message early by 2^-36 of its duration.
+        EXPECT_GE(std::stod(row[10]), 1.0 - 1e-6);
+    }
+    EXPECT_EQ(Bytes(bytes), run.network.bytes_delivered);
+}
+
+TEST_F(ResultsTest, TheIdealTimeIsLatencyAndTheBytesAtTheSlowestLink) {
+    // 4 hosts, two per leaf, one spine: 50 Gb/s inside, 100 Gb/s at the hosts; 4 links of 500 ns.
+    const Experiment thin = *testing::load_small(
+        components_,
+        {"network={kind: leaf_spine, hosts: 4, hosts_per_leaf: 2, spines: 1, link: {rate: 100Gbps, "
+         "latency: 500ns}, oversubscription: 4}"});
+    const testing::TemporaryFolder folder;
+    FlowTable flows(thin, *OutputFile::create(folder.path() / "flows.csv"));
+    const auto pass = [&](int source, int destination) {
+        flows.message({network::HostId(source), network::HostId(destination), Bytes(1000), Time(0),
+                       Time(10'000'000), 0, 0});
+    };
+    pass(0, 1);
+    pass(0, 3);
+    ASSERT_FALSE(flows.finish());
+    const auto rows = rows_of(testing::read_file(folder.path() / "flows.csv"));
+    // In the leaf: 2·500 ns + 8000 b/100 Gb/s = 1.08 us; 10 us are 9.259 26 times that.
+    EXPECT_EQ(rows[0][9], "0.000001080000");
+    EXPECT_EQ(rows[0][10], "9.25926");
+    // Across: 4·500 ns + 8000 b/(2·100/4 Gb/s) = 2.16 us.
+    EXPECT_EQ(rows[1][9], "0.000002160000");
 }
 
 }  // namespace

@@ -32,10 +32,13 @@ inline constexpr std::size_t kMostMatrixRanks = 4096;
 /// traffic_matrix.csv: a row (source, destination, bytes) for every pair of ranks that send.
 [[nodiscard]] std::string traffic_matrix_csv(const Experiment& experiment);
 
+/// links.csv: a row for every link, what it carried and what its queue went through.
+[[nodiscard]] std::string links_csv(const Experiment& experiment, const Run& run);
+
 /// How long, where the time went, what bounds it.
 [[nodiscard]] std::string text_summary(const Experiment& experiment, const Run& run);
 
-/// summary.json, resolved.yaml, operations.csv and, up to kMostMatrixRanks, traffic_matrix.csv.
+/// summary.json, resolved.yaml, operations.csv, links.csv and, up to kMostMatrixRanks, traffic_matrix.csv.
 [[nodiscard]] Diagnostics write_results(const OutputFolder& folder, const Experiment& experiment,
                                         const Run& run);
 

@@ -4,13 +4,17 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include <astrolabe/core/time_histogram.hpp>
 #include <astrolabe/experiment/experiment.hpp>
 #include <astrolabe/experiment/lower_bound.hpp>
 #include <astrolabe/network/backend.hpp>
 #include <astrolabe/network/link_utilization.hpp>
+#include <astrolabe/network/message_observer.hpp>
+#include <astrolabe/network/packet_observer.hpp>
 #include <astrolabe/system/characterisation.hpp>
 #include <astrolabe/system/executor.hpp>
 
@@ -42,12 +46,20 @@ struct Run {
     std::array<Bytes, system::kCollectiveKinds> traffic;  ///< payload sent over all ranks
     system::ProgramTraffic traffic_counts;  ///< from the schedules alone; asserted to be what was sent
     network::LinkUtilization utilization;
-    std::string fingerprint;  ///< of everything above, 16 hexadecimal digits
+    std::optional<TimeHistogram> message_times;  ///< from sending to delivery, where messages were recorded
+    std::string fingerprint;                     ///< of everything above, 16 hexadecimal digits
     EngineFacts engine;
+};
+
+/// Who is told what happens in the network while it happens; null: nobody. They do not change what happens.
+struct NetworkObservers {
+    network::MessageObserver* messages = nullptr;
+    network::PacketObserver* packets = nullptr;  ///< only if the backend `tells_of_packets`
 };
 
 /// Runs to the end or to a stall (`execution.finished` is false then and the rest describes the part that
 /// ran).
-[[nodiscard]] Run run_experiment(const Experiment& experiment, const ProgressObserver& observer);
+[[nodiscard]] Run run_experiment(const Experiment& experiment, const ProgressObserver& observer,
+                                 const NetworkObservers& network_observers = {});
 
 }  // namespace astrolabe::experiment

@@ -27,6 +27,8 @@ struct BackendMaker {
     bool shares_links = true;
     /// Messages of a higher `traffic_class` go first where they wait, so that setting one has an effect.
     bool has_traffic_classes = false;
+    /// Its backends tell of their packets (NetworkBackend::observe).
+    bool tells_of_packets = false;
 };
 
 void register_builtin_topologies(Registry<FabricMaker>& registry);

@@ -8,6 +8,9 @@
 
 namespace astrolabe::network {
 
+/// Of one link; 0 if no time has passed.
+[[nodiscard]] double utilization(Bandwidth rate, Bytes carried, Time elapsed);
+
 struct LinkUtilization {
     double max = 0.0;
     double mean = 0.0;  ///< over all links, each with weight 1
