@@ -55,6 +55,12 @@ ShortestPathRouting::ShortestPathRouting(const Fabric& fabric, LoadBalancing loa
     for (std::size_t i = 0; i < fabric.link_count(); ++i) {
         highest_cost_ = std::max<std::size_t>(highest_cost_, fabric.link(LinkId(i)).cost);
     }
+    attachment_ = forwarding_index_;
+    for (NodeId host; host.index() < fabric.host_count(); ++host) {
+        if (is_leaf_host(host)) {
+            attachment_[host] = forwarding_index_[fabric.target(leaf_up_[host.index()])];
+        }
+    }
     tables_ = std::vector<std::atomic<const Table*>>(forwarding_nodes_.size());
 }
 
@@ -64,22 +70,14 @@ ShortestPathRouting::~ShortestPathRouting() {
     }
 }
 
-bool ShortestPathRouting::is_leaf_host(NodeId node) const {
-    return forwarding_index_[node] == kLeaf;
-}
-
-NodeId ShortestPathRouting::attachment(NodeId node) const {
-    return is_leaf_host(node) ? fabric_.target(leaf_up_[node.index()]) : node;
-}
-
-const ShortestPathRouting::Table& ShortestPathRouting::table_of(NodeId attachment) const {
-    std::atomic<const Table*>& slot = tables_[forwarding_index_[attachment]];
+const ShortestPathRouting::Table& ShortestPathRouting::table_of(std::uint32_t attachment) const {
+    std::atomic<const Table*>& slot = tables_[attachment];
     const Table* table = slot.load(std::memory_order_acquire);
     if (table == nullptr) {
         const std::lock_guard lock(building_);
         table = slot.load(std::memory_order_relaxed);
         if (table == nullptr) {
-            table = make_table(attachment).release();
+            table = make_table(forwarding_nodes_[attachment]).release();
             slot.store(table, std::memory_order_release);
         }
     }
@@ -165,8 +163,8 @@ std::span<const LinkId> ShortestPathRouting::next_links(NodeId at, HostId destin
     if (at == target) {
         return {};
     }
-    const NodeId exit = attachment(target);
-    const NodeId entry = attachment(at);
+    const std::uint32_t exit = attachment_[target];
+    const std::uint32_t entry = attachment_[at];
     if (entry == exit) {
         if (is_leaf_host(at)) {
             return {&leaf_up_[at.index()], 1};
@@ -174,7 +172,7 @@ std::span<const LinkId> ShortestPathRouting::next_links(NodeId at, HostId destin
         ASTROLABE_ASSERT(is_leaf_host(target), "two distinct forwarding nodes have distinct attachments");
         return {&leaf_down_[target.index()], 1};
     }
-    const LinkSet* links = table_of(exit)[forwarding_index_[entry]];
+    const LinkSet* links = table_of(exit)[entry];
     if (links == nullptr) {
         return {};
     }

@@ -74,7 +74,7 @@ PacketFlowControl::Release(uint8_t priority, uint32_t bytes, int64_t when, bool 
         m_returned.insert(later, {back, bytes, priority});
         if (m_isStarved)
         {
-            m_port.Wake(); // it may be enough
+            m_port.Wake(Simulator::Now().GetTimeStep()); // it may be enough
         }
         return;
     }

@@ -85,7 +85,7 @@ PacketNode::Watch(bool begins)
         for (PacketPort* port : m_ports)
         {
             port->Advance(now);
-            port->Wake();
+            port->Wake(now);
         }
     }
 }

@@ -5,6 +5,7 @@
 
 #include "ns3/assert.h"
 #include "ns3/nstime.h"
+#include "ns3/simulator-impl.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>
@@ -166,29 +167,6 @@ PacketPort::GetIngressOf(uint8_t priority) const
         ports.push_back(m_context.packets[packet].ingress);
     }
     return ports;
-}
-
-void
-PacketPort::Append(List& list, uint32_t packet)
-{
-    m_context.packets[packet].next = PACKET_NONE;
-    if (list.head == PACKET_NONE)
-    {
-        list.head = packet;
-    }
-    else
-    {
-        m_context.packets[list.tail].next = packet;
-    }
-    list.tail = packet;
-}
-
-uint32_t
-PacketPort::TakeFirst(List& list)
-{
-    const uint32_t packet = list.head;
-    list.head = m_context.packets[packet].next;
-    return packet;
 }
 
 void
@@ -368,11 +346,11 @@ PacketPort::Enqueue(uint32_t packet)
             {
                 before->Release(descriptor.priority, descriptor.bytes, now, false);
             }
-            Transmit(packet, now);
+            Transmit(packet, now, now);
             return;
         }
     }
-    if (!MakeRoom(packet, now))
+    if ((m_limit > 0 || m_memory != nullptr) && !MakeRoom(packet, now))
     {
         Refuse(packet, now);
         return;
@@ -389,7 +367,7 @@ PacketPort::Enqueue(uint32_t packet)
     if (m_underWay.head == PACKET_NONE || m_from.IsWatched())
     {
         Advance(now);
-        Wake();
+        Wake(now);
     }
 }
 
@@ -401,7 +379,7 @@ PacketPort::Offer(uint64_t offer, uint8_t priority, int64_t from)
     Advance(now);
     m_offers->Add(offer, priority, from, now);
     Advance(now);
-    Wake();
+    Wake(now);
 }
 
 uint32_t
@@ -560,7 +538,7 @@ PacketPort::Advance(int64_t now)
         {
             break;
         }
-        Transmit(packet, start);
+        Transmit(packet, start, now);
     }
     m_isAdvancing = false;
 }
@@ -595,7 +573,7 @@ PacketPort::Note(PacketDescriptor& packet, int64_t start)
 }
 
 void
-PacketPort::Transmit(uint32_t packet, int64_t start)
+PacketPort::Transmit(uint32_t packet, int64_t start, int64_t now)
 {
     PacketDescriptor& descriptor = m_context.packets[packet];
     const uint32_t bytes = descriptor.bytes;
@@ -624,7 +602,7 @@ PacketPort::Transmit(uint32_t packet, int64_t start)
         const int64_t by = m_context.faults->Strike(*this, descriptor, start);
         if (by != 0)
         {
-            Delay(packet, by);
+            Delay(packet, by, now);
             return;
         }
     }
@@ -632,12 +610,12 @@ PacketPort::Transmit(uint32_t packet, int64_t start)
     Append(m_underWay, packet);
     if (isFirst)
     {
-        Wake();
+        Wake(now);
     }
 }
 
 void
-PacketPort::Delay(uint32_t packet, int64_t by)
+PacketPort::Delay(uint32_t packet, int64_t by, int64_t now)
 {
     PacketDescriptor& descriptor = m_context.packets[packet];
     if (by == PacketFaults::LOST)
@@ -654,10 +632,10 @@ PacketPort::Delay(uint32_t packet, int64_t by)
     {
         descriptor.arrival += by;
         descriptor.tail += by;
-        const int64_t delay = descriptor.arrival - Simulator::Now().GetTimeStep();
+        const int64_t delay = descriptor.arrival - now;
         Simulator::Schedule(TimeStep(static_cast<uint64_t>(delay)), &PacketNode::Receive, &m_to, packet);
     }
-    Wake();
+    Wake(now);
 }
 
 int64_t
@@ -674,9 +652,8 @@ PacketPort::GetNextTime() const
 }
 
 void
-PacketPort::Wake()
+PacketPort::Wake(int64_t now)
 {
-    const int64_t now = Simulator::Now().GetTimeStep();
     const int64_t next = GetNextTime();
     if (next == NEVER || next >= m_pendingAt)
     {
@@ -684,7 +661,11 @@ PacketPort::Wake()
     }
     m_pendingLater = m_pendingAt;
     m_pendingAt = std::max(now, next);
-    Simulator::Schedule(TimeStep(static_cast<uint64_t>(m_pendingAt - now)), Ptr<EventImpl>(this));
+    // The port is the event, and nobody asks for an identifier of it: that saves ns-3 making one.
+    Ref();
+    Simulator::GetImplementation()->ScheduleWithContext(Simulator::NO_CONTEXT,
+                                                        TimeStep(static_cast<uint64_t>(m_pendingAt - now)),
+                                                        this);
 }
 
 void
@@ -702,7 +683,7 @@ PacketPort::Notify()
         packet = TakeFirst(m_underWay);
     }
     Advance(now);
-    Wake();
+    Wake(now);
     if (packet != PACKET_NONE)
     {
         m_context.traces.arrived(m_number, m_context.packets[packet], now);
@@ -718,7 +699,7 @@ PacketPort::NotePause(uint8_t priority, bool pause, int64_t now)
     {
         m_freeAt = std::max(m_freeAt, now);
         Advance(now);
-        Wake();
+        Wake(now);
     }
 }
 
@@ -728,7 +709,7 @@ PacketPort::Interject(uint32_t bytes, int64_t now)
     Advance(now);
     m_freeAt = std::max(m_freeAt, now) + ComputeSerialization(bytes);
     m_counters.carriedBytes += bytes;
-    Wake();
+    Wake(now);
     return m_freeAt + m_latency;
 }
 
@@ -742,12 +723,12 @@ PacketPort::SetUp(bool isUp)
     {
         m_freeAt = std::max(m_freeAt, now);
         Advance(now);
-        Wake();
+        Wake(now);
         return;
     }
     while (m_underWay.head != PACKET_NONE)
     {
-        Delay(TakeFirst(m_underWay), PacketFaults::LOST);
+        Delay(TakeFirst(m_underWay), PacketFaults::LOST, now);
     }
 }
 

@@ -96,8 +96,8 @@ class PacketPort final : public EventImpl
     void Offer(uint64_t offer, uint8_t priority, int64_t from);
     /// Starts the transmissions that begin until `now`.
     void Advance(int64_t now);
-    /// Looks when it has to act next; after something that lets it act sooner.
-    void Wake();
+    /// Looks when it has to act next, after something that lets it act sooner.
+    void Wake(int64_t now);
     /// The other end has paused a priority, or lets it go on.
     void NotePause(uint8_t priority, bool pause, int64_t now);
     /// A frame of the link itself goes before everything that waits. \returns when it has arrived.
@@ -141,10 +141,31 @@ class PacketPort final : public EventImpl
         return packet.IsData() ? packet.priority : CONTROL;
     }
 
-    void Append(List& list, uint32_t packet);
-    uint32_t TakeFirst(List& list);
+    void
+    Append(List& list, uint32_t packet)
+    {
+        m_context.packets[packet].next = PACKET_NONE;
+        if (list.head == PACKET_NONE)
+        {
+            list.head = packet;
+        }
+        else
+        {
+            m_context.packets[list.tail].next = packet;
+        }
+        list.tail = packet;
+    }
+
+    uint32_t
+    TakeFirst(List& list)
+    {
+        const uint32_t packet = list.head;
+        list.head = m_context.packets[packet].next;
+        return packet;
+    }
+
     bool HasRoom(const PacketDescriptor& packet, int64_t now);
-    bool MakeRoom(uint32_t packet, int64_t now);
+    bool MakeRoom(uint32_t packet, int64_t now); //!< where there is a limit
     void Trim(uint32_t packet, int64_t now);
     void CountWaiting(int64_t when);
     void Wait(uint32_t packet, int64_t now);
@@ -159,9 +180,9 @@ class PacketPort final : public EventImpl
     uint32_t Next(int64_t& start, int64_t now);
     uint32_t NextOfSource(uint8_t lane, int64_t& start);
     uint8_t PickLane(uint32_t lanes);
-    void Transmit(uint32_t packet, int64_t start);
+    void Transmit(uint32_t packet, int64_t start, int64_t now);
     void Note(PacketDescriptor& packet, int64_t start);
-    void Delay(uint32_t packet, int64_t by);
+    void Delay(uint32_t packet, int64_t by, int64_t now);
     int64_t Serialization(uint32_t bytes);
     int64_t ComputeSerialization(uint32_t bytes) const;
     int64_t GetNextTime() const;

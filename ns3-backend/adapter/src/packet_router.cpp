@@ -18,20 +18,26 @@ PacketFabricRouter::PacketFabricRouter(const network::Fabric& fabric, sim::Packe
       flowlets_(flowlet_gap_ > 0 ? fabric.node_count() : 0) {}
 
 sim::PacketPort* PacketFabricRouter::Route(std::uint32_t node, const sim::PacketDescriptor& packet) {
-    const auto links = fabric_.routing().next_links(NodeId(node), HostId(packet.destination));
-    if (links.empty()) {
+    const NodeId at(node);
+    const HostId to(packet.destination);
+    const network::RoutingPolicy& routing = fabric_.routing();
+    // What has left its source arrives, by whichever of the shortest ways.
+    if (node == packet.source && routing.next_links(at, to).empty()) {
         return nullptr;
     }
-    return &ports_.GetPort((links.size() == 1 ? links.front() : choose(node, packet, links)).index());
+    if (!sprays_ && flowlet_gap_ == 0) {
+        return &ports_.GetPort(routing.select(at, HostId(packet.source), to).index());
+    }
+    return &ports_.GetPort(choose(node, packet, routing.next_links(at, to)).index());
 }
 
 LinkId PacketFabricRouter::choose(std::uint32_t node, const sim::PacketDescriptor& packet,
                                   std::span<const LinkId> links) {
+    if (links.size() == 1) {
+        return links.front();
+    }
     if (sprays_) {
         return links[random_.Next() % links.size()];
-    }
-    if (flowlet_gap_ == 0) {
-        return fabric_.routing().select(NodeId(node), HostId(packet.source), HostId(packet.destination));
     }
     std::vector<Flowlet>& table = flowlets_[node];
     if (table.empty()) {

@@ -35,6 +35,7 @@ private:
         std::uint32_t choice = 0;
     };
 
+    /// By flowlet or by packet.
     network::LinkId choose(std::uint32_t node, const ::ns3::PacketDescriptor& packet,
                            std::span<const network::LinkId> links);
 

@@ -55,10 +55,8 @@ private:
     /// Next links of every forwarding node towards one forwarding node; null where there are none.
     using Table = std::vector<const LinkSet*>;
 
-    [[nodiscard]] bool is_leaf_host(NodeId node) const;
-    /// The forwarding node whose table serves `node`: the switch of a leaf host, otherwise the node itself.
-    [[nodiscard]] NodeId attachment(NodeId node) const;
-    [[nodiscard]] const Table& table_of(NodeId attachment) const;
+    [[nodiscard]] bool is_leaf_host(NodeId node) const { return forwarding_index_[node] == kLeaf; }
+    [[nodiscard]] const Table& table_of(std::uint32_t attachment) const;
     [[nodiscard]] std::unique_ptr<const Table> make_table(NodeId attachment) const;
     [[nodiscard]] const LinkSet* intern(const LinkSet& links) const;
     [[nodiscard]] Route single_path(HostId source, HostId destination) const;
@@ -72,6 +70,8 @@ private:
     std::size_t highest_cost_ = 0;
     IndexedVector<NodeId, std::uint32_t> forwarding_index_;  // kLeaf for leaf hosts
     std::vector<NodeId> forwarding_nodes_;
+    /// The forwarding node whose table serves a node, by its index: the switch of a leaf host, otherwise itself.
+    IndexedVector<NodeId, std::uint32_t> attachment_;
     std::vector<LinkId> leaf_up_;    // of leaf hosts, by host index
     std::vector<LinkId> leaf_down_;  // its reverse
 
