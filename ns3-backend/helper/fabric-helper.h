@@ -8,10 +8,12 @@
 #include "ns3/fabric-switch.h"
 #include "ns3/node.h"
 #include "ns3/nstime.h"
+#include "ns3/object-factory.h"
 #include "ns3/point-to-point-net-device.h"
 
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 namespace ns3
 {
@@ -43,6 +45,16 @@ class FabricHelper
 
     /// \returns the devices at `a` and at `b`; `forward` is the direction from a to b.
     DevicePair Connect(Ptr<Node> a, Ptr<Node> b, const Direction& forward, const Direction& backward) const;
+
+    struct Star
+    {
+        Ptr<Node> center;
+        std::vector<Ptr<Node>> hosts;         //!< 10.0.0.1, 10.0.0.2, …
+        std::vector<Ptr<FabricQueue>> queues; //!< of the switch, towards each host
+    };
+
+    /// A switch with 1 to 2^16 hosts, ready for sockets. `queue` makes the queues of the switch.
+    Star CreateStar(uint32_t hosts, DataRate rate, Time delay, const ObjectFactory& queue) const;
 
   private:
     Ptr<PointToPointNetDevice> AddDevice(Ptr<Node> node, const Direction& outward) const;

@@ -1,0 +1,13 @@
+#! /usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+
+# What test.py runs of examples/: (program and its options, whether to run it, whether under valgrind too).
+# Paths are those from testpy-output/<date>/ in the ns-3 tree; the link contrib/astrolabe leads out of it.
+cpp_examples = [
+    ("astrolabe-tcp-incast", "True", "True"),
+    ("astrolabe-tcp-incast --dctcp --senders=16 --bytes=200000", "True", "False"),
+    ("astrolabe --experiment="
+     "../../contrib/astrolabe/../examples/quickstart/experiment.yaml", "True", "False"),
+]
+
+python_examples = []
