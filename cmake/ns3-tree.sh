@@ -1,0 +1,159 @@
+# shellcheck shell=bash
+# The part of ./check that tries ns3-backend/ as a module of an ns-3 source tree: builds it there, runs its tests under
+# ns-3's test.py, its scenarios, and the program `astrolabe`, whose results must be those of ./astrolabe.
+#
+# The caller has sourced prepare.sh and counts in `passed` and `failed`.
+: "${root:?}" "${program:?}"
+
+ns3_log=$root/build/ns3-tree.log
+
+# report NAME CODE: counts one test, and says which one failed.
+report() {
+    if [[ $2 -eq 0 ]]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        note "error: ns-3 tree: $1 (the whole log is $ns3_log)"
+    fi
+}
+
+# ns3_cache: prints the folder that keeps the source tree and what was built in it, outside the project if possible,
+# so that it outlives a clone.
+ns3_cache() {
+    local folder
+    for folder in "${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/astrolabe" "$root/build"; do
+        if { mkdir -p -- "$folder/ns-3.37" && [[ -w $folder/ns-3.37 ]]; } 2>/dev/null; then
+            printf '%s\n' "$folder/ns-3.37"
+            return
+        fi
+    done
+    return 1
+}
+
+# fetch_ns3_tree CACHE: leaves Debian's ns-3.37, as its authors published it, in CACHE/tree. apt finds it as it finds
+# libns3-dev, checks the signatures, and touches none of the machine's own lists: it needs no privileges.
+fetch_ns3_tree() {
+    local cache=$1 work=$1/apt site suite option=()
+    rm -rf -- "$work" && mkdir -p -- "$work/lists/partial" "$work/archives/partial" "$work/source" || return 1
+    # "libns3-dev | 3.37-2 | http://deb.debian.org/debian bookworm/main amd64 Packages"
+    read -r site suite < <(apt-cache madison libns3-dev 2>/dev/null |
+        sed -n 's:^.*| *\([^ ]*\) \([^ /]*\)/main .*$:\1 \2:p')
+    printf 'deb-src %s %s main\n' "${site:-http://deb.debian.org/debian}" "${suite:-bookworm}" >"$work/sources.list"
+    option=(-o "Dir::Etc::SourceList=$work/sources.list" -o Dir::Etc::SourceParts=/dev/null
+        -o "Dir::State::Lists=$work/lists" -o "Dir::Cache=$work" -o Acquire::Retries=3 -o APT::Sandbox::User=root)
+    apt-get "${option[@]}" update &&
+        (cd -- "$work/source" && apt-get "${option[@]}" source --download-only ns3) &&
+        (cd -- "$work" && cmake -E tar xf source/ns3_3.37.orig.tar.bz2 -- ns-allinone-3.37/ns-3.37) &&
+        mv -- "$work/ns-allinone-3.37/ns-3.37" "$cache/tree" &&
+        rm -rf -- "$work"
+}
+
+# link_module TREE: makes contrib/astrolabe a link to this project's module. What another project's module left built
+# goes: files of an older date with other contents would not be compiled again.
+link_module() {
+    local link=$1/contrib/astrolabe
+    [[ $(readlink -f -- "$link") != "$root/ns3-backend" ]] || return 0
+    if [[ -e $link && ! -L $link ]]; then
+        note "error: $link is not a link to $root/ns3-backend: move it away"
+        return 1
+    fi
+    rm -rf -- "$1"/{build,cmake-cache}/contrib/astrolabe "$1"/build/lib/libns*astrolabe* &&
+        ln -sfn -- "$root/ns3-backend" "$link"
+}
+
+# build_ns3_tree TREE: with what it was configured for; by default the module with what it needs, and as Debug, which
+# takes half the time to compile and has ns-3's assertions on.
+build_ns3_tree() {
+    local options=(--enable-examples --enable-tests)
+    if [[ ! -f $1/cmake-cache/CMakeCache.txt ]]; then
+        options+=(-G Ninja -d debug --disable-werror
+            --enable-modules=astrolabe --filter-module-examples-and-tests=astrolabe)
+    fi
+    # ./ns3 build leaves a core idle, whatever it is told; first without it.
+    (cd -- "$1" && ./ns3 configure "${options[@]}" && cmake --build cmake-cache --parallel "$(nproc)" &&
+        ./ns3 build)
+}
+
+# same_fingerprint TREE CHANGE...: of the quickstart with these changes, by ./ns3 run and by ./astrolabe run. The path
+# through the link is one that ./ns3 run takes as one word wherever the project is.
+same_fingerprint() {
+    local tree=$1 here there experiment=examples/quickstart/experiment.yaml
+    local fingerprint='s/^ *"fingerprint": "\([0-9a-f]*\)".*/\1/p'
+    shift
+    here=$("$root/astrolabe" run "$root/$experiment" "${@/#/--set=}" --json | sed -n "$fingerprint")
+    there=$(cd -- "$tree" && ./ns3 run --no-build \
+        "astrolabe --experiment=contrib/astrolabe/../$experiment ${*/#/--set=} --json" | sed -n "$fingerprint")
+    printf 'quickstart with %s: %s by ./astrolabe, %s by ./ns3\n' "$*" "$here" "$there"
+    [[ -n $here && $here == "$there" ]]
+}
+
+# try_ns3_tree TREE: what was built there.
+try_ns3_tree() {
+    local tree=$1 scenario changes
+    "$root/astrolabe" --version >/dev/null  # builds it, where nothing else has
+    (cd -- "$tree" && ./test.py --no-build --nocolor --suite='astrolabe*') >>"$ns3_log" 2>&1 </dev/null
+    report "the suites astrolabe* of test.py" $?
+    while IFS= read -r scenario; do
+        (cd -- "$tree" && ./ns3 run --no-build "$scenario") >>"$ns3_log" 2>&1 </dev/null
+        report "./ns3 run \"$scenario\"" $?
+    done < <(sed -n 's/^ *("\(astrolabe-[^"]*\)", "True", "[A-Za-z]*"),$/\1/p' \
+        "$root/ns3-backend/test/examples-to-run.py")
+    for changes in backend.kind=fluid backend.kind=packet \
+        'backend.kind=tcp cluster.ranks=4 workload.iterations=1'; do # ns-3's TCP would take a minute for all of it
+        # shellcheck disable=SC2086 # words
+        same_fingerprint "$tree" $changes >>"$ns3_log" 2>&1 </dev/null
+        report "the fingerprint of the quickstart with $changes" $?
+    done
+}
+
+# check_ns3_tree TREE
+check_ns3_tree() {
+    local tree=$1 tree_lock
+    if [[ ! -x $tree/ns3 || $(cat -- "$tree/VERSION" 2>/dev/null) != 3.37 ]]; then
+        note "error: '$tree' is not the source tree of ns-3.37 (it has no ns3 script, or another VERSION)"
+        failed=$((failed + 1))
+        return
+    fi
+    if [[ ! -w $tree || ! -w $tree/contrib ]]; then
+        note "error: cannot write to $tree"
+        failed=$((failed + 1))
+        return
+    fi
+    exec {tree_lock}<"$tree"
+    if ! flock --nonblock "$tree_lock"; then
+        note "waiting for another check in $tree to finish"
+        flock "$tree_lock"
+    fi
+    note "building and testing the ns-3 module in $tree (log: $ns3_log)"
+    if link_module "$tree" && build_ns3_tree "$tree" >"$ns3_log" 2>&1 </dev/null; then
+        report "build" 0
+        try_ns3_tree "$tree"
+    else
+        [[ ! -f $ns3_log ]] || show_log "$ns3_log"
+        report "the module does not build in $tree" 1
+    fi
+    exec {tree_lock}<&-
+}
+
+# check_debian_ns3_tree: in the tree of Debian's source package, got once. Without it nothing was tried, which is
+# said but is no failure: the machine may be offline.
+check_debian_ns3_tree() {
+    local cache cache_lock log=$root/build/ns3-source.log
+    if ! cache=$(ns3_cache); then
+        note "error: no folder to keep ns-3's source tree in, neither ${XDG_CACHE_HOME:-~/.cache} nor $root/build"
+        failed=$((failed + 1))
+        return
+    fi
+    exec {cache_lock}<"$cache"
+    flock "$cache_lock"
+    if [[ ! -d $cache/tree ]]; then
+        note "getting ns-3's source package (log: $log)"
+        if ! fetch_ns3_tree "$cache" >"$log" 2>&1 </dev/null; then
+            rm -rf -- "$cache/apt"
+            note "1 skipped: the module in an ns-3 source tree, since ns-3's source package cannot be had (log: $log)"
+            return
+        fi
+    fi
+    exec {cache_lock}<&-
+    check_ns3_tree "$cache/tree"
+}
