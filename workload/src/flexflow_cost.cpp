@@ -1,4 +1,5 @@
 #include "flexflow_cost.hpp"
+#include "integer_division.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -13,16 +14,26 @@ Time scaled_to_batch(Time measured, const FlexflowTraining& training) {
     return Time(detail::multiply_divide_up(measured.count(), training.batch, training.embedding.samples));
 }
 
+Time scaled(Time time, const FlexflowTraining& training) {
+    return Time(divide_up(time.count(), training.scale_down));
+}
+
 }  // namespace
 
 FlexflowCost::FlexflowCost(const FlexflowModel& model, const FlexflowTraining& training, const Device& device,
                            std::size_t nodes)
     : rows_(training.batch / (training.gpus_per_node * static_cast<std::int64_t>(nodes))),
       rate_(gemm_rate(training, device, rows_)),
-      table_forward_(scaled_to_batch(training.embedding.forward, training)),
-      table_backward_(scaled_to_batch(training.embedding.backward, training)),
-      concatenation_(time_of(device, {.bytes = 2 * rows_ * concatenation_width(model) *
-                                               training.gradient_element_size})) {}
+      scale_down_(training.scale_down),
+      table_forward_(scaled(scaled_to_batch(training.embedding.forward, training), training)),
+      table_backward_(scaled(scaled_to_batch(training.embedding.backward, training), training)),
+      concatenation_(scaled(time_of(device, {.bytes = 2 * rows_ * concatenation_width(model) *
+                                                      training.gradient_element_size}),
+                            training)) {}
+
+Time FlexflowCost::products(const MlpLayer& layer, std::int64_t number) const {
+    return Time(divide_up((Flops(2 * number * rows_ * layer.parameters()) / rate_).count(), scale_down_));
+}
 
 std::int64_t rounds(const FlexflowModel& model, std::size_t nodes) {
     const auto count = static_cast<std::int64_t>(nodes);

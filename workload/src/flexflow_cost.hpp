@@ -25,12 +25,11 @@ public:
     [[nodiscard]] Time concatenation() const { return concatenation_; }
 
 private:
-    [[nodiscard]] Time products(const MlpLayer& layer, std::int64_t number) const {
-        return Flops(2 * number * rows_ * layer.parameters()) / rate_;
-    }
+    [[nodiscard]] Time products(const MlpLayer& layer, std::int64_t number) const;
 
     std::int64_t rows_;  // per GPU
     FlopRate rate_;
+    std::int64_t scale_down_;
     Time table_forward_;
     Time table_backward_;
     Time concatenation_;

@@ -1,4 +1,5 @@
 #include "flexflow_cost.hpp"
+#include "integer_division.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -20,6 +21,10 @@ Bytes slice_size(const FlexflowModel& model, const FlexflowTraining& training, s
     return training.batch / static_cast<std::int64_t>(nodes) * model.dimension * training.element_size;
 }
 
+Bytes scaled(Bytes size, const FlexflowTraining& training) {
+    return Bytes(divide_up(size.count(), training.scale_down));
+}
+
 enum class Direction : std::uint8_t { kForward, kBackward };
 
 /// Writes iterations task by task.
@@ -31,7 +36,7 @@ public:
           training_(training),
           nodes_(nodes),
           rounds_(rounds(model, nodes)),
-          slice_(slice_size(model, training, nodes)),
+          slice_(scaled(slice_size(model, training, nodes), training)),
           cost_(model, training, device, nodes),
           bottom_(bottom_layers(model)),
           top_(top_layers(model)) {
@@ -136,7 +141,7 @@ private:
             name, layer,
             {.kind = system::CollectiveKind::kAllReduce,
              .partition = world_,
-             .size = elements * training_.gradient_element_size},
+             .size = scaled(elements * training_.gradient_element_size, training_)},
             after));
     }
 

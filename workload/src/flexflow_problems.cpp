@@ -21,6 +21,7 @@ constexpr std::int64_t kMostTables = std::int64_t{1} << 20;
 constexpr std::int64_t kMostRows = std::int64_t{1} << 40;
 constexpr std::int64_t kLargestWidth = std::int64_t{1} << 24;
 constexpr std::int64_t kMostGpus = std::int64_t{1} << 20;
+constexpr std::int64_t kMostScaleDown = 1'000'000;
 constexpr std::int64_t kLargestElement = 16;
 constexpr std::size_t kMostSizes = 1025;
 constexpr std::int64_t kMost = std::int64_t{1} << 60;  // parameters, bytes and FLOP
@@ -150,6 +151,7 @@ std::vector<ParameterProblem> problems(const FlexflowModel& model, const Flexflo
     require_range(found, "gpus_per_node", training.gpus_per_node, kMostGpus);
     require_range(found, "element_size", training.element_size.count(), kLargestElement);
     require_range(found, "gradient_element_size", training.gradient_element_size.count(), kLargestElement);
+    require_range(found, "scale_down", training.scale_down, kMostScaleDown);
     require_range(found, "iterations", training.iterations, std::numeric_limits<int>::max());
     check_times(found, training.embedding);
     check_gemm(found, training.gemm);

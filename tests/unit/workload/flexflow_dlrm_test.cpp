@@ -159,6 +159,23 @@ TEST(FlexflowProgram, SizesOfTheExchanges) {
     EXPECT_EQ(all_to_all("Top_0.backward.bias.all_reduce").size, 6 * 4_B);
 }
 
+/// All transfers and times of the tests above over 7, rounded up.
+TEST(FlexflowProgram, ScaledDownInBytesAndTimesAlike) {
+    Small small;
+    small.training.scale_down = 7;
+    const Program program = small.program();
+    const auto operations = by_name(program);
+    const auto time = [&](const std::string& name) { return operations.at(name)->compute().duration[RankId(0)]; };
+    EXPECT_EQ(time("Embedding_0.backward"), 8'571'429_ps);  // 60 us
+    EXPECT_EQ(time("Bottom_0.forward"), 12_ps);             // 84 ps
+    EXPECT_EQ(time("Top_0.backward"), 175_ps);              // 1224 ps: 174.9
+    EXPECT_EQ(time("Concat.forward"), 59_ps);               // 408 ps: 58.3
+    const auto size = [&](const std::string& name) { return operations.at(name)->collective().size; };
+    EXPECT_EQ(size("Embedding_0.forward.all_to_all"), 2 * 138_B);  // 960 B: 137.1
+    EXPECT_EQ(size("Top_0.backward.kernel.all_reduce"), 59_B);     // 408 B: 58.3
+    EXPECT_EQ(size("Top_0.backward.bias.all_reduce"), 4_B);        // 24 B: 3.4
+}
+
 TEST(FlexflowProgram, KernelAndBiasTogether) {
     Small small;
     small.training.separate_bias = false;
@@ -362,10 +379,11 @@ TEST_F(FlexflowTrainingProblems, NumbersOutOfRange) {
     small_.training.gpus_per_node = 0;
     small_.training.element_size = 17_B;
     small_.training.gradient_element_size = 0_B;
+    small_.training.scale_down = 0;
     small_.training.iterations = 0;
     small_.training.embedding = {.forward = Time(-1), .backward = Time(-1), .samples = 0};
-    EXPECT_EQ(keys_of(found()), (Names{"gpus_per_node", "element_size", "gradient_element_size", "iterations",
-                                       "embedding.forward", "embedding.backward", "embedding.samples"}));
+    EXPECT_EQ(keys_of(found()), (Names{"gpus_per_node", "element_size", "gradient_element_size", "scale_down",
+                                       "iterations", "embedding.forward", "embedding.backward", "embedding.samples"}));
 }
 
 TEST_F(FlexflowTrainingProblems, RatesOutOfOrder) {
