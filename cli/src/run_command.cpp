@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <astrolabe/experiment/flow_table.hpp>
+#include <astrolabe/experiment/recorder.hpp>
 #include <astrolabe/experiment/results.hpp>
 #include <astrolabe/experiment/run.hpp>
 #include <astrolabe/system/characterisation.hpp>
@@ -19,10 +19,19 @@ struct RunArguments {
     std::string file;
     experiment::LoadOptions load;
     std::string out;
-    bool flows = false;
+    experiment::RecorderOptions records;
     bool json = false;
     std::string progress = "auto";
 };
+
+/// Files that cannot be written are a failure; everything else is a mistake of the user's.
+int report_unusable(const Diagnostics& errors) {
+    if (errors.front().code != "output.write") {
+        return report_invalid(errors);
+    }
+    print_error(render(errors));
+    return kSimulationFailed;
+}
 
 int run_command(const RunArguments& arguments, const experiment::Components& components) {
     Result<experiment::Experiment> loaded =
@@ -40,24 +49,18 @@ int run_command(const RunArguments& arguments, const experiment::Components& com
         }
         folder = *std::move(opened);
     }
-    std::optional<experiment::FlowTable> flows;
-    experiment::NetworkObservers observers;
-    if (arguments.flows) {
-        Result<experiment::OutputFile> file = folder->create("flows.csv");
-        if (!file) {
-            print_error(render(file.error()));
-            return kSimulationFailed;
-        }
-        observers.messages = &flows.emplace(*loaded, *std::move(file));
+    Result<std::unique_ptr<experiment::Recorder>> opened =
+        experiment::Recorder::open(arguments.records, *loaded, folder ? &*folder : nullptr);
+    if (!opened) {
+        return report_unusable(opened.error());
     }
+    experiment::Recorder& recorder = **opened;
     experiment::Run run;
     {
         ProgressLine line(progress_mode(arguments.progress), loaded->name);
-        run = experiment::run_experiment(*loaded, line.observer(), observers);
+        run = experiment::run_experiment(*loaded, line.observer(), recorder.observers());
     }
-    if (flows) {
-        run.message_times = flows->times();
-    }
+    recorder.sum_up(run);
     if (!run.execution.finished) {
         print_error(fmt::format("astrolabe: '{}' stalled after {} simulated\n{}\n", loaded->name,
                                 readable(run.execution.total), run.execution.stall));
@@ -65,19 +68,40 @@ int run_command(const RunArguments& arguments, const experiment::Components& com
     }
     print_out(arguments.json ? experiment::summary_json(*loaded, run).dump(2) + "\n"
                              : experiment::text_summary(*loaded, run));
+    Diagnostics errors = recorder.finish(run.execution.total);
     if (folder) {
-        Diagnostics errors = experiment::write_results(*folder, *loaded, run);
-        if (flows) {
-            if (std::optional<Diagnostic> error = flows->finish()) {
-                errors.push_back(*std::move(error));
-            }
-        }
-        if (!errors.empty()) {
-            print_error(render(errors));
-            return kSimulationFailed;
-        }
+        const Diagnostics more = experiment::write_results(*folder, *loaded, run);
+        errors.insert(errors.end(), more.begin(), more.end());
+    }
+    if (recorder.late_events() > 0) {
+        print_error(fmt::format("astrolabe: {} packet events were reported too late to be put in order\n",
+                                recorder.late_events()));
+    }
+    if (!errors.empty()) {
+        print_error(render(errors));
+        return kSimulationFailed;
     }
     return kDone;
+}
+
+void add_record_options(CLI::App& command, experiment::RecorderOptions& records) {
+    command
+        .add_flag("--flows", records.flows,
+                  "write flows.csv, a row for every message, and sum up their times in summary.json")
+        ->needs("--out");
+    CLI::Option* trace = command.add_option(
+        "--packet-trace", records.packet_trace,
+        "pcapng file of every packet's headers on every link, for Wireshark (backend packet)");
+    command
+        .add_option("--trace-links", records.trace_links,
+                    "links in the packet trace: a regular expression for names such as 'host 3 -> leaf 0'")
+        ->needs(trace);
+    command
+        .add_option(
+            "--queue-series", records.queue_series,
+            "write queues.csv, what waits in every queue, sampled at this interval: 10us (backend packet)")
+        ->type_name("INTERVAL")
+        ->needs("--out");
 }
 
 int validate_command(const RunArguments& arguments, const experiment::Components& components) {
@@ -140,10 +164,7 @@ void add_run_command(CLI::App& app, const experiment::Components& components, in
     command->add_option(
         "--out", arguments->out,
         "folder for summary.json, resolved.yaml, operations.csv, links.csv and traffic_matrix.csv");
-    command
-        ->add_flag("--flows", arguments->flows,
-                   "write flows.csv, a row for every message, and sum up their times in summary.json")
-        ->needs("--out");
+    add_record_options(*command, arguments->records);
     command->add_flag("--json", arguments->json, "print summary.json on stdout instead of the text");
     add_progress_option(*command, arguments->progress);
     command->footer(

@@ -184,6 +184,39 @@ TEST(Run, FlowsAreWrittenOnRequestAndSummedUp) {
     EXPECT_EQ(silent["fingerprint"], summary["fingerprint"]);
 }
 
+TEST(Run, PacketRecordsAreRefusedWhereThereAreNoPackets) {
+    const TemporaryFolder folder;
+    const std::string trace = (folder.path() / "trace.pcapng").string();
+    const ProcessResult fluid = astrolabe({"run", kQuickstart, "--packet-trace", trace});
+    EXPECT_EQ(fluid.exit_code, 3);
+    EXPECT_NE(fluid.err.find("error[record.no-packets]: backend 'fluid'"), std::string::npos) << fluid.err;
+    EXPECT_EQ(astrolabe({"run", kQuickstart, "--queue-series", "10us"}).exit_code, 2);   // needs --out
+    EXPECT_EQ(astrolabe({"run", kQuickstart, "--trace-links", "host 3"}).exit_code, 2);  // needs a trace
+    EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+#ifdef ASTROLABE_WITH_NS3
+TEST(Run, PacketsAndQueuesAreRecordedOnRequest) {
+    const TemporaryFolder folder;
+    const std::string trace = (folder.path() / "trace.pcapng").string();
+    const std::vector<std::string> run{
+        "run", kQuickstart, "--json", "--set", "backend.kind=packet", "--set", "workload.iterations=1"};
+    std::vector<std::string> recorded = run;
+    recorded.insert(recorded.end(), {"--packet-trace", trace, "--trace-links", "^host 3 -> ",
+                                     "--queue-series", "10us", "--out", folder.path().string()});
+    const ProcessResult result = astrolabe(recorded);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.err, "");
+    EXPECT_EQ(Json::parse(result.out)["fingerprint"], Json::parse(astrolabe(run).out)["fingerprint"]);
+    const std::string packets = read_file(trace);
+    EXPECT_NE(packets.find("host 3 -> switch"), std::string::npos);
+    EXPECT_EQ(packets.find("host 4 -> switch"), std::string::npos);
+    const std::string queues = read_file(folder.path() / "queues.csv");
+    EXPECT_EQ(queues.substr(0, queues.find('\n')), "time_s,link,source,destination,waiting_bytes,peak_bytes");
+    EXPECT_GT(std::count(queues.begin(), queues.end(), '\n'), 1);
+}
+#endif
+
 TEST(Run, AKilledRunLeavesNoPartOfItsFlows) {
     const TemporaryFolder folder;
     const std::string out = (folder.path() / "out").string();

@@ -198,6 +198,7 @@ void register_backends(Registry<network::BackendMaker>& registry) {
     registry.add<PacketOptions>(packet_schema(), [](const PacketOptions& options) {
         network::BackendMaker maker;
         maker.has_traffic_classes = options.traffic_classes > 1;
+        maker.tells_of_packets = true;
         maker.refusal = [options](const network::Fabric& fabric) { return refusal(fabric, options); };
         maker.make = [options](std::shared_ptr<const network::Fabric> fabric, std::uint64_t seed) {
             return std::make_unique<PacketBackend>(std::move(fabric), options, seed);

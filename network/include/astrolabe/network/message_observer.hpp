@@ -55,6 +55,7 @@ public:
     [[nodiscard]] std::vector<OutstandingMessage> describe_outstanding(std::size_t limit) const override {
         return backend_.describe_outstanding(limit);
     }
+    [[nodiscard]] std::string explain_stall() const override { return backend_.explain_stall(); }
     [[nodiscard]] std::uint64_t events_processed() const override { return backend_.events_processed(); }
     [[nodiscard]] NetworkStatistics statistics() const override { return backend_.statistics(); }
 

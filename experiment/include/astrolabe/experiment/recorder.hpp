@@ -1,0 +1,52 @@
+/// What a run records beside its results, on request: every message, every packet, every queue.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <astrolabe/experiment/flow_table.hpp>
+#include <astrolabe/experiment/packet_capture.hpp>
+#include <astrolabe/experiment/packet_sequencer.hpp>
+#include <astrolabe/experiment/queue_series.hpp>
+#include <astrolabe/experiment/run.hpp>
+
+namespace astrolabe::experiment {
+
+struct RecorderOptions {
+    bool flows = false;        ///< flows.csv in the folder
+    std::string packet_trace;  ///< path of a capture file; empty: none
+    /// Of the packet trace: links whose names, "host 3 -> leaf 0", a part of which this regular expression
+    /// (ECMAScript) matches; empty: all.
+    std::string trace_links;
+    std::string queue_series;  ///< an interval, "10us": queues.csv in the folder; empty: none
+};
+
+class Recorder {
+public:
+    /// Opens the files. Reports an interval or an expression that is none, an expression that matches no
+    /// link, a backend that does not tell of packets, and files that cannot be written. The experiment must
+    /// outlive the recorder; `folder` may be null if nothing goes there.
+    [[nodiscard]] static Result<std::unique_ptr<Recorder>> open(const RecorderOptions& options,
+                                                                const Experiment& experiment,
+                                                                const OutputFolder* folder);
+
+    [[nodiscard]] NetworkObservers observers();
+
+    /// After the run: adds to it what was summed up.
+    void sum_up(Run& run) const;
+    /// Gives the files their names; why some could not be written.
+    [[nodiscard]] Diagnostics finish(Time end);
+    /// Packet events that stand in the files where they came, not where they belong.
+    [[nodiscard]] std::uint64_t late_events() const { return sequencer_ ? sequencer_->late() : 0; }
+
+private:
+    Recorder() = default;
+
+    std::optional<FlowTable> flows_;
+    std::optional<PacketCapture> capture_;
+    std::optional<QueueSeries> queues_;
+    std::optional<PacketSequencer> sequencer_;
+};
+
+}  // namespace astrolabe::experiment
