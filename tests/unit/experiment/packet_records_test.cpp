@@ -228,7 +228,7 @@ TEST_F(PacketRecordsTest, APacketRunIsTheSameObservedAndItsTraceHasEveryHop) {
                                        packets, nullptr);
     ASSERT_TRUE(opened) << render(opened.error());
     Recorder& recorder = **opened;
-    const Run run = run_experiment(packets, {}, recorder.observers());
+    const auto run = run_experiment(packets, {}, recorder.observers());
     EXPECT_TRUE(recorder.finish(run.execution.total).empty());
     EXPECT_EQ(recorder.late_events(), 0u);
     EXPECT_EQ(run.fingerprint, run_experiment(packets, {}).fingerprint);
