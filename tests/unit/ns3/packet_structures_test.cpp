@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/// The books the transport keeps: queue pairs by their ends, sets of packets, what is lost.
+#include "packet-pair-table.h"
+#include "packet-rtt.h"
+#include "packet-scoreboard.h"
+#include "packet-sets.h"
+
+#include <map>
+#include <set>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace astrolabe::ns3 {
+namespace {
+
+namespace sim = ::ns3;
+
+int pick(int low, int end) {
+    return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(low, end));
+}
+
+// As std::map, over keys that collide often and a table that grows.
+RC_GTEST_PROP(PacketPairTableProperty, IsAMap, ()) {
+    sim::PacketPairTable table;
+    std::map<std::uint64_t, std::uint32_t> expected;
+    const int hosts = pick(2, 60);
+    for (int step = 0; step < 3000; ++step) {
+        const std::uint64_t key = sim::PacketPairTable::KeyOf(static_cast<std::uint32_t>(pick(0, hosts)),
+                                                              static_cast<std::uint32_t>(pick(0, hosts)),
+                                                              static_cast<std::uint8_t>(pick(0, 2)));
+        const auto found = expected.find(key);
+        RC_ASSERT(table.Find(key) == (found == expected.end() ? sim::PACKET_NONE : found->second));
+        if (found == expected.end()) {
+            table.Insert(key, static_cast<std::uint32_t>(step));
+            expected[key] = static_cast<std::uint32_t>(step);
+        } else if (pick(0, 2) == 0) {
+            table.Erase(key);
+            expected.erase(found);
+        }
+    }
+    for (const auto& [key, number] : expected) {
+        RC_ASSERT(table.Find(key) == number);
+    }
+}
+
+// As std::set, over a window that moves on; two sets beside each other do not touch.
+RC_GTEST_PROP(PacketSetsProperty, AreSets, ()) {
+    const int span = pick(1, 300);
+    sim::PacketSets sets(static_cast<std::uint32_t>(span));
+    const std::uint32_t one = sets.Allocate();
+    const std::uint32_t other = sets.Allocate();
+    sets.Add(other, 5);
+    std::set<std::uint64_t> expected;
+    std::uint64_t from = 0;
+    for (int step = 0; step < 1000; ++step) {
+        const std::uint64_t packet = from + static_cast<std::uint64_t>(pick(0, span));
+        if (pick(0, 3) > 0) {
+            RC_ASSERT(sets.Add(one, packet) == expected.insert(packet).second);
+        } else {
+            RC_ASSERT(sets.Remove(one, packet) == (expected.erase(packet) > 0));
+        }
+        const std::uint64_t end = from + static_cast<std::uint64_t>(span);
+        const auto first = expected.lower_bound(packet);
+        RC_ASSERT(sets.FindFirst(one, packet, end) == (first == expected.end() ? end : *first));
+        RC_ASSERT(sets.GetCount(one) == expected.size());
+        if (pick(0, 3) == 0) {
+            sets.Remove(one, from);
+            expected.erase(from++);
+        }
+    }
+    RC_ASSERT(sets.GetCount(other) == 1U);
+}
+
+// Packets 0 to 9 are under way. 4 arrives: 0 to 3 have been overtaken by it, by 4, 3, 2, 1 packets.
+TEST(PacketScoreboard, HoldsEachPacketLostOnce) {
+    sim::PacketScoreboards boards(16);
+    sim::PacketQueuePair pair;
+    pair.nextPacket = 10;
+    EXPECT_TRUE(boards.SetArrived(pair, 4));
+    EXPECT_FALSE(boards.SetArrived(pair, 4));
+    // With a tolerance of 3 packets, 0 and 1 are lost: 4 + 1 - 3 = 2.
+    EXPECT_TRUE(boards.Judge(pair, 2));
+    EXPECT_FALSE(boards.Judge(pair, 2));
+    EXPECT_EQ(boards.TakeFirstLost(pair), 0U);
+    EXPECT_EQ(boards.TakeFirstLost(pair), 1U);
+    EXPECT_FALSE(pair.hasLost);
+    // 7 arrives: 2 and 3 are lost too, 4 is not, and 0 and 1 are on their way again.
+    boards.SetArrived(pair, 7);
+    EXPECT_TRUE(boards.Judge(pair, 5));
+    EXPECT_EQ(boards.TakeFirstLost(pair), 2U);
+    EXPECT_EQ(boards.GetFirstLost(pair), 3U);
+    // The timeout: all but 4 and 7 are lost, 8 of 10.
+    EXPECT_EQ(boards.SetAllLost(pair), 8U);
+    // 0 to 5 are acknowledged: 6, 8 and 9 remain.
+    pair.acknowledged = 6;
+    boards.Acknowledge(pair, 0);
+    EXPECT_EQ(boards.TakeFirstLost(pair), 6U);
+    EXPECT_EQ(boards.TakeFirstLost(pair), 8U);
+    EXPECT_EQ(boards.TakeFirstLost(pair), 9U);
+    // Nothing is kept of a pair that has everything behind it.
+    pair.acknowledged = 10;
+    boards.Acknowledge(pair, 6);
+    EXPECT_EQ(pair.scoreboard, sim::PACKET_NONE);
+}
+
+// A window of data counts as one episode, until all that was under way when it began is acknowledged.
+TEST(PacketScoreboard, ALossEpisodeIsAWindow) {
+    sim::PacketScoreboards boards(16);
+    sim::PacketQueuePair pair;
+    pair.nextPacket = 10;
+    EXPECT_TRUE(boards.StartsEpisode(pair));
+    EXPECT_FALSE(boards.StartsEpisode(pair));
+    pair.acknowledged = 9;
+    pair.nextPacket = 16;
+    EXPECT_FALSE(boards.StartsEpisode(pair));
+    pair.acknowledged = 10;
+    EXPECT_TRUE(boards.StartsEpisode(pair));
+}
+
+// R = 8 us: SRTT 8, RTTVAR 4, so 8 + 16 = 24 us. Then R = 16 us: RTTVAR 3/4·4 + 1/4·8 = 5, SRTT 7/8·8 +
+// 1/8·16 = 9, so 9 + 20 = 29 us.
+TEST(PacketRtt, FollowsRfc6298) {
+    constexpr std::int64_t kMicrosecond = 1'000'000;
+    sim::PacketRtt rtt;
+    EXPECT_EQ(rtt.GetTimeout(10'000 * kMicrosecond, kMicrosecond), 10'000 * kMicrosecond);
+    rtt.Add(8 * kMicrosecond);
+    EXPECT_EQ(rtt.GetTimeout(10'000 * kMicrosecond, kMicrosecond), 24 * kMicrosecond);
+    rtt.Add(16 * kMicrosecond);
+    EXPECT_EQ(rtt.GetTimeout(10'000 * kMicrosecond, kMicrosecond), 29 * kMicrosecond);
+    EXPECT_EQ(rtt.GetTimeout(10'000 * kMicrosecond, 50 * kMicrosecond), 50 * kMicrosecond);
+}
+
+// A stamp has 32 bits of 2^14 ps: the difference is right to 16.4 ns, also when the stamp has run over since.
+TEST(PacketRtt, StampsRunOver) {
+    constexpr std::int64_t kRange = std::int64_t{1} << 46;
+    for (const std::int64_t when : {std::int64_t{0}, kRange - 1'000'000, 5 * kRange - 3}) {
+        const std::int64_t since = sim::PacketRtt::Since(sim::PacketRtt::StampOf(when), when + 123'456'789);
+        EXPECT_LE(std::abs(since - 123'456'789), 1 << 14);
+    }
+}
+
+}  // namespace
+}  // namespace astrolabe::ns3
