@@ -10,7 +10,7 @@ void
 PacketDctcp::Start(const PacketTransportParameters& parameters)
 {
     *this = PacketDctcp();
-    window = parameters.initialWindow;
+    window = std::min(parameters.initialWindow, parameters.GetWindowPackets());
     threshold = parameters.slowStartThreshold;
 }
 

@@ -21,8 +21,37 @@ struct EnumNames<ns3::PacketSwitching> {
 };
 template <>
 struct EnumNames<ns3::PacketCongestion> {
-    static constexpr std::array<std::pair<std::string_view, ns3::PacketCongestion>, 2> kNames{
-        {{"none", ns3::PacketCongestion::kNone}, {"dctcp", ns3::PacketCongestion::kDctcp}}};
+    static constexpr std::array<std::pair<std::string_view, ns3::PacketCongestion>, 5> kNames{
+        {{"none", ns3::PacketCongestion::kNone},
+         {"dctcp", ns3::PacketCongestion::kDctcp},
+         {"dcqcn", ns3::PacketCongestion::kDcqcn},
+         {"hpcc", ns3::PacketCongestion::kHpcc},
+         {"ndp", ns3::PacketCongestion::kNdp}}};
+};
+template <>
+struct EnumNames<ns3::PacketRecovery> {
+    static constexpr std::array<std::pair<std::string_view, ns3::PacketRecovery>, 2> kNames{
+        {{"go_back_n", ns3::PacketRecovery::kGoBackN}, {"selective", ns3::PacketRecovery::kSelective}}};
+};
+template <>
+struct EnumNames<ns3::PacketConnections> {
+    static constexpr std::array<std::pair<std::string_view, ns3::PacketConnections>, 2> kNames{
+        {{"per_pair", ns3::PacketConnections::kPerPair}, {"per_message", ns3::PacketConnections::kPerMessage}}};
+};
+template <>
+struct EnumNames<ns3::PacketHostQueue> {
+    static constexpr std::array<std::pair<std::string_view, ns3::PacketHostQueue>, 2> kNames{
+        {{"on_demand", ns3::PacketHostQueue::kOnDemand}, {"fifo", ns3::PacketHostQueue::kFifo}}};
+};
+template <>
+struct EnumNames<ns3::PacketPullPacing> {
+    static constexpr std::array<std::pair<std::string_view, ns3::PacketPullPacing>, 2> kNames{
+        {{"per_host", ns3::PacketPullPacing::kPerHost}, {"per_pair", ns3::PacketPullPacing::kPerPair}}};
+};
+template <>
+struct EnumNames<ns3::PacketPreset> {
+    static constexpr std::array<std::pair<std::string_view, ns3::PacketPreset>, 2> kNames{
+        {{"none", ns3::PacketPreset::kNone}, {"legacy_dctcp", ns3::PacketPreset::kLegacyDctcp}}};
 };
 template <>
 struct EnumNames<ns3::PacketBuffers> {
@@ -171,8 +200,62 @@ void add_port_keys(Schema<PacketOptions>& schema) {
         .optional("loss_rate", &PacketOptions::loss_rate, "of packets on every link, at random", {0.0, 0.99});
 }
 
-Schema<PacketOptions> packet_schema() {
-    Schema<PacketOptions> schema("packet", "lean packet engine on ns-3's event loop: every packet and queue");
+Schema<DcqcnOptions> dcqcn_schema() {
+    Schema<DcqcnOptions> schema("dcqcn", "DCQCN (Zhu et al., SIGCOMM 2015)");
+    schema.optional("gain", &DcqcnOptions::gain, "g, of alpha")
+        .optional("notify_interval", &DcqcnOptions::notify_interval, "N, least between two notifications of a pair")
+        .optional("alpha_interval", &DcqcnOptions::alpha_interval, "K, without a notification before alpha decays")
+        .optional("increase_interval", &DcqcnOptions::increase_interval, "T, between steps of increase")
+        .optional("increase_bytes", &DcqcnOptions::increase_bytes, "B, sent between steps of increase")
+        .optional("fast_recovery", &DcqcnOptions::fast_recovery, "F, steps of fast recovery", {1, 1'000'000})
+        .optional("additive_increase", &DcqcnOptions::additive_increase, "R_AI, of the target rate by a step")
+        .optional("hyper_increase", &DcqcnOptions::hyper_increase, "R_HAI, of the target rate by a step, times i")
+        .optional("min_rate", &DcqcnOptions::min_rate, "least rate of a pair")
+        .optional("clamp_target", &DcqcnOptions::clamp_target,
+                  "every cut lowers the target rate, not only the first in a row");
+    return schema;
+}
+
+Schema<HpccOptions> hpcc_schema() {
+    Schema<HpccOptions> schema("hpcc", "HPCC (Li et al., SIGCOMM 2019)");
+    schema.optional("base_rtt", &HpccOptions::base_rtt, "T, the longest round trip without queues")
+        .optional("utilization", &HpccOptions::utilization, "eta, of links that is aimed at")
+        .optional("max_stage", &HpccOptions::max_stage, "additive steps in a row", {0, 1'000'000})
+        .optional("additive_increase", &HpccOptions::additive_increase, "W_AI, of the window by a step");
+    return schema;
+}
+
+Schema<NdpOptions> ndp_schema() {
+    Schema<NdpOptions> schema("ndp", "NDP (Handley et al., SIGCOMM 2017)");
+    schema
+        .optional("initial_window", &NdpOptions::initial_window, "packets sent before the first pull",
+                  {1, 1'000'000})
+        .optional("pull_rate", &NdpOptions::pull_rate, "of pulls, as a share of the link into the receiver")
+        .optional("pull_pacing", &NdpOptions::pull_pacing, "what shares that rate");
+    return schema;
+}
+
+/// Read first: it sets the defaults of all other keys.
+void add_preset(Schema<PacketOptions>& schema) {
+    schema.field({"preset",
+                  ValueTraits<PacketPreset>::type(),
+                  ValueTraits<PacketPreset>::format(PacketPreset::kNone),
+                  false,
+                  {},
+                  "defaults of all other keys: those below, or the transport of the DLRM study on Opera",
+                  {}},
+                 [](PacketOptions& options, const ConfigNode& node, ReadContext& context) {
+                     const auto preset = read_scalar<PacketPreset>(node, "'preset'", context);
+                     if (preset == PacketPreset::kLegacyDctcp) {
+                         options = legacy_dctcp();
+                     }
+                 },
+                 [](const PacketOptions& options) -> std::optional<ConfigNode> {
+                     return ConfigNode::scalar(ValueTraits<PacketPreset>::format(options.preset));
+                 });
+}
+
+void add_transport_keys(Schema<PacketOptions>& schema) {
     schema.optional("mtu", &PacketOptions::mtu, "payload of a full packet", {Bytes(1), {}})
         .optional("header", &PacketOptions::header, "of a data packet on the wire, beside its payload",
                   {Bytes(1), {}})
@@ -181,12 +264,41 @@ Schema<PacketOptions> packet_schema() {
                   "most payload of a pair of hosts that is not acknowledged; always one packet",
                   {Bytes(1), {}})
         .optional("ack_every", &PacketOptions::ack_every, "packets per acknowledgement", {1, 1'000'000})
-        .optional("congestion_control", &PacketOptions::congestion_control,
-                  "how a pair's window adapts: not at all, or to marks as in DCTCP")
-        .optional("initial_window", &PacketOptions::initial_window,
-                  "window of a pair that starts, in packets (dctcp)", {1, 1'000'000})
+        .optional("connections", &PacketOptions::connections,
+                  "which messages share a connection: those of a pair of hosts and class, or none")
+        .optional("handshake", &PacketOptions::handshake, "a connection begins with a packet without payload, alone")
+        .optional("host_queue", &PacketOptions::host_queue,
+                  "where packets wait for the host's link: connections take turns, or all in one queue")
+        .optional("recovery", &PacketOptions::recovery,
+                  "what is sent again: all from the first missing packet on, or the missing ones")
+        .optional("reorder_tolerance", &PacketOptions::reorder_tolerance,
+                  "later packets that come before one is held lost, where routes reorder (selective)",
+                  {1, 1'000'000})
         .optional("timeout", &PacketOptions::timeout,
-                  "without an acknowledgement before packets are sent again");
+                  "without an acknowledgement before packets are sent again, the first")
+        .optional("max_backoff", &PacketOptions::max_backoff,
+                  "a timeout doubles each time, to so many times the first", {1, 1U << 30})
+        .optional("retry_limit", &PacketOptions::retry_limit,
+                  "timeouts in a row before a connection gives up, and the run with it", {1, 1'000})
+        .optional("rtt_estimation", &PacketOptions::rtt_estimation,
+                  "the timeout follows measured round-trip times, as in RFC 6298")
+        .optional("min_timeout", &PacketOptions::min_timeout, "least timeout that is estimated (rtt_estimation)")
+        .optional("congestion_control", &PacketOptions::congestion_control,
+                  "how a connection's window or rate adapts, or receivers pull")
+        .optional("initial_window", &PacketOptions::initial_window,
+                  "window of a connection that starts, in packets (dctcp)", {1, 1'000'000})
+        .optional("slow_start_threshold", &PacketOptions::slow_start_threshold,
+                  "window at which slow start ends, in packets (dctcp)", {1, 1'000'000})
+        .optional("gain", &PacketOptions::gain, "g, of the share of marks (dctcp)")
+        .section("dcqcn", &PacketOptions::dcqcn, dcqcn_schema(), "of congestion_control: dcqcn")
+        .section("hpcc", &PacketOptions::hpcc, hpcc_schema(), "of congestion_control: hpcc")
+        .section("ndp", &PacketOptions::ndp, ndp_schema(), "of congestion_control: ndp");
+}
+
+Schema<PacketOptions> packet_schema() {
+    Schema<PacketOptions> schema("packet", "lean packet engine on ns-3's event loop: every packet and queue");
+    add_preset(schema);
+    add_transport_keys(schema);
     add_port_keys(schema);
     schema.check([](const PacketOptions& options) { return problems(options); });
     return schema;

@@ -4,6 +4,7 @@
 #include "packet-transport.h"
 #include "packet_router.hpp"
 #include "packet_tap.hpp"
+#include "packet_transport_parameters.hpp"
 #include "pause_frame.hpp"
 
 #include <algorithm>
@@ -136,19 +137,21 @@ public:
         : fabric_(std::move(fabric)),
           options_(checked(options, *fabric_)),
           loop_(seed),
-          ports_(build_ports(*fabric_, options_, uses_ecn())),
+          ports_(build_ports(*fabric_, options_, options_.uses_marks())),
           router_(*fabric_, *ports_, options_.flowlet_gap, seed),
           loss_(options_.loss_rate, ~seed),
-          transport_(transport_parameters(), *ports_, router_, *this) {
+          transport_(sim::CreateObject<sim::PacketTransport>()) {
+        transport_->SetParameters(transport_parameters(options_, is_lossy(), router_.reorders()));
+        transport_->Bind(*ports_, router_, this);
         ports_->GetContext().random = sim::PacketRandom(seed + 1);
         ports_->GetContext().faults = options_.loss_rate > 0 ? &loss_ : nullptr;
-        ports_->Install(router_, transport_, transport_);
+        ports_->Install(router_, *transport_, *transport_);
     }
 
     void send(const Message& message) {
         loop_.sent(message);
         const auto most = static_cast<std::uint8_t>(options_.traffic_classes - 1);
-        transport_.Send({static_cast<std::uint32_t>(message.source.index()),
+        transport_->Send({static_cast<std::uint32_t>(message.source.index()),
                          static_cast<std::uint32_t>(message.destination.index()), count_of(message.size),
                          message.on_delivered, message.token, std::min(message.traffic_class, most)});
     }
@@ -159,7 +162,7 @@ public:
         loop_.delivered(*static_cast<network::NotificationHandler*>(message.owner), message.token);
     }
 
-    [[nodiscard]] const sim::PacketTransport& transport() const { return transport_; }
+    [[nodiscard]] const sim::PacketTransport& transport() const { return *transport_; }
 
     [[nodiscard]] std::string explain_stall() const {
         const std::vector<std::uint32_t> circle = ports_->FindDeadlock();
@@ -181,7 +184,7 @@ public:
 
     [[nodiscard]] network::NetworkStatistics statistics() const {
         network::NetworkStatistics statistics;
-        const auto& counters = transport_.GetCounters();
+        const auto& counters = transport_->GetCounters();
         statistics.messages = counters.messages;
         statistics.bytes_delivered = Bytes(static_cast<std::int64_t>(counters.bytes));
         statistics.packets = counters.packets;
@@ -238,31 +241,13 @@ private:
         return false;
     }
 
-    [[nodiscard]] sim::PacketTransportParameters transport_parameters() const {
-        return {.mtu = static_cast<std::uint32_t>(options_.mtu.count()),
-                .header = static_cast<std::uint32_t>(options_.header.count()),
-                .ackSize = static_cast<std::uint32_t>(options_.ack_size.count()),
-                .window = static_cast<std::uint64_t>(options_.window.count()),
-                .ackEvery = options_.ack_every,
-                .timeout = options_.timeout.count(),
-                .congestionControl = uses_ecn() ? sim::PacketCongestionControl::DCTCP
-                                                : sim::PacketCongestionControl::NONE,
-                .initialWindow = options_.initial_window,
-                .isLossy = is_lossy(),
-                .isReordered = router_.reorders()};
-    }
-
-    [[nodiscard]] bool uses_ecn() const {
-        return options_.congestion_control == PacketCongestion::kDctcp;
-    }
-
     std::shared_ptr<const network::Fabric> fabric_;
     PacketOptions options_;
     EventLoop loop_;
     sim::Ptr<sim::PacketFabric> ports_;
     PacketFabricRouter router_;
     RandomLoss loss_;
-    sim::PacketTransport transport_;
+    sim::Ptr<sim::PacketTransport> transport_;
     std::unique_ptr<PacketTap> tap_;  // null: nobody listens
 };
 

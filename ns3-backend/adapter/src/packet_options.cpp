@@ -1,43 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <astrolabe/network/routing.hpp>
 #include <astrolabe/ns3/packet_options.hpp>
 
 namespace astrolabe::ns3 {
 
-namespace {
-
-constexpr Bytes kLeastMtu = Bytes(64);
-constexpr Bytes kMostMtu = Bytes(1 << 20);
-constexpr Bytes kMostHeader = Bytes(65'535);
-constexpr Bytes kMostWindow = Bytes(std::int64_t{1} << 40);
-constexpr std::uint32_t kMostAckEvery = 1'000'000;
-constexpr Time kLeastTimeout = Time(1'000'000);                     // 1 us
-constexpr Time kMostTimeout = Time(1'000 * kPicosecondsPerSecond);
-
-template <class Value>
-void check_range(std::vector<ParameterProblem>& found, const std::string& key, Value value, Value least,
-                 Value most) {
-    if (value < least || value > most) {
-        found.push_back({key, "is " + to_string(value), "choose " + to_string(least) + " to " + to_string(most)});
-    }
+PacketOptions legacy_dctcp() {
+    constexpr std::int64_t kSegment = 8936;
+    constexpr std::int64_t kPacket = kSegment + 64;
+    PacketOptions options;
+    options.preset = PacketPreset::kLegacyDctcp;
+    options.mtu = Bytes(kSegment);
+    options.header = Bytes(64);
+    options.ack_size = Bytes(64);
+    options.window = Bytes(10'000 * kSegment);
+    options.ack_every = 1;
+    options.connections = PacketConnections::kPerMessage;
+    options.handshake = true;
+    options.host_queue = PacketHostQueue::kFifo;
+    options.timeout = Time(10'000'000'000);
+    options.min_timeout = Time(10'000'000'000);
+    options.max_backoff = 1 << 30;
+    options.rtt_estimation = true;
+    options.congestion_control = PacketCongestion::kDctcp;
+    options.initial_window = 100;
+    options.slow_start_threshold = 10'000;
+    options.gain = 1.0 / 16;
+    options.ecn_threshold = Bytes(50 * kPacket);
+    return options;
 }
 
-}  // namespace
-
 std::vector<ParameterProblem> problems(const PacketOptions& options) {
-    std::vector<ParameterProblem> found;
-    check_range(found, "mtu", options.mtu, kLeastMtu, kMostMtu);
-    check_range(found, "header", options.header, Bytes(1), kMostHeader);
-    check_range(found, "ack_size", options.ack_size, Bytes(1), kMostHeader);
-    check_range(found, "window", options.window, Bytes(1), kMostWindow);
-    check_range(found, "timeout", options.timeout, kLeastTimeout, kMostTimeout);
-    if (options.ack_every < 1 || options.ack_every > kMostAckEvery) {
-        found.push_back({"ack_every", "is " + std::to_string(options.ack_every),
-                         "choose 1 to " + std::to_string(kMostAckEvery)});
-    }
-    if (options.initial_window < 1 || options.initial_window > kMostAckEvery) {
-        found.push_back({"initial_window", "is " + std::to_string(options.initial_window),
-                         "choose 1 to " + std::to_string(kMostAckEvery)});
-    }
+    std::vector<ParameterProblem> found = transport_problems(options);
     for (ParameterProblem& problem : port_problems(options, options.largest_packet())) {
         found.push_back(std::move(problem));
     }
@@ -47,6 +40,12 @@ std::vector<ParameterProblem> problems(const PacketOptions& options) {
 std::optional<std::string> refusal(const network::Fabric& fabric, const PacketOptions& options) {
     if (!fabric.is_static()) {
         return "its links come and go with time, and the packet engine runs on static fabrics only";
+    }
+    if (options.congestion_control == PacketCongestion::kHpcc &&
+        (options.flowlet_gap > Time(0) ||
+         fabric.routing().load_balancing() == network::LoadBalancing::kSpray)) {
+        return "hpcc compares what the same links noted on two packets of a pair, and its packets take several "
+               "ways: choose another congestion_control, or routes by flow hash";
     }
     return port_refusal(fabric, options, options.largest_packet());
 }

@@ -12,26 +12,25 @@
 #include <astrolabe/core/units.hpp>
 #include <astrolabe/network/fabric.hpp>
 #include <astrolabe/ns3/packet_port_options.hpp>
+#include <astrolabe/ns3/packet_transport_options.hpp>
 
 namespace astrolabe::ns3 {
 
-enum class PacketCongestion : std::uint8_t { kNone, kDctcp };
+enum class PacketPreset : std::uint8_t { kNone, kLegacyDctcp };
 
-struct PacketOptions : PacketPortOptions {
-    Bytes mtu = Bytes(4096);          ///< payload of a full packet
-    /// Of a data packet on the wire: Ethernet with preamble, gap and check sum 38, IPv4 20, UDP 8, BTH 12,
-    /// ICRC 4.
-    Bytes header = Bytes(82);
-    Bytes ack_size = Bytes(84);       ///< of an acknowledgement: the smallest Ethernet frame, preamble and gap
-    Bytes window = Bytes(500'000);    ///< most payload of a pair that is not acknowledged
-    std::uint32_t ack_every = 16;     ///< packets per acknowledgement
-    PacketCongestion congestion_control = PacketCongestion::kNone;
-    std::uint32_t initial_window = 16;     ///< packets; kDctcp only
-    Time timeout = Time(1'000'000'000);  ///< without an acknowledgement before packets are sent again
+struct PacketOptions : PacketPortOptions, PacketTransportOptions {
+    PacketPreset preset = PacketPreset::kNone;  ///< where the other values come from
 
     /// On the wire.
     [[nodiscard]] Bytes largest_packet() const { return std::max(header + mtu, ack_size); }
 };
+
+/// The transport of the DLRM study on Opera (reference/dlrm-opera-study.md, section 7): DCTCP over TCP with a
+/// SYN, an initial window of 100 segments of 8936 B with 64 B of headers, marks above 50 packets, timeouts from
+/// 10 ms on that double without bound, a connection for each message, and one queue in each host in which
+/// timeouts run. Its switches have 10 000 packets (90 MB) a port, which is the network's to say; its
+/// collectives' flows start with a timeout of 1 ms, which is `timeout: 1ms` for a run of those alone.
+[[nodiscard]] PacketOptions legacy_dctcp();
 
 [[nodiscard]] std::vector<ParameterProblem> problems(const PacketOptions& options);
 

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/// What a sender does about what it hears, or does not hear.
+#include "packet-sender.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+
+namespace
+{
+
+using Kind = PacketDescriptor::Kind;
+
+constexpr int64_t MOST_TIMEOUT = int64_t{1} << 60; // ps, 13 days: the clock ends after 106
+
+/// What an answer is about; answers tell its distance from what is acknowledged, which may be negative.
+uint64_t
+SubjectOf(const PacketDescriptor& packet)
+{
+    return packet.sequence + static_cast<uint64_t>(int64_t{static_cast<int32_t>(packet.subject)});
+}
+
+} // namespace
+
+void
+PacketSender::Take(PacketDescriptor& packet)
+{
+    const uint32_t index = packet.queuePair;
+    switch (packet.kind)
+    {
+    case Kind::CNP: {
+        const PacketQueuePair& pair = m_core.pairs[index];
+        m_core.congestion.Notified(index, PacketTransportCore::Now());
+        m_core.traces.m_notification(pair.source, pair.destination);
+        m_core.traces.m_rate(pair.source, pair.destination, DataRate(m_core.congestion.GetRate(index)));
+        return;
+    }
+    case Kind::PULL:
+        TakePulls(index, packet.sequence);
+        GoOn(index);
+        return;
+    default:
+        TakeAcknowledgement(index, packet);
+        return;
+    }
+}
+
+void
+PacketSender::TakeAcknowledgement(uint32_t index, PacketDescriptor& packet)
+{
+    PacketQueuePair& pair = m_core.pairs[index];
+    if (m_parameters.estimatesRtt)
+    {
+        m_rtt[index].Add(PacketRtt::Since(packet.subject, PacketTransportCore::Now()));
+    }
+    if (packet.sequence > pair.acknowledged && Acknowledge(index, packet))
+    {
+        return;
+    }
+    if (m_core.congestion.IsPulled())
+    {
+        TakeAnswer(index, packet);
+    }
+    else if (packet.kind == Kind::NACK)
+    {
+        TakeMissing(index, packet);
+    }
+    GoOn(index);
+}
+
+bool
+PacketSender::Acknowledge(uint32_t index, PacketDescriptor& packet)
+{
+    PacketQueuePair& pair = m_core.pairs[index];
+    const uint64_t before = pair.acknowledged;
+    pair.acknowledged = packet.sequence;
+    if (pair.nextPacket < pair.acknowledged)
+    {
+        pair.again -= static_cast<uint32_t>(pair.acknowledged - pair.nextPacket);
+        pair.nextPacket = pair.acknowledged;
+    }
+    m_scoreboards.Acknowledge(pair, before);
+    const uint32_t allowed = pair.allowed;
+    if (m_parameters.handshake && before == 0)
+    {
+        m_core.congestion.Open(index, pair);
+    }
+    else if (m_core.congestion
+                 .Acknowledged(index, pair, pair.acknowledged - before, packet.marks, packet.telemetry))
+    {
+        packet.telemetry = PACKET_NONE;
+    }
+    TraceWindow(pair, allowed);
+    pair.retries = 0;
+    pair.holds &= static_cast<uint8_t>(~PacketQueuePair::GIVEN_UP);
+    if (m_parameters.hasTimers)
+    {
+        pair.deadline = PacketTransportCore::Now() + GetTimeout(index);
+    }
+    while (pair.oldest != PACKET_NONE && pair.acknowledged >= m_core.messages[pair.oldest].end)
+    {
+        const uint32_t done = pair.oldest;
+        pair.oldest = m_core.messages[done].next;
+        if (pair.sending == done && pair.oldest != PACKET_NONE)
+        {
+            pair.sending = pair.oldest;
+            pair.messageEnd = m_core.messages[pair.oldest].end;
+        }
+        m_core.messages.Free(done);
+    }
+    if (pair.oldest == PACKET_NONE)
+    {
+        Release(index);
+        return true;
+    }
+    return false;
+}
+
+void
+PacketSender::TakeMissing(uint32_t index, const PacketDescriptor& packet)
+{
+    PacketQueuePair& pair = m_core.pairs[index];
+    const uint32_t allowed = pair.allowed;
+    if (m_parameters.recovery == PacketRecovery::GO_BACK_N)
+    {
+        if (packet.sequence == pair.acknowledged)
+        {
+            m_core.congestion.Lost(index, pair);
+            GoBack(pair);
+        }
+    }
+    else if (const uint64_t subject = SubjectOf(packet); subject >= pair.acknowledged)
+    {
+        // A header that comes alone tells of the packets before it what a whole packet would.
+        const uint64_t tolerance = m_parameters.isReordered ? m_parameters.reorderTolerance : 1;
+        const bool isHeader = packet.Is(PacketDescriptor::TRIMMED);
+        if (!isHeader)
+        {
+            m_scoreboards.SetArrived(pair, subject);
+        }
+        bool isAnyLost = m_scoreboards.Judge(pair, subject + 1 > tolerance ? subject + 1 - tolerance : 0);
+        if (isHeader)
+        {
+            isAnyLost = m_scoreboards.SetLost(pair, subject) || isAnyLost;
+        }
+        if (isAnyLost && m_scoreboards.StartsEpisode(pair))
+        {
+            m_core.congestion.Lost(index, pair);
+        }
+    }
+    TraceWindow(pair, allowed);
+}
+
+void
+PacketSender::TakeAnswer(uint32_t index, const PacketDescriptor& packet)
+{
+    PacketQueuePair& pair = m_core.pairs[index];
+    const uint64_t subject = SubjectOf(packet);
+    if (subject >= pair.acknowledged)
+    {
+        if (packet.kind == Kind::NACK)
+        {
+            m_scoreboards.SetLost(pair, subject);
+        }
+        else
+        {
+            m_scoreboards.SetArrived(pair, subject);
+        }
+    }
+    TakePulls(index, m_core.congestion.GetNdp(index).GetCountNear(packet.marks));
+}
+
+void
+PacketSender::TakePulls(uint32_t index, uint64_t count)
+{
+    PacketQueuePair& pair = m_core.pairs[index];
+    PacketNdp& ndp = m_core.congestion.GetNdp(index);
+    ndp.Pulled(m_parameters, count, pair.hasLost || pair.nextPacket < pair.end);
+    if (ndp.credit > 0)
+    {
+        pair.holds &= static_cast<uint8_t>(~PacketQueuePair::NOT_PULLED);
+    }
+    pair.retries = 0;
+    pair.holds &= static_cast<uint8_t>(~PacketQueuePair::GIVEN_UP);
+    pair.deadline = PacketTransportCore::Now() + GetTimeout(index);
+}
+
+void
+PacketSender::GoBack(PacketQueuePair& pair) const
+{
+    pair.again += static_cast<uint32_t>(pair.nextPacket - pair.acknowledged);
+    pair.nextPacket = pair.acknowledged;
+    pair.unasked = 0;
+    pair.sending = pair.oldest;
+    pair.messageEnd = m_core.messages[pair.oldest].end;
+}
+
+int64_t
+PacketSender::GetTimeout(uint32_t index) const
+{
+    const int64_t given = m_parameters.timeout.GetTimeStep();
+    const int64_t first = m_parameters.estimatesRtt
+                              ? m_rtt[index].GetTimeout(given, m_parameters.minTimeout.GetTimeStep())
+                              : given;
+    const unsigned doublings = std::min<unsigned>(m_core.pairs[index].retries, 31);
+    const int64_t factor = std::min<int64_t>(int64_t{1} << doublings, m_parameters.maxBackoff);
+    return first > MOST_TIMEOUT / factor ? MOST_TIMEOUT : first * factor;
+}
+
+void
+PacketSender::StartTimer(uint32_t index)
+{
+    PacketQueuePair& pair = m_core.pairs[index];
+    if (!pair.hasTimer)
+    {
+        pair.hasTimer = true;
+        const int64_t delay = std::max<int64_t>(0, pair.deadline - PacketTransportCore::Now());
+        Simulator::Schedule(TimeStep(static_cast<uint64_t>(delay)),
+                            &PacketSender::CheckTimer,
+                            this,
+                            index,
+                            pair.incarnation);
+    }
+}
+
+void
+PacketSender::CheckTimer(uint32_t index, uint32_t incarnation)
+{
+    PacketQueuePair& pair = m_core.pairs[index];
+    if (pair.incarnation != incarnation)
+    {
+        return;
+    }
+    pair.hasTimer = false;
+    if (pair.nextPacket == pair.acknowledged && !m_core.congestion.IsPulled())
+    {
+        return; // nothing under way: the next packet starts the timer
+    }
+    if (pair.deadline <= PacketTransportCore::Now())
+    {
+        TimeOut(index);
+        return;
+    }
+    StartTimer(index);
+}
+
+void
+PacketSender::TimeOut(uint32_t index)
+{
+    PacketQueuePair& pair = m_core.pairs[index];
+    ++pair.retries;
+    if (pair.retries > m_parameters.retryLimit || GetTimeout(index) == MOST_TIMEOUT)
+    {
+        pair.holds |= PacketQueuePair::GIVEN_UP;
+        ++m_core.counters.givenUp;
+        m_core.traces.m_givenUp(pair.source, pair.destination);
+        return;
+    }
+    ++m_core.counters.timeouts;
+    m_core.traces.m_timeout(pair.source, pair.destination, pair.retries);
+    const uint32_t allowed = pair.allowed;
+    m_core.congestion.TimedOut(index, pair);
+    TraceWindow(pair, allowed);
+    if (m_parameters.IsSelective())
+    {
+        const uint64_t lost = m_scoreboards.SetAllLost(pair);
+        if (m_core.congestion.IsPulled())
+        {
+            m_core.congestion.GetNdp(index).Grant(m_parameters, lost);
+            pair.holds &= static_cast<uint8_t>(~PacketQueuePair::NOT_PULLED);
+        }
+    }
+    else
+    {
+        GoBack(pair);
+    }
+    GoOn(index);
+}
+
+void
+PacketSender::TraceWindow(const PacketQueuePair& pair, uint32_t before) const
+{
+    if (pair.allowed != before)
+    {
+        m_core.traces.m_window(pair.source, pair.destination, pair.allowed);
+    }
+}
+
+} // namespace ns3
