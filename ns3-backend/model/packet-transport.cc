@@ -102,7 +102,7 @@ PacketTransport::GetOutstanding() const
     for (uint32_t index = 0; index < m_sender->GetQueuePairEnd(); ++index)
     {
         const PacketQueuePair& pair = m_core->pairs[index];
-        // Of a pair that has been given back everything has been delivered.
+        // Of a pair that has been given back nothing is being received.
         for (uint32_t number = pair.receiving; number != PACKET_NONE; number = m_core->messages[number].next)
         {
             const PacketMessageRecord& record = m_core->messages[number];
@@ -112,14 +112,29 @@ PacketTransport::GetOutstanding() const
             outstanding.push_back(
                 {{pair.source, pair.destination, record.bytes, record.owner, record.token, pair.priority},
                  record.order,
-                 record.bytes - arrived * mtu,
-                 (pair.holds & PacketQueuePair::GIVEN_UP) != 0});
+                 record.bytes - arrived * mtu});
         }
     }
     std::sort(outstanding.begin(), outstanding.end(), [](const Outstanding& a, const Outstanding& b) {
         return a.order < b.order;
     });
     return outstanding;
+}
+
+std::vector<std::pair<uint32_t, uint32_t>>
+PacketTransport::GetGivenUp() const
+{
+    std::vector<std::pair<uint32_t, uint32_t>> pairs;
+    for (uint32_t index = 0; index < m_sender->GetQueuePairEnd(); ++index)
+    {
+        const PacketQueuePair& pair = m_core->pairs[index];
+        // One that has been given back has something behind it.
+        if (pair.oldest != PACKET_NONE && (pair.holds & PacketQueuePair::GIVEN_UP) != 0)
+        {
+            pairs.emplace_back(pair.source, pair.destination);
+        }
+    }
+    return pairs;
 }
 
 const PacketTransport::Counters&

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace ns3
@@ -58,7 +59,6 @@ class PacketTransport : public Object,
         PacketMessage message;
         uint64_t order;     //!< of sending
         uint64_t remaining; //!< bytes that have not arrived
-        bool isGivenUp;     //!< the sender has tried often enough
     };
 
     // What trace sources tell: hosts are source and destination of the messages concerned.
@@ -88,6 +88,8 @@ class PacketTransport : public Object,
 
     uint64_t GetOutstandingCount() const;
     std::vector<Outstanding> GetOutstanding() const; //!< by order of sending
+    /// Source and destination of the queue pairs that have given up and not heard anything since.
+    std::vector<std::pair<uint32_t, uint32_t>> GetGivenUp() const;
     const Counters& GetCounters() const;
     uint64_t GetQueuePairCount() const; //!< that have something outstanding
 

@@ -167,7 +167,7 @@ public:
     [[nodiscard]] std::string explain_stall() const {
         const std::vector<std::uint32_t> circle = ports_->FindDeadlock();
         if (circle.empty()) {
-            return {};
+            return explain_given_up();
         }
         std::string text = "the flow control of these links is locked in a circle, each full until the next moves:";
         for (const std::uint32_t port : circle) {
@@ -221,6 +221,22 @@ public:
 private:
     [[nodiscard]] bool is_switch(NodeId node) const {
         return fabric_->node(node).kind == network::NodeKind::kSwitch;
+    }
+
+    [[nodiscard]] std::string explain_given_up() const {
+        constexpr std::size_t kMostNamed = 10;
+        std::string text;
+        std::size_t count = 0;
+        for (const auto& [source, destination] : transport_->GetGivenUp()) {
+            if (count++ < kMostNamed) {
+                text += "\n  " + fabric_->node(NodeId(source)).name + " -> " + fabric_->node(NodeId(destination)).name;
+            }
+        }
+        if (count == 0) {
+            return {};
+        }
+        return "these connections had more than " + std::to_string(options_.retry_limit) +
+               " timeouts in a row (retry_limit) and gave up, " + std::to_string(count) + " in all:" + text;
     }
 
     /// Whether packets may get lost.

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include <gtest/gtest.h>
 #include <ns3/enum.h>
@@ -243,7 +244,7 @@ TEST(PacketGiveUp, EndsTheRunAndNamesThePair) {
     EXPECT_EQ(outstanding.front().message.source, 1U);
     EXPECT_EQ(outstanding.front().message.destination, 0U);
     EXPECT_EQ(outstanding.front().remaining, 900U);
-    EXPECT_TRUE(outstanding.front().isGivenUp);
+    EXPECT_EQ(net.transport->GetGivenUp(), (std::vector<std::pair<std::uint32_t, std::uint32_t>>{{1, 0}}));
 }
 
 // Without a bound on the timeout it doubles from 200 us on: 200·(2^6 - 1) us for a limit of 5.

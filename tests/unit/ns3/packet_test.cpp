@@ -170,6 +170,21 @@ TEST(PacketRefusal, APortNeedsRoomForAPacket) {
     EXPECT_FALSE(refused(0_B, PacketBuffers::kPerPort));
 }
 
+// Of 100 packets one gets through a link, so of 10 000 over both, and the only one of this message is sent twice.
+TEST(PacketStall, NamesTheConnectionsThatGaveUp) {
+    PacketOptions options;
+    options.loss_rate = 0.99;
+    options.retry_limit = 1;
+    PacketBackend backend(star(2), options);
+    Recorder recorder(backend);
+    recorder.send(0, 1, 4096_B);
+    backend.run();
+    EXPECT_EQ(backend.outstanding_messages(), 1U);
+    EXPECT_EQ(backend.explain_stall(),
+              "these connections had more than 1 timeouts in a row (retry_limit) and gave up, 1 in all:\n"
+              "  host 0 -> host 1");
+}
+
 struct LossCase {
     PacketBuffers sharing;
     bool sprays;
