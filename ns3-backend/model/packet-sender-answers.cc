@@ -215,23 +215,45 @@ PacketSender::StartTimer(uint32_t index)
     if (!pair.hasTimer)
     {
         pair.hasTimer = true;
-        const int64_t delay = std::max<int64_t>(0, pair.deadline - PacketTransportCore::Now());
-        Simulator::Schedule(TimeStep(static_cast<uint64_t>(delay)),
-                            &PacketSender::CheckTimer,
-                            this,
-                            index,
-                            pair.incarnation);
+        m_timers.Set(std::max(pair.deadline, PacketTransportCore::Now()),
+                     uint64_t{pair.incarnation} << 32 | index);
+        WakeForTimers();
     }
 }
 
 void
-PacketSender::CheckTimer(uint32_t index, uint32_t incarnation)
+PacketSender::WakeForTimers()
+{
+    if (!m_timers.IsEmpty() && m_timers.GetFirst().when < m_wakesAt)
+    {
+        m_wakesAt = m_timers.GetFirst().when;
+        const int64_t delay = m_wakesAt - PacketTransportCore::Now();
+        Simulator::Schedule(TimeStep(static_cast<uint64_t>(delay)), &PacketSender::CheckTimers, this);
+    }
+}
+
+void
+PacketSender::CheckTimers()
+{
+    const int64_t now = PacketTransportCore::Now();
+    while (!m_timers.IsEmpty() && m_timers.GetFirst().when <= now)
+    {
+        const uint64_t token = m_timers.TakeFirst().token;
+        const auto index = static_cast<uint32_t>(token);
+        if (m_core.pairs[index].incarnation == token >> 32)
+        {
+            CheckTimer(index);
+        }
+    }
+    // An event that an earlier one has overtaken comes here too, and finds nothing or little to do.
+    m_wakesAt = m_wakesAt <= now ? NEVER : m_wakesAt;
+    WakeForTimers();
+}
+
+void
+PacketSender::CheckTimer(uint32_t index)
 {
     PacketQueuePair& pair = m_core.pairs[index];
-    if (pair.incarnation != incarnation)
-    {
-        return;
-    }
     pair.hasTimer = false;
     if (pair.nextPacket == pair.acknowledged && !m_core.congestion.IsPulled())
     {

@@ -5,6 +5,7 @@
 #include "packet-pair-table.h"
 #include "packet-rtt.h"
 #include "packet-scoreboard.h"
+#include "packet-timers.h"
 #include "packet-transport-core.h"
 
 #include <cstdint>
@@ -54,6 +55,8 @@ class PacketSender
     uint32_t GetQueuePairEnd() const;
 
   private:
+    static constexpr int64_t NEVER = PacketSource::NEVER;
+
     uint32_t Open(const PacketMessage& message);
     void Release(uint32_t index);
 
@@ -71,7 +74,9 @@ class PacketSender
     void GoBack(PacketQueuePair& pair) const;
     int64_t GetTimeout(uint32_t index) const;
     void StartTimer(uint32_t index);
-    void CheckTimer(uint32_t index, uint32_t incarnation);
+    void CheckTimer(uint32_t index);
+    void CheckTimers();
+    void WakeForTimers();
     void TimeOut(uint32_t index);
     void TraceWindow(const PacketQueuePair& pair, uint32_t before) const;
 
@@ -79,6 +84,8 @@ class PacketSender
     const PacketTransportParameters& m_parameters;
     PacketPairTable m_table;
     PacketScoreboards m_scoreboards;
+    PacketTimers m_timers;        //!< of queue pairs, by incarnation and number
+    int64_t m_wakesAt{NEVER};     //!< the first event pending for them
     std::vector<PacketRtt> m_rtt; //!< by queue pair, where it is estimated
     uint64_t m_nextOrder{0};
     uint64_t m_pairCount{0};

@@ -4,9 +4,11 @@
 #include "packet-rtt.h"
 #include "packet-scoreboard.h"
 #include "packet-sets.h"
+#include "packet-timers.h"
 
 #include <map>
 #include <set>
+#include <utility>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -70,6 +72,25 @@ RC_GTEST_PROP(PacketSetsProperty, AreSets, ()) {
         }
     }
     RC_ASSERT(sets.GetCount(other) == 1U);
+}
+
+// As a sorted list, ties in the order of setting, whatever share of the timers is set out of order.
+RC_GTEST_PROP(PacketTimersProperty, AreInOrder, ()) {
+    sim::PacketTimers timers;
+    std::set<std::pair<std::int64_t, std::uint64_t>> expected;
+    std::int64_t now = 0;
+    for (std::uint64_t token = 0; token < 500; ++token) {
+        const std::int64_t when = now + pick(0, 2) * 100 + pick(0, 50);
+        timers.Set(when, token);
+        expected.insert({when, token});
+        while (!timers.IsEmpty() && pick(0, 3) > 0) {
+            const sim::PacketTimers::Timer first = timers.TakeFirst();
+            RC_ASSERT(std::make_pair(first.when, first.token) == *expected.begin());
+            expected.erase(expected.begin());
+            now = first.when;
+        }
+    }
+    RC_ASSERT(timers.IsEmpty() == expected.empty());
 }
 
 // Packets 0 to 9 are under way. 4 arrives: 0 to 3 have been overtaken by it, by 4, 3, 2, 1 packets.
