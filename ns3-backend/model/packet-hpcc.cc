@@ -67,7 +67,7 @@ PacketHpcc::Acknowledged(const PacketTransportParameters& parameters,
     const auto step = static_cast<double>(parameters.hpccAdditiveIncrease);
     const bool isFull = utilization >= parameters.hpccUtilization || stage >= parameters.hpccMaxStage;
     window = (isFull ? reference / (utilization / parameters.hpccUtilization) : reference) + step;
-    window = std::min(window, most);
+    window = std::min(std::max(window, 1.0), most);
     if (updates)
     {
         stage = isFull ? 0 : stage + 1;

@@ -26,7 +26,8 @@ namespace ns3
  *     otherwise                                       W = W_C + W_AI
  *
  * W_C <- W once in a round trip: when a packet is acknowledged that was sent after the last such update.
- * Packets leave at the rate W/T. W starts as T times the link's rate. At most 16 links are looked at.
+ * Packets leave at the rate W/T. W starts as T times the link's rate, its bound; it is never below a byte. At
+ * most 16 links are looked at.
  *
  * Loss leaves W alone. With coalesced acknowledgements only the packets that ask for one carry notes.
  */

@@ -20,6 +20,8 @@ namespace
 
 using P = PacketTransportParameters;
 
+constexpr double LEAST = std::numeric_limits<double>::min(); // above 0
+
 /// Reaches an `enum class`, which ns-3's own accessor does not.
 template <class E>
 class EnumMember final : public AttributeAccessor
@@ -88,13 +90,13 @@ class Attributes
         return *this;
     }
 
-    Attributes& Share(const std::string& name, double P::*member, const std::string& help, double most)
+    Attributes& Share(const std::string& name, double P::*member, const std::string& help, double least)
     {
         m_tid.AddAttribute(name,
                            help,
                            DoubleValue(m_defaults.*member),
                            MakeDoubleAccessor(member),
-                           MakeDoubleChecker<double>(std::numeric_limits<double>::min(), most));
+                           MakeDoubleChecker<double>(least, 1.0));
         return *this;
     }
 
@@ -188,8 +190,8 @@ PacketTransport::AddAttributes(TypeId& tid)
         .Duration("MinTimeout", &P::minTimeout, "least timeout that is estimated")
         .Number("InitialWindow", &P::initialWindow, "DCTCP: packets")
         .Number("SlowStartThreshold", &P::slowStartThreshold, "DCTCP: packets")
-        .Share("DctcpGain", &P::dctcpGain, "DCTCP: g", 1)
-        .Share("DcqcnGain", &P::dcqcnGain, "DCQCN: g", 1)
+        .Share("DctcpGain", &P::dctcpGain, "DCTCP: g", LEAST)
+        .Share("DcqcnGain", &P::dcqcnGain, "DCQCN: g", LEAST)
         .Duration("DcqcnNotifyInterval", &P::dcqcnNotifyInterval, "DCQCN: N, between notifications")
         .Duration("DcqcnAlphaInterval", &P::dcqcnAlphaInterval, "DCQCN: K, between updates of alpha")
         .Duration("DcqcnIncreaseInterval", &P::dcqcnIncreaseInterval, "DCQCN: T, between steps of increase")
@@ -200,11 +202,11 @@ PacketTransport::AddAttributes(TypeId& tid)
         .Rate("DcqcnMinRate", &P::dcqcnMinRate, "DCQCN: least rate")
         .Flag("DcqcnClampTarget", &P::dcqcnClampTarget, "DCQCN: every cut lowers the target rate")
         .Duration("HpccBaseRtt", &P::hpccBaseRtt, "HPCC: T, round-trip time without queues")
-        .Share("HpccUtilization", &P::hpccUtilization, "HPCC: eta", 1)
+        .Share("HpccUtilization", &P::hpccUtilization, "HPCC: eta", LEAST)
         .Number("HpccMaxStage", &P::hpccMaxStage, "HPCC: additive steps in a row", 0U)
         .Number("HpccAdditiveIncrease", &P::hpccAdditiveIncrease, "HPCC: W_AI, bytes", uint64_t{0})
         .Number("NdpInitialWindow", &P::ndpInitialWindow, "NDP: packets sent before the first pull")
-        .Share("NdpPullRate", &P::ndpPullRate, "NDP: pulls, as a share of the link's rate", 1)
+        .Share("NdpPullRate", &P::ndpPullRate, "NDP: pulls, as a share of the link's rate", 0.001)
         .Choice("NdpPullPacing", &P::ndpPullPacing, "NDP: what shares the pace of pulls",
                 {{PacketPullPacing::PER_HOST, "PerHost"}, {PacketPullPacing::PER_PAIR, "PerPair"}});
     // clang-format on

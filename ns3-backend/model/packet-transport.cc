@@ -44,6 +44,8 @@ PacketTransport::Bind(PacketFabric& fabric, PacketRouter& router, PacketTranspor
                       congestionControl == PacketCongestionControl::NONE ||
                       congestionControl == PacketCongestionControl::DCTCP,
                   "packets that wait in a host's port have left already for what sends by rate or pull");
+    NS_ASSERT_MSG(dcqcnMinRate.GetBitRate() > 0 && dcqcnAdditiveIncrease.GetBitRate() > 0,
+                  "a pair that sends nothing would never hear that it may");
     NS_ASSERT_MSG(!estimatesRtt || !IsSelective(), "an acknowledgement carries a time or a packet number");
     m_core = std::make_unique<PacketTransportCore>(*this, *this, fabric, router, client);
     m_sender = std::make_unique<PacketSender>(*m_core);

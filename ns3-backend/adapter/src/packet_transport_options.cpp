@@ -14,6 +14,11 @@ constexpr std::uint32_t kMostRetries = 1'000;
 constexpr Time kLeastTime = Time(1'000);         // 1 ns
 constexpr Time kLeastTimeout = Time(1'000'000);  // 1 us
 constexpr Time kMostTimeout = Time(1'000 * kPicosecondsPerSecond);
+constexpr Time kMostBaseRtt = Time(kPicosecondsPerSecond);
+constexpr double kLeastPullRate = 0.001;
+// A pair takes some 10^5 steps at most to come back to the rate of its link.
+constexpr Time kLeastInterval = Time(1'000'000);  // 1 us
+constexpr Bandwidth kLeastRate = Bandwidth(1'000'000);
 constexpr Bandwidth kMostRate = Bandwidth(std::int64_t{1} << 60);
 
 class Problems {
@@ -61,18 +66,21 @@ void check_congestion_control(Problems& problems, const PacketTransportOptions& 
     problems.share("dcqcn.gain", dcqcn.gain);
     problems.range("dcqcn.notify_interval", dcqcn.notify_interval, kLeastTime, kMostTimeout);
     problems.range("dcqcn.alpha_interval", dcqcn.alpha_interval, kLeastTime, kMostTimeout);
-    problems.range("dcqcn.increase_interval", dcqcn.increase_interval, kLeastTime, kMostTimeout);
+    problems.range("dcqcn.increase_interval", dcqcn.increase_interval, kLeastInterval, kMostTimeout);
     problems.range("dcqcn.increase_bytes", dcqcn.increase_bytes, Bytes(1), Bytes(std::int64_t{1} << 60));
     problems.range("dcqcn.fast_recovery", dcqcn.fast_recovery, 1U, kMostPackets);
-    problems.range("dcqcn.additive_increase", dcqcn.additive_increase, Bandwidth(1), kMostRate);
-    problems.range("dcqcn.hyper_increase", dcqcn.hyper_increase, Bandwidth(1), kMostRate);
-    problems.range("dcqcn.min_rate", dcqcn.min_rate, Bandwidth(1'000'000), kMostRate);
-    problems.range("hpcc.base_rtt", options.hpcc.base_rtt, kLeastTime, kMostTimeout);
+    problems.range("dcqcn.additive_increase", dcqcn.additive_increase, kLeastRate, kMostRate);
+    problems.range("dcqcn.hyper_increase", dcqcn.hyper_increase, kLeastRate, kMostRate);
+    problems.range("dcqcn.min_rate", dcqcn.min_rate, kLeastRate, kMostRate);
+    problems.range("hpcc.base_rtt", options.hpcc.base_rtt, kLeastTime, kMostBaseRtt);
     problems.share("hpcc.utilization", options.hpcc.utilization);
     problems.range("hpcc.max_stage", options.hpcc.max_stage, 0U, kMostPackets);
     problems.range("hpcc.additive_increase", options.hpcc.additive_increase, Bytes(0), Bytes(1 << 30));
     problems.range("ndp.initial_window", options.ndp.initial_window, 1U, kMostPackets);
-    problems.share("ndp.pull_rate", options.ndp.pull_rate);
+    if (!(options.ndp.pull_rate >= kLeastPullRate && options.ndp.pull_rate <= 1)) {
+        problems.found.push_back(
+            {"ndp.pull_rate", "is " + std::to_string(options.ndp.pull_rate), "choose 0.001 to 1"});
+    }
 }
 
 /// What does not go together.

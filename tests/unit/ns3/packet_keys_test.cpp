@@ -80,6 +80,9 @@ TEST(PacketKeys, ValuesHaveRanges) {
     refused("reorder_tolerance: 0", "1 to 1000000");
     refused("congestion_control: dcqcn\ndcqcn: {gain: 2}", "choose more than 0 and at most 1");
     refused("congestion_control: dcqnc", "dcqcn");
+    refused("congestion_control: dcqcn\ndcqcn: {additive_increase: 1bps}", "choose 1Mbps to");
+    refused("congestion_control: hpcc\nhpcc: {base_rtt: 2s}", "choose 1ns to 1s");
+    refused("congestion_control: ndp\nndp: {pull_rate: 0.0001}", "choose 0.001 to 1");
     refused("window: 10TB\nmtu: 64B", "choose 1B to");
 }
 
