@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// Packet-hops per second of the packet backend, and against the TCP backend on the same work in the same run.
+/// Packet-hops per second of the packet backend, and against the TCP backend on the same work in the same
+/// run.
 ///
 /// `hops/s` counts data packets only; `events/s` also acknowledgements. `packets_vs_tcp` is the ratio of data
 /// packets per second of processor time.
@@ -125,7 +126,8 @@ void ring_all_reduce(benchmark::State& state) {
 
 BENCHMARK(ring_all_reduce)->ArgName("k")->Arg(4)->Arg(8)->Unit(benchmark::kMillisecond);
 
-double processor_seconds(network::NetworkBackend& backend, int hosts, Bytes size, benchmarks::Ignore& ignore) {
+double processor_seconds(network::NetworkBackend& backend, int hosts, Bytes size,
+                         benchmarks::Ignore& ignore) {
     const std::clock_t before = std::clock();
     benchmarks::send_all_to_all(backend, hosts, size, ignore);
     backend.run();

@@ -44,8 +44,9 @@ struct PacketTelemetry
     std::array<Hop, MOST_HOPS> hop;
 };
 
-/// What can be listened to: the port by number, the packet as it is then, and when, in ps. A port finds out late
-/// what it does (see PacketPort), so these come late and not in the order of `when`, but `when` is exact.
+/// What can be listened to: the port by number, the packet as it is then, and when, in ps. A port finds out
+/// late what it does (see PacketPort), so these come late and not in the order of `when`, but `when` is
+/// exact.
 struct PacketTraces
 {
     using PacketCallback = TracedCallback<uint32_t, const PacketDescriptor&, int64_t>;
@@ -59,8 +60,8 @@ struct PacketTraces
     TracedCallback<uint32_t, uint8_t, bool, int64_t> paused; //!< a priority of the port, or no longer
 };
 
-/// splitmix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014): the same
-/// sequence on every machine.
+/// splitmix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014): the
+/// same sequence on every machine.
 class PacketRandom
 {
   public:

@@ -111,27 +111,24 @@ PacketFabric::GetTypeId()
                           "How the ports of a switch share its memory.",
                           EnumValue(PER_PORT),
                           MakeEnumAccessor(&PacketFabric::m_sharing),
-                          MakeEnumChecker(PER_PORT,
-                                          "PerPort",
-                                          SHARED,
-                                          "Shared",
-                                          DYNAMIC,
-                                          "Dynamic"))
+                          MakeEnumChecker(PER_PORT, "PerPort", SHARED, "Shared", DYNAMIC, "Dynamic"))
             .AddAttribute("DynamicShare",
                           "Of the free memory that one queue may hold, with dynamic sharing.",
                           DoubleValue(1),
                           MakeDoubleAccessor(&PacketFabric::m_dynamicShare),
                           MakeDoubleChecker<double>(1.0 / 1024, 1024))
-            .AddAttribute("MarkFrom",
-                          "Bytes waiting behind a packet from which on it may be marked; the greatest: never.",
-                          UintegerValue(std::numeric_limits<uint64_t>::max()),
-                          MakeUintegerAccessor(&PacketFabric::m_markFrom),
-                          MakeUintegerChecker<uint64_t>())
-            .AddAttribute("MarkTo",
-                          "Bytes waiting behind a packet beyond which it is marked; less than MarkFrom: as that.",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&PacketFabric::m_markTo),
-                          MakeUintegerChecker<uint64_t>())
+            .AddAttribute(
+                "MarkFrom",
+                "Bytes waiting behind a packet from which on it may be marked; the greatest: never.",
+                UintegerValue(std::numeric_limits<uint64_t>::max()),
+                MakeUintegerAccessor(&PacketFabric::m_markFrom),
+                MakeUintegerChecker<uint64_t>())
+            .AddAttribute(
+                "MarkTo",
+                "Bytes waiting behind a packet beyond which it is marked; less than MarkFrom: as that.",
+                UintegerValue(0),
+                MakeUintegerAccessor(&PacketFabric::m_markTo),
+                MakeUintegerChecker<uint64_t>())
             .AddAttribute("MarkProbability",
                           "With which a packet is marked that leaves MarkTo bytes behind.",
                           DoubleValue(1),
@@ -151,12 +148,7 @@ PacketFabric::GetTypeId()
                           "What keeps nodes from sending what the next has no room for.",
                           EnumValue(NO_FLOW_CONTROL),
                           MakeEnumAccessor(&PacketFabric::m_flowControl),
-                          MakeEnumChecker(NO_FLOW_CONTROL,
-                                          "None",
-                                          PAUSE,
-                                          "Pause",
-                                          CREDIT,
-                                          "Credit"))
+                          MakeEnumChecker(NO_FLOW_CONTROL, "None", PAUSE, "Pause", CREDIT, "Credit"))
             .AddAttribute("PauseAbove",
                           "Bytes held of a link's priority beyond which it is paused; 0: from the memory.",
                           UintegerValue(0),
@@ -228,8 +220,8 @@ PacketFabric::AddSwitch(uint64_t memory)
 uint32_t
 PacketFabric::AddPort(uint32_t from, uint32_t to, uint64_t bitsPerSecond, int64_t latency, uint64_t limit)
 {
-    m_ports.push_back(
-        Ptr<PacketPort>(new PacketPort(m_context, m_nodes[from], m_nodes[to], bitsPerSecond, latency), false));
+    m_ports.push_back(Ptr<PacketPort>(
+        new PacketPort(m_context, m_nodes[from], m_nodes[to], bitsPerSecond, latency), false));
     m_portFacts.push_back({limit, PACKET_NONE});
     return GetPortCount() - 1;
 }
@@ -283,12 +275,12 @@ PacketFabric::InstallQueue(PacketPort& port, std::vector<PacketMemory*>& memorie
 {
     if (m_markFrom != std::numeric_limits<uint64_t>::max())
     {
-        port.SetMarking({m_markFrom, std::max(m_markFrom, m_markTo), m_markProbability});
+        port.GetQueue().SetMarking({m_markFrom, std::max(m_markFrom, m_markTo), m_markProbability});
     }
     if (m_trimmedSize > 0)
     {
-        port.SetTrimming(m_trimmedSize);
-        port.SetLimit(m_trimAbove);
+        port.GetQueue().SetTrimming(m_trimmedSize);
+        port.GetQueue().SetLimit(m_trimAbove);
         return;
     }
     if (m_flowControl != NO_FLOW_CONTROL)
@@ -300,11 +292,11 @@ PacketFabric::InstallQueue(PacketPort& port, std::vector<PacketMemory*>& memorie
     const uint64_t memory = m_nodeFacts[number].memory;
     if (limit > 0)
     {
-        port.SetLimit(limit);
+        port.GetQueue().SetLimit(limit);
     }
     else if (memory > 0 && m_sharing == PER_PORT)
     {
-        port.SetLimit(memory / port.GetFrom().GetPorts().size());
+        port.GetQueue().SetLimit(memory / port.GetFrom().GetPorts().size());
     }
     else if (memory > 0)
     {
@@ -364,7 +356,8 @@ PacketFabric::InstallFlowControl(PacketPort& port)
         const uint64_t room = GetIngressRoom(number);
         NS_ASSERT_MSG(m_pauseAbove > 0 || room > headroom, "a switch that pauses has room until it works");
         parameters.pauseAbove = m_pauseAbove > 0 ? m_pauseAbove : room - headroom;
-        parameters.resumeBelow = parameters.pauseAbove - std::min<uint64_t>(parameters.pauseAbove, 2 * m_largestPacket);
+        parameters.resumeBelow =
+            parameters.pauseAbove - std::min<uint64_t>(parameters.pauseAbove, 2 * m_largestPacket);
         parameters.room = parameters.pauseAbove + headroom;
         parameters.frame = m_pauseFrame;
     }
@@ -380,7 +373,8 @@ PacketFabric::GetWaitedFor(const PacketPort& port) const
     {
         return waitedFor;
     }
-    const uint32_t blocked = control->UsesCredits() ? (control->IsStarved() ? ~0U : 0U) : control->GetPaused();
+    const uint32_t blocked =
+        control->UsesCredits() ? (control->IsStarved() ? ~0U : 0U) : control->GetPaused();
     for (uint8_t priority = 0; priority < PACKET_PRIORITIES; ++priority)
     {
         if ((port.GetWaitingPriorities() & blocked & 1U << priority) == 0)
@@ -389,7 +383,7 @@ PacketFabric::GetWaitedFor(const PacketPort& port) const
         }
         for (const PacketPort* next : port.GetTo().GetPorts())
         {
-            const std::vector<uint32_t> ingress = next->GetIngressOf(priority);
+            const std::vector<uint32_t> ingress = next->GetQueue().GetIngressOf(priority);
             if (std::find(ingress.begin(), ingress.end(), port.GetNumber()) != ingress.end())
             {
                 waitedFor.push_back(next->GetNumber());

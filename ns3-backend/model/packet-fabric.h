@@ -18,18 +18,19 @@ namespace ns3
 /**
  * Hosts, switches, and the links between them, packet by packet.
  *
- * Add nodes and ports, pair the two directions of each cable, then Install, which gives the ports of switches what
- * the attributes say; attributes set later have no effect. Hosts are made of the same parts but mark, trim and drop
- * nothing: they have memory for all that passes through them.
+ * Add nodes and ports, pair the two directions of each cable, then Install, which gives the ports of switches
+ * what the attributes say; attributes set later have no effect. Hosts are made of the same parts but mark,
+ * trim and drop nothing: they have memory for all that passes through them.
  *
- * Memory of a switch. `PER_PORT`: an even share for each port. `SHARED`: whoever comes first. `DYNAMIC`: PacketMemory's
- * threshold. A port with a limit of its own draws on that alone. 0 bytes: no limit.
+ * Memory of a switch. `PER_PORT`: an even share for each port. `SHARED`: whoever comes first. `DYNAMIC`:
+ * PacketMemory's threshold. A port with a limit of its own draws on that alone. 0 bytes: no limit.
  *
- * Flow control. `PAUSE`: every switch pauses the links into it, at `PauseAbove` bytes held in a priority. Where that is 0
- * each link has an even share of the memory, or of its ports' own limits, over links and `Priorities`, and the pause
- * comes a headroom below it (PacketFlowControl), the end of it two packets below the pause (Zhu et al., SIGCOMM 2015,
- * section 4). The packets a switch holds are then bounded by what comes in, so its ports drop nothing. `CREDIT`: every
- * node grants each link into it `CreditRoom` bytes in each priority.
+ * Flow control. `PAUSE`: every switch pauses the links into it, at `PauseAbove` bytes held in a priority.
+ * Where that is 0 each link has an even share of the memory, or of its ports' own limits, over links and
+ * `Priorities`, and the pause comes a headroom below it (PacketFlowControl), the end of it two packets below
+ * the pause (Zhu et al., SIGCOMM 2015, section 4). The packets a switch holds are then bounded by what comes
+ * in, so its ports drop nothing. `CREDIT`: every node grants each link into it `CreditRoom` bytes in each
+ * priority.
  */
 class PacketFabric : public Object
 {
@@ -53,7 +54,8 @@ class PacketFabric : public Object
     /// \returns the number of the new node: nodes are numbered from 0.
     uint32_t AddHost();
     uint32_t AddSwitch(uint64_t memory);
-    /// One direction of a cable, numbered from 0. \param limit of the queue before it in bytes; 0: none of its own
+    /// One direction of a cable, numbered from 0. \param limit of the queue before it in bytes; 0: none of
+    /// its own
     uint32_t AddPort(uint32_t from, uint32_t to, uint64_t bitsPerSecond, int64_t latency, uint64_t limit);
     /// Two ports are the directions of one cable.
     void Pair(uint32_t port, uint32_t reverse);
@@ -67,8 +69,8 @@ class PacketFabric : public Object
     /// Bytes that a switch can hold of what comes over a link, in each priority; 0: no limit.
     uint64_t GetIngressRoom(uint32_t port) const;
 
-    /// Ports each of which waits for the next one, and the last for the first: a circle of pauses or credits that
-    /// nothing will ever open. Empty if there is none.
+    /// Ports each of which waits for the next one, and the last for the first: a circle of pauses or credits
+    /// that nothing will ever open. Empty if there is none.
     std::vector<uint32_t> FindDeadlock() const;
 
     PacketContext& GetContext();

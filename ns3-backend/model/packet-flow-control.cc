@@ -13,11 +13,8 @@ namespace ns3
 {
 
 uint64_t
-PacketFlowControl::GetHeadroom(uint64_t bitsPerSecond,
-                               uint64_t bitsPerSecondBack,
-                               int64_t latency,
-                               uint32_t largest,
-                               uint64_t frames)
+PacketFlowControl::GetHeadroom(
+    uint64_t bitsPerSecond, uint64_t bitsPerSecondBack, int64_t latency, uint32_t largest, uint64_t frames)
 {
     using Wide = unsigned __int128;
     constexpr Wide BIT_PICOSECONDS = 8'000'000'000'000; // in a byte, at 1 bit/s
@@ -26,6 +23,14 @@ PacketFlowControl::GetHeadroom(uint64_t bitsPerSecond,
     return static_cast<uint64_t>((underWay + BIT_PICOSECONDS - 1) / BIT_PICOSECONDS +
                                  (before + bitsPerSecondBack - 1) / bitsPerSecondBack) +
            2 * uint64_t{largest};
+}
+
+PacketFlowControl*
+PacketFlowControl::Before(const PacketContext& context, const PacketDescriptor& packet)
+{
+    return context.hasFlowControl && packet.ingress != PACKET_NONE && packet.IsData()
+               ? context.ports[packet.ingress]->GetFlowControl()
+               : nullptr;
 }
 
 PacketFlowControl::PacketFlowControl(const Parameters& parameters, PacketPort& port, PacketPort& reverse)
@@ -67,10 +72,10 @@ PacketFlowControl::Release(uint8_t priority, uint32_t bytes, int64_t when, bool 
     if (UsesCredits())
     {
         const int64_t back = when + m_reverse.GetLatency();
-        const auto later = std::upper_bound(m_returned.begin(),
-                                            m_returned.end(),
-                                            back,
-                                            [](int64_t time, const Returned& other) { return time < other.when; });
+        const auto later = std::upper_bound(
+            m_returned.begin(), m_returned.end(), back, [](int64_t time, const Returned& other) {
+                return time < other.when;
+            });
         m_returned.insert(later, {back, bytes, priority});
         if (m_isStarved)
         {
@@ -140,11 +145,8 @@ PacketFlowControl::Ask(uint8_t priority, bool pause)
 {
     const int64_t now = Simulator::Now().GetTimeStep();
     const int64_t arrival = m_reverse.Interject(m_parameters.frame, now);
-    Simulator::Schedule(TimeStep(static_cast<uint64_t>(arrival - now)),
-                        &PacketFlowControl::Pause,
-                        this,
-                        priority,
-                        pause);
+    Simulator::Schedule(
+        TimeStep(static_cast<uint64_t>(arrival - now)), &PacketFlowControl::Pause, this, priority, pause);
 }
 
 void

@@ -2,6 +2,7 @@
 #ifndef PACKET_FLOW_CONTROL_H
 #define PACKET_FLOW_CONTROL_H
 
+#include "packet-context.h"
 #include "packet-offers.h"
 
 #include <array>
@@ -17,23 +18,24 @@ class PacketPort;
  * Flow control of one link: the node at its far end has so much room for the data that comes over it, in each
  * priority, and stops the near end before it is full. Control packets have room of their own without limit.
  *
- * Pauses (priority flow control, IEEE 802.1Qbb, in IEEE 802.1Q-2018 clause 36). The far end counts the bytes that
- * wait in it and came over the link. When they exceed `pauseAbove` it sends a frame back, before everything else
- * that goes that way, and another one when they have fallen to `resumeBelow`. Until the first has arrived data keeps
- * coming, which takes room above `pauseAbove`: with n the largest packet, p priorities, f the frame, L the latencies of
- * both ways and R the rate, at most
+ * Pauses (priority flow control, IEEE 802.1Qbb, in IEEE 802.1Q-2018 clause 36). The far end counts the bytes
+ * that wait in it and came over the link. When they exceed `pauseAbove` it sends a frame back, before
+ * everything else that goes that way, and another one when they have fallen to `resumeBelow`. Until the first
+ * has arrived data keeps coming, which takes room above `pauseAbove`: with n the largest packet, p
+ * priorities, f the frame, L the latencies of both ways and R the rate, at most
  *
  *     headroom = R·L + 3n + p·f
  *
- * (the packet that was one too many, one that the frame waits for, the frames of the other priorities and its own, both
- * latencies, a packet just begun). With that much room nothing is ever dropped.
+ * (the packet that was one too many, one that the frame waits for, the frames of the other priorities and its
+ * own, both latencies, a packet just begun). With that much room nothing is ever dropped.
  *
- * Credits (Agarwal et al., "GARNET: a detailed on-chip network model inside a full-system simulator", ISPASS 2009,
- * section III): the near end may send as long as the room it knows of lasts. What a packet took is free again when
- * it begins to leave the far end, and known to the near end one latency of the way back later, on wires of its own.
+ * Credits (Agarwal et al., "GARNET: a detailed on-chip network model inside a full-system simulator", ISPASS
+ * 2009, section III): the near end may send as long as the room it knows of lasts. What a packet took is free
+ * again when it begins to leave the far end, and known to the near end one latency of the way back later, on
+ * wires of its own.
  *
- * Ports find out late what left them (PacketPort). While the far end has asked for a pause, or the near end waits
- * for credits, the node at the far end is watched: its ports look at every start.
+ * Ports find out late what left them (PacketPort). While the far end has asked for a pause, or the near end
+ * waits for credits, the node at the far end is watched: its ports look at every start.
  */
 class PacketFlowControl
 {
@@ -54,15 +56,21 @@ class PacketFlowControl
         uint32_t largest{0};     //!< packet
     };
 
-    /// Bytes that may come after a pause was decided on, by the formula above; the frames, and the packet they wait for,
-    /// take their time at the rate of the way back. \param latency of both ways, ps \param frames p·f, bytes
+    /// Bytes that may come after a pause was decided on, by the formula above; the frames, and the packet
+    /// they wait for, take their time at the rate of the way back.
+    /// \param latency of both ways, ps
+    /// \param frames p·f, bytes
     static uint64_t GetHeadroom(uint64_t bitsPerSecond,
                                 uint64_t bitsPerSecondBack,
                                 int64_t latency,
                                 uint32_t largest,
                                 uint64_t frames);
 
-    /// \param port whose link it is \param reverse the way back
+    /// Of the link that a packet came over, or null: control is not subject to it.
+    static PacketFlowControl* Before(const PacketContext& context, const PacketDescriptor& packet);
+
+    /// \param port whose link it is
+    /// \param reverse the way back
     PacketFlowControl(const Parameters& parameters, PacketPort& port, PacketPort& reverse);
 
     /// A packet waits in the far end as of `now`. \returns whether there is room.

@@ -13,7 +13,8 @@ PacketMemory::HasRoom(uint64_t waiting, uint32_t bytes) const
     {
         return false;
     }
-    return m_share <= 0 || static_cast<double>(waiting + bytes) <= m_share * static_cast<double>(m_capacity - m_used);
+    return m_share <= 0 ||
+           static_cast<double>(waiting + bytes) <= m_share * static_cast<double>(m_capacity - m_used);
 }
 
 bool

@@ -41,8 +41,7 @@ PacketNode::Receive(uint32_t packet)
         Forward(packet);
         return;
     }
-    PacketFlowControl* flowControl = m_context.ports[descriptor.ingress]->GetFlowControl();
-    if (flowControl != nullptr && descriptor.IsData())
+    if (PacketFlowControl* flowControl = PacketFlowControl::Before(m_context, descriptor))
     {
         flowControl->Release(descriptor.priority, descriptor.bytes, descriptor.arrival, false);
     }

@@ -29,8 +29,9 @@ class PacketSink
 
 /**
  * A host or a switch: a packet for itself goes to the sink, any other is at once in the queue of the port it
- * leaves by. It has arrived whole before (store and forward) or with its header (cut-through); forwarding itself
- * takes no time, which belongs to the latency of the link. Hosts forward too, as those of a torus must.
+ * leaves by. It has arrived whole before (store and forward) or with its header (cut-through); forwarding
+ * itself takes no time, which belongs to the latency of the link. Hosts forward too, as those of a torus
+ * must.
  */
 class PacketNode
 {

@@ -13,27 +13,14 @@
 namespace ns3
 {
 
-namespace
-{
-
-constexpr uint32_t
-Bit(uint8_t lane)
-{
-    return 1U << lane;
-}
-
-} // namespace
-
-PacketPort::PacketPort(PacketContext& context,
-                       PacketNode& from,
-                       PacketNode& to,
-                       uint64_t bitsPerSecond,
-                       int64_t latency)
+PacketPort::PacketPort(
+    PacketContext& context, PacketNode& from, PacketNode& to, uint64_t bitsPerSecond, int64_t latency)
     : m_context(context),
       m_to(to),
       m_from(from),
       m_number(static_cast<uint32_t>(context.ports.size())),
       m_latency(latency),
+      m_queue(context, m_number),
       m_bitsPerSecond(bitsPerSecond)
 {
     NS_ASSERT_MSG(bitsPerSecond > 0 && latency >= 0, "a link carries something, and not into the past");
@@ -42,16 +29,22 @@ PacketPort::PacketPort(PacketContext& context,
 }
 
 void
-PacketPort::SetLimit(uint64_t limit)
-{
-    m_limit = limit;
-}
-
-void
 PacketPort::SetMemory(PacketMemory* memory)
 {
-    m_memory = memory;
+    m_queue.SetMemory(memory);
     memory->AddPort(this);
+}
+
+PacketQueue&
+PacketPort::GetQueue()
+{
+    return m_queue;
+}
+
+const PacketQueue&
+PacketPort::GetQueue() const
+{
+    return m_queue;
 }
 
 void
@@ -59,20 +52,6 @@ PacketPort::SetSource(PacketSource* source)
 {
     m_source = source;
     m_offers = std::make_unique<PacketOffers>();
-}
-
-void
-PacketPort::SetMarking(const Marking& marking)
-{
-    NS_ASSERT_MSG(marking.from <= marking.to, "marking gets no rarer as the queue grows");
-    m_marking = marking;
-    m_marks = true;
-}
-
-void
-PacketPort::SetTrimming(uint32_t header)
-{
-    m_trimmedBytes = header;
 }
 
 void
@@ -125,26 +104,6 @@ PacketPort::GetLatency() const
     return m_latency;
 }
 
-uint64_t
-PacketPort::GetWaitingBytes() const
-{
-    return m_waiting;
-}
-
-const PacketPort::Counters&
-PacketPort::GetCounters() const
-{
-    return m_counters;
-}
-
-double
-PacketPort::GetMeanWaitingBytes(int64_t now) const
-{
-    const int64_t since = std::max<int64_t>(0, now - m_countedUntil);
-    const auto area = static_cast<double>(m_area) + static_cast<double>(m_waiting) * static_cast<double>(since);
-    return now > 0 ? area / static_cast<double>(now) : 0;
-}
-
 PacketFlowControl*
 PacketPort::GetFlowControl() const
 {
@@ -154,175 +113,18 @@ PacketPort::GetFlowControl() const
 uint32_t
 PacketPort::GetWaitingPriorities() const
 {
-    return GetLanes() & (Bit(CONTROL) - 1);
-}
-
-std::vector<uint32_t>
-PacketPort::GetIngressOf(uint8_t priority) const
-{
-    std::vector<uint32_t> ports;
-    for (uint32_t packet = m_lists[priority].head; packet != PACKET_NONE;
-         packet = m_context.packets[packet].next)
-    {
-        ports.push_back(m_context.packets[packet].ingress);
-    }
-    return ports;
-}
-
-void
-PacketPort::CountWaiting(int64_t when)
-{
-    m_area += static_cast<unsigned __int128>(m_waiting) * static_cast<uint64_t>(when - m_countedUntil);
-    m_countedUntil = when;
-}
-
-PacketFlowControl*
-PacketPort::FlowControlBefore(const PacketDescriptor& packet) const
-{
-    return m_context.hasFlowControl && packet.ingress != PACKET_NONE && packet.IsData()
-               ? m_context.ports[packet.ingress]->m_flowControl.get()
-               : nullptr;
-}
-
-void
-PacketPort::Wait(uint32_t packet, int64_t now)
-{
-    const PacketDescriptor& descriptor = m_context.packets[packet];
-    const uint8_t lane = LaneOf(descriptor);
-    CountWaiting(now);
-    m_waiting += descriptor.bytes;
-    m_waitingOf[lane] += descriptor.bytes;
-    m_counters.peakBytes = std::max(m_counters.peakBytes, m_waiting);
-    if (m_memory != nullptr)
-    {
-        m_memory->Take(descriptor.bytes);
-    }
-    Append(m_lists[lane], packet);
-    m_lanes |= Bit(lane);
-    m_context.traces.enqueued(m_number, descriptor, now);
-}
-
-uint32_t
-PacketPort::Leave(uint8_t lane, int64_t when)
-{
-    List& list = m_lists[lane];
-    const uint32_t packet = TakeFirst(list);
-    if (list.head == PACKET_NONE)
-    {
-        m_lanes &= ~Bit(lane);
-    }
-    const PacketDescriptor& descriptor = m_context.packets[packet];
-    CountWaiting(when);
-    m_waiting -= descriptor.bytes;
-    m_waitingOf[lane] -= descriptor.bytes;
-    if (m_memory != nullptr)
-    {
-        m_memory->Give(descriptor.bytes);
-    }
-    if (m_marks && lane != CONTROL)
-    {
-        Mark(packet, m_waitingOf[lane], when);
-    }
-    if (PacketFlowControl* before = FlowControlBefore(descriptor))
-    {
-        before->Release(descriptor.priority, descriptor.bytes, when, true);
-    }
-    return packet;
-}
-
-void
-PacketPort::Mark(uint32_t packet, uint64_t waiting, int64_t when)
-{
-    if (waiting <= m_marking.from)
-    {
-        return;
-    }
-    if (waiting <= m_marking.to)
-    {
-        const double share = static_cast<double>(waiting - m_marking.from) /
-                             static_cast<double>(m_marking.to - m_marking.from);
-        if (m_context.random.NextFraction() >= share * m_marking.probability)
-        {
-            return;
-        }
-    }
-    PacketDescriptor& descriptor = m_context.packets[packet];
-    descriptor.flags |= PacketDescriptor::MARKED;
-    ++m_counters.marks;
-    m_context.traces.marked(m_number, descriptor, when);
-}
-
-bool
-PacketPort::HasRoom(const PacketDescriptor& packet, int64_t now)
-{
-    // Trimmed headers have a queue, and a limit, of their own.
-    const uint64_t control = m_waitingOf[CONTROL];
-    const uint64_t waiting = m_trimmedBytes == 0 ? m_waiting : packet.IsData() ? m_waiting - control : control;
-    if (m_limit > 0 && waiting + packet.bytes > m_limit)
-    {
-        return false;
-    }
-    return m_memory == nullptr || m_memory->Admits(m_waiting, packet.bytes, now);
-}
-
-void
-PacketPort::Trim(uint32_t packet, int64_t now)
-{
-    PacketDescriptor& descriptor = m_context.packets[packet];
-    if (PacketFlowControl* before = FlowControlBefore(descriptor))
-    {
-        before->Release(descriptor.priority, descriptor.bytes, now, false);
-    }
-    descriptor.bytes = m_trimmedBytes;
-    descriptor.flags |= PacketDescriptor::TRIMMED;
-    descriptor.tail = descriptor.arrival;
-    ++m_counters.trims;
-    m_context.traces.trimmed(m_number, descriptor, now);
-}
-
-bool
-PacketPort::MakeRoom(uint32_t packet, int64_t now)
-{
-    PacketDescriptor& arrival = m_context.packets[packet];
-    if (HasRoom(arrival, now))
-    {
-        return true;
-    }
-    if (m_trimmedBytes == 0 || !arrival.IsData() || arrival.bytes <= m_trimmedBytes)
-    {
-        return false;
-    }
-    const uint8_t lane = arrival.priority;
-    const uint32_t last = m_lists[lane].tail;
-    if ((m_lanes & Bit(lane)) != 0 && (m_context.random.Next() & 1) != 0 &&
-        m_context.packets[last].bytes >= arrival.bytes)
-    {
-        // The arrival takes the place of the last in the queue, under its number.
-        CountWaiting(now);
-        const uint32_t less = m_context.packets[last].bytes - arrival.bytes;
-        m_waiting -= less;
-        m_waitingOf[lane] -= less;
-        if (m_memory != nullptr)
-        {
-            m_memory->Give(less);
-        }
-        std::swap(arrival, m_context.packets[last]);
-        m_context.packets[last].next = PACKET_NONE;
-        arrival.arrival = now;
-    }
-    Trim(packet, now);
-    return HasRoom(arrival, now);
+    return GetLanes() & (PacketQueue::BitOf(CONTROL) - 1);
 }
 
 void
 PacketPort::Refuse(uint32_t packet, int64_t now)
 {
     const PacketDescriptor& descriptor = m_context.packets[packet];
-    if (PacketFlowControl* before = FlowControlBefore(descriptor))
+    if (PacketFlowControl* before = PacketFlowControl::Before(m_context, descriptor))
     {
         before->Release(descriptor.priority, descriptor.bytes, now, false);
     }
-    ++m_counters.drops;
+    ++m_queue.GetCounters().drops;
     m_context.Drop(m_number, packet, now);
 }
 
@@ -335,14 +137,14 @@ PacketPort::Enqueue(uint32_t packet)
     if (m_freeAt <= now && m_isUp)
     {
         // Idle: where nothing waits for the same the packet does not either.
-        const uint8_t lane = LaneOf(descriptor);
+        const uint8_t lane = PacketQueue::LaneOf(descriptor);
         const bool isOpen = m_flowControl == nullptr || lane == CONTROL ||
                             (m_flowControl->UsesCredits()
                                  ? m_flowControl->GetCreditTime(lane, descriptor.bytes, now) <= now
-                                 : (m_flowControl->GetOpenPriorities() & Bit(lane)) != 0);
-        if (isOpen && (m_lanes & Bit(lane)) == 0)
+                                 : (m_flowControl->GetOpenPriorities() & PacketQueue::BitOf(lane)) != 0);
+        if (isOpen && (m_queue.GetLanes() & PacketQueue::BitOf(lane)) == 0)
         {
-            if (PacketFlowControl* before = FlowControlBefore(descriptor))
+            if (PacketFlowControl* before = PacketFlowControl::Before(m_context, descriptor))
             {
                 before->Release(descriptor.priority, descriptor.bytes, now, false);
             }
@@ -350,12 +152,12 @@ PacketPort::Enqueue(uint32_t packet)
             return;
         }
     }
-    if ((m_limit > 0 || m_memory != nullptr) && !MakeRoom(packet, now))
+    if (!m_queue.Admit(packet, now))
     {
         Refuse(packet, now);
         return;
     }
-    if (PacketFlowControl* before = FlowControlBefore(descriptor))
+    if (PacketFlowControl* before = PacketFlowControl::Before(m_context, descriptor))
     {
         if (!before->Hold(descriptor.priority, descriptor.bytes, now))
         {
@@ -363,8 +165,8 @@ PacketPort::Enqueue(uint32_t packet)
             return;
         }
     }
-    Wait(packet, now);
-    if (m_underWay.head == PACKET_NONE || m_from.IsWatched())
+    m_queue.Wait(packet, now);
+    if (m_underWay.IsEmpty() || m_from.IsWatched())
     {
         Advance(now);
         Wake(now);
@@ -385,16 +187,16 @@ PacketPort::Offer(uint64_t offer, uint8_t priority, int64_t from)
 uint32_t
 PacketPort::GetLanes() const
 {
-    return m_offers == nullptr ? m_lanes : m_lanes | m_offers->GetMask();
+    return m_offers == nullptr ? m_queue.GetLanes() : m_queue.GetLanes() | m_offers->GetMask();
 }
 
 uint32_t
 PacketPort::GetCreditNeed(uint8_t lane) const
 {
     // How large a packet the source will make is not known before.
-    return m_offers != nullptr && (m_offers->GetMask() & Bit(lane)) != 0
+    return m_offers != nullptr && (m_offers->GetMask() & PacketQueue::BitOf(lane)) != 0
                ? m_flowControl->GetLargestPacket()
-               : m_context.packets[m_lists[lane].head].bytes;
+               : m_queue.GetFirstBytes(lane);
 }
 
 uint32_t
@@ -411,9 +213,10 @@ PacketPort::GetOpenLanes(int64_t start) const
     }
     for (uint8_t lane = 0; lane < CONTROL; ++lane)
     {
-        if ((lanes & Bit(lane)) != 0 && m_flowControl->GetCreditTime(lane, GetCreditNeed(lane), start) > start)
+        if ((lanes & PacketQueue::BitOf(lane)) != 0 &&
+            m_flowControl->GetCreditTime(lane, GetCreditNeed(lane), start) > start)
         {
-            lanes &= ~Bit(lane);
+            lanes &= ~PacketQueue::BitOf(lane);
         }
     }
     return lanes;
@@ -432,7 +235,7 @@ PacketPort::GetLaterStart(int64_t start) const
         const uint32_t lanes = GetLanes();
         for (uint8_t lane = 0; lane < CONTROL; ++lane)
         {
-            if ((lanes & Bit(lane)) != 0)
+            if ((lanes & PacketQueue::BitOf(lane)) != 0)
             {
                 later = std::min(later, m_flowControl->GetCreditTime(lane, GetCreditNeed(lane), start));
             }
@@ -444,12 +247,12 @@ PacketPort::GetLaterStart(int64_t start) const
 uint8_t
 PacketPort::PickLane(uint32_t lanes)
 {
-    if ((lanes & Bit(CONTROL)) != 0)
+    if ((lanes & PacketQueue::BitOf(CONTROL)) != 0)
     {
-        const uint32_t data = lanes & (Bit(CONTROL) - 1);
-        if (m_trimmedBytes == 0 || data == 0 || m_headersInTurn < HEADERS_PER_DATA)
+        const uint32_t data = lanes & (PacketQueue::BitOf(CONTROL) - 1);
+        if (!m_queue.Trims() || data == 0 || m_headersInTurn < HEADERS_PER_DATA)
         {
-            m_headersInTurn += data != 0 ? m_context.packets[m_lists[CONTROL].head].bytes : 0;
+            m_headersInTurn += data != 0 ? m_queue.GetFirstBytes(CONTROL) : 0;
             return CONTROL;
         }
         lanes = data;
@@ -471,8 +274,8 @@ PacketPort::Next(int64_t& start, int64_t now)
         if (lanes == 0)
         {
             int64_t later = GetLaterStart(start);
-            const bool starves = later == NEVER && m_flowControl != nullptr && m_flowControl->UsesCredits() &&
-                                 GetLanes() != 0;
+            const bool starves =
+                later == NEVER && m_flowControl != nullptr && m_flowControl->UsesCredits() && GetLanes() != 0;
             if (starves)
             {
                 m_to.Settle(now);
@@ -490,8 +293,9 @@ PacketPort::Next(int64_t& start, int64_t now)
             continue;
         }
         const uint8_t lane = PickLane(lanes);
-        const bool hasOwn = m_offers != nullptr && lane != CONTROL && (m_offers->GetMask() & Bit(lane)) != 0;
-        const bool hasQueued = (m_lanes & Bit(lane)) != 0;
+        const bool hasOwn =
+            m_offers != nullptr && lane != CONTROL && (m_offers->GetMask() & PacketQueue::BitOf(lane)) != 0;
+        const bool hasQueued = (m_queue.GetLanes() & PacketQueue::BitOf(lane)) != 0;
         if (hasOwn && (m_ownTurn || !hasQueued))
         {
             m_ownTurn = false;
@@ -503,7 +307,7 @@ PacketPort::Next(int64_t& start, int64_t now)
             continue;
         }
         m_ownTurn = m_ownTurn || lane != CONTROL;
-        return Leave(lane, start);
+        return m_queue.Leave(lane, start);
     }
 }
 
@@ -568,7 +372,8 @@ PacketPort::Note(PacketDescriptor& packet, int64_t start)
     PacketTelemetry& telemetry = m_context.telemetry[packet.telemetry];
     if (telemetry.hops < PacketTelemetry::MOST_HOPS)
     {
-        telemetry.hop[telemetry.hops++] = {start, m_waiting, m_counters.carriedBytes, m_bitsPerSecond};
+        telemetry.hop[telemetry.hops++] = {
+            start, m_queue.GetWaitingBytes(), m_queue.GetCounters().carriedBytes, m_bitsPerSecond};
     }
 }
 
@@ -579,8 +384,8 @@ PacketPort::Transmit(uint32_t packet, int64_t start, int64_t now)
     const uint32_t bytes = descriptor.bytes;
     m_freeAt = std::max(start + Serialization(bytes), descriptor.tail);
     descriptor.tail = m_freeAt + m_latency;
-    descriptor.arrival = m_header > 0 && m_header < bytes ? start + m_headerSerialization + m_latency
-                                                          : descriptor.tail;
+    descriptor.arrival =
+        m_header > 0 && m_header < bytes ? start + m_headerSerialization + m_latency : descriptor.tail;
     descriptor.ingress = m_number;
     if (descriptor.IsData())
     {
@@ -592,10 +397,10 @@ PacketPort::Transmit(uint32_t packet, int64_t start, int64_t now)
         {
             m_flowControl->TakeCredits(descriptor.priority, bytes, start);
         }
-        ++m_counters.dataPackets;
+        ++m_queue.GetCounters().dataPackets;
         m_service.Charge(descriptor.priority, bytes);
     }
-    m_counters.carriedBytes += bytes;
+    m_queue.GetCounters().carriedBytes += bytes;
     m_context.traces.started(m_number, descriptor, start);
     if (m_context.faults != nullptr)
     {
@@ -606,8 +411,8 @@ PacketPort::Transmit(uint32_t packet, int64_t start, int64_t now)
             return;
         }
     }
-    const bool isFirst = m_underWay.head == PACKET_NONE;
-    Append(m_underWay, packet);
+    const bool isFirst = m_underWay.IsEmpty();
+    m_underWay.Append(m_context.packets, packet);
     if (isFirst)
     {
         Wake(now);
@@ -625,7 +430,7 @@ PacketPort::Delay(uint32_t packet, int64_t by, int64_t now)
         {
             m_flowControl->Release(descriptor.priority, descriptor.bytes, descriptor.arrival, false);
         }
-        ++m_counters.drops;
+        ++m_queue.GetCounters().drops;
         m_context.Drop(m_number, packet, descriptor.arrival);
     }
     else
@@ -641,8 +446,7 @@ PacketPort::Delay(uint32_t packet, int64_t by, int64_t now)
 int64_t
 PacketPort::GetNextTime() const
 {
-    const int64_t arrival =
-        m_underWay.head == PACKET_NONE ? NEVER : m_context.packets[m_underWay.head].arrival;
+    const int64_t arrival = m_underWay.IsEmpty() ? NEVER : m_context.packets[m_underWay.GetFirst()].arrival;
     if ((arrival != NEVER && !m_from.IsWatched()) || !m_isUp)
     {
         return arrival;
@@ -663,9 +467,8 @@ PacketPort::Wake(int64_t now)
     m_pendingAt = std::max(now, next);
     // The port is the event, and nobody asks for an identifier of it: that saves ns-3 making one.
     Ref();
-    Simulator::GetImplementation()->ScheduleWithContext(Simulator::NO_CONTEXT,
-                                                        TimeStep(static_cast<uint64_t>(m_pendingAt - now)),
-                                                        this);
+    Simulator::GetImplementation()->ScheduleWithContext(
+        Simulator::NO_CONTEXT, TimeStep(static_cast<uint64_t>(m_pendingAt - now)), this);
 }
 
 void
@@ -678,9 +481,9 @@ PacketPort::Notify()
         m_pendingLater = NEVER;
     }
     uint32_t packet = PACKET_NONE;
-    if (m_underWay.head != PACKET_NONE && m_context.packets[m_underWay.head].arrival == now)
+    if (!m_underWay.IsEmpty() && m_context.packets[m_underWay.GetFirst()].arrival == now)
     {
-        packet = TakeFirst(m_underWay);
+        packet = m_underWay.TakeFirst(m_context.packets);
     }
     Advance(now);
     Wake(now);
@@ -708,7 +511,7 @@ PacketPort::Interject(uint32_t bytes, int64_t now)
 {
     Advance(now);
     m_freeAt = std::max(m_freeAt, now) + ComputeSerialization(bytes);
-    m_counters.carriedBytes += bytes;
+    m_queue.GetCounters().carriedBytes += bytes;
     Wake(now);
     return m_freeAt + m_latency;
 }
@@ -726,9 +529,9 @@ PacketPort::SetUp(bool isUp)
         Wake(now);
         return;
     }
-    while (m_underWay.head != PACKET_NONE)
+    while (!m_underWay.IsEmpty())
     {
-        Delay(TakeFirst(m_underWay), PacketFaults::LOST, now);
+        Delay(m_underWay.TakeFirst(m_context.packets), PacketFaults::LOST, now);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "packet-flow-control.h"
 #include "packet-memory.h"
 #include "packet-offers.h"
+#include "packet-queue.h"
 #include "packet-service.h"
 
 #include "ns3/event-impl.h"
@@ -24,10 +25,9 @@ class PacketNode;
 /**
  * An output port: a queue, and the link behind it.
  *
- * Nine lanes: control (acknowledgements, notifications, pulls, headers of trimmed packets) before all, then the
- * eight priorities of data, served as PacketService says. Data that waits in the port (packets that cross this
- * node) and data of the same priority that the host itself has to send alternate. Within a lane packets leave in
- * the order in which they came; queue pairs of the host take turns.
+ * The lanes of PacketQueue are served as PacketService says, control first. Data that waits in the port
+ * (packets that cross this node) and data of the same priority that the host itself has to send alternate;
+ * queue pairs of the host take turns.
  *
  * One event per packet and hop. A packet of n bytes that starts at s leaves the port at s + 8n/rate, rounded
  * up to a picosecond, and has arrived at the other end `latency` later; only that arrival is an event, and
@@ -36,52 +36,30 @@ class PacketNode;
  * starts until now, and everything that changes or reads the queue calls it first.
  *
  * Cut-through. Where the node at the other end cuts through, the arrival is that of the packet's header, and
- * a packet whose last bit has not come in yet keeps the next port busy until it has. Headers may arrive before
- * the link is free again; then the port wakes itself for the next start, a second event for that packet. It
- * does so too while its node holds others up (see PacketFlowControl), and for data offered for later.
+ * a packet whose last bit has not come in yet keeps the next port busy until it has. Headers may arrive
+ * before the link is free again; then the port wakes itself for the next start, a second event for that
+ * packet. It does so too while its node holds others up (see PacketFlowControl), and for data offered for
+ * later.
  *
- * Room. What does not fit is dropped: tail drop beyond the port's own limit, or what PacketMemory does not admit.
- * With trimming, data beyond the limit loses its payload instead, the arrival or, as often, the last in the queue
- * (Handley et al., "Re-architecting datacenter networks and stacks for low latency and high performance", SIGCOMM
- * 2017, section 3.1), and headers that find no room are dropped. While data waits, `HEADERS_PER_DATA` bytes of
- * control are followed by a packet of data.
- *
- * Marks. A data packet that leaves w bytes of its lane waiting behind it is marked with probability 0 up to
- * `from`, rising linearly to `probability` at `to`, and 1 beyond (Zhu et al., "Congestion control for large-scale
- * RDMA deployments", SIGCOMM 2015, figure 5); from = to is DCTCP's step.
+ * Control goes before all data; with trimming, while data waits, `HEADERS_PER_DATA` bytes of control are
+ * followed by a packet of data.
  */
 class PacketPort final : public EventImpl
 {
   public:
-    struct Counters
-    {
-        uint64_t carriedBytes{0}; //!< on the wire
-        uint64_t dataPackets{0};
-        uint64_t drops{0};
-        uint64_t marks{0};
-        uint64_t trims{0};
-        uint64_t peakBytes{0}; //!< waiting
-    };
+    using Counters = PacketQueue::Counters;
 
-    struct Marking
-    {
-        uint64_t from{std::numeric_limits<uint64_t>::max()}; //!< bytes
-        uint64_t to{std::numeric_limits<uint64_t>::max()};   //!< bytes, no less
-        double probability{1};                               //!< at `to`
-    };
-
-    PacketPort(PacketContext& context, PacketNode& from, PacketNode& to, uint64_t bitsPerSecond, int64_t latency);
+    PacketPort(
+        PacketContext& context, PacketNode& from, PacketNode& to, uint64_t bitsPerSecond, int64_t latency);
     PacketPort(const PacketPort&) = delete;
     PacketPort& operator=(const PacketPort&) = delete;
 
-    /// Tail drop, or trimming, beyond `limit` waiting bytes of data; 0: no limit of its own.
-    void SetLimit(uint64_t limit);
+    /// Limits, marks and trimming are the queue's.
+    PacketQueue& GetQueue();
+    const PacketQueue& GetQueue() const;
     /// Draws on `memory` beside its own limit.
     void SetMemory(PacketMemory* memory);
     void SetSource(PacketSource* source);
-    void SetMarking(const Marking& marking);
-    /// Data beyond the limit is cut down to `header` bytes, and as many of those as the limit are kept.
-    void SetTrimming(uint32_t header);
     /// The node at the other end may send a packet on when its first `header` bytes have arrived; 0: all.
     void SetCutThrough(uint32_t header);
     /// Serves priorities by weight instead of strictly; `largest` packet in bytes.
@@ -91,8 +69,8 @@ class PacketPort final : public EventImpl
 
     /// The packet, whose `arrival` at this node is now, goes into the queue, or is dropped.
     void Enqueue(uint32_t packet);
-    /// The source has data of `priority` to send from `from` on, now or later; it is asked with the same `offer`
-    /// when its turn comes.
+    /// The source has data of `priority` to send from `from` on, now or later; it is asked with the same
+    /// `offer` when its turn comes.
     void Offer(uint64_t offer, uint8_t priority, int64_t from);
     /// Starts the transmissions that begin until `now`.
     void Advance(int64_t now);
@@ -110,68 +88,31 @@ class PacketPort final : public EventImpl
     PacketNode& GetTo() const;
     uint64_t GetBitsPerSecond() const;
     int64_t GetLatency() const;
-    uint64_t GetWaitingBytes() const;
-    const Counters& GetCounters() const;
-    /// Bytes that waited, on average over time until `now`.
-    double GetMeanWaitingBytes(int64_t now) const;
+    uint64_t
+    GetWaitingBytes() const
+    {
+        return m_queue.GetWaitingBytes();
+    }
+
+    const Counters&
+    GetCounters() const
+    {
+        return m_queue.GetCounters();
+    }
+
     PacketFlowControl* GetFlowControl() const; //!< null: none
     /// The priorities in which something waits, as far as is known, bit by bit.
     uint32_t GetWaitingPriorities() const;
-    /// The ports whose packets wait here in `priority`, each once for each packet.
-    std::vector<uint32_t> GetIngressOf(uint8_t priority) const;
 
   protected:
     /// The first packet under way arrives, or the port may act.
     void Notify() override;
 
   private:
-    static constexpr uint8_t CONTROL = PACKET_PRIORITIES; //!< the lane
-    static constexpr uint32_t HEADERS_PER_DATA = 640;     //!< bytes
+    static constexpr uint8_t CONTROL = PacketQueue::CONTROL;
+    static constexpr uint32_t HEADERS_PER_DATA = 640; //!< bytes
     static constexpr int64_t NEVER = PacketSource::NEVER;
 
-    struct List
-    {
-        uint32_t head{PACKET_NONE};
-        uint32_t tail{PACKET_NONE};
-    };
-
-    static uint8_t
-    LaneOf(const PacketDescriptor& packet)
-    {
-        return packet.IsData() ? packet.priority : CONTROL;
-    }
-
-    void
-    Append(List& list, uint32_t packet)
-    {
-        m_context.packets[packet].next = PACKET_NONE;
-        if (list.head == PACKET_NONE)
-        {
-            list.head = packet;
-        }
-        else
-        {
-            m_context.packets[list.tail].next = packet;
-        }
-        list.tail = packet;
-    }
-
-    uint32_t
-    TakeFirst(List& list)
-    {
-        const uint32_t packet = list.head;
-        list.head = m_context.packets[packet].next;
-        return packet;
-    }
-
-    bool HasRoom(const PacketDescriptor& packet, int64_t now);
-    bool MakeRoom(uint32_t packet, int64_t now); //!< where there is a limit
-    void Trim(uint32_t packet, int64_t now);
-    void CountWaiting(int64_t when);
-    void Wait(uint32_t packet, int64_t now);
-    uint32_t Leave(uint8_t lane, int64_t when);
-    void Mark(uint32_t packet, uint64_t waiting, int64_t when);
-    PacketFlowControl* FlowControlBefore(const PacketDescriptor& packet) const;
     void Refuse(uint32_t packet, int64_t now);
     uint32_t GetLanes() const;
     uint32_t GetCreditNeed(uint8_t lane) const;
@@ -193,10 +134,8 @@ class PacketPort final : public EventImpl
     int64_t m_freeAt{0}; //!< the end of the last transmission
     int64_t m_pendingAt{NEVER};
     int64_t m_pendingLater{NEVER}; //!< another event, that the first has overtaken
-    List m_underWay;               //!< on the link, by arrival
-    uint32_t m_lanes{0};           //!< in which packets wait, bit by bit
+    PacketList m_underWay;         //!< on the link, by arrival
     uint32_t m_number;
-    uint64_t m_waiting{0}; //!< bytes, of all lanes
     int64_t m_latency;
     int64_t m_lastSerialization{0};
     uint32_t m_lastBytes{0}; //!< serialisation is computed once for packets of one size
@@ -204,20 +143,11 @@ class PacketPort final : public EventImpl
     int64_t m_headerSerialization{0};
     bool m_isUp{true};
     bool m_isAdvancing{false};
-    bool m_ownTurn{false}; //!< the host's own data goes before data in the queue
-    bool m_marks{false};
-    uint32_t m_trimmedBytes{0}; //!< of a packet that lost its payload, 0: none does
+    bool m_ownTurn{false};                            //!< the host's own data goes before data in the queue
     std::unique_ptr<PacketOffers> m_offers;           //!< of a host
     std::unique_ptr<PacketFlowControl> m_flowControl; //!< of the link
-    PacketMemory* m_memory{nullptr};
-    uint64_t m_limit{0};
-    Counters m_counters;
-    int64_t m_countedUntil{0};
-    unsigned __int128 m_area{0}; //!< of the queue's length over time, byte · ps
-    std::array<List, PACKET_PRIORITIES + 1> m_lists;           //!< by lane
-    std::array<uint64_t, PACKET_PRIORITIES + 1> m_waitingOf{}; //!< bytes, by lane
+    PacketQueue m_queue;
     PacketService m_service;
-    Marking m_marking;
     PacketSource* m_source{nullptr};
     uint64_t m_bitsPerSecond;
     uint32_t m_headersInTurn{0}; //!< bytes of control since the last packet of data, with trimming

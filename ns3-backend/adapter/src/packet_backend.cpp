@@ -46,18 +46,24 @@ private:
 
 sim::PacketFabric::BufferSharing sharing(PacketBuffers buffers) {
     switch (buffers) {
-        case PacketBuffers::kPerPort: return sim::PacketFabric::PER_PORT;
-        case PacketBuffers::kShared: return sim::PacketFabric::SHARED;
-        case PacketBuffers::kDynamic: return sim::PacketFabric::DYNAMIC;
+        case PacketBuffers::kPerPort:
+            return sim::PacketFabric::PER_PORT;
+        case PacketBuffers::kShared:
+            return sim::PacketFabric::SHARED;
+        case PacketBuffers::kDynamic:
+            return sim::PacketFabric::DYNAMIC;
     }
     ASTROLABE_ASSERT(false, "every way of sharing is named");
 }
 
 sim::PacketFabric::FlowControl flow_control(PacketFlowControlKind kind) {
     switch (kind) {
-        case PacketFlowControlKind::kNone: return sim::PacketFabric::NO_FLOW_CONTROL;
-        case PacketFlowControlKind::kPfc: return sim::PacketFabric::PAUSE;
-        case PacketFlowControlKind::kCredit: return sim::PacketFabric::CREDIT;
+        case PacketFlowControlKind::kNone:
+            return sim::PacketFabric::NO_FLOW_CONTROL;
+        case PacketFlowControlKind::kPfc:
+            return sim::PacketFabric::PAUSE;
+        case PacketFlowControlKind::kCredit:
+            return sim::PacketFabric::CREDIT;
     }
     ASTROLABE_ASSERT(false, "every flow control is named");
 }
@@ -169,7 +175,8 @@ public:
         if (circle.empty()) {
             return explain_given_up();
         }
-        std::string text = "the flow control of these links is locked in a circle, each full until the next moves:";
+        std::string text =
+            "the flow control of these links is locked in a circle, each full until the next moves:";
         for (const std::uint32_t port : circle) {
             const LinkId link(port);
             text += "\n  " + fabric_->node(fabric_->source(link)).name + " -> " +
@@ -178,9 +185,7 @@ public:
         return text;
     }
 
-    void observe(network::PacketObserver& observer) {
-        tap_ = std::make_unique<PacketTap>(*ports_, observer);
-    }
+    void observe(network::PacketObserver& observer) { tap_ = std::make_unique<PacketTap>(*ports_, observer); }
 
     [[nodiscard]] network::NetworkStatistics statistics() const {
         network::NetworkStatistics statistics;
@@ -200,7 +205,7 @@ public:
             network::LinkStatistics& link = statistics.links[id];
             link.carried = Bytes(static_cast<std::int64_t>(port.carriedBytes));
             link.queue_peak = Bytes(static_cast<std::int64_t>(port.peakBytes));
-            link.queue_mean = ports_->GetPort(number).GetMeanWaitingBytes(now);
+            link.queue_mean = ports_->GetPort(number).GetQueue().GetMeanWaitingBytes(now);
             link.drops = port.drops;
             link.marks = port.marks;
             link.trims = port.trims;

@@ -44,16 +44,18 @@ std::optional<std::string> pause_refusal(const network::Fabric& fabric, network:
     if (room == Bytes(0)) {
         return options.pause_threshold > Bytes(0)
                    ? std::nullopt
-                   : std::optional("when " + node.name +
-                                   " pauses follows from its memory, which has no limit: set pause_threshold, or "
-                                   "the memory of switches");
+                   : std::optional(
+                         "when " + node.name +
+                         " pauses follows from its memory, which has no limit: set pause_threshold, or "
+                         "the memory of switches");
     }
     const Bytes needed = options.pause_threshold + headroom(fabric, id, options, largest);
     if (needed < room || (needed == room && options.pause_threshold > Bytes(0))) {
         return std::nullopt;
     }
-    return node.name + " has " + to_string(room) + " of memory for each link and traffic class, and pauses need " +
-           to_string(needed) + " (what still comes while a pause takes effect" +
+    return node.name + " has " + to_string(room) +
+           " of memory for each link and traffic class, and pauses need " + to_string(needed) +
+           " (what still comes while a pause takes effect" +
            (options.pause_threshold > Bytes(0) ? ", and pause_threshold)" : ", and something to hold)");
 }
 
@@ -77,11 +79,13 @@ std::vector<ParameterProblem> port_problems(const PacketPortOptions& options, By
         found.push_back({"ecn_threshold", "is " + to_string(options.ecn_threshold), "choose 0 B or more"});
     }
     if (options.flow_control == PacketFlowControlKind::kCredit && options.credit_room < largest) {
-        found.push_back({"credit_room", "is " + to_string(options.credit_room) + ", less than a packet of " +
-                                            to_string(largest),
-                         "choose " + to_string(largest) + " or more"});
+        found.push_back(
+            {"credit_room",
+             "is " + to_string(options.credit_room) + ", less than a packet of " + to_string(largest),
+             "choose " + to_string(largest) + " or more"});
     }
-    if (options.service == PacketServiceKind::kWeighted && options.weights.size() != options.traffic_classes) {
+    if (options.service == PacketServiceKind::kWeighted &&
+        options.weights.size() != options.traffic_classes) {
         found.push_back({"weights",
                          "has " + std::to_string(options.weights.size()) + " weights for " +
                              std::to_string(options.traffic_classes) + " traffic classes",
@@ -92,9 +96,10 @@ std::vector<ParameterProblem> port_problems(const PacketPortOptions& options, By
         found.push_back({"weights", "has a weight that is out of range", "choose 1 to 1000000"});
     }
     if (options.trim_threshold > Bytes(0) && options.trim_threshold < largest) {
-        found.push_back({"trim_threshold",
-                         "is " + to_string(options.trim_threshold) + ", less than a packet of " + to_string(largest),
-                         "choose a few packets; 0 for no trimming"});
+        found.push_back(
+            {"trim_threshold",
+             "is " + to_string(options.trim_threshold) + ", less than a packet of " + to_string(largest),
+             "choose a few packets; 0 for no trimming"});
     }
     if (options.trim_threshold > Bytes(0) && options.flow_control != PacketFlowControlKind::kNone) {
         found.push_back({"trim_threshold", "cuts packets that flow control keeps from queueing",

@@ -13,10 +13,10 @@
 
 namespace astrolabe::ns3 {
 
-/// Flowlets: a pair whose packets have paused for `flowlet_gap` at a node takes a random one of the equal next links,
-/// and keeps it until the next pause (Vanini et al., "Let it flow: resilient asymmetric load balancing with flowlet
-/// switching", NSDI 2017, section 3). A node remembers kFlowlets pairs by hash; pairs that fall on one entry share it, as
-/// in switches. 12 KiB a node, once it has had a choice.
+/// Flowlets: a pair whose packets have paused for `flowlet_gap` at a node takes a random one of the equal
+/// next links, and keeps it until the next pause (Vanini et al., "Let it flow: resilient asymmetric load
+/// balancing with flowlet switching", NSDI 2017, section 3). A node remembers kFlowlets pairs by hash; pairs
+/// that fall on one entry share it, as in switches. 12 KiB a node, once it has had a choice.
 class PacketFabricRouter final : public ::ns3::PacketRouter {
 public:
     /// `flowlet_gap` 0: none. Ports of `ports` are numbered as the links.

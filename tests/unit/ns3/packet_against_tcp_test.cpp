@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// The packet engine and stock ns-3 TCP on the same messages, with the same payload and framing: packets of 8960 B and
-/// 42 B beside (IPv4 20, TCP 20, PPP 2), an acknowledgement of 42 B for every second one.
+/// The packet engine and stock ns-3 TCP on the same messages, with the same payload and framing: packets of
+/// 8960 B and 42 B beside (IPv4 20, TCP 20, PPP 2), an acknowledgement of 42 B for every second one.
 ///
-/// 100 Gb/s and 500 ns a link, so 9002 B take 720 160 ps, and the round trip of 2 us is short against every transfer
-/// here: handshake and slow start take TCP less than ten of them.
+/// 100 Gb/s and 500 ns a link, so 9002 B take 720 160 ps, and the round trip of 2 us is short against every
+/// transfer here: handshake and slow start take TCP less than ten of them.
 #include "tcp_fixture.hpp"
 
 #include <algorithm>
@@ -75,19 +75,21 @@ TEST_P(WithRoomForAll, TimesAreWithinFivePercent) {
 
 INSTANTIATE_TEST_SUITE_P(PacketAgainstTcp, WithRoomForAll, testing::Values(1, 2, 8));
 
-// Eight windows of 0.5 MB into a port with room for 256 kB lose packets on both. TCP halves its window and sends again
-// what is missing; the packet engine's window is fixed, so it goes on losing and sends everything after a gap again: it
-// keeps the port busy, but with more repetitions. Both deliver all. The port is idle at times only for the timeouts of
-// pairs whose last packet was lost: 1 ms each, here at most a few in a row.
+// Eight windows of 0.5 MB into a port with room for 256 kB lose packets on both. TCP halves its window and
+// sends again what is missing; the packet engine's window is fixed, so it goes on losing and sends everything
+// after a gap again: it keeps the port busy, but with more repetitions. Both deliver all. The port is idle at
+// times only for the timeouts of pairs whose last packet was lost: 1 ms each, here at most a few in a row.
 TEST(PacketAgainstTcp, ScarceBuffersLosePacketsOnBothAndNoMessage) {
     const Bytes buffer = 9 * 256'000_B;
     const Outcome tcp = on_tcp(8, 8_MiB, buffer);
     const Outcome packets = on_packets(8, 8_MiB, buffer);
-    std::printf("8 into a scarce port: packet %.2f us, %llu drops, %llu repeated; tcp %.2f us, %llu drops, %llu repeated\n",
-                to_seconds(packets.last) * 1e6, static_cast<unsigned long long>(packets.statistics.drops),
-                static_cast<unsigned long long>(packets.statistics.retransmissions), to_seconds(tcp.last) * 1e6,
-                static_cast<unsigned long long>(tcp.statistics.drops),
-                static_cast<unsigned long long>(tcp.statistics.retransmissions));
+    std::printf(
+        "8 into a scarce port: packet %.2f us, %llu drops, %llu repeated; tcp %.2f us, %llu drops, %llu "
+        "repeated\n",
+        to_seconds(packets.last) * 1e6, static_cast<unsigned long long>(packets.statistics.drops),
+        static_cast<unsigned long long>(packets.statistics.retransmissions), to_seconds(tcp.last) * 1e6,
+        static_cast<unsigned long long>(tcp.statistics.drops),
+        static_cast<unsigned long long>(tcp.statistics.retransmissions));
     for (const Outcome& outcome : {tcp, packets}) {
         EXPECT_GT(outcome.statistics.drops, 0U);
         EXPECT_GE(outcome.statistics.retransmissions, outcome.statistics.drops);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// Ports of the packet engine: traffic classes, pauses, credits, memory and what they count, against arithmetic.
-/// 100 Gb/s and 500 ns a link; a full packet of 4096 + 82 B takes 334 240 ps.
+/// Ports of the packet engine: traffic classes, pauses, credits, memory and what they count, against
+/// arithmetic. 100 Gb/s and 500 ns a link; a full packet of 4096 + 82 B takes 334 240 ps.
 #include "tcp_fixture.hpp"
 
 #include <algorithm>
@@ -62,12 +62,12 @@ PacketOptions pfc() {
     return options;
 }
 
-// What comes until a pause takes effect: the packet that is one too many, the one the frame waits for and the one just
-// begun 3 · 4178 B, both latencies 1 us · 12.5 GB/s = 12 500 B, a frame for each class 84 B.
+// What comes until a pause takes effect: the packet that is one too many, the one the frame waits for and the
+// one just begun 3 · 4178 B, both latencies 1 us · 12.5 GB/s = 12 500 B, a frame for each class 84 B.
 constexpr Bytes kHeadroom = 25'118_B;
 
-// Room for the headroom and three packets of each of nine links: the last byte of eight senders comes as early as
-// without pauses, nothing is dropped, and the switch never holds more than the room of eight links.
+// Room for the headroom and three packets of each of nine links: the last byte of eight senders comes as
+// early as without pauses, nothing is dropped, and the switch never holds more than the room of eight links.
 TEST(PacketPauses, AnIncastLosesNothingAndKeepsThePortBusy) {
     const Bytes room = kHeadroom + 3 * kPacket;
     const Outcome outcome = run(star(9, 9 * room), pfc(), incast(8, 1_MiB));
@@ -79,8 +79,8 @@ TEST(PacketPauses, AnIncastLosesNothingAndKeepsThePortBusy) {
     EXPECT_LE(outcome.statistics.queue_peak, 8 * room);
 }
 
-// The headroom is tight: where a switch has one byte above it, that is enough; the same memory split over the ports
-// that send loses packets without pauses.
+// The headroom is tight: where a switch has one byte above it, that is enough; the same memory split over the
+// ports that send loses packets without pauses.
 TEST(PacketPauses, AByteAboveTheHeadroomIsEnough) {
     const auto fabric = star(9, 9 * (kHeadroom + 1_B));
     const Outcome paused = run(fabric, pfc(), incast(8, 1_MiB));
@@ -102,8 +102,8 @@ TEST(PacketPauses, ASwitchWithoutHeadroomIsRefused) {
     EXPECT_TRUE(refusal(*star(9, 9 * (kHeadroom + 49'999_B)), options).has_value());
 }
 
-// Host 1 sends to the congested host 0 and to host 4, to which nobody else sends. In one class the pauses meant for
-// the former hold up the latter; in a class of its own it has what the former leaves.
+// Host 1 sends to the congested host 0 and to host 4, to which nobody else sends. In one class the pauses
+// meant for the former hold up the latter; in a class of its own it has what the former leaves.
 TEST(PacketPauses, HoldUpTheirOwnClassOnly) {
     const Bytes room = kHeadroom + 84_B + 3 * kPacket;
     const auto victim = [&room](std::uint8_t traffic_class) {
@@ -119,7 +119,8 @@ TEST(PacketPauses, HoldUpTheirOwnClassOnly) {
     EXPECT_GT(victim(0), 2 * 256 * kFull);
 }
 
-// Packets that have to turn the corner of a ring of switches: each switch is full of packets for the next one.
+// Packets that have to turn the corner of a ring of switches: each switch is full of packets for the next
+// one.
 std::shared_ptr<const network::Fabric> switch_ring(int size, Bytes memory) {
     network::FabricBuilder builder("switch ring");
     for (int i = 0; i < size; ++i) {
@@ -164,8 +165,8 @@ TEST(PacketDeadlock, CreditsInACircleAreNamed) {
     expect_circle(options, 0_B);
 }
 
-// With room for one packet the first link carries one for each time it takes to cross, leave, and be heard of: kFull
-// and two latencies. The second link has its room back just as the next packet comes.
+// With room for one packet the first link carries one for each time it takes to cross, leave, and be heard
+// of: kFull and two latencies. The second link has its room back just as the next packet comes.
 TEST(PacketCredits, ALinkIsAsFastAsItsRoomComesBack) {
     PacketOptions options;
     options.flow_control = PacketFlowControlKind::kCredit;
@@ -173,7 +174,8 @@ TEST(PacketCredits, ALinkIsAsFastAsItsRoomComesBack) {
     constexpr int kPackets = 20;
     const Outcome one = run(star(2), options, {{0, 1, kPackets * 4096_B}});
     EXPECT_EQ(one.times.front(), (kPackets - 1) * (kFull + 2 * kLatency) + 2 * (kFull + kLatency));
-    EXPECT_EQ(one.statistics.pauses, kPackets - 1U) << "the first link waits before every packet but the first";
+    EXPECT_EQ(one.statistics.pauses, kPackets - 1U)
+        << "the first link waits before every packet but the first";
     // Room for what the loop holds: kFull + 1 us is 3.99 packets' time, so four are enough for the full rate.
     options.credit_room = 4 * kPacket;
     EXPECT_EQ(run(star(2), options, {{0, 1, 1_MiB}}).times.front(), 257 * kFull + 2 * kLatency);
@@ -207,9 +209,9 @@ TEST(PacketClasses, TheUrgentOneGoesFirst) {
     EXPECT_GT(alike.times[1], 480 * kFull);
 }
 
-// Weights 1 and 3: while both have something to send the better has three packets of four. Its window of 122 packets
-// keeps its queue filled, so it is done after 4/3 · 256 = 342 packets, to within a turn of four and the packets that
-// came before the queue had both.
+// Weights 1 and 3: while both have something to send the better has three packets of four. Its window of 122
+// packets keeps its queue filled, so it is done after 4/3 · 256 = 342 packets, to within a turn of four and
+// the packets that came before the queue had both.
 TEST(PacketClasses, ShareByWeight) {
     PacketOptions options;
     options.traffic_classes = 2;
@@ -221,8 +223,8 @@ TEST(PacketClasses, ShareByWeight) {
     EXPECT_EQ(outcome.times[0], 513 * kFull + 2 * kLatency);
 }
 
-// A queue takes a packet of b bytes in if it then holds no more than α times what was free: q <= α(M - (q - b)), for
-// α = 1 half of M + b. Two queues take a third each.
+// A queue takes a packet of b bytes in if it then holds no more than α times what was free: q <= α(M - (q -
+// b)), for α = 1 half of M + b. Two queues take a third each.
 TEST(PacketMemory, DynamicThresholdsLeaveSomeFree) {
     PacketOptions options;
     options.buffer_sharing = PacketBuffers::kDynamic;
@@ -246,7 +248,8 @@ TEST(PacketMemory, DynamicThresholdsLeaveSomeFree) {
     EXPECT_GT(two, 200'000_B - 2 * kPacket);
 }
 
-// Two packets meet at the switch; one waits while the other is sent. 4178 B for kFull, of 3·kFull + 2 latencies in all.
+// Two packets meet at the switch; one waits while the other is sent. 4178 B for kFull, of 3·kFull + 2
+// latencies in all.
 TEST(PacketStatistics, MeanQueueIsTheTimeAverage) {
     const auto fabric = star(3);
     const Outcome outcome = run(fabric, {}, {{1, 0, 4096_B}, {2, 0, 4096_B}});
@@ -254,11 +257,12 @@ TEST(PacketStatistics, MeanQueueIsTheTimeAverage) {
     EXPECT_EQ(*std::max_element(outcome.times.begin(), outcome.times.end()), end);
     const network::LinkStatistics& link = outcome.statistics.links[fabric->link(LinkId(0)).reverse];
     EXPECT_EQ(link.queue_peak, kPacket);
-    EXPECT_DOUBLE_EQ(link.queue_mean, 4178.0 * static_cast<double>(kFull.count()) / static_cast<double>(end.count()));
+    EXPECT_DOUBLE_EQ(link.queue_mean,
+                     4178.0 * static_cast<double>(kFull.count()) / static_cast<double>(end.count()));
 }
 
-// Between pods of a k = 4 tree there are four ways; a pair that pauses after every message tries several, and stays on
-// one where it never pauses.
+// Between pods of a k = 4 tree there are four ways; a pair that pauses after every message tries several, and
+// stays on one where it never pauses.
 TEST(PacketFlowlets, APairThatPausesTakesAnotherWay) {
     network::FatTreeParameters tree;
     tree.k = 4;

@@ -310,8 +310,9 @@ TEST(PacketDctcp, KeepsQueuesShort) {
     EXPECT_EQ(marked.drops, 0U);
 }
 
-// Whatever is sent, with whatever window, memory, flow control and classes: every message arrives once, those of a
-// pair and class in order, none faster than its bytes and its path allow, and no link carries more than its rate.
+// Whatever is sent, with whatever window, memory, flow control and classes: every message arrives once, those
+// of a pair and class in order, none faster than its bytes and its path allow, and no link carries more than
+// its rate.
 RC_GTEST_PROP(PacketProperty, EveryMessageArrivesOnceInOrderAndNotTooSoon, ()) {
     const auto pick = [](auto low, auto end) {
         return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<decltype(low)>(low, end));

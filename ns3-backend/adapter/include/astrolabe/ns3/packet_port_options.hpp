@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// What can be chosen about the ports of the packet backend: switching, memory, marks, flow control, priorities.
+/// What can be chosen about the ports of the packet backend: switching, memory, marks, flow control,
+/// priorities.
 #pragma once
 
 #include <cstdint>
@@ -30,20 +31,21 @@ struct PacketPortOptions {
     PacketSwitching switching = PacketSwitching::kStoreAndForward;
     PacketBuffers buffer_sharing = PacketBuffers::kPerPort;
     double dynamic_share = 1;  ///< of free memory; kDynamic only
-    /// Bytes waiting behind a packet from which on it may be marked: 65 packets of 1500 B, K of the DCTCP paper at
-    /// 10 Gb/s (section 3.4).
+    /// Bytes waiting behind a packet from which on it may be marked: 65 packets of 1500 B, K of the DCTCP
+    /// paper at 10 Gb/s (section 3.4).
     Bytes ecn_threshold = Bytes(100'000);
-    Bytes ecn_max_threshold;      ///< beyond which it is; less than ecn_threshold: a step there
-    double ecn_probability = 1;   ///< at ecn_max_threshold
+    Bytes ecn_max_threshold;     ///< beyond which it is; less than ecn_threshold: a step there
+    double ecn_probability = 1;  ///< at ecn_max_threshold
     PacketFlowControlKind flow_control = PacketFlowControlKind::kNone;
-    Bytes pause_threshold;        ///< bytes a switch holds of a link's class before it pauses it; 0: from its memory
+    Bytes
+        pause_threshold;  ///< bytes a switch holds of a link's class before it pauses it; 0: from its memory
     Bytes credit_room = Bytes(65'536);  ///< of each class and link; kCredit only
     std::uint32_t traffic_classes = 1;  ///< that are told apart; those above the last count as the last
     PacketServiceKind service = PacketServiceKind::kStrict;
     std::vector<std::uint32_t> weights;  ///< of the classes, lowest first; kWeighted only
-    Bytes trim_threshold;         ///< data waiting in a port beyond which payload is cut off; 0: never
-    Time flowlet_gap;             ///< a pause of a pair after which a switch chooses its way anew; 0: never
-    double loss_rate = 0;         ///< of packets on every link, at random
+    Bytes trim_threshold;                ///< data waiting in a port beyond which payload is cut off; 0: never
+    Time flowlet_gap;      ///< a pause of a pair after which a switch chooses its way anew; 0: never
+    double loss_rate = 0;  ///< of packets on every link, at random
 };
 
 /// `largest` packet on the wire; `marks` tells whether anything looks at marks.
