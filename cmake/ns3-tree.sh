@@ -40,7 +40,8 @@ fetch_ns3_tree() {
         sed -n 's:^.*| *\([^ ]*\) \([^ /]*\)/main .*$:\1 \2:p')
     printf 'deb-src %s %s main\n' "${site:-http://deb.debian.org/debian}" "${suite:-bookworm}" >"$work/sources.list"
     option=(-o "Dir::Etc::SourceList=$work/sources.list" -o Dir::Etc::SourceParts=/dev/null
-        -o "Dir::State::Lists=$work/lists" -o "Dir::Cache=$work" -o Acquire::Retries=2 -o Acquire::http::Timeout=20 -o APT::Sandbox::User=root)
+        -o "Dir::State::Lists=$work/lists" -o "Dir::Cache=$work"
+        -o Acquire::Retries=2 -o Acquire::http::Timeout=20 -o APT::Sandbox::User=root)
     apt-get "${option[@]}" update &&
         (cd -- "$work/source" && apt-get "${option[@]}" source --download-only ns3) &&
         (cd -- "$work" && cmake -E tar xf source/ns3_3.37.orig.tar.bz2 -- ns-allinone-3.37/ns-3.37) &&
