@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/// What the helper builds of the packet engine, and by which names it can be changed and watched.
+#include "packet-test-case.h"
+
+#include "ns3/boolean.h"
+#include "ns3/config.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+using namespace ns3;
+
+namespace
+{
+
+class ShapeTest : public PacketTestCase
+{
+  public:
+    ShapeTest()
+        : PacketTestCase("the helper's fabrics have the nodes, ports and paths that they should")
+    {
+    }
+
+  private:
+    void
+    DoRun() override
+    {
+        const PacketFabricHelper helper;
+        const PacketNetwork star = helper.CreateStar(3);
+        Expect(star, 3 + 1, 2 * 3);
+        ExpectPaths(star, 0, 2, 1);
+
+        // 3 leaves with 2 hosts and 4 spines.
+        const PacketNetwork leafSpine = helper.CreateLeafSpine(3, 2, 4);
+        Expect(leafSpine, 6 + 3 + 4, 2 * (6 + 3 * 4));
+        ExpectPaths(leafSpine, 0, 1, 1); // of one leaf
+        ExpectPaths(leafSpine, 0, 2, 4); // over any spine
+
+        // k = 4: 16 hosts, 8 edges, 8 aggregation switches, 4 cores; every layer of cables has 16.
+        const PacketNetwork fatTree = helper.CreateFatTree(4);
+        Expect(fatTree, 16 + 8 + 8 + 4, 2 * (16 + 16 + 16));
+        ExpectPaths(fatTree, 0, 1, 1);  // of one edge
+        ExpectPaths(fatTree, 0, 2, 2);  // of one pod: k/2
+        ExpectPaths(fatTree, 0, 15, 4); // of two: (k/2)^2
+        for (uint32_t node = 16; node < fatTree.fabric->GetNodeCount(); ++node)
+        {
+            NS_TEST_EXPECT_MSG_EQ(fatTree.fabric->GetNode(node).GetPorts().size(), 4, "k ports a switch");
+        }
+    }
+
+    void
+    Expect(const PacketNetwork& network, uint32_t nodes, uint32_t ports)
+    {
+        NS_TEST_EXPECT_MSG_EQ(network.fabric->GetNodeCount(), nodes, "nodes");
+        NS_TEST_EXPECT_MSG_EQ(network.fabric->GetPortCount(), ports, "ports, two for each cable");
+    }
+
+    void
+    ExpectPaths(const PacketNetwork& network, uint32_t from, uint32_t to, uint64_t paths)
+    {
+        NS_TEST_EXPECT_MSG_EQ(network.router->CountPaths(from, to), paths, from << " to " << to);
+        NS_TEST_EXPECT_MSG_EQ(network.router->CountPaths(to, from), paths, to << " to " << from);
+    }
+};
+
+class LoadBalancingTest : public PacketTestCase
+{
+  public:
+    LoadBalancingTest()
+        : PacketTestCase("a flow takes one spine; sprayed, its packets take all of them")
+    {
+    }
+
+  private:
+    void
+    DoRun() override
+    {
+        NS_TEST_EXPECT_MSG_EQ(CountSpines("PerFlow"), 1, "a path for a pair");
+        // 100 packets over 4 spines at random: that one gets none has probability 4 · 0.75^100 = 1.3e-12.
+        NS_TEST_EXPECT_MSG_EQ(CountSpines("PerPacket"), 4, "every path");
+    }
+
+    /// \returns how many spines carried data of one message of 100 packets.
+    uint32_t
+    CountSpines(const std::string& loadBalancing)
+    {
+        constexpr uint32_t SPINES = 4;
+        PacketFabricHelper helper;
+        helper.SetRouterAttribute("LoadBalancing", StringValue(loadBalancing));
+        helper.SetTransportAttribute("IsReordered", BooleanValue(loadBalancing == "PerPacket"));
+        const PacketNetwork network = helper.CreateLeafSpine(2, 1, SPINES);
+        const Arrivals arrivals(network);
+        network.transport->Send({0, 1, 100 * PAYLOAD, nullptr, 0, 0});
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(arrivals.m_count, 1, "it arrives");
+        uint32_t spines = 0;
+        uint64_t packets = 0;
+        for (uint32_t spine = 4; spine < 4 + SPINES; ++spine) // after 2 hosts and 2 leaves
+        {
+            const uint64_t carried = network.GetPort(2, spine).GetCounters().dataPackets;
+            spines += carried > 0 ? 1 : 0;
+            packets += carried;
+        }
+        NS_TEST_EXPECT_MSG_EQ(packets, 100, "every packet goes over a spine once");
+        Simulator::Destroy();
+        return spines;
+    }
+};
+
+/// The names that doc/astrolabe.rst gives.
+class NamesTest : public PacketTestCase
+{
+  public:
+    NamesTest()
+        : PacketTestCase("attributes and trace sources have the names of the documentation")
+    {
+    }
+
+  private:
+    void
+    DoRun() override
+    {
+        Expect("ns3::PacketFabric",
+               {"CutThrough",
+                "CutThroughHeader",
+                "LargestPacket",
+                "BufferSharing",
+                "DynamicShare",
+                "MarkFrom",
+                "MarkTo",
+                "MarkProbability",
+                "TrimmedSize",
+                "TrimAbove",
+                "FlowControl",
+                "PauseAbove",
+                "PauseFrame",
+                "CreditRoom",
+                "Priorities"},
+               {"Enqueue", "Start", "Arrive", "Drop", "Mark", "Trim", "Pause"});
+        Expect(
+            "ns3::PacketTransport",
+            {"Mtu",
+             "Header",
+             "AckSize",
+             "AckEvery",
+             "Window",
+             "CongestionControl",
+             "Recovery",
+             "HasTimers",
+             "Timeout",
+             "MaxBackoff",
+             "RetryLimit",
+             "IsReordered"},
+            {"Sent", "Delivered", "Retransmission", "Timeout", "GivenUp", "Window", "Rate", "Notification"});
+        Expect("ns3::PacketShortestPathRouter", {"LoadBalancing"}, {});
+        Expect("ns3::FabricQueue", {"ByteLimit", "MarkThreshold"}, {"Mark", "Enqueue", "Dequeue", "Drop"});
+        Expect("ns3::FabricHostQueue", {"HeadersFirst", "DestinationsInTurn"}, {});
+        Expect("ns3::TcpPeerDemux", {"PerPeer"}, {});
+        Expect("ns3::FabricSwitch", {}, {"NoRoute"});
+    }
+
+    void
+    Expect(const std::string& type,
+           const std::vector<std::string>& attributes,
+           const std::vector<std::string>& traces)
+    {
+        TypeId id;
+        NS_TEST_ASSERT_MSG_EQ(TypeId::LookupByNameFailSafe(type, &id), true, type);
+        for (const std::string& name : attributes)
+        {
+            TypeId::AttributeInformation information;
+            NS_TEST_EXPECT_MSG_EQ(id.LookupAttributeByName(name, &information), true, type << "::" << name);
+        }
+        for (const std::string& name : traces)
+        {
+            NS_TEST_EXPECT_MSG_NE(id.LookupTraceSourceByName(name), nullptr, type << "::" << name);
+        }
+    }
+};
+
+class DefaultsTest : public PacketTestCase
+{
+  public:
+    DefaultsTest()
+        : PacketTestCase("defaults reach the transport, and an attribute given to the helper wins")
+    {
+    }
+
+  private:
+    void
+    DoRun() override
+    {
+        Config::SetDefault("ns3::PacketTransport::Mtu", UintegerValue(1000));
+        PacketFabricHelper helper;
+        NS_TEST_EXPECT_MSG_EQ(CountPackets(helper), 5, "4096 bytes in packets of 1000");
+        helper.SetTransportAttribute("Mtu", UintegerValue(2048));
+        NS_TEST_EXPECT_MSG_EQ(CountPackets(helper), 2, "4096 bytes in packets of 2048");
+        Config::Reset();
+    }
+
+    uint64_t
+    CountPackets(const PacketFabricHelper& helper)
+    {
+        const PacketNetwork network = helper.CreateStar(2);
+        SendToFirst(network, 1, PAYLOAD);
+        Simulator::Run();
+        Simulator::Destroy();
+        return network.transport->GetCounters().packets;
+    }
+};
+
+class FabricSuite : public TestSuite
+{
+  public:
+    FabricSuite()
+        : TestSuite("astrolabe-fabric", UNIT)
+    {
+        AddTestCase(new ShapeTest, TestCase::QUICK);
+        AddTestCase(new LoadBalancingTest, TestCase::QUICK);
+        AddTestCase(new NamesTest, TestCase::QUICK);
+        AddTestCase(new DefaultsTest, TestCase::QUICK);
+    }
+};
+
+FabricSuite g_fabricSuite;
+
+} // namespace
