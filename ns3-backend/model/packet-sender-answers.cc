@@ -132,18 +132,10 @@ PacketSender::TakeMissing(uint32_t index, const PacketDescriptor& packet)
     }
     else if (const uint64_t subject = SubjectOf(packet); subject >= pair.acknowledged)
     {
-        // A header that comes alone tells of the packets before it what a whole packet would.
         const uint64_t tolerance = m_parameters.isReordered ? m_parameters.reorderTolerance : 1;
-        const bool isHeader = packet.Is(PacketDescriptor::TRIMMED);
-        if (!isHeader)
-        {
-            m_scoreboards.SetArrived(pair, subject);
-        }
-        bool isAnyLost = m_scoreboards.Judge(pair, subject + 1 > tolerance ? subject + 1 - tolerance : 0);
-        if (isHeader)
-        {
-            isAnyLost = m_scoreboards.SetLost(pair, subject) || isAnyLost;
-        }
+        const bool isAnyLost = packet.Is(PacketDescriptor::TRIMMED)
+                                   ? m_scoreboards.SetLost(pair, subject, tolerance)
+                                   : m_scoreboards.SetArrived(pair, subject, tolerance);
         if (isAnyLost && m_scoreboards.StartsEpisode(pair))
         {
             m_core.congestion.Lost(index, pair);

@@ -27,11 +27,11 @@ namespace ns3
  *
  * Selective recovery (Mittal et al., "Revisiting network support for RDMA", SIGCOMM 2018, section 3.1). The
  * receiver answers every packet that comes early with what it waits for and what has come. A packet is held
- * lost once one has arrived that was sent `r` packets later, and sent again before anything new, within the
- * window; r is 1 where packets cannot overtake one another and `reorderTolerance` where they can. Each packet
- * is held lost once: if it is lost again, and where fewer than r packets follow it, the timeout holds
- * everything lost that is not known to have arrived. Loss is reported to the congestion control once for each
- * window of data.
+ * lost once one has arrived that left r packets later, and sent again before anything new, within the window;
+ * r is 1 where packets cannot overtake one another and `reorderTolerance` where they can. So is one that was
+ * sent again and overtaken once more (packet-scoreboard.h), which the paper leaves to the timeout. Where
+ * fewer than r packets follow, the timeout holds everything lost that is not known to have arrived. Loss is
+ * reported to the congestion control once for each window of data.
  *
  * Timeout. It runs from when the first unacknowledged packet was sent or the last acknowledgement of
  * something new came, doubles with each in a row, and after `retryLimit` in a row the pair sends no more

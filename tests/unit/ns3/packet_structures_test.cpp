@@ -93,22 +93,19 @@ RC_GTEST_PROP(PacketTimersProperty, AreInOrder, ()) {
     RC_ASSERT(timers.IsEmpty() == expected.empty());
 }
 
-// Packets 0 to 9 are under way. 4 arrives: 0 to 3 have been overtaken by it, by 4, 3, 2, 1 packets.
-TEST(PacketScoreboard, HoldsEachPacketLostOnce) {
+// Packets 0 to 9 are under way, and one is held lost when it has been overtaken by 3. 4 arrives: 0 and 1 are
+// lost, since 1 + 3 <= 4, and 2 and 3 may still come.
+TEST(PacketScoreboard, HoldsOvertakenPacketsLost) {
     sim::PacketScoreboards boards(16);
     sim::PacketQueuePair pair;
     pair.nextPacket = 10;
-    EXPECT_TRUE(boards.SetArrived(pair, 4));
-    EXPECT_FALSE(boards.SetArrived(pair, 4));
-    // With a tolerance of 3 packets, 0 and 1 are lost: 4 + 1 - 3 = 2.
-    EXPECT_TRUE(boards.Judge(pair, 2));
-    EXPECT_FALSE(boards.Judge(pair, 2));
+    EXPECT_TRUE(boards.SetArrived(pair, 4, 3));
+    EXPECT_FALSE(boards.SetArrived(pair, 4, 3));
     EXPECT_EQ(boards.TakeFirstLost(pair), 0U);
     EXPECT_EQ(boards.TakeFirstLost(pair), 1U);
     EXPECT_FALSE(pair.hasLost);
-    // 7 arrives: 2 and 3 are lost too, 4 is not, and 0 and 1 are on their way again.
-    boards.SetArrived(pair, 7);
-    EXPECT_TRUE(boards.Judge(pair, 5));
+    // 7 arrives: 2 and 3 are lost too, 4 is not, and 0 and 1 left again after 7.
+    EXPECT_TRUE(boards.SetArrived(pair, 7, 3));
     EXPECT_EQ(boards.TakeFirstLost(pair), 2U);
     EXPECT_EQ(boards.GetFirstLost(pair), 3U);
     // The timeout: all but 4 and 7 are lost, 8 of 10.
@@ -123,6 +120,30 @@ TEST(PacketScoreboard, HoldsEachPacketLostOnce) {
     pair.acknowledged = 10;
     boards.Acknowledge(pair, 6);
     EXPECT_EQ(pair.scoreboard, sim::PACKET_NONE);
+}
+
+// 0, 2 and 4 are sent again when 5 has come. 2 arrives: 0 left before it and is lost again. 4 stays open
+// until 6 arrives, which is new: it had not left when 0 was last sent again.
+TEST(PacketScoreboard, HoldsWhatIsLostAgainLost) {
+    sim::PacketScoreboards boards(16);
+    sim::PacketQueuePair pair;
+    pair.nextPacket = 6;
+    for (const std::uint64_t packet : {1U, 3U, 5U}) {
+        boards.SetArrived(pair, packet, 1);
+    }
+    EXPECT_EQ(boards.TakeFirstLost(pair), 0U);
+    EXPECT_EQ(boards.TakeFirstLost(pair), 2U);
+    EXPECT_EQ(boards.TakeFirstLost(pair), 4U);
+    EXPECT_TRUE(boards.SetArrived(pair, 2, 1));
+    EXPECT_EQ(boards.TakeFirstLost(pair), 0U);
+    EXPECT_FALSE(pair.hasLost);
+    pair.nextPacket = 8;
+    EXPECT_TRUE(boards.SetArrived(pair, 6, 1));
+    EXPECT_EQ(boards.TakeFirstLost(pair), 0U);
+    EXPECT_EQ(boards.TakeFirstLost(pair), 4U);
+    EXPECT_FALSE(pair.hasLost);
+    // 7 left before these two did.
+    EXPECT_FALSE(boards.SetArrived(pair, 7, 1));
 }
 
 // A window of data counts as one episode, until all that was under way when it began is acknowledged.
