@@ -111,7 +111,7 @@ main(int argc, char* argv[])
 
     const int64_t end = Simulator::Now().GetPicoSeconds();
     std::cerr << "done after " << static_cast<double>(end) * 1e-6 << " us; queue: peak "
-              << port.GetCounters().peakBytes << " bytes, mean " << port.GetMeanWaitingBytes(end)
+              << port.GetCounters().peakBytes << " bytes, mean " << port.GetQueue().GetMeanWaitingBytes(end)
               << " bytes, " << port.GetCounters().marks << " marks\n";
     const bool isComplete = network.transport->GetOutstandingCount() == 0;
     Simulator::Destroy();
