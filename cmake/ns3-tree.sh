@@ -7,13 +7,14 @@
 
 ns3_log=$root/build/ns3-tree.log
 
-# report NAME CODE: counts one test, and says which one failed.
+# report NAME CODE: counts one test; shows the log of one that failed, which has just written to it.
 report() {
     if [[ $2 -eq 0 ]]; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
-        note "error: ns-3 tree: $1 (the whole log is $ns3_log)"
+        show_log "$ns3_log"
+        note "error: in the ns-3 tree: $1 (the whole log is $ns3_log)"
     fi
 }
 
@@ -126,13 +127,10 @@ check_ns3_tree() {
         flock "$tree_lock"
     fi
     note "building and testing the ns-3 module in $tree (log: $ns3_log)"
-    if link_module "$tree" && build_ns3_tree "$tree" >"$ns3_log" 2>&1 </dev/null; then
-        report "build" 0
-        try_ns3_tree "$tree"
-    else
-        [[ ! -f $ns3_log ]] || show_log "$ns3_log"
-        report "the module does not build in $tree" 1
-    fi
+    { link_module "$tree" && build_ns3_tree "$tree"; } >"$ns3_log" 2>&1 </dev/null
+    local code=$?
+    report "the build of the module" "$code"
+    [[ $code -ne 0 ]] || try_ns3_tree "$tree"
     exec {tree_lock}<&-
 }
 
