@@ -144,7 +144,8 @@ public:
           options_(checked(options, *fabric_)),
           loop_(seed),
           ports_(build_ports(*fabric_, options_, options_.uses_marks())),
-          router_(*fabric_, *ports_, options_.flowlet_gap, seed),
+          router_(*fabric_, *ports_, options_.connections == PacketConnections::kPerMessage,
+                  options_.flowlet_gap, seed),
           loss_(options_.loss_rate, ~seed),
           transport_(sim::CreateObject<sim::PacketTransport>()) {
         transport_->SetParameters(transport_parameters(options_, is_lossy(), router_.reorders()));
@@ -158,8 +159,8 @@ public:
         loop_.sent(message);
         const auto most = static_cast<std::uint8_t>(options_.traffic_classes - 1);
         transport_->Send({static_cast<std::uint32_t>(message.source.index()),
-                         static_cast<std::uint32_t>(message.destination.index()), count_of(message.size),
-                         message.on_delivered, message.token, std::min(message.traffic_class, most)});
+                          static_cast<std::uint32_t>(message.destination.index()), count_of(message.size),
+                          message.on_delivered, message.token, std::min(message.traffic_class, most)});
     }
 
     [[nodiscard]] EventLoop& loop() { return loop_; }
@@ -234,7 +235,8 @@ private:
         std::size_t count = 0;
         for (const auto& [source, destination] : transport_->GetGivenUp()) {
             if (count++ < kMostNamed) {
-                text += "\n  " + fabric_->node(NodeId(source)).name + " -> " + fabric_->node(NodeId(destination)).name;
+                text += "\n  " + fabric_->node(NodeId(source)).name + " -> " +
+                        fabric_->node(NodeId(destination)).name;
             }
         }
         if (count == 0) {

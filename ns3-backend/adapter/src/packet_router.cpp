@@ -9,11 +9,13 @@ using network::LinkId;
 using network::NodeId;
 
 PacketFabricRouter::PacketFabricRouter(const network::Fabric& fabric, sim::PacketFabric& ports,
-                                       Time flowlet_gap, std::uint64_t seed)
+                                       bool by_connection, Time flowlet_gap, std::uint64_t seed)
     : fabric_(fabric),
       ports_(ports),
       sprays_(fabric.routing().load_balancing() == network::LoadBalancing::kSpray),
+      by_connection_(by_connection),
       flowlet_gap_(flowlet_gap.count()),
+      seed_(seed),
       random_(seed),
       flowlets_(flowlet_gap_ > 0 ? fabric.node_count() : 0) {}
 
@@ -25,7 +27,7 @@ sim::PacketPort* PacketFabricRouter::Route(std::uint32_t node, const sim::Packet
     if (node == packet.source && routing.next_links(at, to).empty()) {
         return nullptr;
     }
-    if (!sprays_ && flowlet_gap_ == 0) {
+    if (!sprays_ && !by_connection_ && flowlet_gap_ == 0) {
         return &ports_.GetPort(routing.select(at, HostId(packet.source), to).index());
     }
     return &ports_.GetPort(choose(node, packet, routing.next_links(at, to)).index());
@@ -39,11 +41,19 @@ LinkId PacketFabricRouter::choose(std::uint32_t node, const sim::PacketDescripto
     if (sprays_) {
         return links[random_.Next() % links.size()];
     }
+    const std::uint64_t pair = std::uint64_t{packet.source} << 32 | packet.destination;
+    if (flowlet_gap_ == 0) {
+        const std::uint64_t connection = std::uint64_t{packet.incarnation} << 32 | packet.queuePair;
+        sim::PacketRandom of_pair(pair ^ seed_);
+        sim::PacketRandom of_connection(of_pair.Next() ^ connection);
+        sim::PacketRandom of_node(of_connection.Next() + node);
+        return links[of_node.Next() % links.size()];
+    }
     std::vector<Flowlet>& table = flowlets_[node];
     if (table.empty()) {
         table.resize(kFlowlets, {-flowlet_gap_, 0});
     }
-    sim::PacketRandom hash(std::uint64_t{packet.source} << 32 | packet.destination);
+    sim::PacketRandom hash(pair);
     Flowlet& flowlet = table[hash.Next() % kFlowlets];
     if (packet.arrival - flowlet.last >= flowlet_gap_) {
         flowlet.choice = static_cast<std::uint32_t>(random_.Next());

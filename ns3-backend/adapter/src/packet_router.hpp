@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// The routes of a Fabric, for packets hop by hop: by hash of the pair, by flowlet, or each packet by itself.
+/// The routes of a Fabric, for packets hop by hop: by hash of the pair or of the connection, by flowlet, or
+/// each packet by itself.
 #pragma once
 
 #include "packet-fabric.h"
@@ -19,9 +20,10 @@ namespace astrolabe::ns3 {
 /// that fall on one entry share it, as in switches. 12 KiB a node, once it has had a choice.
 class PacketFabricRouter final : public ::ns3::PacketRouter {
 public:
+    /// `by_connection`: a pair's connections hash by themselves, where they do not spray or pause.
     /// `flowlet_gap` 0: none. Ports of `ports` are numbered as the links.
-    PacketFabricRouter(const network::Fabric& fabric, ::ns3::PacketFabric& ports, Time flowlet_gap,
-                       std::uint64_t seed);
+    PacketFabricRouter(const network::Fabric& fabric, ::ns3::PacketFabric& ports, bool by_connection,
+                       Time flowlet_gap, std::uint64_t seed);
 
     ::ns3::PacketPort* Route(std::uint32_t node, const ::ns3::PacketDescriptor& packet) override;
 
@@ -35,14 +37,16 @@ private:
         std::uint32_t choice = 0;
     };
 
-    /// By flowlet or by packet.
+    /// By connection, by flowlet or by packet.
     network::LinkId choose(std::uint32_t node, const ::ns3::PacketDescriptor& packet,
                            std::span<const network::LinkId> links);
 
     const network::Fabric& fabric_;
     ::ns3::PacketFabric& ports_;
     bool sprays_;
+    bool by_connection_;
     std::int64_t flowlet_gap_;
+    std::uint64_t seed_;
     ::ns3::PacketRandom random_;
     std::vector<std::vector<Flowlet>> flowlets_;  // by node
 };

@@ -296,6 +296,30 @@ TEST(PacketFlowlets, APairThatPausesTakesAnotherWay) {
     EXPECT_EQ(ways(Time(0)), 1U);
 }
 
+// The four ways of a pair by connection: sixteen messages that are connections of their own take both uplinks, but for
+// one case in 2^15; on the connection of their pair they take one.
+TEST(PacketConnectionPaths, EveryConnectionHashesByItself) {
+    network::FatTreeParameters tree;
+    tree.k = 4;
+    const auto uplinks = [&tree](PacketConnections connections) {
+        PacketOptions options;
+        options.connections = connections;
+        const auto fabric = build_fat_tree(tree);
+        const Outcome outcome = run(fabric, options, std::vector<Flow>(16, Flow{0, 12, 40'960_B}));
+        const NodeId edge = fabric->target(LinkId(0));
+        std::size_t used = 0;
+        for (std::size_t i = 0; i < fabric->out_degree(edge); ++i) {
+            const LinkId link(fabric->first_link(edge).index() + i);
+            const bool up = fabric->node(fabric->target(link)).kind == network::NodeKind::kSwitch;
+            used += up && outcome.statistics.links[link].carried > Bytes(0) ? 1 : 0;
+        }
+        EXPECT_EQ(outcome.statistics.retransmissions, 0U);
+        return used;
+    };
+    EXPECT_EQ(uplinks(PacketConnections::kPerMessage), 2U);
+    EXPECT_EQ(uplinks(PacketConnections::kPerPair), 1U);
+}
+
 TEST(PacketLoss, RandomLossOnEveryLinkIsRepaired) {
     PacketOptions options;
     options.loss_rate = 0.02;
