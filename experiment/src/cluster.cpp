@@ -165,6 +165,11 @@ std::vector<ParameterProblem> algorithm_problems(const ClusterKeys& keys, const 
             problems.push_back({"collectives." + collective_key(index) + ".algorithm",
                                 algorithm->refusal(kind, ranks).value_or(""),
                                 suggest("", algorithms_for(components, index))});
+        } else if (auto surplus = surplus_dimensions(*algorithm, keys.dimensions.size())) {
+            problems.push_back(
+                {"collectives." + collective_key(index) + ".algorithm", *std::move(surplus),
+                 "what is said of the others has no effect: leave it out, or give the ranks more "
+                 "'dimensions'"});
         }
     }
     return problems;
@@ -235,6 +240,16 @@ std::optional<ParameterProblem> dimensions_problem(const std::vector<system::Pos
         "the product of the dimensions is the number of ranks"};
 }
 
+std::optional<std::string> surplus_dimensions(const system::CollectiveAlgorithm& algorithm,
+                                              std::size_t dimensions) {
+    const std::size_t known = std::max<std::size_t>(dimensions, 1);
+    if (algorithm.dimensions_named() <= known) {
+        return std::nullopt;
+    }
+    return fmt::format("the keys of the algorithm speak of {} dimensions, the ranks have {}",
+                       algorithm.dimensions_named(), known);
+}
+
 Schema<system::EndPoint> end_point_schema() {
     using system::EndPoint;
     Schema<EndPoint> schema("end_point", "what a message costs where it leaves and where it arrives");
@@ -279,8 +294,7 @@ Schema<ClusterKeys> cluster_schema(const Components& components) {
     add_order_of_chunks(schema);
     schema
         .optional("injection_latency", &ClusterKeys::injection_latency,
-                  "copy into the network interface, per message",
-                  {Time(0), Time(1000 * kPicosecondsPerSecond)})
+                  "copy into the network interface, per message", kInjectionLatencies)
         .section("end_point", &ClusterKeys::end_point, end_point_schema(),
                  "what a message costs where it leaves and where it arrives")
         .optional("minimum_chunk", &ClusterKeys::minimum_chunk, "collectives are not cut finer than this",

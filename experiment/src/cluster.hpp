@@ -16,6 +16,9 @@ struct CollectiveKeys {
     std::uint8_t traffic_class = 0;
 };
 
+/// What `injection_latency` may be.
+inline const Range<Time> kInjectionLatencies{Time(0), Time(1000 * kPicosecondsPerSecond)};
+
 /// Keys of a collective beside those of its algorithm.
 [[nodiscard]] inline std::vector<std::string> collective_keys() {
     return {"chunks", "traffic_class"};
@@ -51,6 +54,10 @@ struct ClusterKeys {
 /// "[16, 4] make 64 ranks, the cluster has 128", or nothing.
 [[nodiscard]] std::optional<ParameterProblem> dimensions_problem(
     const std::vector<system::Position>& dimensions, std::size_t ranks);
+
+/// "speaks of 3 dimensions, the ranks have 2", or nothing.
+[[nodiscard]] std::optional<std::string> surplus_dimensions(const system::CollectiveAlgorithm& algorithm,
+                                                            std::size_t dimensions);
 
 [[nodiscard]] Cluster make_cluster(const ClusterKeys& keys, const Components& components);
 

@@ -101,10 +101,11 @@ std::optional<ConfigNode> read_section(const std::string& option, const std::str
 
 /// Reads the text of an option as a quantity.
 template <class T>
-std::optional<T> read_argument(const std::string& option, const std::string& text, ReadContext& context) {
+std::optional<T> read_argument(const std::string& option, const std::string& text, ReadContext& context,
+                               const Range<T>& range = {T(0), {}}) {
     ConfigNode node = ConfigNode::scalar(text);
     node.where = argument(option, text);
-    return read_scalar<T>(node, option, context, {T(0), {}});
+    return read_scalar<T>(node, option, context, range);
 }
 
 constexpr std::int64_t kMillion = 1'000'000;
@@ -169,7 +170,7 @@ Result<CollectiveRun> CollectiveRun::prepare(const CollectiveRequest& request, c
         }
     }
     const auto injection_latency =
-        read_argument<Time>("--injection-latency", request.injection_latency, context);
+        read_argument<Time>("--injection-latency", request.injection_latency, context, kInjectionLatencies);
     const std::vector<system::Position> dimensions = read_dimensions(request.dimensions, context);
     run.imbalance_ = read_imbalance(request.imbalance, context).value_or(kMillion);
 
@@ -278,10 +279,26 @@ void CollectiveRun::check_program(const CollectiveRequest& request, ReadContext&
                           "astrolabe list algorithms");
         }
     }
+    if (const auto surplus = surplus_dimensions(*options.collectives[index].algorithm,
+                                                options.dimensions ? options.dimensions->size() : 1)) {
+        context.error("collective.algorithm", argument("--algorithm", request.algorithm), *surplus,
+                      "what is said of the others has no effect: leave it out, or give more --dimensions");
+    }
     for (std::size_t i = 0; i < sizes_.size(); ++i) {
         if (const auto problem = traffic_problem(program(sizes_[i]), options)) {
             context.error("collective.size", argument("--size", request.sizes[i]), *problem,
                           "take a smaller size or fewer ranks");
+        } else if (const auto endless = time_problem(
+                       lower_bound(program(sizes_[i]), options, *setting_.fabric))) {
+            context.error("collective.size", argument("--size", request.sizes[i]), *endless,
+                          "take a smaller size or faster links");
+        }
+        const bool is_shared_out = is_uneven_ || kind_ == system::CollectiveKind::kAllGather;
+        if (is_shared_out && sizes_[i] > Bytes(0) && sizes_[i] / setting_.cluster.ranks == Bytes(0)) {
+            context.error("collective.size", argument("--size", request.sizes[i]),
+                          fmt::format("{} is less than a byte for each of {} ranks", request.sizes[i],
+                                      setting_.cluster.ranks),
+                          "the size is rounded down to a multiple of the ranks, so nothing would be sent");
         }
     }
 }

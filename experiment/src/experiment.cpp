@@ -229,6 +229,11 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root, const
                       "take fewer iterations, ranks or bytes");
     }
     check_algorithms(experiment, root, context);
+    if (const std::optional<std::string> problem =
+            time_problem(lower_bound(experiment.program, experiment.cluster.options, *experiment.fabric))) {
+        context.error("config.time", root.find("workload")->where, *problem,
+                      "check the units of sizes and rates, or simulate fewer iterations");
+    }
     return experiment;
 }
 

@@ -199,6 +199,13 @@ Bound lower_bound(const system::Program& program, const system::SystemOptions& o
     return bound;
 }
 
+std::optional<std::string> time_problem(const Bound& bound) {
+    if (bound.value() < Time::max()) {
+        return std::nullopt;
+    }
+    return "the run would last longer than simulated time can count, 2^63 ps or 106 days";
+}
+
 std::optional<std::string> traffic_problem(const system::Program& program,
                                            const system::SystemOptions& options) {
     const std::size_t dimensions = options.dimensions ? options.dimensions->size() : 1;

@@ -562,5 +562,55 @@ TEST(Collective, PhasesOfAHierarchicalOneTakeTurns) {
     EXPECT_EQ(phases["steps"], 4);
 }
 
+TEST(Collective, WhatCannotBeMeantIsRefused) {
+    const auto refused = [](std::vector<std::string> arguments) {
+        arguments.insert(arguments.begin(),
+                         {"collective", "--network", "{kind: flat, hosts: 8}", "--algorithm"});
+        const ProcessResult result = astrolabe(arguments);
+        EXPECT_EQ(result.exit_code, 3) << result.out;
+        return result.err;
+    };
+    // Fewer bytes than ranks: nothing would be sent.
+    for (const char* kind : {"all-to-all-v", "all-gather"}) {
+        EXPECT_NE(
+            refused({"direct", "--kind", kind, "--size", "7B"}).find("less than a byte for each of 8 ranks"),
+            std::string::npos);
+    }
+    EXPECT_NE(refused({"ring", "--kind", "all-reduce", "--size", "1MB", "--injection-latency", "1001s"})
+                  .find("expected 0ps to 1000s"),
+              std::string::npos);
+    EXPECT_NE(refused({"{algorithm: hierarchical, dimension_algorithms: [ring, ring]}", "--kind",
+                       "all-reduce", "--size", "1MB"})
+                  .find("speak of 2 dimensions, the ranks have 1"),
+              std::string::npos);
+    // 2·1/2 of 2 TB through a port of 1 Mb/s: 1.6e7 s, and time ends at 2^63 ps = 9.2e6 s.
+    EXPECT_NE(refused({"ring", "--kind", "all-reduce", "--size", "2TB", "--ranks", "2", "--set",
+                       "network.link.rate=1Mbps"})
+                  .find("longer than simulated time can count"),
+              std::string::npos);
+}
+
+TEST(Run, TheEndOfSimulatedTimeIsNamed) {
+    // 14/8 of 657.12 GB at 1 Mb/s take 9.199 68e6 s. With one latency of 2000 s that is within the end of
+    // time, 9.223 37e6 s, and so is the lower bound; with that of all 14 steps it is not: 9.227 68e6 s.
+    const std::vector<std::string> late{"collective",
+                                        "--kind",
+                                        "all-reduce",
+                                        "--algorithm",
+                                        "ring",
+                                        "--network",
+                                        "{kind: flat, hosts: 8, link: {rate: 1Mbps, latency: 1000s}}",
+                                        "--size",
+                                        "657120MB"};
+    for (const char* backend : {"fluid", "congestion_free"}) {
+        std::vector<std::string> arguments = late;
+        arguments.insert(arguments.end(), {"--backend", backend});
+        const ProcessResult result = astrolabe(arguments);
+        EXPECT_EQ(result.exit_code, 1);
+        EXPECT_NE(result.err.find("after the end of simulated time, 2^63 ps or 106 days"), std::string::npos)
+            << backend << result.err;
+    }
+}
+
 }  // namespace
 }  // namespace astrolabe::testing

@@ -184,6 +184,13 @@ std::vector<OutstandingMessage> CongestionFreeBackend::describe_outstanding(std:
     return first;
 }
 
+std::string CongestionFreeBackend::explain_stall() const {
+    const bool any_moves = std::any_of(stuck_.begin(), stuck_.end(), [this](const auto& message) {
+        return pairs_[message.pair].hops_count > 0;
+    });
+    return any_moves ? std::string(kBeyondTime) : std::string();
+}
+
 NetworkStatistics CongestionFreeBackend::statistics() const {
     NetworkStatistics statistics;
     statistics.messages = delivered_;

@@ -297,6 +297,13 @@ std::vector<OutstandingMessage> FluidBackend::describe_outstanding(std::size_t l
     return first;
 }
 
+std::string FluidBackend::explain_stall() const {
+    const bool any_moves = std::any_of(
+        connections_.begin(), connections_.end(),
+        [](const Connection& connection) { return !connection.queue.empty() && connection.rate > 0.0; });
+    return any_moves ? std::string(kBeyondTime) : std::string();
+}
+
 NetworkStatistics FluidBackend::statistics() const {
     NetworkStatistics statistics;
     statistics.messages = delivered_;

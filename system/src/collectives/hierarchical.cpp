@@ -342,6 +342,10 @@ public:
         return sequence;
     }
 
+    [[nodiscard]] std::size_t dimensions_named() const override {
+        return std::max(options_.per_dimension.size(), options_.bandwidths.size());
+    }
+
     [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, const Shape& shape,
                                               unsigned variant) const override {
         for (const Order& order : orders_of(shape, options_.order)) {

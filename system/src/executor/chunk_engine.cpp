@@ -54,6 +54,7 @@ bool never_leaves(const Chunk& chunk, Bytes size) {
 ChunkEngine::ChunkEngine(network::NetworkBackend& backend, const EndPoint& end_point,
                          Continuation& continuation)
     : backend_(backend),
+      timers_(backend),
       costs_(end_point),
       copy_time_(costs_.copy()),
       pays_receptions_(costs_.has_receptions()),
@@ -92,13 +93,6 @@ void ChunkEngine::close(ChunkIndex index) {
     free_.push_back(index);
 }
 
-void ChunkEngine::set_timer(Time delay, Handler& handler, std::uint64_t token) {
-    if (delay < Time::max() - backend_.now()) {
-        ++timers_;
-        backend_.schedule(delay, handler, token);
-    }
-}
-
 void ChunkEngine::start(ChunkIndex index, Position position) {
     Chunk& chunk = *chunks_[index];
     std::uint32_t* state = state_of(chunk, position);
@@ -108,14 +102,14 @@ void ChunkEngine::start(ChunkIndex index, Position position) {
     if (left(state) == 0) {
         finished_.push_back({index, position});
     } else if (costs_.start() > Time(0)) {
-        set_timer(costs_.start(), start_timer_, pack(index, position, 0));
+        timers_.set(costs_.start(), start_timer_, pack(index, position, 0));
     } else {
         begin(index, position);
     }
 }
 
 void ChunkEngine::start_paid(std::uint64_t token) {
-    --timers_;
+    timers_.expired();
     begin(chunk_of(token), position_of(token));
     end_notification();
 }
@@ -227,7 +221,7 @@ void ChunkEngine::take_in(ChunkIndex index, Position position, std::uint32_t* st
         const Bytes size = chunk.schedule->message_size(position, receive, chunk.sizes);
         const Time cost = never_leaves(chunk, size) ? Time(0) : costs_.reception(size, receive.is_reduction);
         if (cost > Time(0)) {
-            set_timer(cost, reception_timer_, pack(index, position, action));
+            timers_.set(cost, reception_timer_, pack(index, position, action));
             return;
         }
     }
@@ -235,7 +229,7 @@ void ChunkEngine::take_in(ChunkIndex index, Position position, std::uint32_t* st
 }
 
 void ChunkEngine::reception_paid(std::uint64_t token) {
-    --timers_;
+    timers_.expired();
     const ChunkIndex index = chunk_of(token);
     const Position position = position_of(token);
     std::uint32_t* state = state_of(*chunks_[index], position);
@@ -394,13 +388,13 @@ void ChunkEngine::copy_together() {
         open_batch_ = free_batches_.back();
         free_batches_.pop_back();
         open_time_ = backend_.now();
-        set_timer(copy_time_, batch_timer_, open_batch_);
+        timers_.set(copy_time_, batch_timer_, open_batch_);
     }
     batches_[open_batch_].insert(batches_[open_batch_].end(), outbox_.begin(), outbox_.end());
 }
 
 void ChunkEngine::batch_copied(std::uint64_t batch) {
-    --timers_;
+    timers_.expired();
     if (open_batch_ == batch) {
         open_batch_ = kNone;
     }
@@ -421,19 +415,19 @@ void ChunkEngine::copy_in_turn() {
             copies_.resize(host + 1);
         }
         if (copies_[host].empty()) {
-            set_timer(copy_time_, copy_timer_, host);
+            timers_.set(copy_time_, copy_timer_, host);
         }
         copies_[host].push(message);
     }
 }
 
 void ChunkEngine::message_copied(std::uint64_t host) {
-    --timers_;
+    timers_.expired();
     network::RingQueue<network::Message>& queue = copies_[host];
     const network::Message message = queue.front();
     queue.pop();
     if (!queue.empty()) {
-        set_timer(copy_time_, copy_timer_, host);
+        timers_.set(copy_time_, copy_timer_, host);
     }
     backend_.send(message);
     handed_over(message);

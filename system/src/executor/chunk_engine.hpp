@@ -16,13 +16,12 @@
 /// two has happened. A rank sends its requests when it starts the chunk: what is to be added lands in a
 /// buffer of its own. Only a receive that stores may have to wait, until its gate lacks nothing but the
 /// message. Requests go past the copy engine at no cost.
-///
-/// A wait that would end after Time::max() never ends and shows as a stall.
 #pragma once
 
 #include "compiled_schedule.hpp"
 #include "continuation.hpp"
 #include "end_point_costs.hpp"
+#include "timers.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -92,7 +91,7 @@ public:
     [[nodiscard]] std::uint64_t messages_delivered() const { return delivered_; }
     [[nodiscard]] std::size_t chunks_open() const { return chunks_.size() - free_.size(); }
     [[nodiscard]] Bytes request_bytes() const { return request_bytes_; }  ///< of all requests sent
-    [[nodiscard]] bool timers_pending() const { return timers_ > 0; }
+    [[nodiscard]] const Timers& timers() const { return timers_; }
 
     /// For reports: what a rank still has to do in a chunk, and the first message of its program that has not
     /// arrived.
@@ -127,7 +126,6 @@ private:
     [[nodiscard]] std::uint32_t* state_of(Chunk& chunk, Position position) const {
         return chunk.state.data() + chunk.schedule->state_offset(position);
     }
-    void set_timer(Time delay, Handler& handler, std::uint64_t token);
     void begin(ChunkIndex index, Position position);
     void deliver(std::uint64_t token);
     void deliver_empty();
@@ -158,6 +156,7 @@ private:
     void request_arrived(std::uint64_t token);  // for a send
 
     network::NetworkBackend& backend_;
+    Timers timers_;
     const EndPointCosts costs_;
     const Time copy_time_;
     const bool pays_receptions_;
@@ -182,7 +181,6 @@ private:
     Time open_time_;
     std::vector<network::RingQueue<network::Message>> copies_;  // by host; the first is in the copy engine
 
-    std::uint64_t timers_ = 0;  // pending
     Bytes request_bytes_;
     std::uint64_t sent_ = 0;
     std::uint64_t delivered_ = 0;

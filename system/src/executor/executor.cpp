@@ -76,7 +76,8 @@ Executor::Implementation::Implementation(Executor& owner, const Program& program
       chunks_(backend, options_.end_point, *this),
       collectives_(program, options_, backend, placement, chunks_, records_),
       ranks_(program, backend, records_, *this),
-      completion_timer_(*this) {}
+      completion_timer_(*this),
+      completions_(backend) {}
 
 ExecutionReport Executor::Implementation::run() {
     ASTROLABE_ASSERT(!has_run_, "an executor runs once");
@@ -151,13 +152,12 @@ void Executor::Implementation::complete(const CompletedCollective& completed) {
         ranks_.ended().push_back({completed.operation, completed.rank});
         return;
     }
-    ++completions_pending_;
-    backend_.schedule(delay, completion_timer_,
-                      std::uint64_t{completed.operation.index()} << kRankBits | completed.rank.index());
+    completions_.set(delay, completion_timer_,
+                     std::uint64_t{completed.operation.index()} << kRankBits | completed.rank.index());
 }
 
 void Executor::Implementation::CompletionTimer::notify(std::uint64_t token) {
-    --executor_.completions_pending_;
+    executor_.completions_.expired();
     executor_.ranks_.ended().push_back({OperationId(static_cast<std::uint32_t>(token >> kRankBits)),
                                         RankId(static_cast<std::uint32_t>(token))});
     executor_.settle();

@@ -4,6 +4,7 @@
 #include "chunk_engine.hpp"
 #include "collective_engine.hpp"
 #include "rank_engine.hpp"
+#include "timers.hpp"
 
 #include <optional>
 #include <string>
@@ -51,6 +52,7 @@ private:
     [[nodiscard]] ExecutionReport report();
     void check_totals();
     [[nodiscard]] bool is_interrupted() const;
+    [[nodiscard]] bool passes_the_end_of_time() const;
     [[nodiscard]] std::string describe_stall() const;
     void describe_rank(RankId rank, std::string& text) const;
     void describe_collective(OperationId operation, RankId rank, std::string& text) const;
@@ -85,7 +87,7 @@ private:
     detail::CollectiveEngine collectives_;
     detail::RankEngine ranks_;
     CompletionTimer completion_timer_;
-    std::uint64_t completions_pending_ = 0;
+    detail::Timers completions_;
     bool has_run_ = false;
     bool was_stopped_ = false;
 };

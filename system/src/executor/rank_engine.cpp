@@ -24,7 +24,8 @@ RankEngine::RankEngine(const Program& program, network::NetworkBackend& backend,
       continuation_(continuation),
       ranks_(program.ranks),
       iteration_ends_(program.ranks, std::vector<Time>(static_cast<std::size_t>(program.iterations))),
-      finished_((program.ranks * program.operations.size() + 63) / 64) {
+      finished_((program.ranks * program.operations.size() + 63) / 64),
+      timers_(backend) {
     dependents_.resize(program.operations.size());
     name_of_.resize(program.operations.size());
     std::map<std::string, std::uint32_t> known;
@@ -120,8 +121,7 @@ void RankEngine::start_compute(RankId id) {
         ended_.push_back({operation, id});
         return;
     }
-    ++timers_pending_;
-    backend_.schedule(duration, *this, id.index());
+    timers_.set(duration, *this, id.index());
 }
 
 void RankEngine::finish(OperationOnRank finished) {
@@ -156,7 +156,7 @@ void RankEngine::finish(OperationOnRank finished) {
 }
 
 void RankEngine::notify(std::uint64_t rank) {
-    --timers_pending_;
+    timers_.expired();
     const RankId id(static_cast<std::uint32_t>(rank));
     ended_.push_back({compute_[ranks_[id].next_compute], id});
     continuation_.settle();

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "continuation.hpp"
+#include "timers.hpp"
 
 #include <cstdint>
 #include <string>
@@ -45,7 +46,7 @@ public:
     void notify(std::uint64_t rank) override;  ///< the rank's compute operation has taken its time
 
     [[nodiscard]] std::uint64_t finished_count() const { return finished_count_; }
-    [[nodiscard]] bool timers_pending() const { return timers_pending_ > 0; }
+    [[nodiscard]] const Timers& timers() const { return timers_; }
 
     /// Accounts of all ranks; drains last until `total`. With `check`, asserts the accounting identity.
     [[nodiscard]] std::vector<RankRecord> records(Time total, bool check) const;
@@ -98,7 +99,7 @@ private:
     std::vector<OperationOnRank> ready_;  // heap, first in program order on top
     std::vector<OperationOnRank> started_;
     std::vector<OperationOnRank> ended_;
-    std::uint64_t timers_pending_ = 0;
+    Timers timers_;
 };
 
 }  // namespace astrolabe::system::detail

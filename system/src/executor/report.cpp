@@ -62,7 +62,7 @@ void Executor::Implementation::check_totals() {
                      "every message is delivered once");
     ASTROLABE_ASSERT(chunks_.chunks_open() == 0, "no chunk is left under way");
     ASTROLABE_ASSERT(collectives_.instances_open() == 0, "no collective is left under way");
-    ASTROLABE_ASSERT(!chunks_.timers_pending() && completions_pending_ == 0, "no timer is left");
+    ASTROLABE_ASSERT(!chunks_.timers().pending() && !completions_.pending(), "no timer is left");
     ASTROLABE_ASSERT(backend_.outstanding_messages() == 0, "nothing is left in the network");
     for (std::size_t index = 0; index < program_.operations.size(); ++index) {
         const OperationId id(index);
@@ -76,7 +76,11 @@ void Executor::Implementation::check_totals() {
 
 bool Executor::Implementation::is_interrupted() const {
     // A backend that was not stopped does not return while it still has timers to notify.
-    return was_stopped_ || ranks_.timers_pending() || chunks_.timers_pending() || completions_pending_ > 0;
+    return was_stopped_ || ranks_.timers().pending() || chunks_.timers().pending() || completions_.pending();
+}
+
+bool Executor::Implementation::passes_the_end_of_time() const {
+    return ranks_.timers().pass_the_end() || chunks_.timers().pass_the_end() || completions_.pass_the_end();
 }
 
 std::string Executor::Implementation::describe_stall() const {
@@ -84,6 +88,8 @@ std::string Executor::Implementation::describe_stall() const {
     const char* what = "stalled (nothing can happen any more)";
     if (is_interrupted()) {
         what = "interrupted";
+    } else if (passes_the_end_of_time()) {
+        what = "reached the end of simulated time, 2^63 ps or 106 days,";
     } else if (backend_.outstanding_messages() > 0) {
         what = "stalled or interrupted (the network returned with messages under way)";
     }

@@ -69,6 +69,33 @@ TEST_F(ExperimentTest, ATrafficClassIsReadAndRefusedWhereItHasNoEffect) {
     EXPECT_NE(refused.error().front().message.find("no effect on backend 'fluid'"), std::string::npos);
 }
 
+TEST_F(ExperimentTest, DimensionsThatTheRanksDoNotHaveAreRefused) {
+    const auto with = [](const std::string& algorithm) {
+        return "cluster.collectives={all_reduce: {algorithm: hierarchical, " + algorithm + "}}";
+    };
+    const std::string grid = "cluster.dimensions=[2, 2]";
+    EXPECT_EQ(first_code({grid, with("dimension_algorithms: [ring, direct]")}), "");
+    EXPECT_EQ(first_code({grid, with("dimension_algorithms: [ring, direct, ring]")}), "config.inconsistent");
+    EXPECT_EQ(first_code({with("dimension_algorithms: [ring, direct]")}), "config.inconsistent");
+    EXPECT_EQ(first_code({grid, with("order: themis, bandwidths: [1Gbps, 2Gbps, 3Gbps]")}),
+              "config.inconsistent");
+    const Result<Experiment> refused =
+        load_small(components_, {with("dimension_algorithms: [ring, direct]")});
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().front().message.find("speak of 2 dimensions, the ranks have 1"),
+              std::string::npos);
+}
+
+TEST_F(ExperimentTest, ARunThatMustOutlastSimulatedTimeIsRefused) {
+    // 33 024 B of all-reduce on 4 ranks take 33 024·8/4 s = 66 048 s at 1 bit/s: fine. A layer of 32 000 by
+    // 32 000 weights of 2 B alone takes 2 iterations · 2·3/4 · 2.05e9 B · 8 = 4.9e10 s, and time ends
+    // at 9.2e6 s.
+    EXPECT_EQ(first_code({"network.link.rate=1bps"}), "");
+    EXPECT_EQ(first_code({"network.link.rate=1bps", "workload.model.bottom_mlp=[32000, 8]",
+                          "workload.model.top_mlp=[32000, 32000, 1]"}),
+              "config.time");
+}
+
 TEST_F(ExperimentTest, SectionsMayBeFilesAndOverridesReachIntoThem) {
     const testing::TemporaryFolder folder;
     folder.write("net.yaml", "schema: astrolabe/1\nkind: flat\nhosts: 16\n");

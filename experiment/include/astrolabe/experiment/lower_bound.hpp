@@ -42,6 +42,9 @@ struct Bound {
 [[nodiscard]] Bound lower_bound(const system::Program& program, const system::SystemOptions& options,
                                 const network::Fabric& fabric);
 
+/// Why no run can take as little as the bound, or nothing: simulated time ends.
+[[nodiscard]] std::optional<std::string> time_problem(const Bound& bound);
+
 /// Byte counts are 64-bit sums; a run stays well inside them.
 inline constexpr Bytes kMostTraffic = Bytes(std::int64_t{1} << 62);
 

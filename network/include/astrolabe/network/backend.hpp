@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <astrolabe/core/ids.hpp>
@@ -83,6 +84,10 @@ struct OutstandingMessage {
 };
 
 class PacketObserver;
+
+/// What `explain_stall` says where a delivery lies after Time::max().
+inline constexpr std::string_view kBeyondTime =
+    "what is under way would arrive after the end of simulated time, 2^63 ps or 106 days";
 
 class NetworkBackend {
 public:

@@ -6,6 +6,7 @@
 /// ranks of a shape only.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,6 +23,10 @@ public:
     /// Why the algorithm cannot do `kind` over `shape` ("needs a power of two"), or nothing if it can.
     [[nodiscard]] virtual std::optional<std::string> refusal(CollectiveKind kind,
                                                              const Shape& shape) const = 0;
+
+    /// How many dimensions the algorithm's parameters speak of; what is said of one that the ranks do not have
+    /// would be without effect.
+    [[nodiscard]] virtual std::size_t dimensions_named() const { return 0; }
 
     // The rest requires that there is no refusal.
 

@@ -69,6 +69,7 @@ public:
     void stop() override { stop_requested_ = true; }
     [[nodiscard]] std::uint64_t outstanding_messages() const override { return sent_ - delivered_; }
     [[nodiscard]] std::vector<OutstandingMessage> describe_outstanding(std::size_t limit) const override;
+    [[nodiscard]] std::string explain_stall() const override;
     [[nodiscard]] std::uint64_t events_processed() const override { return events_; }
     [[nodiscard]] NetworkStatistics statistics() const override;
 
