@@ -176,6 +176,7 @@ PacketSender::GoOn(uint32_t index)
     first.source = pair.source;
     first.destination = pair.destination;
     first.queuePair = index;
+    first.incarnation = pair.incarnation;
     first.sequence = pair.nextPacket;
     first.priority = pair.priority & 7;
     first.kind = Kind::DATA;
