@@ -9,6 +9,7 @@
 #include <ctime>
 
 #include <benchmark/benchmark.h>
+#include <sys/resource.h>
 
 #include <astrolabe/network/topologies/fat_tree.hpp>
 #include <astrolabe/ns3/packet_backend.hpp>
@@ -32,6 +33,7 @@ void report(benchmark::State& state, const network::NetworkStatistics& total) {
 }
 
 void add(network::NetworkStatistics& total, const network::NetworkStatistics& run) {
+    total.messages += run.messages;
     total.packets += run.packets;
     total.packet_hops += run.packet_hops;
     total.events += run.events;
@@ -125,6 +127,56 @@ void ring_all_reduce(benchmark::State& state) {
 }
 
 BENCHMARK(ring_all_reduce)->ArgName("k")->Arg(4)->Arg(8)->Unit(benchmark::kMillisecond);
+
+/// The most memory the process has had, bytes.
+double peak_memory() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<double>(usage.ru_maxrss) * 1024;
+}
+
+/// A k-ary fat-tree at once: every host sends `bytes` to the one half the hosts on (all: 0), or to every
+/// other (1). `bytes_per_flow` is the memory that comes on top of the network's over the messages, which are
+/// all alive at first.
+void fat_tree(benchmark::State& state) {
+    network::FatTreeParameters tree;
+    tree.k = state.range(0);
+    const auto fabric = build_fat_tree(tree);
+    const auto hosts = static_cast<int>(fabric->host_count());
+    benchmarks::Ignore ignore;
+    network::NetworkStatistics total;
+    double before = 0;
+    for (auto _ : state) {
+        ns3::PacketBackend backend(fabric, {});
+        before = peak_memory();
+        if (state.range(1) == 1) {
+            benchmarks::send_all_to_all(backend, hosts, Bytes(state.range(2)), ignore);
+        } else {
+            for (int host = 0; host < hosts; ++host) {
+                backend.send(
+                    {HostId(host), HostId((host + hosts / 2) % hosts), Bytes(state.range(2)), &ignore, 0});
+            }
+        }
+        backend.run();
+        if (backend.outstanding_messages() > 0) {
+            state.SkipWithError("the messages did not arrive");
+            return;
+        }
+        add(total, backend.statistics());
+    }
+    report(state, total);
+    state.counters["bytes_per_flow"] = (peak_memory() - before) / static_cast<double>(total.messages);
+    state.counters["peak_MB"] = peak_memory() / 1e6;
+}
+
+BENCHMARK(fat_tree)
+    ->ArgNames({"k", "all_to_all", "bytes"})
+    ->Args({8, 0, 16'777'216})
+    ->Args({8, 1, 65'536})
+    ->Args({16, 0, 16'777'216})
+    ->Args({16, 1, 65'536})
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1);
 
 double processor_seconds(network::NetworkBackend& backend, int hosts, Bytes size,
                          benchmarks::Ignore& ignore) {
