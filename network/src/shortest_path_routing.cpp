@@ -61,18 +61,18 @@ ShortestPathRouting::ShortestPathRouting(const Fabric& fabric, LoadBalancing loa
             attachment_[host] = forwarding_index_[fabric.target(leaf_up_[host.index()])];
         }
     }
-    tables_ = std::vector<std::atomic<const Table*>>(forwarding_nodes_.size());
+    tables_ = std::vector<std::atomic<const std::span<const LinkId>*>>(forwarding_nodes_.size());
 }
 
 ShortestPathRouting::~ShortestPathRouting() {
-    for (const std::atomic<const Table*>& table : tables_) {
-        delete table.load(std::memory_order_relaxed);
+    for (const auto& table : tables_) {
+        delete[] table.load(std::memory_order_relaxed);
     }
 }
 
-const ShortestPathRouting::Table& ShortestPathRouting::table_of(std::uint32_t attachment) const {
-    std::atomic<const Table*>& slot = tables_[attachment];
-    const Table* table = slot.load(std::memory_order_acquire);
+const std::span<const LinkId>* ShortestPathRouting::table_of(std::uint32_t attachment) const {
+    auto& slot = tables_[attachment];
+    const std::span<const LinkId>* table = slot.load(std::memory_order_acquire);
     if (table == nullptr) {
         const std::lock_guard lock(building_);
         table = slot.load(std::memory_order_relaxed);
@@ -81,10 +81,10 @@ const ShortestPathRouting::Table& ShortestPathRouting::table_of(std::uint32_t at
             slot.store(table, std::memory_order_release);
         }
     }
-    return *table;
+    return table;
 }
 
-std::unique_ptr<const ShortestPathRouting::Table> ShortestPathRouting::make_table(NodeId attachment) const {
+ShortestPathRouting::Table ShortestPathRouting::make_table(NodeId attachment) const {
     constexpr std::uint64_t kUnreached = std::numeric_limits<std::uint64_t>::max();
     std::vector<std::uint64_t> distance(forwarding_nodes_.size(), kUnreached);
     // Nodes that wait lie at most the highest cost beyond the one in hand, so the buckets can be used in
@@ -120,7 +120,7 @@ std::unique_ptr<const ShortestPathRouting::Table> ShortestPathRouting::make_tabl
         bucket.clear();
     }
 
-    auto table = std::make_unique<Table>(forwarding_nodes_.size(), nullptr);
+    auto table = std::make_unique<std::span<const LinkId>[]>(forwarding_nodes_.size());
     LinkSet links;
     for (std::size_t index = 0; index < forwarding_nodes_.size(); ++index) {
         const NodeId node = forwarding_nodes_[index];
@@ -137,12 +137,12 @@ std::unique_ptr<const ShortestPathRouting::Table> ShortestPathRouting::make_tabl
                 links.push_back(link);
             }
         }
-        (*table)[index] = intern(links);
+        table[index] = intern(links);
     }
     return table;
 }
 
-const ShortestPathRouting::LinkSet* ShortestPathRouting::intern(const LinkSet& links) const {
+std::span<const LinkId> ShortestPathRouting::intern(const LinkSet& links) const {
     std::uint64_t hash = links.size();
     for (const LinkId link : links) {
         hash = mix(hash + kGolden * (std::uint64_t{link.index()} + 1));
@@ -150,12 +150,12 @@ const ShortestPathRouting::LinkSet* ShortestPathRouting::intern(const LinkSet& l
     const auto [begin, end] = link_sets_by_hash_.equal_range(hash);
     for (auto candidate = begin; candidate != end; ++candidate) {
         if (*candidate->second == links) {
-            return candidate->second;
+            return *candidate->second;
         }
     }
     const LinkSet* set = &link_sets_.emplace_back(links);
     link_sets_by_hash_.emplace(hash, set);
-    return set;
+    return *set;
 }
 
 std::span<const LinkId> ShortestPathRouting::next_links(NodeId at, HostId destination) const {
@@ -172,14 +172,8 @@ std::span<const LinkId> ShortestPathRouting::next_links(NodeId at, HostId destin
         ASTROLABE_ASSERT(is_leaf_host(target), "two distinct forwarding nodes have distinct attachments");
         return {&leaf_down_[target.index()], 1};
     }
-    const LinkSet* links = table_of(exit)[entry];
-    if (links == nullptr) {
-        return {};
-    }
-    if (is_leaf_host(at)) {
-        return {&leaf_up_[at.index()], 1};
-    }
-    return *links;
+    const std::span<const LinkId> links = table_of(exit)[entry];
+    return is_leaf_host(at) && !links.empty() ? std::span(&leaf_up_[at.index()], 1) : links;
 }
 
 LinkId ShortestPathRouting::select(NodeId at, HostId source, HostId destination) const {

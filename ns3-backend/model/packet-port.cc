@@ -412,7 +412,7 @@ PacketPort::Transmit(uint32_t packet, int64_t start, int64_t now)
         }
     }
     const bool isFirst = m_underWay.IsEmpty();
-    m_underWay.Append(m_context.packets, packet);
+    m_underWay.Append(packet, descriptor.arrival);
     if (isFirst)
     {
         Wake(now);
@@ -446,7 +446,7 @@ PacketPort::Delay(uint32_t packet, int64_t by, int64_t now)
 int64_t
 PacketPort::GetNextTime() const
 {
-    const int64_t arrival = m_underWay.IsEmpty() ? NEVER : m_context.packets[m_underWay.GetFirst()].arrival;
+    const int64_t arrival = m_underWay.IsEmpty() ? NEVER : m_underWay.GetFirstArrival();
     if ((arrival != NEVER && !m_from.IsWatched()) || !m_isUp)
     {
         return arrival;
@@ -481,9 +481,9 @@ PacketPort::Notify()
         m_pendingLater = NEVER;
     }
     uint32_t packet = PACKET_NONE;
-    if (!m_underWay.IsEmpty() && m_context.packets[m_underWay.GetFirst()].arrival == now)
+    if (!m_underWay.IsEmpty() && m_underWay.GetFirstArrival() == now)
     {
-        packet = m_underWay.TakeFirst(m_context.packets);
+        packet = m_underWay.TakeFirst();
     }
     Advance(now);
     Wake(now);
@@ -531,7 +531,7 @@ PacketPort::SetUp(bool isUp)
     }
     while (!m_underWay.IsEmpty())
     {
-        Delay(m_underWay.TakeFirst(m_context.packets), PacketFaults::LOST, now);
+        Delay(m_underWay.TakeFirst(), PacketFaults::LOST, now);
     }
 }
 

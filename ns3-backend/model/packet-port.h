@@ -8,6 +8,7 @@
 #include "packet-offers.h"
 #include "packet-queue.h"
 #include "packet-service.h"
+#include "packet-under-way.h"
 
 #include "ns3/event-impl.h"
 
@@ -134,7 +135,7 @@ class PacketPort final : public EventImpl
     int64_t m_freeAt{0}; //!< the end of the last transmission
     int64_t m_pendingAt{NEVER};
     int64_t m_pendingLater{NEVER}; //!< another event, that the first has overtaken
-    PacketList m_underWay;         //!< on the link, by arrival
+    PacketsUnderWay m_underWay;
     uint32_t m_number;
     int64_t m_latency;
     int64_t m_lastSerialization{0};

@@ -52,13 +52,14 @@ public:
 private:
     using LinkSet = std::vector<LinkId>;
 
-    /// Next links of every forwarding node towards one forwarding node; null where there are none.
-    using Table = std::vector<const LinkSet*>;
+    /// Next links of every forwarding node towards one forwarding node; empty where there are none. Two loads
+    /// lead from a table to a link: packet engines look one up for every packet and hop.
+    using Table = std::unique_ptr<std::span<const LinkId>[]>;
 
     [[nodiscard]] bool is_leaf_host(NodeId node) const { return forwarding_index_[node] == kLeaf; }
-    [[nodiscard]] const Table& table_of(std::uint32_t attachment) const;
-    [[nodiscard]] std::unique_ptr<const Table> make_table(NodeId attachment) const;
-    [[nodiscard]] const LinkSet* intern(const LinkSet& links) const;
+    [[nodiscard]] const std::span<const LinkId>* table_of(std::uint32_t attachment) const;
+    [[nodiscard]] Table make_table(NodeId attachment) const;
+    [[nodiscard]] std::span<const LinkId> intern(const LinkSet& links) const;
     [[nodiscard]] Route single_path(HostId source, HostId destination) const;
     [[nodiscard]] Route spread(HostId source, HostId destination) const;
 
@@ -70,14 +71,15 @@ private:
     std::size_t highest_cost_ = 0;
     IndexedVector<NodeId, std::uint32_t> forwarding_index_;  // kLeaf for leaf hosts
     std::vector<NodeId> forwarding_nodes_;
-    /// The forwarding node whose table serves a node, by its index: the switch of a leaf host, otherwise itself.
+    /// The forwarding node whose table serves a node, by its index: the switch of a leaf host, otherwise
+    /// itself.
     IndexedVector<NodeId, std::uint32_t> attachment_;
     std::vector<LinkId> leaf_up_;    // of leaf hosts, by host index
     std::vector<LinkId> leaf_down_;  // its reverse
 
     // Filled on demand: a table is published by its pointer, everything it refers to stays where it is.
     mutable std::mutex building_;
-    mutable std::vector<std::atomic<const Table*>> tables_;  // by forwarding index
+    mutable std::vector<std::atomic<const std::span<const LinkId>*>> tables_;  // by forwarding index
     mutable std::deque<LinkSet> link_sets_;
     mutable std::unordered_multimap<std::uint64_t, const LinkSet*> link_sets_by_hash_;
 };
