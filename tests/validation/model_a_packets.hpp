@@ -1,0 +1,44 @@
+/// Model-A of the EuroMLSys 2024 Opera study, run packet by packet.
+#pragma once
+
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <astrolabe/experiment/run.hpp>
+
+namespace astrolabe::testing {
+
+/// Jumbo packets of the study on the engine's own transport, and the study's transport.
+inline constexpr const char* kIdealTransport = "{kind: packet, mtu: 8936B, header: 64B, ack_size: 64B}";
+inline constexpr const char* kLegacyTransport = "{kind: packet, preset: legacy_dctcp}";
+/// A path for each flow, and 10 000 packets of 9000 B for each of a switch's four ports.
+inline const std::vector<std::string> kStudyFabric{"network.load_balancing=flow_hash",
+                                                   "network.switch_buffer=360MB"};
+
+inline experiment::Run run_model_a(const std::string& backend, std::vector<std::string> overrides) {
+    overrides.push_back("backend=" + backend);
+    const experiment::Components components = experiment::builtin_components();
+    const Result<experiment::Experiment> loaded =
+        experiment::load_experiment(ASTROLABE_SOURCE_DIR "/examples/dlrm-opera-study/experiment-16.yaml",
+                                    {overrides, std::nullopt}, components);
+    if (!loaded) {
+        throw std::runtime_error(render(loaded.error()));
+    }
+    experiment::Run run = experiment::run_experiment(*loaded, {});
+    EXPECT_TRUE(run.execution.finished) << run.execution.stall;
+    const auto count = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
+    std::printf(
+        "%s: %.4f s, %llu timeouts, %llu drops, %llu sent again, %llu packet-hops, %llu events; %.0f s, "
+        "%.0f MB\n",
+        backend.c_str(), to_seconds(run.execution.total), count(run.network.timeouts),
+        count(run.network.drops), count(run.network.retransmissions), count(run.network.packet_hops),
+        count(run.engine.events), run.engine.wall_seconds,
+        static_cast<double>(run.engine.peak_rss_bytes) / 1e6);
+    return run;
+}
+
+}  // namespace astrolabe::testing
