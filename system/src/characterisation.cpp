@@ -38,10 +38,6 @@ private:
     std::map<Key, std::unique_ptr<const CollectiveSchedule>> schedules_;
 };
 
-bool moves_nothing(const CollectiveOperation& collective, std::size_t ranks) {
-    return ranks < 2 || collective.size == Bytes(0);
-}
-
 /// Whether a send of a chunk has the same size on every rank.
 bool sizes_are_alike(const CollectiveSchedule& schedule, Bytes chunk) {
     if (schedule.symmetry() == Symmetry::kNone) {
@@ -69,7 +65,7 @@ public:
         operations_ = operations;
         const auto& groups = program_.partitions[collective.partition].groups;
         for (std::size_t group = 0; group < groups.size(); ++group) {
-            if (moves_nothing(collective, groups[group].size())) {
+            if (collective.moves_nothing(groups[group].size())) {
                 continue;
             }
             group_ = groups[group];

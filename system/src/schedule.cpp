@@ -38,7 +38,8 @@ bool pair_before(const End& a, const End& b) {
 }  // namespace
 
 ScheduleError::ScheduleError(Position error_rank, ActionIndex error_action, std::string error_reason)
-    : std::logic_error(fmt::format("schedule: rank {} action {}: {}", error_rank, error_action, error_reason)),
+    : std::logic_error(
+          fmt::format("schedule: rank {} action {}: {}", error_rank, error_action, error_reason)),
       rank(error_rank),
       action(error_action),
       reason(std::move(error_reason)) {}
@@ -100,7 +101,8 @@ std::uint64_t CollectiveSchedule::message_count() const {
 std::uint64_t CollectiveSchedule::steps() const {
     // Under a symmetry every rank's k-th action has the same depth, so rank 0's program is the whole graph.
     // Nodes are the actions of a program and, after them, one barrier per stage, which follows all actions of
-    // the stage and the barrier before it; actions without dependencies follow the barrier before their stage.
+    // the stage and the barrier before it; actions without dependencies follow the barrier before their
+    // stage.
     const std::size_t barriers = stages_.size() - 1;
     std::vector<std::size_t> first_node{0};
     for (const RankProgram& program : programs_) {
@@ -192,7 +194,8 @@ ScheduleBuilder::ScheduleBuilder(CollectiveKind kind, Position ranks, std::uint6
     ASTROLABE_ASSERT(ranks >= 1, "a schedule has ranks");
     ASTROLABE_ASSERT(block_count >= 1 && block_count <= std::uint64_t{1} << 40, "a schedule has blocks");
     const std::uint64_t n = ranks;
-    const bool is_free = (kind == CollectiveKind::kAllReduce || has_root(kind)) && symmetry == Symmetry::kNone;
+    const bool is_free =
+        (kind == CollectiveKind::kAllReduce || has_root(kind)) && symmetry == Symmetry::kNone;
     ASTROLABE_ASSERT(is_free || block_count == (kind == CollectiveKind::kAllToAll ? n * n : n),
                      "the kind and the symmetry fix the number of blocks");
     ASTROLABE_ASSERT(symmetry != Symmetry::kExclusiveOr || std::has_single_bit(ranks),

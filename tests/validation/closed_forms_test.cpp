@@ -144,7 +144,8 @@ INSTANTIATE_TEST_SUITE_P(
         Form{"all_reduce", "recursive_doubling", recursive_doubling_all_reduce, true},
         Form{"broadcast", "ring", ring_all_reduce}, Form{"reduce", "ring", ring_all_reduce},
         Form{"broadcast", "direct", star}, Form{"reduce", "direct", star},
-        Form{"broadcast", "binomial_tree", binomial_tree}, Form{"reduce", "binomial_tree", binomial_tree, true},
+        Form{"broadcast", "binomial_tree", binomial_tree},
+        Form{"reduce", "binomial_tree", binomial_tree, true},
         Form{"broadcast", "halving_doubling", logarithmic_all_reduce, true},
         Form{"reduce", "halving_doubling", halving_doubling_reduce, true}),
     [](const auto& form) { return std::string(form.param.algorithm) + "_" + form.param.kind; });

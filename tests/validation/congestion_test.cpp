@@ -1,5 +1,5 @@
-/// How far the formula without congestion is from a network that shares its links, on Flat100G of the HOTI 2020
-/// study: 128 hosts of 100 Gb/s on one switch.
+/// How far the formula without congestion is from a network that shares its links, on Flat100G of the HOTI
+/// 2020 study: 128 hosts of 100 Gb/s on one switch.
 #include "collective_time.hpp"
 
 #include <cstdio>

@@ -73,8 +73,8 @@ TEST(PacketAgainstClosedForms, RingDirectAndHalvingDoublingWithinAThousandth) {
         const experiment::CollectivePoint point = time_collective(c.kind, c.algorithm, "{kind: packet}");
         const double time = to_nanoseconds(point.run.execution.total) / 1000;
         const double expected = c.steps * alpha + c.bytes_us * (4178 + 84.0 / 16) / 4096;
-        std::printf("%-14s %-16s %10.2f us, expected %10.2f (%+.2f %%)\n", c.kind, c.algorithm, time, expected,
-                    100 * (time / expected - 1));
+        std::printf("%-14s %-16s %10.2f us, expected %10.2f (%+.2f %%)\n", c.kind, c.algorithm, time,
+                    expected, 100 * (time / expected - 1));
         EXPECT_NEAR(time, expected, 0.001 * expected);
         EXPECT_GE(point.run.execution.total, point.lower_bound);
         EXPECT_EQ(point.run.network.drops, 0u);

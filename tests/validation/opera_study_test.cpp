@@ -142,8 +142,8 @@ TEST(OperaStudy, IterationOn16NodesIsTheSumOfItsParts) {
     const double a = 63 * 15 * 20'971'520.0 / kPortBytesPerSecond;
     const double r = 2.0 * 15 / 16 * 4 * (kWeights + 128'251) / kPortBytesPerSecond;
     const double hidden = 2 * 19 * kSquareWeights * kSecondsPerWeight;
-    // Nodes with 62 tables only wait for the last slices, not for bottom layers that they computed in the time
-    // of a 63rd table: they may send gradients that much before the others can.
+    // Nodes with 62 tables only wait for the last slices, not for bottom layers that they computed in the
+    // time of a 63rd table: they may send gradients that much before the others can.
     const double lead = hidden / 2 - 15 * 20'971'520.0 / kPortBytesPerSecond;
     std::printf("iteration %.4f s, expected %.4f to %.4f s\n", total, compute + a - hidden - lead,
                 compute + a - hidden + r);

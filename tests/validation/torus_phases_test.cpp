@@ -73,13 +73,14 @@ TEST(Torus4x4x4, ReduceScatterAndAllGatherMirrorEachOther) {
         expected);
     // A rank contributes S/64 to a result of S.
     EXPECT_EQ(
-        run(CollectiveKind::kAllGather, HierarchicalOptimisation::kLocalBandwidthAware, kSize / kRanks, 1).time,
+        run(CollectiveKind::kAllGather, HierarchicalOptimisation::kLocalBandwidthAware, kSize / kRanks, 1)
+            .time,
         expected);
 }
 
 TEST(Torus4x4x4, ChunksPipelineThroughTheDimensions) {
-    // Four chunks of 16 MiB. A dimension hosts its reduce_scatter and its all_gather, so the most loaded one is
-    // dimension 0, whose links carry 2·3 messages of 2^22 B a chunk at 5 ps a byte.
+    // Four chunks of 16 MiB. A dimension hosts its reduce_scatter and its all_gather, so the most loaded one
+    // is dimension 0, whose links carry 2·3 messages of 2^22 B a chunk at 5 ps a byte.
     const Time one =
         run(CollectiveKind::kAllReduce, HierarchicalOptimisation::kLocalBandwidthAware, kSize / 4, 1).time;
     const Outcome four =

@@ -96,7 +96,8 @@ Schema<FlexflowParameters> flexflow_schema() {
                 gemm_schema().parameters()},
                read_gemm, write_gemm)
         .optional("scale_down", &FlexflowParameters::scale_down,
-                  "divides every transfer and every time: a shorter run of nearly the same shape", {1, 1'000'000})
+                  "divides every transfer and every time: a shorter run of nearly the same shape",
+                  {1, 1'000'000})
         .optional("iterations", &FlexflowParameters::iterations, "training iterations to simulate",
                   {1, 100'000});
     return schema;

@@ -201,9 +201,10 @@ void read_schedule_parameters(ScheduleParameters& parameters, const ConfigNode& 
 }
 
 void add_schedule(AlgorithmRegistry& registry) {
-    Schema<ScheduleParameters> schema(std::string(kScheduleFromFile),
-                                      "a schedule of your own, proven before it is used (the kind and ranks of "
-                                      "its file)");
+    Schema<ScheduleParameters> schema(
+        std::string(kScheduleFromFile),
+        "a schedule of your own, proven before it is used (the kind and ranks of "
+        "its file)");
     schema.field({"file", "path", "", true, {}, "the schedule, relative to the file that names it", {}},
                  read_schedule_parameters, [](const ScheduleParameters& parameters) {
                      return std::optional(ConfigNode::scalar(parameters.path));

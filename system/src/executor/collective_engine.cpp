@@ -172,7 +172,7 @@ InstanceIndex CollectiveEngine::open_instance(OperationId operation, ChannelInde
     instance.issued = 0;
     instance.finished = 0;
     instance.issued_at.assign(ranks, kNever);
-    if (moves_nothing(work, ranks)) {
+    if (work.moves_nothing(ranks)) {
         instance.plan = nullptr;
         instance.chunks = 0;
         return index;
@@ -485,7 +485,7 @@ Bytes CollectiveEngine::expected_bytes(OperationId operation) {
     Bytes sum;
     for (std::size_t group = 0; group < groups; ++group) {
         const Channel& channel = channels_[first_channel_[work.partition] + group];
-        if (moves_nothing(work, channel.ranks.size())) {
+        if (work.moves_nothing(channel.ranks.size())) {
             continue;
         }
         const ScheduleCache::Plan& plan = schedules_.of(work.kind, channel.shape, chunks_of(work));

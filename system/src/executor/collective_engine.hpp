@@ -166,9 +166,6 @@ private:
     [[nodiscard]] const CollectiveOperation& collective(OperationId operation) const {
         return program_.operations[operation].collective();
     }
-    [[nodiscard]] bool moves_nothing(const CollectiveOperation& collective, std::size_t ranks) const {
-        return collective.size == Bytes(0) || ranks < 2;
-    }
     [[nodiscard]] bool is_independent() const { return options_.start_order == StartOrder::kIndependent; }
     [[nodiscard]] Channel make_channel(const std::vector<RankId>& group,
                                        const std::vector<network::HostId>& placement) const;

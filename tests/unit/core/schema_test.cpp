@@ -151,7 +151,8 @@ TEST(Registry, TheDiscriminatorHasTheNameTheRegistryGivesIt) {
     Registry<int> registry("algorithm", "algorithm");
     registry.add<Keys>(schema(), [](const Keys& keys) { return keys.hosts; });
     ReadContext context;
-    const Result<ConfigNode> node = parse_config("algorithm: thing\nhosts: 4\nlink: {latency: 0}\nchunks: 2\n", "x");
+    const Result<ConfigNode> node =
+        parse_config("algorithm: thing\nhosts: 4\nlink: {latency: 0}\nchunks: 2\n", "x");
     const auto configured = registry.read(*node, context, {"chunks"});
     ASSERT_TRUE(configured) << render(context.errors());
     EXPECT_EQ(configured->resolved.find("algorithm")->text, "thing");

@@ -120,8 +120,8 @@ TEST(CongestionFree, EveryHopHasItsOwnRate) {
 }
 
 TEST(CongestionFree, MessagesDoNotMeet) {
-    // Seven senders into one receiver: each takes 1 us + 1 MB · 80 ps/B, where a shared port would take 7 · 80
-    // us.
+    // Seven senders into one receiver: each takes 1 us + 1 MB · 80 ps/B, where a shared port would take 7 ·
+    // 80 us.
     const auto fabric = flat(8);
     CongestionFreeBackend backend(fabric);
     Recorder recorder(backend);

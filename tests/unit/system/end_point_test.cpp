@@ -1,5 +1,5 @@
-/// What messages cost where they leave and where they arrive: copies, additions, rendezvous, and the timing of
-/// ASTRA-sim 1.0.
+/// What messages cost where they leave and where they arrive: copies, additions, rendezvous, and the timing
+/// of ASTRA-sim 1.0.
 #include "program_builder.hpp"
 
 #include <algorithm>
@@ -150,9 +150,9 @@ TEST(Additions, LengthenTheStepsThatReduce) {
         EXPECT_EQ(time_of(alone(CollectiveKind::kAllReduce, n, block * n), ring),
                   step * (2 * (n - 1)) + kAddition * (n - 1));
         // A rank adds the N-1 blocks that it receives at one time all at once.
-        EXPECT_EQ(
-            time_of(alone(CollectiveKind::kReduceScatter, n, block * n), with(system::make_direct(), end_point)),
-            step + kAddition);
+        EXPECT_EQ(time_of(alone(CollectiveKind::kReduceScatter, n, block * n),
+                          with(system::make_direct(), end_point)),
+                  step + kAddition);
     }
 }
 
@@ -215,8 +215,8 @@ TEST(Rendezvous, PaysForTheRequestsOnce) {
 }
 
 TEST(Rendezvous, IsForMessagesOfTheThresholdAndAbove) {
-    // 401 B over four blocks: the first block of a rank has 101 B, the others 100 B. Only what rank 0 receives
-    // is that long, and it arrives later by the request.
+    // 401 B over four blocks: the first block of a rank has 101 B, the others 100 B. Only what rank 0
+    // receives is that long, and it arrives later by the request.
     const auto report = execute(alone(CollectiveKind::kAllToAll, 4, Bytes(401)),
                                 with(system::make_direct(), {.rendezvous_threshold = Bytes(101)}));
     ASSERT_TRUE(report.finished) << report.stall;
@@ -266,8 +266,8 @@ TEST(Rendezvous, WhatIsAddedIsPostedAtTheStart) {
     }
 }
 
-/// An all_gather of two ranks in which rank 0 stores only after it has sent; rank 1 either answers, or does as
-/// rank 0 does.
+/// An all_gather of two ranks in which rank 0 stores only after it has sent; rank 1 either answers, or does
+/// as rank 0 does.
 class StoreAfterSend final : public system::CollectiveAlgorithm {
 public:
     explicit StoreAfterSend(bool both)
@@ -362,8 +362,8 @@ TEST(EndPointCosts, ArePaidInEveryStage) {
 }
 
 TEST(AstraSimTiming, TakesWhatCameEarlyOnceTheStartIsPaid) {
-    // Rank 1 starts at 50,000, pays d, then d for rank 0's message, which has waited since 500 + 9000. Its own
-    // leaves at 50,500.
+    // Rank 1 starts at 50,000, pays d, then d for rank 0's message, which has waited since 500 + 9000. Its
+    // own leaves at 50,500.
     const EndPoint end_point{.injection_latency = kCopy, .timing = EndPointTiming::kAstraSim1};
     const auto report = execute(alone(CollectiveKind::kAllToAll, 2, Bytes(200), {Time(0), Time(50'000)}),
                                 with(system::make_direct(), end_point));

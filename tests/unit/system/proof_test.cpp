@@ -19,8 +19,8 @@ namespace {
 class BuiltinProof : public ::testing::TestWithParam<CollectiveKind> {};
 
 // Up to 64 ranks; of all_to_alls, whose proof takes most, beyond 32 a sample with powers of two, primes and
-// multiples of many numbers (proof_long_test.cpp has them all). Hierarchical schedules, which on one dimension
-// are those of the ring, have grids of their own in hierarchical_test.cpp.
+// multiples of many numbers (proof_long_test.cpp has them all). Hierarchical schedules, which on one
+// dimension are those of the ring, have grids of their own in hierarchical_test.cpp.
 TEST_P(BuiltinProof, HoldsForEveryNumberOfRanks) {
     const std::set<Position> sample{36, 41, 48, 63, 64};
     for (const AlgorithmEntry& entry : builtin_algorithms()) {

@@ -115,8 +115,9 @@ TEST(ScheduleFiles, SizesAreFractionsOfTheCollective) {
 TEST(ScheduleFiles, RefuseOtherKindsAndRanks) {
     const Algorithm file = from_inputs("ring-all-reduce-4.yaml");
     ASSERT_NE(file, nullptr);
-    EXPECT_NE(file->refusal(CollectiveKind::kAllGather, 4)->find("ring-all-reduce-4.yaml does all_reduce only"),
-              std::string::npos);
+    EXPECT_NE(
+        file->refusal(CollectiveKind::kAllGather, 4)->find("ring-all-reduce-4.yaml does all_reduce only"),
+        std::string::npos);
     EXPECT_NE(file->refusal(CollectiveKind::kAllReduce, 5)->find("is for groups of 4 ranks, not 5"),
               std::string::npos);
 }
@@ -152,8 +153,9 @@ TEST(BrokenScheduleFiles, AMissingReceiveIsLocatedAtItsSend) {
 }
 
 TEST(BrokenScheduleFiles, ADependencyOnALaterActionIsLocated) {
-    expect_defect(exchange("{receive: 0, blocks: [0], after: [1]}"),
-                  "x.yaml:9:7: error[schedule.build]: rank 1 action 1: waits for action 1, which is not before");
+    expect_defect(
+        exchange("{receive: 0, blocks: [0], after: [1]}"),
+        "x.yaml:9:7: error[schedule.build]: rank 1 action 1: waits for action 1, which is not before");
 }
 
 TEST(BrokenScheduleFiles, ARaceIsFoundByTheProof) {

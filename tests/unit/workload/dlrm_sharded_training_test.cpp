@@ -24,9 +24,9 @@ using Names = std::vector<std::string>;
 
 constexpr RankId kAnyRank(0);
 
-/// Tables of 4, 8, 12 and 16 columns and pooling 1, 2, 3, 4, 100 rows each, 2 bytes a value; dense 10 → 8 → 4;
-/// interaction 4 + 40 → 5 → 1. 4 ranks with 6 samples each; a FLOP takes 1 ps, a byte of memory 1 ns; reading
-/// indices takes nothing.
+/// Tables of 4, 8, 12 and 16 columns and pooling 1, 2, 3, 4, 100 rows each, 2 bytes a value; dense 10 → 8 →
+/// 4; interaction 4 + 40 → 5 → 1. 4 ranks with 6 samples each; a FLOP takes 1 ps, a byte of memory 1 ns;
+/// reading indices takes nothing.
 class ShardedTraining : public ::testing::Test {
 protected:
     ShardedTraining() {
@@ -287,7 +287,8 @@ TEST_F(ShardedTraining, BucketsFillFromTheLastLayerOn) {
     EXPECT_EQ(plan.buckets[1].communication.size, 224_B);
     const Program program = this->program();
     EXPECT_EQ(dependencies(program, "Bucket_0.weight_gradient.all_reduce"), Names{"Top_0.weight_gradient"});
-    EXPECT_EQ(dependencies(program, "Bucket_1.weight_gradient.all_reduce"), Names{"Bottom_0.weight_gradient"});
+    EXPECT_EQ(dependencies(program, "Bucket_1.weight_gradient.all_reduce"),
+              Names{"Bottom_0.weight_gradient"});
     EXPECT_EQ(dependencies(program, "Bottom_1.forward", 1), Names{"Bucket_1.weight_gradient.all_reduce"});
     EXPECT_EQ(dependencies(program, "Top_1.forward", 1), Names{"Bucket_0.weight_gradient.all_reduce"});
 }
@@ -452,7 +453,8 @@ RC_GTEST_PROP(ShardedTrainingProperty, ExchangesConserveBytes, ()) {
     const Program program = build_dlrm_program(model, training, device, ranks);
     program.check();
     const auto n = static_cast<std::int64_t>(ranks);
-    const Bytes all = n * n * *training.local_batch * pooled_width(model) * 2_B;  // N·B·ΣD·e, diagonal included
+    const Bytes all =
+        n * n * *training.local_batch * pooled_width(model) * 2_B;  // N·B·ΣD·e, diagonal included
     for (const Operation& operation : program.operations) {
         if (operation.is_compute() || operation.collective().kind != CollectiveKind::kAllToAll) {
             continue;
@@ -466,8 +468,8 @@ RC_GTEST_PROP(ShardedTrainingProperty, ExchangesConserveBytes, ()) {
     }
 }
 
-/// Whatever the dense gradients, the sharding and the formats: the program is sound, its iterations are alike, and
-/// its collectives sum up to the summary's traffic.
+/// Whatever the dense gradients, the sharding and the formats: the program is sound, its iterations are
+/// alike, and its collectives sum up to the summary's traffic.
 RC_GTEST_PROP(ShardedTrainingProperty, SummaryCountsWhatTheProgramDoes, ()) {
     const auto format = [] {
         return *rc::gen::element(std::optional<WireFormat>(), std::optional(WireFormat::kInt8),

@@ -165,7 +165,9 @@ TEST(FlexflowProgram, ScaledDownInBytesAndTimesAlike) {
     small.training.scale_down = 7;
     const Program program = small.program();
     const auto operations = by_name(program);
-    const auto time = [&](const std::string& name) { return operations.at(name)->compute().duration[RankId(0)]; };
+    const auto time = [&](const std::string& name) {
+        return operations.at(name)->compute().duration[RankId(0)];
+    };
     EXPECT_EQ(time("Embedding_0.backward"), 8'571'429_ps);  // 60 us
     EXPECT_EQ(time("Bottom_0.forward"), 12_ps);             // 84 ps
     EXPECT_EQ(time("Top_0.backward"), 175_ps);              // 1224 ps: 174.9
@@ -382,8 +384,9 @@ TEST_F(FlexflowTrainingProblems, NumbersOutOfRange) {
     small_.training.scale_down = 0;
     small_.training.iterations = 0;
     small_.training.embedding = {.forward = Time(-1), .backward = Time(-1), .samples = 0};
-    EXPECT_EQ(keys_of(found()), (Names{"gpus_per_node", "element_size", "gradient_element_size", "scale_down",
-                                       "iterations", "embedding.forward", "embedding.backward", "embedding.samples"}));
+    EXPECT_EQ(keys_of(found()),
+              (Names{"gpus_per_node", "element_size", "gradient_element_size", "scale_down", "iterations",
+                     "embedding.forward", "embedding.backward", "embedding.samples"}));
 }
 
 TEST_F(FlexflowTrainingProblems, RatesOutOfOrder) {

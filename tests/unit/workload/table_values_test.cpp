@@ -42,8 +42,8 @@ TEST(TableValues, AsManyValuesAsTables) {
     EXPECT_EQ(keys_of(TableValues(Values{1, 0}), 2), Keys{"rows.1"});
 }
 
-/// The distribution is the definition of splitmix64 and of the header's formula, so its values are known without
-/// the program: uniform over 1 … 2^k takes the upper k bits of each random number.
+/// The distribution is the definition of splitmix64 and of the header's formula, so its values are known
+/// without the program: uniform over 1 … 2^k takes the upper k bits of each random number.
 TEST(TableValues, UniformTakesTheUpperBitsOfSplitmix) {
     const TableValues values(ValueDistribution{.min = 1, .max = std::int64_t{1} << 32, .seed = 5});
     const Values drawn = values.values(3, "");

@@ -1,7 +1,7 @@
 /// A collective algorithm: a pure function from (kind, shape of the group, variant) to a schedule.
 ///
-/// The chunks of a collective use variants in the order of `variant_sequence`; by default chunk c uses variant
-/// c mod variants(): the double binary tree alternates its two trees so, a bidirectional ring its two
+/// The chunks of a collective use variants in the order of `variant_sequence`; by default chunk c uses
+/// variant c mod variants(): the double binary tree alternates its two trees so, a bidirectional ring its two
 /// directions. Algorithms are stateless; one object serves all threads and runs. Most look at the number of
 /// ranks of a shape only.
 #pragma once
@@ -24,8 +24,8 @@ public:
     [[nodiscard]] virtual std::optional<std::string> refusal(CollectiveKind kind,
                                                              const Shape& shape) const = 0;
 
-    /// How many dimensions the algorithm's parameters speak of; what is said of one that the ranks do not have
-    /// would be without effect.
+    /// How many dimensions the algorithm's parameters speak of; what is said of one that the ranks do not
+    /// have would be without effect.
     [[nodiscard]] virtual std::size_t dimensions_named() const { return 0; }
 
     // The rest requires that there is no refusal.

@@ -30,10 +30,10 @@
 ///
 /// Limits: what end points cost is not in these times (docs/models/end-points.md); algorithms do not know the
 /// fabric under them.
-/// Complexity: one program for all ranks, except that trees, kinds with a root and what is folded have one per
-/// rank. Actions of a program: N (ring, direct, pairwise), N² (the rings' all_to_all), log N (the others).
-/// Blocks it names: of the order of N, N² for the rings' all_to_all, N log N for bruck's all_to_all and
-/// recursive_doubling.
+/// Complexity: one program for all ranks, except that trees, kinds with a root and what is folded have one
+/// per rank. Actions of a program: N (ring, direct, pairwise), N² (the rings' all_to_all), log N (the
+/// others). Blocks it names: of the order of N, N² for the rings' all_to_all, N log N for bruck's all_to_all
+/// and recursive_doubling.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,8 @@ struct AlgorithmEntry {
     std::shared_ptr<const CollectiveAlgorithm> algorithm;
 };
 
-/// All of them by name, with the defaults of their options. Every one passes the proof of proof.hpp for every kind it does not refuse.
+/// All of them by name, with the defaults of their options. Every one passes the proof of proof.hpp for every
+/// kind it does not refuse.
 [[nodiscard]] std::vector<AlgorithmEntry> builtin_algorithms();
 
 /// All kinds but point_to_point: neighbours on a ring, one message at a time, each step waiting for the one

@@ -144,6 +144,8 @@ struct CollectiveOperation {
     std::shared_ptr<const std::vector<PairSizes>> pair_sizes{};
 
     [[nodiscard]] bool is_uneven() const { return pair_sizes != nullptr; }
+    /// Whether a group of `ranks` is done with it as soon as it is issued.
+    [[nodiscard]] bool moves_nothing(std::size_t ranks) const { return ranks < 2 || size == Bytes(0); }
 };
 
 struct Operation {

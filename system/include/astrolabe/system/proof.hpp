@@ -22,8 +22,8 @@
 ///
 /// Also errors: sending or adding to a block the rank does not hold, and an action that is never ready.
 ///
-/// Complexity: O(blocks of all messages · N/64) per order; memory ranks · blocks · N/8 bytes, and some 60 bytes
-/// for each action of each rank.
+/// Complexity: O(blocks of all messages · N/64) per order; memory ranks · blocks · N/8 bytes, and some 60
+/// bytes for each action of each rank.
 #pragma once
 
 #include <cstdint>

@@ -14,8 +14,8 @@
 /// Keys:
 ///     kind        any collective kind; blocks mean what they mean in schedule.hpp
 ///     ranks       2 … 4,096; the schedule serves groups of so many ranks and no others
-///     blocks      free for all_reduce, broadcast, reduce and point_to_point, by default 1; N under a symmetry
-///                 and for reduce_scatter and all_gather, N² for all_to_all
+///     blocks      free for all_reduce, broadcast, reduce and point_to_point, by default 1; N under a
+///                 symmetry and for reduce_scatter and all_gather, N² for all_to_all
 ///     symmetry    none (default), rotation or exclusive_or: there is one program, that of rank 0, in which
 ///                 peers and blocks are relative
 ///     dimensions  the shape of the groups it serves; by default any of so many ranks

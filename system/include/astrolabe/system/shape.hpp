@@ -38,7 +38,8 @@ public:
         return position / stride(dimension) % dimensions_[dimension];
     }
     /// The position that differs from `position` in one coordinate only.
-    [[nodiscard]] Position with_coordinate(Position position, std::size_t dimension, Position coordinate) const;
+    [[nodiscard]] Position with_coordinate(Position position, std::size_t dimension,
+                                           Position coordinate) const;
 
     [[nodiscard]] std::string text() const;  ///< "16 x 8"
 

@@ -84,8 +84,8 @@ struct FlexflowTraining {
     bool separate_bias = true;               ///< else one all-reduce a layer
     TablePassTimes embedding;
     std::vector<GemmRate> gemm;  ///< by rows, growing; empty: the device's peak
-    /// Every transfer and every time is divided by it, rounded up: what bytes and times make up grows in proportion,
-    /// latencies and packets do not (dlrm-opera-study 9 replays at 1/16).
+    /// Every transfer and every time is divided by it, rounded up: what bytes and times make up grows in
+    /// proportion, latencies and packets do not (dlrm-opera-study 9 replays at 1/16).
     std::int64_t scale_down = 1;
     int iterations = 1;
 };

@@ -29,8 +29,8 @@
 /// stages appends theirs: "<layer>.forward.all_to_all.across_hosts".
 ///
 /// Gradient buckets (Li et al., "PyTorch Distributed: experiences on accelerating data parallel training",
-/// VLDB 2020, sections 3.2.2 and 3.2.3): the layers of a bucket share one weight-gradient collective, issued when the
-/// last of them has computed its weight gradient; the W-wait of each is for it.
+/// VLDB 2020, sections 3.2.2 and 3.2.3): the layers of a bucket share one weight-gradient collective, issued
+/// when the last of them has computed its weight gradient; the W-wait of each is for it.
 ///
 /// Sharded parameters (Zhao et al., "PyTorch FSDP: experiences on scaling fully sharded data parallel", VLDB
 /// 2023, section 3.3): a layer with `parameter_gather` gathers its parameters before its forward and before
