@@ -5,7 +5,8 @@
  *
  * Shows the trace sources of PacketFabric. They tell of all ports, each with its number, and of what happened
  * when: a port finds out late what it did, so Simulator::Now() is not the time of the event, but the events
- * of one port come in order. Here Enqueue and Start of one port make its queue.
+ * of one port come in order. A packet that need not wait has a Start without an Enqueue, so what waits is
+ * asked of the port.
  */
 #include "ns3/command-line.h"
 #include "ns3/packet-fabric-helper.h"
@@ -28,31 +29,21 @@ class QueueSeries
 {
   public:
     QueueSeries(const PacketNetwork& network, const PacketPort& port, Time interval)
-        : m_port(port.GetNumber()),
+        : m_port(port),
           m_interval(interval.GetPicoSeconds())
     {
-        network.fabric->TraceConnectWithoutContext("Enqueue", MakeCallback(&QueueSeries::Enqueued, this));
-        network.fabric->TraceConnectWithoutContext("Start", MakeCallback(&QueueSeries::Started, this));
+        network.fabric->TraceConnectWithoutContext("Enqueue", MakeCallback(&QueueSeries::Changed, this));
+        network.fabric->TraceConnectWithoutContext("Start", MakeCallback(&QueueSeries::Changed, this));
     }
 
   private:
     void
-    Enqueued(uint32_t port, const PacketDescriptor& packet, int64_t when)
+    Changed(uint32_t port, const PacketDescriptor&, int64_t when)
     {
-        if (port == m_port)
+        if (port == m_port.GetNumber())
         {
             PrintUntil(when);
-            m_bytes += packet.bytes;
-        }
-    }
-
-    void
-    Started(uint32_t port, const PacketDescriptor& packet, int64_t when)
-    {
-        if (port == m_port)
-        {
-            PrintUntil(when);
-            m_bytes -= packet.bytes;
+            m_bytes = m_port.GetWaitingBytes();
         }
     }
 
@@ -65,7 +56,7 @@ class QueueSeries
         }
     }
 
-    uint32_t m_port;
+    const PacketPort& m_port;
     int64_t m_interval;
     int64_t m_next{0};
     uint64_t m_bytes{0};

@@ -51,7 +51,7 @@ struct PacketTraces
 {
     using PacketCallback = TracedCallback<uint32_t, const PacketDescriptor&, int64_t>;
 
-    PacketCallback enqueued; //!< waits in the port
+    PacketCallback enqueued; //!< waits in the port; one that need not only starts
     PacketCallback started;  //!< begins to leave the port
     PacketCallback arrived;  //!< is at the other end, or its header is where that cuts through
     PacketCallback dropped;  //!< no room, no way, or lost on the link

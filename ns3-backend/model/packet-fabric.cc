@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "packet-fabric.h"
 
+#include "ns3/abort.h"
 #include "ns3/assert.h"
 #include "ns3/boolean.h"
 #include "ns3/double.h"
@@ -243,6 +244,9 @@ PacketFabric::SetWeights(const std::array<uint32_t, PACKET_PRIORITIES>& weights)
 void
 PacketFabric::Install(PacketRouter& router, PacketSink& sink, PacketSource& source)
 {
+    NS_ABORT_MSG_IF(
+        m_trimmedSize > 0 && m_flowControl != NO_FLOW_CONTROL,
+        "packets that flow control keeps from queueing are not trimmed: set TrimmedSize or FlowControl");
     std::vector<PacketMemory*> memories(m_nodes.size(), nullptr);
     for (PacketNode& node : m_nodes)
     {
@@ -314,8 +318,15 @@ PacketFabric::GetHeadroom(uint32_t port) const
 {
     const PacketPort& there = *m_ports[port];
     const PacketPort& back = *m_ports[m_portFacts[port].reverse];
+    // The frame may wait for a packet that is still coming in over the slowest link.
+    uint64_t slowest = back.GetBitsPerSecond();
+    for (const PacketPort* out : there.GetTo().GetPorts())
+    {
+        const uint64_t in = m_ports[m_portFacts[out->GetNumber()].reverse]->GetBitsPerSecond();
+        slowest = m_cutsThrough ? std::min(slowest, in) : slowest;
+    }
     return PacketFlowControl::GetHeadroom(there.GetBitsPerSecond(),
-                                          back.GetBitsPerSecond(),
+                                          slowest,
                                           there.GetLatency() + back.GetLatency(),
                                           m_largestPacket,
                                           uint64_t{m_priorities} * m_pauseFrame);

@@ -55,6 +55,10 @@ PacketNode::Forward(uint32_t packet)
     PacketPort* port = m_router->Route(m_number, descriptor);
     if (port == nullptr)
     {
+        if (PacketFlowControl* before = PacketFlowControl::Before(m_context, descriptor))
+        {
+            before->Release(descriptor.priority, descriptor.bytes, descriptor.arrival, false);
+        }
         m_context.Drop(descriptor.ingress, packet, descriptor.arrival);
         return;
     }

@@ -3,6 +3,7 @@
 
 #include "packet-node.h"
 
+#include "ns3/abort.h"
 #include "ns3/assert.h"
 #include "ns3/nstime.h"
 #include "ns3/simulator-impl.h"
@@ -222,6 +223,25 @@ PacketPort::GetOpenLanes(int64_t start) const
     return lanes;
 }
 
+bool
+PacketPort::IsShortOfCredits(int64_t start) const
+{
+    if (m_flowControl == nullptr || !m_flowControl->UsesCredits())
+    {
+        return false;
+    }
+    const uint32_t lanes = GetLanes();
+    for (uint8_t lane = 0; lane < CONTROL; ++lane)
+    {
+        if ((lanes & PacketQueue::BitOf(lane)) != 0 &&
+            m_flowControl->GetCreditTime(lane, GetCreditNeed(lane), start) == NEVER)
+        {
+            return true;
+        }
+    }
+    return false;
+}
+
 int64_t
 PacketPort::GetLaterStart(int64_t start) const
 {
@@ -273,18 +293,15 @@ PacketPort::Next(int64_t& start, int64_t now)
         uint32_t lanes = GetOpenLanes(start);
         if (lanes == 0)
         {
-            int64_t later = GetLaterStart(start);
-            const bool starves =
-                later == NEVER && m_flowControl != nullptr && m_flowControl->UsesCredits() && GetLanes() != 0;
-            if (starves)
+            if (IsShortOfCredits(start))
             {
                 m_to.Settle(now);
-                later = GetLaterStart(start);
-                if (later == NEVER)
+                if (IsShortOfCredits(start))
                 {
                     m_flowControl->Starve(start);
                 }
             }
+            const int64_t later = GetLaterStart(start);
             if (later > now)
             {
                 return PACKET_NONE;
@@ -342,7 +359,8 @@ PacketPort::Advance(int64_t now)
         {
             break;
         }
-        Transmit(packet, start, now);
+        // A pause that went before it while it was being chosen.
+        Transmit(packet, std::max(start, m_freeAt), now);
     }
     m_isAdvancing = false;
 }
@@ -387,6 +405,7 @@ PacketPort::Transmit(uint32_t packet, int64_t start, int64_t now)
     descriptor.arrival =
         m_header > 0 && m_header < bytes ? start + m_headerSerialization + m_latency : descriptor.tail;
     descriptor.ingress = m_number;
+    NS_ABORT_MSG_IF(descriptor.arrival < now, "a packet arrives before its port found out that it left");
     if (descriptor.IsData())
     {
         if (descriptor.telemetry != PACKET_NONE)

@@ -133,12 +133,8 @@ PacketReceiver::Deliver(uint32_t index)
     while (pair.receiving != PACKET_NONE && pair.expected >= pair.receivingEnd)
     {
         const PacketMessageRecord& record = m_core.messages[pair.receiving];
-        const PacketMessage message{pair.source,
-                                    pair.destination,
-                                    record.bytes,
-                                    record.owner,
-                                    record.token,
-                                    pair.priority};
+        const PacketMessage message{
+            pair.source, pair.destination, record.bytes, record.owner, record.token, pair.priority};
         const int64_t sent = record.sent;
         pair.receiving = record.next;
         if (pair.receiving != PACKET_NONE)
@@ -175,7 +171,7 @@ PacketReceiver::Reply(uint32_t index, PacketDescriptor& cause, Kind kind)
     {
         descriptor.marks =
             static_cast<uint16_t>(std::min<uint32_t>(pair.marked, std::numeric_limits<uint16_t>::max()));
-        pair.marked = 0;
+        pair.marked -= descriptor.marks;
     }
     descriptor.flags = static_cast<uint8_t>(cause.flags & PacketDescriptor::TRIMMED);
     descriptor.telemetry = cause.telemetry;
@@ -251,10 +247,8 @@ PacketReceiver::PullNext(uint32_t number)
         if (!line.IsEmpty())
         {
             line.isScheduled = true;
-            Simulator::Schedule(TimeStep(static_cast<uint64_t>(ndp.gap)),
-                                &PacketReceiver::PullNext,
-                                this,
-                                number);
+            Simulator::Schedule(
+                TimeStep(static_cast<uint64_t>(ndp.gap)), &PacketReceiver::PullNext, this, number);
         }
         return;
     }

@@ -27,6 +27,7 @@ void
 PacketSender::Take(PacketDescriptor& packet)
 {
     const uint32_t index = packet.queuePair;
+    Settle(m_core.pairs[index]);
     switch (packet.kind)
     {
     case Kind::CNP: {
@@ -86,8 +87,8 @@ PacketSender::Acknowledge(uint32_t index, PacketDescriptor& packet)
     {
         m_core.congestion.Open(index, pair);
     }
-    else if (m_core.congestion
-                 .Acknowledged(index, pair, pair.acknowledged - before, packet.marks, packet.telemetry))
+    else if (m_core.congestion.Acknowledged(
+                 index, pair, pair.acknowledged - before, packet.marks, packet.telemetry))
     {
         packet.telemetry = PACKET_NONE;
     }
@@ -97,6 +98,7 @@ PacketSender::Acknowledge(uint32_t index, PacketDescriptor& packet)
     if (m_parameters.hasTimers)
     {
         pair.deadline = PacketTransportCore::Now() + GetTimeout(index);
+        StartTimer(index); // one that had given up has none
     }
     while (pair.oldest != PACKET_NONE && pair.acknowledged >= m_core.messages[pair.oldest].end)
     {
@@ -176,6 +178,10 @@ PacketSender::TakePulls(uint32_t index, uint64_t count)
     pair.retries = 0;
     pair.holds &= static_cast<uint8_t>(~PacketQueuePair::GIVEN_UP);
     pair.deadline = PacketTransportCore::Now() + GetTimeout(index);
+    if (m_parameters.hasTimers)
+    {
+        StartTimer(index);
+    }
 }
 
 void
@@ -263,6 +269,7 @@ void
 PacketSender::TimeOut(uint32_t index)
 {
     PacketQueuePair& pair = m_core.pairs[index];
+    Settle(pair);
     ++pair.retries;
     if (pair.retries > m_parameters.retryLimit || GetTimeout(index) == MOST_TIMEOUT)
     {

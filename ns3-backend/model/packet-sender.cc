@@ -51,9 +51,15 @@ PacketSender::Open(const PacketMessage& message)
         PacketDescriptor there{};
         there.source = pair.source;
         there.destination = pair.destination;
+        there.queuePair = index;
+        there.incarnation = incarnation;
+        there.arrival = PacketTransportCore::Now();
         PacketDescriptor back{};
         back.source = pair.destination;
         back.destination = pair.source;
+        back.queuePair = index;
+        back.incarnation = incarnation;
+        back.arrival = there.arrival;
         const PacketPort* from = m_core.router.Route(pair.source, there);
         const PacketPort* to = m_core.router.Route(pair.destination, back);
         // A pair that no way leads to never sends.
@@ -102,6 +108,7 @@ PacketSender::Send(const PacketMessage& message)
         }
     }
     PacketQueuePair& pair = m_core.pairs[index];
+    Settle(pair);
     if (m_core.congestion.IsPulled() && !pair.hasLost && pair.nextPacket == pair.end)
     {
         m_core.congestion.GetNdp(index).Grant(m_parameters, m_parameters.ndpInitialWindow);
@@ -141,6 +148,22 @@ PacketSender::Send(const PacketMessage& message)
     GoOn(index);
 }
 
+void
+PacketSender::Settle(const PacketQueuePair& pair) const
+{
+    if (pair.isOffered)
+    {
+        m_core.fabric.GetNode(pair.source).Settle(PacketTransportCore::Now());
+    }
+}
+
+bool
+PacketSender::HasWindow(const PacketQueuePair& pair) const
+{
+    return pair.holds == 0 && pair.nextPacket < pair.end &&
+           pair.nextPacket - pair.acknowledged < pair.allowed;
+}
+
 bool
 PacketSender::CanSend(const PacketQueuePair& pair) const
 {
@@ -152,7 +175,10 @@ PacketSender::CanSend(const PacketQueuePair& pair) const
     {
         return m_scoreboards.GetFirstLost(pair) - pair.acknowledged < pair.allowed;
     }
-    return pair.nextPacket < pair.end && pair.nextPacket - pair.acknowledged < pair.allowed;
+    // A window that shrank below what is under way, of which nothing asks for an answer, lets one more go
+    // that does: nobody would speak again.
+    const bool isUnanswered = pair.unasked > 0 && pair.unasked == pair.nextPacket - pair.acknowledged;
+    return HasWindow(pair) || (isUnanswered && pair.nextPacket < pair.end);
 }
 
 void
@@ -180,6 +206,7 @@ PacketSender::GoOn(uint32_t index)
     first.sequence = pair.nextPacket;
     first.priority = pair.priority & 7;
     first.kind = Kind::DATA;
+    first.arrival = now;
     PacketPort* port = m_core.router.Route(pair.source, first);
     if (port == nullptr)
     {
@@ -236,7 +263,7 @@ PacketSender::Make(uint32_t index, int64_t when)
         isAgain = pair.again > 0;
         pair.again -= isAgain ? 1 : 0;
         ++pair.unasked;
-        asks = isLast || !CanSend(pair) || pair.unasked >= pair.askAfter;
+        asks = isLast || !HasWindow(pair) || pair.unasked >= pair.askAfter;
     }
     if (asks)
     {

@@ -60,6 +60,9 @@ class PacketSender
     uint32_t Open(const PacketMessage& message);
     void Release(uint32_t index);
 
+    /// The ports of a pair on offer find out late what it has sent; before it changes they make up for it.
+    void Settle(const PacketQueuePair& pair) const;
+    bool HasWindow(const PacketQueuePair& pair) const;
     bool CanSend(const PacketQueuePair& pair) const;
     void GoOn(uint32_t index);
     uint32_t Make(uint32_t index, int64_t when);

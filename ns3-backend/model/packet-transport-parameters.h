@@ -5,6 +5,7 @@
 #include "ns3/data-rate.h"
 #include "ns3/nstime.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace ns3
@@ -100,11 +101,13 @@ struct PacketTransportParameters
     double ndpPullRate{1};         //!< of the rate of the link into the receiver
     PacketPullPacing ndpPullPacing{PacketPullPacing::PER_HOST};
 
+    static constexpr uint64_t MOST_WINDOW_PACKETS = 1U << 20;
+
     /// Packets that may be under way in a full window.
     uint32_t GetWindowPackets() const
     {
         const uint64_t packets = window / mtu;
-        return static_cast<uint32_t>(packets < 1 ? 1 : packets);
+        return static_cast<uint32_t>(std::clamp<uint64_t>(packets, 1, MOST_WINDOW_PACKETS));
     }
 
     /// A receiver keeps packets that come before one that is missing.

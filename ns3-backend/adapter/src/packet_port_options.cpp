@@ -28,8 +28,17 @@ Bytes headroom(const network::Fabric& fabric, network::LinkId id, const PacketPo
                Bytes largest) {
     const network::Link& there = fabric.link(id);
     const network::Link& back = fabric.link(there.reverse);
+    // The frame may wait for a packet that is still coming in over the slowest link.
+    Bandwidth slowest = back.rate;
+    const network::NodeId node = fabric.target(id);
+    for (std::size_t i = 0; i < fabric.out_degree(node); ++i) {
+        const network::LinkId out(fabric.first_link(node).index() + i);
+        if (options.switching == PacketSwitching::kCutThrough) {
+            slowest = std::min(slowest, fabric.link(fabric.link(out).reverse).rate);
+        }
+    }
     return Bytes(static_cast<std::int64_t>(::ns3::PacketFlowControl::GetHeadroom(
-        static_cast<std::uint64_t>(there.rate.count()), static_cast<std::uint64_t>(back.rate.count()),
+        static_cast<std::uint64_t>(there.rate.count()), static_cast<std::uint64_t>(slowest.count()),
         (there.latency + back.latency).count(), static_cast<std::uint32_t>(largest.count()),
         std::uint64_t{options.traffic_classes} * kPauseFrame)));
 }

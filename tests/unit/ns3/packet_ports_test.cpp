@@ -296,8 +296,8 @@ TEST(PacketFlowlets, APairThatPausesTakesAnotherWay) {
     EXPECT_EQ(ways(Time(0)), 1U);
 }
 
-// The four ways of a pair by connection: sixteen messages that are connections of their own take both uplinks, but for
-// one case in 2^15; on the connection of their pair they take one.
+// The four ways of a pair by connection: sixteen messages that are connections of their own take both
+// uplinks, but for one case in 2^15; on the connection of their pair they take one.
 TEST(PacketConnectionPaths, EveryConnectionHashesByItself) {
     network::FatTreeParameters tree;
     tree.k = 4;
@@ -318,6 +318,81 @@ TEST(PacketConnectionPaths, EveryConnectionHashesByItself) {
     };
     EXPECT_EQ(uplinks(PacketConnections::kPerMessage), 2U);
     EXPECT_EQ(uplinks(PacketConnections::kPerPair), 1U);
+}
+
+// Eight packets leave within 2.7 us and are still on a link of 20 us when a ninth is handed over at 16 us:
+// the port, which has not looked since, must not send it behind the eighth, in the past.
+TEST(PacketTiming, NothingLeavesBeforeItIsHandedOver) {
+    const auto fabric = star(2, Bytes(0), {100_Gbps, 20_us, Bytes(0)});
+    PacketBackend backend(fabric, {});
+    Recorder recorder(backend);
+    Recorder later(backend);
+    later.then = [&](std::uint64_t) { recorder.send(0, 1, 4096_B, 1); };
+    recorder.send(0, 1, 8 * 4096_B, 0);
+    backend.schedule(16_us, later, 0);
+    backend.run();
+    ASSERT_EQ(recorder.times.size(), 2U);
+    EXPECT_EQ(recorder.times[0], 9 * kFull + 40_us);
+    EXPECT_EQ(recorder.times[1], 16_us + 2 * (kFull + 20_us));
+}
+
+/// Every host of a small leaf-spine with one narrow spine to every other.
+network::NetworkStatistics all_to_all(PacketOptions options, const network::LinkParameters& link,
+                                      Bytes size) {
+    constexpr int kHosts = 12;
+    network::FabricBuilder builder("leaves");
+    for (int i = 0; i < kHosts; ++i) {
+        builder.add_host("host " + std::to_string(i));
+    }
+    const NodeId left = builder.add_switch("left", Bytes(0));
+    const NodeId right = builder.add_switch("right", Bytes(0));
+    for (int i = 0; i < kHosts; ++i) {
+        builder.connect(NodeId(i), i < kHosts / 2 ? left : right, link);
+    }
+    builder.connect(left, right, kLink);
+    PacketBackend backend(std::move(builder).build(), options);
+    Recorder recorder(backend);
+    for (int shift = 1; shift < kHosts; ++shift) {
+        for (int host = 0; host < kHosts; ++host) {
+            recorder.send(host, (host + shift) % kHosts, size);
+        }
+    }
+    backend.run();
+    EXPECT_EQ(backend.outstanding_messages(), 0U);
+    EXPECT_EQ(recorder.tokens.size(), static_cast<std::size_t>(kHosts * (kHosts - 1)));
+    return backend.statistics();
+}
+
+// A port whose one pair has no credits while another waits for its rate must watch for the credits all the
+// same.
+TEST(PacketCredits, GoWithRates) {
+    PacketOptions options;
+    options.flow_control = PacketFlowControlKind::kCredit;
+    options.congestion_control = PacketCongestion::kDcqcn;
+    options.ecn_threshold = 5'000_B;
+    options.ecn_max_threshold = 20'000_B;
+    const network::NetworkStatistics statistics = all_to_all(options, kLink, 256_KiB);
+    EXPECT_EQ(statistics.drops, 0U);
+    EXPECT_GT(statistics.ecn_marks, 0U);
+}
+
+// HPCC may cut a window below what is under way and asked for no answer; without losses there are no timers
+// to help.
+TEST(PacketHpcc, GoesOnWithFewAcknowledgements) {
+    PacketOptions options;
+    options.congestion_control = PacketCongestion::kHpcc;
+    options.ack_every = 16;
+    EXPECT_EQ(all_to_all(options, kLink, 1_MiB).bytes_delivered, Bytes(12 * 11 * (1 << 20)));
+}
+
+// Cut through from 10 Gb/s a packet holds the 100 Gb/s port for 3.3 us, and so the pause behind it.
+TEST(PacketPauses, WaitForWhatIsStillComingIn) {
+    PacketOptions options = pfc();
+    options.pause_threshold = 10'000_B;
+    options.switching = PacketSwitching::kCutThrough;
+    const network::NetworkStatistics statistics = all_to_all(options, {10_Gbps, 500_ns, Bytes(0)}, 256_KiB);
+    EXPECT_GT(statistics.pauses, 0U);
+    EXPECT_EQ(statistics.drops, 0U);
 }
 
 TEST(PacketLoss, RandomLossOnEveryLinkIsRepaired) {
