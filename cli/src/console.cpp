@@ -9,6 +9,8 @@
 namespace astrolabe::cli {
 namespace {
 
+bool g_lost_output = false;
+
 extern "C" void end_interrupted(int signal) {
     constexpr char kMessage[] =
         "\nastrolabe: interrupted; results are written when a run ends, so one that had not has none\n";
@@ -52,9 +54,13 @@ void install_interrupt_handler() {
     sigaction(SIGTERM, &action, nullptr);
 }
 
+bool output_was_lost() {
+    return g_lost_output;
+}
+
 void print_out(const std::string& text) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    std::fflush(stdout);
+    g_lost_output = std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0 ||
+                    g_lost_output;
 }
 
 void print_error(const std::string& text) {

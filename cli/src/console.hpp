@@ -29,6 +29,8 @@ enum class ProgressMode { kAuto, kPlain, kNone };
 void install_interrupt_handler();
 
 void print_out(const std::string& text);
+/// Whether something could not be written to standard output: a full disk, say.
+[[nodiscard]] bool output_was_lost();
 void print_error(const std::string& text);
 /// Renders all diagnostics and their number; gives kInvalidInput.
 int report_invalid(const Diagnostics& diagnostics);

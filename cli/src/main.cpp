@@ -84,6 +84,11 @@ int main_program(std::vector<std::string> words) {
         print_error(fmt::format("astrolabe: {}\n{}", error.what(), usage_hint(app, words)));
         return kWrongUsage;
     }
+    if (output_was_lost()) {
+        print_error(
+            "astrolabe: standard output could not be written: what was to be read there is not whole\n");
+        return exit_code == kDone ? kSimulationFailed : exit_code;
+    }
     return exit_code;
 }
 

@@ -2,6 +2,7 @@
 #include "console.hpp"
 
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 
 #include <fmt/format.h>
@@ -38,6 +39,13 @@ int run_command(const RunArguments& arguments, const experiment::Components& com
         experiment::load_experiment(arguments.file, arguments.load, components);
     if (!loaded) {
         return report_invalid(loaded.error());
+    }
+    std::error_code none;
+    if (std::filesystem::equivalent(arguments.file, arguments.records.packet_trace, none)) {
+        print_error(fmt::format(
+            "astrolabe: --packet-trace would replace the experiment '{}'\n  hint: name another file\n",
+            arguments.file));
+        return kWrongUsage;
     }
     std::optional<experiment::OutputFolder> folder;
     if (!arguments.out.empty()) {

@@ -48,7 +48,14 @@ OutputFile::~OutputFile() {
     }
 }
 
-Result<OutputFile> OutputFile::create(const std::filesystem::path& target) {
+Result<OutputFile> OutputFile::create(const std::filesystem::path& named) {
+    // A file takes the place of what its links lead to, and of nothing but a file.
+    std::error_code failed;
+    const std::filesystem::path resolved = std::filesystem::weakly_canonical(named, failed);
+    const std::filesystem::path target = failed ? named : resolved;
+    if (std::filesystem::exists(target, failed) && !std::filesystem::is_regular_file(target, failed)) {
+        return output_error(target, std::filesystem::is_directory(target, failed) ? EISDIR : EEXIST);
+    }
     const std::filesystem::path folder = target.has_parent_path() ? target.parent_path() : ".";
     OutputFile file(target, folder / fmt::format(".{}-{}", target.filename().string(), ::getpid()),
                     ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, kMode));

@@ -98,6 +98,7 @@ struct PacketContext
     std::vector<PacketPort*> ports; //!< by number
     PacketFaults* faults{nullptr};  //!< none: links do what they should
     bool hasFlowControl{false};     //!< some link does
+    bool isSettling{false};         //!< a port finds out what has left the node it waits for
     PacketTraces traces;
     PacketRandom random{1};
     uint64_t drops{0};

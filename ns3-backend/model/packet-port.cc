@@ -224,7 +224,7 @@ PacketPort::GetOpenLanes(int64_t start) const
 }
 
 bool
-PacketPort::IsShortOfCredits(int64_t start) const
+PacketPort::IsShortOfCredits(int64_t when) const
 {
     if (m_flowControl == nullptr || !m_flowControl->UsesCredits())
     {
@@ -234,12 +234,29 @@ PacketPort::IsShortOfCredits(int64_t start) const
     for (uint8_t lane = 0; lane < CONTROL; ++lane)
     {
         if ((lanes & PacketQueue::BitOf(lane)) != 0 &&
-            m_flowControl->GetCreditTime(lane, GetCreditNeed(lane), start) == NEVER)
+            m_flowControl->GetCreditTime(lane, GetCreditNeed(lane), when) > when)
         {
             return true;
         }
     }
     return false;
+}
+
+void
+PacketPort::FindCredits(int64_t start, int64_t now)
+{
+    // One port looks at the next node, and no further: that node's ports in turn are woken when there is
+    // something for them. All would ask one another along every path.
+    if (IsShortOfCredits(now) && !m_context.isSettling)
+    {
+        m_context.isSettling = true;
+        m_to.Settle(now);
+        m_context.isSettling = false;
+    }
+    if (IsShortOfCredits(now))
+    {
+        m_flowControl->Starve(start);
+    }
 }
 
 int64_t
@@ -293,14 +310,7 @@ PacketPort::Next(int64_t& start, int64_t now)
         uint32_t lanes = GetOpenLanes(start);
         if (lanes == 0)
         {
-            if (IsShortOfCredits(start))
-            {
-                m_to.Settle(now);
-                if (IsShortOfCredits(start))
-                {
-                    m_flowControl->Starve(start);
-                }
-            }
+            FindCredits(start, now);
             const int64_t later = GetLaterStart(start);
             if (later > now)
             {
@@ -470,7 +480,9 @@ PacketPort::GetNextTime() const
     {
         return arrival;
     }
-    const int64_t start = GetOpenLanes(m_freeAt) != 0 ? m_freeAt : GetLaterStart(m_freeAt);
+    // Whether it has to watch for credits is decided when it is free.
+    const bool decides = IsShortOfCredits(m_freeAt) && !m_flowControl->IsStarved();
+    const int64_t start = decides || GetOpenLanes(m_freeAt) != 0 ? m_freeAt : GetLaterStart(m_freeAt);
     return std::min(arrival, start);
 }
 

@@ -118,7 +118,8 @@ class PacketPort final : public EventImpl
     uint32_t GetLanes() const;
     uint32_t GetCreditNeed(uint8_t lane) const;
     uint32_t GetOpenLanes(int64_t start) const;
-    bool IsShortOfCredits(int64_t start) const; //!< of any priority, as far as is known
+    bool IsShortOfCredits(int64_t when) const; //!< of any priority, as far as is known
+    void FindCredits(int64_t start, int64_t now);
     int64_t GetLaterStart(int64_t start) const;
     uint32_t Next(int64_t& start, int64_t now);
     uint32_t NextOfSource(uint8_t lane, int64_t& start);

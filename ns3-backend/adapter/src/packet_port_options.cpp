@@ -127,6 +127,15 @@ std::optional<std::string> port_refusal(const network::Fabric& fabric, const Pac
                 return refused;
             }
         }
+        if (options.flow_control == PacketFlowControlKind::kCredit) {
+            const Bytes room = ingress_room(fabric, id, options);
+            const network::Node& node = fabric.node(fabric.target(id));
+            if (node.kind == network::NodeKind::kSwitch && room > Bytes(0) && room < options.credit_room) {
+                return node.name + " has " + to_string(room) +
+                       " of memory for each link and traffic class, less than the credit_room of " +
+                       to_string(options.credit_room);
+            }
+        }
         if (options.flow_control != PacketFlowControlKind::kNone) {
             continue;
         }

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <astrolabe/network/topologies/fat_tree.hpp>
+#include <astrolabe/network/topologies/torus.hpp>
 #include <astrolabe/ns3/packet_backend.hpp>
 
 namespace astrolabe::ns3 {
@@ -185,7 +186,7 @@ TEST(PacketCredits, AnIncastLosesNothingAndKeepsThePortBusy) {
     PacketOptions options;
     options.flow_control = PacketFlowControlKind::kCredit;
     options.credit_room = 4 * kPacket;
-    const Outcome outcome = run(star(9, 100_B), options, incast(8, 1_MiB));
+    const Outcome outcome = run(star(9, 9 * 4 * kPacket), options, incast(8, 1_MiB));
     EXPECT_EQ(*std::max_element(outcome.times.begin(), outcome.times.end()),
               (1 + 8 * 256) * kFull + 2 * kLatency);
     EXPECT_EQ(outcome.statistics.drops, 0U);
@@ -361,6 +362,33 @@ network::NetworkStatistics all_to_all(PacketOptions options, const network::Link
     EXPECT_EQ(backend.outstanding_messages(), 0U);
     EXPECT_EQ(recorder.tokens.size(), static_cast<std::size_t>(kHosts * (kHosts - 1)));
     return backend.statistics();
+}
+
+TEST(PacketCredits, NeedTheMemoryTheyGrant) {
+    PacketOptions options;
+    options.flow_control = PacketFlowControlKind::kCredit;
+    options.credit_room = 4 * kPacket;
+    EXPECT_FALSE(refusal(*star(9, 9 * 4 * kPacket), options).has_value());
+    EXPECT_TRUE(refusal(*star(9, 9 * 4 * kPacket - 1_B), options).has_value());
+}
+
+// Every port of a torus may wait for every other: the run ends, delivered or locked up with the circle named,
+// and in time that grows with the network, not with its paths.
+TEST(PacketCredits, ATorusEnds) {
+    network::TorusParameters torus;
+    torus.sizes = {4, 4};
+    torus.link = {.rate = {100_Gbps}, .latency = {500_ns}};
+    PacketOptions options;
+    options.flow_control = PacketFlowControlKind::kCredit;
+    PacketBackend backend(build_torus(torus), options);
+    Recorder recorder(backend);
+    for (int shift = 1; shift < 16; ++shift) {
+        for (int host = 0; host < 16; ++host) {
+            recorder.send(host, (host + shift) % 16, 256_KiB);
+        }
+    }
+    backend.run();
+    EXPECT_EQ(backend.outstanding_messages() > 0, !backend.explain_stall().empty());
 }
 
 // A port whose one pair has no credits while another waits for its rate must watch for the credits all the

@@ -170,7 +170,8 @@ TEST(PacketRefusal, APortNeedsRoomForAPacket) {
     EXPECT_FALSE(refused(0_B, PacketBuffers::kPerPort));
 }
 
-// Of 100 packets one gets through a link, so of 10 000 over both, and the only one of this message is sent twice.
+// Of 100 packets one gets through a link, so of 10 000 over both, and the only one of this message is sent
+// twice.
 TEST(PacketStall, NamesTheConnectionsThatGaveUp) {
     PacketOptions options;
     options.loss_rate = 0.99;
@@ -198,7 +199,8 @@ TEST_P(PacketLoss, ScarceMemoryDropsPacketsAndNoMessage) {
     network::FatTreeParameters tree;
     tree.k = 4;
     tree.switch_buffer = 240'000_B;
-    tree.load_balancing = GetParam().sprays ? network::LoadBalancing::kSpray : network::LoadBalancing::kFlowHash;
+    tree.load_balancing =
+        GetParam().sprays ? network::LoadBalancing::kSpray : network::LoadBalancing::kFlowHash;
     PacketOptions options;
     options.buffer_sharing = GetParam().sharing;
     options.timeout = 1_ms;
@@ -341,7 +343,12 @@ RC_GTEST_PROP(PacketProperty, EveryMessageArrivesOnceInOrderAndNotTooSoon, ()) {
     // Pauses need room for both latencies, three packets and eight frames of each link and class: 28 418 B.
     const bool pauses = options.flow_control == PacketFlowControlKind::kPfc;
     const std::int64_t least = pauses ? 28'419 * options.traffic_classes : 5082;
-    const Bytes memory = Bytes((pauses ? 1 : pick(0, 2)) * (hosts * least + pick(0, 200'000)));
+    // Credits grant memory to each link and class.
+    const std::int64_t granted = options.flow_control == PacketFlowControlKind::kCredit
+                                     ? options.traffic_classes * options.credit_room.count()
+                                     : 0;
+    const Bytes memory =
+        Bytes((pauses ? 1 : pick(0, 2)) * (hosts * std::max(least, granted) + pick(0, 200'000)));
     const auto fabric = star(hosts, memory);
     PacketBackend backend(fabric, options);
     Recorder recorder(backend);
