@@ -31,20 +31,30 @@ ns3_cache() {
     return 1
 }
 
-# fetch_ns3_tree CACHE: leaves Debian's ns-3.37, as its authors published it, in CACHE/tree. apt finds it as it finds
+# package_site [APT OPTION...]: prints the site and the suite that libns3-dev comes from, where apt's lists name one. Its
+# lines are "package | version | site suite/component architecture Packages".
+package_site() {
+    apt-cache "$@" madison libns3-dev 2>/dev/null | sed -n '1s:^.*| *\([^ ]*\) \([^ /]*\)/.*$:\1 \2:p'
+}
+
+# fetch_ns3_tree CACHE: leaves Debian's ns-3.37, as its authors published it, in CACHE/tree. apt finds it where it finds
 # libns3-dev, checks the signatures, and touches none of the machine's own lists: it needs no privileges.
 fetch_ns3_tree() {
-    local cache=$1 work=$1/apt site suite option=()
+    local cache=$1 work=$1/apt site suite private=()
     rm -rf -- "$work" && mkdir -p -- "$work/lists/partial" "$work/archives/partial" "$work/source" || return 1
-    # "libns3-dev | 3.37-2 | http://deb.debian.org/debian bookworm/main amd64 Packages"
-    read -r site suite < <(apt-cache madison libns3-dev 2>/dev/null |
-        sed -n 's:^.*| *\([^ ]*\) \([^ /]*\)/main .*$:\1 \2:p')
-    printf 'deb-src %s %s main\n' "${site:-http://deb.debian.org/debian}" "${suite:-bookworm}" >"$work/sources.list"
-    option=(-o "Dir::Etc::SourceList=$work/sources.list" -o Dir::Etc::SourceParts=/dev/null
-        -o "Dir::State::Lists=$work/lists" -o "Dir::Cache=$work"
+    private=(-o "Dir::State::Lists=$work/lists" -o "Dir::Cache=$work"
         -o Acquire::Retries=2 -o Acquire::http::Timeout=20 -o APT::Sandbox::User=root)
-    apt-get "${option[@]}" update &&
-        (cd -- "$work/source" && apt-get "${option[@]}" source --download-only ns3) &&
+    read -r site suite < <(package_site)
+    if [[ -z $suite ]]; then
+        # The machine keeps no lists: those of its sites, here.
+        apt-get "${private[@]}" update || return 1
+        read -r site suite < <(package_site "${private[@]}")
+    fi
+    [[ -n $suite ]] || return 1
+    printf 'deb-src %s %s main\n' "$site" "$suite" >"$work/sources.list"
+    private+=(-o "Dir::Etc::SourceList=$work/sources.list" -o Dir::Etc::SourceParts=/dev/null)
+    apt-get "${private[@]}" update &&
+        (cd -- "$work/source" && apt-get "${private[@]}" source --download-only ns3) &&
         (cd -- "$work" && cmake -E tar xf source/ns3_3.37.orig.tar.bz2 -- ns-allinone-3.37/ns-3.37) &&
         mv -- "$work/ns-allinone-3.37/ns-3.37" "$cache/tree" &&
         rm -rf -- "$work"

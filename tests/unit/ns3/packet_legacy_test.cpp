@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// The transport of the DLRM study on Opera, part by part. Its packets of 9000 B take 720 ns at 100 Gb/s,
 /// headers of 64 B 5.12 ns; two links of 500 ns one way.
-#include "packet_net.hpp"
 #include "tcp_fixture.hpp"
 
 #include <gtest/gtest.h>
@@ -72,86 +71,6 @@ TEST(PacketLegacy, TimeoutsGoOffInTheHostsQueue) {
         EXPECT_EQ(statistics.timeouts, queue == PacketHostQueue::kFifo ? 61U : 0U);
         EXPECT_EQ(statistics.retransmissions > 0, queue == PacketHostQueue::kFifo);
     }
-}
-
-void hear_timeout(std::vector<std::int64_t>* times, std::uint32_t, std::uint32_t, std::uint32_t) {
-    times->push_back(sim::Simulator::Now().GetTimeStep());
-}
-
-sim::PacketTransportParameters legacy_parameters() {
-    sim::PacketTransportParameters parameters;
-    parameters.mtu = 8936;
-    parameters.header = 64;
-    parameters.ackSize = 64;
-    parameters.window = 10'000 * 8936;
-    parameters.ackEvery = 1;
-    parameters.handshake = true;
-    parameters.hasTimers = true;
-    parameters.timeout = sim::MilliSeconds(10);
-    parameters.estimatesRtt = true;
-    parameters.maxBackoff = 1U << 30;
-    parameters.congestionControl = sim::PacketCongestionControl::DCTCP;
-    parameters.initialWindow = 100;
-    return parameters;
-}
-
-// The SYN is lost six times: timeouts of 10, 20, 40, … 320 ms, each from when it was sent again.
-TEST(PacketLegacy, TimeoutsDoubleWithoutBound) {
-    PacketNet net(2);
-    int lost = 0;
-    net.strike = [&lost](const sim::PacketPort&, const sim::PacketDescriptor& packet,
-                         std::int64_t) -> std::int64_t {
-        return packet.kind == sim::PacketDescriptor::Kind::DATA && lost++ < 6 ? sim::PacketFaults::LOST : 0;
-    };
-    std::vector<std::int64_t> timeouts;
-    net.start(legacy_parameters());
-    net.transport->TraceConnectWithoutContext("Timeout", sim::MakeBoundCallback(&hear_timeout, &timeouts));
-    net.send(0, 1, 8936);
-    sim::Simulator::Run();
-    constexpr std::int64_t kMillisecond = 1'000'000'000;
-    EXPECT_EQ(timeouts,
-              (std::vector<std::int64_t>{10 * kMillisecond, 30 * kMillisecond, 70 * kMillisecond,
-                                         150 * kMillisecond, 310 * kMillisecond, 630 * kMillisecond}));
-    EXPECT_EQ(net.deliveries.size(), 1U);
-}
-
-// The timeout starts at 1 ms, and with the round trip of the handshake, 2.02 us, becomes the least, 10 ms.
-// All of the first window is lost once: 10 ms after its first packet left the sender starts again there, with
-// a window of one packet, which the next acknowledgement doubles.
-TEST(PacketLegacy, AfterATimeoutTheWindowIsOnePacket) {
-    PacketNet net(2);
-    std::vector<std::int64_t> sent_again;
-    net.strike = [&sent_again](const sim::PacketPort& port, const sim::PacketDescriptor& packet,
-                               std::int64_t when) -> std::int64_t {
-        if (packet.kind != sim::PacketDescriptor::Kind::DATA || packet.sequence == 0 ||
-            port.GetNumber() != 0) {
-            return 0;
-        }
-        if (packet.Is(sim::PacketDescriptor::AGAIN)) {
-            sent_again.push_back(when);
-            return 0;
-        }
-        return sim::PacketFaults::LOST;
-    };
-    std::vector<std::int64_t> timeouts;
-    sim::PacketTransportParameters parameters = legacy_parameters();
-    parameters.timeout = sim::MilliSeconds(1);
-    net.start(parameters);
-    net.transport->TraceConnectWithoutContext("Timeout", sim::MakeBoundCallback(&hear_timeout, &timeouts));
-    net.send(0, 1, 4 * 8936);
-    sim::Simulator::Run();
-    const std::int64_t start = kRoundTrip.count();
-    ASSERT_EQ(timeouts.size(), 1U);
-    // The last acknowledgement, that of the SYN, was at `start`; the first packet of the window left then.
-    EXPECT_EQ(timeouts.front(), start + 10'000'000'000);
-    // One; a round trip of a segment later two, and with their acknowledgements the fourth.
-    const std::int64_t round = (2 * (kSegment + kHeader) + 2 * kOneWay).count();
-    ASSERT_EQ(sent_again.size(), 4U);
-    EXPECT_EQ(sent_again[0], timeouts.front());
-    EXPECT_EQ(sent_again[1], sent_again[0] + round);
-    EXPECT_EQ(sent_again[2], sent_again[1] + kSegment.count());
-    EXPECT_EQ(sent_again[3], sent_again[1] + round);
-    EXPECT_EQ(net.deliveries.size(), 1U);
 }
 
 }  // namespace
