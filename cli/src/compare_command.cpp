@@ -135,13 +135,8 @@ int compare_command(const CompareArguments& arguments, const experiment::Compone
         return usage;
     }
     std::optional<experiment::OutputFolder> folder;
-    if (!arguments.out.empty()) {
-        Result<experiment::OutputFolder> opened = experiment::OutputFolder::open(arguments.out);
-        if (!opened) {
-            print_error(render(opened.error()));
-            return kSimulationFailed;
-        }
-        folder = *std::move(opened);
+    if (!open_output(arguments.out, folder)) {
+        return kSimulationFailed;
     }
     std::vector<experiment::ComparedRun> runs =
         experiment::runs_to_compare(arguments.files, arguments.backends);

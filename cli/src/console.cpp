@@ -59,8 +59,8 @@ bool output_was_lost() {
 }
 
 void print_out(const std::string& text) {
-    g_lost_output = std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0 ||
-                    g_lost_output;
+    g_lost_output = std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
+                    std::fflush(stdout) != 0 || g_lost_output;
 }
 
 void print_error(const std::string& text) {
@@ -71,6 +71,19 @@ int report_invalid(const Diagnostics& diagnostics) {
     print_error(render(diagnostics));
     print_error(fmt::format("{} error{}\n", diagnostics.size(), diagnostics.size() == 1 ? "" : "s"));
     return kInvalidInput;
+}
+
+bool open_output(const std::string& path, std::optional<experiment::OutputFolder>& folder) {
+    if (path.empty()) {
+        return true;
+    }
+    Result<experiment::OutputFolder> opened = experiment::OutputFolder::open(path);
+    if (!opened) {
+        print_error(render(opened.error()));
+        return false;
+    }
+    folder = *std::move(opened);
+    return true;
 }
 
 ProgressLine::ProgressLine(ProgressMode mode, std::string label)

@@ -2,9 +2,11 @@
 /// stderr.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include <astrolabe/core/diagnostic.hpp>
+#include <astrolabe/experiment/output_folder.hpp>
 #include <astrolabe/experiment/run.hpp>
 
 namespace astrolabe::cli {
@@ -34,6 +36,10 @@ void print_out(const std::string& text);
 void print_error(const std::string& text);
 /// Renders all diagnostics and their number; gives kInvalidInput.
 int report_invalid(const Diagnostics& diagnostics);
+
+/// Opens the folder that `--out` names; nothing if `path` is empty. False, with the reason on stderr, if it
+/// cannot be written to.
+[[nodiscard]] bool open_output(const std::string& path, std::optional<experiment::OutputFolder>& folder);
 
 /// Keeps one line on a terminal up to date, or prints a plain line every ten seconds; clears up after itself.
 class ProgressLine {

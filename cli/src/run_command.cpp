@@ -47,15 +47,10 @@ int run_command(const RunArguments& arguments, const experiment::Components& com
             arguments.file));
         return kWrongUsage;
     }
+    // Before the run: a folder that cannot be written should not cost an hour of simulation.
     std::optional<experiment::OutputFolder> folder;
-    if (!arguments.out.empty()) {
-        // Before the run: a folder that cannot be written should not cost an hour of simulation.
-        Result<experiment::OutputFolder> opened = experiment::OutputFolder::open(arguments.out);
-        if (!opened) {
-            print_error(render(opened.error()));
-            return kSimulationFailed;
-        }
-        folder = *std::move(opened);
+    if (!open_output(arguments.out, folder)) {
+        return kSimulationFailed;
     }
     Result<std::unique_ptr<experiment::Recorder>> opened =
         experiment::Recorder::open(arguments.records, *loaded, folder ? &*folder : nullptr);

@@ -262,6 +262,18 @@ TEST(PacketStatistics, MeanQueueIsTheTimeAverage) {
                      4178.0 * static_cast<double>(kFull.count()) / static_cast<double>(end.count()));
 }
 
+/// How many links from the switch of host 0 to other switches carried something.
+std::size_t used_uplinks(const network::Fabric& fabric, const network::NetworkStatistics& statistics) {
+    const NodeId edge = fabric.target(LinkId(0));
+    std::size_t used = 0;
+    for (std::size_t i = 0; i < fabric.out_degree(edge); ++i) {
+        const LinkId link(fabric.first_link(edge).index() + i);
+        const bool is_up = fabric.node(fabric.target(link)).kind == network::NodeKind::kSwitch;
+        used += is_up && statistics.links[link].carried > Bytes(0) ? 1 : 0;
+    }
+    return used;
+}
+
 // Between pods of a k = 4 tree there are four ways; a pair that pauses after every message tries several, and
 // stays on one where it never pauses.
 TEST(PacketFlowlets, APairThatPausesTakesAnotherWay) {
@@ -281,15 +293,7 @@ TEST(PacketFlowlets, APairThatPausesTakesAnotherWay) {
         };
         recorder.send(0, 12, 4096_B);
         backend.run();
-        std::size_t used = 0;
-        const network::NetworkStatistics statistics = backend.statistics();
-        const NodeId edge = fabric->target(LinkId(0));
-        for (std::size_t i = 0; i < fabric->out_degree(edge); ++i) {
-            const LinkId link(fabric->first_link(edge).index() + i);
-            const bool up = fabric->node(fabric->target(link)).kind == network::NodeKind::kSwitch;
-            used += up && statistics.links[link].carried > Bytes(0) ? 1 : 0;
-        }
-        return used;
+        return used_uplinks(*fabric, backend.statistics());
     };
     // A message and its successor are 6 latencies and as many crossings apart, about 5 us.
     EXPECT_EQ(ways(1_us), 2U);
@@ -307,15 +311,8 @@ TEST(PacketConnectionPaths, EveryConnectionHashesByItself) {
         options.connections = connections;
         const auto fabric = build_fat_tree(tree);
         const Outcome outcome = run(fabric, options, std::vector<Flow>(16, Flow{0, 12, 40'960_B}));
-        const NodeId edge = fabric->target(LinkId(0));
-        std::size_t used = 0;
-        for (std::size_t i = 0; i < fabric->out_degree(edge); ++i) {
-            const LinkId link(fabric->first_link(edge).index() + i);
-            const bool up = fabric->node(fabric->target(link)).kind == network::NodeKind::kSwitch;
-            used += up && outcome.statistics.links[link].carried > Bytes(0) ? 1 : 0;
-        }
         EXPECT_EQ(outcome.statistics.retransmissions, 0U);
-        return used;
+        return used_uplinks(*fabric, outcome.statistics);
     };
     EXPECT_EQ(uplinks(PacketConnections::kPerMessage), 2U);
     EXPECT_EQ(uplinks(PacketConnections::kPerPair), 1U);
