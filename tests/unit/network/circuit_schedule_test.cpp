@@ -51,6 +51,41 @@ TEST(CircuitSchedule, KnowsWhichLinksExist) {
     EXPECT_TRUE(schedule.exists(LinkId(1), 1));
 }
 
+TEST(CircuitSchedule, ListsTheIntervalsOfALink) {
+    const CircuitSchedule schedule = three_intervals();
+    const auto listed = [&](LinkId link) {
+        const auto intervals = schedule.intervals_of(link);
+        return std::vector<std::uint32_t>(intervals.begin(), intervals.end());
+    };
+    EXPECT_EQ(listed(LinkId(0)), (std::vector<std::uint32_t>{0}));
+    EXPECT_EQ(listed(LinkId(2)), (std::vector<std::uint32_t>{0, 2}));
+    EXPECT_EQ(schedule.begin(2), 15_ns);
+    EXPECT_EQ(schedule.end(2), 35_ns);
+}
+
+TEST(CircuitSchedule, FindsTheNextPresenceOfALink) {
+    const CircuitSchedule schedule = three_intervals();
+    const auto expect_presence = [&](LinkId link, Time time, Time begin, Time end) {
+        const CircuitSchedule::Presence presence = schedule.next_presence(link, time);
+        EXPECT_EQ(presence.begin, begin) << "at " << time.count() << " ps";
+        EXPECT_EQ(presence.end, end) << "at " << time.count() << " ps";
+    };
+    expect_presence(LinkId(1), 7_ns, 0_ns, Time::max());
+    expect_presence(LinkId(0), 0_ns, 0_ns, 10_ns);
+    expect_presence(LinkId(0), 9_ns, 0_ns, 10_ns);
+    expect_presence(LinkId(0), 10_ns, 35_ns, 45_ns);
+    // Link 2 exists from 15 ns of a period to 10 ns of the next: two intervals that follow one another.
+    expect_presence(LinkId(2), 5_ns, 0_ns, 10_ns);
+    expect_presence(LinkId(2), 10_ns, 15_ns, 45_ns);
+    expect_presence(LinkId(2), 40_ns, 15_ns, 45_ns);
+    expect_presence(LinkId(2), 45_ns, 50_ns, 80_ns);
+}
+
+TEST(CircuitSchedule, ALinkOfAllIntervalsIsAlwaysPresent) {
+    const CircuitSchedule schedule(1, {{1_ns, {LinkId(0)}}, {2_ns, {LinkId(0)}}});
+    EXPECT_EQ(schedule.next_presence(LinkId(0), 5_ns).end, Time::max());
+}
+
 TEST(CircuitSchedule, RefusesIntervalsThatDoNotLast) {
     EXPECT_THROW(CircuitSchedule(1, {{0_ns, {LinkId(0)}}}), std::logic_error);
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <astrolabe/core/assert.hpp>
@@ -46,11 +47,34 @@ public:
     /// Does the link exist during interval `interval`? O(log links of the interval).
     [[nodiscard]] bool exists(LinkId link, std::size_t interval) const;
 
+    /// Offsets in the period at which an interval begins and ends.
+    [[nodiscard]] Time begin(std::size_t interval) const {
+        return interval == 0 ? Time(0) : ends_[interval - 1];
+    }
+    [[nodiscard]] Time end(std::size_t interval) const { return ends_[interval]; }
+    /// The intervals in which a circuit exists, ascending. Precondition: is_circuit(link).
+    [[nodiscard]] std::span<const std::uint32_t> intervals_of(LinkId link) const {
+        return std::span(intervals_of_)
+            .subspan(first_of_[link], first_of_[LinkId(link.index() + 1)] - first_of_[link]);
+    }
+
+    /// When a link is there for a while: [begin, end).
+    struct Presence {
+        Time begin;
+        Time end;  ///< Time::max() if it stays for ever
+    };
+    /// The present or next presence of the link at `time`: the first whose end lies behind it. Intervals that
+    /// follow one another count as one. What schedulers of circuits ask for: the next direct opportunity.
+    /// O(log intervals of the link + those that follow one another).
+    [[nodiscard]] Presence next_presence(LinkId link, Time time) const;
+
 private:
     Time period_;
     std::vector<CircuitInterval<LinkId>> intervals_;  // link lists sorted
     std::vector<Time> ends_;                          // of each interval, from the start of the period
     IndexedVector<LinkId, std::uint8_t> is_circuit_;
+    IndexedVector<LinkId, std::uint32_t> first_of_;  // into intervals_of_, one more than links
+    std::vector<std::uint32_t> intervals_of_;
 };
 
 }  // namespace astrolabe::network
