@@ -13,6 +13,9 @@ void register_fluid_backend(Registry<BackendMaker>& registry) {
             maker.make = [](std::shared_ptr<const Fabric> fabric, std::uint64_t) {
                 return std::make_unique<FluidBackend>(std::move(fabric));
             };
+            maker.make_folded = [](std::shared_ptr<const LinkClasses> classes, std::uint64_t) {
+                return std::make_unique<FluidBackend>(std::move(classes));
+            };
             return maker;
         });
 }

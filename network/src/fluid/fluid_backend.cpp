@@ -1,12 +1,9 @@
-#include "../link_traffic.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/network/fluid/fluid_backend.hpp>
-#include <astrolabe/network/routing.hpp>
 
 namespace astrolabe::network {
 
@@ -25,41 +22,50 @@ bool is_whole(double value) {
     return value < kExactIntegers && value == std::floor(value);
 }
 
-std::vector<double> initial_capacities(const Fabric& fabric) {
-    std::vector<double> capacities(fabric.link_count());
-    for (std::size_t i = 0; i < capacities.size(); ++i) {
-        const LinkId link(i);
-        capacities[i] =
-            fabric.circuits().exists(link, 0) ? static_cast<double>(fabric.link(link).rate.count()) : 0.0;
+/// In interval `interval` of the circuit schedule.
+double capacity_of(const LinkClasses& classes, std::uint32_t link_class, std::size_t interval) {
+    const Fabric& fabric = classes.fabric();
+    const LinkId link = classes.example(link_class);
+    return fabric.circuits().exists(link, interval) ? static_cast<double>(fabric.link(link).rate.count())
+                                                    : 0.0;
+}
+
+std::vector<double> initial_capacities(const LinkClasses& classes) {
+    std::vector<double> capacities(classes.size());
+    for (std::uint32_t i = 0; i < capacities.size(); ++i) {
+        capacities[i] = capacity_of(classes, i, 0);
     }
     return capacities;
 }
 
 }  // namespace
 
+FluidBackend::FluidBackend(std::shared_ptr<const LinkClasses> classes, FluidOptions options)
+    : classes_(std::move(classes)),
+      solver_(initial_capacities(*classes_), options.strategy),
+      boundary_(fabric().circuits().at(Time(0)).end) {}
+
 FluidBackend::FluidBackend(std::shared_ptr<const Fabric> fabric, FluidOptions options)
-    : fabric_(std::move(fabric)),
-      solver_(initial_capacities(*fabric_), options.strategy),
-      boundary_(fabric_->circuits().at(Time(0)).end) {}
+    : FluidBackend(std::make_shared<const LinkClasses>(std::move(fabric)), options) {}
 
 std::uint32_t FluidBackend::connection_between(HostId source, HostId destination) {
     const std::uint32_t known = pairs_.find(source, destination);
     if (known != PairIndex::kNone) {
         return known;
     }
-    ASTROLABE_ASSERT(source.index() < fabric_->host_count() && destination.index() < fabric_->host_count(),
+    ASTROLABE_ASSERT(source.index() < fabric().host_count() && destination.index() < fabric().host_count(),
                      "a message is between hosts of the fabric");
     ASTROLABE_ASSERT(source != destination, "source and destination of a message differ");
     const auto index = static_cast<std::uint32_t>(connections_.size());
-    const Route route = fabric_->routing().route(source, destination);
+    classes_->find_route(source, destination, route_);
     Connection& connection = connections_.emplace_back();
     connection.source = source;
     connection.destination = destination;
-    connection.latency = route.latency;
-    if (route.legs.empty()) {
+    connection.latency = route_.latency;
+    if (route_.legs.empty()) {
         connection.state = State::kNowhere;
     } else {
-        connection.flow = solver_.add_flow(route.legs);
+        connection.flow = solver_.add_flow(route_.legs);
         connection_of_flow_.push_back(index);
     }
     completions_.add_connection();
@@ -179,7 +185,7 @@ void FluidBackend::process_instant() {
 }
 
 void FluidBackend::follow_circuits() {
-    const CircuitSchedule& circuits = fabric_->circuits();
+    const CircuitSchedule& circuits = fabric().circuits();
     if (circuits.is_static() || solver_.active_count() == 0) {
         return;
     }
@@ -190,11 +196,12 @@ void FluidBackend::follow_circuits() {
     }
     for (const LinkId link : circuits.intervals()[interval_].links) {
         if (!circuits.exists(link, position.interval)) {
-            solver_.set_capacity(link, 0.0);
+            solver_.set_capacity(classes_->class_of(link), 0.0);
         }
     }
     for (const LinkId link : circuits.intervals()[position.interval].links) {
-        solver_.set_capacity(link, static_cast<double>(fabric_->link(link).rate.count()));
+        const std::uint32_t link_class = classes_->class_of(link);
+        solver_.set_capacity(link_class, capacity_of(*classes_, link_class, position.interval));
     }
     interval_ = position.interval;
 }
@@ -247,11 +254,11 @@ void FluidBackend::run() {
         if (stop_requested_) {
             return;
         }
-        const bool may_switch = !fabric_->is_static() && solver_.active_count() > 0;
+        const bool may_switch = !fabric().is_static() && solver_.active_count() > 0;
         if (may_switch && boundary_ <= next_event) {
             // When nothing moves in any interval of a period, nothing ever will.
             idle_intervals = next_event == Time::max() ? idle_intervals + 1 : 0;
-            if (idle_intervals > fabric_->circuits().intervals().size()) {
+            if (idle_intervals > fabric().circuits().intervals().size()) {
                 return;
             }
             ++events_;
@@ -306,14 +313,32 @@ std::string FluidBackend::explain_stall() const {
 
 NetworkStatistics FluidBackend::statistics() const {
     NetworkStatistics statistics;
-    statistics.messages = delivered_;
-    statistics.bytes_delivered = bytes_delivered_;
+    const auto images = static_cast<std::int64_t>(classes_->multiplicity());
+    statistics.messages = delivered_ * classes_->multiplicity();
+    statistics.bytes_delivered = images * bytes_delivered_;
     statistics.events = events_;
-    LinkTraffic traffic(*fabric_);
+    // Loads are exact where they are 1; what is sprayed is rounded to a byte once per class.
+    std::vector<Bytes> whole(classes_->size());
+    std::vector<double> sprayed(classes_->size(), 0.0);
+    ClassRoute route;
     for (const Connection& connection : connections_) {
-        traffic.add(connection.source, connection.destination, connection.served);
+        if (connection.served == Bytes(0)) {
+            continue;
+        }
+        classes_->find_route(connection.source, connection.destination, route);
+        for (const ClassLeg& leg : route.legs) {
+            if (leg.load == 1.0) {
+                whole[leg.link_class] += connection.served;
+            } else {
+                sprayed[leg.link_class] += leg.load * static_cast<double>(connection.served.count());
+            }
+        }
     }
-    statistics.links = traffic.links();
+    statistics.links.resize(fabric().link_count());
+    for (std::size_t i = 0; i < statistics.links.size(); ++i) {
+        const std::uint32_t link_class = classes_->class_of(LinkId(i));
+        statistics.links[LinkId(i)].carried = whole[link_class] + Bytes(std::llround(sprayed[link_class]));
+    }
     return statistics;
 }
 

@@ -36,13 +36,13 @@ MaxMinSolver::MaxMinSolver(std::vector<double> capacities, Strategy strategy)
     }
 }
 
-MaxMinSolver::FlowId MaxMinSolver::add_flow(std::span<const RouteLeg> route) {
+MaxMinSolver::FlowId MaxMinSolver::add_flow(std::span<const ClassLeg> route) {
     ASTROLABE_ASSERT(!route.empty(), "a flow that uses no link has no rate");
     Flow flow;
     flow.first_leg = static_cast<std::uint32_t>(legs_.size());
     flow.leg_count = static_cast<std::uint32_t>(route.size());
-    for (const RouteLeg& leg : route) {
-        legs_.push_back({leg.share, leg.link.index(), kNone});
+    for (const ClassLeg& leg : route) {
+        legs_.push_back({leg.load, leg.link_class, kNone});
     }
     flows_.push_back(flow);
     return FlowId(flows_.size() - 1);
@@ -88,18 +88,18 @@ void MaxMinSolver::stop(FlowId id) {
     flow.bottleneck = kNone;
 }
 
-void MaxMinSolver::set_capacity(LinkId link, double capacity) {
-    LinkState& state = links_[link.index()];
+void MaxMinSolver::set_capacity(std::uint32_t link, double capacity) {
+    LinkState& state = links_[link];
     if (state.capacity != capacity) {
         state.capacity = capacity;
         state.capacity_changed = true;
-        touch(link.index());
+        touch(link);
     }
 }
 
-double MaxMinSolver::load(LinkId link) const {
+double MaxMinSolver::load(std::uint32_t link) const {
     double sum = 0.0;
-    for (const Crossing& crossing : links_[link.index()].crossings) {
+    for (const Crossing& crossing : links_[link].crossings) {
         sum += crossing.share * flows_[crossing.flow].rate;
     }
     return sum;

@@ -17,6 +17,7 @@
 #include <astrolabe/network/fluid/completion_heap.hpp>
 #include <astrolabe/network/fluid/fluid_backend.hpp>
 #include <astrolabe/network/pair_index.hpp>
+#include <astrolabe/network/routing.hpp>
 #include <astrolabe/network/topologies/fat_tree.hpp>
 #include <astrolabe/network/topologies/flat.hpp>
 #include <astrolabe/network/topologies/leaf_spine.hpp>

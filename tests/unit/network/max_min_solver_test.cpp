@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -17,10 +18,10 @@ namespace {
 
 using FlowId = MaxMinSolver::FlowId;
 
-std::vector<RouteLeg> path(std::initializer_list<int> links) {
-    std::vector<RouteLeg> legs;
+std::vector<ClassLeg> path(std::initializer_list<int> links) {
+    std::vector<ClassLeg> legs;
     for (const int link : links) {
-        legs.push_back({LinkId(link), 1.0});
+        legs.push_back({static_cast<std::uint32_t>(link), 1.0});
     }
     return legs;
 }
@@ -79,16 +80,15 @@ TEST(MaxMinSolver, SharesWeighOnLinksNotOnRates) {
     // link 1 (capacity 3): x/2 + y = 3 with x = y gives 2. Link 2 then carries 1 of its 3, link 0 carries 2
     // of 10.
     MaxMinSolver solver({10.0, 3.0, 3.0});
-    const FlowId sprayed =
-        solver.add_flow(std::vector<RouteLeg>{{LinkId(0), 1.0}, {LinkId(1), 0.5}, {LinkId(2), 0.5}});
+    const FlowId sprayed = solver.add_flow(std::vector<ClassLeg>{{0, 1.0}, {1, 0.5}, {2, 0.5}});
     const FlowId single = solver.add_flow(path({1}));
     solver.start(sprayed);
     solver.start(single);
     solver.update();
     EXPECT_EQ(solver.rate(sprayed), 2.0);
     EXPECT_EQ(solver.rate(single), 2.0);
-    EXPECT_EQ(solver.load(LinkId(2)), 1.0);
-    EXPECT_EQ(solver.load(LinkId(0)), 2.0);
+    EXPECT_EQ(solver.load(2), 1.0);
+    EXPECT_EQ(solver.load(0), 2.0);
 }
 
 TEST(MaxMinSolver, ADarkLinkStopsItsFlowsAndFreesTheRest) {
@@ -99,11 +99,11 @@ TEST(MaxMinSolver, ADarkLinkStopsItsFlowsAndFreesTheRest) {
     solver.start(one);
     solver.update();
     EXPECT_EQ(solver.rate(both), 2.0);
-    solver.set_capacity(LinkId(0), 0.0);
+    solver.set_capacity(0, 0.0);
     solver.update();
     EXPECT_EQ(solver.rate(both), 0.0);
     EXPECT_EQ(solver.rate(one), 4.0);
-    solver.set_capacity(LinkId(0), 4.0);
+    solver.set_capacity(0, 4.0);
     solver.update();
     EXPECT_EQ(solver.rate(both), 2.0);
     EXPECT_EQ(solver.rate(one), 2.0);
@@ -160,7 +160,7 @@ TEST(MaxMinSolver, AChangeFarAwayFreesNobodyElse) {
 
 /// Water-filling as a textbook has it: raise all, find the first full link by looking at all, fix, repeat.
 std::vector<double> textbook_rates(const std::vector<double>& capacities,
-                                   const std::vector<std::vector<RouteLeg>>& routes,
+                                   const std::vector<std::vector<ClassLeg>>& routes,
                                    const std::vector<bool>& active) {
     std::vector<double> rates(routes.size(), 0.0);
     std::vector<bool> fixed(routes.size());
@@ -174,9 +174,9 @@ std::vector<double> textbook_rates(const std::vector<double>& capacities,
             double residual = capacities[l];
             double share = 0.0;
             for (std::size_t f = 0; f < routes.size(); ++f) {
-                for (const RouteLeg& leg : routes[f]) {
-                    if (active[f] && leg.link.index() == l) {
-                        (fixed[f] ? residual : share) += fixed[f] ? -leg.share * rates[f] : leg.share;
+                for (const ClassLeg& leg : routes[f]) {
+                    if (active[f] && leg.link_class == l) {
+                        (fixed[f] ? residual : share) += fixed[f] ? -leg.load * rates[f] : leg.load;
                     }
                 }
             }
@@ -190,7 +190,7 @@ std::vector<double> textbook_rates(const std::vector<double>& capacities,
         }
         for (std::size_t f = 0; f < routes.size(); ++f) {
             const bool crosses = std::any_of(routes[f].begin(), routes[f].end(),
-                                             [&](const RouteLeg& leg) { return leg.link.index() == full; });
+                                             [&](const ClassLeg& leg) { return leg.link_class == full; });
             if (!fixed[f] && crosses) {
                 rates[f] = level;
                 fixed[f] = true;
@@ -201,7 +201,7 @@ std::vector<double> textbook_rates(const std::vector<double>& capacities,
 
 struct Scenario {
     std::vector<double> capacities;
-    std::vector<std::vector<RouteLeg>> routes;
+    std::vector<std::vector<ClassLeg>> routes;
 };
 
 /// Links between few and many, capacities from equal to very unequal, routes of 1 to 6 links, some sprayed.
@@ -217,17 +217,15 @@ Scenario random_scenario(std::mt19937_64& random) {
     }
     const int flows = pick(1, 200);
     for (int f = 0; f < flows; ++f) {
-        std::vector<int> order(static_cast<std::size_t>(links));
-        for (int l = 0; l < links; ++l) {
-            order[static_cast<std::size_t>(l)] = l;
-        }
+        std::vector<std::uint32_t> order(static_cast<std::size_t>(links));
+        std::iota(order.begin(), order.end(), 0U);
         std::shuffle(order.begin(), order.end(), random);
         const int length = std::min(links, pick(1, 6));
         const bool sprayed = pick(0, 3) == 0;
-        std::vector<RouteLeg> route;
+        std::vector<ClassLeg> route;
         for (int i = 0; i < length; ++i) {
             const double share = sprayed ? 1.0 / static_cast<double>(pick(1, 8)) : 1.0;
-            route.push_back({LinkId(order[static_cast<std::size_t>(i)]), share});
+            route.push_back({order[static_cast<std::size_t>(i)], share});
         }
         scenario.routes.push_back(route);
     }
@@ -242,8 +240,8 @@ void expect_agreement(const MaxMinSolver& solver, const Scenario& scenario, cons
         const double rate = solver.rate(FlowId(f));
         RC_ASSERT(std::abs(rate - expected[f]) <= 1e-9 * expected[f]);
     }
-    for (std::size_t l = 0; l < scenario.capacities.size(); ++l) {
-        RC_ASSERT(solver.load(LinkId(l)) <= scenario.capacities[l] * (1.0 + 1e-9));
+    for (std::uint32_t l = 0; l < scenario.capacities.size(); ++l) {
+        RC_ASSERT(solver.load(l) <= scenario.capacities[l] * (1.0 + 1e-9));
     }
 }
 
@@ -252,7 +250,7 @@ void drive(MaxMinSolver::Strategy strategy, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     Scenario scenario = random_scenario(random);
     MaxMinSolver solver(scenario.capacities, strategy);
-    for (const std::vector<RouteLeg>& route : scenario.routes) {
+    for (const std::vector<ClassLeg>& route : scenario.routes) {
         solver.add_flow(route);
     }
     const std::vector<double> nominal = scenario.capacities;
@@ -266,9 +264,9 @@ void drive(MaxMinSolver::Strategy strategy, std::uint64_t seed) {
             active[f] = !active[f];
         }
         if (pick(8) == 0) {
-            const std::size_t l = pick(nominal.size());
+            const auto l = static_cast<std::uint32_t>(pick(nominal.size()));
             scenario.capacities[l] = scenario.capacities[l] == 0.0 ? nominal[l] : 0.0;
-            solver.set_capacity(LinkId(l), scenario.capacities[l]);
+            solver.set_capacity(l, scenario.capacities[l]);
         }
         solver.update();
         expect_agreement(solver, scenario, active);
@@ -288,7 +286,7 @@ RC_GTEST_PROP(MaxMinSolverProperty, UpdateReportsExactlyTheFlowsWhoseRateChanged
     const Scenario scenario = random_scenario(random);
     MaxMinSolver solver(scenario.capacities);
     std::vector<double> before(scenario.routes.size(), 0.0);
-    for (const std::vector<RouteLeg>& route : scenario.routes) {
+    for (const std::vector<ClassLeg>& route : scenario.routes) {
         solver.add_flow(route);
     }
     for (std::size_t f = 0; f < scenario.routes.size(); ++f) {

@@ -10,6 +10,7 @@
 #include <astrolabe/core/registry.hpp>
 #include <astrolabe/network/backend.hpp>
 #include <astrolabe/network/fabric.hpp>
+#include <astrolabe/network/link_classes.hpp>
 
 namespace astrolabe::network {
 
@@ -22,6 +23,10 @@ struct BackendMaker {
     std::function<std::optional<std::string>(const Fabric&)> refusal;
     /// Precondition: no refusal.
     std::function<std::unique_ptr<NetworkBackend>(std::shared_ptr<const Fabric>, std::uint64_t seed)> make;
+    /// As `make`, on links taken together: each message stands for `multiplicity` images, and the statistics
+    /// are those of the whole network. Null: this engine carries every message itself. Same precondition.
+    std::function<std::unique_ptr<NetworkBackend>(std::shared_ptr<const LinkClasses>, std::uint64_t seed)>
+        make_folded;
     /// False: messages pass through one another, so that runs may beat the bound of their ports and links may
     /// carry more than their rate.
     bool shares_links = true;

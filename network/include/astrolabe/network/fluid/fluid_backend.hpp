@@ -48,6 +48,7 @@
 #include <astrolabe/network/fabric.hpp>
 #include <astrolabe/network/fluid/completion_heap.hpp>
 #include <astrolabe/network/fluid/max_min_solver.hpp>
+#include <astrolabe/network/link_classes.hpp>
 #include <astrolabe/network/pair_index.hpp>
 #include <astrolabe/network/ring_queue.hpp>
 
@@ -60,6 +61,8 @@ struct FluidOptions {
 
 class FluidBackend final : public NetworkBackend {
 public:
+    /// A message stands for `multiplicity` images; statistics are those of the whole network.
+    explicit FluidBackend(std::shared_ptr<const LinkClasses> classes, FluidOptions options = {});
     explicit FluidBackend(std::shared_ptr<const Fabric> fabric, FluidOptions options = {});
 
     [[nodiscard]] Time now() const override { return now_; }
@@ -75,7 +78,7 @@ public:
 
     /// How often and how widely rates were recomputed.
     [[nodiscard]] const MaxMinSolver::Counters& rate_updates() const { return solver_.counters(); }
-    [[nodiscard]] const Fabric& fabric() const { return *fabric_; }
+    [[nodiscard]] const Fabric& fabric() const { return classes_->fabric(); }
 
 private:
     struct QueuedMessage {
@@ -126,11 +129,12 @@ private:
     void change_rate(std::uint32_t index);
     void follow_circuits();
 
-    std::shared_ptr<const Fabric> fabric_;
+    std::shared_ptr<const LinkClasses> classes_;
     MaxMinSolver solver_;
     std::vector<Connection> connections_;
     std::vector<std::uint32_t> connection_of_flow_;
     PairIndex pairs_;
+    ClassRoute route_;  // of the pair met last
     CompletionHeap completions_;
     DelayQueue<DelayedEvent> delayed_;
     std::vector<std::uint32_t> drained_;    // in this instant

@@ -31,8 +31,7 @@
 #include <vector>
 
 #include <astrolabe/core/ids.hpp>
-#include <astrolabe/network/ids.hpp>
-#include <astrolabe/network/routing.hpp>
+#include <astrolabe/network/link_classes.hpp>
 
 namespace astrolabe::network {
 
@@ -55,12 +54,12 @@ public:
     explicit MaxMinSolver(std::vector<double> capacities, Strategy strategy = Strategy::kLocal);
 
     /// A flow that is not active yet. Its route must not be empty; each link occurs once in it.
-    FlowId add_flow(std::span<const RouteLeg> route);
+    FlowId add_flow(std::span<const ClassLeg> route);
 
     /// Changes take effect at the next `update`; a stopped flow has rate 0 at once. A flow may start again.
     void start(FlowId flow);
     void stop(FlowId flow);
-    void set_capacity(LinkId link, double capacity);
+    void set_capacity(std::uint32_t link, double capacity);
 
     /// Makes the rates max-min fair and returns the flows whose rate changed, valid until the next call.
     std::span<const FlowId> update();
@@ -68,7 +67,7 @@ public:
     [[nodiscard]] double rate(FlowId flow) const { return flows_[flow.index()].rate; }
     [[nodiscard]] std::size_t active_count() const { return active_.size(); }
     /// Σ a·x of the active flows on the link. O(flows on the link).
-    [[nodiscard]] double load(LinkId link) const;
+    [[nodiscard]] double load(std::uint32_t link) const;
     [[nodiscard]] const Counters& counters() const { return counters_; }
 
 private:
