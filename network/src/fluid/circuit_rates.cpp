@@ -170,7 +170,7 @@ void CircuitRates::collect(Interval& interval) {
     }
 }
 
-std::span<const CircuitRates::FlowId> CircuitRates::update() {
+std::span<const CircuitRates::Change> CircuitRates::update() {
     collect(*shared_);
     for (const std::uint32_t index : dirty_) {
         Interval& interval = *intervals_[index];
@@ -193,8 +193,7 @@ std::span<const CircuitRates::FlowId> CircuitRates::update() {
         }
         PeriodicRate rate = rate_over_all_intervals(id);
         if (rate != flow.rate) {
-            flow.rate = std::move(rate);
-            changed_.push_back(id);
+            changed_.push_back({id, std::exchange(flow.rate, std::move(rate))});
         }
     }
     touched_.clear();

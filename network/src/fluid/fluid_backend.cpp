@@ -22,18 +22,11 @@ bool is_whole(double value) {
     return value < kExactIntegers && value == std::floor(value);
 }
 
-/// In interval `interval` of the circuit schedule.
-double capacity_of(const LinkClasses& classes, std::uint32_t link_class, std::size_t interval) {
-    const Fabric& fabric = classes.fabric();
-    const LinkId link = classes.example(link_class);
-    return fabric.circuits().exists(link, interval) ? static_cast<double>(fabric.link(link).rate.count())
-                                                    : 0.0;
-}
-
-std::vector<double> initial_capacities(const LinkClasses& classes) {
-    std::vector<double> capacities(classes.size());
-    for (std::uint32_t i = 0; i < capacities.size(); ++i) {
-        capacities[i] = capacity_of(classes, i, 0);
+/// None where links come and go: circuit_rates.hpp has those.
+std::vector<double> capacities(const LinkClasses& classes) {
+    std::vector<double> capacities;
+    for (std::uint32_t i = 0; classes.fabric().is_static() && i < classes.size(); ++i) {
+        capacities.push_back(static_cast<double>(classes.fabric().link(classes.example(i)).rate.count()));
     }
     return capacities;
 }
@@ -42,8 +35,12 @@ std::vector<double> initial_capacities(const LinkClasses& classes) {
 
 FluidBackend::FluidBackend(std::shared_ptr<const LinkClasses> classes, FluidOptions options)
     : classes_(std::move(classes)),
-      solver_(initial_capacities(*classes_), options.strategy),
-      boundary_(fabric().circuits().at(Time(0)).end) {}
+      solver_(capacities(*classes_), options.strategy) {
+    if (!fabric().is_static()) {
+        ASTROLABE_ASSERT(classes_->multiplicity() == 1, "images would have to meet their circuits together");
+        circuits_ = std::make_unique<CircuitRates>(*classes_);
+    }
+}
 
 FluidBackend::FluidBackend(std::shared_ptr<const Fabric> fabric, FluidOptions options)
     : FluidBackend(std::make_shared<const LinkClasses>(std::move(fabric)), options) {}
@@ -65,8 +62,13 @@ std::uint32_t FluidBackend::connection_between(HostId source, HostId destination
     if (route_.legs.empty()) {
         connection.state = State::kNowhere;
     } else {
-        connection.flow = solver_.add_flow(route_.legs);
+        connection.flow = static_cast<std::uint32_t>(connection_of_flow_.size());
         connection_of_flow_.push_back(index);
+        if (circuits_ != nullptr) {
+            circuits_->add_flow(route_.legs);
+        } else {
+            solver_.add_flow(route_.legs);
+        }
     }
     completions_.add_connection();
     pairs_.insert(source, destination, index);
@@ -85,7 +87,7 @@ void FluidBackend::send(const Message& message) {
     }
     connection.queue.push(queued);
     if (connection.state == State::kIdle) {
-        solver_.start(connection.flow);
+        start_flow(connection);
         begin_service(connection, message.size);
     } else if (connection.state == State::kDrained) {
         restarted_.push_back(index);
@@ -105,7 +107,38 @@ void FluidBackend::schedule(Time delay, NotificationHandler& handler, std::uint6
     delayed_.push(now_, delay, {&handler, token, 0, Bytes(0), kTimer});
 }
 
+void FluidBackend::start_flow(const Connection& connection) {
+    if (circuits_ != nullptr) {
+        circuits_->start(CircuitRates::FlowId(connection.flow));
+    } else {
+        solver_.start(MaxMinSolver::FlowId(connection.flow));
+    }
+}
+
+void FluidBackend::stop_flow(const Connection& connection) {
+    if (circuits_ != nullptr) {
+        circuits_->stop(CircuitRates::FlowId(connection.flow));
+    } else {
+        solver_.stop(MaxMinSolver::FlowId(connection.flow));
+    }
+}
+
+bool FluidBackend::moves(const Connection& connection) const {
+    return circuits_ != nullptr ? !periodic_rate(connection).is_zero() : connection.rate > 0.0;
+}
+
+double FluidBackend::work_left(const Connection& connection) const {
+    const double served = circuits_ != nullptr ? periodic_rate(connection).served(connection.since, now_)
+                                               : static_cast<double>((now_ - connection.since).count()) *
+                                                     connection.rate / kPacePerBit;
+    return std::max(0.0, connection.work - served);
+}
+
 Time FluidBackend::completion_time(const Connection& connection) const {
+    if (circuits_ != nullptr) {
+        const Time time = periodic_rate(connection).completion(connection.since, connection.work);
+        return time < Time::max() - connection.latency ? time : Time::max();
+    }
     const double duration = connection.work * connection.pace;
     const double limit = static_cast<double>((Time::max() - connection.since - connection.latency).count());
     if (duration >= limit * (1.0 - 0x1p-50)) {
@@ -134,7 +167,7 @@ Time FluidBackend::completion_time(const Connection& connection) const {
 
 void FluidBackend::plan_completion(std::uint32_t index) {
     const Connection& connection = connections_[index];
-    const Time time = connection.rate > 0.0 ? completion_time(connection) : Time::max();
+    const Time time = moves(connection) ? completion_time(connection) : Time::max();
     if (time == Time::max()) {
         completions_.remove(index);
     } else {
@@ -184,38 +217,22 @@ void FluidBackend::process_instant() {
     }
 }
 
-void FluidBackend::follow_circuits() {
-    const CircuitSchedule& circuits = fabric().circuits();
-    if (circuits.is_static() || solver_.active_count() == 0) {
-        return;
-    }
-    const CircuitSchedule::Position position = circuits.at(now_);
-    boundary_ = position.end;
-    if (position.interval == interval_) {
-        return;
-    }
-    for (const LinkId link : circuits.intervals()[interval_].links) {
-        if (!circuits.exists(link, position.interval)) {
-            solver_.set_capacity(classes_->class_of(link), 0.0);
-        }
-    }
-    for (const LinkId link : circuits.intervals()[position.interval].links) {
-        const std::uint32_t link_class = classes_->class_of(link);
-        solver_.set_capacity(link_class, capacity_of(*classes_, link_class, position.interval));
-    }
-    interval_ = position.interval;
-}
-
 void FluidBackend::change_rate(std::uint32_t index) {
     Connection& connection = connections_[index];
     if (connection.since < now_) {
-        const auto elapsed = static_cast<double>((now_ - connection.since).count());
-        connection.work = std::max(0.0, connection.work - elapsed * connection.rate / kPacePerBit);
+        connection.work = work_left(connection);
         connection.since = now_;
     }
-    connection.rate = solver_.rate(connection.flow);
+    connection.rate = solver_.rate(MaxMinSolver::FlowId(connection.flow));
     connection.pace = connection.rate > 0.0 ? kPacePerBit / connection.rate : 0.0;
     connection.whole = is_whole(connection.rate) && is_whole(connection.work);
+    plan_completion(index);
+}
+
+void FluidBackend::change_rate(std::uint32_t index, const PeriodicRate& before) {
+    Connection& connection = connections_[index];
+    connection.work = std::max(0.0, connection.work - before.served(connection.since, now_));
+    connection.since = now_;
     plan_completion(index);
 }
 
@@ -225,13 +242,18 @@ void FluidBackend::settle_rates() {
         if (connection.state == State::kDrained) {
             connection.state = State::kIdle;
             connection.rate = 0.0;
-            solver_.stop(connection.flow);
+            stop_flow(connection);
         }
     }
     drained_.clear();
-    follow_circuits();
-    for (const MaxMinSolver::FlowId flow : solver_.update()) {
-        change_rate(connection_of_flow_[flow.index()]);
+    if (circuits_ != nullptr) {
+        for (const CircuitRates::Change& change : circuits_->update()) {
+            change_rate(connection_of_flow_[change.flow.index()], change.before);
+        }
+    } else {
+        for (const MaxMinSolver::FlowId flow : solver_.update()) {
+            change_rate(connection_of_flow_[flow.index()]);
+        }
     }
     for (const std::uint32_t index : restarted_) {
         if (connections_[index].state == State::kServing && !completions_.contains(index)) {
@@ -243,7 +265,6 @@ void FluidBackend::settle_rates() {
 
 void FluidBackend::run() {
     stop_requested_ = false;
-    std::size_t idle_intervals = 0;
     for (;;) {
         process_instant();
         settle_rates();
@@ -253,17 +274,6 @@ void FluidBackend::run() {
         }
         if (stop_requested_) {
             return;
-        }
-        const bool may_switch = !fabric().is_static() && solver_.active_count() > 0;
-        if (may_switch && boundary_ <= next_event) {
-            // When nothing moves in any interval of a period, nothing ever will.
-            idle_intervals = next_event == Time::max() ? idle_intervals + 1 : 0;
-            if (idle_intervals > fabric().circuits().intervals().size()) {
-                return;
-            }
-            ++events_;
-            now_ = boundary_;
-            continue;
         }
         if (next_event == Time::max()) {
             return;
@@ -280,8 +290,7 @@ std::vector<OutstandingMessage> FluidBackend::describe_outstanding(std::size_t l
             const QueuedMessage& message = connection.queue[i];
             Bytes remaining = message.size;
             if (i == 0 && connection.state == State::kServing) {
-                const auto elapsed = static_cast<double>((now_ - connection.since).count());
-                const double left = std::ceil(connection.work - elapsed * connection.rate / kPacePerBit);
+                const double left = std::ceil(work_left(connection));
                 remaining = std::clamp(Bytes(static_cast<std::int64_t>(left)), Bytes(0), message.size);
             }
             outstanding.push_back(
@@ -305,9 +314,10 @@ std::vector<OutstandingMessage> FluidBackend::describe_outstanding(std::size_t l
 }
 
 std::string FluidBackend::explain_stall() const {
-    const bool any_moves = std::any_of(
-        connections_.begin(), connections_.end(),
-        [](const Connection& connection) { return !connection.queue.empty() && connection.rate > 0.0; });
+    const bool any_moves =
+        std::any_of(connections_.begin(), connections_.end(), [this](const Connection& connection) {
+            return connection.state == State::kServing && moves(connection);
+        });
     return any_moves ? std::string(kBeyondTime) : std::string();
 }
 

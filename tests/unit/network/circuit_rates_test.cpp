@@ -101,8 +101,9 @@ RC_GTEST_PROP(CircuitRatesProperty, EveryIntervalHasTheRatesOfItsOwnLinks, ()) {
             }
             flow.was_told = false;
         }
-        for (const FlowId told : rates.update()) {
-            flows[told.index()].was_told = true;
+        for (const CircuitRates::Change& told : rates.update()) {
+            flows[told.flow.index()].was_told = true;
+            RC_ASSERT(told.before == flows[told.flow.index()].last);
         }
         Time begin;
         for (std::size_t interval = 0; interval < circuits.intervals().size(); ++interval) {

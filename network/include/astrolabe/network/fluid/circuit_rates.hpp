@@ -41,9 +41,13 @@ public:
     void start(FlowId flow);
     void stop(FlowId flow);
 
+    struct Change {
+        FlowId flow;
+        PeriodicRate before;
+    };
     /// Makes the rates of all intervals max-min fair and returns the active flows whose rate changed in any
     /// of them, valid until the next call.
-    std::span<const FlowId> update();
+    std::span<const Change> update();
 
     /// Of an active flow, after `update`.
     [[nodiscard]] const PeriodicRate& rate(FlowId flow) const { return flows_[flow].rate; }
@@ -93,7 +97,7 @@ private:
     std::vector<std::unique_ptr<Interval>> intervals_;  ///< null: the shared one serves
     std::vector<std::uint32_t> dirty_;                  ///< intervals with something to update
     std::vector<FlowId> touched_;
-    std::vector<FlowId> changed_;
+    std::vector<Change> changed_;
     std::size_t active_ = 0;
 };
 
