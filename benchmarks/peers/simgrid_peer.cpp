@@ -1,0 +1,114 @@
+/// Our fluid engine beside SimGrid on the same traffic, as a Markdown table; traffic.hpp says which and why.
+///
+///   simgrid_peer [LIMIT]    LIMIT: seconds of processor time for a case in one simulator, 100
+///   simgrid_peer --smoke    16 hosts only
+///
+/// Every run is a process of its own; times are processor time without building the platform. The exit code
+/// is 1 if simulated times differ by more than 1 %.
+#include "traffic.hpp"
+
+#include <cmath>
+#include <cstdlib>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace astrolabe::benchmarks {
+namespace {
+
+/// Nothing if it took longer than the limit or failed.
+std::optional<PeerOutcome> in_a_process(PeerOutcome (*run)(const PeerCase&), const PeerCase& peer_case,
+                                        unsigned limit_s) {
+    int ends[2];
+    if (::pipe(ends) != 0) {
+        return std::nullopt;
+    }
+    const pid_t child = ::fork();
+    if (child == 0) {
+        const rlimit limit{limit_s, limit_s};
+        ::setrlimit(RLIMIT_CPU, &limit);
+        PeerOutcome outcome = run(peer_case);
+        rusage usage{};
+        ::getrusage(RUSAGE_SELF, &usage);
+        outcome.peak_bytes = static_cast<double>(usage.ru_maxrss) * 1024;
+        const bool written = ::write(ends[1], &outcome, sizeof outcome) == sizeof outcome;
+        ::_exit(written ? 0 : 1);
+    }
+    ::close(ends[1]);
+    PeerOutcome outcome;
+    const bool is_whole = ::read(ends[0], &outcome, sizeof outcome) == sizeof outcome;
+    ::close(ends[0]);
+    ::waitpid(child, nullptr, 0);
+    return is_whole ? std::optional(outcome) : std::nullopt;
+}
+
+/// Prints the row of a case; false if simulated times differ by more than 1 %.
+bool compare(const PeerCase& peer_case, unsigned limit_s) {
+    const auto fluid = in_a_process(run_fluid, peer_case, limit_s);
+    const auto simgrid = in_a_process(run_simgrid, peer_case, limit_s);
+    const auto cell = [limit_s](const std::optional<PeerOutcome>& outcome) {
+        return outcome ? fmt::format("{:.3f} s | {:.0f} MB", outcome->cpu_s, outcome->peak_bytes / 1e6)
+                       : fmt::format("over {} s | ", limit_s);
+    };
+    std::string speed;
+    std::string difference;
+    bool agrees = fluid.has_value();
+    if (fluid && simgrid) {
+        const double off = fluid->simulated_s / simgrid->simulated_s - 1;
+        agrees = std::abs(off) <= 0.01;
+        // Less than a centisecond is below what the processor clock of some machines can tell.
+        speed = fluid->cpu_s >= 0.01 ? fmt::format("{:.0f}", simgrid->cpu_s / fluid->cpu_s) : "";
+        difference = fmt::format("{:+.4f} %", 100 * off);
+    } else if (fluid) {
+        speed = fmt::format("over {:.0f}", limit_s / fluid->cpu_s);
+    }
+    fmt::print("| {} | {} | {} | {} | {} | {} | {} |\n", peer_case.name(), peer_case.hosts(), cell(fluid),
+               cell(simgrid), speed, fluid ? fmt::format("{:.3f} us", fluid->simulated_s * 1e6) : "",
+               difference);
+    std::fflush(stdout);
+    return agrees;
+}
+
+std::vector<PeerCase> cases(bool smoke) {
+    std::vector<PeerCase> all;
+    for (const std::int64_t k : {4, 8, 10, 16}) {
+        if (smoke && k > 4) {
+            break;
+        }
+        all.push_back({Pattern::kAllAtOnce, k});
+        all.push_back({Pattern::kOnePeerAtATime, k});
+        all.push_back({Pattern::kRing, k, 64});
+        all.push_back({Pattern::kUneven, k});
+    }
+    return all;
+}
+
+int run(unsigned limit_s, bool smoke) {
+    fmt::print(
+        "| traffic | hosts | fluid | memory | SimGrid | memory | times faster | simulated | fluid − SimGrid "
+        "|\n"
+        "|---|---|---|---|---|---|---|---|---|\n");
+    std::fflush(stdout);
+    bool all_agree = true;
+    for (const PeerCase& peer_case : cases(smoke)) {
+        all_agree = compare(peer_case, limit_s) && all_agree;
+    }
+    return all_agree ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace astrolabe::benchmarks
+
+int main(int argc, char** argv) {
+    const std::string_view argument = argc > 1 ? argv[1] : "100";
+    const bool smoke = argument == "--smoke";
+    const int limit = smoke ? 100 : std::atoi(argument.data());
+    if (argc > 2 || limit <= 0) {
+        fmt::print(stderr, "usage: simgrid_peer [SECONDS | --smoke]\n");
+        return 2;
+    }
+    return astrolabe::benchmarks::run(static_cast<unsigned>(limit), smoke);
+}
