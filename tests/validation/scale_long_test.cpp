@@ -37,9 +37,9 @@ TEST(Hoti20At128Ranks, FinishesOnBothEnginesAndTheyAgree) {
     EXPECT_EQ(tcp.network.drops, 0u);
     EXPECT_EQ(tcp.network.bytes_delivered, fluid.network.bytes_delivered);
     EXPECT_EQ(tcp.network.messages, fluid.network.messages);
-    // A chunk is one 8 KiB message and one 9000 B packet here: ports serve whole messages in turn on tcp and
-    // share their rate among all on fluid, where each message therefore takes longer while the window of 64
-    // chunks is the limit (docs/validation.md): fluid is the slower engine, by less than 15 %.
+    // What waits for a busy receiver leaves its sender's port free on tcp and not in a fluid without queues,
+    // which matters while the window of 64 chunks is the limit (docs/fluid-against-packets.md): fluid is the
+    // slower engine, by less than 15 %.
     const double ratio = to_seconds(tcp.execution.total) / to_seconds(fluid.execution.total);
     std::printf("tcp/fluid %.4f\n", ratio);
     EXPECT_LT(ratio, 1.0);
