@@ -19,7 +19,8 @@ LINK = "link: {rate: 100Gbps, latency: 500ns}"
 COLUMNS = ("workload", "network", "ranks", "outcome", "cpu_s", "wall_s", "events", "peak_bytes",
            "simulated_s")
 
-# Three tiers at full bisection: pods, edge switches a pod, hosts an edge switch and as many aggregation switches.
+# Three tiers at full bisection: pods, edge switches a pod, hosts an edge switch and as many aggregation
+# switches a pod.
 FAT_TREES = {16: (4, 2, 2), 64: (4, 4, 4), 256: (8, 8, 4), 1024: (16, 8, 8), 4096: (16, 16, 16),
              16384: (32, 16, 32)}
 TORI = {16: (4, 4), 64: (4, 4, 4), 256: (4, 8, 8), 1024: (8, 8, 16), 4096: (16, 16, 16),
@@ -66,7 +67,7 @@ WORKLOADS = {
 
 
 def measure(program, arguments, seconds, memory):
-    """Runs the program with a budget of processor time and memory; what it says of itself and what it cost."""
+    """Runs the program within a budget; what it says of itself and what it cost."""
     def limit():
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
@@ -103,7 +104,8 @@ def study(options):
             for ranks in RANKS:
                 if ranks > options.max_ranks:
                     continue
-                row = {"workload": workload_name, "network": network_name, "ranks": ranks, "outcome": "skipped"}
+                row = {"workload": workload_name, "network": network_name, "ranks": ranks,
+                       "outcome": "skipped"}
                 if budget_left:
                     arguments = workload(ranks, network(ranks))
                     row |= measure(options.program, arguments, options.seconds, options.memory << 30)
