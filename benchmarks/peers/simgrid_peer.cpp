@@ -8,7 +8,9 @@
 #include "traffic.hpp"
 
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
+#include <stdexcept>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -19,12 +21,12 @@
 namespace astrolabe::benchmarks {
 namespace {
 
-/// Nothing if it took longer than the limit or failed.
+/// Nothing if it took longer than the limit. What ends in any other way is a fault.
 std::optional<PeerOutcome> in_a_process(PeerOutcome (*run)(const PeerCase&), const PeerCase& peer_case,
                                         unsigned limit_s) {
     int ends[2];
     if (::pipe(ends) != 0) {
-        return std::nullopt;
+        throw std::runtime_error("no pipe to a process of its own");
     }
     const pid_t child = ::fork();
     if (child == 0) {
@@ -41,8 +43,15 @@ std::optional<PeerOutcome> in_a_process(PeerOutcome (*run)(const PeerCase&), con
     PeerOutcome outcome;
     const bool is_whole = ::read(ends[0], &outcome, sizeof outcome) == sizeof outcome;
     ::close(ends[0]);
-    ::waitpid(child, nullptr, 0);
-    return is_whole ? std::optional(outcome) : std::nullopt;
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    if (is_whole) {
+        return outcome;
+    }
+    if (!WIFSIGNALED(status) || (WTERMSIG(status) != SIGXCPU && WTERMSIG(status) != SIGKILL)) {
+        throw std::runtime_error("a simulator failed on: " + peer_case.name());
+    }
+    return std::nullopt;
 }
 
 /// Prints the row of a case; false if simulated times differ by more than 1 %.
@@ -55,7 +64,7 @@ bool compare(const PeerCase& peer_case, unsigned limit_s) {
     };
     std::string speed;
     std::string difference;
-    bool agrees = fluid.has_value();
+    bool agrees = true;
     if (fluid && simgrid) {
         const double off = fluid->simulated_s / simgrid->simulated_s - 1;
         agrees = std::abs(off) <= 0.01;
