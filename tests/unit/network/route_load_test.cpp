@@ -1,0 +1,84 @@
+/// Loads of traffic against the sum of the routes of its pairs.
+#include "random_seed.hpp"
+
+#include <memory>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <astrolabe/network/route_load.hpp>
+#include <astrolabe/network/routing.hpp>
+#include <astrolabe/network/topologies/fat_tree.hpp>
+#include <astrolabe/network/topologies/leaf_spine.hpp>
+#include <astrolabe/network/topologies/torus.hpp>
+
+namespace astrolabe::network {
+namespace {
+
+std::shared_ptr<const Fabric> some_fabric(unsigned choice, LoadBalancing load_balancing) {
+    if (choice == 0) {
+        FatTreeParameters parameters;
+        parameters.k = 4;
+        parameters.load_balancing = load_balancing;
+        return build_fat_tree(parameters);
+    }
+    if (choice == 1) {
+        LeafSpineParameters parameters;
+        parameters.hosts = 12;
+        parameters.hosts_per_leaf = 3;
+        parameters.spines = 2;
+        parameters.load_balancing = load_balancing;
+        return build_leaf_spine(parameters);
+    }
+    TorusParameters parameters;
+    parameters.sizes = {3, 4};
+    parameters.load_balancing = load_balancing;
+    return build_torus(parameters);
+}
+
+RC_GTEST_PROP(RouteLoad, IsTheSumOverTheRoutesOfItsPairs, ()) {
+    const auto load_balancing = *rc::gen::element(LoadBalancing::kFlowHash, LoadBalancing::kSpray);
+    const auto fabric = some_fabric(*rc::gen::inRange(0U, 3U), load_balancing);
+    std::mt19937_64 random(random_seed());
+    RouteLoad loads(*fabric, load_balancing);
+    IndexedVector<LinkId, double> expected(fabric->link_count(), 0.0);
+    double crossing = 0;
+    for (int i = 0; i < 40; ++i) {
+        const HostId source(random() % fabric->host_count());
+        const HostId destination(random() % fabric->host_count());
+        if (source == destination) {
+            continue;
+        }
+        const auto amount = static_cast<double>(1 + random() % 9);
+        loads.add(source, destination, amount);
+        crossing += place_of(*fabric, source) != place_of(*fabric, destination) ? amount : 0;
+        for (const RouteLeg& leg : fabric->routing().route(source, destination).legs) {
+            expected[leg.link] += leg.share * amount;
+        }
+    }
+    const IndexedVector<LinkId, double> found = loads.links();
+    for (std::size_t i = 0; i < fabric->link_count(); ++i) {
+        RC_ASSERT(std::abs(found[LinkId(i)] - expected[LinkId(i)]) < 1e-9);
+    }
+    double between = 0;
+    for (const PlaceTraffic& pair : loads.places()) {
+        between += pair.amount;
+    }
+    RC_ASSERT(between == crossing);
+}
+
+TEST(RouteLoad, PlacesOfHostsOnOneCableAreTheirSwitches) {
+    const auto fabric = some_fabric(1, LoadBalancing::kSpray);
+    // 12 hosts, then switches; hosts 0, 1, 2 share a leaf.
+    EXPECT_EQ(place_of(*fabric, HostId(0)), place_of(*fabric, HostId(2)));
+    EXPECT_NE(place_of(*fabric, HostId(0)), place_of(*fabric, HostId(3)));
+    EXPECT_EQ(fabric->node(place_of(*fabric, HostId(0))).kind, NodeKind::kSwitch);
+    const auto torus = some_fabric(2, LoadBalancing::kSpray);
+    EXPECT_EQ(place_of(*torus, HostId(5)), torus->node_of(HostId(5)));
+}
+
+}  // namespace
+}  // namespace astrolabe::network
