@@ -99,6 +99,11 @@ std::uint64_t CollectiveSchedule::message_count() const {
 }
 
 std::uint64_t CollectiveSchedule::steps() const {
+    return heaviest_chain([](Position, const Action&) { return std::uint64_t{1}; });
+}
+
+std::uint64_t CollectiveSchedule::heaviest_chain(
+    const std::function<std::uint64_t(Position, const Action&)>& weight) const {
     // Under a symmetry every rank's k-th action has the same depth, so rank 0's program is the whole graph.
     // Nodes are the actions of a program and, after them, one barrier per stage, which follows all actions of
     // the stage and the barrier before it; actions without dependencies follow the barrier before their
@@ -168,7 +173,10 @@ std::uint64_t CollectiveSchedule::steps() const {
                     const RankProgram& program = programs_[frame.program];
                     const bool is_send =
                         frame.node < program.actions.size() && program.actions[frame.node].is_send();
-                    own = frame.deepest + (is_send ? 1 : 0);
+                    own = frame.deepest;
+                    if (is_send) {
+                        own += weight(static_cast<Position>(frame.program), program.actions[frame.node]);
+                    }
                     longest = std::max(longest, own);
                     stack.pop_back();
                     continue;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <astrolabe/network/routing.hpp>
 #include <astrolabe/ns3/components.hpp>
 #include <astrolabe/ns3/packet_backend.hpp>
 #include <astrolabe/ns3/tcp_backend.hpp>
@@ -311,6 +312,10 @@ void register_backends(Registry<network::BackendMaker>& registry) {
         network::BackendMaker maker;
         maker.has_traffic_classes = options.traffic_classes > 1;
         maker.tells_of_packets = true;
+        maker.follows_routes = [options](const network::Fabric& fabric) {
+            return fabric.routing().load_balancing() == network::LoadBalancing::kFlowHash &&
+                   options.connections != PacketConnections::kPerMessage && options.flowlet_gap == Time(0);
+        };
         maker.refusal = [options](const network::Fabric& fabric) { return refusal(fabric, options); };
         maker.make = [options](std::shared_ptr<const network::Fabric> fabric, std::uint64_t seed) {
             return std::make_unique<PacketBackend>(std::move(fabric), options, seed);

@@ -30,6 +30,9 @@ struct BackendMaker {
     /// False: messages pass through one another, so that runs may beat the bound of their ports and links may
     /// carry more than their rate.
     bool shares_links = true;
+    /// Whether bytes take the routes of the fabric's RoutingPolicy, every link its share. If not, the engine
+    /// chooses among the same next links by itself, at random for instance.
+    std::function<bool(const Fabric&)> follows_routes = [](const Fabric&) { return true; };
     /// Messages of a higher `traffic_class` go first where they wait, so that setting one has an effect.
     bool has_traffic_classes = false;
     /// Its backends tell of their packets (NetworkBackend::observe).
