@@ -124,10 +124,13 @@ int validate_command(const RunArguments& arguments, const experiment::Components
         fact(name, value);
     }
     const system::SystemOptions& options = loaded->cluster.options;
-    const experiment::Bound bound = experiment::lower_bound(loaded->program, options, *loaded->fabric);
+    const experiment::Bounds bounds = experiment::certified_bounds(*loaded);
     fact("lower bound",
-         fmt::format("compute {}, communication {}, over {} iterations", readable(bound.compute),
-                     readable(bound.communication), loaded->program.iterations));
+         fmt::format("compute {}, ports {}, links {}, any routing {}, dependencies {}, over {} iterations",
+                     readable(bounds.compute), readable(bounds.ports),
+                     bounds.links ? readable(*bounds.links) : "unknown",
+                     bounds.any_routing ? readable(bounds.any_routing->least) : "unknown",
+                     readable(bounds.dependencies), loaded->program.iterations));
     const system::ProgramTraffic traffic(loaded->program, options);
     fact("cost",
          fmt::format("{} operations on {} ranks, {} messages, {} sent", loaded->program.operations.size(),

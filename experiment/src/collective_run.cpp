@@ -272,11 +272,11 @@ void CollectiveRun::check_program(const CollectiveRequest& request, ReadContext&
     if (group.size() >= 2) {
         const system::Shape shape = system::group_shape(group, options);
         if (const auto refusal = options.collectives[index].algorithm->refusal(kind_, shape)) {
-            context.error("collective.algorithm", argument("--algorithm", request.algorithm),
-                          fmt::format("{} cannot carry out {} over {} ranks: {}",
-                                      setting_.cluster.algorithms[index], collective_key(index), shape.text(),
-                                      *refusal),
-                          "astrolabe list algorithms");
+            context.error(
+                "collective.algorithm", argument("--algorithm", request.algorithm),
+                fmt::format("{} cannot carry out {} over {} ranks: {}", setting_.cluster.algorithms[index],
+                            collective_key(index), shape.text(), *refusal),
+                "astrolabe list algorithms");
         }
     }
     if (const auto surplus = surplus_dimensions(*options.collectives[index].algorithm,
@@ -288,8 +288,8 @@ void CollectiveRun::check_program(const CollectiveRequest& request, ReadContext&
         if (const auto problem = traffic_problem(program(sizes_[i]), options)) {
             context.error("collective.size", argument("--size", request.sizes[i]), *problem,
                           "take a smaller size or fewer ranks");
-        } else if (const auto endless = time_problem(
-                       lower_bound(program(sizes_[i]), options, *setting_.fabric))) {
+        } else if (const auto endless =
+                       time_problem(lower_bound(program(sizes_[i]), options, *setting_.fabric))) {
             context.error("collective.size", argument("--size", request.sizes[i]), *endless,
                           "take a smaller size or faster links");
         }
@@ -357,12 +357,11 @@ CollectivePoint CollectiveRun::run(std::size_t index, const ProgressObserver& ob
     if (point.run.network.messages > 0) {
         const auto& group = experiment.program.partitions[work.partition].groups.front();
         const system::Shape shape = system::group_shape(group, setting_.cluster.options);
-        point.steps =
-            setting_.cluster.options.collectives[kind].algorithm->schedule(kind_, shape, 0).steps();
+        point.steps = setting_.cluster.options.collectives[kind].algorithm->schedule(kind_, shape, 0).steps();
     }
     const std::vector<Bytes>& sent = point.run.traffic_counts.of(kCollective).sent_by_rank;
     point.bytes_sent_max = *std::max_element(sent.begin(), sent.end());
-    point.lower_bound = point.run.bound.value();
+    point.lower_bound = point.run.bounds.value();
     return point;
 }
 
@@ -375,6 +374,7 @@ nlohmann::ordered_json to_json(const CollectivePoint& point) {
             {"bytes_out_per_rank", point.bytes_out.count()},
             {"time_s", to_seconds(point.run.execution.total)},
             {"lower_bound_s", to_seconds(point.lower_bound)},
+            {"bounds", bounds_json(point.run)},
             {"algorithm_bandwidth_Bps", point.algorithm_bandwidth()},
             {"bus_bandwidth_Bps", point.bus_bandwidth()},
             {"steps", point.steps},

@@ -107,43 +107,25 @@ Time least_duration(Int128 bytes, Int128 bits_per_second) {
     return duration < kLimit ? Time(static_cast<std::int64_t>(duration)) : Time::max();
 }
 
-/// Least latency between two ranks' hosts: over a link that joins two hosts, or out to a switch and in from
-/// one.
-Time least_latency(const network::Fabric& fabric, std::size_t ranks) {
-    Time direct = Time::max();
-    Time up = Time::max();
-    Time down = Time::max();
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-        const network::NodeId node = fabric.node_of(network::HostId(rank));
-        const network::LinkId first = fabric.first_link(node);
-        for (std::size_t i = 0; i < fabric.out_degree(node); ++i) {
-            const network::LinkId out(first.index() + i);
-            const network::LinkId in = fabric.link(out).reverse;
-            if (fabric.node(fabric.target(out)).kind == network::NodeKind::kHost) {
-                direct = std::min(direct, fabric.link(out).latency);
-            } else {
-                up = std::min(up, fabric.link(out).latency);
-                down = std::min(down, fabric.link(in).latency);
-            }
-        }
-    }
-    return up == Time::max() ? direct : std::min(direct, up + down);
-}
-
-/// Of all ports together.
-Time aggregate_bound(const system::Program& program, const network::Fabric& fabric) {
+/// Bytes that must leave the ranks, over all of them.
+Int128 least_bytes_sent(const system::Program& program) {
     Int128 sent = 0;
     for_each_group(program, [&](const CollectiveOperation& collective, std::size_t group, const auto& ranks) {
         sent += least_bytes_sent(collective, group, ranks.size());
     });
+    return sent;
+}
+
+/// Of all ports together.
+Time aggregate_bound(Int128 sent, std::size_t ranks, const network::Fabric& fabric) {
     // What one rank sends another receives, so the same bytes also enter the ranks' hosts.
     Int128 out = 0;
     Int128 in = 0;
-    for (std::size_t rank = 0; rank < program.ranks; ++rank) {
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
         out += fabric.egress_rate(network::HostId(rank)).count();
         in += fabric.ingress_rate(network::HostId(rank)).count();
     }
-    return sent > 0 ? least_duration(sent, std::min(out, in)) : Time(0);
+    return least_duration(sent, std::min(out, in));
 }
 
 /// Of the busiest port.
@@ -187,12 +169,34 @@ Time busiest_compute(const system::Program& program) {
 
 }  // namespace
 
+Time least_latency(const network::Fabric& fabric, std::size_t ranks) {
+    Time direct = Time::max();
+    Time up = Time::max();
+    Time down = Time::max();
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        const network::NodeId node = fabric.node_of(network::HostId(rank));
+        const network::LinkId first = fabric.first_link(node);
+        for (std::size_t i = 0; i < fabric.out_degree(node); ++i) {
+            const network::LinkId out(first.index() + i);
+            const network::LinkId in = fabric.link(out).reverse;
+            if (fabric.node(fabric.target(out)).kind == network::NodeKind::kHost) {
+                direct = std::min(direct, fabric.link(out).latency);
+            } else {
+                up = std::min(up, fabric.link(out).latency);
+                down = std::min(down, fabric.link(in).latency);
+            }
+        }
+    }
+    return up == Time::max() ? direct : std::min(direct, up + down);
+}
+
 Bound lower_bound(const system::Program& program, const system::SystemOptions& options,
                   const network::Fabric& fabric) {
     Bound bound;
     bound.compute = busiest_compute(program);
-    const Time bytes = std::max(aggregate_bound(program, fabric), port_bound(program, options, fabric));
-    if (bytes > Time(0)) {
+    if (const Int128 sent = least_bytes_sent(program); sent > 0) {
+        const Time bytes =
+            std::max(aggregate_bound(sent, program.ranks, fabric), port_bound(program, options, fabric));
         const Time latency = least_latency(fabric, program.ranks);
         bound.communication = bytes > Time::max() - latency ? Time::max() : bytes + latency;
     }

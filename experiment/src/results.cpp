@@ -13,6 +13,7 @@ Diagnostics write_results(const OutputFolder& folder, const Experiment& experime
     std::vector<std::pair<std::string, std::string>> files{
         {"resolved.yaml", resolved},
         {"operations.csv", operations_csv(experiment, run)},
+        {"critical_path.csv", critical_path_csv(experiment, run)},
         {"links.csv", links_csv(experiment, run)},
         {"summary.json", summary_json(experiment, run).dump(2) + "\n"}};
     if (experiment.cluster.ranks <= kMostMatrixRanks) {

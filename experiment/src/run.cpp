@@ -78,9 +78,14 @@ std::vector<Time> iteration_times(const system::ExecutionReport& report, int ite
 /// What must hold of every finished run (design.md 4), beyond what the executor asserts itself.
 void check_run(const Experiment& experiment, const Run& run) {
     // The fluid engine may end each message of a chain early by 2^-36 of its duration.
-    const Time rounding = run.bound.value() / (std::int64_t{1} << 34);
-    const Time bound = experiment.backend.shares_links ? run.bound.value() - rounding : run.bound.compute;
-    ASTROLABE_ASSERT(run.execution.total >= bound, "no run beats its lower bound");
+    const Time rounding = run.bounds.value() / (std::int64_t{1} << 34);
+    ASTROLABE_ASSERT(run.execution.total >= run.bounds.value() - rounding, "no run beats its lower bound");
+    Time tiled;
+    for (const PathSegment& segment : run.path) {
+        ASTROLABE_ASSERT(segment.from == tiled, "the critical path has no gap");
+        tiled = segment.to;
+    }
+    ASTROLABE_ASSERT(tiled == run.execution.total, "the critical path is as long as the run");
     Bytes sent;
     for (const Bytes bytes : run.traffic) {
         sent += bytes;
@@ -152,7 +157,7 @@ Run run_experiment(const Experiment& experiment, const ProgressObserver& observe
     Run run;
     run.execution = executor.run();
     run.network = backend->statistics();
-    run.bound = lower_bound(experiment.program, experiment.cluster.options, *experiment.fabric);
+    run.bounds = certified_bounds(experiment);
     for (std::size_t i = 0; i < experiment.program.operations.size(); ++i) {
         const system::OperationId id(i);
         const system::Operation& operation = experiment.program.operations[id];
@@ -167,6 +172,7 @@ Run run_experiment(const Experiment& experiment, const ProgressObserver& observe
     run.fingerprint = trajectory(run).text();
     run.engine = {run.network.events, seconds_since(start), peak_rss_bytes()};
     if (run.execution.finished) {
+        run.path = critical_path(experiment.program, run.execution);
         check_run(experiment, run);
     }
     return run;

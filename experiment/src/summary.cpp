@@ -35,6 +35,48 @@ double largest_mean_queue(const network::NetworkStatistics& statistics) {
     return largest;
 }
 
+Json share_json(const PathShare& share, Time total) {
+    Json json = Json::object();
+    if (!share.operation.empty()) {
+        json["operation"] = share.operation;
+        json["kind"] = std::string(to_string(share.kind));
+    }
+    json["resource"] = share.resource;
+    json["time_s"] = to_seconds(share.time);
+    json["share"] = to_seconds(share.time) / to_seconds(total);
+    return json;
+}
+
+/// Null of a run that took no time.
+Json binding_json(const Experiment& experiment, const Run& run) {
+    const auto binding = binding_of(shares_by_operation(run.path, run.bounds, experiment));
+    if (!binding) {
+        return {};
+    }
+    const Time total = run.execution.total;
+    Json json = share_json(binding->operation, total);
+    json["resource_time_s"] = to_seconds(binding->all.time);
+    json["resource_share"] = to_seconds(binding->all.time) / to_seconds(total);
+    return json;
+}
+
+Json path_json(const Experiment& experiment, const Run& run) {
+    constexpr std::size_t kMostOperations = 16;
+    std::vector<PathShare> operations = shares_by_operation(run.path, run.bounds, experiment);
+    Json by_resource = Json::array();
+    for (const PathShare& share : shares_by_resource(operations)) {
+        by_resource.push_back(share_json(share, run.execution.total));
+    }
+    operations.resize(std::min(operations.size(), kMostOperations));
+    Json by_operation = Json::array();
+    for (const PathShare& share : operations) {
+        by_operation.push_back(share_json(share, run.execution.total));
+    }
+    return {{"segments", run.path.size()},
+            {"by_resource", std::move(by_resource)},
+            {"by_operation", std::move(by_operation)}};
+}
+
 }  // namespace
 
 std::string_view program_version() {
@@ -62,6 +104,30 @@ Json network_json(const Run& run) {
                                   {"p50", to_seconds(run.message_times->quantile(0.5))},
                                   {"p99", to_seconds(run.message_times->quantile(0.99))},
                                   {"max", to_seconds(run.message_times->max())}};
+    }
+    return json;
+}
+
+Json bounds_json(const Run& run) {
+    const Bounds& bounds = run.bounds;
+    const auto seconds = [&run](Time time) {
+        return to_seconds(time) / static_cast<double>(run.iteration_times.size());
+    };
+    Json json{{"binding", std::string(bounds.binding())},
+              {"compute_s", seconds(bounds.compute)},
+              {"ports_s", seconds(bounds.ports)},
+              {"links_s", bounds.links ? Json(seconds(*bounds.links)) : Json()},
+              {"any_routing_s", Json()},
+              {"best_routing_s", Json()},
+              {"dependencies_s", seconds(bounds.dependencies)}};
+    if (bounds.any_routing) {
+        json["any_routing_s"] = seconds(bounds.any_routing->least);
+        json["best_routing_s"] =
+            bounds.any_routing->most < Time::max() ? Json(seconds(bounds.any_routing->most)) : Json();
+        json["any_routing_by"] = bounds.any_routing->how;
+    }
+    if (!bounds.omission.empty()) {
+        json["omission"] = bounds.omission;
     }
     return json;
 }
@@ -99,7 +165,10 @@ Json summary_json(const Experiment& experiment, const Run& run) {
         {"iteration_time_s", std::move(iteration_times)},
         {"mean_iteration_time_s", mean_iteration_seconds(run)},
         {"total_time_s", to_seconds(run.execution.total)},
-        {"lower_bound_s", to_seconds(run.bound.value()) / static_cast<double>(run.iteration_times.size())},
+        {"lower_bound_s", to_seconds(run.bounds.value()) / static_cast<double>(run.iteration_times.size())},
+        {"bounds", bounds_json(run)},
+        {"binding", binding_json(experiment, run)},
+        {"critical_path", path_json(experiment, run)},
         {"compute_s", means.compute},
         {"exposed_s", std::move(exposed)},
         {"drain_s", means.drain},

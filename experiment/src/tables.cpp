@@ -104,6 +104,18 @@ std::string traffic_matrix_csv(const Experiment& experiment) {
     return csv;
 }
 
+std::string critical_path_csv(const Experiment& experiment, const Run& run) {
+    std::string csv = "iteration,operation,layer,kind,resource,from_s,to_s\n";
+    for (const PathSegment& segment : run.path) {
+        const system::Operation& operation = experiment.program.operations[segment.operation];
+        fmt::format_to(std::back_inserter(csv), "{},{},{},{},{},{},{}\n", operation.iteration,
+                       csv_field(operation.name), csv_field(operation.layer), to_string(segment.kind),
+                       csv_field(resource_of(segment, run.bounds, *experiment.fabric)),
+                       exact_seconds(segment.from), exact_seconds(segment.to));
+    }
+    return csv;
+}
+
 std::string links_csv(const Experiment& experiment, const Run& run) {
     const network::Fabric& fabric = *experiment.fabric;
     std::string csv =

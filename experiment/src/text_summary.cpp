@@ -8,6 +8,41 @@
 #include <astrolabe/experiment/results.hpp>
 
 namespace astrolabe::experiment {
+namespace {
+
+std::string bound_name(const Bounds& bounds) {
+    const std::string_view binding = bounds.binding();
+    if (binding == "compute") {
+        return "compute of the busiest rank";
+    }
+    if (binding == "ports") {
+        return "rate of the hosts' links";
+    }
+    if (binding == "links") {
+        return "the busiest link";
+    }
+    return binding == "any_routing" ? "the fabric, whatever the routes" : "dependencies";
+}
+
+/// "Top_0 … on leaf-spine links, 62.0 % of the time; leaf-spine links in all 80.1 %".
+std::string binding_text(const Experiment& experiment, const Run& run) {
+    const auto binding = binding_of(shares_by_operation(run.path, run.bounds, experiment));
+    if (!binding) {
+        return {};
+    }
+    const auto& [operation, all] = *binding;
+    const auto percent = [&run](Time time) {
+        return 100.0 * to_seconds(time) / to_seconds(run.execution.total);
+    };
+    if (operation.kind == SegmentKind::kCollective) {
+        return fmt::format("{} on {}, {:.1f} % of the time; {} in all {:.1f} %", operation.operation,
+                           operation.resource, percent(operation.time), all.resource, percent(all.time));
+    }
+    return fmt::format("{}, {:.1f} % of the time; most of it {}, {:.1f} %", all.resource, percent(all.time),
+                       operation.operation, percent(operation.time));
+}
+
+}  // namespace
 
 std::string text_summary(const Experiment& experiment, const Run& run) {
     const MeanBreakdown means = mean_breakdown(run.execution);
@@ -42,7 +77,6 @@ std::string text_summary(const Experiment& experiment, const Run& run) {
                                   100.0 * share_of(run.traffic[kind], total_traffic(run)));
         }
     }
-    const bool by_compute = run.bound.compute >= run.bound.communication;
     std::string packets;
     if (run.network.packets > 0) {
         packets = fmt::format(", {} packets, {} drops, {} retransmissions", run.network.packets,
@@ -54,12 +88,13 @@ std::string text_summary(const Experiment& experiment, const Run& run) {
                     experiment.network_kind, experiment.fabric->host_count(), experiment.backend_kind);
     text += line("iteration", fmt::format("{} mean of {} ({})", readable_seconds(mean_iteration_seconds(run)),
                                           run.iteration_times.size(), iterations));
-    text += line("lower bound",
-                 fmt::format("{} an iteration ({}; {:.1f} % of it reached)",
-                             readable_seconds(to_seconds(run.bound.value()) /
-                                              static_cast<double>(run.iteration_times.size())),
-                             by_compute ? "compute of the busiest rank" : "rate of the hosts' links",
-                             percent(to_seconds(run.bound.value()))));
+    text += line("lower bound", fmt::format("{} an iteration ({}; {:.1f} % of it reached)",
+                                            readable_seconds(to_seconds(run.bounds.value()) /
+                                                             static_cast<double>(run.iteration_times.size())),
+                                            bound_name(run.bounds), percent(to_seconds(run.bounds.value()))));
+    if (const std::string binding = binding_text(experiment, run); !binding.empty()) {
+        text += line("bound by", binding);
+    }
     text += line("compute", fmt::format("{} of {} ({:.1f} %)", readable_seconds(means.compute),
                                         readable(run.execution.total), percent(means.compute)));
     text += line("exposed",

@@ -21,7 +21,7 @@ experiment::Run run_at_128(const std::string& backend) {
     EXPECT_TRUE(run.execution.finished) << run.execution.stall;
     std::printf(
         "%s: total %.3f ms, lower bound %.3f ms, %llu messages, %llu packets, %llu drops; %.1f s, %.0f MB\n",
-        backend.c_str(), to_seconds(run.execution.total) * 1e3, to_seconds(run.bound.value()) * 1e3,
+        backend.c_str(), to_seconds(run.execution.total) * 1e3, to_seconds(run.bounds.value()) * 1e3,
         static_cast<unsigned long long>(run.network.messages),
         static_cast<unsigned long long>(run.network.packets),
         static_cast<unsigned long long>(run.network.drops), run.engine.wall_seconds,

@@ -312,6 +312,7 @@ void register_backends(Registry<network::BackendMaker>& registry) {
         network::BackendMaker maker;
         maker.has_traffic_classes = options.traffic_classes > 1;
         maker.tells_of_packets = true;
+        maker.packet_payload = options.mtu;
         maker.follows_routes = [options](const network::Fabric& fabric) {
             return fabric.routing().load_balancing() == network::LoadBalancing::kFlowHash &&
                    options.connections != PacketConnections::kPerMessage && options.flowlet_gap == Time(0);
@@ -326,6 +327,7 @@ void register_backends(Registry<network::BackendMaker>& registry) {
         TcpOptions options = keys;
         options.attributes = keys.ns3.attributes;
         network::BackendMaker maker;
+        maker.packet_payload = options.segment_size();
         maker.refusal = [options](const network::Fabric& fabric) { return refusal(fabric, options); };
         maker.make = [options](std::shared_ptr<const network::Fabric> fabric, std::uint64_t seed) {
             TcpOptions seeded = options;

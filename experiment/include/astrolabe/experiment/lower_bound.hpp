@@ -17,7 +17,8 @@
 /// workstations", JPDC 2009, section 3; of one rank, every block leaves it as its contribution or, where it
 /// adds them up, as the result. A block of a chunk is the chunk's N-th part or one byte more, hence k. In an
 /// uneven all_to_all what leaves and enters a rank is known exactly: all but what it has for itself.
-/// α is the least latency between two of the ranks' hosts. The bound of an iteration is that of the run over
+/// α is the least latency between two of the ranks' hosts; it counts whenever something must be sent, however
+/// little. The bound of an iteration is that of the run over
 /// the number of iterations. Asserted: no run beats it.
 #pragma once
 
@@ -41,6 +42,10 @@ struct Bound {
 /// down. O(operations · ranks).
 [[nodiscard]] Bound lower_bound(const system::Program& program, const system::SystemOptions& options,
                                 const network::Fabric& fabric);
+
+/// Least latency between the hosts of two of the ranks: over a link that joins two hosts, or out to a switch
+/// and in from one.
+[[nodiscard]] Time least_latency(const network::Fabric& fabric, std::size_t ranks);
 
 /// Why no run can take as little as the bound, or nothing: simulated time ends.
 [[nodiscard]] std::optional<std::string> time_problem(const Bound& bound);

@@ -19,6 +19,8 @@ namespace astrolabe::experiment {
 
 /// summary.json (design.md 7).
 [[nodiscard]] nlohmann::ordered_json summary_json(const Experiment& experiment, const Run& run);
+/// Its `bounds` object: of an iteration.
+[[nodiscard]] nlohmann::ordered_json bounds_json(const Run& run);
 /// The `network` and `engine` objects of summary.json.
 [[nodiscard]] nlohmann::ordered_json network_json(const Run& run);
 [[nodiscard]] nlohmann::ordered_json engine_json(const EngineFacts& engine);
@@ -32,13 +34,17 @@ inline constexpr std::size_t kMostMatrixRanks = 4096;
 /// traffic_matrix.csv: a row (source, destination, bytes) for every pair of ranks that send.
 [[nodiscard]] std::string traffic_matrix_csv(const Experiment& experiment);
 
+/// critical_path.csv: a row for every segment, which tile the run.
+[[nodiscard]] std::string critical_path_csv(const Experiment& experiment, const Run& run);
+
 /// links.csv: a row for every link, what it carried and what its queue went through.
 [[nodiscard]] std::string links_csv(const Experiment& experiment, const Run& run);
 
 /// How long, where the time went, what bounds it.
 [[nodiscard]] std::string text_summary(const Experiment& experiment, const Run& run);
 
-/// summary.json, resolved.yaml, operations.csv, links.csv and, up to kMostMatrixRanks, traffic_matrix.csv.
+/// summary.json, resolved.yaml, operations.csv, critical_path.csv, links.csv and, up to kMostMatrixRanks,
+/// traffic_matrix.csv.
 [[nodiscard]] Diagnostics write_results(const OutputFolder& folder, const Experiment& experiment,
                                         const Run& run);
 

@@ -9,8 +9,9 @@
 #include <vector>
 
 #include <astrolabe/core/time_histogram.hpp>
+#include <astrolabe/experiment/bounds.hpp>
+#include <astrolabe/experiment/critical_path.hpp>
 #include <astrolabe/experiment/experiment.hpp>
-#include <astrolabe/experiment/lower_bound.hpp>
 #include <astrolabe/network/backend.hpp>
 #include <astrolabe/network/link_utilization.hpp>
 #include <astrolabe/network/message_observer.hpp>
@@ -42,7 +43,8 @@ struct Run {
     system::ExecutionReport execution;
     network::NetworkStatistics network;
     std::vector<Time> iteration_times;  ///< end to end; the last includes the drain, so they sum to the total
-    Bound bound;                        ///< of the whole run
+    Bounds bounds;                      ///< of the whole run
+    std::vector<PathSegment> path;      ///< of a finished run
     std::array<Bytes, system::kCollectiveKinds> traffic;  ///< payload sent over all ranks
     system::ProgramTraffic traffic_counts;  ///< from the schedules alone; asserted to be what was sent
     network::LinkUtilization utilization;

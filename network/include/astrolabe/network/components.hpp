@@ -33,6 +33,8 @@ struct BackendMaker {
     /// Whether bytes take the routes of the fabric's RoutingPolicy, every link its share. If not, the engine
     /// chooses among the same next links by itself, at random for instance.
     std::function<bool(const Fabric&)> follows_routes = [](const Fabric&) { return true; };
+    /// Payload of a full packet; 0: the engine has no packets.
+    Bytes packet_payload;
     /// Messages of a higher `traffic_class` go first where they wait, so that setting one has an effect.
     bool has_traffic_classes = false;
     /// Its backends tell of their packets (NetworkBackend::observe).

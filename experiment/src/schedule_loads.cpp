@@ -1,0 +1,299 @@
+#include "schedule_loads.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <astrolabe/network/routing.hpp>
+
+namespace astrolabe::experiment {
+namespace {
+
+using system::Action;
+using system::CollectiveOperation;
+using system::CollectiveSchedule;
+using system::Position;
+
+constexpr std::size_t kMostChainActions = std::size_t{1} << 16;
+
+/// Blocks that every rank sends to the one `peer` away; of a schedule with a symmetry.
+std::vector<double> blocks_by_peer(const CollectiveSchedule& schedule) {
+    std::vector<double> to_peer(schedule.ranks(), 0);
+    for (const Action& action : schedule.program(0).actions) {
+        to_peer[action.peer] += action.is_send() ? action.block_count : 0;
+    }
+    return to_peer;
+}
+
+/// `add(source, destination, blocks)` for every pair that sends; a pair may come several times where ranks
+/// have programs of their own.
+template <class Add>
+void for_each_pair(const CollectiveSchedule& schedule, const Add& add) {
+    if (schedule.symmetry() == system::Symmetry::kNone) {
+        for (Position rank = 0; rank < schedule.ranks(); ++rank) {
+            for (const Action& action : schedule.program(rank).actions) {
+                if (action.is_send()) {
+                    add(rank, action.peer, static_cast<double>(action.block_count));
+                }
+            }
+        }
+        return;
+    }
+    const std::vector<double> to_peer = blocks_by_peer(schedule);
+    for (Position peer = 0; peer < schedule.ranks(); ++peer) {
+        if (to_peer[peer] > 0) {
+            for (Position rank = 0; rank < schedule.ranks(); ++rank) {
+                add(rank, schedule.resolve(rank, peer), to_peer[peer]);
+            }
+        }
+    }
+}
+
+/// Bytes of the chunks of one variant that position `source` has for `destination`.
+class UnevenBytes {
+public:
+    UnevenBytes(const system::PairSizes& pairs, const std::vector<unsigned>& variants, unsigned variant)
+        : pairs_(pairs),
+          chunks_(variants.size()) {
+        for (std::size_t chunk = 0; chunk < variants.size(); ++chunk) {
+            if (variants[chunk] == variant) {
+                own_.push_back(chunk);
+            }
+        }
+    }
+    [[nodiscard]] double operator()(std::uint64_t source, std::uint64_t destination) const {
+        const Bytes pair = pairs_(source, destination);
+        if (own_.size() == chunks_) {
+            return static_cast<double>(pair.count());
+        }
+        Bytes sum;
+        for (const std::size_t chunk : own_) {
+            sum += system::part_size(pair, chunks_, chunk);
+        }
+        return static_cast<double>(sum.count());
+    }
+
+private:
+    const system::PairSizes& pairs_;
+    std::size_t chunks_;
+    std::vector<std::size_t> own_;
+};
+
+template <class Add>
+void for_each_pair(const CollectiveSchedule& schedule, const UnevenBytes& bytes, const Add& add) {
+    for (Position rank = 0; rank < schedule.ranks(); ++rank) {
+        const system::RankProgram& program = schedule.program(rank);
+        for (const Action& action : program.actions) {
+            if (!action.is_send()) {
+                continue;
+            }
+            double sum = 0;
+            for (const system::BlockReference reference : program.blocks_of(action)) {
+                const std::uint64_t block = schedule.resolve(rank, reference);
+                sum += bytes(block / schedule.ranks(), block % schedule.ranks());
+            }
+            if (sum > 0) {
+                add(rank, schedule.resolve(rank, action.peer), sum);
+            }
+        }
+    }
+}
+
+/// Blocks that the bytes of a chunk are divided by.
+std::int64_t blocks_of_a_chunk(const CollectiveSchedule& schedule) {
+    switch (schedule.kind()) {
+        case system::CollectiveKind::kAllGather:
+            return 1;
+        case system::CollectiveKind::kAllToAll:
+            return schedule.ranks();
+        default:
+            return static_cast<std::int64_t>(schedule.block_count());
+    }
+}
+
+std::uint64_t pairs_in(const CollectiveSchedule& schedule) {
+    if (schedule.symmetry() == system::Symmetry::kNone) {
+        return schedule.message_count();
+    }
+    const std::vector<double> to_peer = blocks_by_peer(schedule);
+    const auto peers =
+        std::count_if(to_peer.begin(), to_peer.end(), [](double blocks) { return blocks > 0; });
+    return static_cast<std::uint64_t>(peers) * schedule.ranks();
+}
+
+}  // namespace
+
+Time carrying_time(double bytes, double bytes_per_second) {
+    if (bytes <= 0) {
+        return Time(0);
+    }
+    constexpr double kLimit = 9.2e18;
+    const double picoseconds = bytes * kSafety * 1e12 / bytes_per_second;
+    return picoseconds < kLimit ? Time(static_cast<std::int64_t>(picoseconds)) : Time::max();
+}
+
+Time carrying_time(double bytes, Bandwidth rate) {
+    return carrying_time(bytes, to_bytes_per_second(rate));
+}
+
+ScheduleLoads::ScheduleLoads(const system::Program& program, const system::SystemOptions& options,
+                             const network::Fabric& fabric)
+    : program_(program),
+      options_(options),
+      fabric_(fabric),
+      parts_(program.operations.size(), {}) {
+    for (std::size_t i = 0; i < program.operations.size(); ++i) {
+        if (!program.operations[system::OperationId(i)].is_compute()) {
+            add_operation(system::OperationId(i));
+        }
+    }
+    if (!omission_.empty()) {
+        for (auto& [key, load] : loads_) {
+            load.links = {};
+            load.places.clear();
+        }
+    }
+}
+
+std::optional<ScheduleLoads::Plan> ScheduleLoads::plan_of(const CollectiveOperation& collective) const {
+    const auto& groups = program_.partitions[collective.partition].groups;
+    const auto moving = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
+        return !collective.moves_nothing(group.size());
+    });
+    if (moving == groups.end()) {
+        return std::nullopt;
+    }
+    const system::CollectiveChoice& choice = options_.collectives[static_cast<std::size_t>(collective.kind)];
+    const system::Shape shape = system::group_shape(*moving, options_);
+    const std::uint32_t chunks = system::chunk_count(collective.size, options_.minimum_chunk, choice.chunks);
+    return Plan{choice.algorithm.get(), shape,
+                choice.algorithm->variant_sequence(collective.kind, shape, chunks)};
+}
+
+void ScheduleLoads::add_operation(system::OperationId id) {
+    const CollectiveOperation& collective = program_.operations[id].collective();
+    const std::optional<Plan> plan = plan_of(collective);
+    if (!plan) {
+        return;
+    }
+    const std::vector<unsigned>& variants = plan->variants;
+    for (unsigned variant = 0; variant < plan->algorithm->variants(collective.kind, plan->shape); ++variant) {
+        double units = 1;
+        if (!collective.is_uneven()) {
+            const std::int64_t blocks = blocks_of_a_chunk(schedule(collective.kind, plan->shape, variant));
+            units = 0;
+            for (std::size_t chunk = 0; chunk < variants.size(); ++chunk) {
+                if (variants[chunk] == variant) {
+                    const Bytes size = system::part_size(collective.size, variants.size(), chunk);
+                    units += static_cast<double>(size.count() / blocks);
+                }
+            }
+        } else if (std::find(variants.begin(), variants.end(), variant) == variants.end()) {
+            units = 0;
+        }
+        if (units > 0) {
+            parts_[id].push_back({&load_of(collective, variant, *plan), units});
+        }
+    }
+}
+
+const UnitLoad& ScheduleLoads::load_of(const CollectiveOperation& collective, unsigned variant,
+                                       const Plan& plan) {
+    const std::vector<unsigned>& variants = plan.variants;
+    const bool is_uneven = collective.is_uneven();
+    const Key key{collective.kind, collective.partition, collective.pair_sizes.get(), variant,
+                  is_uneven ? static_cast<std::uint32_t>(variants.size()) : 0};
+    const auto [entry, is_new] = loads_.try_emplace(key);
+    UnitLoad& load = entry->second;
+    if (!is_new) {
+        return load;
+    }
+    load.sent.assign(program_.ranks, 0);
+    load.received.assign(program_.ranks, 0);
+    network::RouteLoad routes(fabric_, fabric_.routing().load_balancing());
+    const auto& groups = program_.partitions[collective.partition].groups;
+    for (std::size_t group = 0; group < groups.size(); ++group) {
+        const std::vector<system::RankId>& ranks = groups[group];
+        if (collective.moves_nothing(ranks.size())) {
+            continue;
+        }
+        const system::Shape shape = system::group_shape(ranks, options_);
+        if (shape != plan.shape) {
+            continue;  // what is left out makes a bound no wrong one
+        }
+        const CollectiveSchedule& steps = schedule(collective.kind, shape, variant);
+        pairs_ += pairs_in(steps);
+        if (pairs_ > kMostPairs && omission_.empty()) {
+            omission_ = fmt::format("the schedules send between more than {} pairs of ranks", kMostPairs);
+        }
+        const auto add = [&](Position source, Position destination, double amount) {
+            const std::size_t from = ranks[source].index();
+            const std::size_t to = ranks[destination].index();
+            load.sent[from] += amount;
+            load.received[to] += amount;
+            if (omission_.empty()) {
+                routes.add(network::HostId(from), network::HostId(to), amount);
+            }
+        };
+        if (is_uneven) {
+            for_each_pair(steps, UnevenBytes((*collective.pair_sizes)[group], variants, variant), add);
+        } else {
+            for_each_pair(steps, add);
+        }
+    }
+    if (omission_.empty()) {
+        load.links = routes.links();
+        load.places = routes.places();
+    }
+    return load;
+}
+
+const CollectiveSchedule& ScheduleLoads::schedule(system::CollectiveKind kind, const system::Shape& shape,
+                                                  unsigned variant) const {
+    const auto key = std::tuple(kind, shape, variant);
+    auto known = schedules_.find(key);
+    if (known == schedules_.end()) {
+        const system::CollectiveAlgorithm& algorithm =
+            *options_.collectives[static_cast<std::size_t>(kind)].algorithm;
+        known = schedules_.emplace(key, algorithm.schedule(kind, shape, variant)).first;
+    }
+    return known->second;
+}
+
+Time ScheduleLoads::chain(system::OperationId operation, Time per_message, double per_byte,
+                          double per_added_byte) const {
+    const CollectiveOperation& collective = program_.operations[operation].collective();
+    const std::optional<Plan> plan = plan_of(collective);
+    if (!plan) {
+        return Time(0);
+    }
+    if (collective.is_uneven()) {
+        const auto& pairs = *collective.pair_sizes;
+        const bool any = std::any_of(pairs.begin(), pairs.end(), [](const system::PairSizes& group) {
+            return group.crossing() > Bytes(0);
+        });
+        return any ? per_message : Time(0);
+    }
+    const CollectiveSchedule& steps = schedule(collective.kind, plan->shape, plan->variants.front());
+    const bool is_shared = steps.symmetry() != system::Symmetry::kNone;
+    std::size_t actions = 0;
+    for (Position rank = 0; rank < (is_shared ? 1 : steps.ranks()); ++rank) {
+        actions += steps.program(rank).actions.size();
+    }
+    const std::int64_t block =
+        actions > kMostChainActions
+            ? 0
+            : system::part_size(collective.size, plan->variants.size(), 0).count() / blocks_of_a_chunk(steps);
+    const std::uint64_t weight = steps.heaviest_chain([&](Position rank, const Action& send) {
+        const Position receiver = is_shared ? 0 : steps.resolve(rank, send.peer);
+        const bool is_added =
+            steps.program(receiver).actions[send.match].kind == Action::Kind::kReceiveReduce;
+        const double bytes = static_cast<double>(block) * send.block_count;
+        return static_cast<std::uint64_t>(per_message.count()) +
+               static_cast<std::uint64_t>(bytes * (per_byte + (is_added ? per_added_byte : 0)) * kSafety);
+    });
+    return Time(static_cast<std::int64_t>(
+        std::min<std::uint64_t>(weight, static_cast<std::uint64_t>(Time::max().count()))));
+}
+
+}  // namespace astrolabe::experiment

@@ -1,0 +1,248 @@
+// Bounds by hand on small fabrics, and as properties of runs.
+#include "small_experiment.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <astrolabe/experiment/bounds.hpp>
+#include <astrolabe/experiment/run.hpp>
+#include <astrolabe/network/fabric.hpp>
+#include <astrolabe/network/topologies/leaf_spine.hpp>
+#include <astrolabe/network/topologies/torus.hpp>
+#include <astrolabe/system/collectives.hpp>
+
+namespace astrolabe::experiment {
+namespace {
+
+using namespace literals;
+using system::CollectiveKind;
+using system::OperationId;
+
+/// One collective over all hosts of a fabric, on an engine that takes its routes.
+Experiment one_collective(std::shared_ptr<const network::Fabric> fabric, CollectiveKind kind,
+                          std::shared_ptr<const system::CollectiveAlgorithm> algorithm, Bytes size) {
+    Experiment experiment;
+    experiment.cluster.ranks = fabric->host_count();
+    experiment.fabric = std::move(fabric);
+    experiment.cluster.options.collectives[static_cast<std::size_t>(kind)].algorithm = std::move(algorithm);
+    system::Program& program = experiment.program;
+    program.ranks = experiment.cluster.ranks;
+    program.iterations = 1;
+    const auto world = program.partitions.push_back(system::Partition::world(program.ranks));
+    system::Operation operation;
+    operation.name = "x";
+    operation.work = system::CollectiveOperation{.kind = kind, .partition = world, .size = size};
+    program.operations.push_back(operation);
+    return experiment;
+}
+
+/// Hosts 0 and 1 on one switch, host 2 on another, 100 Gb/s at the hosts and 25 Gb/s between the switches;
+/// every link 500 ns.
+std::shared_ptr<const network::Fabric> dumbbell() {
+    network::FabricBuilder builder("dumbbell");
+    for (int host = 0; host < 3; ++host) {
+        builder.add_host("host " + std::to_string(host));
+    }
+    const network::NodeId left = builder.add_switch("left 0");
+    const network::NodeId right = builder.add_switch("right 0");
+    const network::LinkParameters fast{100_Gbps, 500_ns, Bytes(0)};
+    builder.connect(network::NodeId(0), left, fast);
+    builder.connect(network::NodeId(1), left, fast);
+    builder.connect(network::NodeId(2), right, fast);
+    builder.connect(left, right, {25_Gbps, 500_ns, Bytes(0)});
+    return std::move(builder).build();
+}
+
+/// Below by no more than the 2^-32 that bounds take off, and a picosecond for each of at most 4 messages.
+void expect_near(Time bound, Time expected) {
+    EXPECT_LE(bound, expected);
+    EXPECT_GE(bound + expected / (std::int64_t{1} << 32) + Time(4), expected);
+}
+
+TEST(Bounds, OfARingOnADumbbellAreThoseOfTheLinkInTheMiddle) {
+    // 3 MB per rank, blocks of 1 MB, 4 messages a rank to the next. Rank 1 sends its 4 MB to rank 2 over the
+    // middle at 25 Gb/s: 4 MB · 0.32 ns/B = 1280 us, and 1 us of latency between hosts 0 and 1. Ports:
+    // 2·2/3·3 MB = 4 MB at 100 Gb/s, 320 us.
+    const Experiment ring = one_collective(dumbbell(), CollectiveKind::kAllReduce, system::make_ring(), 3_MB);
+    const Bounds bounds = certified_bounds(ring);
+    EXPECT_EQ(bounds.ports, 321_us);
+    expect_near(*bounds.links, 1281_us);
+    EXPECT_EQ(link_tier(*ring.fabric, *bounds.busiest), "left-right links");
+    // There is one path only, so no routing does better, and this is known without a search.
+    expect_near(bounds.any_routing->least, 1281_us);
+    EXPECT_EQ(bounds.any_routing->how, "ports and switches");
+    EXPECT_EQ(bounds.value(), *bounds.links);
+    EXPECT_EQ(bounds.binding(), "links");
+    // The collective by itself: 4 steps of 1 us; 4 messages of 1 MB at 100 Gb/s, 80 us each.
+    const CollectiveBound& own = bounds.collectives[OperationId(0)];
+    EXPECT_EQ(own.latency, 4_us);
+    expect_near(own.chain, 324_us);
+    EXPECT_EQ(own.binding(), Resource::kLinks);
+}
+
+TEST(Bounds, LatencyBindsWhatIsSmall) {
+    // 300 B: blocks of 100 B take 32 ns in the middle, 128 ns for all 4; the steps 4 us.
+    const Bounds bounds =
+        certified_bounds(one_collective(dumbbell(), CollectiveKind::kAllReduce, system::make_ring(), 300_B));
+    EXPECT_EQ(bounds.collectives[OperationId(0)].binding(), Resource::kLatency);
+    // 4 messages of 100 B at 100 Gb/s: 8 ns each.
+    expect_near(bounds.dependencies, 4_us + 32_ns);
+}
+
+TEST(Bounds, EndPointsBindWhereTheyCostMost) {
+    Experiment ring = one_collective(dumbbell(), CollectiveKind::kAllReduce, system::make_ring(), 300_B);
+    ring.cluster.options.end_point.injection_latency = 5_us;
+    // 4 steps of 5 us of copying and 1 us of latency.
+    const Bounds copied = certified_bounds(ring);
+    EXPECT_EQ(copied.collectives[OperationId(0)].end_points, 20_us);
+    EXPECT_EQ(copied.collectives[OperationId(0)].binding(), Resource::kEndPoints);
+    expect_near(copied.dependencies, 24_us + 32_ns);
+    // Two of the four steps add 100 B: 3·100 B at 300 MB/s are 1 us each.
+    ring.cluster.options.end_point = {};
+    ring.cluster.options.end_point.reduction_bandwidth = Bandwidth(2'400'000'000);
+    expect_near(certified_bounds(ring).collectives[OperationId(0)].end_points, 2_us);
+}
+
+TEST(Bounds, OfAnOversubscribedLeafAreItsUplinks) {
+    // 4 leaves of 3 hosts, one uplink of a host's rate to one spine, 3:1. An all-to-all of 12 MB: every
+    // host sends 9 MB to other leaves, a leaf 27 MB at 100 Gb/s: 2160 us. Ports: 11 MB, 880 us.
+    network::LeafSpineParameters parameters;
+    parameters.hosts = 12;
+    parameters.hosts_per_leaf = 3;
+    parameters.spines = 1;
+    parameters.link = {100_Gbps, 500_ns};
+    parameters.oversubscription = 3;
+    const Experiment exchange = one_collective(network::build_leaf_spine(parameters),
+                                               CollectiveKind::kAllToAll, system::make_direct(), 12_MB);
+    const Bounds bounds = certified_bounds(exchange);
+    EXPECT_GE(bounds.ports, 880_us);
+    EXPECT_LE(bounds.ports, 881_us);
+    expect_near(*bounds.links, 2161_us);
+    expect_near(bounds.any_routing->least, 2161_us);
+    EXPECT_EQ(link_tier(*exchange.fabric, *bounds.busiest), "spine-leaf links");
+}
+
+TEST(Bounds, OfATorusCountTheLinksThatRoutesTake) {
+    // A ring of 4 hosts, two links out of each, all-reduce of 4 MB one way round: 2·3 messages of 1 MB a
+    // link, 480 us, though ports have twice the rate: 240 us.
+    network::TorusParameters parameters;
+    parameters.sizes = {4};
+    parameters.link = {{100_Gbps}, {500_ns}};
+    const Bounds bounds = certified_bounds(one_collective(
+        network::build_torus(parameters), CollectiveKind::kAllReduce, system::make_ring(), 4_MB));
+    expect_near(bounds.ports, 240_us + 500_ns);
+    expect_near(*bounds.links, 480_us + 500_ns);
+    // The other routing sends half of every message the long way, over three links: with a part x that way a
+    // link carries 1-x and 3x of its own and against it, so both directions are full alike at x = 1/4, and
+    // 6 MB·3/4 a link take 360 us. No routing does better: the certificate says so within 2 %.
+    EXPECT_LE(bounds.any_routing->least, 360_us + 500_ns + 1_ns);
+    EXPECT_GE(to_seconds(bounds.any_routing->least), 360e-6 * 0.98);
+    EXPECT_LE(to_seconds(bounds.any_routing->most), 360.5e-6 * 1.02);
+    EXPECT_GE(bounds.any_routing->most, 360_us);
+}
+
+TEST(Bounds, NothingIsSentInNoTime) {
+    const Bounds bounds =
+        certified_bounds(one_collective(dumbbell(), CollectiveKind::kAllReduce, system::make_ring(), 0_B));
+    EXPECT_EQ(bounds.value(), 0_ps);
+    EXPECT_FALSE(bounds.any_routing);
+}
+
+TEST(Bounds, ChainsKnowWhatWaitsForWhat) {
+    // 10 us of compute, then the ring of 324 us by itself, bound by the middle: 1281 us, then 5 us.
+    Experiment chain = one_collective(dumbbell(), CollectiveKind::kAllReduce, system::make_ring(), 3_MB);
+    system::Operation before;
+    before.name = "before";
+    before.work = system::ComputeOperation{10_us};
+    system::Operation after;
+    after.name = "after";
+    after.work = system::ComputeOperation{5_us};
+    after.dependencies = {OperationId(1)};
+    system::Operation collective = chain.program.operations[OperationId(0)];
+    collective.dependencies = {OperationId(0)};
+    chain.program.operations = {};
+    chain.program.operations.push_back(before);
+    chain.program.operations.push_back(collective);
+    chain.program.operations.push_back(after);
+    const Bounds bounds = certified_bounds(chain);
+    EXPECT_EQ(bounds.compute, 15_us);
+    expect_near(bounds.dependencies, 10_us + 1281_us + 5_us);
+    EXPECT_EQ(bounds.binding(), "dependencies");
+}
+
+TEST(Bounds, AnEngineThatSharesNoLinksIsBoundByComputationOnly) {
+    const Components components = builtin_components();
+    const Experiment free = *testing::load_small(components, {"backend={kind: congestion_free}"});
+    const Bounds bounds = certified_bounds(free);
+    EXPECT_EQ(bounds.value(), bounds.compute);
+    EXPECT_EQ(bounds.ports, 0_ps);
+}
+
+/// What follows is drawn small: 4 to 12 ranks.
+std::vector<std::string> some_settings() {
+    const int ranks = *rc::gen::element(4, 8, 12);
+    const char* balancing = *rc::gen::element("flow_hash", "spray");
+    const std::string network = *rc::gen::element(
+        fmt::format("network={{kind: leaf_spine, hosts: 12, hosts_per_leaf: 4, spines: 2, link: {{rate: "
+                    "100Gbps, latency: 500ns}}, oversubscription: 2, load_balancing: {}}}",
+                    balancing),
+        fmt::format("network={{kind: torus, sizes: [3, 4], link: {{rate: 100Gbps, latency: 500ns}}, "
+                    "load_balancing: {}}}",
+                    balancing),
+        std::string("network={kind: flat, hosts: 12, link: {rate: 100Gbps, latency: 500ns}}"));
+    return {fmt::format("cluster.ranks={}", ranks),
+            fmt::format("workload.batch.global={}", 48 * *rc::gen::inRange(1, 40)), network,
+            fmt::format("cluster.collectives.all_reduce={{algorithm: {}, chunks: {}}}",
+                        *rc::gen::element("ring", "direct", "double_binary_tree"), *rc::gen::inRange(1, 5)),
+            fmt::format("cluster.scheduling={}", *rc::gen::element("lifo", "fifo"))};
+}
+
+RC_GTEST_PROP(Bounds, NoRunBeatsThem, ()) {
+    const Components components = builtin_components();
+    std::vector<std::string> settings = some_settings();
+#ifdef ASTROLABE_WITH_NS3
+    settings.emplace_back(fmt::format("backend={{kind: {}}}", *rc::gen::element("fluid", "fluid", "packet")));
+#endif
+    const Result<Experiment> experiment = testing::load_small(components, settings);
+    if (!experiment) {
+        RC_FAIL(render(experiment.error()));
+    }
+    // Asserted inside; here each by itself.
+    const auto run = run_experiment(*experiment, {});
+    RC_ASSERT(run.execution.finished);
+    const Time total = run.execution.total + run.execution.total / (std::int64_t{1} << 34);
+    RC_ASSERT(run.bounds.compute <= total);
+    RC_ASSERT(run.bounds.ports <= total);
+    RC_ASSERT(run.bounds.links.value_or(0_ps) <= total);
+    RC_ASSERT(run.bounds.any_routing->least <= total);
+    RC_ASSERT(run.bounds.any_routing->least <= run.bounds.any_routing->most);
+    RC_ASSERT(run.bounds.dependencies <= total);
+    for (std::size_t i = 0; i < experiment->program.operations.size(); ++i) {
+        const OperationId id(i);
+        const system::OperationRecord& record = run.execution.operations[id];
+        RC_ASSERT(run.bounds.collectives[id].value <=
+                  record.last_finish - record.first_issue + total / (std::int64_t{1} << 34));
+    }
+}
+
+RC_GTEST_PROP(Bounds, FasterLinksScaleThem, ()) {
+    const Components components = builtin_components();
+    std::vector<std::string> settings = some_settings();
+    settings.emplace_back("network.link.latency=0");
+    settings.emplace_back("cluster.device={kind: roofline, peak: 1000PFLOPS, memory_bandwidth: 1000TB/s}");
+    const Bounds slow = certified_bounds(*testing::load_small(components, settings));
+    settings.emplace_back("network.link.rate=400Gbps");
+    const Bounds fast = certified_bounds(*testing::load_small(components, settings));
+    // Rounded down to the picosecond, every bound of communication is a quarter.
+    const auto is_quarter = [](Time a, Time b) {
+        return std::abs(to_seconds(a) - 4 * to_seconds(b)) <= 4e-12 + 1e-9 * to_seconds(a);
+    };
+    RC_ASSERT(is_quarter(slow.ports, fast.ports));
+    RC_ASSERT(is_quarter(*slow.links, *fast.links));
+    RC_ASSERT(is_quarter(slow.any_routing->least, fast.any_routing->least));
+}
+
+}  // namespace
+}  // namespace astrolabe::experiment
