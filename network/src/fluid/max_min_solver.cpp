@@ -1,6 +1,7 @@
+#include "max_min_arithmetic.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include <astrolabe/core/assert.hpp>
@@ -10,21 +11,10 @@ namespace astrolabe::network {
 
 namespace {
 
-constexpr double kSameLevel = 1e-12;
-constexpr double kCriterion = 1e-11;
-
 /// One active flow in this many freed, and freeing all is cheaper than finding out which others to free.
 constexpr std::size_t kWholeFraction = 8;
 
-/// Rounding can leave a full link a trifle below zero.
-double level_of(double residual, double free_share) {
-    return std::max(residual, 0.0) / free_share;
-}
-
-/// Levels never fall while filling; one that rounding put next to the last counts as the last.
-double next_level(double candidate, double last) {
-    return candidate > last * (1.0 + kSameLevel) ? candidate : last;
-}
+constexpr std::size_t kRecentTerms = 16;
 
 }  // namespace
 
@@ -36,21 +26,53 @@ MaxMinSolver::MaxMinSolver(std::vector<double> capacities, Strategy strategy)
     }
 }
 
-MaxMinSolver::FlowId MaxMinSolver::add_flow(std::span<const ClassLeg> route) {
-    ASTROLABE_ASSERT(!route.empty(), "a flow that uses no link has no rate");
+std::uint32_t MaxMinSolver::lane_of(const ClassLeg& leg) {
+    LinkState& link = links_[leg.link_class];
+    for (std::uint32_t lane = link.first_lane; lane != kNone; lane = lanes_[lane].next) {
+        if (lanes_[lane].load == leg.load) {
+            return lane;
+        }
+    }
+    Lane lane;
+    lane.load = leg.load;
+    lane.link = leg.link_class;
+    lane.next = std::exchange(link.first_lane, static_cast<std::uint32_t>(lanes_.size()));
+    lanes_.push_back(std::move(lane));
+    return link.first_lane;
+}
+
+std::uint32_t MaxMinSolver::number_of(const Terms& terms) {
+    // Kept twice where many others came between.
+    for (std::size_t i = terms_.size(); i > 0 && i + kRecentTerms > terms_.size(); --i) {
+        if (terms_[i - 1] == terms) {
+            return static_cast<std::uint32_t>(i - 1);
+        }
+    }
+    terms_.push_back(terms);
+    return static_cast<std::uint32_t>(terms_.size() - 1);
+}
+
+MaxMinSolver::FlowId MaxMinSolver::add_flow(std::span<const ClassLeg> route, const Terms& terms) {
+    ASTROLABE_ASSERT(terms.weight > 0.0 && terms.cap >= 0.0, "a flow has a weight and a cap");
     Flow flow;
     flow.first_leg = static_cast<std::uint32_t>(legs_.size());
     flow.leg_count = static_cast<std::uint32_t>(route.size());
+    flow.terms = number_of(terms);
     for (const ClassLeg& leg : route) {
-        legs_.push_back({leg.load, leg.link_class, kNone});
+        legs_.push_back(lane_of(leg));
     }
     flows_.push_back(flow);
     return FlowId(flows_.size() - 1);
 }
 
+void MaxMinSolver::reserve(std::size_t flows, std::size_t legs) {
+    flows_.reserve(flows);
+    legs_.reserve(legs);
+}
+
 void MaxMinSolver::touch(std::uint32_t link) {
-    if (!links_[link].dirty) {
-        links_[link].dirty = true;
+    if (!links_[link].is_dirty) {
+        links_[link].is_dirty = true;
         dirty_.push_back(link);
     }
 }
@@ -58,34 +80,62 @@ void MaxMinSolver::touch(std::uint32_t link) {
 void MaxMinSolver::start(FlowId id) {
     Flow& flow = flows_[id.index()];
     ASTROLABE_ASSERT(flow.active_slot == kNone, "only an idle flow starts");
+    ASTROLABE_ASSERT(flow.leg_count > 0, "a flow that uses no link has no rate");
     flow.active_slot = static_cast<std::uint32_t>(active_.size());
     active_.push_back(id.index());
     started_.push_back(id.index());
-    for (std::uint32_t i = flow.first_leg; i < flow.first_leg + flow.leg_count; ++i) {
-        std::vector<Crossing>& crossings = links_[legs_[i].link].crossings;
-        legs_[i].slot = static_cast<std::uint32_t>(crossings.size());
-        crossings.push_back({legs_[i].share, id.index(), i});
-        touch(legs_[i].link);
+    for (const std::uint32_t lane : lanes_of(flow)) {
+        std::vector<Crossing>& crossings = lanes_[lane].crossings;
+        if (crossings.size() == crossings.capacity()) {
+            strike_off_stopped(lanes_[lane]);
+        }
+        crossings.push_back({id.index(), flow.starts});
+        LinkState& link = links_[lanes_[lane].link];
+        ++link.active;
+        link.gains = true;
+        touch(lanes_[lane].link);
     }
 }
 
 void MaxMinSolver::stop(FlowId id) {
     Flow& flow = flows_[id.index()];
     ASTROLABE_ASSERT(flow.active_slot != kNone, "only an active flow stops");
-    for (std::uint32_t i = flow.first_leg; i < flow.first_leg + flow.leg_count; ++i) {
-        std::vector<Crossing>& crossings = links_[legs_[i].link].crossings;
-        const std::uint32_t slot = legs_[i].slot;
-        crossings[slot] = crossings.back();
-        legs_[crossings[slot].leg].slot = slot;
-        crossings.pop_back();
-        touch(legs_[i].link);
+    set_bottleneck(flow, kNone);
+    ++flow.starts;
+    for (const std::uint32_t number : lanes_of(flow)) {
+        Lane& lane = lanes_[number];
+        LinkState& link = links_[lane.link];
+        --link.active;
+        link.load = link.active == 0 ? 0.0 : link.load - lane.load * flow.rate;
+        if (link.bottlenecked > 0 || strategy_ == Strategy::kWholeNetwork) {
+            touch(lane.link);
+        }
+        ++lane.stale;
+        if (lane.stale == lane.crossings.size()) {
+            lane.crossings.clear();
+            lane.stale = 0;
+        }
     }
     active_[flow.active_slot] = active_.back();
     flows_[active_.back()].active_slot = flow.active_slot;
     active_.pop_back();
     flow.active_slot = kNone;
     flow.rate = 0.0;
-    flow.bottleneck = kNone;
+}
+
+void MaxMinSolver::strike_off_stopped(Lane& lane) {
+    if (2 * lane.stale > lane.crossings.size()) {
+        std::erase_if(lane.crossings, [this](const Crossing& crossing) {
+            return flows_[crossing.flow].starts != crossing.starts;
+        });
+        lane.stale = 0;
+    }
+}
+
+void MaxMinSolver::tidy(std::uint32_t link) {
+    for (std::uint32_t lane = links_[link].first_lane; lane != kNone; lane = lanes_[lane].next) {
+        strike_off_stopped(lanes_[lane]);
+    }
 }
 
 void MaxMinSolver::set_capacity(std::uint32_t link, double capacity) {
@@ -99,39 +149,145 @@ void MaxMinSolver::set_capacity(std::uint32_t link, double capacity) {
 
 double MaxMinSolver::load(std::uint32_t link) const {
     double sum = 0.0;
-    for (const Crossing& crossing : links_[link].crossings) {
-        sum += crossing.share * flows_[crossing.flow].rate;
-    }
+    for_each_crossing(link,
+                      [&sum](std::uint32_t, const Flow& flow, double load) { sum += load * flow.rate; });
     return sum;
+}
+
+bool MaxMinSolver::is_full(const LinkState& link) const {
+    return link.load >= link.capacity * (1.0 - kCriterion);
+}
+
+void MaxMinSolver::set_bottleneck(Flow& flow, std::uint32_t bottleneck) {
+    if (flow.bottleneck < kAtCap) {
+        --links_[flow.bottleneck].bottlenecked;
+    }
+    flow.bottleneck = bottleneck;
+    if (bottleneck < kAtCap) {
+        ++links_[bottleneck].bottlenecked;
+    }
 }
 
 void MaxMinSolver::free(std::uint32_t index) {
     Flow& flow = flows_[index];
     if (flow.freed_in != update_) {
         flow.freed_in = update_;
-        flow.rate_before = flow.rate;
-        freed_.push_back(index);
+        freed_.push_back({index, flow.rate});
     }
 }
 
-void MaxMinSolver::free_what_changed() {
-    for (const std::uint32_t flow : started_) {
-        if (flows_[flow].active_slot != kNone) {
-            free(flow);
-        }
+void MaxMinSolver::free_all() {
+    for (const std::uint32_t flow : active_) {
+        free(flow);
     }
-    started_.clear();
-    for (const std::uint32_t link : dirty_) {
-        LinkState& state = links_[link];
-        for (const Crossing& crossing : state.crossings) {
-            if (state.capacity_changed || flows_[crossing.flow].bottleneck == link) {
-                free(crossing.flow);
+    ++counters_.whole_network;
+}
+
+bool MaxMinSolver::is_alone(const Flow& flow) const {
+    const auto lanes = lanes_of(flow);
+    return std::all_of(lanes.begin(), lanes.end(),
+                       [this](std::uint32_t lane) { return links_[lanes_[lane].link].active == 1; });
+}
+
+bool MaxMinSolver::starts_anew() const {
+    if (kWholeFraction * started_.size() <= active_.size()) {
+        return false;
+    }
+    std::size_t together = 0;
+    for (const std::uint32_t index : started_) {
+        const Flow& flow = flows_[index];
+        together += flow.active_slot != kNone && !is_alone(flow) ? 1 : 0;
+    }
+    return kWholeFraction * together > active_.size();
+}
+
+void MaxMinSolver::find_other_bottlenecks(std::uint32_t link) {
+    tidy(link);
+    for_each_crossing(link, [&](std::uint32_t index, const Flow& flow, double) {
+        if (flow.bottleneck != link) {
+            return;
+        }
+        for (const std::uint32_t lane : lanes_of(flow)) {
+            const std::uint32_t other = lanes_[lane].link;
+            const LinkState& state = links_[other];
+            if (is_full(state) && flow.rate >= weight_of(flow) * state.largest * (1.0 - kCriterion)) {
+                set_bottleneck(flows_[index], other);
+                return;
             }
         }
-        state.dirty = false;
+        free(index);
+    });
+}
+
+void MaxMinSolver::free_what_changed() {
+    for (const std::uint32_t link : dirty_) {
+        const LinkState& state = links_[link];
+        if (!state.gains && !state.capacity_changed && state.bottlenecked > 0) {
+            find_other_bottlenecks(link);
+        }
+    }
+    for (const std::uint32_t link : dirty_) {
+        const LinkState& state = links_[link];
+        if (state.capacity_changed || (state.gains && state.bottlenecked > 0)) {
+            tidy(link);
+            for_each_crossing(link, [&](std::uint32_t index, const Flow& flow, double) {
+                if (state.capacity_changed || flow.bottleneck == link) {
+                    free(index);
+                }
+            });
+        }
+    }
+}
+
+void MaxMinSolver::serve_alone(std::uint32_t index) {
+    Flow& flow = flows_[index];
+    const Terms& terms = terms_[flow.terms];
+    double level = terms.cap / terms.weight;
+    std::uint32_t bottleneck = kAtCap;
+    for (const std::uint32_t lane : lanes_of(flow)) {
+        const double candidate = links_[lanes_[lane].link].capacity / (lanes_[lane].load * terms.weight);
+        if (candidate < level) {
+            level = candidate;
+            bottleneck = lanes_[lane].link;
+        }
+    }
+    flow.rate = bottleneck == kAtCap ? terms.cap : terms.weight * level;
+    set_bottleneck(flow, bottleneck);
+    for (const std::uint32_t lane : lanes_of(flow)) {
+        LinkState& link = links_[lanes_[lane].link];
+        link.load = lanes_[lane].load * flow.rate;
+        link.largest = level;
+    }
+    ++counters_.alone;
+    if (flow.rate > 0.0) {
+        changed_.push_back(FlowId(index));
+    }
+}
+
+void MaxMinSolver::admit_started() {
+    for (const std::uint32_t index : started_) {
+        const Flow& flow = flows_[index];
+        // One that stopped and started again is listed twice.
+        if (flow.active_slot == kNone || flow.bottleneck != kNone) {
+            continue;
+        }
+        if (is_alone(flow)) {
+            serve_alone(index);
+        } else {
+            free(index);
+        }
+    }
+}
+
+void MaxMinSolver::clear_marks() {
+    for (const std::uint32_t link : dirty_) {
+        LinkState& state = links_[link];
+        state.is_dirty = false;
+        state.gains = false;
         state.capacity_changed = false;
     }
     dirty_.clear();
+    started_.clear();
 }
 
 std::span<const MaxMinSolver::FlowId> MaxMinSolver::update() {
@@ -139,185 +295,40 @@ std::span<const MaxMinSolver::FlowId> MaxMinSolver::update() {
     if (dirty_.empty()) {
         return changed_;
     }
-    ++update_;
+    if (++update_ == 0) {
+        for (Flow& flow : flows_) {
+            flow.freed_in = 0;
+        }
+        ++update_;
+    }
     ++counters_.updates;
     freed_.clear();
-    free_what_changed();
-    if (freed_.empty()) {
-        return changed_;
+    if (strategy_ == Strategy::kLocal && !starts_anew()) {
+        free_what_changed();
+        admit_started();
+    } else {
+        free_all();
     }
-    for (bool settled = false; !settled;) {
-        const bool whole =
-            strategy_ == Strategy::kWholeNetwork || kWholeFraction * freed_.size() > active_.size();
-        if (whole) {
-            for (const std::uint32_t flow : active_) {
-                free(flow);
-            }
-            ++counters_.whole_network;
+    clear_marks();
+    for (bool settled = freed_.empty(); !settled;) {
+        if (freed_.size() < active_.size() && kWholeFraction * freed_.size() > active_.size()) {
+            free_all();
         }
         fill();
-        settled = whole || !enlarge();
+        settled = freed_.size() == active_.size() || !enlarge();
     }
     collect_changes();
     return changed_;
 }
 
-void MaxMinSolver::fill() {
-    ++filling_number_;
-    ++counters_.fillings;
-    listed_.clear();
-    for (const std::uint32_t index : freed_) {
-        const Flow& flow = flows_[index];
-        for (std::uint32_t i = flow.first_leg; i < flow.first_leg + flow.leg_count; ++i) {
-            const std::uint32_t link = legs_[i].link;
-            if (links_[link].listed_in != filling_number_) {
-                links_[link].listed_in = filling_number_;
-                listed_.push_back(link);
-            }
-        }
-    }
-    for (const std::uint32_t link : listed_) {
-        LinkState& state = links_[link];
-        double held = 0.0;
-        state.free_share = 0.0;
-        state.free_count = 0;
-        for (const Crossing& crossing : state.crossings) {
-            const Flow& flow = flows_[crossing.flow];
-            if (flow.freed_in == update_) {
-                state.free_share += crossing.share;
-                ++state.free_count;
-            } else {
-                held += crossing.share * flow.rate;
-            }
-        }
-        state.residual = state.capacity - held;
-    }
-    if (listed_.size() <= kScanLimit) {
-        fill_by_scan();
-    } else {
-        fill_by_heap();
-    }
-}
-
-void MaxMinSolver::fill_by_scan() {
-    filling_ = listed_;
-    double level = 0.0;
-    for (;;) {
-        double lowest = std::numeric_limits<double>::infinity();
-        std::uint32_t first = kNone;
-        for (std::size_t i = 0; i < filling_.size();) {
-            const LinkState& state = links_[filling_[i]];
-            if (state.free_count == 0) {
-                filling_[i] = filling_.back();
-                filling_.pop_back();
-                continue;
-            }
-            const double candidate = level_of(state.residual, state.free_share);
-            if (candidate < lowest) {
-                lowest = candidate;
-                first = filling_[i];
-            }
-            ++i;
-        }
-        if (first == kNone) {
-            return;
-        }
-        level = next_level(lowest, level);
-        fix(first, level);
-    }
-}
-
-void MaxMinSolver::fill_by_heap() {
-    const auto later = [](const Level& a, const Level& b) {
-        return a.level > b.level || (a.level == b.level && a.link > b.link);
-    };
-    heap_.clear();
-    for (const std::uint32_t link : listed_) {
-        heap_.push_back({level_of(links_[link].residual, links_[link].free_share), link});
-    }
-    std::make_heap(heap_.begin(), heap_.end(), later);
-    double level = 0.0;
-    while (!heap_.empty()) {
-        const Level lowest = heap_.front();
-        std::pop_heap(heap_.begin(), heap_.end(), later);
-        heap_.pop_back();
-        const LinkState& state = links_[lowest.link];
-        if (state.free_count == 0) {
-            continue;
-        }
-        const double candidate = level_of(state.residual, state.free_share);
-        if (candidate > lowest.level * (1.0 + kSameLevel)) {
-            heap_.push_back({candidate, lowest.link});
-            std::push_heap(heap_.begin(), heap_.end(), later);
-            continue;
-        }
-        level = next_level(candidate, level);
-        fix(lowest.link, level);
-    }
-}
-
-void MaxMinSolver::fix(std::uint32_t link, double level) {
-    for (const Crossing& crossing : links_[link].crossings) {
-        Flow& flow = flows_[crossing.flow];
-        if (flow.freed_in != update_ || flow.fixed_in == filling_number_) {
-            continue;
-        }
-        flow.fixed_in = filling_number_;
-        flow.rate = level;
-        flow.bottleneck = link;
-        for (std::uint32_t i = flow.first_leg; i < flow.first_leg + flow.leg_count; ++i) {
-            LinkState& state = links_[legs_[i].link];
-            state.residual -= legs_[i].share * level;
-            state.free_share -= legs_[i].share;
-            --state.free_count;
-        }
-    }
-}
-
-bool MaxMinSolver::enlarge() {
-    const std::size_t before = freed_.size();
-    for (const std::uint32_t link : listed_) {
-        const LinkState& state = links_[link];
-        double load = 0.0;
-        double largest = 0.0;
-        // The smallest rate among the flows that call this link their bottleneck, freed and held.
-        double smallest_freed = std::numeric_limits<double>::infinity();
-        double smallest_held = std::numeric_limits<double>::infinity();
-        for (const Crossing& crossing : state.crossings) {
-            const Flow& flow = flows_[crossing.flow];
-            load += crossing.share * flow.rate;
-            largest = std::max(largest, flow.rate);
-            if (flow.bottleneck == link) {
-                double& smallest = flow.freed_in == update_ ? smallest_freed : smallest_held;
-                smallest = std::min(smallest, flow.rate);
-            }
-        }
-        const bool saturated = load >= state.capacity * (1.0 - kCriterion);
-        const double threshold = largest * (1.0 - kCriterion);
-        const bool has_held = smallest_held != std::numeric_limits<double>::infinity();
-        if (smallest_freed >= threshold && smallest_held >= threshold && (saturated || !has_held)) {
-            continue;
-        }
-        for (const Crossing& crossing : state.crossings) {
-            const Flow& flow = flows_[crossing.flow];
-            const bool lost_bottleneck = flow.bottleneck == link && (!saturated || flow.rate < threshold);
-            const bool takes_too_much = flow.rate > smallest_freed * (1.0 + kCriterion);
-            if (lost_bottleneck || takes_too_much) {
-                free(crossing.flow);
-            }
-        }
-    }
-    return freed_.size() > before;
-}
-
 void MaxMinSolver::collect_changes() {
     counters_.freed += freed_.size();
-    for (const std::uint32_t index : freed_) {
-        Flow& flow = flows_[index];
-        if (std::abs(flow.rate - flow.rate_before) <= kSameLevel * flow.rate_before) {
-            flow.rate = flow.rate_before;
+    for (const Freed& freed : freed_) {
+        Flow& flow = flows_[freed.flow];
+        if (std::abs(flow.rate - freed.rate_before) <= kSameLevel * freed.rate_before) {
+            flow.rate = freed.rate_before;
         } else {
-            changed_.push_back(FlowId(index));
+            changed_.push_back(FlowId(freed.flow));
         }
     }
 }

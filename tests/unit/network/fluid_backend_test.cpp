@@ -93,8 +93,10 @@ TEST(FluidBackend, DirectAllToAllTakesTheClosedForm) {
         for (const auto& [token, time] : recorder.times) {
             EXPECT_EQ(time, kLatency + 80_ps * (4096 * (n - 1))) << "N = " << n;
         }
-        // Everything starts and ends together: one update for the start; the end frees nobody.
-        EXPECT_EQ(backend.rate_updates().whole_network, 1U);
+        // Everything starts and ends together: one update for the start, of two flows that are alone or of
+        // all; the end frees nobody.
+        EXPECT_EQ(backend.rate_updates().alone, n == 2 ? 2U : 0U);
+        EXPECT_EQ(backend.rate_updates().whole_network, n == 2 ? 0U : 1U);
     }
 }
 
@@ -183,8 +185,8 @@ TEST(FluidBackend, MessagesOfAPairAreServedInTurn) {
     EXPECT_EQ(recorder.times[0], kLatency + 80'000_ps);
     EXPECT_EQ(recorder.times[1], kLatency + 80'080_ps);
     EXPECT_EQ(recorder.times[2], kLatency + 120'080_ps);
-    // One start, one end; no update in between.
-    EXPECT_EQ(backend.rate_updates().updates, 2U);
+    // One start; no update in between; the end concerns nobody else.
+    EXPECT_EQ(backend.rate_updates().updates, 1U);
 }
 
 TEST(FluidBackend, RoundingDoesNotAddUpOverATrainOfMessages) {
@@ -218,8 +220,8 @@ TEST(FluidBackend, AMessageSentWhenTheLastOneEndsStartsThenAndNotEarlier) {
     backend.run();
     EXPECT_EQ(recorder.times[0], 27_ps);
     EXPECT_EQ(recorder.times[1], 54_ps);
-    // The connection never stopped sharing: one update to start, one to end.
-    EXPECT_EQ(backend.rate_updates().updates, 2U);
+    // The connection never stopped sharing: one update, to start.
+    EXPECT_EQ(backend.rate_updates().updates, 1U);
 }
 
 TEST(FluidBackend, MessagesWithoutBytesTakeTheLatencyInOrder) {

@@ -1,8 +1,8 @@
 #include "random_seed.hpp"
+#include "textbook_rates.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -158,53 +158,88 @@ TEST(MaxMinSolver, AChangeFarAwayFreesNobodyElse) {
     EXPECT_EQ(solver.counters().freed - freed, 1U);
 }
 
-/// Water-filling as a textbook has it: raise all, find the first full link by looking at all, fix, repeat.
-std::vector<double> textbook_rates(const std::vector<double>& capacities,
-                                   const std::vector<std::vector<ClassLeg>>& routes,
-                                   const std::vector<bool>& active) {
-    std::vector<double> rates(routes.size(), 0.0);
-    std::vector<bool> fixed(routes.size());
-    for (std::size_t f = 0; f < routes.size(); ++f) {
-        fixed[f] = !active[f];
+TEST(MaxMinSolver, WeightsDivideALinkInProportion) {
+    // Levels equal: 12 = 1·λ + 2·λ + 3·λ, λ = 2.
+    MaxMinSolver solver({12.0});
+    std::vector<FlowId> flows;
+    for (const double weight : {1.0, 2.0, 3.0}) {
+        flows.push_back(solver.add_flow(path({0}), {.weight = weight}));
+        solver.start(flows.back());
     }
-    for (;;) {
-        double level = std::numeric_limits<double>::infinity();
-        std::size_t full = capacities.size();
-        for (std::size_t l = 0; l < capacities.size(); ++l) {
-            double residual = capacities[l];
-            double share = 0.0;
-            for (std::size_t f = 0; f < routes.size(); ++f) {
-                for (const ClassLeg& leg : routes[f]) {
-                    if (active[f] && leg.link_class == l) {
-                        (fixed[f] ? residual : share) += fixed[f] ? -leg.load * rates[f] : leg.load;
-                    }
-                }
-            }
-            if (share > 0.0 && std::max(residual, 0.0) / share < level) {
-                level = std::max(residual, 0.0) / share;
-                full = l;
+    solver.update();
+    EXPECT_EQ(solver.rate(flows[0]), 2.0);
+    EXPECT_EQ(solver.rate(flows[1]), 4.0);
+    EXPECT_EQ(solver.rate(flows[2]), 6.0);
+    // Without the third: 12 = 3·λ, λ = 4.
+    solver.stop(flows[2]);
+    solver.update();
+    EXPECT_EQ(solver.rate(flows[0]), 4.0);
+    EXPECT_EQ(solver.rate(flows[1]), 8.0);
+}
+
+TEST(MaxMinSolver, WhatACapLeavesGoesToTheOthers) {
+    // 12 = 1 + 2·λ, λ = 5.5; when one of the two leaves, 12 = 1 + λ; the capped flow alone keeps its cap.
+    MaxMinSolver solver({12.0});
+    const FlowId capped = solver.add_flow(path({0}), {.cap = 1.0});
+    const FlowId one = solver.add_flow(path({0}));
+    const FlowId other = solver.add_flow(path({0}));
+    for (const FlowId flow : {capped, one, other}) {
+        solver.start(flow);
+    }
+    solver.update();
+    EXPECT_EQ(solver.rate(capped), 1.0);
+    EXPECT_EQ(solver.rate(one), 5.5);
+    solver.stop(other);
+    solver.update();
+    EXPECT_EQ(solver.rate(capped), 1.0);
+    EXPECT_EQ(solver.rate(one), 11.0);
+    solver.stop(one);
+    solver.update();
+    EXPECT_EQ(solver.rate(capped), 1.0);
+    solver.stop(capped);
+    solver.start(capped);
+    solver.update();
+    EXPECT_EQ(solver.rate(capped), 1.0);
+}
+
+TEST(MaxMinSolver, AnEndWhereOthersAreHeldElsewhereFreesNobody) {
+    // Four hosts, all to all: 8 links of capacity 3, three flows on each, all rates 1. When 0 -> 1 ends, its
+    // two links are no longer full, but every other flow there has a full link at its other end.
+    MaxMinSolver solver(std::vector<double>(8, 3.0));
+    std::vector<FlowId> flows;
+    for (int from = 0; from < 4; ++from) {
+        for (int to = 0; to < 4; ++to) {
+            if (from != to) {
+                flows.push_back(solver.add_flow(path({from, 4 + to})));
+                solver.start(flows.back());
             }
         }
-        if (full == capacities.size()) {
-            return rates;
-        }
-        for (std::size_t f = 0; f < routes.size(); ++f) {
-            const bool crosses = std::any_of(routes[f].begin(), routes[f].end(),
-                                             [&](const ClassLeg& leg) { return leg.link_class == full; });
-            if (!fixed[f] && crosses) {
-                rates[f] = level;
-                fixed[f] = true;
-            }
-        }
+    }
+    solver.update();
+    const std::uint64_t freed = solver.counters().freed;
+    solver.stop(flows[0]);
+    EXPECT_TRUE(solver.update().empty());
+    EXPECT_EQ(solver.counters().freed, freed);
+    for (std::size_t i = 1; i < flows.size(); ++i) {
+        EXPECT_EQ(solver.rate(flows[i]), 1.0);
     }
 }
 
 struct Scenario {
     std::vector<double> capacities;
-    std::vector<std::vector<ClassLeg>> routes;
+    std::vector<TextbookFlow> flows;
+
+    [[nodiscard]] MaxMinSolver solver(MaxMinSolver::Strategy strategy) const {
+        MaxMinSolver solver(capacities, strategy);
+        for (const TextbookFlow& flow : flows) {
+            solver.add_flow(flow.route, flow.terms);
+        }
+        return solver;
+    }
 };
 
-/// Links between few and many, capacities from equal to very unequal, routes of 1 to 6 links, some sprayed.
+/// Links between few and many, capacities from equal to very unequal, routes of 1 to 6 links, some sprayed;
+/// in one of two scenarios some flows have weights and caps. No flow is active.
 Scenario random_scenario(std::mt19937_64& random) {
     const auto pick = [&](int least, int most) {
         return std::uniform_int_distribution<int>(least, most)(random);
@@ -216,60 +251,86 @@ Scenario random_scenario(std::mt19937_64& random) {
         scenario.capacities.push_back(1e11 * std::pow(pick(1, 10), spread));
     }
     const int flows = pick(1, 200);
+    const bool has_terms = pick(0, 1) == 1;
     for (int f = 0; f < flows; ++f) {
         std::vector<std::uint32_t> order(static_cast<std::size_t>(links));
         std::iota(order.begin(), order.end(), 0U);
         std::shuffle(order.begin(), order.end(), random);
         const int length = std::min(links, pick(1, 6));
         const bool sprayed = pick(0, 3) == 0;
-        std::vector<ClassLeg> route;
+        TextbookFlow flow;
+        flow.active = false;
         for (int i = 0; i < length; ++i) {
             const double share = sprayed ? 1.0 / static_cast<double>(pick(1, 8)) : 1.0;
-            route.push_back({order[static_cast<std::size_t>(i)], share});
+            flow.route.push_back({order[static_cast<std::size_t>(i)], share});
         }
-        scenario.routes.push_back(route);
+        if (has_terms && pick(0, 2) == 0) {
+            flow.terms.weight = pick(1, 5);
+        }
+        if (has_terms && pick(0, 2) == 0) {
+            flow.terms.cap = 1e9 * std::pow(10.0, pick(0, 3)) * pick(1, 9);
+        }
+        scenario.flows.push_back(flow);
     }
     return scenario;
 }
 
-void expect_agreement(const MaxMinSolver& solver, const Scenario& scenario, const std::vector<bool>& active) {
-    const std::vector<double> expected = textbook_rates(scenario.capacities, scenario.routes, active);
-    for (std::size_t f = 0; f < scenario.routes.size(); ++f) {
+void expect_agreement(const MaxMinSolver& solver, const Scenario& scenario) {
+    const std::vector<double> expected = textbook_rates(scenario.capacities, scenario.flows);
+    for (std::size_t f = 0; f < scenario.flows.size(); ++f) {
         // Both sides sum up to 200 rates per link in different orders, and residuals that nearly cancel lose
         // digits: 1e-9 relative leaves four orders of magnitude above the 2^-53 of one operation.
         const double rate = solver.rate(FlowId(f));
         RC_ASSERT(std::abs(rate - expected[f]) <= 1e-9 * expected[f]);
+        RC_ASSERT(rate <= scenario.flows[f].terms.cap * (1.0 + 1e-9));
     }
     for (std::uint32_t l = 0; l < scenario.capacities.size(); ++l) {
         RC_ASSERT(solver.load(l) <= scenario.capacities[l] * (1.0 + 1e-9));
     }
 }
 
-/// Random starts, stops and switched links, one or several per update.
+/// (B): every active flow is at its cap or crosses a full link where no other has a larger level.
+void expect_bottlenecks(const MaxMinSolver& solver, const Scenario& scenario) {
+    const auto level = [&](std::size_t f) { return solver.rate(FlowId(f)) / scenario.flows[f].terms.weight; };
+    std::vector<double> largest(scenario.capacities.size(), 0.0);
+    for (std::size_t f = 0; f < scenario.flows.size(); ++f) {
+        for (const ClassLeg& leg : scenario.flows[f].route) {
+            largest[leg.link_class] = std::max(largest[leg.link_class], level(f));
+        }
+    }
+    for (std::size_t f = 0; f < scenario.flows.size(); ++f) {
+        const TextbookFlow& flow = scenario.flows[f];
+        const bool is_held = std::any_of(flow.route.begin(), flow.route.end(), [&](const ClassLeg& leg) {
+            return solver.load(leg.link_class) >= scenario.capacities[leg.link_class] * (1.0 - 1e-9) &&
+                   level(f) >= largest[leg.link_class] * (1.0 - 1e-9);
+        });
+        RC_ASSERT(!flow.active || is_held || solver.rate(FlowId(f)) >= flow.terms.cap * (1.0 - 1e-9));
+    }
+}
+
+/// Random starts, stops and changes of capacity, one or several per update.
 void drive(MaxMinSolver::Strategy strategy, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     Scenario scenario = random_scenario(random);
-    MaxMinSolver solver(scenario.capacities, strategy);
-    for (const std::vector<ClassLeg>& route : scenario.routes) {
-        solver.add_flow(route);
-    }
+    MaxMinSolver solver = scenario.solver(strategy);
     const std::vector<double> nominal = scenario.capacities;
-    std::vector<bool> active(scenario.routes.size(), false);
     const auto pick = [&](std::size_t count) { return static_cast<std::size_t>(random() % count); };
     for (int step = 0; step < 40; ++step) {
-        const std::size_t changes = 1 + pick(step % 10 == 0 ? scenario.routes.size() : 3);
+        const std::size_t changes = 1 + pick(step % 10 == 0 ? scenario.flows.size() : 3);
         for (std::size_t i = 0; i < changes; ++i) {
-            const std::size_t f = pick(scenario.routes.size());
-            active[f] ? solver.stop(FlowId(f)) : solver.start(FlowId(f));
-            active[f] = !active[f];
+            const std::size_t f = pick(scenario.flows.size());
+            bool& active = scenario.flows[f].active;
+            active ? solver.stop(FlowId(f)) : solver.start(FlowId(f));
+            active = !active;
         }
         if (pick(8) == 0) {
             const auto l = static_cast<std::uint32_t>(pick(nominal.size()));
-            scenario.capacities[l] = scenario.capacities[l] == 0.0 ? nominal[l] : 0.0;
+            scenario.capacities[l] = nominal[l] * 0.25 * static_cast<double>(pick(5));
             solver.set_capacity(l, scenario.capacities[l]);
         }
         solver.update();
-        expect_agreement(solver, scenario, active);
+        expect_agreement(solver, scenario);
+        expect_bottlenecks(solver, scenario);
     }
 }
 
@@ -284,21 +345,38 @@ RC_GTEST_PROP(MaxMinSolverProperty, WholeNetworkUpdatesGiveTheTextbookRates, ())
 RC_GTEST_PROP(MaxMinSolverProperty, UpdateReportsExactlyTheFlowsWhoseRateChanged, ()) {
     std::mt19937_64 random(random_seed());
     const Scenario scenario = random_scenario(random);
-    MaxMinSolver solver(scenario.capacities);
-    std::vector<double> before(scenario.routes.size(), 0.0);
-    for (const std::vector<ClassLeg>& route : scenario.routes) {
-        solver.add_flow(route);
-    }
-    for (std::size_t f = 0; f < scenario.routes.size(); ++f) {
+    MaxMinSolver solver = scenario.solver(MaxMinSolver::Strategy::kLocal);
+    std::vector<double> before(scenario.flows.size(), 0.0);
+    for (std::size_t f = 0; f < scenario.flows.size(); ++f) {
         solver.start(FlowId(f));
-        std::vector<bool> reported(scenario.routes.size(), false);
+        std::vector<bool> reported(scenario.flows.size(), false);
         for (const FlowId flow : solver.update()) {
             RC_ASSERT(!reported[flow.index()]);
             reported[flow.index()] = true;
         }
-        for (std::size_t g = 0; g < scenario.routes.size(); ++g) {
+        for (std::size_t g = 0; g < scenario.flows.size(); ++g) {
             RC_ASSERT(reported[g] == (solver.rate(FlowId(g)) != before[g]));
             before[g] = solver.rate(FlowId(g));
+        }
+    }
+}
+
+RC_GTEST_PROP(MaxMinSolverProperty, OnOneLinkMoreCapacityIsNeverSlower, ()) {
+    std::mt19937_64 random(random_seed());
+    MaxMinSolver solver({0.0});
+    const auto flows = std::uniform_int_distribution<std::uint32_t>(1, 200)(random);
+    for (std::uint32_t f = 0; f < flows; ++f) {
+        const auto weight = static_cast<double>(1 + random() % 4);
+        const auto cap = static_cast<double>(1 + random() % 100);
+        solver.start(solver.add_flow(path({0}), {.weight = weight, .cap = cap}));
+    }
+    std::vector<double> before(flows, 0.0);
+    for (double capacity = 1.0; capacity < 20'000.0; capacity *= 1.5) {
+        solver.set_capacity(0, capacity);
+        solver.update();
+        for (std::uint32_t f = 0; f < flows; ++f) {
+            RC_ASSERT(solver.rate(FlowId(f)) >= before[f] * (1.0 - 1e-12));
+            before[f] = solver.rate(FlowId(f));
         }
     }
 }
