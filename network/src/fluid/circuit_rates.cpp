@@ -41,7 +41,6 @@ std::unique_ptr<CircuitRates::Interval> CircuitRates::make_interval(std::span<co
 }
 
 CircuitRates::FlowId CircuitRates::add_flow(std::span<const ClassLeg> route) {
-    ASTROLABE_ASSERT(!route.empty(), "a flow that uses no link has no rate");
     Flow flow;
     flow.route.assign(route.begin(), route.end());
     for (const ClassLeg& leg : route) {
@@ -112,6 +111,7 @@ void CircuitRates::touch(FlowId id) {
 void CircuitRates::start(FlowId id) {
     Flow& flow = flows_[id];
     ASTROLABE_ASSERT(!flow.is_active, "only an idle flow starts");
+    ASTROLABE_ASSERT(!flow.route.empty(), "a flow that uses no link has no rate");
     flow.is_active = true;
     ++active_;
     touch(id);

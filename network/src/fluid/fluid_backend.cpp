@@ -7,6 +7,8 @@
 
 namespace astrolabe::network {
 
+using FlowId = MaxMinSolver::FlowId;
+
 namespace {
 
 /// Picoseconds that a byte takes at 1 bit/s.
@@ -17,6 +19,10 @@ constexpr double kExactIntegers = 9007199254740992.0;  // 2^53
 
 constexpr double kRoundingShare = 0x1p-36;
 constexpr double kRoundingLimit = 0.25;
+
+/// Room is made for so many connections at first, lest a million be moved again and again while they are met.
+constexpr std::size_t kPairsAtOnce = std::size_t{1} << 20;
+constexpr std::size_t kLegsOfMost = 6;
 
 bool is_whole(double value) {
     return value < kExactIntegers && value == std::floor(value);
@@ -35,8 +41,13 @@ std::vector<double> capacities(const LinkClasses& classes) {
 
 FluidBackend::FluidBackend(std::shared_ptr<const LinkClasses> classes, FluidOptions options)
     : classes_(std::move(classes)),
-      solver_(capacities(*classes_), options.strategy) {
-    if (!fabric().is_static()) {
+      solver_(capacities(*classes_), options.strategy),
+      pairs_(fabric().host_count()) {
+    const std::size_t pairs = std::min(fabric().host_count() * (fabric().host_count() - 1), kPairsAtOnce);
+    connections_.reserve(pairs);
+    if (fabric().is_static()) {
+        solver_.reserve(pairs, pairs * kLegsOfMost);
+    } else {
         ASTROLABE_ASSERT(classes_->multiplicity() == 1, "images would have to meet their circuits together");
         circuits_ = std::make_unique<CircuitRates>(*classes_);
     }
@@ -46,29 +57,24 @@ FluidBackend::FluidBackend(std::shared_ptr<const Fabric> fabric, FluidOptions op
     : FluidBackend(std::make_shared<const LinkClasses>(std::move(fabric)), options) {}
 
 std::uint32_t FluidBackend::connection_between(HostId source, HostId destination) {
-    const std::uint32_t known = pairs_.find(source, destination);
-    if (known != PairIndex::kNone) {
-        return known;
-    }
     ASTROLABE_ASSERT(source.index() < fabric().host_count() && destination.index() < fabric().host_count(),
                      "a message is between hosts of the fabric");
     ASTROLABE_ASSERT(source != destination, "source and destination of a message differ");
+    const std::uint32_t known = pairs_.find(source, destination);
+    if (known != HostPairIndex::kNone) {
+        return known;
+    }
     const auto index = static_cast<std::uint32_t>(connections_.size());
     classes_->find_route(source, destination, route_);
     Connection& connection = connections_.emplace_back();
     connection.source = source;
     connection.destination = destination;
     connection.latency = route_.latency;
-    if (route_.legs.empty()) {
-        connection.state = State::kNowhere;
+    connection.state = route_.legs.empty() ? State::kNowhere : State::kIdle;
+    if (circuits_ != nullptr) {
+        circuits_->add_flow(route_.legs);
     } else {
-        connection.flow = static_cast<std::uint32_t>(connection_of_flow_.size());
-        connection_of_flow_.push_back(index);
-        if (circuits_ != nullptr) {
-            circuits_->add_flow(route_.legs);
-        } else {
-            solver_.add_flow(route_.legs);
-        }
+        solver_.add_flow(route_.legs);
     }
     completions_.add_connection();
     pairs_.insert(source, destination, index);
@@ -80,14 +86,15 @@ void FluidBackend::send(const Message& message) {
     ASTROLABE_ASSERT(message.on_delivered != nullptr, "someone is told of the delivery");
     const std::uint32_t index = connection_between(message.source, message.destination);
     Connection& connection = connections_[index];
-    const QueuedMessage queued{message.size, message.on_delivered, message.token, sent_++};
+    const std::uint32_t queued = messages_.add(
+        {message.size, message.on_delivered, message.token, sent_++, index, MessagePool::kNone});
     if (message.size == Bytes(0) && connection.queue.empty() && connection.state != State::kNowhere) {
-        launch(index, queued);
+        launch(queued);
         return;
     }
-    connection.queue.push(queued);
+    messages_.append(connection.queue, queued);
     if (connection.state == State::kIdle) {
-        start_flow(connection);
+        start_flow(index);
         begin_service(connection, message.size);
     } else if (connection.state == State::kDrained) {
         restarted_.push_back(index);
@@ -104,22 +111,22 @@ void FluidBackend::begin_service(Connection& connection, Bytes size) {
 
 void FluidBackend::schedule(Time delay, NotificationHandler& handler, std::uint64_t token) {
     ASTROLABE_ASSERT(delay >= Time(0) && delay <= Time::max() - now_, "a timer is in the future");
-    delayed_.push(now_, delay, {&handler, token, 0, Bytes(0), kTimer});
+    delayed_.push(now_, delay, {{}, &handler, token});
 }
 
-void FluidBackend::start_flow(const Connection& connection) {
+void FluidBackend::start_flow(std::uint32_t index) {
     if (circuits_ != nullptr) {
-        circuits_->start(CircuitRates::FlowId(connection.flow));
+        circuits_->start(CircuitRates::FlowId(index));
     } else {
-        solver_.start(MaxMinSolver::FlowId(connection.flow));
+        solver_.start(FlowId(index));
     }
 }
 
-void FluidBackend::stop_flow(const Connection& connection) {
+void FluidBackend::stop_flow(std::uint32_t index) {
     if (circuits_ != nullptr) {
-        circuits_->stop(CircuitRates::FlowId(connection.flow));
+        circuits_->stop(CircuitRates::FlowId(index));
     } else {
-        solver_.stop(MaxMinSolver::FlowId(connection.flow));
+        solver_.stop(FlowId(index));
     }
 }
 
@@ -139,7 +146,8 @@ Time FluidBackend::completion_time(const Connection& connection) const {
         const Time time = periodic_rate(connection).completion(connection.since, connection.work);
         return time < Time::max() - connection.latency ? time : Time::max();
     }
-    const double duration = connection.work * connection.pace;
+    const double pace = kPacePerBit / connection.rate;
+    const double duration = connection.work * pace;
     const double limit = static_cast<double>((Time::max() - connection.since - connection.latency).count());
     if (duration >= limit * (1.0 - 0x1p-50)) {
         return Time::max();
@@ -154,7 +162,7 @@ Time FluidBackend::completion_time(const Connection& connection) const {
         // So near a whole picosecond that the rounding of `duration` may have crossed it, unless it is a
         // product of integers: a pace that is whole as a double is whole, being no nearer to an integer than
         // 1 / rate.
-        if (!is_whole(connection.pace) || duration >= kExactIntegers) {
+        if (!is_whole(pace) || duration >= kExactIntegers) {
             picoseconds = detail::multiply_divide_up(static_cast<std::int64_t>(connection.work),
                                                      8 * kPicosecondsPerSecond,
                                                      static_cast<std::int64_t>(connection.rate));
@@ -175,45 +183,65 @@ void FluidBackend::plan_completion(std::uint32_t index) {
     }
 }
 
-void FluidBackend::launch(std::uint32_t index, const QueuedMessage& message) {
-    delayed_.push(now_, connections_[index].latency,
-                  {message.handler, message.token, message.sent_as, message.size, index});
+void FluidBackend::launch(std::uint32_t message) {
+    const Time latency = connections_[messages_[message].connection].latency;
+    DelayedEvent* const newest = delayed_.newest(now_, latency);
+    if (newest != nullptr && !newest->deliveries.empty()) {
+        messages_.append(newest->deliveries, message);
+        return;
+    }
+    DelayedEvent event;
+    messages_.append(event.deliveries, message);
+    delayed_.push(now_, latency, event);
 }
 
 void FluidBackend::complete(std::uint32_t index) {
     Connection& connection = connections_[index];
-    connection.served += connection.queue.front().size;
+    connection.served += messages_.front(connection.queue).size;
     do {
-        launch(index, connection.queue.front());
-        connection.queue.pop();
-    } while (!connection.queue.empty() && connection.queue.front().size == Bytes(0));
+        launch(messages_.pop(connection.queue));
+    } while (!connection.queue.empty() && messages_.front(connection.queue).size == Bytes(0));
     if (connection.queue.empty()) {
         connection.state = State::kDrained;
         drained_.push_back(index);
-        completions_.remove(index);
         return;
     }
-    connection.work += static_cast<double>(connection.queue.front().size.count());
+    connection.work += static_cast<double>(messages_.front(connection.queue).size.count());
     connection.whole = connection.whole && connection.work < kExactIntegers;
     plan_completion(index);
+}
+
+void FluidBackend::deliver() {
+    while (!delivering_.empty()) {
+        const std::uint32_t number = messages_.pop(delivering_);
+        const MessagePool::Item message = messages_[number];
+        messages_.remove(number);
+        ++events_;
+        ++delivered_;
+        bytes_delivered_ += message.size;
+        message.handler->notify(message.token);
+    }
 }
 
 void FluidBackend::process_instant() {
     for (;;) {
         while (completions_.next_time() == now_) {
-            ++events_;
-            complete(completions_.top().connection);
+            for (const std::uint32_t connection : completions_.take()) {
+                ++events_;
+                complete(connection);
+            }
         }
         if (delayed_.empty() || delayed_.next_time() != now_) {
             return;
         }
-        ++events_;
         const DelayedEvent event = delayed_.pop();
-        if (event.connection != kTimer) {
-            ++delivered_;
-            bytes_delivered_ += event.size;
+        if (event.deliveries.empty()) {
+            ++events_;
+            event.handler->notify(event.token);
+        } else {
+            delivering_ = event.deliveries;
+            deliver();
         }
-        event.handler->notify(event.token);
     }
 }
 
@@ -223,8 +251,7 @@ void FluidBackend::change_rate(std::uint32_t index) {
         connection.work = work_left(connection);
         connection.since = now_;
     }
-    connection.rate = solver_.rate(MaxMinSolver::FlowId(connection.flow));
-    connection.pace = connection.rate > 0.0 ? kPacePerBit / connection.rate : 0.0;
+    connection.rate = solver_.rate(FlowId(index));
     connection.whole = is_whole(connection.rate) && is_whole(connection.work);
     plan_completion(index);
 }
@@ -242,17 +269,17 @@ void FluidBackend::settle_rates() {
         if (connection.state == State::kDrained) {
             connection.state = State::kIdle;
             connection.rate = 0.0;
-            stop_flow(connection);
+            stop_flow(index);
         }
     }
     drained_.clear();
     if (circuits_ != nullptr) {
         for (const CircuitRates::Change& change : circuits_->update()) {
-            change_rate(connection_of_flow_[change.flow.index()], change.before);
+            change_rate(change.flow.index(), change.before);
         }
     } else {
-        for (const MaxMinSolver::FlowId flow : solver_.update()) {
-            change_rate(connection_of_flow_[flow.index()]);
+        for (const FlowId flow : solver_.update()) {
+            change_rate(flow.index());
         }
     }
     for (const std::uint32_t index : restarted_) {
@@ -282,28 +309,29 @@ void FluidBackend::run() {
     }
 }
 
+Bytes FluidBackend::remaining_at_head(const Connection& connection) const {
+    const Bytes left(static_cast<std::int64_t>(std::ceil(work_left(connection))));
+    return std::min(left, messages_.front(connection.queue).size);
+}
+
 std::vector<OutstandingMessage> FluidBackend::describe_outstanding(std::size_t limit) const {
     std::vector<std::pair<std::uint64_t, OutstandingMessage>> outstanding;
     outstanding.reserve(outstanding_messages());
+    const auto add = [&](const MessagePool::Item& message, Bytes remaining) {
+        const Connection& connection = connections_[message.connection];
+        outstanding.push_back(
+            {message.sent_as, {connection.source, connection.destination, message.size, remaining}});
+    };
+    const auto add_served = [&](const MessagePool::Item& message) { add(message, Bytes(0)); };
     for (const Connection& connection : connections_) {
-        for (std::size_t i = 0; i < connection.queue.size(); ++i) {
-            const QueuedMessage& message = connection.queue[i];
-            Bytes remaining = message.size;
-            if (i == 0 && connection.state == State::kServing) {
-                const double left = std::ceil(work_left(connection));
-                remaining = std::clamp(Bytes(static_cast<std::int64_t>(left)), Bytes(0), message.size);
-            }
-            outstanding.push_back(
-                {message.sent_as, {connection.source, connection.destination, message.size, remaining}});
-        }
+        bool is_served = connection.state == State::kServing;
+        messages_.for_each(connection.queue, [&](const MessagePool::Item& message) {
+            add(message, std::exchange(is_served, false) ? remaining_at_head(connection) : message.size);
+        });
     }
-    delayed_.for_each([&](Time, const DelayedEvent& event) {
-        if (event.connection != kTimer) {
-            const Connection& connection = connections_[event.connection];
-            outstanding.push_back(
-                {event.sent_as, {connection.source, connection.destination, event.size, Bytes(0)}});
-        }
-    });
+    messages_.for_each(delivering_, add_served);
+    delayed_.for_each(
+        [&](Time, const DelayedEvent& event) { messages_.for_each(event.deliveries, add_served); });
     std::sort(outstanding.begin(), outstanding.end(),
               [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<OutstandingMessage> first;
@@ -330,18 +358,19 @@ NetworkStatistics FluidBackend::statistics() const {
     // Loads are exact where they are 1; what is sprayed is rounded to a byte once per class.
     std::vector<Bytes> whole(classes_->size());
     std::vector<double> sprayed(classes_->size(), 0.0);
-    ClassRoute route;
-    for (const Connection& connection : connections_) {
-        if (connection.served == Bytes(0)) {
-            continue;
-        }
-        classes_->find_route(connection.source, connection.destination, route);
-        for (const ClassLeg& leg : route.legs) {
-            if (leg.load == 1.0) {
-                whole[leg.link_class] += connection.served;
+    for (std::size_t i = 0; i < connections_.size(); ++i) {
+        const Bytes served = connections_[i].served;
+        const auto add = [&](std::uint32_t link_class, double load) {
+            if (load == 1.0) {
+                whole[link_class] += served;
             } else {
-                sprayed[leg.link_class] += leg.load * static_cast<double>(connection.served.count());
+                sprayed[link_class] += load * static_cast<double>(served.count());
             }
+        };
+        if (circuits_ != nullptr) {
+            circuits_->for_each_leg(CircuitRates::FlowId(i), add);
+        } else {
+            solver_.for_each_leg(FlowId(i), add);
         }
     }
     statistics.links.resize(fabric().link_count());

@@ -1,4 +1,5 @@
 /// What must hold for the fluid engine on any fabric and under any traffic.
+#include "random_fabrics.hpp"
 #include "random_seed.hpp"
 
 #include <algorithm>
@@ -14,52 +15,14 @@
 #include <rapidcheck/gtest.h>
 
 #include <astrolabe/network/delay_queue.hpp>
-#include <astrolabe/network/fluid/completion_heap.hpp>
+#include <astrolabe/network/fluid/completion_queue.hpp>
 #include <astrolabe/network/fluid/fluid_backend.hpp>
+#include <astrolabe/network/host_pair_index.hpp>
 #include <astrolabe/network/pair_index.hpp>
 #include <astrolabe/network/routing.hpp>
-#include <astrolabe/network/topologies/fat_tree.hpp>
-#include <astrolabe/network/topologies/flat.hpp>
-#include <astrolabe/network/topologies/leaf_spine.hpp>
 
 namespace astrolabe::network {
 namespace {
-
-using Random = std::mt19937_64;
-
-std::int64_t pick(Random& random, std::int64_t least, std::int64_t most) {
-    return std::uniform_int_distribution<std::int64_t>(least, most)(random);
-}
-
-/// Hosts on one switch by circuits that come and go; in the first interval all exist, so that nothing stalls.
-std::shared_ptr<const Fabric> random_circuits(Random& random, const HostLinkParameters& link) {
-    FabricBuilder builder("circuits");
-    const std::int64_t hosts = pick(random, 2, 8);
-    for (std::int64_t i = 0; i < hosts; ++i) {
-        builder.add_host("host");
-    }
-    const NodeId hub = builder.add_switch("hub");
-    std::vector<CircuitInterval<std::uint32_t>> intervals(static_cast<std::size_t>(pick(random, 1, 4)));
-    Time period;
-    for (CircuitInterval<std::uint32_t>& interval : intervals) {
-        interval.duration = Time(pick(random, 1, 20'000'000));
-        period += interval.duration;
-    }
-    for (std::int64_t i = 0; i < hosts; ++i) {
-        const FabricBuilder::Cable cable =
-            builder.connect(NodeId(static_cast<std::size_t>(i)), hub, {link.rate, link.latency, Bytes(0)});
-        for (std::size_t k = 0; k < intervals.size(); ++k) {
-            if (k == 0 || pick(random, 0, 1) == 0) {
-                intervals[k].links.push_back(cable.forward);
-            }
-            if (k == 0 || pick(random, 0, 1) == 0) {
-                intervals[k].links.push_back(cable.backward);
-            }
-        }
-    }
-    builder.set_circuits(period, std::move(intervals));
-    return std::move(builder).build();
-}
 
 /// How long the link has existed at `now`.
 Time uptime(const Fabric& fabric, LinkId link, Time now) {
@@ -78,41 +41,6 @@ Time uptime(const Fabric& fabric, LinkId link, Time now) {
         begin += duration;
     }
     return up_per_period * (now / fabric.circuits().period()) + up_since;
-}
-
-std::shared_ptr<const Fabric> random_fabric(Random& random) {
-    const LoadBalancing balancing =
-        pick(random, 0, 1) == 0 ? LoadBalancing::kFlowHash : LoadBalancing::kSpray;
-    const HostLinkParameters link{Bandwidth(pick(random, 1, 400) * 1'000'000'000),
-                                  Time(pick(random, 0, 2'000'000))};
-    switch (pick(random, 0, 3)) {
-        case 0: {
-            FlatParameters parameters;
-            parameters.hosts = pick(random, 2, 24);
-            parameters.link = link;
-            return build_flat(parameters);
-        }
-        case 1: {
-            LeafSpineParameters parameters;
-            parameters.hosts_per_leaf = pick(random, 1, 6);
-            parameters.hosts = parameters.hosts_per_leaf * pick(random, 2, 5);
-            parameters.spines = pick(random, 1, 4);
-            parameters.uplinks = pick(random, 1, 2);
-            parameters.oversubscription = static_cast<double>(pick(random, 1, 5)) / 2.0;
-            parameters.link = link;
-            parameters.load_balancing = balancing;
-            return build_leaf_spine(parameters);
-        }
-        case 2:
-            return random_circuits(random, link);
-        default: {
-            FatTreeParameters parameters;
-            parameters.k = 4;
-            parameters.link = link;
-            parameters.load_balancing = balancing;
-            return build_fat_tree(parameters);
-        }
-    }
 }
 
 struct Sent {
@@ -309,39 +237,84 @@ RC_GTEST_PROP(DelayQueueProperty, LeavesByTimeThenByOrderOfPushing, ()) {
     RC_ASSERT(visited == expected.size());
 }
 
-RC_GTEST_PROP(CompletionHeapProperty, TopIsAlwaysTheEarliest, ()) {
+RC_GTEST_PROP(DelayQueueProperty, WhatSharesAnEventLeavesAsIfItDidNot, ()) {
+    Random random(random_seed());
+    DelayQueue<std::vector<int>> queue;
+    std::vector<std::pair<Time, int>> expected;
+    std::vector<int> order;
+    Time now;
+    for (int i = 0; i < 500; ++i) {
+        const Time delay(pick(random, 0, i < 250 ? 4 : 40));
+        std::vector<int>* const newest = queue.newest(now, delay);
+        if (newest != nullptr) {
+            newest->push_back(i);
+        } else {
+            queue.push(now, delay, {i});
+        }
+        expected.emplace_back(now + delay, i);
+        while (!queue.empty() && pick(random, 0, 2) == 0) {
+            now = queue.next_time();
+            const std::vector<int> events = queue.pop();
+            order.insert(order.end(), events.begin(), events.end());
+        }
+    }
+    while (!queue.empty()) {
+        const std::vector<int> events = queue.pop();
+        order.insert(order.end(), events.begin(), events.end());
+    }
+    std::sort(expected.begin(), expected.end());
+    RC_ASSERT(order.size() == expected.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        RC_ASSERT(order[i] == expected[i].second);
+    }
+}
+
+RC_GTEST_PROP(CompletionQueueProperty, TakesWhatIsEarliestHoweverOftenItWasPlannedAnew, ()) {
     Random random(random_seed());
     constexpr std::uint32_t kConnections = 40;
-    CompletionHeap heap;
+    CompletionQueue queue;
     for (std::uint32_t i = 0; i < kConnections; ++i) {
-        heap.add_connection();
+        queue.add_connection();
     }
     std::map<std::uint32_t, Time> expected;
-    for (int i = 0; i < 500; ++i) {
+    const std::int64_t latest = pick(random, 1, 1000);
+    const std::int64_t rarity = pick(random, 1, 2000);  // of looking; enough for stale entries to pile up
+    for (int i = 0; i < 5000; ++i) {
         const auto connection = static_cast<std::uint32_t>(pick(random, 0, kConnections - 1));
         if (pick(random, 0, 2) > 0) {
-            const Time time(pick(random, 0, 100));
-            heap.set(connection, time);
+            const Time time(pick(random, 0, latest));
+            queue.set(connection, time);
             expected[connection] = time;
         } else {
-            heap.remove(connection);
+            queue.remove(connection);
             expected.erase(connection);
         }
-        RC_ASSERT(heap.contains(connection) == (expected.count(connection) == 1));
-        RC_ASSERT(heap.empty() == expected.empty());
-        if (!expected.empty()) {
-            const auto earliest =
-                std::min_element(expected.begin(), expected.end(), [](const auto& a, const auto& b) {
-                    return std::pair(a.second, a.first) < std::pair(b.second, b.first);
-                });
-            RC_ASSERT(heap.top().connection == earliest->first);
-            RC_ASSERT(heap.next_time() == earliest->second);
+        RC_ASSERT(queue.contains(connection) == (expected.count(connection) == 1));
+        if (pick(random, 0, rarity) > 0) {
+            continue;
+        }
+        Time earliest = Time::max();
+        for (const auto& [number, time] : expected) {
+            earliest = std::min(earliest, time);
+        }
+        RC_ASSERT(queue.next_time() == earliest);
+        std::vector<std::uint32_t> due;
+        for (const auto& [number, time] : expected) {
+            if (time == earliest) {
+                due.push_back(number);
+            }
+        }
+        const auto taken = queue.take();
+        RC_ASSERT(std::vector<std::uint32_t>(taken.begin(), taken.end()) == due);
+        for (const std::uint32_t number : due) {
+            RC_ASSERT(!queue.contains(number));
+            expected.erase(number);
         }
     }
 }
 
-TEST(PairIndex, FindsEveryPairThroughItsGrowth) {
-    PairIndex index;
+template <class Index>
+void expect_every_pair_is_found(Index index) {
     std::uint32_t number = 0;
     for (std::uint32_t s = 0; s < 80; ++s) {
         for (std::uint32_t d = 0; d < 80; ++d) {
@@ -355,6 +328,15 @@ TEST(PairIndex, FindsEveryPairThroughItsGrowth) {
         }
     }
     EXPECT_EQ(index.find(HostId(80), HostId(0)), PairIndex::kNone);
+}
+
+TEST(PairIndex, FindsEveryPairThroughItsGrowth) {
+    expect_every_pair_is_found(PairIndex());
+}
+
+TEST(PairIndex, FindsEveryPairOfFewHostsAndOfMany) {
+    expect_every_pair_is_found(HostPairIndex(81));
+    expect_every_pair_is_found(HostPairIndex(100'000));
 }
 
 }  // namespace

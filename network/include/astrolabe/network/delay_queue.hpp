@@ -50,6 +50,19 @@ public:
         }
     }
 
+    /// The event that falls due at now + delay and was pushed last, if none that falls due then can be
+    /// between it and one pushed now: the two may be made one. Null otherwise, and always for events in the
+    /// heap.
+    [[nodiscard]] Event* newest(Time now, Time delay) {
+        for (std::size_t i = 0; i < kLanes; ++i) {
+            if (delays_[i] == delay) {
+                return !lanes_[i].empty() && lanes_[i].back().time == now + delay ? &lanes_[i].back().event
+                                                                                  : nullptr;
+            }
+        }
+        return nullptr;
+    }
+
     /// Removes and returns the next event. Precondition: not empty.
     Event pop() {
         Event event;

@@ -14,6 +14,8 @@ public:
     [[nodiscard]] bool empty() const { return size_ == 0; }
     [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] const T& front() const { return slots_[first_]; }
+    /// The one pushed last; must not be called when empty.
+    [[nodiscard]] T& back() { return slots_[(first_ + size_ - 1) & (slots_.size() - 1)]; }
     [[nodiscard]] const T& operator[](std::size_t i) const {
         return slots_[(first_ + i) & (slots_.size() - 1)];
     }

@@ -34,7 +34,7 @@ public:
     /// `classes` must outlive it. The fabric is not static.
     explicit CircuitRates(const LinkClasses& classes);
 
-    /// A flow that is not active yet. Its route must not be empty.
+    /// A flow that is not active yet; flows are numbered 0, 1, …. One without links never starts.
     FlowId add_flow(std::span<const ClassLeg> route);
 
     /// Changes take effect at the next `update`; a flow may start again.
@@ -52,6 +52,13 @@ public:
     /// Of an active flow, after `update`.
     [[nodiscard]] const PeriodicRate& rate(FlowId flow) const { return flows_[flow].rate; }
     [[nodiscard]] std::size_t active_count() const { return active_; }
+    /// Calls visit(link class, load per unit of rate) along the route.
+    template <class Visitor>
+    void for_each_leg(FlowId flow, Visitor&& visit) const {
+        for (const ClassLeg& leg : flows_[flow].route) {
+            visit(leg.link_class, leg.load);
+        }
+    }
 
 private:
     struct Flow {

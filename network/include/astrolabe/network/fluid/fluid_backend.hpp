@@ -36,9 +36,10 @@
 /// All events of one instant are processed, then rates are updated once. A connection whose next message is
 /// ready when one ends keeps its rate, without an update. Boundaries of a circuit schedule are no events.
 ///
-/// Complexity: two events per message (served, delivered), O(log connections) for the first, O(1) for the
-/// second, plus the rate updates. Memory: about 300 bytes per pair that ever communicates and 32 per link of
-/// its route, 32 per message queued, 64 per message on the wire.
+/// Complexity: two events per message (served, delivered), O(1) for those that end together and O(log
+/// connections) for others, plus the rate updates. Memory: about 200 bytes per pair that ever communicates
+/// over six classes of links, 110 over two, and 4 per pair there could be up to 2,048 hosts; 40 per message
+/// queued or on the wire.
 #pragma once
 
 #include <cstdint>
@@ -51,11 +52,11 @@
 #include <astrolabe/network/delay_queue.hpp>
 #include <astrolabe/network/fabric.hpp>
 #include <astrolabe/network/fluid/circuit_rates.hpp>
-#include <astrolabe/network/fluid/completion_heap.hpp>
+#include <astrolabe/network/fluid/completion_queue.hpp>
 #include <astrolabe/network/fluid/max_min_solver.hpp>
+#include <astrolabe/network/fluid/message_pool.hpp>
+#include <astrolabe/network/host_pair_index.hpp>
 #include <astrolabe/network/link_classes.hpp>
-#include <astrolabe/network/pair_index.hpp>
-#include <astrolabe/network/ring_queue.hpp>
 
 namespace astrolabe::network {
 
@@ -86,19 +87,11 @@ public:
     [[nodiscard]] const Fabric& fabric() const { return classes_->fabric(); }
 
 private:
-    struct QueuedMessage {
-        Bytes size;
-        NotificationHandler* handler = nullptr;
-        std::uint64_t token = 0;
-        std::uint64_t sent_as = 0;  ///< number of the message
-    };
-    /// A delivery, or a timer if `connection` is kTimer.
+    /// Deliveries, or a timer if there is none.
     struct DelayedEvent {
+        MessagePool::List deliveries;
         NotificationHandler* handler = nullptr;
         std::uint64_t token = 0;
-        std::uint64_t sent_as = 0;
-        Bytes size;
-        std::uint32_t connection = 0;
     };
     enum class State : std::uint8_t {
         kIdle,
@@ -106,37 +99,38 @@ private:
         kDrained,  ///< as kServing, but the queue ran empty in this instant
         kNowhere   ///< no route: messages wait for ever
     };
+    /// Has the number of its flow, in solver_ or circuits_.
     struct Connection {
         HostId source;
         HostId destination;
-        State state = State::kIdle;
-        bool whole = false;  ///< `work` and `rate` are integers and exactly represented
         Time latency;
         Time since;         ///< of the last change of rate
         double work = 0.0;  ///< bytes from `since` to the end of the message being served
         double rate = 0.0;  ///< bit/s; 0 where links come and go
-        double pace = 0.0;  ///< ps per byte; meaningless at rate 0
-        RingQueue<QueuedMessage> queue;
-        Bytes served;            ///< whole messages
-        std::uint32_t flow = 0;  ///< of solver_, or of circuits_
+        Bytes served;       ///< whole messages
+        MessagePool::List queue;
+        State state = State::kIdle;
+        bool whole = false;  ///< `work` and `rate` are integers and exactly represented
     };
-
-    static constexpr std::uint32_t kTimer = 0xffffffffU;
 
     [[nodiscard]] std::uint32_t connection_between(HostId source, HostId destination);
     [[nodiscard]] Time completion_time(const Connection& connection) const;
+    [[nodiscard]] Bytes remaining_at_head(const Connection& connection) const;
     void plan_completion(std::uint32_t index);
     void begin_service(Connection& connection, Bytes size);
     void complete(std::uint32_t index);
-    void launch(std::uint32_t index, const QueuedMessage& message);
+    /// Puts a message that is served, and in no list, on the wire.
+    void launch(std::uint32_t message);
+    void deliver();
     void process_instant();
     void settle_rates();
-    void start_flow(const Connection& connection);
-    void stop_flow(const Connection& connection);
+    void start_flow(std::uint32_t index);
+    void stop_flow(std::uint32_t index);
     void change_rate(std::uint32_t index);
     void change_rate(std::uint32_t index, const PeriodicRate& before);
     [[nodiscard]] const PeriodicRate& periodic_rate(const Connection& connection) const {
-        return circuits_->rate(CircuitRates::FlowId(connection.flow));
+        return circuits_->rate(
+            CircuitRates::FlowId(static_cast<std::size_t>(&connection - connections_.data())));
     }
     /// Whether it will ever be served further.
     [[nodiscard]] bool moves(const Connection& connection) const;
@@ -147,11 +141,12 @@ private:
     MaxMinSolver solver_;                     // of a static network
     std::unique_ptr<CircuitRates> circuits_;  // null in a static network
     std::vector<Connection> connections_;
-    std::vector<std::uint32_t> connection_of_flow_;
-    PairIndex pairs_;
+    HostPairIndex pairs_;
     ClassRoute route_;  // of the pair met last
-    CompletionHeap completions_;
+    CompletionQueue completions_;
+    MessagePool messages_;
     DelayQueue<DelayedEvent> delayed_;
+    MessagePool::List delivering_;          // what is left of the deliveries being notified
     std::vector<std::uint32_t> drained_;    // in this instant
     std::vector<std::uint32_t> restarted_;  // drained and sent on again in this instant
     Time now_;
