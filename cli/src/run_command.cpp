@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <astrolabe/experiment/prediction.hpp>
 #include <astrolabe/experiment/recorder.hpp>
 #include <astrolabe/experiment/results.hpp>
 #include <astrolabe/experiment/run.hpp>
@@ -113,6 +114,18 @@ int validate_command(const RunArguments& arguments, const experiment::Components
     if (!loaded) {
         return report_invalid(loaded.error());
     }
+    const experiment::Prediction cost = experiment::predict(*loaded);
+    if (arguments.json) {
+        const nlohmann::ordered_json facts{{"name", loaded->name},
+                                           {"ranks", loaded->cluster.ranks},
+                                           {"hosts", loaded->fabric->host_count()},
+                                           {"prediction",
+                                            {{"events", cost.events},
+                                             {"peak_rss_bytes", cost.memory_bytes},
+                                             {"wall_s", cost.wall_seconds}}}};
+        print_out(facts.dump(2) + "\n");
+        return kDone;
+    }
     std::string text = to_yaml(loaded->resolved);
     const auto fact = [&text](const std::string& name, const std::string& value) {
         text += fmt::format("# {}: {}\n", name, value);
@@ -131,6 +144,9 @@ int validate_command(const RunArguments& arguments, const experiment::Components
                      bounds.links ? readable(*bounds.links) : "unknown",
                      bounds.any_routing ? readable(bounds.any_routing->least) : "unknown",
                      readable(bounds.dependencies), loaded->program.iterations));
+    fact("prediction",
+         fmt::format("{:.3g} events, {} peak memory, {:.3g} s on this machine", cost.events,
+                     readable(Bytes(static_cast<std::int64_t>(cost.memory_bytes))), cost.wall_seconds));
     const system::ProgramTraffic traffic(loaded->program, options);
     fact("cost",
          fmt::format("{} operations on {} ranks, {} messages, {} sent", loaded->program.operations.size(),
@@ -185,6 +201,7 @@ void add_validate_command(CLI::App& app, const experiment::Components& component
     CLI::App* command =
         app.add_subcommand("validate", "check an experiment; print it resolved, with its size");
     add_experiment_options(*command, *arguments);
+    command->add_flag("--json", arguments->json, "print its size and predicted cost as JSON instead");
     command->footer("example: astrolabe validate examples/quickstart/experiment.yaml");
     command->callback(
         [arguments, &components, &exit_code] { exit_code = validate_command(*arguments, components); });

@@ -55,6 +55,9 @@ public:
     /// Where this is not empty, no links and places are known, and this is why.
     [[nodiscard]] const std::string& omission() const { return omission_; }
 
+    /// Pairs of ranks that send, once for every schedule that makes them.
+    [[nodiscard]] std::uint64_t pairs() const { return pairs_; }
+
     struct Part {
         const UnitLoad* load;
         double units;

@@ -2,6 +2,7 @@
 /// the records hold on any machine and in any build type.
 #include "process.hpp"
 
+#include <cstdio>
 #include <filesystem>
 
 #include <gtest/gtest.h>
@@ -12,6 +13,25 @@ namespace {
 
 using Json = nlohmann::json;
 
+/// Within twice and half of what a run took; ranks that were folded took their part.
+void expect_predicted(const ProcessResult& validated, const Json& summary) {
+    ASSERT_EQ(validated.exit_code, 0) << validated.err;
+    const Json prediction = Json::parse(validated.out)["prediction"];
+    const Json& engine = summary["engine"];
+    const auto ranks = summary["ranks"].get<double>();
+    const double simulated = engine.value("simulated_ranks", ranks) / ranks;
+    const double events = engine["events"].get<double>() / (prediction["events"].get<double>() * simulated);
+    EXPECT_GT(events, 0.5) << summary["name"];
+    EXPECT_LT(events, 2.0) << summary["name"];
+    const double memory = engine["peak_rss_bytes"].get<double>() / prediction["peak_rss_bytes"].get<double>();
+    EXPECT_GT(memory, 0.5) << summary["name"];
+    EXPECT_LT(memory, 2.0) << summary["name"];
+    EXPECT_GT(prediction["wall_s"].get<double>(), 0) << summary["name"];
+    std::printf("%s on %s: events %.2f, memory %.2f of the prediction\n",
+                summary["name"].get<std::string>().c_str(),
+                summary["backend_kind"].get<std::string>().c_str(), events, memory);
+}
+
 /// Record `name` of an example: `<file>.<backend>.json` in its folder expected/.
 void expect_recorded(const std::string& example, const std::string& file, const std::string& backend) {
     const std::string folder = ASTROLABE_SOURCE_DIR "/examples/" + example + "/";
@@ -20,6 +40,8 @@ void expect_recorded(const std::string& example, const std::string& file, const 
     const ProcessResult result = run_program(ASTROLABE_PROGRAM, arguments);
     ASSERT_EQ(result.exit_code, 0) << result.err;
     Json summary = Json::parse(result.out);
+    arguments.front() = "validate";
+    expect_predicted(run_program(ASTROLABE_PROGRAM, arguments), summary);
     summary.erase("engine");
     const std::filesystem::path record = folder + "expected/" + file + "." + backend + ".json";
     const Json expected = Json::parse(read_file(record), nullptr, false);

@@ -1,0 +1,40 @@
+/// What a run will cost, before it runs: from counts only, and a short look at how fast this machine is.
+///
+/// Model, with M messages of which M_0 have no bytes, P packets, h the links a byte crosses on average, C
+/// computations × ranks, N ranks and U pairs of ranks that send (schedule_loads.hpp, characterisation.hpp):
+///
+///     flow engines    events = 2·M - M_0 + C (+ M/3 where messages are copied before they leave)
+///     packet          events = h·(P + max(M, P/16)) + C         one per hop of a packet or acknowledgement
+///     tcp             events = 4.6·h·P + C
+///     packets         P = Σ over messages of ⌈bytes / payload of a packet⌉, from the histogram of sizes
+///     memory          base + what engine and executor keep for hosts, links and pairs
+///     wall time       events over events a second, as the first quarter of a second of processor time of
+///                     the run itself has them; where U exceeds 2^17, and to begin costs seconds, 0.7 us an event: the 210 s of
+///                     the 331 M events of Model-A on 1,024 ranks
+///
+/// Origin of the constants, all in prediction.cpp: two events of a message from fluid_backend.hpp; a third of
+/// a timer for each copied message and 4.6 events for a hop of TCP measured on the HOTI 2020 and quick-start
+/// examples; an acknowledgement for 16 packets from the packet transport's default; bytes of a pair and of a
+/// message under way from fluid_backend.hpp, the others from differences of peak memory.
+///
+/// Limits: every rank is taken as simulated, so a run that folds ranks takes that part of it. Losses,
+/// retransmissions and pauses are not foreseen. Memory leaves out the state of chunks under way, which
+/// matters from hundreds of ranks on with many chunks. A run that does not go on as it begins takes longer or
+/// shorter than said.
+#pragma once
+
+#include <cstdint>
+
+#include <astrolabe/experiment/experiment.hpp>
+
+namespace astrolabe::experiment {
+
+struct Prediction {
+    double events = 0;
+    double memory_bytes = 0;  ///< peak resident set of the process
+    double wall_seconds = 0;  ///< on a processor with nothing else to do
+};
+
+[[nodiscard]] Prediction predict(const Experiment& experiment);
+
+}  // namespace astrolabe::experiment

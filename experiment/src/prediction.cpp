@@ -1,0 +1,139 @@
+#include "routing_bound.hpp"
+#include "schedule_loads.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <memory>
+#include <vector>
+
+#include <astrolabe/experiment/prediction.hpp>
+
+namespace astrolabe::experiment {
+namespace {
+
+using system::OperationId;
+
+// Events (prediction.hpp).
+constexpr double kEventsOfAMessage = 2;     // served, delivered
+constexpr double kTimersOfACopy = 1.0 / 3;  // copies that are ready at one instant share one
+constexpr double kPacketsOfAnAcknowledgement = 16;
+constexpr double kEventsOfATcpHop = 4.6;  // data, acknowledgement and their queues
+
+constexpr std::uint64_t kMostProbedPairs = std::uint64_t{1} << 17;
+constexpr double kSecondsOfAnEvent = 0.7e-6;
+constexpr double kProbeSeconds = 0.25;
+
+// Bytes. Program and libraries; then what a host, a link and a pair of hosts that communicate take.
+constexpr double kBase = 20e6;
+constexpr double kHost = 2'000;
+constexpr double kLink = 300;
+constexpr double kFlowPair = 300;  // and kFlowLeg for every link class of its route
+constexpr double kFlowLeg = 32;
+constexpr double kFlowMessage = 96;  // queued and on the wire
+constexpr double kPacketPair = 1'000;
+constexpr double kTcpPair = 80'000;  // two sockets with their buffers
+
+struct Counts {
+    double messages = 0;
+    double empty = 0;
+    double packets = 0;
+    double computations = 0;  ///< on ranks
+};
+
+Counts count(const Experiment& experiment) {
+    const system::ProgramTraffic traffic(experiment.program, experiment.cluster.options);
+    const auto payload = static_cast<double>(experiment.backend.packet_payload.count());
+    Counts counts;
+    for (std::size_t i = 0; i < experiment.program.operations.size(); ++i) {
+        const OperationId id(i);
+        if (experiment.program.operations[id].is_compute()) {
+            counts.computations += static_cast<double>(experiment.program.ranks);
+        }
+        for (const system::StageTraffic& stage : traffic.of(id).stages) {
+            counts.messages += static_cast<double>(stage.messages);
+            counts.empty += static_cast<double>(stage.sizes[0]);
+            if (payload == 0) {
+                continue;
+            }
+            for (std::size_t width = 0; width < stage.sizes.size(); ++width) {
+                // Sizes of a bin lie evenly between 2^(width-1) and 2^width: 3/4 of the latter on average.
+                const double size = std::ldexp(0.75, static_cast<int>(width));
+                const double each = size <= payload ? 1 : size / payload + 0.5;
+                counts.packets += each * static_cast<double>(stage.sizes[width]);
+            }
+        }
+    }
+    return counts;
+}
+
+/// Links that a byte crosses on average; 2, out to a switch and in from it, where links are not counted.
+double mean_hops(const TotalLoad& total) {
+    double crossings = 0;
+    double bytes = 0;
+    for (const double carried : total.links) {
+        crossings += carried;
+    }
+    for (const double sent : total.sent) {
+        bytes += sent;
+    }
+    return crossings > 0 && bytes > 0 ? crossings / bytes : 2;
+}
+
+/// Runs the experiment for kProbeSeconds of processor time, or to its end.
+double probe_events_per_second(const Experiment& experiment) {
+    const std::unique_ptr<network::NetworkBackend> backend =
+        experiment.backend.make(experiment.fabric, experiment.seed);
+    std::vector<network::HostId> placement;
+    for (std::size_t rank = 0; rank < experiment.cluster.ranks; ++rank) {
+        placement.emplace_back(rank);
+    }
+    system::Executor executor(experiment.program, experiment.cluster.options, *backend, placement);
+    const std::clock_t start = std::clock();
+    const auto elapsed = [start] {
+        return static_cast<double>(std::clock() - start) / static_cast<double>(CLOCKS_PER_SEC);
+    };
+    executor.progressed.connect([&] {
+        if (elapsed() > kProbeSeconds) {
+            executor.stop();
+        }
+    });
+    static_cast<void>(executor.run());
+    return static_cast<double>(backend->events_processed()) / std::max(elapsed(), 1e-6);
+}
+
+}  // namespace
+
+Prediction predict(const Experiment& experiment) {
+    const system::Program& program = experiment.program;
+    const network::Fabric& fabric = *experiment.fabric;
+    const ScheduleLoads loads(program, experiment.cluster.options, fabric);
+    const double hops = mean_hops(total_load(program, loads, fabric));
+    const Counts counts = count(experiment);
+    const auto pairs = static_cast<double>(loads.pairs());
+    Prediction prediction;
+    prediction.events = counts.computations;
+    prediction.memory_bytes = kBase + kHost * static_cast<double>(fabric.host_count()) +
+                              kLink * static_cast<double>(fabric.link_count());
+    if (experiment.backend.packet_payload == Bytes(0)) {
+        prediction.events += kEventsOfAMessage * counts.messages - counts.empty;
+        if (experiment.cluster.options.end_point.injection_latency > Time(0)) {
+            prediction.events += kTimersOfACopy * counts.messages;
+        }
+        prediction.memory_bytes += pairs * (kFlowPair + kFlowLeg * hops + kFlowMessage);
+    } else if (experiment.backend.tells_of_packets) {
+        const double acknowledgements =
+            std::max(counts.messages, counts.packets / kPacketsOfAnAcknowledgement);
+        prediction.events += hops * (counts.packets + acknowledgements);
+        prediction.memory_bytes += pairs * kPacketPair;
+    } else {
+        prediction.events += kEventsOfATcpHop * hops * counts.packets;
+        prediction.memory_bytes += pairs * kTcpPair;
+    }
+    prediction.wall_seconds = loads.pairs() > kMostProbedPairs
+                                  ? prediction.events * kSecondsOfAnEvent
+                                  : prediction.events / probe_events_per_second(experiment);
+    return prediction;
+}
+
+}  // namespace astrolabe::experiment
