@@ -185,7 +185,7 @@ RoutingBound routing_bound(const TotalLoad& total, Time in_use, const network::F
     }
     // Some eight looks at every edge for every source are needed to tell anything.
     constexpr std::uint64_t kLeastPhases = 32;
-    const network::ConcurrentFlowLimits limits{.gap = kGap};
+    const network::ConcurrentFlowLimits limits{.gap = kGap, .most_steps = 4'000'000};
     std::size_t sources = 0;
     for (std::size_t i = 0; i < demands.size(); ++i) {
         sources += i == 0 || demands[i].source != demands[i - 1].source ? 1 : 0;
