@@ -1,5 +1,5 @@
-/// How long runs were predicted to take against how long they take, in processor time: within a factor of
-/// two.
+/// How long runs on the fluid engine were predicted to take against how long they take, in processor time:
+/// within a factor of two.
 #include <cstdio>
 #include <ctime>
 
@@ -16,8 +16,9 @@ TEST(PredictionLong, TimesOfTheExamplesAreWithinAFactorOfTwo) {
     for (const char* example :
          {"quickstart/experiment", "dlrm-flat/experiment-16", "hoti20/flat100g", "hoti20/flat800g",
           "hoti20/hier", "hoti20/hieropt", "dlrm-model-a/experiment", "dlrm-opera-study/experiment-16"}) {
-        const Result<experiment::Experiment> loaded = experiment::load_experiment(
-            std::string(ASTROLABE_SOURCE_DIR "/examples/") + example + ".yaml", {}, components);
+        const Result<experiment::Experiment> loaded =
+            experiment::load_experiment(std::string(ASTROLABE_SOURCE_DIR "/examples/") + example + ".yaml",
+                                        {{"backend={kind: fluid}"}, std::nullopt}, components);
         ASSERT_TRUE(loaded) << example;
         const double predicted = experiment::predict(*loaded).wall_seconds;
         const std::clock_t start = std::clock();
