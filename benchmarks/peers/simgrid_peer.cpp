@@ -7,6 +7,7 @@
 /// is 1 if simulated times differ by more than 1 %.
 #include "traffic.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
@@ -68,8 +69,11 @@ bool compare(const PeerCase& peer_case, unsigned limit_s) {
     if (fluid && simgrid) {
         const double off = fluid->simulated_s / simgrid->simulated_s - 1;
         agrees = std::abs(off) <= 0.01;
-        // Less than a centisecond is below what the processor clock of some machines can tell.
-        speed = fluid->cpu_s >= 0.01 ? fmt::format("{:.0f}", simgrid->cpu_s / fluid->cpu_s) : "";
+        // The processor clock of some machines cannot tell less than a millisecond.
+        const double least = std::max(fluid->cpu_s, 1e-3);
+        if (simgrid->cpu_s >= 0.01) {
+            speed = fmt::format("{}{:.0f}", fluid->cpu_s < least ? "over " : "", simgrid->cpu_s / least);
+        }
         difference = fmt::format("{:+.4f} %", 100 * off);
     } else if (fluid) {
         speed = fmt::format("over {:.0f}", limit_s / fluid->cpu_s);
