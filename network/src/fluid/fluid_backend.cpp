@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include <astrolabe/core/assert.hpp>
@@ -41,6 +42,7 @@ std::vector<double> capacities(const LinkClasses& classes) {
 
 FluidBackend::FluidBackend(std::shared_ptr<const LinkClasses> classes, FluidOptions options)
     : classes_(std::move(classes)),
+      transport_(options.transport),
       solver_(capacities(*classes_), options.strategy),
       pairs_(fabric().host_count()) {
     const std::size_t pairs = std::min(fabric().host_count() * (fabric().host_count() - 1), kPairsAtOnce);
@@ -69,16 +71,41 @@ std::uint32_t FluidBackend::connection_between(HostId source, HostId destination
     Connection& connection = connections_.emplace_back();
     connection.source = source;
     connection.destination = destination;
-    connection.latency = route_.latency;
+    const MaxMinSolver::Terms terms = apply_transport(connection);
     connection.state = route_.legs.empty() ? State::kNowhere : State::kIdle;
     if (circuits_ != nullptr) {
         circuits_->add_flow(route_.legs);
     } else {
-        solver_.add_flow(route_.legs);
+        solver_.add_flow(route_.legs, terms);
     }
     completions_.add_connection();
     pairs_.insert(source, destination, index);
     return index;
+}
+
+MaxMinSolver::Terms FluidBackend::apply_transport(Connection& connection) {
+    MaxMinSolver::Terms terms;
+    connection.latency = transport_.has_latency() ? route_.latency : Time(0);
+    if (!transport_.needs_round_trip() || route_.legs.empty()) {
+        paths_.resize(transport_.has_slow_start() ? connections_.size() : 0);
+        return terms;
+    }
+    Bandwidth slowest = Bandwidth::max();
+    Path path{.rate = std::numeric_limits<double>::infinity()};
+    for (const ClassLeg& leg : route_.legs) {
+        const Bandwidth rate = fabric().link(classes_->example(leg.link_class)).rate;
+        slowest = std::min(slowest, rate);
+        path.rate = std::min(path.rate, static_cast<double>(rate.count()) / leg.load);
+    }
+    ClassRoute back;
+    classes_->find_route(connection.destination, connection.source, back);
+    path.round_trip = transport_.round_trip(route_.latency + back.latency, slowest);
+    terms.cap = transport_.cap(path.round_trip);
+    path.rate = std::min(path.rate, terms.cap);
+    if (transport_.has_slow_start()) {
+        paths_.push_back(path);
+    }
+    return terms;
 }
 
 void FluidBackend::send(const Message& message) {
@@ -94,18 +121,41 @@ void FluidBackend::send(const Message& message) {
     }
     messages_.append(connection.queue, queued);
     if (connection.state == State::kIdle) {
-        start_flow(index);
-        begin_service(connection, message.size);
+        start(index);
     } else if (connection.state == State::kDrained) {
         restarted_.push_back(index);
-        begin_service(connection, message.size);
+        begin_service(connection);
     }
 }
 
-void FluidBackend::begin_service(Connection& connection, Bytes size) {
+void FluidBackend::start(std::uint32_t index) {
+    Connection& connection = connections_[index];
+    if (transport_.has_slow_start()) {
+        const Path& path = paths_[index];
+        const Bytes size = messages_.front(connection.queue).size;
+        const Time delay = transport_.slow_start_delay(size, path.rate, path.round_trip);
+        if (delay > Time(0)) {
+            connection.state = State::kStarting;
+            delayed_.push(now_, delay, {{}, nullptr, index});
+            return;
+        }
+    }
+    start_service(index);
+}
+
+void FluidBackend::start_service(std::uint32_t index) {
+    start_flow(index);
+    begin_service(connections_[index]);
+}
+
+double FluidBackend::work_at_head(const Connection& connection) const {
+    return static_cast<double>(transport_.on_wire(messages_.front(connection.queue).size).count());
+}
+
+void FluidBackend::begin_service(Connection& connection) {
     connection.state = State::kServing;
     connection.since = now_;
-    connection.work = static_cast<double>(size.count());
+    connection.work = work_at_head(connection);
     connection.whole = is_whole(connection.rate) && is_whole(connection.work);
 }
 
@@ -206,7 +256,7 @@ void FluidBackend::complete(std::uint32_t index) {
         drained_.push_back(index);
         return;
     }
-    connection.work += static_cast<double>(messages_.front(connection.queue).size.count());
+    connection.work += work_at_head(connection);
     connection.whole = connection.whole && connection.work < kExactIntegers;
     plan_completion(index);
 }
@@ -235,12 +285,16 @@ void FluidBackend::process_instant() {
             return;
         }
         const DelayedEvent event = delayed_.pop();
-        if (event.deliveries.empty()) {
-            ++events_;
-            event.handler->notify(event.token);
-        } else {
+        if (!event.deliveries.empty()) {
             delivering_ = event.deliveries;
             deliver();
+            continue;
+        }
+        ++events_;
+        if (event.handler != nullptr) {
+            event.handler->notify(event.token);
+        } else {
+            start_service(static_cast<std::uint32_t>(event.token));
         }
     }
 }
@@ -307,78 +361,6 @@ void FluidBackend::run() {
         }
         now_ = next_event;
     }
-}
-
-Bytes FluidBackend::remaining_at_head(const Connection& connection) const {
-    const Bytes left(static_cast<std::int64_t>(std::ceil(work_left(connection))));
-    return std::min(left, messages_.front(connection.queue).size);
-}
-
-std::vector<OutstandingMessage> FluidBackend::describe_outstanding(std::size_t limit) const {
-    std::vector<std::pair<std::uint64_t, OutstandingMessage>> outstanding;
-    outstanding.reserve(outstanding_messages());
-    const auto add = [&](const MessagePool::Item& message, Bytes remaining) {
-        const Connection& connection = connections_[message.connection];
-        outstanding.push_back(
-            {message.sent_as, {connection.source, connection.destination, message.size, remaining}});
-    };
-    const auto add_served = [&](const MessagePool::Item& message) { add(message, Bytes(0)); };
-    for (const Connection& connection : connections_) {
-        bool is_served = connection.state == State::kServing;
-        messages_.for_each(connection.queue, [&](const MessagePool::Item& message) {
-            add(message, std::exchange(is_served, false) ? remaining_at_head(connection) : message.size);
-        });
-    }
-    messages_.for_each(delivering_, add_served);
-    delayed_.for_each(
-        [&](Time, const DelayedEvent& event) { messages_.for_each(event.deliveries, add_served); });
-    std::sort(outstanding.begin(), outstanding.end(),
-              [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::vector<OutstandingMessage> first;
-    for (std::size_t i = 0; i < std::min(limit, outstanding.size()); ++i) {
-        first.push_back(outstanding[i].second);
-    }
-    return first;
-}
-
-std::string FluidBackend::explain_stall() const {
-    const bool any_moves =
-        std::any_of(connections_.begin(), connections_.end(), [this](const Connection& connection) {
-            return connection.state == State::kServing && moves(connection);
-        });
-    return any_moves ? std::string(kBeyondTime) : std::string();
-}
-
-NetworkStatistics FluidBackend::statistics() const {
-    NetworkStatistics statistics;
-    const auto images = static_cast<std::int64_t>(classes_->multiplicity());
-    statistics.messages = delivered_ * classes_->multiplicity();
-    statistics.bytes_delivered = images * bytes_delivered_;
-    statistics.events = events_;
-    // Loads are exact where they are 1; what is sprayed is rounded to a byte once per class.
-    std::vector<Bytes> whole(classes_->size());
-    std::vector<double> sprayed(classes_->size(), 0.0);
-    for (std::size_t i = 0; i < connections_.size(); ++i) {
-        const Bytes served = connections_[i].served;
-        const auto add = [&](std::uint32_t link_class, double load) {
-            if (load == 1.0) {
-                whole[link_class] += served;
-            } else {
-                sprayed[link_class] += load * static_cast<double>(served.count());
-            }
-        };
-        if (circuits_ != nullptr) {
-            circuits_->for_each_leg(CircuitRates::FlowId(i), add);
-        } else {
-            solver_.for_each_leg(FlowId(i), add);
-        }
-    }
-    statistics.links.resize(fabric().link_count());
-    for (std::size_t i = 0; i < statistics.links.size(); ++i) {
-        const std::uint32_t link_class = classes_->class_of(LinkId(i));
-        statistics.links[LinkId(i)].carried = whole[link_class] + Bytes(std::llround(sprayed[link_class]));
-    }
-    return statistics;
 }
 
 }  // namespace astrolabe::network
