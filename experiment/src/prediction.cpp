@@ -16,13 +16,14 @@ using system::OperationId;
 
 // Events (prediction.hpp).
 constexpr double kEventsOfAMessage = 2;     // served, delivered
-constexpr double kTimersOfACopy = 1.0 / 3;  // copies that are ready at one instant share one
+constexpr double kTimersOfACopy = 1.0 / 4;  // copies that are ready at one instant share one
 constexpr double kPacketsOfAnAcknowledgement = 16;
 constexpr double kEventsOfATcpHop = 4.6;  // data, acknowledgement and their queues
 
 constexpr std::uint64_t kMostProbedPairs = std::uint64_t{1} << 17;
 constexpr double kSecondsOfAnEvent = 0.7e-6;
 constexpr double kProbeSeconds = 0.25;
+constexpr double kLaterEvent = 1.2;  // its cost over that of one at the beginning, when less overlaps
 
 // Bytes. Program and libraries; then what a host, a link and a pair of hosts that communicate take.
 constexpr double kBase = 20e6;
@@ -132,7 +133,7 @@ Prediction predict(const Experiment& experiment) {
     }
     prediction.wall_seconds = loads.pairs() > kMostProbedPairs
                                   ? prediction.events * kSecondsOfAnEvent
-                                  : prediction.events / probe_events_per_second(experiment);
+                                  : prediction.events * kLaterEvent / probe_events_per_second(experiment);
     return prediction;
 }
 

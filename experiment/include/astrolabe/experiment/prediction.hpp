@@ -3,19 +3,20 @@
 /// Model, with M messages of which M_0 have no bytes, P packets, h the links a byte crosses on average, C
 /// computations × ranks, N ranks and U pairs of ranks that send (schedule_loads.hpp, characterisation.hpp):
 ///
-///     flow engines    events = 2·M - M_0 + C (+ M/3 where messages are copied before they leave)
+///     flow engines    events = 2·M - M_0 + C (+ M/4 where messages are copied before they leave)
 ///     packet          events = h·(P + max(M, P/16)) + C         one per hop of a packet or acknowledgement
 ///     tcp             events = 4.6·h·P + C
 ///     packets         P = Σ over messages of ⌈bytes / payload of a packet⌉, from the histogram of sizes
 ///     memory          base + what engine and executor keep for hosts, links and pairs
-///     wall time       events over events a second, as the first quarter of a second of processor time of
-///                     the run itself has them; where U exceeds 2^17, and to begin costs seconds, 0.7 us an event: the 210 s of
-///                     the 331 M events of Model-A on 1,024 ranks
+///     wall time       1.2 · events over events a second of processor time, which the first quarter of a
+///                     second of the run tells; where U exceeds 2^17, and to begin costs seconds, 0.7 us an
+///                     event: the 210 s of the 331 M events of Model-A on 1,024 ranks
 ///
-/// Origin of the constants, all in prediction.cpp: two events of a message from fluid_backend.hpp; a third of
-/// a timer for each copied message and 4.6 events for a hop of TCP measured on the HOTI 2020 and quick-start
-/// examples; an acknowledgement for 16 packets from the packet transport's default; bytes of a pair and of a
-/// message under way from fluid_backend.hpp, the others from differences of peak memory.
+/// Origin of the constants, all in prediction.cpp: two events of a message from fluid_backend.hpp; a quarter
+/// of a timer for each copied message and 4.6 events for a hop of TCP measured on the HOTI 2020 and
+/// quick-start examples; 1.2 because events cost 1.0 to 1.9 times as much once collectives overlap; an
+/// acknowledgement for 16 packets from the packet transport's default; bytes of a pair and of a message under
+/// way from fluid_backend.hpp, the others from differences of peak memory.
 ///
 /// Limits: every rank is taken as simulated, so a run that folds ranks takes that part of it. Losses,
 /// retransmissions and pauses are not foreseen. Memory leaves out the state of chunks under way, which
