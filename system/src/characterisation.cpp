@@ -1,9 +1,10 @@
+#include "operation_kinds.hpp"
+#include "schedules.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <map>
-#include <memory>
 #include <numeric>
-#include <tuple>
 #include <utility>
 
 #include <astrolabe/core/assert.hpp>
@@ -13,39 +14,9 @@ namespace astrolabe::system {
 
 namespace {
 
-/// Schedules as the options choose them, made when first needed.
-class Schedules {
-public:
-    explicit Schedules(const SystemOptions& options)
-        : options_(options) {}
-
-    [[nodiscard]] const CollectiveAlgorithm& algorithm(CollectiveKind kind) const {
-        return *options_.collectives[static_cast<std::size_t>(kind)].algorithm;
-    }
-    [[nodiscard]] const CollectiveSchedule& of(CollectiveKind kind, const Shape& shape, unsigned variant) {
-        std::unique_ptr<const CollectiveSchedule>& schedule = schedules_[{kind, shape, variant}];
-        if (schedule == nullptr) {
-            schedule =
-                std::make_unique<const CollectiveSchedule>(algorithm(kind).schedule(kind, shape, variant));
-        }
-        return *schedule;
-    }
-
-private:
-    using Key = std::tuple<CollectiveKind, Shape, unsigned>;
-
-    const SystemOptions& options_;
-    std::map<Key, std::unique_ptr<const CollectiveSchedule>> schedules_;
-};
-
 /// Whether a send of a chunk has the same size on every rank.
 bool sizes_are_alike(const CollectiveSchedule& schedule, Bytes chunk) {
-    if (schedule.symmetry() == Symmetry::kNone) {
-        return false;
-    }
-    const bool is_exchange = schedule.kind() == CollectiveKind::kAllToAll;
-    const auto columns = static_cast<std::int64_t>(is_exchange ? schedule.ranks() : schedule.block_count());
-    return schedule.kind() == CollectiveKind::kAllGather || chunk.count() % columns == 0;
+    return schedule.symmetry() != Symmetry::kNone && blocks_are_equal(schedule, chunk);
 }
 
 /// Adds up what one operation sends.
@@ -83,8 +54,8 @@ public:
 private:
     void count_even(const CollectiveOperation& collective) {
         const Shape shape = group_shape(group_, options_);
-        const std::vector<unsigned> variants = schedules_.algorithm(collective.kind)
-                                                   .variant_sequence(collective.kind, shape, traffic_.chunks);
+        const std::vector<unsigned> variants =
+            schedules_.algorithm(collective.kind).variant_sequence(collective.kind, shape, traffic_.chunks);
         std::map<std::pair<unsigned, Bytes>, std::int64_t> alike;
         std::vector<std::pair<unsigned, Bytes>> order;  // of first chunks, for the order of stages
         for (std::uint32_t chunk = 0; chunk < traffic_.chunks; ++chunk) {
@@ -128,6 +99,10 @@ private:
     void count_chunk(const CollectiveSchedule& schedule, bool same_on_all, bool empty_ones,
                      std::int64_t times, const SizeOf& size_of) {
         const std::vector<std::size_t> places = places_of(schedule.stages());
+        if (same_on_all && matrix_ == nullptr) {
+            count_alike(schedule, places, times, size_of);
+            return;
+        }
         std::vector<Bytes> sizes;  // of rank 0's actions, where they are all ranks'
         if (same_on_all) {
             for (const Action& action : schedule.program(0).actions) {
@@ -149,11 +124,32 @@ private:
         }
     }
 
-    void add(StageTraffic& stage, Position source, Position destination, Bytes size, std::int64_t times) {
+    /// Where every rank sends what rank 0 does.
+    template <class SizeOf>
+    void count_alike(const CollectiveSchedule& schedule, const std::vector<std::size_t>& places,
+                     std::int64_t times, const SizeOf& size_of) {
+        Bytes own;
+        for (const Action& action : schedule.program(0).actions) {
+            if (action.is_send()) {
+                const Bytes size = size_of(0, action);
+                own += size * times;
+                add(traffic_.stages[places[action.stage]], size, times * schedule.ranks());
+            }
+        }
+        for (const RankId rank : group_) {
+            traffic_.sent_by_rank[rank.index()] += own;
+        }
+    }
+
+    void add(StageTraffic& stage, Bytes size, std::int64_t times) {
         const auto count = static_cast<std::uint64_t>(times);
         stage.bytes += size * times;
         stage.messages += count;
         stage.sizes[std::bit_width(static_cast<std::uint64_t>(size.count()))] += count;
+    }
+
+    void add(StageTraffic& stage, Position source, Position destination, Bytes size, std::int64_t times) {
+        add(stage, size, times);
         const std::size_t rank = group_[source].index();
         traffic_.sent_by_rank[rank] += size * times;
         if (matrix_ != nullptr) {
@@ -183,36 +179,6 @@ private:
     std::int64_t operations_ = 1;
     OperationTraffic traffic_;
 };
-
-/// Operations that move the same, and how many there are of each.
-struct Kinds {
-    std::vector<const CollectiveOperation*> examples;
-    std::vector<std::int64_t> operations;
-    IndexedVector<OperationId, std::uint32_t> kind_of;  ///< 1 + index; 0 for compute operations
-};
-
-Kinds kinds_of(const Program& program) {
-    using Key = std::tuple<CollectiveKind, PartitionId, Bytes, const void*>;
-    Kinds kinds;
-    std::map<Key, std::uint32_t> known;
-    for (const Operation& operation : program.operations) {
-        if (operation.is_compute()) {
-            kinds.kind_of.push_back(0);
-            continue;
-        }
-        const CollectiveOperation& work = operation.collective();
-        const Key key{work.kind, work.partition, work.size, work.pair_sizes.get()};
-        const auto [entry, is_new] =
-            known.try_emplace(key, static_cast<std::uint32_t>(known.size() + 1));
-        if (is_new) {
-            kinds.examples.push_back(&work);
-            kinds.operations.push_back(0);
-        }
-        ++kinds.operations[entry->second - 1];
-        kinds.kind_of.push_back(entry->second);
-    }
-    return kinds;
-}
 
 }  // namespace
 

@@ -1,5 +1,7 @@
 #include "chunk_engine.hpp"
 
+#include <algorithm>
+
 #include <astrolabe/core/assert.hpp>
 
 namespace astrolabe::system::detail {
@@ -51,13 +53,14 @@ bool never_leaves(const Chunk& chunk, Bytes size) {
 
 }  // namespace
 
-ChunkEngine::ChunkEngine(network::NetworkBackend& backend, const EndPoint& end_point,
+ChunkEngine::ChunkEngine(network::NetworkBackend& backend, const EndPoint& end_point, TieWatch& ties,
                          Continuation& continuation)
     : backend_(backend),
       timers_(backend),
       costs_(end_point),
       copy_time_(costs_.copy()),
       pays_receptions_(costs_.has_receptions()),
+      ties_(ties),
       continuation_(continuation) {}
 
 ChunkIndex ChunkEngine::open(const Description& description) {
@@ -69,7 +72,7 @@ ChunkIndex ChunkEngine::open(const Description& description) {
     }
     const ChunkIndex index = free_.back();
     free_.pop_back();
-    ASTROLABE_ASSERT(description.ranks <= Position{1} << kPositionBits, "a token can name every position");
+    ASTROLABE_ASSERT(description.kept <= Position{1} << kPositionBits, "a token can name every position");
     Chunk& chunk = *chunks_[index];
     chunk.schedule = description.schedule;
     chunk.hosts = description.hosts;
@@ -79,16 +82,15 @@ ChunkIndex ChunkEngine::open(const Description& description) {
     chunk.stage = description.stage;
     chunk.label = description.label;
     chunk.traffic_class = description.traffic_class;
-    chunk.ranks = description.ranks;
+    chunk.kept = description.kept;
     chunk.started = 0;
     chunk.finished = 0;
-    const std::vector<std::uint32_t>& initial = description.schedule->initial_state();
-    chunk.state.assign(initial.begin(), initial.end());
+    description.schedule->write_initial_state(description.kept, chunk.state);
     return index;
 }
 
 void ChunkEngine::close(ChunkIndex index) {
-    ASTROLABE_ASSERT(chunks_[index]->finished == chunks_[index]->ranks, "a chunk ends on all its ranks");
+    ASTROLABE_ASSERT(chunks_[index]->finished == chunks_[index]->kept, "a chunk ends on all its ranks");
     chunks_[index]->schedule = nullptr;
     free_.push_back(index);
 }
@@ -157,8 +159,13 @@ void ChunkEngine::deliver(std::uint64_t token) {
     if (send.unlock_count != 0) {
         unlock(index, sender, state_of(chunk, sender), send);
         complete_opened(index, sender, state_of(chunk, sender));
+        // In the whole run the sender and the receiver that this rank is learn of it one by one.
+        ties_.next_notification();
     }
-    arrive(index, chunk.schedule->resolve(sender, send.peer), send.match);
+    const Position receiver = chunk.schedule->resolve(sender, send.peer);
+    const Position kept = kept_of(chunk, receiver);
+    arrive(index, kept,
+           kept == receiver ? send.match : chunk.schedule->same_action(receiver, send.match, kept));
 }
 
 void ChunkEngine::deliver_empty() {
@@ -177,9 +184,23 @@ void ChunkEngine::end_notification() {
         deliver_empty();
     }
     if (!finished_.empty()) {
+        if (ties_.is_on() && finished_.size() > 1) {
+            watch_finished();
+        }
         continuation_.settle();
     } else {
         flush();
+    }
+}
+
+void ChunkEngine::watch_finished() {
+    std::vector<network::HostId> hosts;
+    for (const FinishedChunk& finished : finished_) {
+        hosts.push_back(chunks_[finished.chunk]->hosts[finished.position]);
+    }
+    std::sort(hosts.begin(), hosts.end());
+    if (std::adjacent_find(hosts.begin(), hosts.end()) != hosts.end()) {
+        ties_.report();
     }
 }
 
@@ -292,6 +313,7 @@ void ChunkEngine::dispatch(ChunkIndex index, Position position, std::uint32_t* s
                            Bytes size) {
     const Chunk& chunk = *chunks_[index];
     const Position peer = chunk.schedule->resolve(position, chunk.schedule->action(action).peer);
+    ties_.sends(chunk.hosts[position], chunk.hosts[peer]);
     outbox_.push_back({.source = chunk.hosts[position],
                        .destination = chunk.hosts[peer],
                        .size = size,
@@ -331,12 +353,14 @@ void ChunkEngine::request(ChunkIndex index, Position position, std::uint32_t act
         return;
     }
     const Position sender = chunk.schedule->resolve(position, receive.peer);
+    const Position kept = kept_of(chunk, sender);
     request_bytes_ += kRequestSize;
+    ties_.sends(chunk.hosts[position], chunk.hosts[sender]);
     requests_.push_back({.source = chunk.hosts[position],
                          .destination = chunk.hosts[sender],
                          .size = kRequestSize,
                          .on_delivered = &request_handler_,
-                         .token = pack(index, sender, receive.match),
+                         .token = pack(index, kept, chunk.schedule->same_action(sender, receive.match, kept)),
                          .traffic_class = chunk.traffic_class,
                          .label = chunk.label});
 }
@@ -362,6 +386,7 @@ void ChunkEngine::count_down(ChunkIndex index, Position position, std::uint32_t*
 }
 
 void ChunkEngine::flush() {
+    ties_.next_notification();
     if (!requests_.empty()) {
         backend_.send_batch(requests_);
         requests_.clear();
@@ -486,7 +511,7 @@ std::vector<Position> ChunkEngine::missing_senders(ChunkIndex index, Position po
     for (std::uint32_t own = 0; own < range.action_count; ++own) {
         const CompiledAction& action = schedule.action(range.first_action + own);
         if (!action.is_send && (state[range.arrived_word + own / 32] >> (own % 32) & 1) == 0) {
-            senders.push_back(schedule.resolve(position, action.peer));
+            senders.push_back(kept_of(chunk, schedule.resolve(position, action.peer)));
         }
     }
     return senders;

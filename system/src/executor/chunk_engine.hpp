@@ -1,10 +1,11 @@
 /// Chunks under way: turns the compiled schedules of started chunks into messages and messages into progress.
 ///
-/// A chunk has one block of state words for all ranks of its group, taken from a pool when the first rank
-/// starts it and given back when the last one is done. Messages that reach a rank before it starts the chunk
-/// are kept as bits and consumed in program order when it does. No allocation per message; a message costs a
-/// handful of loads. A message without bytes of an uneven all_to_all never leaves: it arrives as soon as it
-/// is ready.
+/// A chunk has one block of state words for all ranks of its group that are simulated, its first positions,
+/// taken from a pool when the first rank starts it and given back when the last one is done. In a folded run
+/// (folding.hpp) a message for any other position arrives at the one that stands for it. Messages that reach
+/// a rank before it starts the chunk are kept as bits and consumed in program order when it does. No
+/// allocation per message; a message costs a handful of loads. A message without bytes of an uneven
+/// all_to_all never leaves: it arrives as soon as it is ready.
 ///
 /// What becomes ready in one notification leaves in one `send_batch`. With an injection latency, what becomes
 /// ready at one instant shares one timer instead and leaves together when it fires; where copies are serial,
@@ -21,6 +22,7 @@
 #include "compiled_schedule.hpp"
 #include "continuation.hpp"
 #include "end_point_costs.hpp"
+#include "tie_watch.hpp"
 #include "timers.hpp"
 
 #include <cstdint>
@@ -45,7 +47,7 @@ struct Chunk {
     std::uint32_t stage = 0;
     std::uint32_t label = 0;  // of its messages
     std::uint8_t traffic_class = 0;
-    Position ranks = 0;
+    Position kept = 0;  // positions with state
     Position started = 0;
     Position finished = 0;
     std::vector<std::uint32_t> state;
@@ -59,13 +61,14 @@ struct FinishedChunk {
 
 class ChunkEngine final : public network::NotificationHandler {
 public:
-    ChunkEngine(network::NetworkBackend& backend, const EndPoint& end_point, Continuation& continuation);
+    ChunkEngine(network::NetworkBackend& backend, const EndPoint& end_point, TieWatch& ties,
+                Continuation& continuation);
 
     struct Description {
         const CompiledSchedule* schedule;
         const network::HostId* hosts;
         StageRecord* record;
-        Position ranks;
+        Position kept;
         BlockSizes sizes;
         std::uint32_t run;
         std::uint32_t stage;
@@ -104,7 +107,7 @@ public:
     [[nodiscard]] bool has_started(ChunkIndex chunk, Position position) const;
     [[nodiscard]] bool under_way(ChunkIndex chunk, Position position) const;
     [[nodiscard]] std::optional<Missing> first_missing(ChunkIndex chunk, Position position) const;
-    /// Who has yet to send something to the rank.
+    /// Who has yet to send something to the rank, each as the position that stands for it.
     [[nodiscard]] std::vector<Position> missing_senders(ChunkIndex chunk, Position position) const;
     [[nodiscard]] std::size_t chunk_capacity() const { return chunks_.size(); }
 
@@ -126,10 +129,15 @@ private:
     [[nodiscard]] std::uint32_t* state_of(Chunk& chunk, Position position) const {
         return chunk.state.data() + chunk.schedule->state_offset(position);
     }
+    /// The position that stands for `position`.
+    [[nodiscard]] static Position kept_of(const Chunk& chunk, Position position) {
+        return position < chunk.kept ? position : position % chunk.kept;
+    }
     void begin(ChunkIndex index, Position position);
     void deliver(std::uint64_t token);
     void deliver_empty();
     void end_notification();
+    void watch_finished();
     void arrive(ChunkIndex index, Position position, std::uint32_t action);
     void received(ChunkIndex index, Position position, std::uint32_t* state, std::uint32_t action);
     void take_in(ChunkIndex index, Position position, std::uint32_t* state, std::uint32_t action);
@@ -160,6 +168,7 @@ private:
     const EndPointCosts costs_;
     const Time copy_time_;
     const bool pays_receptions_;
+    TieWatch& ties_;
     Continuation& continuation_;
     Handler start_timer_{*this, &ChunkEngine::start_paid};
     Handler batch_timer_{*this, &ChunkEngine::batch_copied};

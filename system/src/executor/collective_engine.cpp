@@ -22,45 +22,56 @@ namespace detail {
 
 CollectiveEngine::CollectiveEngine(const Program& program, const SystemOptions& options,
                                    network::NetworkBackend& backend,
-                                   const std::vector<network::HostId>& placement, ChunkEngine& chunks,
+                                   const std::vector<network::HostId>& placement,
+                                   const network::Folding& folding, ChunkEngine& chunks, TieWatch& ties,
                                    IndexedVector<OperationId, OperationRecord>& records)
     : program_(program),
       options_(options),
       backend_(backend),
+      folding_(folding),
       chunks_(chunks),
+      ties_(ties),
       records_(records),
       schedules_(options) {
     for (const Partition& partition : program.partitions) {
         first_channel_.push_back(static_cast<ChannelIndex>(channels_.size()));
         IndexedVector<RankId, Place> places(program.ranks);
+        std::uint32_t kept_groups = 0;
         for (std::uint32_t group = 0; group < partition.groups.size(); ++group) {
             channels_.push_back(make_channel(partition.groups[group], placement));
+            kept_groups += channels_.back().kept > 0 ? 1 : 0;
             for (Position position = 0; position < partition.groups[group].size(); ++position) {
                 places[partition.groups[group][position]] = {group, position};
             }
         }
         places_.push_back(std::move(places));
+        kept_groups_.push_back(kept_groups);
     }
     starts_early_ = may_start_early();
+    group_issues_.resize(folding_.kept);
     groups_.resize(program.operations.size());
     accounts_.resize(program.operations.size());
 }
 
 Channel CollectiveEngine::make_channel(const std::vector<RankId>& group,
                                        const std::vector<network::HostId>& placement) const {
-    const std::size_t ranks = group.size();
+    const auto kept = static_cast<std::size_t>(
+        std::ranges::count_if(group, [&](RankId rank) { return rank.index() < folding_.kept; }));
     Channel channel{.ranks = group,
+                    .kept = static_cast<Position>(kept),
                     .shape = group_shape(group, options_),
                     .hosts = {},
+                    .watches = std::vector<Channel::WindowWatch>(kept),
+                    .first_issue = {},
                     .waiting = {},
-                    .order = AgreedOrder<RunIndex>(ranks),
-                    .in_window = std::vector<std::uint32_t>(ranks, 0),
+                    .order = AgreedOrder<RunIndex>(kept),
+                    .in_window = std::vector<std::uint32_t>(kept, 0),
                     .queues = {}};
     for (const RankId rank : group) {
         channel.hosts.push_back(placement[rank.index()]);
     }
     if (options_.active_chunks_per_dimension) {
-        channel.queues.assign(channel.shape.size(), StageQueue(ranks, options_));
+        channel.queues.assign(channel.shape.size(), StageQueue(kept, options_));
     }
     return channel;
 }
@@ -115,7 +126,7 @@ void CollectiveEngine::issue(OperationId operation, RankId rank) {
     ASTROLABE_ASSERT(instance.issued_at[place.position] == kNever, "a rank issues a collective once");
     instance.issued_at[place.position] = backend_.now();
     ++instance.issued;
-    const Position ranks = static_cast<Position>(instance.issued_at.size());
+    const auto ranks = static_cast<Position>(instance.issued_at.size());
     if (instance.plan != nullptr && starts_early_) {
         if (instance.issued == 1) {
             enqueue(index);
@@ -126,6 +137,7 @@ void CollectiveEngine::issue(OperationId operation, RankId rank) {
     if (instance.issued < ranks) {
         return;
     }
+    watch_group(channels_[instance.channel]);
     if (instance.plan != nullptr) {
         std::fill(instance.issued_at.begin(), instance.issued_at.end(), backend_.now());
         enqueue(index);
@@ -162,8 +174,8 @@ InstanceIndex CollectiveEngine::open_instance(OperationId operation, ChannelInde
     Instance& instance = *instances_[index];
     Channel& channel = channels_[channel_index];
     const CollectiveOperation& work = collective(operation);
-    const std::size_t ranks = channel.ranks.size();
 
+    ties_.happens(channel.first_issue);
     instance.operation = operation;
     instance.channel = channel_index;
     instance.size = work.size;
@@ -171,8 +183,8 @@ InstanceIndex CollectiveEngine::open_instance(OperationId operation, ChannelInde
     instance.sequence = next_sequence_++;
     instance.issued = 0;
     instance.finished = 0;
-    instance.issued_at.assign(ranks, kNever);
-    if (work.moves_nothing(ranks)) {
+    instance.issued_at.assign(channel.kept, kNever);
+    if (work.moves_nothing(channel.ranks.size())) {
         instance.plan = nullptr;
         instance.chunks = 0;
         return index;
@@ -181,9 +193,9 @@ InstanceIndex CollectiveEngine::open_instance(OperationId operation, ChannelInde
     instance.pairs = work.is_uneven() ? &(*work.pair_sizes)[group] : nullptr;
     instance.chunks = chunks_of(work);
     instance.plan = &schedules_.of(work.kind, channel.shape, instance.chunks);
-    instance.chunks_left.assign(ranks, instance.chunks);
+    instance.chunks_left.assign(channel.kept, instance.chunks);
     if (is_independent()) {
-        instance.taken.assign(ranks, 0);
+        instance.taken.assign(channel.kept, 0);
         instance.runs.assign(instance.chunks, kNone);
         instance.takings = 0;
     }
@@ -273,7 +285,10 @@ bool CollectiveEngine::extend(Channel& channel, Position position) {
         return false;
     }
     Instance& instance = *instances_[*chosen];
-    channel.order.extend(open_run(*chosen, instance.next_chunk));
+    const RunIndex run = open_run(*chosen, instance.next_chunk);
+    runs_[run].ordered_at = backend_.now();
+    runs_[run].ordered_by = position;
+    channel.order.extend(run);
     if (++instance.next_chunk == instance.chunks) {
         channel.waiting.erase(chosen);
     }
@@ -290,7 +305,7 @@ RunIndex CollectiveEngine::take_next(Channel& channel, Position position) {
     if (instance.runs[number] == kNone) {
         instance.runs[number] = open_run(*chosen, number);
     }
-    if (++instance.takings == std::uint64_t{instance.chunks} * channel.ranks.size()) {
+    if (++instance.takings == std::uint64_t{instance.chunks} * channel.kept) {
         channel.waiting.erase(chosen);
     }
     return instance.runs[number];
@@ -308,11 +323,53 @@ RunIndex CollectiveEngine::next_to_enter(Channel& channel, Position position) {
         entry = channel.order.next(position);
     }
     const RunIndex next = *entry;
+    if (ties_.is_on()) {
+        watch_order(channel, runs_[next], position);
+    }
     if (instances_[runs_[next].instance]->issued_at[position] == kNever) {
         return kNone;
     }
     channel.order.pass(position);
     return next;
+}
+
+void CollectiveEngine::watch_group(const Channel& channel) {
+    // A group of one has no others to wait for.
+    for (Position position = 0; channel.ranks.size() > 1 && position < channel.kept; ++position) {
+        ties_.happens_alone(group_issues_[channel.ranks[position].index()]);
+    }
+}
+
+void CollectiveEngine::watch_window(Channel& channel, Position position, bool has_entered) {
+    Channel::WindowWatch& watch = channel.watches[position];
+    const Time now = backend_.now();
+    if (ties_.repeats(watch.changed)) {
+        watch.changed_twice = now;
+    }
+    if (has_entered) {
+        watch.entered = now;
+    }
+    if (watch.changed_twice == now && watch.entered == now) {
+        ties_.report();
+    }
+}
+
+/// Had this rank come to the end of the order before the one that extended it at this instant, it would have
+/// chosen the same if it had issued the same before now, and the same now.
+void CollectiveEngine::watch_order(const Channel& channel, const ChunkRun& next, Position position) {
+    const Time now = backend_.now();
+    if (next.ordered_at != now || next.ordered_by == position) {
+        return;
+    }
+    const auto differs = [&](InstanceIndex index) {
+        const std::vector<Time>& issued_at = instances_[index]->issued_at;
+        const Time one = issued_at[next.ordered_by];
+        const Time other = issued_at[position];
+        return (one < now) != (other < now) || (one == kNever) != (other == kNever);
+    };
+    if (differs(next.instance) || std::ranges::any_of(channel.waiting, differs)) {
+        ties_.report();
+    }
 }
 
 void CollectiveEngine::start_chunks() {
@@ -328,13 +385,18 @@ void CollectiveEngine::start_chunks() {
 
 void CollectiveEngine::start_chunks(ChannelIndex index, Position position) {
     Channel& channel = channels_[index];
+    bool has_entered = false;
     while (channel.in_window[position] < options_.active_chunks) {
         const RunIndex next = next_to_enter(channel, position);
         if (next == kNone) {
             break;
         }
+        has_entered = true;
         ++channel.in_window[position];
         reach_stage({.run = next, .stage = 0, .position = position});
+    }
+    if (ties_.is_on()) {
+        watch_window(channel, position, has_entered);
     }
     for (StageQueue& queue : channel.queues) {
         while (const auto next = queue.start_next(position)) {
@@ -372,7 +434,7 @@ void CollectiveEngine::start_stage(RunIndex index, std::uint32_t stage, Position
         stage_run.chunk = chunks_.open({.schedule = run.schedule->compiled[stage].get(),
                                         .hosts = channel.hosts.data(),
                                         .record = &stage_run.account->record,
-                                        .ranks = static_cast<Position>(channel.ranks.size()),
+                                        .kept = channel.kept,
                                         .sizes = block_sizes(run, stage),
                                         .run = index,
                                         .stage = stage,
@@ -447,7 +509,7 @@ void CollectiveEngine::chunk_finished(const FinishedChunk& finished) {
         dirty_.push_back({instance.channel, position});
     }
     const bool is_last = stage + 1 == run.stages.size();
-    const bool is_closed = ++chunk.finished == chunk.ranks;
+    const bool is_closed = ++chunk.finished == chunk.kept;
     if (is_closed) {
         chunks_.close(finished.chunk);
     }
@@ -468,12 +530,12 @@ void CollectiveEngine::complete(InstanceIndex index, Position position) {
     Instance& instance = *instances_[index];
     const Channel& channel = channels_[instance.channel];
     completed_.push_back({instance.operation, channel.ranks[position]});
-    if (++instance.finished == channel.ranks.size()) {
+    if (++instance.finished == channel.kept) {
         const PartitionId partition = collective(instance.operation).partition;
         Groups& groups = groups_[instance.operation];
         groups.instances[instance.channel - first_channel_[partition]] = kNone;
         free_instances_.push_back(index);
-        if (++groups.done == groups.instances.size()) {
+        if (++groups.done == kept_groups_[partition]) {
             groups.instances = {};
         }
     }
@@ -522,7 +584,7 @@ Bytes CollectiveEngine::expected_bytes(const ScheduleCache::Plan& plan, const Pa
 std::vector<StageRecord> CollectiveEngine::stages(OperationId operation) const {
     std::vector<StageRecord> records;
     for (const auto& account : accounts_[operation]) {
-        records.push_back(account->at(backend_.now()));
+        records.push_back(account->at(backend_.now(), folding_.multiplicity()));
     }
     return records;
 }

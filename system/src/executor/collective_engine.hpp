@@ -44,6 +44,8 @@
 /// the end of a chunk and the end of a compute operation of one instant in either order and the choice is the
 /// same. All issues of one notification are made before any choice.
 ///
+/// Folded runs (folding.hpp) keep the state of the first positions of some groups, which stand for all.
+///
 /// Complexity: a choice of the next chunk costs O(waiting collectives that the rank has not issued) and O(1)
 /// where ranks keep step; of the next stage see stage_queue.hpp. Memory follows the chunks under way and the
 /// skew between ranks.
@@ -83,10 +85,10 @@ struct Instance {
     std::uint64_t sequence = 0;  // of the first issue
     Position issued = 0;
     Position finished = 0;
-    std::vector<Time> issued_at;             // by position; kNever before
-    std::vector<std::uint32_t> chunks_left;  // by position
+    std::vector<Time> issued_at;             // by kept position; kNever before
+    std::vector<std::uint32_t> chunks_left;  // likewise
     // Independent orders only:
-    std::vector<std::uint32_t> taken;  // by position: chunks that are or were in its window
+    std::vector<std::uint32_t> taken;  // by kept position: chunks that are or were in its window
     std::vector<RunIndex> runs;        // by chunk; kNone before any rank takes it
     std::uint64_t takings = 0;         // Σ taken
 };
@@ -100,19 +102,29 @@ struct ChunkRun {
     };
     InstanceIndex instance = 0;
     std::uint32_t number = 0;  // of the chunk in its collective
+    Time ordered_at = kNever;  // when and by which rank it came into the agreed order
+    Position ordered_by = 0;
     const StagedSchedule* schedule = nullptr;
     std::vector<StageRun> stages;
 };
 
 struct Channel {
     std::span<const RankId> ranks;
+    Position kept = 0;  // its first positions, which stand for all; 0: another group stands for this one
     Shape shape;
-    std::vector<network::HostId> hosts;
-    std::int64_t highest = 0;  // priorities given so far, but for kHighest
+    std::vector<network::HostId> hosts;  // by position
+    std::int64_t highest = 0;            // priorities given so far, but for kHighest
     std::int64_t lowest = 0;
+    struct WindowWatch {
+        TieWatch::Event changed;
+        Time changed_twice = kNever;  // by two notifications of one instant
+        Time entered = kNever;
+    };
+    std::vector<WindowWatch> watches;      // by kept position
+    TieWatch::Event first_issue;           // the last of a collective in the group
     std::vector<InstanceIndex> waiting;    // best first
     AgreedOrder<RunIndex> order;           // of entry into the windows
-    std::vector<std::uint32_t> in_window;  // by position
+    std::vector<std::uint32_t> in_window;  // by kept position
     std::vector<StageQueue> queues;        // by dimension; none without a limit per dimension
 };
 
@@ -125,7 +137,8 @@ struct CompletedCollective {
 class CollectiveEngine {
 public:
     CollectiveEngine(const Program& program, const SystemOptions& options, network::NetworkBackend& backend,
-                     const std::vector<network::HostId>& placement, ChunkEngine& chunks,
+                     const std::vector<network::HostId>& placement, const network::Folding& folding,
+                     ChunkEngine& chunks, TieWatch& ties,
                      IndexedVector<OperationId, OperationRecord>& records);
 
     void issue(OperationId operation, RankId rank);
@@ -142,6 +155,7 @@ public:
     [[nodiscard]] Bytes expected_bytes(OperationId operation);
 
     // For reports.
+    /// Over all ranks, images included.
     [[nodiscard]] std::vector<StageRecord> stages(OperationId operation) const;
     [[nodiscard]] const Instance* find(OperationId operation, RankId rank) const;
     [[nodiscard]] const Instance& instance(InstanceIndex index) const { return *instances_[index]; }
@@ -188,6 +202,9 @@ private:
     void start_chunks(ChannelIndex index, Position position);
     [[nodiscard]] RunIndex next_to_enter(Channel& channel, Position position);
     [[nodiscard]] RunIndex take_next(Channel& channel, Position position);
+    void watch_group(const Channel& channel);
+    void watch_window(Channel& channel, Position position, bool has_entered);
+    void watch_order(const Channel& channel, const ChunkRun& next, Position position);
     [[nodiscard]] bool extend(Channel& channel, Position position);
     [[nodiscard]] std::vector<InstanceIndex>::iterator best_waiting(Channel& channel, Position position);
     void reach_stage(const Arrival& arrival);
@@ -199,18 +216,22 @@ private:
     const Program& program_;
     const SystemOptions& options_;
     network::NetworkBackend& backend_;
+    const network::Folding& folding_;
     ChunkEngine& chunks_;
+    TieWatch& ties_;
     IndexedVector<OperationId, OperationRecord>& records_;
     ScheduleCache schedules_;
 
     std::vector<Channel> channels_;                           // by partition, then group
     IndexedVector<PartitionId, ChannelIndex> first_channel_;  // of a partition
+    IndexedVector<PartitionId, std::uint32_t> kept_groups_;   // how many groups have kept positions
     struct Place {
         std::uint32_t group = 0;
         Position position = 0;
     };
     IndexedVector<PartitionId, IndexedVector<RankId, Place>> places_;
-    bool starts_early_ = true;  // before the whole group has issued a collective
+    std::vector<TieWatch::Event> group_issues_;  // by kept rank: the last that its whole group had issued
+    bool starts_early_ = true;                   // before the whole group has issued a collective
 
     std::vector<std::unique_ptr<Instance>> instances_;
     std::vector<InstanceIndex> free_instances_;

@@ -37,9 +37,8 @@ CompiledSchedule::CompiledSchedule(const CollectiveSchedule& schedule, std::size
     std::uint32_t actions = 0;
     for (Position rank = 0; rank < program_count; ++rank) {
         const StageSpan span = span_of(schedule.program(rank), stage);
-        programs_.push_back({.first_action = actions,
-                             .action_count = span.end - span.begin,
-                             .program_offset = span.begin});
+        programs_.push_back(
+            {.first_action = actions, .action_count = span.end - span.begin, .program_offset = span.begin});
         actions += programs_.back().action_count;
     }
     ASTROLABE_ASSERT(actions <= std::uint32_t{1} << kActionBits,
@@ -61,11 +60,6 @@ CompiledSchedule::CompiledSchedule(const CollectiveSchedule& schedule, std::size
             block_sends += action.is_send ? action.block_count : 0;
         }
         std::fill(sends_below_.begin() + 1, sends_below_.end(), block_sends);
-        const std::vector<std::uint32_t> one_rank = initial_state_;
-        initial_state_.reserve(one_rank.size() * ranks_);
-        for (Position rank = 1; rank < ranks_; ++rank) {
-            initial_state_.insert(initial_state_.end(), one_rank.begin(), one_rank.end());
-        }
     }
     for (std::size_t column = 1; column < sends_below_.size(); ++column) {
         sends_below_[column] += sends_below_[column - 1];
@@ -162,6 +156,20 @@ void CompiledSchedule::compile(const RankProgram& program, Position rank) {
     initial_state_.push_back(0);
     initial_state_.insert(initial_state_.end(), counters.begin(), counters.end());
     initial_state_.resize(range.state_offset + range.state_words, 0);
+}
+
+void CompiledSchedule::write_initial_state(Position ranks, std::vector<std::uint32_t>& state) const {
+    state.clear();
+    if (!is_symmetric()) {
+        const auto begin = initial_state_.begin();
+        const auto end = ranks < ranks_ ? begin + programs_[ranks].state_offset : initial_state_.end();
+        state.assign(begin, end);
+        return;
+    }
+    state.reserve(initial_state_.size() * ranks);
+    for (Position rank = 0; rank < ranks; ++rank) {
+        state.insert(state.end(), initial_state_.begin(), initial_state_.end());
+    }
 }
 
 BlockSizes CompiledSchedule::block_sizes(Bytes chunk) const {

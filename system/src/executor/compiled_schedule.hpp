@@ -10,12 +10,13 @@
 ///     [0] actions left (receives not complete + sends not handed over), bit 31: the rank has started the
 ///     chunk [1] messages that arrived before the rank started [2 …] counters of the gates, then one bit per
 ///     action: its message has arrived
-/// `initial_state` is that of all ranks one after another; a chunk starts as a copy of it.
+/// That of all ranks lies one after another.
 ///
 /// Blocks keep the numbers that they have in the whole collective, so the bytes of its stages are exact.
 ///
 /// Complexity: building O(actions + dependencies); memory the same, shared by all chunks, and the state:
-/// ranks · (gates + actions of a rank / 32) words, once here and once for every chunk under way.
+/// ranks · (gates + actions of a rank / 32) words for every chunk under way; once here, for one rank under a
+/// symmetry.
 #pragma once
 
 #include <cstdint>
@@ -95,7 +96,12 @@ public:
         return is_symmetric() ? std::size_t{rank} * programs_.front().state_words
                               : programs_[rank].state_offset;
     }
-    [[nodiscard]] const std::vector<std::uint32_t>& initial_state() const { return initial_state_; }
+    /// Of ranks 0 … ranks-1.
+    void write_initial_state(Position ranks, std::vector<std::uint32_t>& state) const;
+    /// The action of `kept` that stands where `action` does in the program of `rank`.
+    [[nodiscard]] std::uint32_t same_action(Position rank, std::uint32_t action, Position kept) const {
+        return action - program(rank).first_action + program(kept).first_action;
+    }
 
     [[nodiscard]] Position resolve(Position rank, Position relative) const {
         switch (symmetry_) {

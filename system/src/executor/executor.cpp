@@ -62,20 +62,29 @@ const Program& checked(const Program& program, const SystemOptions& options,
     return program;
 }
 
+const network::Folding& checked(const network::Folding& folding, const Program& program) {
+    ASTROLABE_ASSERT(folding.ranks == program.ranks && folding.kept > 0 && folding.ranks % folding.kept == 0,
+                     "kept ranks stand for all");
+    return folding;
+}
+
 }  // namespace
 
 Executor::Implementation::Implementation(Executor& owner, const Program& program, SystemOptions options,
                                          network::NetworkBackend& backend,
-                                         std::vector<network::HostId> placement)
+                                         const std::vector<network::HostId>& placement,
+                                         const network::Folding& folding)
     : owner_(owner),
       program_(checked(program, options, placement)),
       options_(std::move(options)),
       backend_(backend),
+      folding_(checked(folding, program)),
       records_(program.operations.size(),
                OperationRecord{.first_issue = Time::max(), .first_start = Time::max()}),
-      chunks_(backend, options_.end_point, *this),
-      collectives_(program, options_, backend, placement, chunks_, records_),
-      ranks_(program, backend, records_, *this),
+      ties_(backend, folding_.kept < folding_.ranks),
+      chunks_(backend, options_.end_point, ties_, *this),
+      collectives_(program, options_, backend, placement, folding_, chunks_, ties_, records_),
+      ranks_(program, backend, folding_, records_, *this),
       completion_timer_(*this),
       completions_(backend) {}
 
@@ -117,6 +126,9 @@ void Executor::Implementation::settle() {
         }
     }
     chunks_.flush();
+    if (ties_.found() && !was_stopped_) {
+        stop();
+    }
 }
 
 void Executor::Implementation::end_operations() {
@@ -164,9 +176,11 @@ void Executor::Implementation::CompletionTimer::notify(std::uint64_t token) {
 }
 
 Executor::Executor(const Program& program, SystemOptions options, network::NetworkBackend& backend,
-                   std::vector<network::HostId> placement)
-    : implementation_(std::make_unique<Implementation>(*this, program, std::move(options), backend,
-                                                       std::move(placement))) {}
+                   const std::vector<network::HostId>& placement,
+                   const std::optional<network::Folding>& folding)
+    : implementation_(std::make_unique<Implementation>(
+          *this, program, std::move(options), backend, placement,
+          folding.value_or(network::Folding{.ranks = program.ranks, .kept = program.ranks}))) {}
 
 Executor::~Executor() = default;
 

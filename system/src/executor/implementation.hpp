@@ -18,7 +18,8 @@ namespace astrolabe::system {
 class Executor::Implementation final : public detail::Continuation {
 public:
     Implementation(Executor& owner, const Program& program, SystemOptions options,
-                   network::NetworkBackend& backend, std::vector<network::HostId> placement);
+                   network::NetworkBackend& backend, const std::vector<network::HostId>& placement,
+                   const network::Folding& folding);
 
     [[nodiscard]] ExecutionReport run();
     void stop();
@@ -68,7 +69,7 @@ private:
     /// who has not started the chunk.
     struct RankWait {
         detail::ChunkIndex chunk;
-        RankId sender;
+        RankId sender;  // as the kept rank
         bool has_started;
     };
     [[nodiscard]] std::optional<RankWait> wait_of(RankId rank) const;
@@ -82,7 +83,9 @@ private:
     const Program& program_;
     SystemOptions options_;
     network::NetworkBackend& backend_;
+    const network::Folding folding_;
     IndexedVector<OperationId, OperationRecord> records_;
+    detail::TieWatch ties_;
     detail::ChunkEngine chunks_;
     detail::CollectiveEngine collectives_;
     detail::RankEngine ranks_;

@@ -5,6 +5,8 @@
 /// listed, that has not finished; the time until that one finishes is charged to it, then the next unfinished
 /// one is looked at. That is the rule of program.hpp without keeping finish times.
 ///
+/// A folded run (folding.hpp) follows the kept ranks only; the others' records are copies of theirs.
+///
 /// Memory: one bit per (operation, rank), one time per (operation name, rank) and per (iteration, rank).
 #pragma once
 
@@ -27,7 +29,7 @@ struct OperationOnRank {
 
 class RankEngine final : public network::NotificationHandler {
 public:
-    RankEngine(const Program& program, network::NetworkBackend& backend,
+    RankEngine(const Program& program, network::NetworkBackend& backend, const network::Folding& folding,
                IndexedVector<OperationId, OperationRecord>& records, Continuation& continuation);
 
     /// Collectives without dependencies become ready, first compute operations start.
@@ -45,7 +47,8 @@ public:
 
     void notify(std::uint64_t rank) override;  ///< the rank's compute operation has taken its time
 
-    [[nodiscard]] std::uint64_t finished_count() const { return finished_count_; }
+    /// Operations times ranks, images included.
+    [[nodiscard]] std::uint64_t finished_count() const { return finished_count_ * folding_.multiplicity(); }
     [[nodiscard]] const Timers& timers() const { return timers_; }
 
     /// Accounts of all ranks; drains last until `total`. With `check`, asserts the accounting identity.
@@ -84,6 +87,7 @@ private:
 
     const Program& program_;
     network::NetworkBackend& backend_;
+    const network::Folding& folding_;
     IndexedVector<OperationId, OperationRecord>& records_;
     Continuation& continuation_;
     std::vector<OperationId> compute_;                                 // in program order
@@ -91,7 +95,7 @@ private:
     IndexedVector<OperationId, std::vector<OperationId>> dependents_;  // collectives, in program order
     std::vector<std::string> names_;                                   // of operations, each once
     IndexedVector<OperationId, std::uint32_t> name_of_;
-    IndexedVector<RankId, Rank> ranks_;
+    IndexedVector<RankId, Rank> ranks_;                 // kept ones
     IndexedVector<RankId, std::vector<Time>> exposed_;  // by name
     IndexedVector<RankId, std::vector<Time>> iteration_ends_;
     std::vector<std::uint64_t> finished_;  // bits

@@ -36,13 +36,14 @@ ExecutionReport Executor::Implementation::report() {
     }
     ExecutionReport report;
     report.finished = finished_operations() == total_operations();
+    report.has_tie = ties_.found();
     if (report.finished) {
         check_totals();
     } else {
         report.stall = describe_stall();
     }
     report.total = report.finished ? Time(0) : backend_.now();
-    report.request_bytes = chunks_.request_bytes();
+    report.request_bytes = chunks_.request_bytes() * folding_.multiplicity();
     report.operations = records_;
     for (OperationRecord& record : report.operations) {
         if (record.first_issue == Time::max()) {
@@ -96,7 +97,7 @@ std::string Executor::Implementation::describe_stall() const {
     append(text, "{} at {}: {} of {} operations finished, counted on every rank\n", what,
            astrolabe::to_string(backend_.now()), finished_operations(), total_operations());
     std::size_t unfinished = 0;
-    for (std::size_t index = 0; index < program_.ranks; ++index) {
+    for (std::size_t index = 0; index < folding_.kept; ++index) {
         const RankId rank(index);
         if (ranks_.finished_on(rank) == program_.operations.size()) {
             continue;
@@ -107,6 +108,9 @@ std::string Executor::Implementation::describe_stall() const {
     }
     if (unfinished > kDescribedRanks) {
         append(text, "and {} more ranks\n", unfinished - kDescribedRanks);
+    }
+    if (folding_.kept < folding_.ranks) {
+        append(text, "ranks 0 to {} stand for all {}\n", folding_.kept - 1, folding_.ranks);
     }
     if (options_.start_order == StartOrder::kIndependent) {
         describe_circle(text);
@@ -256,14 +260,14 @@ std::optional<Executor::Implementation::RankWait> Executor::Implementation::wait
 
 void Executor::Implementation::describe_circle(std::string& text) const {
     // Every rank waits for at most one other here, so following the waits from any rank ends or goes round.
-    std::vector<std::optional<RankWait>> waits(program_.ranks);
-    for (std::size_t rank = 0; rank < program_.ranks; ++rank) {
+    std::vector<std::optional<RankWait>> waits(folding_.kept);
+    for (std::size_t rank = 0; rank < folding_.kept; ++rank) {
         waits[rank] = wait_of(RankId(rank));
     }
-    std::vector<std::size_t> visited_from(program_.ranks, program_.ranks);
-    for (std::size_t start = 0; start < program_.ranks; ++start) {
+    std::vector<std::size_t> visited_from(folding_.kept, folding_.kept);
+    for (std::size_t start = 0; start < folding_.kept; ++start) {
         std::size_t rank = start;
-        while (waits[rank] && visited_from[rank] == program_.ranks) {
+        while (waits[rank] && visited_from[rank] == folding_.kept) {
             visited_from[rank] = start;
             rank = waits[rank]->sender.index();
         }

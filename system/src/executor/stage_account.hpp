@@ -20,9 +20,9 @@ public:
         balance_ += now.count();
         --open_;
     }
-    /// Intervals that have not ended count up to `now`. At most Time::max().
-    [[nodiscard]] Time total(Time now) const {
-        const Wide sum = balance_ + static_cast<Wide>(open_) * now.count();
+    /// `times` the sum; intervals that have not ended count up to `now`. At most Time::max().
+    [[nodiscard]] Time total(Time now, std::size_t times) const {
+        const Wide sum = (balance_ + static_cast<Wide>(open_) * now.count()) * static_cast<Wide>(times);
         return Time(static_cast<std::int64_t>(std::min<Wide>(sum, Time::max().count())));
     }
 
@@ -36,11 +36,14 @@ struct StageAccount {
     explicit StageAccount(Stage stage)
         : record{.stage = stage, .first_start = Time::max()} {}
 
-    [[nodiscard]] StageRecord at(Time now) const {
+    /// Of `images` times the ranks that the books know.
+    [[nodiscard]] StageRecord at(Time now, std::size_t images) const {
         StageRecord result = record;
+        result.bytes_sent = record.bytes_sent * images;
+        result.messages = record.messages * images;
         result.first_start = result.first_start == Time::max() ? Time(0) : result.first_start;
-        result.under_way = under_way.total(now);
-        result.waiting = waiting.total(now);
+        result.under_way = under_way.total(now, images);
+        result.waiting = waiting.total(now, images);
         return result;
     }
 

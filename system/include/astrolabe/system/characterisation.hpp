@@ -8,8 +8,8 @@
 /// Messages of an uneven all_to_all that would be empty are not sent and not counted.
 ///
 /// Complexity: operations that move the same are counted once. Per kind of operation, group, variant and
-/// chunk size: O(messages), and O(blocks of all messages) where message sizes differ between ranks. An uneven
-/// all_to_all takes that for every chunk. The matrix has ranks² entries of 8 bytes while it is counted.
+/// chunk size: O(ranks + messages of one), where all send the same; else O(blocks of all messages). An uneven
+/// all_to_all takes that for every chunk. The matrix takes O(messages) and has ranks² entries of 8 bytes.
 #pragma once
 
 #include <array>

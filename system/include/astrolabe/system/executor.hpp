@@ -39,6 +39,9 @@
 /// Costs. What messages cost where they leave and where they arrive follows from `EndPoint`
 /// (docs/models/end-points.md): copies, additions, requests of rendezvous. By default all of it is free.
 ///
+/// Folding. Ranks that are images of each other (folding.hpp) are simulated once; times and counts are those
+/// of all ranks.
+///
 /// Memory follows the chunks under way, not the messages of the whole run.
 #pragma once
 
@@ -53,6 +56,7 @@
 #include <astrolabe/core/parameter_problem.hpp>
 #include <astrolabe/core/signal.hpp>
 #include <astrolabe/network/backend.hpp>
+#include <astrolabe/network/folding.hpp>
 #include <astrolabe/system/algorithm.hpp>
 #include <astrolabe/system/program.hpp>
 
@@ -160,6 +164,9 @@ struct RankRecord {
 
 struct ExecutionReport {
     bool finished = false;
+    /// A folded run stops where two things of one instant could as well come in the other order, and the
+    /// order matters: images may then differ, and only the whole run tells how.
+    bool has_tie = false;
     std::string stall;    ///< when not finished: who waits for what, one line each
     Time total;           ///< when the last rank had nothing left to do
     Bytes request_bytes;  ///< of rendezvous requests, which the network carries beside the payload
@@ -170,8 +177,11 @@ struct ExecutionReport {
 class Executor {
 public:
     /// `placement[r]` is the host of rank r; hosts differ. Program and backend must outlive the executor.
+    /// With `folding`, found by fold_ranks (folding.hpp) for the same program, options and placement, the
+    /// backend is one for its classes; the report is that of the whole run.
     Executor(const Program& program, SystemOptions options, network::NetworkBackend& backend,
-             std::vector<network::HostId> placement);
+             const std::vector<network::HostId>& placement,
+             const std::optional<network::Folding>& folding = std::nullopt);
     ~Executor();
     Executor(const Executor&) = delete;
     Executor& operator=(const Executor&) = delete;
@@ -184,7 +194,8 @@ public:
     /// Interrupts: `run` returns before simulated time moves on. Callable from an observer or a notification.
     void stop();
 
-    /// (operation, rank, time); a collective finishes on each of its ranks, at times of their own.
+    /// (operation, rank, time); a collective finishes on each of its ranks, at times of their own. Of a
+    /// folded run kept ranks only: rank i of every image.
     Signal<OperationId, RankId, Time> operation_issued;
     Signal<OperationId, RankId, Time> operation_finished;
     /// Every few thousand messages delivered: the moment to look at the clock in a long run.

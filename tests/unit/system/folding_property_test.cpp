@@ -1,0 +1,331 @@
+// Random programs on random networks, folded and whole: the same to the picosecond and the byte.
+
+#include "program_builder.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <astrolabe/network/fluid/fluid_backend.hpp>
+#include <astrolabe/network/topologies/fat_tree.hpp>
+#include <astrolabe/network/topologies/flat.hpp>
+#include <astrolabe/network/topologies/leaf_spine.hpp>
+#include <astrolabe/network/topologies/torus.hpp>
+#include <astrolabe/system/collectives.hpp>
+#include <astrolabe/system/executor.hpp>
+#include <astrolabe/system/folding.hpp>
+
+namespace astrolabe::testing {
+namespace {
+
+using network::LoadBalancing;
+using system::CollectiveKind;
+using system::ExecutionReport;
+using system::FoldedRanks;
+using system::OperationId;
+using system::PartitionId;
+using system::PerRank;
+using system::Position;
+using system::Priority;
+using system::RankId;
+
+/// Draws one case; the same seed draws the same.
+class Draw {
+public:
+    explicit Draw(std::uint64_t seed)
+        : random_(seed) {}
+
+    template <class T>
+    T from(T least, T most) {
+        return std::uniform_int_distribution<T>(least, most)(random_);
+    }
+    bool one_in(int count) { return from(1, count) == 1; }
+    template <class T>
+    const T& of(const std::vector<T>& values) {
+        return values[from<std::size_t>(0, values.size() - 1)];
+    }
+
+private:
+    std::mt19937_64 random_;
+};
+
+struct Case {
+    system::Program program;
+    system::SystemOptions options;
+    std::shared_ptr<const network::Fabric> fabric;
+};
+
+std::size_t divisor(Draw& draw, std::size_t number) {
+    std::vector<std::size_t> divisors;
+    for (std::size_t candidate = 1; candidate <= number; ++candidate) {
+        if (number % candidate == 0) {
+            divisors.push_back(candidate);
+        }
+    }
+    return draw.of(divisors);
+}
+
+/// Hosts for 16 ranks, of which fewer may be used.
+std::shared_ptr<const network::Fabric> random_fabric(Draw& draw) {
+    const network::HostLinkParameters link{.rate = 100_Gbps, .latency = Time(draw.from(0, 2'000'000))};
+    switch (draw.from(0, 3)) {
+        case 0:
+            return network::build_flat({.hosts = 16, .link = link, .switch_buffer = {}});
+        case 1: {
+            network::LeafSpineParameters parameters;
+            parameters.hosts = 16;
+            parameters.hosts_per_leaf = draw.of<std::int64_t>({2, 4, 8});
+            parameters.spines = draw.from(1, 4);
+            parameters.oversubscription = draw.of<double>({1.0, 2.0, 4.0});
+            parameters.link = link;
+            parameters.load_balancing = LoadBalancing::kSpray;
+            return network::build_leaf_spine(parameters);
+        }
+        case 2: {
+            network::FatTreeParameters parameters;
+            parameters.k = 4;
+            parameters.edge_oversubscription = draw.of<double>({1.0, 4.0});
+            parameters.link = link;
+            parameters.load_balancing = LoadBalancing::kSpray;
+            return network::build_fat_tree(parameters);
+        }
+        default: {
+            network::TorusParameters parameters;
+            parameters.sizes = draw.of<std::vector<std::int64_t>>({{4, 4}, {16}, {2, 8}, {8, 2}});
+            parameters.load_balancing =
+                draw.of<LoadBalancing>({LoadBalancing::kFlowHash, LoadBalancing::kSpray});
+            return network::build_torus(parameters);
+        }
+    }
+}
+
+void add_partitions(Draw& draw, system::Program& program) {
+    const std::size_t size = divisor(draw, program.ranks);
+    system::Partition blocks{.name = "blocks", .groups = {}};
+    system::Partition strides{.name = "strides", .groups = {}};
+    blocks.groups.resize(program.ranks / size);
+    strides.groups.resize(size);
+    for (std::size_t rank = 0; rank < program.ranks; ++rank) {
+        blocks.groups[rank / size].emplace_back(rank);
+        strides.groups[rank % size].emplace_back(rank);
+    }
+    program.partitions.push_back(blocks);
+    program.partitions.push_back(strides);
+}
+
+system::EndPoint random_end_point(Draw& draw) {
+    system::EndPoint end_point;
+    end_point.injection_latency = Time(draw.of<std::int64_t>({0, 0, 30'000}));
+    if (draw.one_in(3)) {
+        end_point.reduction_bandwidth = Bandwidth(1'000'000'000'000);
+    }
+    if (draw.one_in(3)) {
+        end_point.rendezvous_threshold = Bytes(draw.of<std::int64_t>({1, 1000, 100'000}));
+    }
+    if (draw.one_in(12)) {
+        end_point.copy_engine = system::CopyEngine::kSerial;
+    } else if (draw.one_in(3)) {
+        end_point.timing = system::EndPointTiming::kAstraSim1;
+    }
+    return end_point;
+}
+
+system::SystemOptions random_options(Draw& draw, std::size_t ranks) {
+    using Algorithm = std::shared_ptr<const system::CollectiveAlgorithm>;
+    const Algorithm grid =
+        system::make_hierarchical({.per_dimension = {system::make_direct(), system::make_ring()}});
+    system::SystemOptions options = options_with(
+        draw.of<Algorithm>({system::make_ring(), system::make_direct(), system::make_windowed_direct(2),
+                            system::make_bidirectional_ring(), grid,
+                            system::make_hierarchical({.order = system::DimensionOrder::kRoundRobin})}),
+        draw.from(1U, 5U), draw.from(1U, 4U));
+    const auto choose = [&](CollectiveKind kind, const std::vector<Algorithm>& algorithms) {
+        options.collectives[static_cast<std::size_t>(kind)].algorithm = draw.of(algorithms);
+    };
+    choose(CollectiveKind::kBroadcast, {system::make_direct(), system::make_binomial_tree()});
+    if (draw.one_in(2)) {
+        choose(CollectiveKind::kAllReduce,
+               {system::make_double_binary_tree(), system::make_halving_doubling(),
+                system::make_recursive_doubling()});
+        choose(CollectiveKind::kAllToAll, {system::make_bruck(), system::make_pairwise()});
+    }
+    const std::size_t first = divisor(draw, ranks);
+    options.dimensions = system::Shape(
+        std::vector<Position>{static_cast<Position>(first), static_cast<Position>(ranks / first)});
+    if (draw.one_in(12)) {
+        options.active_chunks_per_dimension = draw.from(1U, 2U);
+    }
+    options.stage_order =
+        draw.of<system::StageOrder>({system::StageOrder::kPriority, system::StageOrder::kSmallestChunk,
+                                     system::StageOrder::kAlternate, system::StageOrder::kFewestStages});
+    options.scheduling = draw.of<system::Scheduling>({system::Scheduling::kLifo, system::Scheduling::kFifo});
+    options.start_order = draw.one_in(12) ? system::StartOrder::kIndependent : system::StartOrder::kAgreed;
+    options.end_point = random_end_point(draw);
+    return options;
+}
+
+/// Durations that repeat after some divisor of the ranks.
+PerRank<Time> random_durations(Draw& draw, std::size_t ranks) {
+    const std::size_t period = divisor(draw, ranks);
+    std::vector<Time> times;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        times.push_back(rank < period ? Time(draw.from(0, 5'000'000)) : times[rank - period]);
+    }
+    return PerRank<Time>(std::move(times));
+}
+
+/// Pairs whose sizes depend on how far apart they are.
+void make_uneven(Draw& draw, const system::Program& program, system::CollectiveOperation& work) {
+    auto sizes = std::make_shared<std::vector<system::PairSizes>>();
+    for (const auto& group : program.partitions[work.partition].groups) {
+        const std::size_t n = group.size();
+        std::vector<Bytes> by_distance;
+        for (std::size_t distance = 0; distance < program.ranks; ++distance) {
+            by_distance.emplace_back(draw.one_in(20) ? 0 : draw.from(5, 50'000));
+        }
+        if (!sizes->empty()) {
+            sizes->push_back(sizes->front());
+            continue;
+        }
+        std::vector<Bytes> bytes;
+        for (std::size_t pair = 0; pair < n * n; ++pair) {
+            bytes.push_back(by_distance[(pair % n + n - pair / n) % n]);
+        }
+        sizes->push_back(system::PairSizes::of_pairs(n, std::move(bytes)));
+    }
+    work.size = sizes->front().largest_held();
+    work.pair_sizes = sizes;
+}
+
+Case random_case(std::uint64_t seed) {
+    Draw draw(seed);
+    const std::size_t ranks = draw.of<std::size_t>({4, 6, 8, 8, 12, 16, 16});
+    ProgramBuilder builder(ranks, 1);
+    add_partitions(draw, builder.program());
+    const bool has_periods = draw.one_in(2);
+    const int operations = draw.from(1, 12);
+    for (int index = 0; index < operations; ++index) {
+        std::vector<OperationId> after;
+        for (int earlier = 0; earlier < index; ++earlier) {
+            if (draw.one_in(3)) {
+                after.emplace_back(static_cast<std::size_t>(earlier));
+            }
+        }
+        const std::string name = "operation" + std::to_string(index);
+        if (draw.one_in(3)) {
+            builder.compute(
+                name,
+                has_periods ? random_durations(draw, ranks) : PerRank<Time>(Time(draw.from(0, 5'000'000))),
+                after);
+            continue;
+        }
+        system::CollectiveOperation work{
+            .kind = draw.of<CollectiveKind>({CollectiveKind::kAllReduce, CollectiveKind::kAllReduce,
+                                             CollectiveKind::kReduceScatter, CollectiveKind::kAllGather,
+                                             CollectiveKind::kAllToAll, CollectiveKind::kAllToAll}),
+            .partition = PartitionId(draw.from(0U, 2U)),
+            // A multiple of 16 and 12 ranks in up to 5 chunks, or of nothing.
+            .size = Bytes(draw.one_in(8) ? draw.from(0, 100'000) : 48 * 60 * draw.from(0, 200)),
+            .priority = draw.of<Priority>({Priority::kDefault, Priority::kFifo, Priority::kLifo,
+                                           Priority::kExplicit, Priority::kHighest}),
+            .explicit_priority = draw.from(-3, 3),
+            .completion_delay = Time(draw.of<std::int64_t>({0, 0, 700'000}))};
+        if (draw.one_in(10)) {
+            work.kind = CollectiveKind::kBroadcast;
+            work.partition = PartitionId(draw.from(1U, 2U));
+        } else if (work.kind == CollectiveKind::kAllToAll && draw.one_in(3)) {
+            make_uneven(draw, builder.program(), work);
+        }
+        builder.collective(name, work, after);
+    }
+    return {builder.program(), random_options(draw, ranks), random_fabric(draw)};
+}
+
+struct Outcome {
+    ExecutionReport report;
+    network::NetworkStatistics network;
+};
+
+Outcome execute(const Case& test, network::FluidBackend backend,
+                const std::optional<network::Folding>& folding = std::nullopt) {
+    system::Executor executor(test.program, test.options, backend, host_of_each_rank(test.program.ranks),
+                              folding);
+    ExecutionReport report = executor.run();
+    return {std::move(report), backend.statistics()};
+}
+
+void expect_same_stages(const system::OperationRecord& folded, const system::OperationRecord& whole) {
+    RC_ASSERT(folded.stages.size() == whole.stages.size());
+    for (std::size_t i = 0; i < whole.stages.size(); ++i) {
+        RC_ASSERT(folded.stages[i].stage == whole.stages[i].stage);
+        RC_ASSERT(folded.stages[i].bytes_sent == whole.stages[i].bytes_sent);
+        RC_ASSERT(folded.stages[i].messages == whole.stages[i].messages);
+        RC_ASSERT(folded.stages[i].first_start == whole.stages[i].first_start);
+        RC_ASSERT(folded.stages[i].last_finish == whole.stages[i].last_finish);
+        RC_ASSERT(folded.stages[i].under_way == whole.stages[i].under_way);
+        RC_ASSERT(folded.stages[i].waiting == whole.stages[i].waiting);
+    }
+}
+
+void expect_same(const ExecutionReport& folded, const ExecutionReport& whole) {
+    RC_ASSERT(folded.total == whole.total);
+    RC_ASSERT(folded.request_bytes == whole.request_bytes);
+    for (std::size_t i = 0; i < whole.operations.size(); ++i) {
+        const system::OperationRecord& one = folded.operations[OperationId(i)];
+        const system::OperationRecord& other = whole.operations[OperationId(i)];
+        RC_ASSERT(one.first_issue == other.first_issue);
+        RC_ASSERT(one.first_start == other.first_start);
+        RC_ASSERT(one.last_finish == other.last_finish);
+        RC_ASSERT(one.bytes_sent == other.bytes_sent);
+        RC_ASSERT(one.messages == other.messages);
+        RC_ASSERT(one.chunks == other.chunks);
+        RC_ASSERT(one.exposed == other.exposed);
+        expect_same_stages(one, other);
+    }
+    for (std::size_t i = 0; i < whole.ranks.size(); ++i) {
+        RC_ASSERT(folded.ranks[i].compute == whole.ranks[i].compute);
+        RC_ASSERT(folded.ranks[i].exposed == whole.ranks[i].exposed);
+        RC_ASSERT(folded.ranks[i].drain == whole.ranks[i].drain);
+        RC_ASSERT(folded.ranks[i].iteration_ends == whole.ranks[i].iteration_ends);
+        RC_ASSERT(folded.ranks[i].end == whole.ranks[i].end);
+    }
+}
+
+/// What is sprayed is rounded once per link, from sums of shares that differ in their last bit.
+void expect_same(const network::NetworkStatistics& folded, const network::NetworkStatistics& whole) {
+    RC_ASSERT(folded.messages == whole.messages);
+    RC_ASSERT(folded.bytes_delivered == whole.bytes_delivered);
+    for (std::size_t i = 0; i < whole.links.size(); ++i) {
+        const Bytes one = folded.links[network::LinkId(i)].carried;
+        const Bytes other = whole.links[network::LinkId(i)].carried;
+        RC_ASSERT(one <= other + Bytes(1) && other <= one + Bytes(1));
+    }
+}
+
+RC_GTEST_PROP(FoldedRuns, AreTheWholeRuns, ()) {
+    const Case test = random_case(
+        *rc::gen::noShrink(rc::gen::resize(rc::kNominalSize, rc::gen::arbitrary<std::uint64_t>())));
+    const FoldedRanks folded =
+        system::fold_ranks(test.program, test.options, test.fabric, host_of_each_rank(test.program.ranks));
+    RC_ASSERT(folded.refusal.empty() == (folded.folding.kept < test.program.ranks));
+    const Outcome one = execute(test, network::FluidBackend(folded.classes), folded.folding);
+    RC_TAG(folded.folding.multiplicity(), one.report.has_tie);
+    const Outcome other = execute(test, network::FluidBackend(test.fabric));
+    if (one.report.has_tie) {
+        return;
+    }
+    RC_ASSERT(one.report.finished == other.report.finished);
+    if (other.report.finished) {
+        expect_same(one.report, other.report);
+        expect_same(one.network, other.network);
+    }
+}
+
+}  // namespace
+}  // namespace astrolabe::testing
