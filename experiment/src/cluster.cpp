@@ -299,6 +299,11 @@ Schema<ClusterKeys> cluster_schema(const Components& components) {
                  "what a message costs where it leaves and where it arrives")
         .optional("minimum_chunk", &ClusterKeys::minimum_chunk, "collectives are not cut finer than this",
                   {Bytes(1), {}})
+        .optional("padding", &ClusterKeys::padding,
+                  "round collectives up to sizes that their ranks share in equal blocks, as sharding "
+                  "libraries do")
+        .optional("folding", &ClusterKeys::folding,
+                  "simulate ranks that are alike once, where the backend can: same results, much sooner")
         .check([&components](const ClusterKeys& keys) { return cluster_problems(keys, components); });
     return schema;
 }
@@ -319,6 +324,8 @@ Cluster make_cluster(const ClusterKeys& keys, const Components& components) {
     options.end_point = keys.end_point;
     options.end_point.injection_latency = keys.injection_latency;
     options.minimum_chunk = keys.minimum_chunk;
+    cluster.padding = keys.padding;
+    cluster.folding = keys.folding;
     for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
         const auto configured = algorithm_of(keys.collectives[kind], components, kind);
         cluster.algorithms[kind] = configured.kind;

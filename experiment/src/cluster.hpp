@@ -8,6 +8,16 @@
 
 #include <astrolabe/experiment/experiment.hpp>
 
+namespace astrolabe {
+
+template <>
+struct EnumNames<experiment::FoldingMode> {
+    static constexpr std::array<std::pair<std::string_view, experiment::FoldingMode>, 2> kNames{
+        {{"auto", experiment::FoldingMode::kAuto}, {"off", experiment::FoldingMode::kOff}}};
+};
+
+}  // namespace astrolabe
+
 namespace astrolabe::experiment {
 
 struct CollectiveKeys {
@@ -37,6 +47,8 @@ struct ClusterKeys {
     Time injection_latency = system::EndPoint{}.injection_latency;
     system::EndPoint end_point;  ///< but for its injection latency, which is the key above
     Bytes minimum_chunk = system::SystemOptions{}.minimum_chunk;
+    bool padding = Cluster{}.padding;
+    FoldingMode folding = Cluster{}.folding;
 };
 
 /// `components` must outlive the schema.

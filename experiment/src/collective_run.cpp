@@ -188,7 +188,8 @@ Result<CollectiveRun> CollectiveRun::prepare(const CollectiveRequest& request, c
             context.error(std::move(error));
         }
     }
-    report_unknown_keys(root, {"algorithm", "network", "backend", "end_point"}, "collective", false, context);
+    report_unknown_keys(root, {"algorithm", "network", "backend", "end_point", "folding"}, "collective",
+                        false, context);
     const auto configured = [&](const char* key, const auto& registry) {
         const ConfigNode* section = root.find(key);
         return section == nullptr ? std::nullopt : registry.read(*section, context);
@@ -199,6 +200,10 @@ Result<CollectiveRun> CollectiveRun::prepare(const CollectiveRequest& request, c
     std::optional<system::EndPoint> end_point = system::EndPoint{};
     if (const ConfigNode* section = root.find("end_point")) {
         end_point = end_point_schema().read(*section, context);
+    }
+    std::optional<FoldingMode> folding = FoldingMode::kAuto;
+    if (const ConfigNode* key = root.find("folding")) {
+        folding = read_scalar<FoldingMode>(*key, "'folding'", context);
     }
     if (context.error_count() > 0) {
         return context.errors();
@@ -212,6 +217,7 @@ Result<CollectiveRun> CollectiveRun::prepare(const CollectiveRequest& request, c
     setting.fabric = network->make()(request.seed);
     setting.backend_kind = backend->kind;
     setting.backend = backend->make();
+    setting.cluster.folding = *folding;
     setting.cluster.ranks = request.ranks.value_or(setting.fabric->host_count());
     system::SystemOptions& options = setting.cluster.options;
     options.active_chunks = request.active_chunks;

@@ -7,6 +7,7 @@
 #include <astrolabe/experiment/experiment.hpp>
 #include <astrolabe/experiment/lower_bound.hpp>
 #include <astrolabe/system/characterisation.hpp>
+#include <astrolabe/system/padding.hpp>
 
 namespace astrolabe::experiment {
 namespace {
@@ -227,6 +228,8 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root, const
             traffic_problem(experiment.program, experiment.cluster.options)) {
         context.error("config.traffic", root.find("workload")->where, *problem,
                       "take fewer iterations, ranks or bytes");
+    } else if (experiment.cluster.padding) {
+        system::pad_collectives(experiment.program, experiment.cluster.options);
     }
     check_algorithms(experiment, root, context);
     if (const std::optional<std::string> problem =

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include <astrolabe/experiment/run.hpp>
+#include <astrolabe/system/folding.hpp>
 
 namespace astrolabe::experiment {
 namespace {
@@ -123,39 +124,84 @@ void check_run(const Experiment& experiment, const Run& run) {
 
 }  // namespace
 
-Run run_experiment(const Experiment& experiment, const ProgressObserver& observer,
-                   const NetworkObservers& network_observers) {
-    const Clock::time_point start = Clock::now();
-    const std::unique_ptr<network::NetworkBackend> engine =
-        experiment.backend.make(experiment.fabric, experiment.seed);
-    network::NetworkBackend* backend = engine.get();
-    std::optional<network::ObservedBackend> observed;
-    if (network_observers.messages != nullptr) {
-        backend = &observed.emplace(*engine, *network_observers.messages);
+/// A backend, and how the ranks on it are folded.
+struct Engine {
+    std::unique_ptr<network::NetworkBackend> backend;
+    network::Folding folding;
+    std::string refusal;  // where they are not
+};
+
+Engine whole_engine(const Experiment& experiment, const std::vector<network::HostId>& placement,
+                    std::string refusal) {
+    return {experiment.backend.make(experiment.fabric, experiment.seed),
+            {.ranks = placement.size(), .kept = placement.size()},
+            std::move(refusal)};
+}
+
+Engine make_engine(const Experiment& experiment, const std::vector<network::HostId>& placement,
+                   const NetworkObservers& observers) {
+    const network::BackendMaker& maker = experiment.backend;
+    std::string refusal;
+    if (experiment.cluster.folding == FoldingMode::kOff) {
+        refusal = "folding is off";
+    } else if (!maker.make_folded) {
+        refusal = "the backend carries every message itself";
+    } else if (observers.messages != nullptr || observers.packets != nullptr) {
+        refusal = "all messages or packets are recorded";
+    } else {
+        system::FoldedRanks folded =
+            system::fold_ranks(experiment.program, experiment.cluster.options, experiment.fabric, placement);
+        return {maker.make_folded(std::move(folded.classes), experiment.seed), folded.folding,
+                std::move(folded.refusal)};
     }
-    if (network_observers.packets != nullptr) {
-        const bool tells = backend->observe(*network_observers.packets);
-        ASTROLABE_ASSERT(tells, "a backend whose packets are asked for tells of them");
-    }
-    std::vector<network::HostId> placement;
-    for (std::size_t rank = 0; rank < experiment.cluster.ranks; ++rank) {
-        placement.emplace_back(rank);
-    }
-    system::Executor executor(experiment.program, experiment.cluster.options, *backend, placement);
+    return whole_engine(experiment, placement, std::move(refusal));
+}
+
+/// With progress for the observer.
+system::ExecutionReport execute(const Experiment& experiment, const std::vector<network::HostId>& placement,
+                                network::NetworkBackend& backend, const network::Folding& folding,
+                                const ProgressObserver& observer, Clock::time_point start) {
+    system::Executor executor(experiment.program, experiment.cluster.options, backend, placement, folding);
     if (observer) {
         executor.progressed.connect([&, last = start]() mutable {
             constexpr std::chrono::milliseconds kInterval{500};
             const Clock::time_point now = Clock::now();
             if (now - last >= kInterval) {
                 last = now;
-                observer({backend->now(), executor.finished_operations(), executor.total_operations(),
-                          backend->events_processed(), seconds_since(start)});
+                observer({backend.now(), executor.finished_operations(), executor.total_operations(),
+                          backend.events_processed(), seconds_since(start)});
             }
         });
     }
+    return executor.run();
+}
+
+Run run_experiment(const Experiment& experiment, const ProgressObserver& observer,
+                   const NetworkObservers& network_observers) {
+    const Clock::time_point start = Clock::now();
+    std::vector<network::HostId> placement;
+    for (std::size_t rank = 0; rank < experiment.cluster.ranks; ++rank) {
+        placement.emplace_back(rank);
+    }
+    Engine engine = make_engine(experiment, placement, network_observers);
+    network::NetworkBackend* backend = engine.backend.get();
+    std::optional<network::ObservedBackend> observed;
+    if (network_observers.messages != nullptr) {
+        backend = &observed.emplace(*engine.backend, *network_observers.messages);
+    }
+    if (network_observers.packets != nullptr) {
+        const bool tells = backend->observe(*network_observers.packets);
+        ASTROLABE_ASSERT(tells, "a backend whose packets are asked for tells of them");
+    }
 
     Run run;
-    run.execution = executor.run();
+    run.execution = execute(experiment, placement, *backend, engine.folding, observer, start);
+    if (run.execution.has_tie) {
+        engine = whole_engine(experiment, placement,
+                              "two things of one instant could as well come in the other order");
+        backend = engine.backend.get();
+        run.execution = execute(experiment, placement, *backend, engine.folding, observer, start);
+    }
     run.network = backend->statistics();
     run.bounds = certified_bounds(experiment);
     for (std::size_t i = 0; i < experiment.program.operations.size(); ++i) {
@@ -170,7 +216,8 @@ Run run_experiment(const Experiment& experiment, const ProgressObserver& observe
     run.traffic_counts = system::ProgramTraffic(experiment.program, experiment.cluster.options);
     run.utilization = network::link_utilization(*experiment.fabric, run.network, run.execution.total);
     run.fingerprint = trajectory(run).text();
-    run.engine = {run.network.events, seconds_since(start), peak_rss_bytes()};
+    run.engine = {run.network.events, seconds_since(start), peak_rss_bytes(), engine.folding.kept,
+                  engine.refusal};
     if (run.execution.finished) {
         run.path = critical_path(experiment.program, run.execution);
         check_run(experiment, run);

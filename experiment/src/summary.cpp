@@ -135,7 +135,8 @@ Json bounds_json(const Run& run) {
 Json engine_json(const EngineFacts& engine) {
     return {{"events", engine.events},
             {"wall_s", engine.wall_seconds},
-            {"peak_rss_bytes", engine.peak_rss_bytes}};
+            {"peak_rss_bytes", engine.peak_rss_bytes},
+            {"simulated_ranks", engine.simulated_ranks}};
 }
 
 Json summary_json(const Experiment& experiment, const Run& run) {

@@ -29,8 +29,8 @@
 namespace astrolabe::experiment {
 
 struct CollectiveRequest {
-    std::string kind;       ///< "all_reduce", "all_to_all_v"; '-' is accepted for '_'
-    std::string algorithm;  ///< a name, or {algorithm: multi_ring, rings: 4}
+    std::string kind;                ///< "all_reduce", "all_to_all_v"; '-' is accepted for '_'
+    std::string algorithm;           ///< a name, or {algorithm: multi_ring, rings: 4}
     std::vector<std::string> sizes;  ///< "16MiB"
     std::string
         network;  ///< path of a file with a network section (or a mapping below `network`), or {kind: …}
@@ -41,7 +41,7 @@ struct CollectiveRequest {
     std::uint32_t chunks = 1;
     std::uint32_t active_chunks = system::SystemOptions{}.active_chunks;
     std::string injection_latency = "0";
-    std::vector<std::string> overrides;  ///< "network.link.rate=…", "algorithm.rings=…", "end_point.timing=…"
+    std::vector<std::string> overrides;  ///< "network.link.rate=…", "end_point.timing=…", "folding=off"
     std::uint64_t seed = 1;
 };
 

@@ -44,10 +44,16 @@ struct Components {
 /// All that was built into the program.
 [[nodiscard]] Components builtin_components();
 
+/// Whether ranks that are images of each other are simulated once (system/folding.hpp). The results are the
+/// same.
+enum class FoldingMode : std::uint8_t { kAuto, kOff };
+
 struct Cluster {
     std::size_t ranks = 0;
     workload::Device device;
     system::SystemOptions options;
+    FoldingMode folding = FoldingMode::kAuto;
+    bool padding = false;                                          ///< of collectives (system/padding.hpp)
     std::array<std::string, system::kCollectiveKinds> algorithms;  ///< names, by CollectiveKind
 };
 

@@ -25,6 +25,8 @@ struct EngineFacts {
     std::uint64_t events = 0;
     double wall_seconds = 0;
     std::uint64_t peak_rss_bytes = 0;
+    std::size_t simulated_ranks = 0;  ///< the others are images of these (system/folding.hpp)
+    std::string folding_refusal;      ///< why not fewer; empty where ranks were folded
 };
 
 /// How far a run is; given to the observer about twice a second of wall time.
@@ -59,6 +61,7 @@ struct NetworkObservers {
     network::PacketObserver* packets = nullptr;  ///< only if the backend `tells_of_packets`
 };
 
+/// Folds ranks where the cluster lets it, the backend can and nobody observes messages or packets.
 /// Runs to the end or to a stall (`execution.finished` is false then and the rest describes the part that
 /// ran).
 [[nodiscard]] Run run_experiment(const Experiment& experiment, const ProgressObserver& observer,
