@@ -155,6 +155,7 @@ LinkClasses::LinkClasses(std::shared_ptr<const Fabric> fabric)
         ++links_in_bundle_[class_of_[id]];
     }
     bundle_of_ = class_of_;
+    example_of_bundle_ = examples_;
     Numbering node_numbers;
     colour_of_node_.resize(fabric_->node_count());
     for (std::size_t i = 0; i < fabric_->node_count(); ++i) {
@@ -201,6 +202,28 @@ NodeId LinkClasses::attachment(HostId host) const {
 }
 
 void LinkClasses::find_route(HostId source, HostId destination, ClassRoute& route) const {
+    find_bundles(source, destination, route);
+    if (!image_of_.empty()) {
+        map_to_images(route);
+    }
+}
+
+PathRates LinkClasses::path_rates(HostId source, HostId destination) const {
+    ClassRoute route;
+    find_bundles(source, destination, route);
+    PathRates rates{.slowest = Bandwidth::max()};
+    for (const ClassLeg& leg : route.legs) {
+        const LinkId link = is_sprayed_ ? example_of_bundle_[leg.link_class] : LinkId(leg.link_class);
+        const double crossing = leg.load * (is_sprayed_ ? links_in_bundle_[leg.link_class] : 1.0);
+        const Bandwidth rate = fabric_->link(link).rate;
+        rates.slowest = std::min(rates.slowest, rate);
+        rates.serialisation +=
+            crossing * 8.0 * static_cast<double>(kPicosecondsPerSecond) / static_cast<double>(rate.count());
+    }
+    return rates;
+}
+
+void LinkClasses::find_bundles(HostId source, HostId destination, ClassRoute& route) const {
     ASTROLABE_ASSERT(source != destination, "a route leads from one host to another");
     route.legs.clear();
     route.latency = Time(0);
@@ -232,9 +255,6 @@ void LinkClasses::find_route(HostId source, HostId destination, ClassRoute& rout
         if (exit != to) {
             cross(fabric_->link(fabric_->first_link(to)).reverse);
         }
-    }
-    if (!image_of_.empty()) {
-        map_to_images(route);
     }
 }
 

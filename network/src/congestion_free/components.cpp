@@ -1,3 +1,5 @@
+#include "../switching_names.hpp"
+
 #include <array>
 #include <string_view>
 #include <utility>
@@ -6,13 +8,6 @@
 #include <astrolabe/network/congestion_free/congestion_free_backend.hpp>
 
 namespace astrolabe {
-
-template <>
-struct EnumNames<network::Switching> {
-    static constexpr std::array<std::pair<std::string_view, network::Switching>, 2> kNames{
-        {{"cut_through", network::Switching::kCutThrough},
-         {"store_and_forward", network::Switching::kStoreAndForward}}};
-};
 
 template <>
 struct EnumNames<network::TransferTiming> {

@@ -40,9 +40,11 @@ std::unique_ptr<CircuitRates::Interval> CircuitRates::make_interval(std::span<co
     return std::make_unique<Interval>(std::move(capacities));
 }
 
-CircuitRates::FlowId CircuitRates::add_flow(std::span<const ClassLeg> route) {
+CircuitRates::FlowId CircuitRates::add_flow(std::span<const ClassLeg> route,
+                                            const MaxMinSolver::Terms& terms) {
     Flow flow;
     flow.route.assign(route.begin(), route.end());
+    flow.terms = terms;
     for (const ClassLeg& leg : route) {
         if (static_number_[leg.link_class] != kCircuit) {
             continue;
@@ -88,7 +90,7 @@ void CircuitRates::start_in(Interval& interval, FlowId id, std::uint32_t index) 
             }
             leg.link_class = number;
         }
-        entry->second = interval.solver.add_flow(route);
+        entry->second = interval.solver.add_flow(route, flows_[id].terms);
         interval.flows.push_back(id);
     }
     interval.solver.start(entry->second);

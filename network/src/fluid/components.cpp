@@ -1,45 +1,71 @@
-#include <utility>
+#include "../switching_names.hpp"
 
 #include <astrolabe/network/components.hpp>
 #include <astrolabe/network/fluid/fluid_backend.hpp>
 
 namespace astrolabe::network {
 
+namespace {
+
+constexpr Range<Bytes> kSizes{Bytes(1), Bytes(std::int64_t{1} << 40)};
+constexpr Range<Time> kTimes{Time(0), Time(std::int64_t{1} << 60)};
+
+Schema<Framing> framing_schema() {
+    Schema<Framing> schema("framing", "packets with headers");
+    schema.optional("mtu", &Framing::mtu, "payload of a full packet", kSizes)
+        .optional("header", &Framing::header, "of a packet, beside its payload", kSizes)
+        .optional("switching", &Framing::switching, "when a node may send a packet on");
+    return schema;
+}
+
+Schema<SlowStart> slow_start_schema() {
+    Schema<SlowStart> schema("slow_start", "a window that doubles every round trip");
+    schema.optional("initial_window", &SlowStart::initial_window, "payload of the first round", kSizes)
+        .optional("restart_after", &SlowStart::restart_after,
+                  "a pair of hosts that sent nothing for so long begins again", kTimes);
+    return schema;
+}
+
+Schema<Incast> incast_schema() {
+    Schema<Incast> schema("incast", "windows that find no room wait for a timeout");
+    schema.required("buffer", &Incast::buffer, "room in front of a host", {Bytes(0), kSizes.most})
+        .required("timeout", &Incast::timeout, "before what was lost is sent again", kTimes);
+    return schema;
+}
+
+Schema<TransportTerms> fluid_schema() {
+    Schema<TransportTerms> schema("fluid",
+                                  "max-min fair rates, event by event; cost follows rate changes, not bytes");
+    schema.optional("latency", &TransportTerms::latency, "messages arrive the latency of their path later")
+        .section("framing", &TransportTerms::framing, framing_schema(), "headers of packets take time")
+        .optional("window", &TransportTerms::window,
+                  "most payload of a pair of hosts that is not acknowledged: limits its rate", kSizes)
+        .section("slow_start", &TransportTerms::slow_start, slow_start_schema(),
+                 "pairs that were idle take round trips to get going")
+        .section("incast", &TransportTerms::incast, incast_schema(),
+                 "many senders to one host lose windows (needs window)")
+        .check([](const TransportTerms& terms) { return problems(terms); });
+    return schema;
+}
+
+}  // namespace
+
 void register_fluid_backend(Registry<BackendMaker>& registry) {
-    Schema<TransportParameters> schema(
-        "fluid", "max-min fair rates, event by event; cost follows rate changes, not bytes");
-    schema
-        .optional("latency", &TransportParameters::latency,
-                  "what cables take; off: nothing, and runs may beat their lower bounds")
-        .optional("mtu", &TransportParameters::mtu, "payload of a packet, with header; unset: no packets")
-        .optional("header", &TransportParameters::header,
-                  "bytes that go with every packet: 58B for TCP over Ethernet")
-        .optional("window", &TransportParameters::window,
-                  "bytes under way at most per pair of hosts: a rate of window / round trip; unset: any")
-        .optional("initial_window", &TransportParameters::initial_window,
-                  "slow start of idle connections from so many bytes, doubled every round trip; unset: none")
-        .check([](const TransportParameters& transport) { return problems(transport); });
-    registry.add<TransportParameters>(std::move(schema), [](const TransportParameters& transport) {
-        const FluidOptions options{.transport = transport};
+    registry.add<TransportTerms>(fluid_schema(), [](const TransportTerms& terms) {
         BackendMaker maker;
-        maker.shares_links = transport.latency;
-        maker.refusal = [transport](const Fabric& fabric) -> std::optional<std::string> {
-            if (!fabric.is_static() && Transport(transport).needs_round_trip()) {
-                return "window and initial_window of the fluid backend take round trips as fixed, and "
-                       "circuits "
-                       "come and go; leave both out, or choose backend packet";
-            }
-            return std::nullopt;
+        // Without latency messages may beat bounds that count it.
+        maker.shares_links = terms.latency;
+        maker.refusal = [](const Fabric&) { return std::nullopt; };
+        maker.make = [terms](std::shared_ptr<const Fabric> fabric, std::uint64_t) {
+            return std::make_unique<FluidBackend>(std::move(fabric), FluidOptions{.terms = terms});
         };
-        maker.make = [options](std::shared_ptr<const Fabric> fabric, std::uint64_t) {
-            return std::make_unique<FluidBackend>(std::move(fabric), options);
-        };
-        // Slow start asks what a connection gets alone, and images never are.
-        if (!transport.initial_window) {
-            maker.make_folded = [options](std::shared_ptr<const LinkClasses> classes, std::uint64_t) {
-                return std::make_unique<FluidBackend>(std::move(classes), options);
-            };
+        if (terms.incast) {
+            // Who finds no room depends on the order among images.
+            return maker;
         }
+        maker.make_folded = [terms](std::shared_ptr<const LinkClasses> classes, std::uint64_t) {
+            return std::make_unique<FluidBackend>(std::move(classes), FluidOptions{.terms = terms});
+        };
         return maker;
     });
 }

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include <astrolabe/core/assert.hpp>
@@ -42,11 +41,13 @@ std::vector<double> capacities(const LinkClasses& classes) {
 
 FluidBackend::FluidBackend(std::shared_ptr<const LinkClasses> classes, FluidOptions options)
     : classes_(std::move(classes)),
-      transport_(options.transport),
       solver_(capacities(*classes_), options.strategy),
       pairs_(fabric().host_count()) {
     const std::size_t pairs = std::min(fabric().host_count() * (fabric().host_count() - 1), kPairsAtOnce);
     connections_.reserve(pairs);
+    if (options.terms != TransportTerms()) {
+        terms_ = std::make_unique<ConnectionTerms>(options.terms, *classes_);
+    }
     if (fabric().is_static()) {
         solver_.reserve(pairs, pairs * kLegsOfMost);
     } else {
@@ -71,41 +72,22 @@ std::uint32_t FluidBackend::connection_between(HostId source, HostId destination
     Connection& connection = connections_.emplace_back();
     connection.source = source;
     connection.destination = destination;
-    const MaxMinSolver::Terms terms = apply_transport(connection);
+    connection.latency = route_.latency;
     connection.state = route_.legs.empty() ? State::kNowhere : State::kIdle;
+    MaxMinSolver::Terms flow_terms;
+    if (terms_ != nullptr) {
+        terms_->add(source, destination, route_);
+        flow_terms.cap = terms_->cap(index);
+        connection.latency = terms_->longest_delay(index);
+    }
     if (circuits_ != nullptr) {
-        circuits_->add_flow(route_.legs);
+        circuits_->add_flow(route_.legs, flow_terms);
     } else {
-        solver_.add_flow(route_.legs, terms);
+        solver_.add_flow(route_.legs, flow_terms);
     }
     completions_.add_connection();
     pairs_.insert(source, destination, index);
     return index;
-}
-
-MaxMinSolver::Terms FluidBackend::apply_transport(Connection& connection) {
-    MaxMinSolver::Terms terms;
-    connection.latency = transport_.has_latency() ? route_.latency : Time(0);
-    if (!transport_.needs_round_trip() || route_.legs.empty()) {
-        paths_.resize(transport_.has_slow_start() ? connections_.size() : 0);
-        return terms;
-    }
-    Bandwidth slowest = Bandwidth::max();
-    Path path{.rate = std::numeric_limits<double>::infinity()};
-    for (const ClassLeg& leg : route_.legs) {
-        const Bandwidth rate = fabric().link(classes_->example(leg.link_class)).rate;
-        slowest = std::min(slowest, rate);
-        path.rate = std::min(path.rate, static_cast<double>(rate.count()) / leg.load);
-    }
-    ClassRoute back;
-    classes_->find_route(connection.destination, connection.source, back);
-    path.round_trip = transport_.round_trip(route_.latency + back.latency, slowest);
-    terms.cap = transport_.cap(path.round_trip);
-    path.rate = std::min(path.rate, terms.cap);
-    if (transport_.has_slow_start()) {
-        paths_.push_back(path);
-    }
-    return terms;
 }
 
 void FluidBackend::send(const Message& message) {
@@ -121,41 +103,35 @@ void FluidBackend::send(const Message& message) {
     }
     messages_.append(connection.queue, queued);
     if (connection.state == State::kIdle) {
-        start(index);
-    } else if (connection.state == State::kDrained) {
-        restarted_.push_back(index);
-        begin_service(connection);
-    }
-}
-
-void FluidBackend::start(std::uint32_t index) {
-    Connection& connection = connections_[index];
-    if (transport_.has_slow_start()) {
-        const Path& path = paths_[index];
-        const Bytes size = messages_.front(connection.queue).size;
-        const Time delay = transport_.slow_start_delay(size, path.rate, path.round_trip);
+        const Time delay = terms_ != nullptr ? terms_->start(index, message.size, now_) : Time(0);
         if (delay > Time(0)) {
-            connection.state = State::kStarting;
-            delayed_.push(now_, delay, {{}, nullptr, index});
+            connection.state = State::kWaiting;
+            schedule(delay, starter_, index);
             return;
         }
+        start_flow(index);
+        begin_service(index);
+    } else if (connection.state == State::kDrained) {
+        restarted_.push_back(index);
+        begin_service(index);
     }
-    start_service(index);
 }
 
-void FluidBackend::start_service(std::uint32_t index) {
+void FluidBackend::start_waiting(std::uint32_t index) {
     start_flow(index);
-    begin_service(connections_[index]);
+    begin_service(index);
 }
 
-double FluidBackend::work_at_head(const Connection& connection) const {
-    return static_cast<double>(transport_.on_wire(messages_.front(connection.queue).size).count());
+double FluidBackend::work_of_first(std::uint32_t index) const {
+    const Bytes size = messages_.front(connections_[index].queue).size;
+    return static_cast<double>((terms_ != nullptr ? terms_->wire(index, size) : size).count());
 }
 
-void FluidBackend::begin_service(Connection& connection) {
+void FluidBackend::begin_service(std::uint32_t index) {
+    Connection& connection = connections_[index];
     connection.state = State::kServing;
     connection.since = now_;
-    connection.work = work_at_head(connection);
+    connection.work = work_of_first(index);
     connection.whole = is_whole(connection.rate) && is_whole(connection.work);
 }
 
@@ -234,7 +210,9 @@ void FluidBackend::plan_completion(std::uint32_t index) {
 }
 
 void FluidBackend::launch(std::uint32_t message) {
-    const Time latency = connections_[messages_[message].connection].latency;
+    const std::uint32_t index = messages_[message].connection;
+    const Time latency = terms_ != nullptr ? terms_->deliver(index, messages_[message].size, now_)
+                                           : connections_[index].latency;
     DelayedEvent* const newest = delayed_.newest(now_, latency);
     if (newest != nullptr && !newest->deliveries.empty()) {
         messages_.append(newest->deliveries, message);
@@ -256,7 +234,7 @@ void FluidBackend::complete(std::uint32_t index) {
         drained_.push_back(index);
         return;
     }
-    connection.work += work_at_head(connection);
+    connection.work += work_of_first(index);
     connection.whole = connection.whole && connection.work < kExactIntegers;
     plan_completion(index);
 }
@@ -285,16 +263,12 @@ void FluidBackend::process_instant() {
             return;
         }
         const DelayedEvent event = delayed_.pop();
-        if (!event.deliveries.empty()) {
-            delivering_ = event.deliveries;
-            deliver();
-            continue;
-        }
-        ++events_;
-        if (event.handler != nullptr) {
+        if (event.deliveries.empty()) {
+            ++events_;
             event.handler->notify(event.token);
         } else {
-            start_service(static_cast<std::uint32_t>(event.token));
+            delivering_ = event.deliveries;
+            deliver();
         }
     }
 }
@@ -324,6 +298,9 @@ void FluidBackend::settle_rates() {
             connection.state = State::kIdle;
             connection.rate = 0.0;
             stop_flow(index);
+            if (terms_ != nullptr) {
+                terms_->end(index, now_);
+            }
         }
     }
     drained_.clear();

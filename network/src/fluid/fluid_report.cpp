@@ -9,7 +9,8 @@ namespace astrolabe::network {
 
 Bytes FluidBackend::remaining_at_head(const Connection& connection) const {
     const Bytes size = messages_.front(connection.queue).size;
-    const double payload_share = static_cast<double>(size.count()) / work_at_head(connection);
+    const auto index = static_cast<std::uint32_t>(&connection - connections_.data());
+    const double payload_share = static_cast<double>(size.count()) / work_of_first(index);
     const Bytes left(static_cast<std::int64_t>(std::ceil(work_left(connection) * payload_share)));
     return std::min(left, size);
 }

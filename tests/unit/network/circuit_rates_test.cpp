@@ -91,7 +91,7 @@ RC_GTEST_PROP(CircuitRatesProperty, EveryIntervalHasTheRatesOfItsOwnLinks, ()) {
         for (std::size_t i = begin; i <= end; ++i) {
             flow.route.push_back({classes.class_of(chain.forward[i]), static_cast<double>(pick(1, 2)) / 2.0});
         }
-        flow.id = rates.add_flow(flow.route);
+        flow.id = rates.add_flow(flow.route, {});
     }
     for (int round = 0; round < 12; ++round) {
         for (Known& flow : flows) {

@@ -318,6 +318,25 @@ public:
             });
     }
 
+    /// A nested mapping, absent unless given.
+    template <class F, class Owner>
+    requires std::derived_from<T, Owner> Schema& section(std::string key, std::optional<F> Owner::*member,
+                                                         const Schema<F>& schema, std::string help) {
+        return field(
+            {key, "mapping", "unset", false, {}, std::move(help), schema.parameters()},
+            [member, schema](T& target, const ConfigNode& node, ReadContext& context) {
+                if (std::optional<F> value = schema.read(node, context)) {
+                    target.*member = std::move(*value);
+                }
+            },
+            [member, schema](const T& source) -> std::optional<ConfigNode> {
+                if (!(source.*member)) {
+                    return std::nullopt;
+                }
+                return schema.write(*(source.*member));
+            });
+    }
+
     /// A parameter with its own reader and writer. The writer returns nothing where the parameter is unset.
     Schema& field(ParameterDescriptor descriptor,
                   std::function<void(T&, const ConfigNode&, ReadContext&)> read,

@@ -52,6 +52,13 @@ struct ClassRoute {
     Time latency;                ///< of the path that takes longest
 };
 
+/// Rates of the links that a flow crosses.
+struct PathRates {
+    Bandwidth slowest;  ///< rate of the slowest of them
+    double serialisation =
+        0;  ///< ps that a byte needs on all links of a path one after another, mean over paths
+};
+
 class LinkClasses {
 public:
     explicit LinkClasses(std::shared_ptr<const Fabric> fabric);
@@ -72,6 +79,8 @@ public:
     /// Writes the route into `route`, whose memory is used again; source != destination. Not for several
     /// threads at once.
     void find_route(HostId source, HostId destination, ClassRoute& route) const;
+    /// Of the flow itself, images aside. The destination can be reached. Not for several threads at once.
+    [[nodiscard]] PathRates path_rates(HostId source, HostId destination) const;
 
 private:
     /// The part of a route between two forwarding nodes.
@@ -85,6 +94,7 @@ private:
     void spread(NodeId entry, NodeId exit, HostId destination, ClassRoute& route) const;
     void single_path(HostId source, HostId destination, ClassRoute& route) const;
     [[nodiscard]] const InnerRoute& inner_route(NodeId entry, NodeId exit, HostId destination) const;
+    void find_bundles(HostId source, HostId destination, ClassRoute& route) const;
     void map_to_images(ClassRoute& route) const;
     /// The switch of a host on one cable; else the host itself.
     [[nodiscard]] NodeId attachment(HostId host) const;
@@ -94,10 +104,11 @@ private:
     std::vector<LinkId> examples_;
     std::size_t multiplicity_ = 1;
 
-    // Bundles, which routes are found in.
+    // Bundles, which routes are found in. Without spraying they are the links.
     bool is_sprayed_ = false;
     IndexedVector<LinkId, std::uint32_t> bundle_of_;
     std::vector<std::uint32_t> links_in_bundle_;
+    std::vector<LinkId> example_of_bundle_;
     IndexedVector<NodeId, std::uint32_t> colour_of_node_;  ///< numbered 0, 1, …
     std::vector<std::uint32_t> nodes_of_colour_;           ///< how many
     // Folded only.

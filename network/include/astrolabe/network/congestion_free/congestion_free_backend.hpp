@@ -37,10 +37,9 @@
 #include <astrolabe/network/delay_queue.hpp>
 #include <astrolabe/network/fabric.hpp>
 #include <astrolabe/network/pair_index.hpp>
+#include <astrolabe/network/switching.hpp>
 
 namespace astrolabe::network {
-
-enum class Switching : std::uint8_t { kCutThrough, kStoreAndForward };
 
 enum class TransferTiming : std::uint8_t {
     kExact,     ///< picoseconds, rounded up

@@ -35,7 +35,7 @@ public:
     explicit CircuitRates(const LinkClasses& classes);
 
     /// A flow that is not active yet; flows are numbered 0, 1, …. One without links never starts.
-    FlowId add_flow(std::span<const ClassLeg> route);
+    FlowId add_flow(std::span<const ClassLeg> route, const MaxMinSolver::Terms& terms);
 
     /// Changes take effect at the next `update`; a flow may start again.
     void start(FlowId flow);
@@ -63,6 +63,7 @@ public:
 private:
     struct Flow {
         std::vector<ClassLeg> route;
+        MaxMinSolver::Terms terms;
         std::vector<std::uint32_t> intervals;  ///< where all its circuits exist
         bool uses_circuits = false;
         bool is_active = false;

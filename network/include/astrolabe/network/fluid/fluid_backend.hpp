@@ -12,12 +12,11 @@
 /// messages. A message without bytes takes no service. A lone message takes α + S/B, B the rate of its
 /// slowest link.
 ///
-/// Assumptions: rates adapt at once, queues neither fill nor drop. Headers, windows and slow start are terms
-/// that can be asked for (transport.hpp): S is then what links carry for the message, x never above its cap,
-/// and a message that finds its connection idle waits out its slow start first. What this leaves out is what
-/// the packet engines measure. Bytes served before a circuit
-/// goes down count as sent and arrive; those left wait until it comes back. A route is fixed per pair and
-/// takes circuits as existing, so a message over a circuit waits for it.
+/// Assumptions: rates adapt at once (no slow start, no acknowledgements), queues neither fill nor drop, no
+/// packet headers, unless terms (transport_terms.hpp) say otherwise. What this leaves out is what the packet
+/// engines measure. Bytes served before a circuit goes down count as sent and arrive; those left wait until
+/// it comes back. A route is fixed per pair and takes circuits as existing, so a message over a circuit waits
+/// for it.
 ///
 /// Circuits. Where links come and go, x(t) repeats with the period of the circuit schedule as long as the
 /// same connections are active (circuit_rates.hpp), and e follows in closed form (periodic_rate.hpp).
@@ -55,9 +54,9 @@
 #include <astrolabe/network/fabric.hpp>
 #include <astrolabe/network/fluid/circuit_rates.hpp>
 #include <astrolabe/network/fluid/completion_queue.hpp>
+#include <astrolabe/network/fluid/connection_terms.hpp>
 #include <astrolabe/network/fluid/max_min_solver.hpp>
 #include <astrolabe/network/fluid/message_pool.hpp>
-#include <astrolabe/network/fluid/transport.hpp>
 #include <astrolabe/network/host_pair_index.hpp>
 #include <astrolabe/network/link_classes.hpp>
 
@@ -66,7 +65,7 @@ namespace astrolabe::network {
 struct FluidOptions {
     /// kWholeNetwork gives the same results and is for comparison only.
     MaxMinSolver::Strategy strategy = MaxMinSolver::Strategy::kLocal;
-    TransportParameters transport = {};
+    TransportTerms terms{};
 };
 
 class FluidBackend final : public NetworkBackend {
@@ -91,8 +90,7 @@ public:
     [[nodiscard]] const Fabric& fabric() const { return classes_->fabric(); }
 
 private:
-    /// Deliveries; if there are none, a timer; without a handler, the end of the slow start of the connection
-    /// that `token` numbers.
+    /// Deliveries, or a timer if there is none.
     struct DelayedEvent {
         MessagePool::List deliveries;
         NotificationHandler* handler = nullptr;
@@ -100,10 +98,10 @@ private:
     };
     enum class State : std::uint8_t {
         kIdle,
-        kStarting,  ///< in slow start
-        kServing,   ///< active in the solver
-        kDrained,   ///< as kServing, but the queue ran empty in this instant
-        kNowhere    ///< no route: messages wait for ever
+        kWaiting,  ///< has messages that begin later (transport_terms.hpp)
+        kServing,  ///< active in the solver
+        kDrained,  ///< as kServing, but the queue ran empty in this instant
+        kNowhere   ///< no route: messages wait for ever
     };
     /// Has the number of its flow, in solver_ or circuits_.
     struct Connection {
@@ -119,18 +117,27 @@ private:
         bool whole = false;  ///< `work` and `rate` are integers and exactly represented
     };
 
+    /// Begins what waited.
+    class Starter final : public NotificationHandler {
+    public:
+        explicit Starter(FluidBackend& backend)
+            : backend_(backend) {}
+        void notify(std::uint64_t connection) override {
+            backend_.start_waiting(static_cast<std::uint32_t>(connection));
+        }
+
+    private:
+        FluidBackend& backend_;
+    };
+
     [[nodiscard]] std::uint32_t connection_between(HostId source, HostId destination);
     [[nodiscard]] Time completion_time(const Connection& connection) const;
     [[nodiscard]] Bytes remaining_at_head(const Connection& connection) const;
     void plan_completion(std::uint32_t index);
-    /// Sets the latency and what depends on round trips. `route_` is the route.
-    MaxMinSolver::Terms apply_transport(Connection& connection);
-    /// Of a connection that was idle and has a message.
-    void start(std::uint32_t index);
-    void start_service(std::uint32_t index);
-    void begin_service(Connection& connection);
-    /// Bytes that links carry for the first message of the queue.
-    [[nodiscard]] double work_at_head(const Connection& connection) const;
+    void begin_service(std::uint32_t index);
+    void start_waiting(std::uint32_t index);
+    /// Bytes on the wire of the first message in the queue.
+    [[nodiscard]] double work_of_first(std::uint32_t index) const;
     void complete(std::uint32_t index);
     /// Puts a message that is served, and in no list, on the wire.
     void launch(std::uint32_t message);
@@ -150,18 +157,12 @@ private:
     /// Bytes left of the message being served.
     [[nodiscard]] double work_left(const Connection& connection) const;
 
-    /// What slow start depends on.
-    struct Path {
-        Time round_trip = Time(0);
-        double rate = 0.0;  ///< when nobody else is there, bit/s
-    };
-
     std::shared_ptr<const LinkClasses> classes_;
-    Transport transport_;
     MaxMinSolver solver_;                     // of a static network
     std::unique_ptr<CircuitRates> circuits_;  // null in a static network
+    std::unique_ptr<ConnectionTerms> terms_;  // null where there are none
+    Starter starter_{*this};
     std::vector<Connection> connections_;
-    std::vector<Path> paths_;  // by connection, with slow start
     HostPairIndex pairs_;
     ClassRoute route_;  // of the pair met last
     CompletionQueue completions_;
