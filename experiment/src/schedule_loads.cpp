@@ -275,22 +275,27 @@ Time ScheduleLoads::chain(system::OperationId operation, Time per_message, doubl
         return any ? per_message : Time(0);
     }
     const CollectiveSchedule& steps = schedule(collective.kind, plan->shape, plan->variants.front());
-    const bool is_shared = steps.symmetry() != system::Symmetry::kNone;
+    const Position programs = steps.symmetry() == system::Symmetry::kNone ? steps.ranks() : 1;
     std::size_t actions = 0;
-    for (Position rank = 0; rank < (is_shared ? 1 : steps.ranks()); ++rank) {
+    for (Position rank = 0; rank < programs; ++rank) {
         actions += steps.program(rank).actions.size();
     }
     const std::int64_t block =
         actions > kMostChainActions
             ? 0
             : system::part_size(collective.size, plan->variants.size(), 0).count() / blocks_of_a_chunk(steps);
-    const std::uint64_t weight = steps.heaviest_chain([&](Position rank, const Action& send) {
-        const Position receiver = is_shared ? 0 : steps.resolve(rank, send.peer);
-        const bool is_added =
-            steps.program(receiver).actions[send.match].kind == Action::Kind::kReceiveReduce;
-        const double bytes = static_cast<double>(block) * send.block_count;
-        return static_cast<std::uint64_t>(per_message.count()) +
-               static_cast<std::uint64_t>(bytes * (per_byte + (is_added ? per_added_byte : 0)) * kSafety);
+    // Weights that are cut to this do not exceed 2^62 together.
+    const std::uint64_t most = (std::uint64_t{1} << 62) / std::max<std::size_t>(actions, 1);
+    const std::uint64_t weight = steps.heaviest_chain([&](Position, const Action& action) {
+        const double bytes = static_cast<double>(block) * action.block_count;
+        const bool is_send = action.is_send();
+        const double added = action.kind == Action::Kind::kReceiveReduce ? per_added_byte : 0;
+        const double carried = bytes * (is_send ? per_byte : added) * kSafety;
+        if (carried >= static_cast<double>(most)) {
+            return most;
+        }
+        const auto fixed = static_cast<std::uint64_t>(is_send ? per_message.count() : 0);
+        return std::min(most, fixed + static_cast<std::uint64_t>(carried));
     });
     return Time(static_cast<std::int64_t>(
         std::min<std::uint64_t>(weight, static_cast<std::uint64_t>(Time::max().count()))));

@@ -66,9 +66,9 @@ public:
     [[nodiscard]] const std::vector<Part>& of(system::OperationId operation) const {
         return parts_[operation];
     }
-    /// The heaviest chain of messages of its first chunk, a message weighing `per_message` and `per_byte` for
-    /// every byte, and `per_added_byte` more for those that the receiver adds up. Schedules with more than
-    /// 2^16 actions of their own count no bytes.
+    /// The heaviest chain of actions of its first chunk: a send weighs `per_message` and `per_byte` for every
+    /// byte, a receive that adds up `per_added_byte`. What waits for a send only, as in a window, does not
+    /// wait for the addition. Schedules with more than 2^16 actions of their own count no bytes.
     [[nodiscard]] Time chain(system::OperationId operation, Time per_message, double per_byte,
                              double per_added_byte) const;
 

@@ -99,7 +99,8 @@ std::uint64_t CollectiveSchedule::message_count() const {
 }
 
 std::uint64_t CollectiveSchedule::steps() const {
-    return heaviest_chain([](Position, const Action&) { return std::uint64_t{1}; });
+    return heaviest_chain(
+        [](Position, const Action& action) { return std::uint64_t{action.is_send() ? 1U : 0U}; });
 }
 
 std::uint64_t CollectiveSchedule::heaviest_chain(
@@ -124,8 +125,8 @@ std::uint64_t CollectiveSchedule::heaviest_chain(
         std::uint64_t deepest = 0;
     };
     const auto stage_begin = [this](const RankProgram& program, std::size_t stage) {
-        return static_cast<std::size_t>(
-            std::ranges::lower_bound(program.actions, stage, {}, &Action::stage) - program.actions.begin());
+        return static_cast<std::size_t>(std::ranges::lower_bound(program.actions, stage, {}, &Action::stage) -
+                                        program.actions.begin());
     };
     // The predecessor (program, node) to look at next, or nothing after the last.
     const auto predecessor = [&](const Frame& frame) -> std::optional<std::pair<std::size_t, std::size_t>> {
@@ -171,10 +172,8 @@ std::uint64_t CollectiveSchedule::heaviest_chain(
                 const auto before = predecessor(frame);
                 if (!before) {
                     const RankProgram& program = programs_[frame.program];
-                    const bool is_send =
-                        frame.node < program.actions.size() && program.actions[frame.node].is_send();
                     own = frame.deepest;
-                    if (is_send) {
+                    if (frame.node < program.actions.size()) {
                         own += weight(static_cast<Position>(frame.program), program.actions[frame.node]);
                     }
                     longest = std::max(longest, own);

@@ -105,6 +105,24 @@ TEST(Bounds, EndPointsBindWhereTheyCostMost) {
     expect_near(certified_bounds(ring).collectives[OperationId(0)].end_points, 2_us);
 }
 
+TEST(Bounds, AWindowWaitsForMessagesAndABarrierForAdditions) {
+    // 8 MB among 8 ranks: 7 messages of 1 MB one after the other scatter, 7 gather, each 80 us at 100 Gb/s
+    // and 1 us of latency. 3·1 MB at 100 GB/s are 30 us of addition; of the 7 only the last is on the way
+    // from the scatter to the gather: 7·81 + 30 + 7·81 us.
+    network::LeafSpineParameters parameters;
+    parameters.hosts = 8;
+    parameters.hosts_per_leaf = 8;
+    parameters.spines = 1;
+    parameters.link = {100_Gbps, 500_ns};
+    Experiment window = one_collective(network::build_leaf_spine(parameters), CollectiveKind::kAllReduce,
+                                       system::make_windowed_direct(1), 8_MB);
+    window.cluster.options.end_point.reduction_bandwidth = 800_Gbps;
+    const CollectiveBound own = certified_bounds(window).collectives[OperationId(0)];
+    expect_near(own.end_points, 30_us);
+    EXPECT_LE(own.chain, 1164_us);
+    EXPECT_GE(own.chain + 1_ns, 1164_us);
+}
+
 TEST(Bounds, OfAnOversubscribedLeafAreItsUplinks) {
     // 4 leaves of 3 hosts, one uplink of a host's rate to one spine, 3:1. An all-to-all of 12 MB: every
     // host sends 9 MB to other leaves, a leaf 27 MB at 100 Gb/s: 2160 us. Ports: 11 MB, 880 us.
@@ -193,9 +211,14 @@ std::vector<std::string> some_settings() {
                     balancing),
         std::string("network={kind: flat, hosts: 12, link: {rate: 100Gbps, latency: 500ns}}"));
     return {fmt::format("cluster.ranks={}", ranks),
-            fmt::format("workload.batch.global={}", 48 * *rc::gen::inRange(1, 40)), network,
+            fmt::format("workload.batch.global={}", 48 * *rc::gen::inRange(1, 40)),
+            network,
             fmt::format("cluster.collectives.all_reduce={{algorithm: {}, chunks: {}}}",
-                        *rc::gen::element("ring", "direct", "double_binary_tree"), *rc::gen::inRange(1, 5)),
+                        *rc::gen::element("ring", "direct", "double_binary_tree",
+                                          "windowed_direct, window: 1", "windowed_direct, window: 3"),
+                        *rc::gen::inRange(1, 5)),
+            fmt::format("cluster.end_point={{{}}}",
+                        *rc::gen::element("", "reduction_bandwidth: 800Gbps", "reduction_bandwidth: 4Gbps")),
             fmt::format("cluster.scheduling={}", *rc::gen::element("lifo", "fifo"))};
 }
 

@@ -120,8 +120,9 @@ public:
     /// Longest chain of messages each waiting for the one before. Throws ScheduleError if the dependencies
     /// form a cycle across ranks. O(actions + dependencies).
     [[nodiscard]] std::uint64_t steps() const;
-    /// The same with messages of unequal weight: the heaviest chain, where `weight(rank, send)` is that of a
-    /// message and, under a symmetry, is asked of rank 0 only. Weights must not exceed 2^62 together.
+    /// The same with actions of unequal weight: the heaviest chain, where `weight(rank, action)` is that of a
+    /// send, until it is delivered, or of a receive, from delivery on; under a symmetry it is asked of rank 0
+    /// only. What waits for a send waits for no receive. Weights must not exceed 2^62 together.
     [[nodiscard]] std::uint64_t heaviest_chain(
         const std::function<std::uint64_t(Position, const Action&)>& weight) const;
 
