@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 #include <utility>
 
@@ -216,7 +217,8 @@ PathRates LinkClasses::path_rates(HostId source, HostId destination) const {
         const LinkId link = is_sprayed_ ? example_of_bundle_[leg.link_class] : LinkId(leg.link_class);
         const double crossing = leg.load * (is_sprayed_ ? links_in_bundle_[leg.link_class] : 1.0);
         const Bandwidth rate = fabric_->link(link).rate;
-        rates.slowest = std::min(rates.slowest, rate);
+        rates.slowest =
+            std::min(rates.slowest, Bandwidth(std::llround(static_cast<double>(rate.count()) / leg.load)));
         rates.serialisation +=
             crossing * 8.0 * static_cast<double>(kPicosecondsPerSecond) / static_cast<double>(rate.count());
     }

@@ -8,12 +8,13 @@ namespace astrolabe::network {
 namespace {
 
 constexpr Range<Bytes> kSizes{Bytes(1), Bytes(std::int64_t{1} << 40)};
+constexpr Range<Bytes> kHeaders{Bytes(1), Bytes(65'536)};
 constexpr Range<Time> kTimes{Time(0), Time(std::int64_t{1} << 60)};
 
 Schema<Framing> framing_schema() {
     Schema<Framing> schema("framing", "packets with headers");
     schema.optional("mtu", &Framing::mtu, "payload of a full packet", kSizes)
-        .optional("header", &Framing::header, "of a packet, beside its payload", kSizes)
+        .optional("header", &Framing::header, "of a packet, beside its payload", kHeaders)
         .optional("switching", &Framing::switching, "when a node may send a packet on");
     return schema;
 }

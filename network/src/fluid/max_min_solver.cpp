@@ -28,17 +28,18 @@ MaxMinSolver::MaxMinSolver(std::vector<double> capacities, Strategy strategy)
 
 std::uint32_t MaxMinSolver::lane_of(const ClassLeg& leg) {
     LinkState& link = links_[leg.link_class];
-    for (std::uint32_t lane = link.first_lane; lane != kNone; lane = lanes_[lane].next) {
-        if (lanes_[lane].load == leg.load) {
-            return lane;
-        }
+    if (link.first_lane != kNone && lanes_[link.first_lane].load == leg.load) {
+        return link.first_lane;
     }
-    Lane lane;
-    lane.load = leg.load;
-    lane.link = leg.link_class;
-    lane.next = std::exchange(link.first_lane, static_cast<std::uint32_t>(lanes_.size()));
-    lanes_.push_back(std::move(lane));
-    return link.first_lane;
+    const auto [entry, is_new] = lane_index_.try_emplace(leg, static_cast<std::uint32_t>(lanes_.size()));
+    if (is_new) {
+        Lane lane;
+        lane.load = leg.load;
+        lane.link = leg.link_class;
+        lane.next = std::exchange(link.first_lane, entry->second);
+        lanes_.push_back(std::move(lane));
+    }
+    return entry->second;
 }
 
 std::uint32_t MaxMinSolver::number_of(const Terms& terms) {

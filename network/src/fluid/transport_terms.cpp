@@ -73,6 +73,7 @@ PathTerms::PathTerms(const TransportTerms& terms, const TermPath& path)
         }
     }
     pace_ = slowest * expansion;
+    held_ = to_double(round_trip_) / pace_;
     if (terms.window && round_trip_ > Time(0)) {
         cap_ = to_double(*terms.window) * expansion * kBytePace / to_double(round_trip_);
         pace_ = std::max(pace_, to_double(round_trip_) / to_double(*terms.window));
@@ -85,12 +86,14 @@ Bytes PathTerms::wire(Bytes size) const {
         return size;
     }
     const Framing& framing = *terms_.framing;
-    return size +
-           (size.count() / framing.mtu.count() + (size % framing.mtu > Bytes(0) ? 1 : 0)) * framing.header;
+    const std::int64_t packets = size.count() / framing.mtu.count() + (size % framing.mtu > Bytes(0) ? 1 : 0);
+    const detail::Int128 wire = size.count() + detail::Int128{packets} * framing.header.count();
+    // More than that takes longer than simulated time.
+    return Bytes(static_cast<std::int64_t>(std::min<detail::Int128>(wire, Bytes::max().count())));
 }
 
 Time PathTerms::delivery_delay(Bytes size) const {
-    if (extra_pace_ == 0.0) {
+    if (extra_pace_ == 0.0 || size == Bytes(0)) {
         return latency_;
     }
     const Framing& framing = *terms_.framing;
@@ -115,7 +118,7 @@ Time PathTerms::incast_delay(std::uint64_t n) const {
         return Time(0);
     }
     const double under_way = static_cast<double>(n) * to_double(*terms_.window);
-    return under_way > to_double(terms_.incast->buffer) + pipe_ ? terms_.incast->timeout : Time(0);
+    return under_way > to_double(terms_.incast->buffer) + held_ ? terms_.incast->timeout : Time(0);
 }
 
 }  // namespace astrolabe::network

@@ -46,6 +46,7 @@ TEST(TransportTerms, StoringNodesDelayTheLastPacket) {
     // Two links of 1 ns a byte, one of which the service itself takes.
     EXPECT_EQ(path.delivery_delay(5000_B), 1_us + 1050_ns);
     EXPECT_EQ(path.delivery_delay(10_B), 1_us + 60_ns);
+    EXPECT_EQ(path.delivery_delay(0_B), 1_us);  // no packet
 }
 
 TEST(TransportTerms, AWindowCapsTheRate) {
@@ -76,12 +77,12 @@ TEST(TransportTerms, SlowStartEndsAtTheWindow) {
 }
 
 TEST(TransportTerms, WindowsWithoutRoomInTheBufferWaitForATimeout) {
-    // At the rate of a window of 1,000 B the path holds that window, at the rate of its link 2,000 B. With a
-    // buffer of 7,000 B there is room for 8 windows of 1,000 B, and for 4 of 2,000 B.
+    // The path holds 2,000 B. With a buffer of 7,000 B there is room for 9 windows of 1,000 B, and for 4 of
+    // 2,000 B.
     const TransportTerms terms{.window = 1000_B, .incast = Incast{.buffer = 7000_B, .timeout = 3_ms}};
     const TransportTerms wide{.window = 2000_B, .incast = Incast{.buffer = 7000_B, .timeout = 3_ms}};
-    EXPECT_EQ(PathTerms(terms, kPath).incast_delay(8), Time(0));
-    EXPECT_EQ(PathTerms(terms, kPath).incast_delay(9), 3_ms);
+    EXPECT_EQ(PathTerms(terms, kPath).incast_delay(9), Time(0));
+    EXPECT_EQ(PathTerms(terms, kPath).incast_delay(10), 3_ms);
     EXPECT_EQ(PathTerms(wide, kPath).incast_delay(4), Time(0));
     EXPECT_EQ(PathTerms(wide, kPath).incast_delay(5), 3_ms);
 }

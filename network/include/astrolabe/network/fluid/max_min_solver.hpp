@@ -39,8 +39,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include <astrolabe/core/ids.hpp>
@@ -131,6 +133,17 @@ private:
         std::vector<Crossing> crossings;
         std::size_t stale = 0;
     };
+    /// Of a link and a load.
+    struct LegHash {
+        std::size_t operator()(const ClassLeg& leg) const {
+            return std::hash<double>()(leg.load) * 0x9e3779b97f4a7c15U + leg.link_class * 0xbf58476d1ce4e5b9U;
+        }
+    };
+    struct SameLeg {
+        bool operator()(const ClassLeg& a, const ClassLeg& b) const {
+            return a.link_class == b.link_class && a.load == b.load;
+        }
+    };
     struct LinkState {
         double capacity = 0.0;
         double load = 0.0;     ///< Σ a·x, as added up since the last filling
@@ -206,6 +219,7 @@ private:
     Strategy strategy_;
     std::vector<Flow> flows_;
     std::vector<std::uint32_t> legs_;  // lanes
+    std::unordered_map<ClassLeg, std::uint32_t, LegHash, SameLeg> lane_index_;
     std::vector<Lane> lanes_;
     std::vector<Terms> terms_;
     std::vector<LinkState> links_;

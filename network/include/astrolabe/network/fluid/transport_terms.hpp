@@ -114,6 +114,7 @@ private:
     Time latency_;
     Time round_trip_;
     double extra_pace_ = 0;  ///< ps per byte of a packet, of the nodes that store it
+    double held_ = 0;        ///< payload that the path holds at its own rate
     double pipe_ = 0;        ///< c·RTT in bytes
     double cap_;
     double pace_;  ///< 1/c, ps per byte
