@@ -94,14 +94,13 @@ private:
                 finish_group(id, work, group, finish);
             }
         }
-        const bool moves =
-            std::any_of(program_.partitions[work.partition].groups.begin(),
-                        program_.partitions[work.partition].groups.end(),
-                        [&work](const auto& group) { return !work.moves_nothing(group.size()); });
+        const auto& groups = program_.partitions[work.partition].groups;
+        const auto moves = [&work](const auto& group) { return !work.moves_nothing(group.size()); };
         Time last = std::max(latest_issue_, *std::max_element(finish.begin(), finish.end()));
-        if (moves) {
+        if (std::any_of(groups.begin(), groups.end(), moves)) {
             last = std::max(last, later(first_issue_[id], bounds_[id].value));
-            if (needs_all(work)) {
+            // The latest rank may be in any group.
+            if (needs_all(work) && std::all_of(groups.begin(), groups.end(), moves)) {
                 last = std::max(last, later(latest_issue_, latency_));
             }
         }

@@ -10,7 +10,8 @@
 /// plus the operation's own delay after the collective, and of the rank that is *latest*, whichever it is:
 ///   issue         I = max(max_r i_r, max over dependencies of F)
 ///   computation   F = max(max_r f_r, max(I, F of the computation before it) + its least duration)
-///   collective    F = max(max_r f_r, min_r i_r + its bound, and I + α where every rank needs every other)
+///   collective    F = max(max_r f_r, min_r i_r + its bound, and I + α where every rank needs every other
+///                 and every group moves something)
 /// The run ends at max F at the earliest.
 ///
 /// Links work on what was issued: with h(o) = min_r i_r(o), for every link l

@@ -190,6 +190,27 @@ TEST(Bounds, ChainsKnowWhatWaitsForWhat) {
     EXPECT_EQ(bounds.binding(), "dependencies");
 }
 
+TEST(Bounds, TheLatestRankMayHaveNobodyToWaitForIt) {
+    // Ranks 0 and 1 reduce 1 MB among themselves, rank 2 is by itself and comes after 100 us of compute, when
+    // they are long done: nothing is sent after that.
+    Experiment late = one_collective(dumbbell(), CollectiveKind::kAllReduce, system::make_ring(), 1_MB);
+    system::Program& program = late.program;
+    const auto parts = program.partitions.push_back(
+        {"parts", {{system::RankId(0), system::RankId(1)}, {system::RankId(2)}}});
+    system::Operation before;
+    before.name = "before";
+    before.work = system::ComputeOperation{system::PerRank<Time>({0_ps, 0_ps, 100_us})};
+    system::Operation collective = program.operations[OperationId(0)];
+    collective.work =
+        system::CollectiveOperation{.kind = CollectiveKind::kAllReduce, .partition = parts, .size = 1_MB};
+    collective.dependencies = {OperationId(0)};
+    program.operations = {};
+    program.operations.push_back(before);
+    program.operations.push_back(collective);
+    // 2 messages of 500 kB, 40 us and 1 us each: 82 us.
+    EXPECT_EQ(certified_bounds(late).dependencies, 100_us);
+}
+
 TEST(Bounds, AnEngineThatSharesNoLinksIsBoundByComputationOnly) {
     const Components components = builtin_components();
     const Experiment free = *testing::load_small(components, {"backend={kind: congestion_free}"});
