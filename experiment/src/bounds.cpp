@@ -1,5 +1,6 @@
 #include "dependency_bound.hpp"
 #include "routing_bound.hpp"
+#include "saturation.hpp"
 #include "schedule_loads.hpp"
 
 #include <algorithm>
@@ -67,14 +68,13 @@ public:
 
 private:
     [[nodiscard]] CollectiveBound find(OperationId id) const {
-        const Time steps = loads_.chain(id, Time(1), 0, 0);
         CollectiveBound bound;
-        if (steps == Time(0)) {
+        if (loads_.chain(id, Time(1), 0, 0) == Time(0)) {
             return bound;
         }
-        bound.latency = latency_ * steps.count();
+        bound.latency = loads_.chain(id, latency_, 0, 0);
         bound.end_points = loads_.chain(id, copy_, 0, added_byte_time_);
-        bound.chain = loads_.chain(id, latency_ + copy_, byte_time_, added_byte_time_);
+        bound.chain = loads_.chain(id, later(latency_, copy_), byte_time_, added_byte_time_);
         const network::Fabric& fabric = *experiment_.fabric;
         if (has_links_) {
             LinkBytes bytes(fabric.link_count(), 0);
@@ -87,7 +87,7 @@ private:
         } else {
             bound.links = ports(id);
         }
-        bound.value = std::max({bound.links + latency_, bound.latency, bound.end_points, bound.chain});
+        bound.value = std::max({later(bound.links, latency_), bound.latency, bound.end_points, bound.chain});
         return bound;
     }
 
@@ -181,16 +181,14 @@ Bounds certified_bounds(const Experiment& experiment) {
     const Busiest busiest = busiest_link(total.links, fabric);
     const Time latency = least_latency(fabric, program.ranks);
     if (follows_routes) {
-        bounds.links = busiest.time + latency;
+        bounds.links = later(busiest.time, latency);
         bounds.busiest = busiest.link;
     } else {
         bounds.omission = "the engine does not keep to the fabric's routes";
     }
     bounds.any_routing = routing_bound(total, fabric.is_static() ? busiest.time : Time::max(), fabric);
-    bounds.any_routing->least += latency;
-    if (bounds.any_routing->most < Time::max()) {
-        bounds.any_routing->most += latency;
-    }
+    bounds.any_routing->least = later(bounds.any_routing->least, latency);
+    bounds.any_routing->most = later(bounds.any_routing->most, latency);
     return bounds;
 }
 

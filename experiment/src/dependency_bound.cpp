@@ -1,4 +1,5 @@
 #include "dependency_bound.hpp"
+#include "saturation.hpp"
 
 #include <algorithm>
 
@@ -8,10 +9,6 @@ namespace {
 using system::CollectiveOperation;
 using system::OperationId;
 using system::RankId;
-
-Time later(Time time, Time by) {
-    return time > Time::max() - by ? Time::max() : time + by;
-}
 
 class LongestChain {
 public:

@@ -1,3 +1,5 @@
+#include "saturation.hpp"
+
 #include <algorithm>
 #include <bit>
 
@@ -197,8 +199,7 @@ Bound lower_bound(const system::Program& program, const system::SystemOptions& o
     if (const Int128 sent = least_bytes_sent(program); sent > 0) {
         const Time bytes =
             std::max(aggregate_bound(sent, program.ranks, fabric), port_bound(program, options, fabric));
-        const Time latency = least_latency(fabric, program.ranks);
-        bound.communication = bytes > Time::max() - latency ? Time::max() : bytes + latency;
+        bound.communication = later(bytes, least_latency(fabric, program.ranks));
     }
     return bound;
 }

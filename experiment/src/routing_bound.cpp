@@ -66,8 +66,13 @@ Time fullest_place(const TotalLoad& total, const PlaceGraph& graph, const networ
         in[pair.destination.index()] += pair.amount;
     }
     for (std::size_t node = 0; node < fabric.node_count(); ++node) {
-        most = std::max(
-            {most, carrying_time(out[node], graph.out[node]), carrying_time(in[node], graph.in[node])});
+        // A place without links between places is bound by its hosts' cables only.
+        if (graph.out[node] > 0) {
+            most = std::max(most, carrying_time(out[node], graph.out[node]));
+        }
+        if (graph.in[node] > 0) {
+            most = std::max(most, carrying_time(in[node], graph.in[node]));
+        }
     }
     return most;
 }

@@ -190,6 +190,18 @@ TEST(Bounds, ChainsKnowWhatWaitsForWhat) {
     EXPECT_EQ(bounds.binding(), "dependencies");
 }
 
+TEST(Bounds, EndWhereTimeEnds) {
+    // 3 · 2^58 B in blocks of 2^58: rank 1 sends 4 of them over the middle at 0.32 ns/B, 3.7e8 s, and time
+    // ends at 2^63 ps = 9.2e6 s; the latency on top of that does not overflow.
+    const Bounds bounds = certified_bounds(one_collective(
+        dumbbell(), CollectiveKind::kAllReduce, system::make_ring(), Bytes(3 * (std::int64_t{1} << 58))));
+    EXPECT_EQ(*bounds.links, Time::max());
+    EXPECT_EQ(bounds.any_routing->least, Time::max());
+    EXPECT_EQ(bounds.any_routing->most, Time::max());
+    EXPECT_EQ(bounds.collectives[OperationId(0)].value, Time::max());
+    EXPECT_EQ(bounds.value(), Time::max());
+}
+
 TEST(Bounds, TheLatestRankMayHaveNobodyToWaitForIt) {
     // Ranks 0 and 1 reduce 1 MB among themselves, rank 2 is by itself and comes after 100 us of compute, when
     // they are long done: nothing is sent after that.
