@@ -1,6 +1,7 @@
 #include "program_symmetry.hpp"
 
 #include <bit>
+#include <vector>
 
 #include <astrolabe/system/folding.hpp>
 
@@ -12,7 +13,7 @@ using network::Folding;
 using network::Images;
 
 /// From the fewest kept ranks up.
-std::vector<Folding> candidates(std::size_t ranks) {
+std::vector<Folding> candidates_for(std::size_t ranks) {
     std::vector<Folding> candidates;
     for (std::size_t kept = 1; kept <= ranks / 2; ++kept) {
         if (ranks % kept != 0) {
@@ -36,7 +37,12 @@ FoldedRanks fold_ranks(const Program& program, const SystemOptions& options,
                        .classes = nullptr,
                        .refusal = "there is one rank"};
     ProgramSymmetry symmetry(program, options);
-    for (const Folding& folding : candidates(program.ranks)) {
+    std::vector<Folding> candidates = candidates_for(program.ranks);
+    if (auto refusal = symmetry.order_refusal(); refusal && !candidates.empty()) {
+        result.refusal = *std::move(refusal);
+        candidates.clear();
+    }
+    for (const Folding& folding : candidates) {
         if (auto refusal = symmetry.refusal(folding)) {
             result.refusal = *std::move(refusal);
             continue;

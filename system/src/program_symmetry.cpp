@@ -41,9 +41,12 @@ bool is_mapped(const CollectiveSchedule& schedule, const std::vector<Position>& 
                       });
 }
 
+/// Sizes mostly differ by source or by destination, so neighbours tell of most differences: O(N), not O(N²).
 bool have_sizes_of_images(const PairSizes& sizes, const PairSizes& image, const std::vector<Position>& map) {
-    for (std::size_t source = 0; source < map.size(); ++source) {
-        for (std::size_t destination = 0; destination < map.size(); ++destination) {
+    const std::size_t n = map.size();
+    for (std::size_t distance = 1; distance <= n; ++distance) {
+        for (std::size_t source = 0; source < n; ++source) {
+            const std::size_t destination = (source + distance) % n;
             if (sizes(source, destination) != image(map[source], map[destination])) {
                 return false;
             }
@@ -95,9 +98,6 @@ const std::string& ProgramSymmetry::name_of(std::size_t kind) const {
 }
 
 std::optional<std::string> ProgramSymmetry::refusal(const network::Folding& folding) {
-    if (auto refusal = order_refusal()) {
-        return refusal;
-    }
     if (auto refusal = compute_refusal(folding)) {
         return refusal;
     }
@@ -251,7 +251,8 @@ std::optional<std::string> ProgramSymmetry::collective_refusal(std::size_t kind,
         if (work.moves_nothing(map.image.size())) {
             continue;
         }
-        if (work.is_uneven() &&
+        const bool is_in_place = map.is_identity && map.group == group;
+        if (work.is_uneven() && !is_in_place &&
             !have_sizes_of_images((*work.pair_sizes)[group], (*work.pair_sizes)[map.group], map.image)) {
             return fmt::format("ranks have unequal bytes for one another in '{}'", name_of(kind));
         }

@@ -21,7 +21,11 @@ public:
     /// Both must outlive it.
     ProgramSymmetry(const Program& program, const SystemOptions& options);
 
-    /// Why ranks of the program are not like their images, or nothing if they are.
+    /// Where what one notification does and what the next does at the same instant may not commute, and the
+    /// executor does not watch it (tie_watch.hpp): then no folding holds. O(pairs) for uneven all_to_alls.
+    [[nodiscard]] std::optional<std::string> order_refusal() const;
+    /// Why ranks of the program are not like their images, or nothing if they are. Precondition: no
+    /// order_refusal().
     [[nodiscard]] std::optional<std::string> refusal(const network::Folding& folding);
     /// Whom kept ranks send to; all where that would be long. Precondition: no refusal.
     [[nodiscard]] network::RankPairs pairs(const network::Folding& folding);
@@ -45,9 +49,6 @@ private:
         return program_.partitions[partition].groups;
     }
     [[nodiscard]] const std::string& name_of(std::size_t kind) const;
-    /// Where what one notification does and what the next does at the same instant may not commute, and the
-    /// executor does not watch it (tie_watch.hpp).
-    [[nodiscard]] std::optional<std::string> order_refusal() const;
     [[nodiscard]] std::uint32_t chunks_of(const CollectiveOperation& work) const;
     [[nodiscard]] std::optional<std::string> compute_refusal(const network::Folding& folding) const;
     [[nodiscard]] std::optional<std::string> kept_refusal(PartitionId partition,
