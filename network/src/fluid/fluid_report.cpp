@@ -1,4 +1,6 @@
 // What the fluid engine says of its state.
+#include "../link_traffic.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -77,7 +79,7 @@ NetworkStatistics FluidBackend::statistics() const {
     statistics.links.resize(fabric().link_count());
     for (std::size_t i = 0; i < statistics.links.size(); ++i) {
         const std::uint32_t link_class = classes_->class_of(LinkId(i));
-        statistics.links[LinkId(i)].carried = whole[link_class] + Bytes(std::llround(sprayed[link_class]));
+        statistics.links[LinkId(i)].carried = whole[link_class] + round_sprayed(sprayed[link_class]);
     }
     return statistics;
 }

@@ -24,9 +24,9 @@
 ///
 /// So a folded run that ends gives the times of the whole one to the picosecond, and its counts. What breaks a
 /// symmetry, such as one table more on one rank, a size that does not divide by the ranks, or a path chosen by
-/// hash, leaves all ranks to be simulated. In sums of doubles, of sprayed shares and of rates, the two runs may
-/// differ in the last bit; the fluid engine's rounding of times absorbs that, and a sprayed link's byte count
-/// may differ by one.
+/// hash, leaves all ranks to be simulated. Sums of doubles, of sprayed shares and of rates, may differ in the
+/// last bit between the two runs; the fluid engine's rounding of times and of a link's bytes absorbs that, the
+/// latter for sums up to some size (docs/models/folding.md).
 ///
 /// Complexity: for each r tried, O(operations · N) where compute times differ by rank, O(N) per partition,
 /// and O(actions of all ranks) for schedules without symmetry; r goes up through the divisors of N.
