@@ -104,10 +104,15 @@ std::string text_summary(const Experiment& experiment, const Run& run) {
     text += line("network", fmt::format("{} messages{}", run.network.messages, packets));
     text += line("links", fmt::format("busiest {:.1f} % used, mean {:.1f} %", 100.0 * run.utilization.max,
                                       100.0 * run.utilization.mean));
-    text += line("engine", fmt::format("{:.2f} s, {} events, {} peak memory, fingerprint {}",
-                                       run.engine.wall_seconds, run.engine.events,
-                                       readable(Bytes(static_cast<std::int64_t>(run.engine.peak_rss_bytes))),
-                                       run.fingerprint));
+    text += line(
+        "engine",
+        fmt::format("{:.2f} s, {} events, {} of {} ranks simulated, {} peak memory, fingerprint {}",
+                    run.engine.wall_seconds, run.engine.events, run.engine.simulated_ranks,
+                    experiment.cluster.ranks,
+                    readable(Bytes(static_cast<std::int64_t>(run.engine.peak_rss_bytes))), run.fingerprint));
+    if (!run.engine.folding_refusal.empty()) {
+        text += line("not folded", run.engine.folding_refusal);
+    }
     return text;
 }
 
