@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <astrolabe/experiment/collective_run.hpp>
+#include <astrolabe/experiment/results.hpp>
 #include <astrolabe/experiment/run.hpp>
 
 namespace astrolabe::experiment {
@@ -59,6 +60,67 @@ TEST_F(FoldingTest, ACollectiveFoldsAsWell) {
     EXPECT_EQ(folded.engine.simulated_ranks, 1U);
     EXPECT_EQ(whole.engine.simulated_ranks, 64U);
     EXPECT_EQ(folded.fingerprint, whole.fingerprint);
+}
+
+/// On ranks 0 to 3, two ends of one instant: all-reduces among rows {0, 1}, {2, 3} and among columns {0, 2},
+/// {1, 3} share the hosts' links evenly, so both end at once, each with a message of its own; each sets off
+/// an all-reduce among all, and which of these is issued first is the backend's choice.
+system::Program tied_program() {
+    using system::OperationId;
+    using system::RankId;
+    system::Program program;
+    program.ranks = 4;
+    program.iterations = 1;
+    const auto world = program.partitions.push_back(system::Partition::world(4));
+    const auto rows = program.partitions.push_back(
+        {.name = "rows", .groups = {{RankId(0), RankId(1)}, {RankId(2), RankId(3)}}});
+    const auto columns = program.partitions.push_back(
+        {.name = "columns", .groups = {{RankId(0), RankId(2)}, {RankId(1), RankId(3)}}});
+    const auto all_reduce = [&](std::string name, system::PartitionId partition,
+                                std::vector<OperationId> after) {
+        return program.operations.push_back(
+            {.name = name,
+             .layer = name,
+             .iteration = 0,
+             .work = system::CollectiveOperation{.kind = system::CollectiveKind::kAllReduce,
+                                                 .partition = partition,
+                                                 .size = Bytes(1 << 20)},
+             .dependencies = std::move(after)});
+    };
+    const OperationId row = all_reduce("row", rows, {});
+    const OperationId column = all_reduce("column", columns, {});
+    all_reduce("after row", world, {row});
+    all_reduce("after column", world, {column});
+    return program;
+}
+
+TEST_F(FoldingTest, ATieIsRunAgainWhole) {
+    const auto run = [this](const std::string& mode) {
+        auto experiment = testing::load_small(components_, {"cluster.folding=" + mode});
+        experiment->program = tied_program();
+        return run_experiment(*experiment, {});
+    };
+    const auto tied = run("auto");
+    const auto whole = run("off");
+    ASSERT_TRUE(tied.execution.finished && whole.execution.finished);
+    EXPECT_FALSE(tied.execution.has_tie);
+    EXPECT_EQ(tied.engine.simulated_ranks, 4U);
+    EXPECT_NE(tied.engine.folding_refusal.find("other order"), std::string::npos)
+        << tied.engine.folding_refusal;
+    EXPECT_EQ(tied.fingerprint, whole.fingerprint);
+}
+
+TEST_F(FoldingTest, TheSummarySaysHowManyRanksWereSimulatedAndWhyNotFewer) {
+    const auto summary = [this](const std::string& mode) {
+        const auto experiment = testing::load_small(components_, {"cluster.folding=" + mode});
+        return text_summary(*experiment, run_experiment(*experiment, {}));
+    };
+    const std::string folded = summary("auto");
+    const std::string whole = summary("off");
+    EXPECT_NE(folded.find("1 of 4 ranks simulated"), std::string::npos) << folded;
+    EXPECT_EQ(folded.find("not folded"), std::string::npos) << folded;
+    EXPECT_NE(whole.find("4 of 4 ranks simulated"), std::string::npos) << whole;
+    EXPECT_NE(whole.find("not folded   folding is off\n"), std::string::npos) << whole;
 }
 
 TEST_F(FoldingTest, AModeThatIsNoneIsReported) {
