@@ -122,7 +122,8 @@ int validate_command(const RunArguments& arguments, const experiment::Components
                                            {"prediction",
                                             {{"events", cost.events},
                                              {"peak_rss_bytes", cost.memory_bytes},
-                                             {"wall_s", cost.wall_seconds}}}};
+                                             {"wall_s", cost.wall_seconds},
+                                             {"simulated_ranks", cost.simulated_ranks}}}};
         print_out(facts.dump(2) + "\n");
         return kDone;
     }
@@ -145,8 +146,9 @@ int validate_command(const RunArguments& arguments, const experiment::Components
                      bounds.any_routing ? readable(bounds.any_routing->least) : "unknown",
                      readable(bounds.dependencies), loaded->program.iterations));
     fact("prediction",
-         fmt::format("{:.3g} events, {} peak memory, {:.3g} s on this machine", cost.events,
-                     readable(Bytes(static_cast<std::int64_t>(cost.memory_bytes))), cost.wall_seconds));
+         fmt::format("{:.3g} events, {} peak memory, {:.3g} s on this machine, {} of {} ranks simulated",
+                     cost.events, readable(Bytes(static_cast<std::int64_t>(cost.memory_bytes))),
+                     cost.wall_seconds, cost.simulated_ranks, loaded->cluster.ranks));
     const system::ProgramTraffic traffic(loaded->program, options);
     fact("cost",
          fmt::format("{} operations on {} ranks, {} messages, {} sent", loaded->program.operations.size(),

@@ -1,3 +1,4 @@
+#include "engine.hpp"
 #include "routing_bound.hpp"
 #include "schedule_loads.hpp"
 
@@ -81,15 +82,11 @@ double mean_hops(const TotalLoad& total) {
     return crossings > 0 && bytes > 0 ? crossings / bytes : 2;
 }
 
-/// Runs the experiment for kProbeSeconds of processor time, or to its end.
-double probe_events_per_second(const Experiment& experiment) {
-    const std::unique_ptr<network::NetworkBackend> backend =
-        experiment.backend.make(experiment.fabric, experiment.seed);
-    std::vector<network::HostId> placement;
-    for (std::size_t rank = 0; rank < experiment.cluster.ranks; ++rank) {
-        placement.emplace_back(rank);
-    }
-    system::Executor executor(experiment.program, experiment.cluster.options, *backend, placement);
+/// Runs the experiment on the engine for kProbeSeconds of processor time, or to its end.
+double probe_events_per_second(const Experiment& experiment, Engine& engine,
+                               const std::vector<network::HostId>& placement) {
+    system::Executor executor(experiment.program, experiment.cluster.options, *engine.backend, placement,
+                              engine.folding);
     const std::clock_t start = std::clock();
     const auto elapsed = [start] {
         return static_cast<double>(std::clock() - start) / static_cast<double>(CLOCKS_PER_SEC);
@@ -100,7 +97,7 @@ double probe_events_per_second(const Experiment& experiment) {
         }
     });
     static_cast<void>(executor.run());
-    return static_cast<double>(backend->events_processed()) / std::max(elapsed(), 1e-6);
+    return static_cast<double>(engine.backend->events_processed()) / std::max(elapsed(), 1e-6);
 }
 
 }  // namespace
@@ -110,9 +107,17 @@ Prediction predict(const Experiment& experiment) {
     const network::Fabric& fabric = *experiment.fabric;
     const ScheduleLoads loads(program, experiment.cluster.options, fabric);
     const double hops = mean_hops(total_load(program, loads, fabric));
-    const Counts counts = count(experiment);
-    const auto pairs = static_cast<double>(loads.pairs());
+    const std::vector<network::HostId> placement = place_ranks(experiment);
+    Engine engine = make_engine(experiment, placement, false);
+    const auto images = static_cast<double>(engine.folding.multiplicity());
+    Counts counts = count(experiment);
+    counts.messages /= images;
+    counts.empty /= images;
+    counts.packets /= images;
+    counts.computations /= images;
+    const double pairs = static_cast<double>(loads.pairs()) / images;
     Prediction prediction;
+    prediction.simulated_ranks = engine.folding.kept;
     prediction.events = counts.computations;
     prediction.memory_bytes = kBase + kHost * static_cast<double>(fabric.host_count()) +
                               kLink * static_cast<double>(fabric.link_count());
@@ -131,9 +136,10 @@ Prediction predict(const Experiment& experiment) {
         prediction.events += kEventsOfATcpHop * hops * counts.packets;
         prediction.memory_bytes += pairs * kTcpPair;
     }
-    prediction.wall_seconds = loads.pairs() > kMostProbedPairs
-                                  ? prediction.events * kSecondsOfAnEvent
-                                  : prediction.events * kLaterEvent / probe_events_per_second(experiment);
+    prediction.wall_seconds =
+        pairs > static_cast<double>(kMostProbedPairs)
+            ? prediction.events * kSecondsOfAnEvent
+            : prediction.events * kLaterEvent / probe_events_per_second(experiment, engine, placement);
     return prediction;
 }
 

@@ -1,3 +1,4 @@
+#include "engine.hpp"
 #include "fingerprint.hpp"
 
 #include <algorithm>
@@ -124,39 +125,6 @@ void check_run(const Experiment& experiment, const Run& run) {
 
 }  // namespace
 
-/// A backend, and how the ranks on it are folded.
-struct Engine {
-    std::unique_ptr<network::NetworkBackend> backend;
-    network::Folding folding;
-    std::string refusal;  // where they are not
-};
-
-Engine whole_engine(const Experiment& experiment, const std::vector<network::HostId>& placement,
-                    std::string refusal) {
-    return {experiment.backend.make(experiment.fabric, experiment.seed),
-            {.ranks = placement.size(), .kept = placement.size()},
-            std::move(refusal)};
-}
-
-Engine make_engine(const Experiment& experiment, const std::vector<network::HostId>& placement,
-                   const NetworkObservers& observers) {
-    const network::BackendMaker& maker = experiment.backend;
-    std::string refusal;
-    if (experiment.cluster.folding == FoldingMode::kOff) {
-        refusal = "folding is off";
-    } else if (!maker.make_folded) {
-        refusal = "the backend carries every message itself";
-    } else if (observers.messages != nullptr || observers.packets != nullptr) {
-        refusal = "all messages or packets are recorded";
-    } else {
-        system::FoldedRanks folded =
-            system::fold_ranks(experiment.program, experiment.cluster.options, experiment.fabric, placement);
-        return {maker.make_folded(std::move(folded.classes), experiment.seed), folded.folding,
-                std::move(folded.refusal)};
-    }
-    return whole_engine(experiment, placement, std::move(refusal));
-}
-
 /// With progress for the observer.
 system::ExecutionReport execute(const Experiment& experiment, const std::vector<network::HostId>& placement,
                                 network::NetworkBackend& backend, const network::Folding& folding,
@@ -179,11 +147,9 @@ system::ExecutionReport execute(const Experiment& experiment, const std::vector<
 Run run_experiment(const Experiment& experiment, const ProgressObserver& observer,
                    const NetworkObservers& network_observers) {
     const Clock::time_point start = Clock::now();
-    std::vector<network::HostId> placement;
-    for (std::size_t rank = 0; rank < experiment.cluster.ranks; ++rank) {
-        placement.emplace_back(rank);
-    }
-    Engine engine = make_engine(experiment, placement, network_observers);
+    const std::vector<network::HostId> placement = place_ranks(experiment);
+    const bool is_recorded = network_observers.messages != nullptr || network_observers.packets != nullptr;
+    Engine engine = make_engine(experiment, placement, is_recorded);
     network::NetworkBackend* backend = engine.backend.get();
     std::optional<network::ObservedBackend> observed;
     if (network_observers.messages != nullptr) {

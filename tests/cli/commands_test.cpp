@@ -41,12 +41,12 @@ TEST(Usage, HelpAndVersionGiveZeroOnStdout) {
     }
 }
 
-TEST(Run, PrintsElevenLinesThatSayHowLongAndWhy) {
+TEST(Run, PrintsTwelveLinesThatSayHowLongAndWhy) {
     const ProcessResult result = astrolabe({"run", kQuickstart});
     ASSERT_EQ(result.exit_code, 0) << result.err;
-    EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 11);
-    for (const char* word :
-         {"iteration", "lower bound", "bound by", "compute", "exposed", "drain", "traffic", "fingerprint"}) {
+    EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 12);
+    for (const char* word : {"iteration", "lower bound", "bound by", "compute", "exposed", "drain", "traffic",
+                             "ranks simulated", "not folded", "fingerprint"}) {
         EXPECT_NE(result.out.find(word), std::string::npos) << word;
     }
     EXPECT_EQ(result.err, "");

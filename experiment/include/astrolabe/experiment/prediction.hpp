@@ -18,7 +18,9 @@
 /// acknowledgement for 16 packets from the packet transport's default; bytes of a pair and of a message under
 /// way from fluid_backend.hpp, the others from differences of peak memory.
 ///
-/// Limits: every rank is taken as simulated, so a run that folds ranks takes that part of it. Losses,
+/// Where ranks fold (system/folding.hpp), M, M_0, P, C and U are those of the kept ranks: a part r/N.
+///
+/// Limits: a folded run that meets a tie is run again with all ranks, which is not foreseen. Losses,
 /// retransmissions and pauses are not foreseen. Memory leaves out the state of chunks under way, which
 /// matters from hundreds of ranks on with many chunks. A run that does not go on as it begins takes longer or
 /// shorter than said.
@@ -32,8 +34,9 @@ namespace astrolabe::experiment {
 
 struct Prediction {
     double events = 0;
-    double memory_bytes = 0;  ///< peak resident set of the process
-    double wall_seconds = 0;  ///< on a processor with nothing else to do
+    double memory_bytes = 0;          ///< peak resident set of the process
+    double wall_seconds = 0;          ///< on a processor with nothing else to do
+    std::size_t simulated_ranks = 0;  ///< the others are images of these
 };
 
 [[nodiscard]] Prediction predict(const Experiment& experiment);
