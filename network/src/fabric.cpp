@@ -66,6 +66,10 @@ void FabricBuilder::set_circuits(Time period, std::vector<CircuitInterval<std::u
     intervals_ = std::move(intervals);
 }
 
+void FabricBuilder::set_rotors(std::shared_ptr<const opera::RotorNetwork> rotors) {
+    rotors_ = std::move(rotors);
+}
+
 std::shared_ptr<const Fabric> FabricBuilder::build(LoadBalancing load_balancing, std::uint64_t seed) && {
     ASTROLABE_ASSERT(host_count_ > 0, "a fabric has a host");
     const std::size_t node_count = nodes_.size();
@@ -131,6 +135,7 @@ std::shared_ptr<const Fabric> FabricBuilder::build(LoadBalancing load_balancing,
         fabric->circuits_ = CircuitSchedule(link_count, std::move(intervals));
         ASTROLABE_ASSERT(fabric->circuits_.period() == period_, "the intervals fill the period");
     }
+    fabric->rotors_ = std::move(rotors_);
     fabric->routing_ = std::make_shared<const ShortestPathRouting>(*fabric, load_balancing, seed);
     return fabric;
 }

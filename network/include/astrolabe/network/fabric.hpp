@@ -31,6 +31,10 @@ namespace astrolabe::network {
 
 class RoutingPolicy;
 
+namespace opera {
+struct RotorNetwork;
+}
+
 enum class NodeKind : std::uint8_t { kHost, kSwitch };
 
 struct Node {
@@ -84,6 +88,8 @@ public:
     [[nodiscard]] const RoutingPolicy& routing() const { return *routing_; }
     [[nodiscard]] const CircuitSchedule& circuits() const { return circuits_; }
     [[nodiscard]] bool is_static() const { return circuits_.is_static(); }
+    /// Of a fabric whose circuits are those of rotor switches, else null.
+    [[nodiscard]] const std::shared_ptr<const opera::RotorNetwork>& rotors() const { return rotors_; }
 
     /// Sum of the rates of all links out of (into) a host: no host ever sends (receives) faster.
     [[nodiscard]] Bandwidth egress_rate(HostId host) const;
@@ -102,6 +108,7 @@ private:
     std::vector<std::uint32_t> first_links_;  // node_count + 1
     std::shared_ptr<const RoutingPolicy> routing_;
     CircuitSchedule circuits_;
+    std::shared_ptr<const opera::RotorNetwork> rotors_;
 };
 
 /// Which of several equal paths a message takes.
@@ -133,6 +140,9 @@ public:
     /// intervals sum to `period`.
     void set_circuits(Time period, std::vector<CircuitInterval<std::uint32_t>> intervals);
 
+    /// What engines that know rotors read beside the circuits, which must be those of `rotors`.
+    void set_rotors(std::shared_ptr<const opera::RotorNetwork> rotors);
+
     /// Freezes: sorts links, fixes ids, installs shortest-path routing with the given choice among equal
     /// paths. `seed` enters the flow hash. The fabric must have at least one host.
     [[nodiscard]] std::shared_ptr<const Fabric> build(LoadBalancing load_balancing = LoadBalancing::kFlowHash,
@@ -152,6 +162,7 @@ private:
     std::vector<PendingLink> links_;
     Time period_;
     std::vector<CircuitInterval<std::uint32_t>> intervals_;
+    std::shared_ptr<const opera::RotorNetwork> rotors_;
 };
 
 }  // namespace astrolabe::network
