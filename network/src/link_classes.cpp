@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <astrolabe/core/assert.hpp>
+#include <astrolabe/core/random.hpp>
 #include <astrolabe/network/link_classes.hpp>
 #include <astrolabe/network/routing.hpp>
 
@@ -11,12 +12,9 @@ namespace astrolabe::network {
 
 namespace {
 
-/// The finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014, figure 17), over what was mixed before.
+/// Of a word, over what was mixed before.
 std::uint64_t mix(std::uint64_t before, std::uint64_t word) {
-    word += before + 0x9e3779b97f4a7c15U;
-    word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9U;
-    word = (word ^ (word >> 27)) * 0x94d049bb133111ebU;
-    return word ^ (word >> 31);
+    return mix_bits(word + before + kGoldenGamma);
 }
 
 /// Colours of nodes and links, refined until links of a colour are alike. 64 bits tell millions of links

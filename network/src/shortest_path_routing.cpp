@@ -5,27 +5,17 @@
 #include <utility>
 
 #include <astrolabe/core/assert.hpp>
+#include <astrolabe/core/random.hpp>
 #include <astrolabe/network/shortest_path_routing.hpp>
 
 namespace astrolabe::network {
 
 namespace {
 
-/// A bijection of 64-bit words in which every input bit reaches every output bit: the finaliser of SplitMix64
-/// (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA 2014, figure 17).
-std::uint64_t mix(std::uint64_t word) {
-    word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9U;
-    word = (word ^ (word >> 27)) * 0x94d049bb133111ebU;
-    return word ^ (word >> 31);
-}
-
-/// Odd, near 2^64 / golden ratio: spreads small consecutive integers before mixing (same source, section 4).
-constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15U;
-
 std::uint64_t flow_hash(std::uint64_t seed, HostId source, HostId destination, NodeId node) {
     const std::uint64_t pair = (std::uint64_t{source.index()} << 32) | destination.index();
-    const std::uint64_t flow = mix(mix(seed + kGolden) ^ pair);
-    return mix(flow + kGolden * (std::uint64_t{node.index()} + 1));
+    const std::uint64_t flow = mix_bits(mix_bits(seed + kGoldenGamma) ^ pair);
+    return mix_bits(flow + kGoldenGamma * (std::uint64_t{node.index()} + 1));
 }
 
 }  // namespace
@@ -145,7 +135,7 @@ ShortestPathRouting::Table ShortestPathRouting::make_table(NodeId attachment) co
 std::span<const LinkId> ShortestPathRouting::intern(const LinkSet& links) const {
     std::uint64_t hash = links.size();
     for (const LinkId link : links) {
-        hash = mix(hash + kGolden * (std::uint64_t{link.index()} + 1));
+        hash = mix_bits(hash + kGoldenGamma * (std::uint64_t{link.index()} + 1));
     }
     const auto [begin, end] = link_sets_by_hash_.equal_range(hash);
     for (auto candidate = begin; candidate != end; ++candidate) {
