@@ -1,0 +1,45 @@
+/// Fair shares of a number of packets, as RotorLB takes them.
+///
+/// One dimension: elements with demands share a cap. Every hungry element is given ⌊cap / hungry⌋, at most
+/// what it still wants, until that is 0; the remainder goes one by one to hungry elements at random, none
+/// twice. So shares of elements that stay hungry differ by at most 1, and everything is given away that
+/// someone wants.
+///
+/// Two dimensions: a matrix of demands, a cap for each row and each column. Up to five rounds of a share of
+/// each row over what its columns still want, then of each column over what the rows were given.
+///
+/// Source: RotorNet (SIGCOMM 2017) section 4.2 for the phases; the rounds and remainders are those of the
+/// simulator of Opera (NSDI 2020).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <astrolabe/core/random.hpp>
+
+namespace astrolabe::network::opera {
+
+class FairShare {
+public:
+    explicit FairShare(std::uint64_t seed)
+        : random_(seed, "fair_share") {}
+
+    /// Writes to `shares`, of the size of `demands`; returns their sum. O(elements · rounds), where every
+    /// round but the last satisfies an element.
+    std::uint32_t split(std::span<const std::uint32_t> demands, std::uint32_t cap,
+                        std::span<std::uint32_t> shares);
+
+    /// The same for a matrix, row after row; caps are reduced by what is given. Demands may be reduced.
+    void split(std::span<std::uint32_t> demands, std::span<std::uint32_t> row_caps,
+               std::span<std::uint32_t> column_caps, std::span<std::uint32_t> shares);
+
+private:
+    RandomStream random_;
+    std::vector<std::uint32_t> hungry_;
+    std::vector<std::uint32_t> offered_;  // to columns by rows
+    std::vector<std::uint32_t> column_;
+    std::vector<std::uint32_t> column_shares_;
+};
+
+}  // namespace astrolabe::network::opera

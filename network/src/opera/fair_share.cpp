@@ -1,0 +1,91 @@
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include <astrolabe/network/opera/fair_share.hpp>
+
+namespace astrolabe::network::opera {
+
+namespace {
+
+constexpr int kRounds = 5;
+
+}  // namespace
+
+std::uint32_t FairShare::split(std::span<const std::uint32_t> demands, std::uint32_t cap,
+                               std::span<std::uint32_t> shares) {
+    hungry_.clear();
+    std::uint64_t wanted = 0;
+    for (std::size_t i = 0; i < demands.size(); ++i) {
+        shares[i] = 0;
+        wanted += demands[i];
+        if (demands[i] > 0) {
+            hungry_.push_back(static_cast<std::uint32_t>(i));
+        }
+    }
+    if (wanted <= cap) {
+        std::copy(demands.begin(), demands.end(), shares.begin());
+        return static_cast<std::uint32_t>(wanted);
+    }
+    std::uint32_t left = cap;
+    // More is wanted than there is, so some element stays hungry.
+    for (std::uint32_t each = left / static_cast<std::uint32_t>(hungry_.size()); each > 0;
+         each = left / static_cast<std::uint32_t>(hungry_.size())) {
+        std::size_t still = 0;
+        for (const std::uint32_t i : hungry_) {
+            const std::uint32_t given = std::min(each, demands[i] - shares[i]);
+            shares[i] += given;
+            left -= given;
+            if (shares[i] < demands[i]) {
+                hungry_[still++] = i;
+            }
+        }
+        hungry_.resize(still);
+    }
+    for (std::uint32_t chosen = 0; left > 0; ++chosen, --left) {
+        const std::uint32_t pick =
+            chosen + random_.below(static_cast<std::uint32_t>(hungry_.size()) - chosen);
+        std::swap(hungry_[chosen], hungry_[pick]);
+        ++shares[hungry_[chosen]];
+    }
+    return cap;
+}
+
+void FairShare::split(std::span<std::uint32_t> demands, std::span<std::uint32_t> row_caps,
+                      std::span<std::uint32_t> column_caps, std::span<std::uint32_t> shares) {
+    const std::size_t rows = row_caps.size();
+    const std::size_t columns = column_caps.size();
+    std::fill(shares.begin(), shares.end(), 0);
+    offered_.resize(rows * columns);
+    column_.resize(rows);
+    column_shares_.resize(rows);
+    for (int round = 0; round < kRounds; ++round) {
+        std::uint32_t offered = 0;
+        for (std::size_t row = 0; row < rows; ++row) {
+            for (std::size_t column = 0; column < columns; ++column) {
+                if (column_caps[column] == 0) {
+                    demands[row * columns + column] = 0;
+                }
+            }
+            offered += split(demands.subspan(row * columns, columns), row_caps[row],
+                             std::span(offered_).subspan(row * columns, columns));
+        }
+        if (offered == 0) {
+            return;
+        }
+        for (std::size_t column = 0; column < columns; ++column) {
+            for (std::size_t row = 0; row < rows; ++row) {
+                column_[row] = offered_[row * columns + column];
+            }
+            column_caps[column] -= split(column_, column_caps[column], column_shares_);
+            for (std::size_t row = 0; row < rows; ++row) {
+                const std::uint32_t given = column_shares_[row];
+                shares[row * columns + column] += given;
+                demands[row * columns + column] -= given;
+                row_caps[row] -= given;
+            }
+        }
+    }
+}
+
+}  // namespace astrolabe::network::opera

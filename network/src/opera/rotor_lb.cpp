@@ -1,0 +1,297 @@
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+
+#include <astrolabe/core/assert.hpp>
+#include <astrolabe/network/opera/rotor_lb.hpp>
+
+namespace astrolabe::network::opera {
+
+namespace {
+
+constexpr int kPasses = 5;
+
+std::uint32_t sum(std::span<const std::uint32_t> items) {
+    return std::accumulate(items.begin(), items.end(), std::uint32_t{0});
+}
+
+}  // namespace
+
+RotorLb::RotorLb(const RotorLbOptions& options, std::uint64_t seed)
+    : options_(options),
+      fair_(seed),
+      random_(seed, "rotor_lb") {
+    ASTROLABE_ASSERT(options.racks > 0 && options.hosts_per_rack > 0, "there are hosts");
+    second_hop_limit_ = options.slot / options.hosts_per_rack;
+    relay_limit_ = static_cast<std::uint32_t>(std::uint64_t{2} * options.slot / options.hosts_per_rack);
+    group_of_.resize(std::size_t{options.racks} * options.hosts_per_rack, 0);
+}
+
+void RotorLb::share(Rack x, Rack y, PacketCounts& own, PacketCounts& relayed, std::vector<Grant>& grants) {
+    if (own.of_rack(x) + own.of_rack(y) + relayed.of_rack(x) + relayed.of_rack(y) == 0) {
+        return;
+    }
+    open(out_, x, y);
+    if (x == y) {
+        if (options_.own_rack_direct) {
+            serve_own_rack(out_, out_.receive, own);
+            commit(out_, own, grants);
+        }
+        return;
+    }
+    open(back_, y, x);
+    if (options_.two_hops) {
+        serve_relayed(out_, relayed);
+        serve_relayed(back_, relayed);
+    }
+    serve_direct(out_, own);
+    serve_direct(back_, own);
+    if (options_.own_rack_direct) {
+        serve_own_rack(out_, back_.receive, own);
+        serve_own_rack(back_, out_.receive, own);
+    }
+    if (options_.two_hops) {
+        turn_ = (turn_ + 1) % options_.hosts_per_rack;
+        offer(out_, own);
+        offer(back_, own);
+        accept(out_, own, relayed);
+        accept(back_, own, relayed);
+    }
+    commit(out_, own, grants);
+    commit(back_, own, grants);
+}
+
+void RotorLb::open(Direction& direction, Rack from, Rack to) {
+    const std::size_t h = options_.hosts_per_rack;
+    direction.from = from;
+    direction.to = to;
+    direction.send.assign(h, options_.slot);
+    direction.receive.assign(h, options_.slot);
+    direction.second_hop.assign(h * h, 0);
+    direction.direct.assign(h * h, 0);
+    direction.own_rack.assign(h * h, 0);
+    direction.offers.clear();
+    direction.accepted.clear();
+}
+
+void RotorLb::serve_relayed(Direction& direction, PacketCounts& relayed) {
+    const std::uint32_t h = options_.hosts_per_rack;
+    if (relayed.of_rack(direction.from) == 0) {
+        return;
+    }
+    for (std::uint32_t i = 0; i < h; ++i) {
+        for (std::uint32_t j = 0; j < h; ++j) {
+            const std::uint32_t from = host(direction.from, i);
+            const std::uint32_t to = host(direction.to, j);
+            const auto packets =
+                static_cast<std::uint32_t>(std::min<std::uint64_t>(relayed(from, to), second_hop_limit_));
+            direction.second_hop[i * h + j] = packets;
+            direction.send[i] -= packets;
+            direction.receive[j] -= packets;
+            relayed.take(from, to, packets);
+        }
+    }
+}
+
+void RotorLb::fill_demands(Rack from, Rack to, const PacketCounts& own) {
+    const std::uint32_t h = options_.hosts_per_rack;
+    demands_.resize(std::size_t{h} * h);
+    for (std::uint32_t i = 0; i < h; ++i) {
+        for (std::uint32_t j = 0; j < h; ++j) {
+            demands_[i * h + j] = static_cast<std::uint32_t>(
+                std::min<std::uint64_t>(own(host(from, i), host(to, j)), options_.slot));
+        }
+    }
+}
+
+void RotorLb::serve_direct(Direction& direction, PacketCounts& own) {
+    const std::uint32_t h = options_.hosts_per_rack;
+    if (own.of_rack(direction.from) == 0) {
+        return;
+    }
+    fill_demands(direction.from, direction.to, own);
+    fair_.split(demands_, direction.send, direction.receive, direction.direct);
+    for (std::uint32_t i = 0; i < h; ++i) {
+        for (std::uint32_t j = 0; j < h; ++j) {
+            own.take(host(direction.from, i), host(direction.to, j), direction.direct[i * h + j]);
+        }
+    }
+}
+
+void RotorLb::serve_own_rack(Direction& direction, std::span<std::uint32_t> receive, PacketCounts& own) {
+    const std::uint32_t h = options_.hosts_per_rack;
+    if (own.of_rack(direction.from) == 0) {
+        return;
+    }
+    fill_demands(direction.from, direction.from, own);
+    fair_.split(demands_, direction.send, receive, direction.own_rack);
+    for (std::uint32_t i = 0; i < h; ++i) {
+        for (std::uint32_t j = 0; j < h; ++j) {
+            own.take(host(direction.from, i), host(direction.from, j), direction.own_rack[i * h + j]);
+        }
+    }
+}
+
+bool RotorLb::is_offered(const Direction& direction, std::uint32_t destination) const {
+    const Rack rack = destination / options_.hosts_per_rack;
+    return rack != direction.to && (rack != direction.from || !options_.own_rack_direct);
+}
+
+void RotorLb::offer(Direction& direction, const PacketCounts& own) {
+    if (own.of_rack(direction.from) == 0 || sum(direction.receive) == 0) {
+        return;
+    }
+    for (std::uint32_t i = 0; i < options_.hosts_per_rack; ++i) {
+        const std::uint32_t cap = direction.send[i];
+        const std::span<const PacketCounts::Waiting> waiting = own.at(host(direction.from, i));
+        if (cap == 0 || waiting.empty()) {
+            continue;
+        }
+        // With twice as many to choose from as can be chosen, each gets 0 or 1, and drawing finds them soon.
+        if (waiting.size() > 2 * (std::size_t{cap} + 2 * options_.hosts_per_rack)) {
+            offer_one_of_each(direction, i, own);
+            continue;
+        }
+        demands_.resize(waiting.size());
+        shares_.resize(waiting.size());
+        for (std::size_t k = 0; k < waiting.size(); ++k) {
+            demands_[k] = is_offered(direction, waiting[k].destination)
+                              ? static_cast<std::uint32_t>(std::min<std::uint64_t>(waiting[k].packets, cap))
+                              : 0;
+        }
+        static_cast<void>(fair_.split(demands_, cap, shares_));
+        for (std::size_t k = 0; k < waiting.size(); ++k) {
+            if (shares_[k] > 0) {
+                direction.offers.push_back({i, waiting[k].destination, shares_[k]});
+            }
+        }
+    }
+}
+
+void RotorLb::offer_one_of_each(Direction& direction, std::uint32_t port, const PacketCounts& own) {
+    const std::span<const PacketCounts::Waiting> waiting = own.at(host(direction.from, port));
+    const std::size_t first = direction.offers.size();
+    while (direction.offers.size() - first < direction.send[port]) {
+        const std::uint32_t destination =
+            waiting[random_.below(static_cast<std::uint32_t>(waiting.size()))].destination;
+        if (group_of_[destination] == 0 && is_offered(direction, destination)) {
+            group_of_[destination] = 1;
+            direction.offers.push_back({port, destination, 1});
+        }
+    }
+    for (std::size_t k = first; k < direction.offers.size(); ++k) {
+        group_of_[direction.offers[k].destination] = 0;
+    }
+}
+
+void RotorLb::group_offers(const Direction& direction) {
+    group_end_.clear();
+    for (const Offer& offer : direction.offers) {
+        std::uint32_t& group = group_of_[offer.destination];
+        if (group == 0) {
+            group_end_.push_back(0);
+            group = static_cast<std::uint32_t>(group_end_.size());
+        }
+        ++group_end_[group - 1];
+    }
+    // Sizes become begins, and placing the members moves the begins to the ends.
+    std::exclusive_scan(group_end_.begin(), group_end_.end(), group_end_.begin(), std::uint32_t{0});
+    order_.resize(direction.offers.size());
+    for (std::size_t k = 0; k < direction.offers.size(); ++k) {
+        order_[group_end_[group_of_[direction.offers[k].destination] - 1]++] = static_cast<std::uint32_t>(k);
+    }
+    for (const Offer& offer : direction.offers) {
+        group_of_[offer.destination] = 0;
+    }
+}
+
+void RotorLb::accept(Direction& direction, const PacketCounts& own, const PacketCounts& relayed) {
+    const std::uint32_t h = options_.hosts_per_rack;
+    if (direction.offers.empty()) {
+        return;
+    }
+    group_offers(direction);
+    direction.accepted.assign(direction.offers.size() * h, 0);
+    for (int pass = 0; pass < kPasses; ++pass) {
+        std::uint32_t given = 0;
+        auto receivers = static_cast<std::uint32_t>(
+            h - std::count(direction.receive.begin(), direction.receive.end(), std::uint32_t{0}));
+        for (std::uint32_t k = 0; k < h; ++k) {
+            const std::uint32_t port = (turn_ + k) % h;
+            if (direction.receive[port] > 0) {
+                given += accept_at(direction, port, receivers--, own, relayed);
+            }
+        }
+        if (given == 0) {
+            return;
+        }
+    }
+}
+
+std::uint32_t RotorLb::accept_at(Direction& direction, std::uint32_t port, std::uint32_t receivers,
+                                 const PacketCounts& own, const PacketCounts& relayed) {
+    const std::uint32_t h = options_.hosts_per_rack;
+    const std::uint32_t at = host(direction.to, port);
+    demands_.resize(order_.size());
+    shares_.resize(order_.size());
+    group_shares_.resize(order_.size());
+    for (std::size_t k = 0; k < order_.size(); ++k) {
+        demands_[k] = (direction.offers[order_[k]].left + receivers - 1) / receivers;
+    }
+    if (fair_.split(demands_, direction.receive[port], shares_) == 0) {
+        return 0;
+    }
+    std::uint32_t given = 0;
+    std::uint32_t begin = 0;
+    for (const std::uint32_t end : group_end_) {
+        const std::span<const std::uint32_t> wished = std::span(shares_).subspan(begin, end - begin);
+        if (sum(wished) > 0) {
+            const std::uint32_t destination = direction.offers[order_[begin]].destination;
+            std::uint64_t held = own(at, destination) + relayed(at, destination);
+            for (std::uint32_t k = begin; k < end; ++k) {
+                held += direction.accepted[order_[k] * h + port];
+            }
+            const std::uint32_t room =
+                held < relay_limit_ ? relay_limit_ - static_cast<std::uint32_t>(held) : 0;
+            given += fair_.split(wished, room, group_shares_);
+            for (std::uint32_t k = begin; k < end; ++k) {
+                direction.offers[order_[k]].left -= group_shares_[k - begin];
+                direction.accepted[order_[k] * h + port] += group_shares_[k - begin];
+            }
+        }
+        begin = end;
+    }
+    direction.receive[port] -= given;
+    return given;
+}
+
+void RotorLb::commit(const Direction& direction, PacketCounts& own, std::vector<Grant>& grants) const {
+    const std::uint32_t h = options_.hosts_per_rack;
+    auto offer = direction.offers.begin();
+    for (std::uint32_t i = 0; i < h; ++i) {
+        const std::uint32_t from = host(direction.from, i);
+        const auto grant_row = [&](std::span<const std::uint32_t> packets, Rack rack, Grant::Kind kind) {
+            for (std::uint32_t j = 0; j < h; ++j) {
+                if (packets[i * h + j] > 0) {
+                    grants.push_back({from, host(rack, j), host(rack, j), packets[i * h + j], kind});
+                }
+            }
+        };
+        grant_row(direction.second_hop, direction.to, Grant::Kind::kSecondHop);
+        grant_row(direction.direct, direction.to, Grant::Kind::kDirect);
+        grant_row(direction.own_rack, direction.from, Grant::Kind::kOwnRack);
+        for (; offer != direction.offers.end() && offer->from == i; ++offer) {
+            const auto number = static_cast<std::size_t>(offer - direction.offers.begin());
+            for (std::uint32_t j = 0; j < h; ++j) {
+                const std::uint32_t packets = direction.accepted[number * h + j];
+                if (packets > 0) {
+                    grants.push_back(
+                        {from, host(direction.to, j), offer->destination, packets, Grant::Kind::kFirstHop});
+                    own.take(from, offer->destination, packets);
+                }
+            }
+        }
+    }
+}
+
+}  // namespace astrolabe::network::opera
