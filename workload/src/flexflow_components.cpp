@@ -1,8 +1,23 @@
+#include "components.hpp"
+
+#include <array>
+#include <string_view>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include <astrolabe/workload/flexflow_dlrm.hpp>
 
-#include "components.hpp"
+namespace astrolabe {
+
+template <>
+struct EnumNames<workload::FlexflowPlacement> {
+    static constexpr std::array<std::pair<std::string_view, workload::FlexflowPlacement>, 2> kNames{
+        {{"round_robin", workload::FlexflowPlacement::kRoundRobin},
+         {"balanced", workload::FlexflowPlacement::kBalanced}}};
+};
+
+}  // namespace astrolabe
 
 namespace astrolabe::workload {
 namespace {
@@ -76,6 +91,9 @@ Schema<FlexflowParameters> flexflow_schema() {
         .section("model", &FlexflowParameters::model, model_schema(),
                  "the model, or the path of a file that holds it", true)
         .required("batch", &FlexflowParameters::batch, "samples of an iteration over all nodes", {1, {}})
+        .optional("placement", &FlexflowParameters::placement,
+                  "round_robin: table t on node t mod N; balanced: T/N of the tables on every node, parts of "
+                  "tables where N does not divide T")
         .optional("gpus_per_node", &FlexflowParameters::gpus_per_node,
                   "GPUs that share the dense layers of a node, which is a rank", {1, {}})
         .optional("element_size", &FlexflowParameters::element_size,
@@ -117,7 +135,9 @@ Facts flexflow_facts(const FlexflowParameters& parameters, const Device& device,
     const FlexflowModel& model = parameters.model;
     const FlexflowCounts counts = count(model, parameters, ranks);
     const FlexflowCompute compute = compute_times(model, parameters, device, ranks);
-    const std::int64_t per_node = parameters.batch / static_cast<std::int64_t>(ranks);
+    const auto nodes = static_cast<std::int64_t>(ranks);
+    const std::int64_t per_node = parameters.batch / nodes;
+    const std::int64_t whole_slices = 2 * model.tables * (nodes - 1);
     return {
         {"batch", fmt::format("{} samples, {} per node, {} per GPU", parameters.batch, per_node,
                               per_node / parameters.gpus_per_node)},
@@ -127,9 +147,9 @@ Facts flexflow_facts(const FlexflowParameters& parameters, const Device& device,
          fmt::format("tables {}, MLP {}, concatenation {} (node with most tables)",
                      readable(compute.embedding), readable(compute.mlp), readable(compute.concatenation))},
         {"tasks per iteration", fmt::format("{}", counts.tasks)},
-        {"slices per iteration",
-         fmt::format("{} of {} bytes, {} bytes in all", counts.slices, counts.slice.count(),
-                     counts.slice_traffic.count())},
+        {"slices per iteration", fmt::format("{} of {}{} bytes, {} bytes in all", counts.slices,
+                                             counts.slices == whole_slices ? "" : "at most ",
+                                             counts.slice.count(), counts.slice_traffic.count())},
         {"all-reduces per iteration",
          fmt::format("{} bytes, {:.4f} of the traffic", counts.all_reduce.count(), counts.all_reduce_share)}};
 }

@@ -35,6 +35,17 @@ Time FlexflowCost::products(const MlpLayer& layer, std::int64_t number) const {
     return Time(divide_up((Flops(2 * number * rows_ * layer.parameters()) / rate_).count(), scale_down_));
 }
 
+Time TableRound::part_of(Time table) const {
+    return Time(detail::multiply_divide_up(table.count(), tables, owners));
+}
+
+TableRound table_round(const FlexflowModel& model, FlexflowPlacement placement, std::size_t nodes,
+                       std::int64_t round) {
+    const auto all = static_cast<std::int64_t>(nodes);
+    const std::int64_t tables = std::min(all, model.tables - round * all);
+    return {.tables = tables, .owners = placement == FlexflowPlacement::kBalanced ? all : tables};
+}
+
 std::int64_t rounds(const FlexflowModel& model, std::size_t nodes) {
     const auto count = static_cast<std::int64_t>(nodes);
     return (model.tables + count - 1) / count;
@@ -58,7 +69,11 @@ FlopRate gemm_rate(const FlexflowTraining& training, const Device& device, std::
 FlexflowCompute compute_times(const FlexflowModel& model, const FlexflowTraining& training,
                               const Device& device, std::size_t nodes) {
     const FlexflowCost cost(model, training, device, nodes);
-    FlexflowCompute times{.embedding = rounds(model, nodes) * (cost.table_forward() + cost.table_backward()),
+    const std::int64_t last = rounds(model, nodes) - 1;
+    const TableRound rest = table_round(model, training.placement, nodes, last);
+    FlexflowCompute times{.embedding = last * (cost.table_forward() + cost.table_backward()) +
+                                       rest.part_of(cost.table_forward()) +
+                                       rest.part_of(cost.table_backward()),
                           .mlp = Time(0),
                           .concatenation = 2 * cost.concatenation()};
     for (const MlpLayer& layer : dense_layers(model)) {

@@ -15,7 +15,7 @@ public:
     FlexflowCost(const FlexflowModel& model, const FlexflowTraining& training, const Device& device,
                  std::size_t nodes);
 
-    /// Of one table; saturates at Time::max(), as all times do.
+    /// Of one whole table; saturates at Time::max(), as all times do.
     [[nodiscard]] Time table_forward() const { return table_forward_; }
     [[nodiscard]] Time table_backward() const { return table_backward_; }
     [[nodiscard]] Time layer_forward(const MlpLayer& layer) const { return products(layer, 1); }
@@ -35,7 +35,17 @@ private:
     Time concatenation_;
 };
 
-/// ⌈T/N⌉, tables of the node with most.
+/// Tables of a round, and the nodes that pass over them in equal parts: tables/owners of a table each.
+struct TableRound {
+    std::int64_t tables = 0;
+    std::int64_t owners = 0;  ///< the first so many nodes
+
+    /// The part of an owner, rounded up; saturates.
+    [[nodiscard]] Time part_of(Time table) const;
+};
+[[nodiscard]] TableRound table_round(const FlexflowModel& model, FlexflowPlacement placement,
+                                     std::size_t nodes, std::int64_t round);
+/// ⌈T/N⌉
 [[nodiscard]] std::int64_t rounds(const FlexflowModel& model, std::size_t nodes);
 /// Bottom layers, then top layers.
 [[nodiscard]] std::vector<MlpLayer> dense_layers(const FlexflowModel& model);

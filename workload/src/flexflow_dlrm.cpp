@@ -67,18 +67,17 @@ public:
 
 private:
     [[nodiscard]] std::int64_t nodes() const { return static_cast<std::int64_t>(nodes_); }
-    /// Tables of a round: of its first so many nodes one each.
-    [[nodiscard]] std::int64_t tables_in(std::int64_t round) const {
-        return std::min(nodes(), model_.tables - round * nodes());
+    [[nodiscard]] TableRound in_round(std::int64_t round) const {
+        return table_round(model_, training_.placement, nodes_, round);
     }
 
     void share_last_round_sizes() {
-        const std::int64_t tables = tables_in(rounds_ - 1);
-        if (tables == nodes()) {
+        const std::int64_t owners = in_round(rounds_ - 1).owners;
+        if (owners == nodes()) {
             return;
         }
         std::vector<Bytes> sizes(nodes_);
-        std::fill_n(sizes.begin(), tables, slice_);
+        std::fill_n(sizes.begin(), owners, slice_);
         using Sizes = const std::vector<system::PairSizes>;
         uneven_forward_ = std::make_shared<Sizes>(1, system::PairSizes::by_source(sizes));
         uneven_backward_ = std::make_shared<Sizes>(1, system::PairSizes::by_destination(std::move(sizes)));
@@ -89,8 +88,10 @@ private:
         for (std::int64_t round = 0; round < rounds_; ++round) {
             const OperationId lookup = compute(fmt::format("Embedding_{}.forward", round), kEmbeddingLayer,
                                                on_owners(round, cost_.table_forward()));
-            // A node that has a table holds a slice for every node.
-            exchanges.push_back(exchange(round, Direction::kForward, nodes() * slice_, lookup));
+            // Slices of every table for every node, in equal parts with the owners.
+            const TableRound in = in_round(round);
+            exchanges.push_back(
+                exchange(round, Direction::kForward, in.tables * nodes() / in.owners * slice_, lookup));
         }
         return exchanges;
     }
@@ -100,7 +101,7 @@ private:
         for (std::int64_t round = 0; round < rounds_; ++round) {
             // Every node holds a slice for each table of the round.
             exchanges.push_back(
-                exchange(round, Direction::kBackward, tables_in(round) * slice_, concatenated));
+                exchange(round, Direction::kBackward, in_round(round).tables * slice_, concatenated));
         }
         return exchanges;
     }
@@ -149,20 +150,21 @@ private:
         const bool forward = direction == Direction::kForward;
         system::CollectiveOperation all_to_all{
             .kind = system::CollectiveKind::kAllToAll, .partition = world_, .size = held};
-        if (tables_in(round) < nodes()) {
+        if (in_round(round).owners < nodes()) {
             all_to_all.pair_sizes = forward ? uneven_forward_ : uneven_backward_;
         }
         return collective(fmt::format("Embedding_{}.{}", round, forward ? "forward" : "backward"),
                           kEmbeddingLayer, std::move(all_to_all), after);
     }
 
-    /// `time` on the nodes that have a table of the round.
-    [[nodiscard]] system::PerRank<Time> on_owners(std::int64_t round, Time time) const {
-        if (tables_in(round) == nodes()) {
-            return time;
+    /// The part of a pass over a table on the nodes that have one in the round.
+    [[nodiscard]] system::PerRank<Time> on_owners(std::int64_t round, Time table) const {
+        const TableRound in = in_round(round);
+        if (in.owners == nodes()) {
+            return in.part_of(table);
         }
         std::vector<Time> times(nodes_);
-        std::fill_n(times.begin(), tables_in(round), time);
+        std::fill_n(times.begin(), in.owners, in.part_of(table));
         return system::PerRank<Time>(std::move(times));
     }
 
@@ -274,10 +276,12 @@ FlexflowCounts count(const FlexflowModel& model, const FlexflowTraining& trainin
     const auto tensors = static_cast<std::int64_t>(gradient_tensors(model, training).size());
     const auto layers = static_cast<std::int64_t>(dense_layers(model).size());
     FlexflowCounts counts;
+    const std::int64_t last = rounds(model, nodes) - 1;
+    const std::int64_t parts = last * n + table_round(model, training.placement, nodes, last).owners;
     counts.slice = slice_size(model, training, nodes);
-    counts.slices = 2 * model.tables * (n - 1);
-    counts.tasks = 2 * n * (layers + 1) + 2 * model.tables + counts.slices + tensors + model.tables;
-    counts.slice_traffic = counts.slices * counts.slice;
+    counts.slices = 2 * parts * (n - 1);
+    counts.tasks = 2 * n * (layers + 1) + 2 * parts + counts.slices + tensors + parts;
+    counts.slice_traffic = 2 * model.tables * (n - 1) * counts.slice;
     counts.all_reduce = 2 * (n - 1) * dense_parameters(model) * training.gradient_element_size;
     counts.all_reduce_share = share(counts.all_reduce, counts.slice_traffic);
     return counts;

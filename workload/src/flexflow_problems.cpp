@@ -189,8 +189,11 @@ std::vector<ParameterProblem> problems(const FlexflowModel& model, const Flexflo
     const FlexflowCost cost(model, training, device, nodes);
     // Every time by itself may have saturated.
     Int128 compute = 2 * static_cast<Int128>(cost.concatenation().count());
-    compute += static_cast<Int128>(rounds(model, nodes)) * cost.table_forward().count();
-    compute += static_cast<Int128>(rounds(model, nodes)) * cost.table_backward().count();
+    const std::int64_t last = rounds(model, nodes) - 1;
+    const TableRound rest = table_round(model, training.placement, nodes, last);
+    for (const Time table : {cost.table_forward(), cost.table_backward()}) {
+        compute += static_cast<Int128>(last) * table.count() + rest.part_of(table).count();
+    }
     for (const MlpLayer& layer : dense_layers(model)) {
         compute += cost.layer_forward(layer).count();
         compute += cost.layer_backward(layer).count();

@@ -1,9 +1,11 @@
-/// The models of the EuroMLSys 2024 Opera study (dlrm-opera-study, sections 2 and 9), as written there.
+/// The models of the EuroMLSys 2024 Opera study (dlrm-opera-study, sections 2 and 9), as written there, and
+/// what a program of them sends.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include <astrolabe/system/program.hpp>
 #include <astrolabe/workload/flexflow_dlrm.hpp>
 
 namespace astrolabe::workload::testing {
@@ -39,6 +41,43 @@ inline Device a100() {
     Device device;
     device.memory_bandwidth = Bandwidth(8 * 1'555'000'000'000);  // 1555 GB/s
     return device;
+}
+
+/// What crosses between nodes, from the program alone.
+struct Crossing {
+    Bytes slices;
+    Bytes all_reduce;
+    std::int64_t tasks = 0;
+};
+
+inline Crossing crossing(const system::Program& program) {
+    const auto nodes = static_cast<std::int64_t>(program.ranks);
+    Crossing sum;
+    for (const system::Operation& operation : program.operations) {
+        if (operation.is_compute()) {
+            for (std::size_t node = 0; node < program.ranks; ++node) {
+                sum.tasks += operation.compute().duration[system::RankId(node)] > Time(0) ? 1 : 0;
+            }
+            continue;
+        }
+        const system::CollectiveOperation& collective = operation.collective();
+        if (collective.kind == system::CollectiveKind::kAllReduce) {
+            sum.all_reduce += 2 * (nodes - 1) * collective.size;
+            ++sum.tasks;
+        } else if (!collective.is_uneven()) {
+            sum.slices += (nodes - 1) * collective.size;  // each of N holds size, N-1 parts of N leave it
+            sum.tasks += nodes * (nodes - 1);
+        } else {
+            const system::PairSizes& sizes = collective.pair_sizes->front();
+            sum.slices += sizes.crossing();
+            for (std::size_t source = 0; source < program.ranks; ++source) {
+                for (std::size_t destination = 0; destination < program.ranks; ++destination) {
+                    sum.tasks += source != destination && sizes(source, destination) > Bytes(0) ? 1 : 0;
+                }
+            }
+        }
+    }
+    return sum;
 }
 
 }  // namespace astrolabe::workload::testing
