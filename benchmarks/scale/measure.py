@@ -7,6 +7,7 @@ import json
 import math
 import os
 import resource
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -67,6 +68,19 @@ WORKLOADS = {
 }
 
 
+def over_budget(code, errors, time_is_up):
+    """Which limit ended a run; nothing if it failed for another reason."""
+    if time_is_up and code in (-signal.SIGXCPU, -signal.SIGKILL):
+        return "over time"
+    if code == 1 and errors.startswith("astrolabe: out of memory"):
+        return "over memory"
+    return None
+
+
+def how_it_ended(code):
+    return f"exit code {code}" if code > 0 else signal.Signals(-code).name
+
+
 def measure(program, arguments, seconds, memory):
     """Runs the program within a budget; what it says of itself and what it cost."""
     def limit():
@@ -79,10 +93,10 @@ def measure(program, arguments, seconds, memory):
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = usage.ru_utime + usage.ru_stime - measure.cpu_before
     measure.cpu_before += cpu
-    if process.returncode == 3:
-        raise SystemExit(f"{' '.join(arguments)}\n{errors}")
     if process.returncode != 0:
-        outcome = "over time" if cpu >= 0.95 * seconds else "over memory"
+        outcome = over_budget(process.returncode, errors, cpu >= 0.95 * seconds)
+        if outcome is None:
+            raise SystemExit(f"{how_it_ended(process.returncode)}: {program} {' '.join(arguments)}\n{errors}")
         return {"outcome": outcome}
     result = json.loads(output)
     if isinstance(result, list):
