@@ -616,6 +616,14 @@ TEST(Run, TheEndOfSimulatedTimeIsNamed) {
         EXPECT_NE(result.err.find("after the end of simulated time, 2^63 ps or 106 days"), std::string::npos)
             << backend << result.err;
     }
+    // A pair of hosts begins 1e6 s late whenever it has been idle: its tenth message would begin after 9.2e6
+    // s.
+    const ProcessResult result =
+        astrolabe({"run", kQuickstart, "--set",
+                   "backend={kind: fluid, window: 64KiB, incast: {buffer: 0B, timeout: 1000000s}}"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_NE(result.err.find("after the end of simulated time, 2^63 ps or 106 days"), std::string::npos)
+        << result.err;
 }
 
 }  // namespace

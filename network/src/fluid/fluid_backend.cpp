@@ -106,7 +106,9 @@ void FluidBackend::send(const Message& message) {
         const Time delay = terms_ != nullptr ? terms_->start(index, message.size, now_) : Time(0);
         if (delay > Time(0)) {
             connection.state = State::kWaiting;
-            schedule(delay, starter_, index);
+            if (delay < Time::max() - now_) {  // else it never begins
+                schedule(delay, starter_, index);
+            }
             return;
         }
         start_flow(index);

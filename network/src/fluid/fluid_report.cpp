@@ -45,11 +45,12 @@ std::vector<OutstandingMessage> FluidBackend::describe_outstanding(std::size_t l
 }
 
 std::string FluidBackend::explain_stall() const {
-    const bool any_moves =
+    const bool any_comes =
         std::any_of(connections_.begin(), connections_.end(), [this](const Connection& connection) {
-            return connection.state == State::kServing && moves(connection);
+            return connection.state == State::kWaiting ||
+                   (connection.state == State::kServing && moves(connection));
         });
-    return any_moves ? std::string(kBeyondTime) : std::string();
+    return any_comes ? std::string(kBeyondTime) : std::string();
 }
 
 NetworkStatistics FluidBackend::statistics() const {
