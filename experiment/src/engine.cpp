@@ -24,11 +24,12 @@ Engine whole_engine(const Experiment& experiment, const std::vector<network::Hos
 Engine make_engine(const Experiment& experiment, const std::vector<network::HostId>& placement,
                    bool is_recorded) {
     const network::BackendMaker& maker = experiment.backend;
+    if (!maker.make_folded) {  // it carries every message itself, so nobody waits for a reason
+        return whole_engine(experiment, placement, "");
+    }
     std::string refusal;
     if (experiment.cluster.folding == FoldingMode::kOff) {
         refusal = "folding is off";
-    } else if (!maker.make_folded) {
-        refusal = "the backend carries every message itself";
     } else if (is_recorded) {
         refusal = "all messages or packets are recorded";
     } else {

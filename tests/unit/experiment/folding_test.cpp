@@ -123,6 +123,16 @@ TEST_F(FoldingTest, TheSummarySaysHowManyRanksWereSimulatedAndWhyNotFewer) {
     EXPECT_NE(whole.find("not folded   folding is off\n"), std::string::npos) << whole;
 }
 
+TEST_F(FoldingTest, AnEngineThatNeverFoldsGivesNoReason) {
+    for (const char* mode : {"auto", "off"}) {
+        const auto experiment = testing::load_small(
+            components_, {"backend.kind=congestion_free", std::string("cluster.folding=") + mode});
+        const std::string text = text_summary(*experiment, run_experiment(*experiment, {}));
+        EXPECT_NE(text.find("4 of 4 ranks simulated"), std::string::npos) << text;
+        EXPECT_EQ(text.find("not folded"), std::string::npos) << text;
+    }
+}
+
 TEST_F(FoldingTest, AModeThatIsNoneIsReported) {
     const auto loaded = testing::load_small(components_, {"cluster.folding=on"});
     ASSERT_FALSE(loaded);

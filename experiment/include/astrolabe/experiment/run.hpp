@@ -26,7 +26,7 @@ struct EngineFacts {
     double wall_seconds = 0;
     std::uint64_t peak_rss_bytes = 0;
     std::size_t simulated_ranks = 0;  ///< the others are images of these (system/folding.hpp)
-    std::string folding_refusal;      ///< why not fewer; empty where ranks were folded
+    std::string folding_refusal;      ///< why not fewer; empty where they are or the engine never folds
 };
 
 /// How far a run is; given to the observer about twice a second of wall time.
