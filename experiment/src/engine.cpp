@@ -30,6 +30,8 @@ Engine make_engine(const Experiment& experiment, const std::vector<network::Host
     std::string refusal;
     if (experiment.cluster.folding == FoldingMode::kOff) {
         refusal = "folding is off";
+    } else if (!experiment.fabric->is_static()) {
+        refusal = "circuits of the network come and go";
     } else if (is_recorded) {
         refusal = "all messages or packets are recorded";
     } else {

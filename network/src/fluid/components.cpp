@@ -1,7 +1,13 @@
 #include "../switching_names.hpp"
 
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
 #include <astrolabe/network/components.hpp>
 #include <astrolabe/network/fluid/fluid_backend.hpp>
+#include <astrolabe/network/opera/slot_engine.hpp>
 
 namespace astrolabe::network {
 
@@ -49,6 +55,30 @@ Schema<TransportTerms> fluid_schema() {
     return schema;
 }
 
+/// Rotor networks have the packets and latencies of their own service, and no windows.
+std::optional<std::string> refusal_of(const TransportTerms& terms, const Fabric& fabric) {
+    if (fabric.rotors() == nullptr) {
+        return std::nullopt;
+    }
+    const auto cannot = [](const char* key, const char* reason) {
+        return fmt::format("slots of rotor switches leave no room for the term {}: {}", key, reason);
+    };
+    if (!terms.latency) {
+        return cannot("latency: false", "the last packet of a slot leaves and arrives when it can");
+    }
+    if (terms.framing) {
+        return cannot("framing",
+                      "packets are those of the network's bulk service, bulk.payload and bulk.header");
+    }
+    if (terms.window || terms.slow_start || terms.incast) {
+        return cannot(terms.window       ? "window"
+                      : terms.slow_start ? "slow_start"
+                                         : "incast",
+                      "hosts send what they are granted, and wait for no acknowledgement");
+    }
+    return opera::slot_engine_refusal(fabric);
+}
+
 }  // namespace
 
 void register_fluid_backend(Registry<BackendMaker>& registry) {
@@ -56,8 +86,14 @@ void register_fluid_backend(Registry<BackendMaker>& registry) {
         BackendMaker maker;
         // Without latency messages may beat bounds that count it.
         maker.shares_links = terms.latency;
-        maker.refusal = [](const Fabric&) { return std::nullopt; };
-        maker.make = [terms](std::shared_ptr<const Fabric> fabric, std::uint64_t) {
+        maker.refusal = [terms](const Fabric& fabric) { return refusal_of(terms, fabric); };
+        // RotorLB sends packets around through other racks.
+        maker.follows_routes = [](const Fabric& fabric) { return fabric.rotors() == nullptr; };
+        maker.make = [terms](std::shared_ptr<const Fabric> fabric,
+                             std::uint64_t) -> std::unique_ptr<NetworkBackend> {
+            if (fabric->rotors() != nullptr) {
+                return std::make_unique<opera::SlotEngine>(std::move(fabric));
+            }
             return std::make_unique<FluidBackend>(std::move(fabric), FluidOptions{.terms = terms});
         };
         if (terms.incast) {

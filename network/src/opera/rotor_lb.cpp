@@ -51,7 +51,6 @@ void RotorLb::share(Rack x, Rack y, PacketCounts& own, PacketCounts& relayed, st
         serve_own_rack(back_, out_.receive, own);
     }
     if (options_.two_hops) {
-        turn_ = (turn_ + 1) % options_.hosts_per_rack;
         offer(out_, own);
         offer(back_, own);
         accept(out_, own, relayed);
@@ -212,12 +211,13 @@ void RotorLb::accept(Direction& direction, const PacketCounts& own, const Packet
     }
     group_offers(direction);
     direction.accepted.assign(direction.offers.size() * h, 0);
+    const std::uint32_t first = random_.below(h);
     for (int pass = 0; pass < kPasses; ++pass) {
         std::uint32_t given = 0;
         auto receivers = static_cast<std::uint32_t>(
             h - std::count(direction.receive.begin(), direction.receive.end(), std::uint32_t{0}));
         for (std::uint32_t k = 0; k < h; ++k) {
-            const std::uint32_t port = (turn_ + k) % h;
+            const std::uint32_t port = (first + k) % h;
             if (direction.receive[port] > 0) {
                 given += accept_at(direction, port, receivers--, own, relayed);
             }

@@ -14,9 +14,9 @@
 /// So a packet takes two hops at most, relayed packets go first, and packets for the own rack go through
 /// another one, in capacity that is left over.
 ///
-/// Receivers see an even share each of every offer: rounded up, of what those before left, in an order that
-/// turns from call to call. The source leaves open how an offer is split; with this, seven packets
-/// offered to four hosts go to them as 2, 2, 2, 1, which the times of the reference simulator show.
+/// Receivers see an even share each of every offer: rounded up, of what those before left, beginning with a
+/// random one. The source leaves open how an offer is split; with this, seven packets offered to four hosts
+/// go to them as 2, 2, 2, 1, which the times of the reference simulator show.
 ///
 /// Options. Without `two_hops` steps 1, 3, 4 and 5 do nothing. With `own_rack_direct` packets for the own
 /// rack are not offered; between steps 2 and 3 hosts of a rack share what they may still send and receive as
@@ -66,7 +66,8 @@ struct RotorLbOptions {
 
 class RotorLb {
 public:
-    /// `seed` is that of what is drawn: remainders of fair shares, and offers where queues are many.
+    /// `seed` is that of what is drawn: remainders of fair shares, who accepts first, and what is offered
+    /// where queues are many.
     RotorLb(const RotorLbOptions& options, std::uint64_t seed);
 
     /// Shares out the circuits between `x` and `y`, both directions; x = y: the uplink of x idles. Takes the
@@ -116,7 +117,6 @@ private:
     std::uint32_t relay_limit_;       // of packets a host holds for one destination
     FairShare fair_;
     RandomStream random_;
-    std::uint32_t turn_ = 0;  // of the receivers
     Direction out_;
     Direction back_;
 

@@ -1,0 +1,149 @@
+/// The slot engine: bulk traffic on rotor switches, one decision per installation instead of one event per
+/// packet.
+///
+/// Limits first. Packets are counted, not moved: what waits at a switch for packets of other hosts, less
+/// than h packets long, is left out, and so is contention of relayed packets at the host that relays them.
+/// All messages are bulk; the low-latency service needs a cutoff of 0. Message classes have no effect.
+///
+/// Model. At the begin of superslice s every rotor that installs a matching there joins pairs of racks. For
+/// each pair RotorLB (rotor_lb.hpp) says how many packets go from which host to which; the packets of each
+/// grant leave evenly over the slot (slot_timing.hpp). First hops reach the relaying host then, and count
+/// there from the next installation on. Messages queue first-come first-served per pair of hosts; what is
+/// sent during a slot waits for the next installation. A message without bytes needs no circuit: it takes
+/// host latencies and propagation.
+///
+/// Own-rack messages wait for slots too: as OwnRack says, through another rack or through their switch.
+///
+/// Conservation: packets leave a queue only by a grant, and a message ends with the last of its packets.
+/// When in a whole cycle nothing could be granted, nothing ever will be: the engine stops and says so.
+///
+/// Complexity: per installation O(racks) to look, and RotorLB's cost for pairs of racks where something
+/// waits; a first hop costs O(1) per packet, everything else O(h) per grant and message. While nothing waits
+/// there are no installations to process. Memory: slot_messages.hpp, packet_counts.hpp, and 24 bytes per
+/// packet at a relaying host.
+///
+/// Source: RotorNet (SIGCOMM 2017) section 4.2, Opera (NSDI 2020) section 4.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <astrolabe/core/units.hpp>
+#include <astrolabe/network/backend.hpp>
+#include <astrolabe/network/delay_queue.hpp>
+#include <astrolabe/network/fabric.hpp>
+#include <astrolabe/network/opera/relay_queues.hpp>
+#include <astrolabe/network/opera/rotor_lb.hpp>
+#include <astrolabe/network/opera/rotor_network.hpp>
+#include <astrolabe/network/opera/slot_links.hpp>
+#include <astrolabe/network/opera/slot_messages.hpp>
+#include <astrolabe/network/opera/slot_timing.hpp>
+
+namespace astrolabe::network::opera {
+
+/// Why the engine cannot run `fabric`, or nothing.
+[[nodiscard]] std::optional<std::string> slot_engine_refusal(const Fabric& fabric);
+
+class SlotEngine final : public NetworkBackend {
+public:
+    /// What was decided so far.
+    struct Counters {
+        std::uint64_t installations = 0;  ///< superslices that were looked at
+        std::uint64_t direct = 0;         ///< packets granted, by kind
+        std::uint64_t own_rack = 0;
+        std::uint64_t first_hops = 0;
+        std::uint64_t second_hops = 0;
+    };
+
+    /// Precondition: no refusal.
+    explicit SlotEngine(std::shared_ptr<const Fabric> fabric);
+
+    [[nodiscard]] Time now() const override { return now_; }
+    void send(const Message& message) override;
+    void schedule(Time delay, NotificationHandler& handler, std::uint64_t token) override;
+    void run() override;
+    void stop() override { stop_requested_ = true; }
+    [[nodiscard]] std::uint64_t outstanding_messages() const override { return messages_.under_way(); }
+    [[nodiscard]] std::vector<OutstandingMessage> describe_outstanding(std::size_t limit) const override {
+        return messages_.describe(limit);
+    }
+    [[nodiscard]] std::string explain_stall() const override;
+    [[nodiscard]] std::uint64_t events_processed() const override { return events_; }
+    [[nodiscard]] NetworkStatistics statistics() const override;
+
+    [[nodiscard]] const Counters& counters() const { return counters_; }
+
+private:
+    struct Timer {
+        NotificationHandler* handler = nullptr;
+        std::uint64_t token = 0;
+    };
+    struct Delivery {
+        Time time;
+        std::uint64_t sequence = 0;
+        std::uint32_t message = 0;
+
+        bool operator>(const Delivery& other) const {
+            return time > other.time || (time == other.time && sequence > other.sequence);
+        }
+    };
+    /// A rotor's matching, as installed.
+    struct Installation {
+        Rotor rotor = 0;
+        std::uint32_t index = 0;
+        Time begin;
+    };
+    [[nodiscard]] const RotorNetwork& network() const { return *fabric_->rotors(); }
+    [[nodiscard]] bool anything_waits() const {
+        return own_.total() + relayed_.total() > 0 || relays_.any_under_way();
+    }
+    [[nodiscard]] bool is_stuck(std::uint64_t superslice) const;
+    [[nodiscard]] Time next_installation() const;
+    void process_instant();
+    void install();
+    void count(std::span<const Grant> grants);
+    void serve(const Installation& installation, std::span<const Grant> of_one_sender);
+    void serve_one_by_one(const Installation& installation, std::span<const Grant> of_one_sender);
+    /// The next packets of a grant, at most `limit` and of one message.
+    [[nodiscard]] Segment take(const Grant& grant, std::uint32_t limit);
+    /// They leave, the last of them at `turn`.
+    void put(const Installation& installation, const Grant& grant, const Segment& segment,
+             std::uint32_t turn);
+    [[nodiscard]] std::uint64_t superslice_from(Time time) const;
+    void launch_arrivals();
+
+    std::shared_ptr<const Fabric> fabric_;
+    SlotTiming timing_;
+    RotorLb lb_;
+    PacketCounts own_;
+    PacketCounts relayed_;
+    SlotMessages messages_;
+    RelayQueues relays_;
+    SlotLinks links_;
+
+    std::priority_queue<Delivery, std::vector<Delivery>, std::greater<>> deliveries_;
+    std::uint64_t launched_ = 0;
+    DelayQueue<Timer> timers_;
+    Time now_;
+    bool stop_requested_ = false;
+    std::uint64_t next_superslice_ = 0;  // first one not processed
+    std::uint64_t last_change_ = 0;      // superslice at or after the latest send, grant or relay
+    std::uint64_t delivered_ = 0;
+    Bytes bytes_delivered_;
+    std::uint64_t events_ = 0;
+    Counters counters_;
+
+    // Scratch.
+    std::vector<Grant> grants_;
+    std::vector<std::uint32_t> first_due_;  // by turn, into in_turn_
+    std::vector<std::uint32_t> in_turn_;    // grants, once per packet
+    std::vector<std::uint32_t> due_;        // turn of each
+};
+
+}  // namespace astrolabe::network::opera

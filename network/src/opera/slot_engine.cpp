@@ -1,0 +1,334 @@
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <astrolabe/core/assert.hpp>
+#include <astrolabe/network/opera/slot_engine.hpp>
+
+namespace astrolabe::network::opera {
+
+namespace {
+
+RotorLbOptions rotor_lb_options(const RotorNetwork& network) {
+    return {.racks = network.schedule.racks(),
+            .hosts_per_rack = network.hosts_per_rack,
+            .slot = SlotTiming(network).packets_per_slot(),
+            .two_hops = network.bulk.routing == BulkRouting::kRotorLb,
+            .own_rack_direct = network.bulk.own_rack == OwnRack::kDirect};
+}
+
+/// Superslices from the one in which a packet is granted to the one it has arrived for.
+std::uint64_t horizon(const RotorNetwork& network) {
+    return static_cast<std::uint64_t>(SlotTiming(network).longest() /
+                                      network.schedule.timing().superslice()) +
+           1;
+}
+
+}  // namespace
+
+std::optional<std::string> slot_engine_refusal(const Fabric& fabric) {
+    if (fabric.rotors() == nullptr) {
+        return "slots are those of rotor switches, and this network has none";
+    }
+    const RotorNetwork& network = *fabric.rotors();
+    const RotorLbOptions options = rotor_lb_options(network);
+    if (network.low_latency.cutoff > Bytes(0)) {
+        return "it carries bulk messages only, and low_latency.cutoff sends some around the slots";
+    }
+    if (options.slot == 0) {
+        return fmt::format(
+            "a circuit carries bulk traffic for {}, less than the turns of one packet per host",
+            to_string(network.schedule.bulk_slot()));
+    }
+    if (options.two_hops && options.slot < options.hosts_per_rack) {
+        return fmt::format(
+            "RotorLB passes a relayed packet on only if a slot has one per host of a rack: {} packets fit "
+            "into "
+            "it, for {} hosts",
+            options.slot, options.hosts_per_rack);
+    }
+    if (options.hosts_per_rack > 1 && !options.own_rack_direct && (!options.two_hops || options.racks == 1)) {
+        return "messages within a rack take two hops (bulk.own_rack), and there is no second hop to take";
+    }
+    return std::nullopt;
+}
+
+SlotEngine::SlotEngine(std::shared_ptr<const Fabric> fabric)
+    : fabric_(std::move(fabric)),
+      timing_(network()),
+      lb_(rotor_lb_options(network()), network().seed),
+      own_(network().schedule.racks(), network().hosts_per_rack),
+      relayed_(network().schedule.racks(), network().hosts_per_rack),
+      messages_(fabric_->host_count(), network().bulk.payload),
+      relays_(fabric_->host_count(), horizon(network())),
+      links_(*fabric_) {
+    const std::optional<std::string> refusal = slot_engine_refusal(*fabric_);
+    ASTROLABE_ASSERT(!refusal, refusal.value_or(""));
+}
+
+void SlotEngine::send(const Message& message) {
+    ASTROLABE_ASSERT(message.size >= Bytes(0), "a message has a size");
+    ASTROLABE_ASSERT(message.on_delivered != nullptr, "someone is told of the delivery");
+    const std::uint32_t source = message.source.index();
+    const std::uint32_t destination = message.destination.index();
+    ASTROLABE_ASSERT(source < fabric_->host_count() && destination < fabric_->host_count(),
+                     "a message is between hosts of the fabric");
+    ASTROLABE_ASSERT(source != destination, "source and destination of a message differ");
+    const std::uint32_t h = network().hosts_per_rack;
+    const Time between_racks = source / h == destination / h ? Time(0) : network().propagation;
+    messages_.add(message, now_ + 2 * network().host_latency + between_racks);
+    own_.add(source, destination, messages_.packets_of(message.size));
+    last_change_ = superslice_from(now_);
+    launch_arrivals();
+}
+
+void SlotEngine::schedule(Time delay, NotificationHandler& handler, std::uint64_t token) {
+    ASTROLABE_ASSERT(delay >= Time(0) && delay <= Time::max() - now_, "a timer is in the future");
+    timers_.push(now_, delay, {&handler, token});
+}
+
+void SlotEngine::launch_arrivals() {
+    for (const SlotMessages::Arrival& arrival : messages_.arrivals()) {
+        deliveries_.push({arrival.time, launched_++, arrival.message});
+    }
+    messages_.arrivals().clear();
+}
+
+/// The first superslice that begins at or after `time`.
+std::uint64_t SlotEngine::superslice_from(Time time) const {
+    const Time length = network().schedule.timing().superslice();
+    return static_cast<std::uint64_t>(time / length) + (time % length > Time(0) ? 1 : 0);
+}
+
+/// Has a cycle before `superslice` passed without a change? Then the next one is the same.
+bool SlotEngine::is_stuck(std::uint64_t superslice) const {
+    return !relays_.any_under_way() && superslice >= last_change_ + network().schedule.superslices();
+}
+
+Time SlotEngine::next_installation() const {
+    if (!anything_waits()) {
+        return Time::max();
+    }
+    const std::uint64_t superslice = std::max(next_superslice_, superslice_from(now_));
+    if (is_stuck(superslice)) {
+        return Time::max();
+    }
+    const Time length = network().schedule.timing().superslice();
+    const bool ends = superslice >= static_cast<std::uint64_t>((Time::max() - timing_.longest()) / length);
+    return ends ? Time::max() : length * superslice;
+}
+
+void SlotEngine::process_instant() {
+    for (;;) {
+        if (!deliveries_.empty() && deliveries_.top().time == now_) {
+            const std::uint32_t number = deliveries_.top().message;
+            deliveries_.pop();
+            const SlotMessages::Item message = messages_.remove(number);
+            ++events_;
+            ++delivered_;
+            bytes_delivered_ += message.size;
+            message.handler->notify(message.token);
+        } else if (!timers_.empty() && timers_.next_time() == now_) {
+            const Timer timer = timers_.pop();
+            ++events_;
+            timer.handler->notify(timer.token);
+        } else {
+            return;
+        }
+    }
+}
+
+void SlotEngine::run() {
+    stop_requested_ = false;
+    for (;;) {
+        process_instant();
+        if (stop_requested_) {
+            return;
+        }
+        // What is sent in this instant is sent before the installation.
+        const Time installation = next_installation();
+        if (installation == now_) {
+            install();
+            continue;
+        }
+        Time next = std::min(installation, timers_.next_time());
+        if (!deliveries_.empty()) {
+            next = std::min(next, deliveries_.top().time);
+        }
+        if (next == Time::max()) {
+            return;
+        }
+        now_ = next;
+    }
+}
+
+void SlotEngine::install() {
+    const RotorSchedule& schedule = network().schedule;
+    const std::uint64_t superslice = superslice_from(now_);
+    next_superslice_ = superslice + 1;
+    ++events_;
+    ++counters_.installations;
+    if (relays_.land(superslice, relayed_)) {
+        last_change_ = superslice;
+    }
+    for (Rotor rotor = 0; rotor < schedule.uplinks(); ++rotor) {
+        if (!schedule.installs(rotor, superslice)) {
+            continue;
+        }
+        const Installation installation{rotor, schedule.matching_index(rotor, superslice), now_};
+        const Matching& matching = schedule.matching(rotor, installation.index);
+        for (Rack rack = 0; rack < schedule.racks(); ++rack) {
+            if (matching[rack] < rack) {
+                continue;
+            }
+            grants_.clear();
+            lb_.share(rack, matching[rack], own_, relayed_, grants_);
+            count(grants_);
+            for (auto first = grants_.begin(); first != grants_.end();) {
+                const auto last = std::find_if(
+                    first, grants_.end(), [first](const Grant& grant) { return grant.from != first->from; });
+                serve(installation, {first, last});
+                first = last;
+                last_change_ = next_superslice_;
+            }
+        }
+    }
+    launch_arrivals();
+}
+
+namespace {
+
+/// The turn at which packet `k` of grant `number` leaves: not before it falls due, after those that fell due
+/// with it, and after as many as fell due before.
+std::uint32_t turn_of(std::uint32_t k, std::size_t number, std::span<const Grant> grants,
+                      const SlotTiming& timing) {
+    const std::uint64_t n = grants[number].packets;
+    std::uint32_t before = k;
+    std::uint32_t together = 0;
+    for (std::size_t other = 0; other < grants.size(); ++other) {
+        if (other != number) {
+            // Packets i with i / packets < k / n, and whether one has i / packets = k / n.
+            const std::uint64_t scaled = std::uint64_t{k} * grants[other].packets;
+            const bool ties = scaled % n == 0 && other < number;
+            before += static_cast<std::uint32_t>((scaled + n - 1) / n) + (ties ? 1 : 0);
+            together += ties ? 1 : 0;
+        }
+    }
+    return std::max(before, timing.due(k, grants[number].packets) + together);
+}
+
+}  // namespace
+
+void SlotEngine::count(std::span<const Grant> grants) {
+    for (const Grant& grant : grants) {
+        switch (grant.kind) {
+            case Grant::Kind::kSecondHop:
+                counters_.second_hops += grant.packets;
+                break;
+            case Grant::Kind::kDirect:
+                counters_.direct += grant.packets;
+                break;
+            case Grant::Kind::kOwnRack:
+                counters_.own_rack += grant.packets;
+                break;
+            case Grant::Kind::kFirstHop:
+                counters_.first_hops += grant.packets;
+                break;
+        }
+    }
+}
+
+void SlotEngine::serve(const Installation& installation, std::span<const Grant> of_one_sender) {
+    if (of_one_sender.back().kind == Grant::Kind::kFirstHop) {
+        serve_one_by_one(installation, of_one_sender);
+        return;
+    }
+    for (std::size_t number = 0; number < of_one_sender.size(); ++number) {
+        const Grant& grant = of_one_sender[number];
+        for (std::uint32_t gone = 0; gone < grant.packets;) {
+            const Segment segment = take(grant, grant.packets - gone);
+            gone += segment.packets;
+            put(installation, grant, segment, turn_of(gone - 1, number, of_one_sender, timing_));
+        }
+    }
+}
+
+void SlotEngine::serve_one_by_one(const Installation& installation, std::span<const Grant> of_one_sender) {
+    // Packets sorted by the turn at which they fall due, by counting; those of one turn in order of grants.
+    first_due_.assign(timing_.packets_per_slot() + 2, 0);
+    std::uint32_t packets = 0;
+    for (const Grant& grant : of_one_sender) {
+        packets += grant.packets;
+        for (std::uint32_t k = 0; k < grant.packets; ++k) {
+            ++first_due_[timing_.due(k, grant.packets) + 1];
+        }
+    }
+    std::partial_sum(first_due_.begin(), first_due_.end(), first_due_.begin());
+    in_turn_.resize(packets);
+    due_.resize(packets);
+    for (std::size_t number = 0; number < of_one_sender.size(); ++number) {
+        const Grant& grant = of_one_sender[number];
+        for (std::uint32_t k = 0; k < grant.packets; ++k) {
+            const std::uint32_t due = timing_.due(k, grant.packets);
+            const std::uint32_t place = first_due_[due]++;
+            in_turn_[place] = static_cast<std::uint32_t>(number);
+            due_[place] = due;
+        }
+    }
+    std::uint32_t turn = 0;
+    for (std::uint32_t place = 0; place < packets; ++place) {
+        const Grant& grant = of_one_sender[in_turn_[place]];
+        turn = std::max(turn, due_[place]);
+        put(installation, grant, take(grant, 1), turn++);
+    }
+}
+
+Segment SlotEngine::take(const Grant& grant, std::uint32_t limit) {
+    const HostId from(grant.from);
+    const HostId destination(grant.destination);
+    return grant.kind == Grant::Kind::kSecondHop
+               ? relays_.take(from, destination, limit, network().bulk.payload)
+               : messages_.take(from, destination, limit);
+}
+
+void SlotEngine::put(const Installation& installation, const Grant& grant, const Segment& segment,
+                     std::uint32_t turn) {
+    const Time leaves = installation.begin + timing_.turns(turn);
+    if (grant.kind == Grant::Kind::kOwnRack) {
+        messages_.arrives(segment, leaves + timing_.to_own_rack());
+        links_.carry_in_rack(grant.from, grant.to, segment.packets, segment.payload);
+        return;
+    }
+    const Time there = leaves + timing_.to_other_rack();
+    if (grant.kind == Grant::Kind::kFirstHop) {
+        relays_.travel(HostId(grant.to), HostId(grant.destination), segment, superslice_from(there));
+    } else {
+        messages_.arrives(segment, there);
+    }
+    links_.carry_to_other_rack(installation.rotor, installation.index, grant.from, grant.to, segment.packets,
+                               segment.payload);
+}
+
+std::string SlotEngine::explain_stall() const {
+    if (!anything_waits() || next_installation() != Time::max()) {
+        return {};
+    }
+    if (!is_stuck(std::max(next_superslice_, superslice_from(now_)))) {
+        return std::string(kBeyondTime);
+    }
+    return fmt::format("{} packets wait for circuits, and in a whole cycle none came that could take one",
+                       own_.total() + relayed_.total());
+}
+
+NetworkStatistics SlotEngine::statistics() const {
+    NetworkStatistics statistics;
+    statistics.messages = delivered_;
+    statistics.bytes_delivered = bytes_delivered_;
+    statistics.events = events_;
+    links_.report(statistics);
+    return statistics;
+}
+
+}  // namespace astrolabe::network::opera

@@ -1,0 +1,105 @@
+#include <algorithm>
+#include <utility>
+
+#include <astrolabe/network/opera/slot_messages.hpp>
+
+namespace astrolabe::network::opera {
+
+std::uint32_t SlotMessages::pair_between(HostId source, HostId destination) {
+    const std::uint32_t known = pair_index_.find(source, destination);
+    if (known != HostPairIndex::kNone) {
+        return known;
+    }
+    const auto number = static_cast<std::uint32_t>(pairs_.size());
+    Pair& pair = pairs_.emplace_back();
+    pair.source = source;
+    pair.destination = destination;
+    pair_index_.insert(source, destination, number);
+    return number;
+}
+
+void SlotMessages::add(const Message& message, Time least) {
+    std::uint32_t number = free_;
+    if (number == kNone) {
+        number = static_cast<std::uint32_t>(items_.size());
+        ASTROLABE_ASSERT(items_.size() < kNone, "messages under way are numbered in 32 bits");
+        items_.emplace_back();
+    } else {
+        free_ = items_[number].next;
+    }
+    const std::uint32_t pair_number = pair_between(message.source, message.destination);
+    Pair& pair = pairs_[pair_number];
+    const std::uint64_t packets = packets_of(message.size);
+    items_[number] = {message.size, message.on_delivered, message.token, sent_++, packets,
+                      least,        pair_number,          kNone};
+    ++under_way_;
+    (pair.first == kNone ? pair.first : items_[pair.last].next) = number;
+    pair.last = number;
+    if (packets == 0) {
+        settle(pair);
+    } else if (pair.leaving == kNone) {
+        pair.leaving = number;
+        pair.packets_left = packets;
+    }
+}
+
+Segment SlotMessages::take(HostId source, HostId destination, std::uint32_t limit) {
+    Pair& pair = pairs_[pair_index_.find(source, destination)];
+    ASTROLABE_ASSERT(pair.leaving != kNone, "packets that leave belong to a message");
+    const Item& item = items_[pair.leaving];
+    const auto packets = static_cast<std::uint32_t>(std::min<std::uint64_t>(limit, pair.packets_left));
+    Segment segment{pair.leaving, packets, payload_ * packets};
+    pair.packets_left -= packets;
+    if (pair.packets_left == 0) {
+        segment.payload = item.size - payload_ * static_cast<std::int64_t>(packets_of(item.size) - packets);
+        do {
+            pair.leaving = items_[pair.leaving].next;
+        } while (pair.leaving != kNone && items_[pair.leaving].size == Bytes(0));
+        if (pair.leaving != kNone) {
+            pair.packets_left = packets_of(items_[pair.leaving].size);
+        }
+    }
+    return segment;
+}
+
+void SlotMessages::arrives(const Segment& segment, Time time) {
+    Item& item = items_[segment.message];
+    item.latest = std::max(item.latest, time);
+    item.packets_out -= segment.packets;
+    if (item.packets_out == 0) {
+        Pair& pair = pairs_[item.pair];
+        if (pair.first == segment.message) {
+            settle(pair);
+        }
+    }
+}
+
+void SlotMessages::settle(Pair& pair) {
+    while (pair.first != kNone && items_[pair.first].packets_out == 0) {
+        Item& item = items_[pair.first];
+        pair.delivered = std::max(pair.delivered, item.latest);
+        arrivals_.push_back({pair.delivered, pair.first});
+        pair.first = std::exchange(item.next, kNone);
+    }
+}
+
+std::vector<OutstandingMessage> SlotMessages::describe(std::size_t limit) const {
+    std::vector<const Item*> outstanding;
+    for (const Item& item : items_) {
+        if (item.handler != nullptr) {
+            outstanding.push_back(&item);
+        }
+    }
+    std::sort(outstanding.begin(), outstanding.end(),
+              [](const Item* a, const Item* b) { return a->sent_as < b->sent_as; });
+    outstanding.resize(std::min(outstanding.size(), limit));
+    std::vector<OutstandingMessage> described;
+    for (const Item* item : outstanding) {
+        const Pair& pair = pairs_[item->pair];
+        const Bytes left = payload_ * static_cast<std::int64_t>(item->packets_out);
+        described.push_back({pair.source, pair.destination, item->size, std::min(left, item->size)});
+    }
+    return described;
+}
+
+}  // namespace astrolabe::network::opera

@@ -1,0 +1,158 @@
+/// What must hold of any run of the slot engine: random networks, options and messages.
+#include "random_seed.hpp"
+#include "recorder.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+#include <rotor_fabric.hpp>
+
+#include <astrolabe/network/opera/rotor_draw.hpp>
+#include <astrolabe/network/opera/slot_engine.hpp>
+
+namespace astrolabe::network::opera {
+namespace {
+
+class Random {
+public:
+    explicit Random(std::uint64_t seed)
+        : engine_(seed) {}
+    std::int64_t operator()(std::int64_t least, std::int64_t most) {
+        return std::uniform_int_distribution<std::int64_t>(least, most)(engine_);
+    }
+
+private:
+    std::mt19937_64 engine_;
+};
+
+RotorNetwork random_network(Random& random) {
+    const auto uplinks = static_cast<std::uint32_t>(random(1, 4));
+    const auto racks = uplinks * static_cast<std::uint32_t>(random(uplinks == 1 ? 2 : 1, 4));
+    const bool together = random(0, 3) == 0;
+    const std::vector<std::vector<Matching>> matchings =
+        draw_rotors({.racks = racks, .uplinks = uplinks, .seed = static_cast<std::uint64_t>(random(1, 1000))})
+            .matchings;
+    const RotorTiming timing{Time(random(5'000'000, 20'000'000)), Time(random(0, 1'000'000)),
+                             Time(random(0, 10'000'000))};
+    RotorNetwork network{.schedule = RotorSchedule(matchings, together ? uplinks : 1, timing),
+                         .hosts_per_rack = static_cast<std::uint32_t>(random(1, 4)),
+                         .rate = Bandwidth(random(20, 400) * 1'000'000'000),
+                         .propagation = Time(random(0, 2'000'000)),
+                         .host_latency = Time(random(0, 200'000)),
+                         .bulk = {},
+                         .low_latency = {},
+                         .paths = nullptr,
+                         .seed = static_cast<std::uint64_t>(random(1, 1000))};
+    network.bulk.routing = random(0, 3) == 0 ? BulkRouting::kDirectOnly : BulkRouting::kRotorLb;
+    network.bulk.own_rack = network.bulk.routing == BulkRouting::kDirectOnly || random(0, 1) == 0
+                                ? OwnRack::kDirect
+                                : OwnRack::kTwoHops;
+    return network;
+}
+
+struct Sent {
+    std::uint32_t source;
+    std::uint32_t destination;
+    Bytes size;
+    Time at;
+};
+
+/// Sends each message at its time, in the order listed.
+struct Run {
+    Run(const std::shared_ptr<const Fabric>& fabric, const std::vector<Sent>& messages)
+        : engine(fabric),
+          recorder(engine),
+          starter(engine) {
+        starter.react = [this, messages](std::uint64_t token) {
+            const Sent& sent = messages[token];
+            engine.send({HostId(sent.source), HostId(sent.destination), sent.size, &recorder, token});
+        };
+        for (std::size_t i = 0; i < messages.size(); ++i) {
+            engine.schedule(messages[i].at, starter, i);
+        }
+        engine.run();
+    }
+
+    SlotEngine engine;
+    Recorder recorder;
+    Recorder starter;
+};
+
+RC_GTEST_PROP(SlotEngineProperty, DeliversEverythingOnceInOrderAndWithinTheRatesOfLinks, ()) {
+    Random random(random_seed());
+    const RotorNetwork network = random_network(random);
+    const std::shared_ptr<const Fabric> fabric = build_rotor_fabric(network);
+    RC_PRE(!slot_engine_refusal(*fabric));
+    const std::int64_t hosts = network.schedule.racks() * network.hosts_per_rack;
+    RC_PRE(hosts > 1);
+    std::vector<Sent> messages(static_cast<std::size_t>(random(1, 60)));
+    const std::int64_t largest = random(0, 1) == 0 ? 5'000 : 300'000;
+    for (Sent& sent : messages) {
+        sent.source = static_cast<std::uint32_t>(random(0, hosts - 1));
+        sent.destination = static_cast<std::uint32_t>((sent.source + random(1, hosts - 1)) % hosts);
+        sent.size = Bytes(random(0, 4) == 0 ? 0 : random(1, largest));
+        sent.at = random(0, 2) == 0 ? Time(random(0, 200'000'000)) : Time(0);
+    }
+    Run run(fabric, messages);
+    RC_ASSERT(run.engine.outstanding_messages() == 0U);
+    RC_ASSERT(run.recorder.order.size() == messages.size());
+
+    // Bytes of hosts, for bounds: what a host sends and receives passes its link.
+    Bytes total;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Time> latest_of_pair;
+    std::vector<std::size_t> by_start(messages.size());
+    std::iota(by_start.begin(), by_start.end(), std::size_t{0});
+    std::stable_sort(by_start.begin(), by_start.end(),
+                     [&](std::size_t a, std::size_t b) { return messages[a].at < messages[b].at; });
+    for (const std::size_t i : by_start) {
+        const Sent& sent = messages[i];
+        const Time time = run.recorder.times.at(i);
+        Time& latest = latest_of_pair[{sent.source, sent.destination}];
+        RC_ASSERT(time >= latest);
+        latest = time;
+        const bool other_rack =
+            sent.source / network.hosts_per_rack != sent.destination / network.hosts_per_rack;
+        const Time latency = 2 * network.host_latency + (other_rack ? network.propagation : Time(0));
+        RC_ASSERT(time >= sent.at + latency + sent.size / network.rate);
+        total += sent.size;
+    }
+    const NetworkStatistics statistics = run.engine.statistics();
+    RC_ASSERT(statistics.bytes_delivered == total);
+    RC_ASSERT(run.engine.counters().first_hops == run.engine.counters().second_hops);
+
+    // No link carries more than its rate in the time the run took, headers included.
+    Bytes into_hosts;
+    Bytes out_of_hosts;
+    Bytes between_racks;
+    for (std::size_t i = 0; i < fabric->link_count(); ++i) {
+        const LinkId link(i);
+        const Bytes carried = statistics.links[link].carried;
+        RC_ASSERT(carried / fabric->link(link).rate <= run.engine.now());
+        if (fabric->circuits().is_circuit(link)) {
+            between_racks += carried;
+        } else if (fabric->source(link).index() < hosts) {
+            out_of_hosts += carried;
+        } else {
+            into_hosts += carried;
+        }
+    }
+    RC_ASSERT(into_hosts == out_of_hosts);
+    RC_ASSERT(between_racks <= out_of_hosts);
+    RC_ASSERT(out_of_hosts >= total);
+    RC_ASSERT(out_of_hosts <= 2 * total);
+
+    Run again(fabric, messages);
+    RC_ASSERT(again.recorder.times == run.recorder.times);
+    RC_ASSERT(again.recorder.order == run.recorder.order);
+}
+
+}  // namespace
+}  // namespace astrolabe::network::opera
