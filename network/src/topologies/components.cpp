@@ -1,3 +1,5 @@
+#include "../topology_schemas.hpp"
+
 #include <optional>
 #include <span>
 #include <string>
@@ -16,12 +18,6 @@
 namespace astrolabe {
 
 template <>
-struct EnumNames<network::LoadBalancing> {
-    static constexpr std::array<std::pair<std::string_view, network::LoadBalancing>, 2> kNames{
-        {{"flow_hash", network::LoadBalancing::kFlowHash}, {"spray", network::LoadBalancing::kSpray}}};
-};
-
-template <>
 struct EnumNames<network::ScaleUpKind> {
     static constexpr std::array<std::pair<std::string_view, network::ScaleUpKind>, 2> kNames{
         {{"switch", network::ScaleUpKind::kSwitch},
@@ -33,54 +29,7 @@ struct EnumNames<network::ScaleUpKind> {
 namespace astrolabe::network {
 namespace {
 
-Schema<HostLinkParameters> host_link_schema(std::string name = "link") {
-    Schema<HostLinkParameters> schema(std::move(name), "the cable of a host");
-    schema.optional("rate", &HostLinkParameters::rate, "rate of each direction", {Bandwidth(1), kMaxLinkRate})
-        .optional("latency", &HostLinkParameters::latency, "one-way propagation", {Time(0), kMaxLinkLatency});
-    return schema;
-}
-
-Schema<UplinkParameters> uplink_schema(std::string name) {
-    Schema<UplinkParameters> schema(std::move(name), "a cable between switches");
-    schema
-        .optional("rate", &UplinkParameters::rate,
-                  "rate of each direction; 0: from the oversubscription, else the tier below",
-                  {Bandwidth(0), kMaxLinkRate})
-        .optional("latency", &UplinkParameters::latency, "one-way propagation", {Time(0), kMaxLinkLatency});
-    return schema;
-}
-
-template <class Parameters>
-void add_link(Schema<Parameters>& schema) {
-    schema.section("link", &Parameters::link, host_link_schema(), "the cable of a host");
-}
-
-template <class Parameters>
-void add_switch_buffer(Schema<Parameters>& schema) {
-    schema.optional("switch_buffer", &Parameters::switch_buffer, "packet memory of each switch; 0: unlimited",
-                    {Bytes(0), {}});
-}
-
-template <class Parameters>
-void add_load_balancing(Schema<Parameters>& schema) {
-    schema.optional(
-        "load_balancing", &Parameters::load_balancing,
-        "which of several shortest paths: one per host pair by hash, or all evenly (ideal spraying)");
-}
-
-template <class Parameters>
-void add_check(Schema<Parameters>& schema) {
-    schema.check([](const Parameters& parameters) { return problems(parameters); });
-}
-
-/// Keys every tree has.
-template <class Parameters>
-void add_common(Schema<Parameters>& schema) {
-    add_link(schema);
-    add_switch_buffer(schema);
-    add_load_balancing(schema);
-    add_check(schema);
-}
+using namespace detail;
 
 /// One value for all dimensions, or a list with one for each.
 template <class F>
@@ -261,6 +210,7 @@ void register_builtin_topologies(Registry<FabricMaker>& registry) {
     register_trees(registry);
     register_direct(registry);
     register_hierarchical(registry);
+    register_rotor_topologies(registry);
 }
 
 }  // namespace astrolabe::network

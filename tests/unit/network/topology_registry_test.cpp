@@ -8,6 +8,7 @@
 
 #include <astrolabe/core/config.hpp>
 #include <astrolabe/network/components.hpp>
+#include <astrolabe/network/opera/rotor_network.hpp>
 #include <astrolabe/network/routing.hpp>
 
 namespace astrolabe::network {
@@ -72,6 +73,42 @@ TEST_F(TopologyRegistry, WritesATorusSoThatItReadsBack) {
         EXPECT_EQ(to_yaml(again->resolved), written);
         EXPECT_EQ(again->make()(1)->egress_rate(HostId(0)), configured->make()(1)->egress_rate(HostId(0)));
     }
+}
+
+TEST_F(TopologyRegistry, ReadsRotorNetworks) {
+    const std::shared_ptr<const Fabric> opera = build(
+        "{kind: opera, racks: 8, radix: 8, hosts_per_rack: 2, link: {rate: 10Gbps, latency: 0}, queue: 4, "
+        "propagation: 1us, reconfiguration_delay: 20us, groups: 1, draws: 3, seed: 7, "
+        "bulk: {routing: direct}, low_latency: {cutoff: 1MB, window: 10}}");
+    ASSERT_TRUE(opera);
+    EXPECT_EQ(opera->host_count(), 16U);
+    ASSERT_TRUE(opera->rotors());
+    EXPECT_EQ(opera->rotors()->rate, 10_Gbps);
+    EXPECT_EQ(opera->rotors()->schedule.timing().reconfiguration, 20_us);
+    EXPECT_EQ(opera->rotors()->low_latency.queue, 4);
+    EXPECT_EQ(opera->rotors()->low_latency.cutoff, 1_MB);
+    EXPECT_TRUE(opera->rotors()->paths);
+    const std::shared_ptr<const Fabric> rotornet =
+        build("{kind: rotornet, racks: 8, uplinks: 4, eps: 50us, del: 1us}");
+    ASSERT_TRUE(rotornet);
+    EXPECT_EQ(rotornet->rotors()->schedule.groups(), 4U);
+    EXPECT_EQ(rotornet->rotors()->schedule.timing().superslice(), 61_us);
+    EXPECT_TRUE(build("{kind: expander, racks: 10, uplinks: 3, hosts_per_rack: 2, load_balancing: spray}"));
+}
+
+TEST_F(TopologyRegistry, WritesRotorNetworksSoThatTheyReadBack) {
+    const auto configured = read("{kind: opera, racks: 8, radix: 8, eps: 5us, bulk: {own_rack: direct}}");
+    ASSERT_TRUE(configured);
+    const std::string written = to_yaml(configured->resolved);
+    const auto again = read(written);
+    ASSERT_TRUE(again) << written;
+    EXPECT_EQ(to_yaml(again->resolved), written);
+}
+
+TEST_F(TopologyRegistry, ARotorNetWithoutLowLatencyService) {
+    EXPECT_FALSE(read("{kind: rotornet, racks: 8, uplinks: 4, low_latency: {cutoff: 1MB}}"));
+    ASSERT_EQ(errors_.size(), 1U);
+    EXPECT_EQ(errors_[0].code, "config.unknown-key");
 }
 
 TEST_F(TopologyRegistry, NamesTheDimensionWhoseLinkIsWrong) {

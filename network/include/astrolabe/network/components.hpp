@@ -41,7 +41,10 @@ struct BackendMaker {
     bool tells_of_packets = false;
 };
 
+/// All of them.
 void register_builtin_topologies(Registry<FabricMaker>& registry);
+/// Of these: opera, rotornet, expander.
+void register_rotor_topologies(Registry<FabricMaker>& registry);
 void register_fluid_backend(Registry<BackendMaker>& registry);
 void register_congestion_free_backend(Registry<BackendMaker>& registry);
 

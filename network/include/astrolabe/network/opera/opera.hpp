@@ -1,0 +1,81 @@
+/// Opera and RotorNet as topologies: from a few numbers to a fabric.
+///
+/// N racks of h hosts hang with one uplink each on u rotor switches, which hold N / u random matchings each
+/// (rotor_draw.hpp). In `opera` one rotor of each of G groups reconfigures at a time, in `rotornet` all at
+/// once (rotor_schedule.hpp). The lengths of a superslice are derived (rotor_timing.hpp) or given. All links
+/// have one rate.
+///
+/// Cost. With alpha = cost of a rotor fabric's port over that of a static fabric's, about 1.3 in the paper,
+/// Opera with h = u = k/2 costs alpha a host. A static expander costs as much with
+/// u' = alpha k / (1 + alpha) uplinks of its k ports (expander.hpp).
+///
+/// Source: Opera (NSDI 2020), section 3 and 5; RotorNet (SIGCOMM 2017), section 3.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include <astrolabe/network/opera/rotor_network.hpp>
+#include <astrolabe/network/topologies/parameters.hpp>
+
+namespace astrolabe::network::opera {
+
+/// The cable of a host; its rate is that of all links.
+struct RackLinkParameters {
+    Bandwidth rate = Bandwidth(100'000'000'000);
+    Time latency;  ///< one way
+};
+
+struct BulkParameters {
+    BulkRouting routing = BulkRouting::kRotorLb;
+    std::optional<OwnRack> own_rack;  ///< unset: in two hops with RotorLB, else direct
+    Bytes payload{1436};
+    Bytes header{64};
+};
+
+struct LowLatencyParameters {
+    Bytes cutoff;  ///< messages below it are low-latency; 0: none is
+    std::int64_t window = 30;
+    std::int64_t paths = 12;  ///< most shortest paths a pair of racks uses in a superslice
+};
+
+struct OperaParameters {
+    std::int64_t racks = 0;           ///< must be given, a multiple of the uplinks
+    std::int64_t radix = 0;           ///< even: ports of a rack's switch, half of them uplinks; or
+    std::int64_t uplinks = 0;         ///< this
+    std::int64_t hosts_per_rack = 0;  ///< 0: as many as uplinks
+    std::int64_t groups = 1;          ///< of rotors that reconfigure in parallel; divides uplinks
+
+    RackLinkParameters link;
+    Time propagation = Time(500'000);               ///< between racks, one way
+    Time reconfiguration_delay = Time(10'000'000);  ///< r
+    std::int64_t queue = 8;                         ///< full packets a port holds
+    std::optional<Time> eps;                        ///< unset: derived
+    std::optional<Time> del;                        ///< unset: derived
+
+    std::int64_t draws = 1;
+    std::int64_t lift_from = 0;
+    std::int64_t seed = 1;  ///< of the matchings
+
+    BulkParameters bulk;
+    LowLatencyParameters low_latency;
+
+    std::int64_t run_seed = 1;  ///< of choices while messages run
+};
+
+/// `groups` and `low_latency` have no meaning here: all rotors switch together, so no path outlasts a
+/// superslice.
+struct RotorNetParameters : OperaParameters {};
+
+/// Draws the matchings where the rest is right: O(draws) hop counts of a cycle.
+[[nodiscard]] ParameterProblems problems(const OperaParameters& parameters);
+[[nodiscard]] ParameterProblems problems(const RotorNetParameters& parameters);
+
+/// Precondition of all that follow: no problems.
+[[nodiscard]] std::shared_ptr<const RotorNetwork> make_rotor_network(const OperaParameters& parameters);
+[[nodiscard]] std::shared_ptr<const RotorNetwork> make_rotor_network(const RotorNetParameters& parameters);
+[[nodiscard]] std::shared_ptr<const Fabric> build_opera(const OperaParameters& parameters);
+[[nodiscard]] std::shared_ptr<const Fabric> build_rotornet(const RotorNetParameters& parameters);
+
+}  // namespace astrolabe::network::opera

@@ -1,0 +1,261 @@
+/// Opera and RotorNet as fabrics.
+#include "parameter_keys.hpp"
+#include "transfers.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <eight_racks.hpp>
+#include <gtest/gtest.h>
+
+#include <astrolabe/network/opera/opera.hpp>
+#include <astrolabe/network/opera/rotor_fabric.hpp>
+#include <astrolabe/network/opera/slice_graph.hpp>
+#include <astrolabe/network/opera/slice_paths.hpp>
+#include <astrolabe/network/routing.hpp>
+
+namespace astrolabe::network::opera {
+namespace {
+
+OperaParameters small() {
+    OperaParameters p;
+    p.racks = 16;
+    p.uplinks = 4;
+    p.hosts_per_rack = 2;
+    return p;
+}
+
+TEST(OperaParameters, WhatIsRefused) {
+    struct Case {
+        std::function<void(OperaParameters&)> spoil;
+        Keys expected;
+    };
+    const std::vector<Case> cases = {
+        {[](OperaParameters& p) { p.racks = 1; }, {"racks"}},
+        {[](OperaParameters& p) { p.racks = 513; }, {"racks"}},
+        {[](OperaParameters& p) { p.racks = 18; }, {"racks"}},  // 18 matchings, 4 rotors
+        {[](OperaParameters& p) { p.uplinks = 0; }, {"uplinks"}},
+        {[](OperaParameters& p) { p.radix = 8; }, {"uplinks"}},  // both given
+        {[](OperaParameters& p) { p.uplinks = -1; }, {"uplinks"}},
+        {[](OperaParameters& p) {
+             p.uplinks = 0;
+             p.radix = 7;
+         },
+         {"radix"}},
+        {[](OperaParameters& p) { p.hosts_per_rack = -1; }, {"hosts_per_rack"}},
+        {[](OperaParameters& p) { p.groups = 3; }, {"groups"}},
+        {[](OperaParameters& p) { p.lift_from = 5; }, {"lift_from"}},
+        {[](OperaParameters& p) {
+             p.link = {Bandwidth(0), Time(-1)};
+         },
+         {"link.rate", "link.latency"}},
+        {[](OperaParameters& p) { p.propagation = Time(-1); }, {"propagation"}},
+        {[](OperaParameters& p) { p.reconfiguration_delay = 2'000'000_us; }, {"reconfiguration_delay"}},
+        {[](OperaParameters& p) { p.queue = 0; }, {"queue"}},
+        {[](OperaParameters& p) { p.link.rate = 1_bps; }, {"queue"}},  // 8 packets take hours
+        {[](OperaParameters& p) { p.draws = 0; }, {"draws"}},
+        {[](OperaParameters& p) { p.eps = Time(-1); }, {"eps"}},
+        {[](OperaParameters& p) { p.del = Time(-1); }, {"del"}},
+        {[](OperaParameters& p) {
+             p.eps = p.del = Time(0);
+             p.reconfiguration_delay = Time(0);
+         },
+         {"eps"}},
+        {[](OperaParameters& p) { p.bulk.payload = Bytes(0); }, {"bulk.payload"}},
+        {[](OperaParameters& p) { p.bulk.header = Bytes(-1); }, {"bulk.header"}},
+        {[](OperaParameters& p) {
+             p.bulk.routing = BulkRouting::kDirectOnly;
+             p.bulk.own_rack = OwnRack::kTwoHops;
+         },
+         {"bulk.own_rack"}},
+        {[](OperaParameters& p) { p.low_latency.cutoff = Bytes(-1); }, {"low_latency.cutoff"}},
+        {[](OperaParameters& p) { p.low_latency.window = 0; }, {"low_latency.window"}},
+        {[](OperaParameters& p) { p.low_latency.paths = 0; }, {"low_latency.paths"}},
+    };
+    EXPECT_EQ(keys(problems(small())), Keys{});
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        OperaParameters p = small();
+        cases[i].spoil(p);
+        EXPECT_EQ(keys(problems(p)), cases[i].expected) << "case " << i;
+        EXPECT_THROW((void)build_opera(p), std::logic_error) << "case " << i;
+    }
+}
+
+TEST(OperaParameters, PathsMustExistWhereTheyAreNeeded) {
+    // Of two rotors one stays up: a rack reaches one other. Slot lengths then cannot be derived, and messages
+    // cannot leave at once; with both out of the way the network stands.
+    OperaParameters p = small();
+    p.uplinks = 2;
+    EXPECT_EQ(keys(problems(p)), Keys{"uplinks"});
+    p.eps = 5_us;
+    EXPECT_EQ(keys(problems(p)), Keys{});
+    EXPECT_EQ(make_rotor_network(p)->paths, nullptr);
+    p.low_latency.cutoff = 1_MB;
+    EXPECT_EQ(keys(problems(p)), Keys{"uplinks"});
+}
+
+TEST(OperaTopology, LengthsFollowTheMostHops) {
+    const std::shared_ptr<const RotorNetwork> network = make_rotor_network(small());
+    const auto hops = static_cast<std::int64_t>(HopCounts::of_cycle(network->schedule).worst());
+    // eps = (H - 1) (0.5 us + 8 * 0.12 us) + 7 * 0.12 us; del = 0.5 us + 0.12 us
+    EXPECT_EQ(network->schedule.timing().eps, 1460_ns * (hops - 1) + 840_ns);
+    EXPECT_EQ(network->schedule.timing().del, 620_ns);
+    EXPECT_EQ(network->schedule.timing().reconfiguration, 10_us);
+    ASSERT_NE(network->paths, nullptr);
+    PathList paths;
+    network->paths->find(0, 0, 5, paths);
+    EXPECT_GE(paths.size(), 1U);
+}
+
+TEST(OperaTopology, GivenLengthsStand) {
+    OperaParameters p = small();
+    p.eps = 90_us;
+    p.del = 2_us;
+    EXPECT_EQ(make_rotor_network(p)->schedule.timing(), (RotorTiming{90_us, 2_us, 10_us}));
+    RotorNetParameters together;
+    static_cast<OperaParameters&>(together) = p;
+    EXPECT_EQ(make_rotor_network(together)->schedule.timing(), (RotorTiming{90_us, 2_us, 10_us}));
+}
+
+TEST(OperaTopology, RadixIsHalfHostsHalfUplinks) {
+    OperaParameters p;
+    p.racks = 12;
+    p.radix = 8;
+    const std::shared_ptr<const Fabric> fabric = build_opera(p);
+    EXPECT_EQ(fabric->host_count(), 48U);
+    EXPECT_EQ(fabric->rotors()->schedule.uplinks(), 4U);
+    EXPECT_EQ(fabric->node_count(), 48U + 12);
+    // Two directions of a cable for each host and each pair of racks.
+    EXPECT_EQ(fabric->link_count(), 2U * (48 + 12 * 11 / 2));
+}
+
+/// Circuits of an interval, as racks they join.
+std::set<std::pair<Rack, Rack>> joined(const Fabric& fabric, std::size_t interval) {
+    std::set<std::pair<Rack, Rack>> pairs;
+    const auto hosts = static_cast<std::uint32_t>(fabric.host_count());
+    for (const LinkId link : fabric.circuits().intervals()[interval].links) {
+        EXPECT_TRUE(
+            pairs.emplace(fabric.source(link).index() - hosts, fabric.target(link).index() - hosts).second);
+    }
+    return pairs;
+}
+
+void expect_circuits_of_schedule(const Fabric& fabric) {
+    const RotorSchedule& schedule = fabric.rotors()->schedule;
+    ASSERT_EQ(fabric.circuits().intervals().size(), 2U * schedule.superslices());
+    EXPECT_EQ(fabric.circuits().period(), schedule.cycle());
+    for (std::uint32_t s = 0; s < schedule.superslices(); ++s) {
+        std::set<std::pair<Rack, Rack>> up;
+        std::set<std::pair<Rack, Rack>> staying;
+        for (Rack rack = 0; rack < schedule.racks(); ++rack) {
+            for (Rotor rotor = 0; rotor < schedule.uplinks(); ++rotor) {
+                const Rack peer = schedule.peer(rotor, rack, s);
+                if (peer != rack) {
+                    up.emplace(rack, peer);
+                    if (!schedule.goes_dark(rotor, s)) {
+                        staying.emplace(rack, peer);
+                    }
+                }
+            }
+        }
+        EXPECT_EQ(joined(fabric, 2 * s), up);
+        EXPECT_EQ(joined(fabric, 2 * s + 1), staying);
+        EXPECT_EQ(fabric.circuits().intervals()[2 * s].duration,
+                  schedule.timing().eps + schedule.timing().del);
+        EXPECT_EQ(fabric.circuits().intervals()[2 * s + 1].duration, schedule.timing().reconfiguration);
+    }
+}
+
+TEST(OperaTopology, CircuitsAreThoseOfTheSchedule) {
+    for (const std::int64_t groups : {1, 2}) {
+        OperaParameters p = small();
+        p.groups = groups;
+        p.eps = 5_us;
+        expect_circuits_of_schedule(*build_opera(p));
+    }
+    RotorNetParameters together;
+    static_cast<OperaParameters&>(together) = small();
+    const std::shared_ptr<const Fabric> rotornet = build_rotornet(together);
+    EXPECT_EQ(rotornet->kind(), "rotornet");
+    expect_circuits_of_schedule(*rotornet);
+    EXPECT_TRUE(joined(*rotornet, 1).empty());
+}
+
+TEST(OperaTopology, NoReconfigurationNoInterval) {
+    OperaParameters p = small();
+    p.reconfiguration_delay = Time(0);
+    EXPECT_EQ(build_opera(p)->circuits().intervals().size(), 16U);
+}
+
+TEST(OperaTopology, SeedsOfMatchingsAndOfRunsAreApart) {
+    OperaParameters p = small();
+    const auto first = [&p] { return make_rotor_network(p)->schedule.matching(0, 0); };
+    const Matching matching = first();
+    p.run_seed = 2;
+    EXPECT_EQ(first(), matching);
+    p.seed = 2;
+    EXPECT_NE(first(), matching);
+}
+
+TEST(OperaTopology, BulkWithinARackFollowsTheRouting) {
+    OperaParameters p = small();
+    EXPECT_EQ(make_rotor_network(p)->bulk.own_rack, OwnRack::kTwoHops);
+    p.bulk.own_rack = OwnRack::kDirect;
+    EXPECT_EQ(make_rotor_network(p)->bulk.own_rack, OwnRack::kDirect);
+    p.bulk = {.routing = BulkRouting::kDirectOnly, .own_rack = {}};
+    EXPECT_EQ(make_rotor_network(p)->bulk.own_rack, OwnRack::kDirect);
+}
+
+/// The golden network with messages that wait for the direct circuit.
+std::shared_ptr<const Fabric> eight_racks() {
+    return build_rotor_fabric(
+        "opera", std::make_shared<RotorNetwork>(
+                     RotorNetwork{.schedule = {eight_rack_matchings(), 1, kEightRackTiming},
+                                  .hosts_per_rack = 4,
+                                  .rate = 100_Gbps,
+                                  .propagation = 500_ns,
+                                  .host_latency = Time(0),
+                                  .bulk = {.routing = BulkRouting::kDirectOnly, .own_rack = OwnRack::kDirect},
+                                  .low_latency = {},
+                                  .paths = nullptr}));
+}
+
+TEST(OperaTopology, AMessageWaitsForItsCircuit) {
+    // From rack 0, one message each, alone: 125,000 B take 10 us at 100 Gb/s. T = 15.84 us. Rotor 0 joins 0
+    // to 7 in superslices 0 … 3: at once. Rotor 1 joins 0 to 6 (the second matching it holds, from superslice
+    // 5) in 5 - 8 … 0 of the cycle, so up at once for 15.84 - 10 = 5.84 us, then dark, and again from
+    // superslice 5 on: 4.16 us are left then.
+    const std::shared_ptr<const Fabric> fabric = eight_racks();
+    const Time slice = 15'840_ns;
+    EXPECT_EQ(deliver_together(fabric, {{0, 28, Bytes(125'000)}})[0], 10_us + 500_ns);
+    EXPECT_EQ(deliver_together(fabric, {{0, 24, Bytes(125'000)}})[0], slice * 5 + 4'160_ns + 500_ns);
+    // Within the rack, both of its links and no circuit.
+    EXPECT_EQ(deliver_together(fabric, {{0, 1, Bytes(125'000)}})[0], 10_us);
+    // Rack 0 and rack 1: the first matching of rotor 2, M_4, joins 4 + 3 = 0 (mod 7) with 4 - 3 = 1.
+    // Installed at the start of superslice 2.
+    EXPECT_EQ(deliver_together(fabric, {{0, 4, Bytes(125'000)}})[0], slice * 2 + 10_us + 500_ns);
+}
+
+TEST(OperaTopology, ARackPairGetsItsShareOfACycle) {
+    // All 16 host pairs of racks 0 and 7 send over the one circuit between them, 63.36 - 10 = 53.36 us a
+    // cycle of 126.72 us at 12.5 GB/s: 667,000 B. In three cycles 3 * 667,000 B; the last byte at the end of
+    // the third presence, which begins with the third cycle.
+    std::vector<Transfer> transfers;
+    for (int i = 0; i < 4; ++i) {
+        for (int j = 28; j < 32; ++j) {
+            transfers.push_back({i, j, Bytes(3 * 667'000 / 16)});
+        }
+    }
+    // 3 * 667,000 / 16 = 125,062.5: half a byte of each pair is cut off, 8 B or 0.64 ns.
+    const std::vector<Time> times = deliver_together(eight_racks(), transfers);
+    EXPECT_NEAR(static_cast<double>(std::ranges::max(times).count()),
+                static_cast<double>((126'720_ns * 2 + 53'360_ns - 640_ps + 500_ns).count()), 20.0);
+}
+
+}  // namespace
+}  // namespace astrolabe::network::opera
