@@ -11,8 +11,6 @@
 #include <rotor_fabric.hpp>
 #include <rotor_traffic.hpp>
 
-#include <astrolabe/network/opera/rotor_draw.hpp>
-#include <astrolabe/network/opera/rotor_timing.hpp>
 #include <astrolabe/network/opera/slot_engine.hpp>
 
 namespace {
@@ -21,22 +19,8 @@ using namespace astrolabe;
 using namespace astrolabe::network;
 using namespace astrolabe::network::opera;
 
-/// Whatever H the draw has, slots are those of H = 5, as in the published runs.
-RotorNetwork rotors(std::uint32_t racks, std::uint32_t uplinks, Bandwidth rate) {
-    const RotorTiming timing =
-        derive_timing({.propagation = 500_ns, .rate = rate, .most_hops = 5, .reconfiguration = 10_us});
-    return {.schedule = RotorSchedule(draw_rotors({.racks = racks, .uplinks = uplinks}).matchings, 1, timing),
-            .hosts_per_rack = uplinks,
-            .rate = rate,
-            .propagation = 500_ns,
-            .host_latency = 0_ns,
-            .bulk = {},
-            .low_latency = {},
-            .paths = nullptr};
-}
-
 void shuffle(benchmark::State& state, Bytes size) {
-    const std::shared_ptr<const Fabric> fabric = build_rotor_fabric(rotors(108, 6, 10_Gbps));
+    const std::shared_ptr<const Fabric> fabric = build_rotor_fabric(drawn_rotor_network(108, 6, 10_Gbps, 5));
     const std::vector<HostPair> pairs = pairs_where(648, [](auto i, auto j) { return i / 6 != j / 6; });
     for (auto _ : state) {
         SlotEngine engine(fabric);
@@ -58,7 +42,7 @@ BENCHMARK_CAPTURE(shuffle, bytes_100000, 100_KB)->Iterations(1)->Unit(benchmark:
 
 /// 1,024 hosts at 100 Gb/s, one message per pair: as a step of a collective.
 void all_to_all(benchmark::State& state) {
-    const std::shared_ptr<const Fabric> fabric = build_rotor_fabric(rotors(128, 8, 100_Gbps));
+    const std::shared_ptr<const Fabric> fabric = build_rotor_fabric(drawn_rotor_network(128, 8, 100_Gbps, 5));
     const std::vector<HostPair> pairs = pairs_where(1024, [](auto, auto) { return true; });
     for (auto _ : state) {
         SlotEngine engine(fabric);
@@ -90,7 +74,7 @@ private:
 };
 
 void idle(benchmark::State& state) {
-    const std::shared_ptr<const Fabric> fabric = build_rotor_fabric(rotors(108, 6, 10_Gbps));
+    const std::shared_ptr<const Fabric> fabric = build_rotor_fabric(drawn_rotor_network(108, 6, 10_Gbps, 5));
     for (auto _ : state) {
         SlotEngine engine(fabric);
         Seldom seldom(engine);

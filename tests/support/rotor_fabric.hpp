@@ -11,7 +11,9 @@
 #include <eight_racks.hpp>
 
 #include <astrolabe/network/fabric.hpp>
+#include <astrolabe/network/opera/rotor_draw.hpp>
 #include <astrolabe/network/opera/rotor_network.hpp>
+#include <astrolabe/network/opera/rotor_timing.hpp>
 
 namespace astrolabe::network::opera {
 
@@ -75,6 +77,23 @@ inline RotorNetwork eight_rack_network(std::uint64_t seed = 1) {
             .low_latency = {},
             .paths = nullptr,
             .seed = seed};
+}
+
+/// Rotors drawn at random, with as many hosts as uplinks per rack, 500 ns between racks and 10 us dark. The
+/// lengths of slots are those of `most_hops`, whatever the draw has, so that they are those of a run to
+/// compare with.
+inline RotorNetwork drawn_rotor_network(std::uint32_t racks, std::uint32_t uplinks, Bandwidth rate,
+                                        std::int64_t most_hops, std::uint64_t seed = 1) {
+    const RotorTiming timing = derive_timing({.propagation = Time(500'000),
+                                              .rate = rate,
+                                              .most_hops = most_hops,
+                                              .reconfiguration = Time(10'000'000)});
+    const DrawnRotors drawn = draw_rotors({.racks = racks, .uplinks = uplinks, .seed = seed});
+    RotorNetwork network = eight_rack_network(seed);
+    network.schedule = RotorSchedule(drawn.matchings, 1, timing);
+    network.hosts_per_rack = uplinks;
+    network.rate = rate;
+    return network;
 }
 
 }  // namespace astrolabe::network::opera

@@ -1,7 +1,8 @@
-/// The slot engine against the figures of Opera's packet simulator for eight racks of four hosts at 100 Gb/s
-/// (opera, section 10). A packet takes 0.12 us on a link, 0.5 us between racks, so 0.86 us in all; a
-/// superslice 15.84 us, a cycle 126.72 us, a slot 52.74 us, in which a host sends 109 packets on a circuit,
-/// at most one per turn of 4 · 0.12 us. Rack 0 meets rack 7 in superslice 0, 4 in 1, 1 in 2, 5 in 3, 2 in 4.
+/// The slot engine against the figures of Opera's packet simulator (opera, section 10), most of them for
+/// eight racks of four hosts at 100 Gb/s. A packet takes 0.12 us on a link, 0.5 us between racks, so 0.86 us
+/// in all; a superslice 15.84 us, a cycle 126.72 us, a slot 52.74 us, in which a host sends 109 packets on a
+/// circuit, at most one per turn of 4 · 0.12 us. Rack 0 meets rack 7 in superslice 0, 4 in 1, 1 in 2, 5 in 3,
+/// 2 in 4.
 ///
 /// Single packets and paced ones are exact. Elsewhere the reference draws remainders at random, and packets
 /// of several hosts wait for one another at its switches: 3 % where all hosts send, 10 % for single messages.
@@ -116,6 +117,33 @@ TEST(SlotEngineGolden, RacksAndPermutations) {
                 0.03 * 0.851e-3);
     EXPECT_NEAR(last(pairs_where(kHosts, [](auto i, auto j) { return (i + 4) % 32 == j; }), 10_MB), 2.171e-3,
                 0.03 * 2.171e-3);
+}
+
+TEST(SlotEngineGolden, FourRacks) {
+    // Four rotors with one matching each, H = 2; any factorisation.
+    const RotorNetwork network = drawn_rotor_network(4, 4, 100_Gbps, 2);
+    EXPECT_EQ(network.schedule.bulk_slot(), 41'060_ns);
+    const auto last = [&network](auto wanted, Bytes size) {
+        return last_of_seeds(network, pairs_where(16, wanted), size);
+    };
+    const auto all = [](auto, auto) { return true; };
+    EXPECT_NEAR(last([](auto i, auto j) { return i / 4 != j / 4; }, 1_MB), 1.778e-3, 0.03 * 1.778e-3);
+    EXPECT_NEAR(last(all, 1_MB), 2.644e-3, 0.03 * 2.644e-3);
+    EXPECT_NEAR(last(all, 10_MB), 26.07e-3, 0.03 * 26.07e-3);
+    EXPECT_NEAR(last([](auto i, auto j) { return i / 4 == j / 4; }, 1_MB), 0.940e-3, 0.03 * 0.940e-3);
+    EXPECT_NEAR(last([](auto i, auto j) { return i / 4 == 0 && j / 4 == 1; }, 1_MB), 0.672e-3,
+                0.03 * 0.672e-3);
+}
+
+TEST(SlotEngineGolden, ThirtyTwoRacks) {
+    const RotorNetwork network = drawn_rotor_network(32, 4, 100_Gbps, 9);
+    EXPECT_EQ(network.schedule.bulk_slot(), 81'940_ns);
+    const auto last = [&network](auto wanted) {
+        const std::vector<Time> times = durations(network, pairs_where(128, wanted), 1_MB);
+        return to_seconds(*std::max_element(times.begin(), times.end()));
+    };
+    EXPECT_NEAR(last([](auto i, auto j) { return i / 4 != j / 4; }), 13.02e-3, 0.03 * 13.02e-3);
+    EXPECT_NEAR(last([](auto, auto) { return true; }), 13.47e-3, 0.03 * 13.47e-3);
 }
 
 TEST(SlotEngineGolden, TenGigabits) {
