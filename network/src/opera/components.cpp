@@ -1,7 +1,11 @@
 #include "../topology_schemas.hpp"
 
 #include <array>
+#include <filesystem>
 #include <limits>
+#include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -73,7 +77,7 @@ Schema<LowLatencyParameters> low_latency_schema() {
 /// Keys of both kinds of rotor networks, in the order they are documented.
 template <class Parameters>
 void add_racks(Schema<Parameters>& schema) {
-    schema.required("racks", &Parameters::racks, "number of racks, a multiple of the uplinks", {2, kMaxRacks})
+    schema
         .optional("radix", &Parameters::radix,
                   "ports of a rack's switch, half of them uplinks (even); or give uplinks",
                   {0, 2 * std::int64_t{kMaxRacks}})
@@ -105,6 +109,25 @@ void add_lengths(Schema<Parameters>& schema) {
         .section("bulk", &Parameters::bulk, bulk_schema(), "messages that wait for a circuit");
 }
 
+void read_topology_file(OperaParameters& parameters, const ConfigNode& node, ReadContext& context) {
+    const std::optional<std::string> given = read_scalar<std::string>(node, "'file'", context);
+    if (!given) {
+        return;
+    }
+    const std::filesystem::path path = (directory_of(node) / *given).lexically_normal();
+    Result<TopologyFile> topology = load_topology(path);
+    if (!topology) {
+        for (Diagnostic diagnostic : topology.error()) {
+            diagnostic.notes.emplace_back(node.where, "the file is named here");
+            context.error(std::move(diagnostic));
+        }
+        return;
+    }
+    // Absolute, so that a resolved experiment finds it from anywhere.
+    parameters.file = std::filesystem::absolute(path).lexically_normal().string();
+    parameters.topology = std::make_shared<const TopologyFile>(*std::move(topology));
+}
+
 template <class Parameters>
 FabricMaker seeded_maker(const Parameters& parameters,
                          std::shared_ptr<const Fabric> (*build)(const Parameters&)) {
@@ -120,10 +143,24 @@ FabricMaker seeded_maker(const Parameters& parameters,
 void register_rotor_topologies(Registry<FabricMaker>& registry) {
     Schema<OperaParameters> opera(
         "opera", "racks on rotor switches that reconfigure in turn: an expander at every instant");
+    opera.optional("racks", &OperaParameters::racks,
+                   "number of racks, a multiple of the uplinks; or give file", {0, kMaxRacks});
     add_racks(opera);
     opera.optional("groups", &OperaParameters::groups,
                    "groups of rotors; one rotor of each reconfigures at a time", {1, kMaxRacks});
     add_lengths(opera);
+    opera.field(
+        {"file",
+         "path",
+         "unset",
+         false,
+         {},
+         "a topology file of the Opera simulator, relative to the file that names it; it says all but "
+         "link, propagation and queue",
+         {}},
+        read_topology_file, [](const OperaParameters& p) -> std::optional<ConfigNode> {
+            return p.file.empty() ? std::nullopt : std::optional(ConfigNode::scalar(p.file));
+        });
     opera.section("low_latency", &OperaParameters::low_latency, low_latency_schema(),
                   "messages that leave at once");
     detail::add_check(opera);
@@ -132,6 +169,8 @@ void register_rotor_topologies(Registry<FabricMaker>& registry) {
 
     Schema<RotorNetParameters> rotornet("rotornet",
                                         "racks on rotor switches that all reconfigure at the same time");
+    rotornet.required("racks", &RotorNetParameters::racks, "number of racks, a multiple of the uplinks",
+                      {2, kMaxRacks});
     add_racks(rotornet);
     add_lengths(rotornet);
     detail::add_check(rotornet);

@@ -143,18 +143,57 @@ RotorTiming timing_of(const OperaParameters& p, const HopCounts& hops) {
     return timing;
 }
 
-/// Which parameter needs a path between all racks in every superslice; null: none.
+/// Which parameter needs a path between all racks in every superslice; null: none, or a file lists them.
 const char* paths_needed_by(const OperaParameters& p) {
+    if (p.topology) {
+        return nullptr;
+    }
     if (p.low_latency.cutoff > Bytes(0)) {
         return "low_latency.cutoff";
     }
     return p.eps ? nullptr : "the length of eps, which is not given,";
 }
 
+/// What a topology file says cannot be said again.
+void check_beside_file(detail::ParameterCheck& check, const OperaParameters& p) {
+    const OperaParameters unset;
+    const auto said = [&check](const char* key, const std::string& value) {
+        check.report(key, fmt::format("{} is {}, but the topology file says it", key, value),
+                     "leave it out, or leave file out");
+    };
+    constexpr std::pair<const char*, std::int64_t OperaParameters::*> kCounts[] = {
+        {"racks", &OperaParameters::racks},         {"radix", &OperaParameters::radix},
+        {"uplinks", &OperaParameters::uplinks},     {"hosts_per_rack", &OperaParameters::hosts_per_rack},
+        {"groups", &OperaParameters::groups},       {"draws", &OperaParameters::draws},
+        {"lift_from", &OperaParameters::lift_from}, {"seed", &OperaParameters::seed}};
+    for (const auto& [key, member] : kCounts) {
+        if (p.*member != unset.*member) {
+            said(key, std::to_string(p.*member));
+        }
+    }
+    if (p.reconfiguration_delay != unset.reconfiguration_delay &&
+        p.reconfiguration_delay != p.topology->schedule.timing().reconfiguration) {
+        said("reconfiguration_delay", to_string(p.reconfiguration_delay));
+    }
+    if (p.eps) {
+        said("eps", to_string(*p.eps));
+    }
+    if (p.del) {
+        said("del", to_string(*p.del));
+    }
+    if (p.low_latency.paths != unset.low_latency.paths) {
+        said("low_latency.paths", std::to_string(p.low_latency.paths));
+    }
+}
+
 ParameterProblems problems_before_drawing(const OperaParameters& p) {
     detail::ParameterCheck check;
     check_services(check, p);
-    check_shape(check, p);
+    if (p.topology) {
+        check_beside_file(check, p);
+    } else {
+        check_shape(check, p);
+    }
     check_times(check, p);
     if (p.eps == Time(0) && p.del == Time(0) && p.reconfiguration_delay == Time(0)) {
         check.report("eps", "eps, del and reconfiguration_delay are all 0: a superslice has no length",
@@ -201,7 +240,9 @@ DrawnRotors draw_checked(const OperaParameters& p) {
 std::shared_ptr<RotorNetwork> network_of(const OperaParameters& p, RotorSchedule schedule) {
     const OwnRack own_rack = p.bulk.own_rack.value_or(
         p.bulk.routing == BulkRouting::kRotorLb ? OwnRack::kTwoHops : OwnRack::kDirect);
-    const std::int64_t hosts = p.hosts_per_rack != 0 ? p.hosts_per_rack : uplinks_of(p);
+    const std::int64_t hosts = p.topology              ? p.topology->hosts_per_rack
+                               : p.hosts_per_rack != 0 ? p.hosts_per_rack
+                                                       : uplinks_of(p);
     return std::make_shared<RotorNetwork>(
         RotorNetwork{.schedule = std::move(schedule),
                      .hosts_per_rack = static_cast<std::uint32_t>(hosts),
@@ -226,6 +267,12 @@ ParameterProblems problems(const RotorNetParameters& parameters) {
 
 std::shared_ptr<const RotorNetwork> make_rotor_network(const OperaParameters& parameters) {
     const OperaParameters& p = parameters;
+    if (p.topology) {
+        ASTROLABE_ASSERT(problems(p).empty(), "parameters are checked before a network is made");
+        const std::shared_ptr<RotorNetwork> network = network_of(p, p.topology->schedule);
+        network->paths = p.topology->paths;
+        return network;
+    }
     DrawnRotors drawn = draw_checked(p);
     const RotorTiming timing = timing_of(p, drawn.hops);
     RotorSchedule schedule(std::move(drawn.matchings), static_cast<std::uint32_t>(p.groups), timing);

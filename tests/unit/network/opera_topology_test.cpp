@@ -17,6 +17,7 @@
 #include <astrolabe/network/opera/rotor_fabric.hpp>
 #include <astrolabe/network/opera/slice_graph.hpp>
 #include <astrolabe/network/opera/slice_paths.hpp>
+#include <astrolabe/network/opera/topology_file.hpp>
 #include <astrolabe/network/routing.hpp>
 
 namespace astrolabe::network::opera {
@@ -209,6 +210,28 @@ TEST(OperaTopology, BulkWithinARackFollowsTheRouting) {
     EXPECT_EQ(make_rotor_network(p)->bulk.own_rack, OwnRack::kDirect);
     p.bulk = {.routing = BulkRouting::kDirectOnly, .own_rack = {}};
     EXPECT_EQ(make_rotor_network(p)->bulk.own_rack, OwnRack::kDirect);
+}
+
+TEST(OperaTopology, AFileSaysWhatElseParametersSay) {
+    OperaParameters p = small();
+    const std::shared_ptr<const RotorNetwork> drawn = make_rotor_network(p);
+    OperaParameters imported;
+    imported.topology =
+        std::make_shared<const TopologyFile>(TopologyFile{drawn->schedule, 2, drawn->paths, false});
+    EXPECT_EQ(keys(problems(imported)), Keys{});
+    const std::shared_ptr<const Fabric> fabric = build_opera(imported);
+    EXPECT_EQ(fabric->host_count(), 32U);
+    EXPECT_EQ(fabric->rotors()->schedule.timing(), drawn->schedule.timing());
+    EXPECT_EQ(fabric->rotors()->paths, drawn->paths);
+    // Said again, even if it is the same.
+    imported.racks = 16;
+    imported.uplinks = 4;
+    imported.draws = 2;
+    imported.eps = drawn->schedule.timing().eps;
+    imported.reconfiguration_delay = 20_us;
+    imported.low_latency.paths = 1;
+    EXPECT_EQ(keys(problems(imported)),
+              (Keys{"racks", "uplinks", "draws", "reconfiguration_delay", "eps", "low_latency.paths"}));
 }
 
 /// The golden network with messages that wait for the direct circuit.

@@ -1,4 +1,5 @@
 /// Topologies as experiment files name them.
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -103,6 +104,16 @@ TEST_F(TopologyRegistry, WritesRotorNetworksSoThatTheyReadBack) {
     const auto again = read(written);
     ASSERT_TRUE(again) << written;
     EXPECT_EQ(to_yaml(again->resolved), written);
+}
+
+TEST_F(TopologyRegistry, SaysWhichFileOfWhichNetworkIsDamaged) {
+    const std::string path = testing::TempDir() + "damaged_topology.txt";
+    std::ofstream(path) << "8 2 2 4\n12 1 1 x\n";
+    EXPECT_FALSE(read("{kind: opera, file: " + path + "}"));
+    ASSERT_EQ(errors_.size(), 1U);
+    EXPECT_EQ(errors_[0].where.to_string(), path + ":2:8");
+    ASSERT_EQ(errors_[0].notes.size(), 1U);
+    EXPECT_EQ(errors_[0].notes[0].first.to_string(), "network.yaml:1:21");
 }
 
 TEST_F(TopologyRegistry, ARotorNetWithoutLowLatencyService) {

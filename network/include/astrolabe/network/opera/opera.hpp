@@ -2,8 +2,8 @@
 ///
 /// N racks of h hosts hang with one uplink each on u rotor switches, which hold N / u random matchings each
 /// (rotor_draw.hpp). In `opera` one rotor of each of G groups reconfigures at a time, in `rotornet` all at
-/// once (rotor_schedule.hpp). The lengths of a superslice are derived (rotor_timing.hpp) or given. All links
-/// have one rate.
+/// once (rotor_schedule.hpp). The lengths of a superslice are derived (rotor_timing.hpp) or given. Or all of
+/// this comes from a file of the Opera simulator (topology_file.hpp). All links have one rate.
 ///
 /// Cost. With alpha = cost of a rotor fabric's port over that of a static fabric's, about 1.3 in the paper,
 /// Opera with h = u = k/2 costs alpha a host. A static expander costs as much with
@@ -15,8 +15,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include <astrolabe/network/opera/rotor_network.hpp>
+#include <astrolabe/network/opera/topology_file.hpp>
 #include <astrolabe/network/topologies/parameters.hpp>
 
 namespace astrolabe::network::opera {
@@ -41,7 +43,7 @@ struct LowLatencyParameters {
 };
 
 struct OperaParameters {
-    std::int64_t racks = 0;           ///< must be given, a multiple of the uplinks
+    std::int64_t racks = 0;           ///< must be given, a multiple of the uplinks; or a file
     std::int64_t radix = 0;           ///< even: ports of a rack's switch, half of them uplinks; or
     std::int64_t uplinks = 0;         ///< this
     std::int64_t hosts_per_rack = 0;  ///< 0: as many as uplinks
@@ -58,13 +60,17 @@ struct OperaParameters {
     std::int64_t lift_from = 0;
     std::int64_t seed = 1;  ///< of the matchings
 
+    std::string file;  ///< where `topology` was read
+    /// Says all of the above but rate, host latency, propagation and queue; null: they are said one by one.
+    std::shared_ptr<const TopologyFile> topology;
+
     BulkParameters bulk;
     LowLatencyParameters low_latency;
 
     std::int64_t run_seed = 1;  ///< of choices while messages run
 };
 
-/// `groups` and `low_latency` have no meaning here: all rotors switch together, so no path outlasts a
+/// `groups`, `file` and `low_latency` have no meaning here: all rotors switch together, so no path outlasts a
 /// superslice.
 struct RotorNetParameters : OperaParameters {};
 

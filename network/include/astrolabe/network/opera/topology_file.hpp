@@ -1,0 +1,60 @@
+/// The topology file of the Opera simulator: a rotor network and its paths as lines of integers.
+///
+/// Format. One space between numbers, decimal without leading zeros, no empty lines; the last line may lack
+/// its newline.
+///   line 1    hosts downlinks uplinks racks; hosts = downlinks * racks
+///   line 2    3S eps del r: S superslices, lengths in picoseconds
+///   3S rows   for part j of superslice s, row 3s + j: racks * uplinks values; entry rack * uplinks + a is
+///   the
+///             rack that uplink a of `rack` leads to, the rack itself if idle, -1 if dark
+///   3S blocks one for each part, in order: a line with its number, then a line `from to port port …` for
+///   each
+///             path. Pairs of racks in ascending order, all of them, each with a path or several. Ports are
+///             those of a rack's switch, downlinks first: uplink a is port downlinks + a.
+///
+/// What makes it a rotor network (rotor_schedule.hpp), each checked:
+///   - the rack an uplink leads to is led back by its own uplink of that number;
+///   - rows 3s and 3s + 1 are alike, and row 3s + 2 is but for the rotors that go dark. With G rotors dark in
+///     superslice 0 and g = uplinks / G, those of superslice s are the rotors a = s + 1 (mod g), S is a
+///     multiple of g, and a rotor's matching changes only where it was dark;
+///   - each path leads from its first rack to its second over circuits that stay; the three blocks of a
+///     superslice list the same paths.
+/// Nothing more: matchings need not sum to ones, paths need not be the shortest.
+///
+/// Everything accepted is written back byte by byte. The first defect is reported, with its line and column.
+///
+/// Files of 108 racks with one path for each pair have 3.7 million lines, 60 MB. Reading is one pass,
+/// O(size). Kept are the schedule and, once for the three parts, the paths: 2 bytes for each hop, 4 for each
+/// path and 4 for each pair.
+///
+/// Source: the topology generator and the reader of the Opera simulator (opera-sim).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <ostream>
+#include <string>
+
+#include <astrolabe/core/result.hpp>
+#include <astrolabe/network/opera/rotor_schedule.hpp>
+#include <astrolabe/network/opera/slice_paths.hpp>
+
+namespace astrolabe::network::opera {
+
+struct TopologyFile {
+    RotorSchedule schedule;
+    std::uint32_t hosts_per_rack = 0;
+    std::shared_ptr<const SlicePaths> paths;
+    bool ends_in_newline = false;
+};
+
+/// `name` stands for the file in diagnostics.
+[[nodiscard]] Result<TopologyFile> read_topology(std::string text, std::string name);
+/// Files up to 2 GiB.
+[[nodiscard]] Result<TopologyFile> load_topology(const std::filesystem::path& path);
+
+/// Precondition: `topology.paths` has a path for each pair of racks in each superslice.
+void write_topology(const TopologyFile& topology, std::ostream& out);
+
+}  // namespace astrolabe::network::opera

@@ -1,0 +1,212 @@
+/// The topology file of the Opera simulator, read and written.
+#include "random_seed.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <eight_racks.hpp>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <astrolabe/core/random.hpp>
+#include <astrolabe/network/opera/rotor_draw.hpp>
+#include <astrolabe/network/opera/topology_file.hpp>
+
+namespace astrolabe::network::opera {
+namespace {
+
+std::string written(const TopologyFile& topology) {
+    std::ostringstream out;
+    write_topology(topology, out);
+    return out.str();
+}
+
+TopologyFile with_paths(RotorSchedule schedule, std::uint32_t hosts_per_rack, std::size_t most,
+                        bool newline = true) {
+    auto paths = std::make_shared<ShortestSlicePaths>(schedule, most, 1);
+    return {std::move(schedule), hosts_per_rack, std::move(paths), newline};
+}
+
+TopologyFile eight_racks(std::size_t most_paths = 1) {
+    return with_paths({eight_rack_matchings(), 1, kEightRackTiming}, 4, most_paths);
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) {
+        lines.push_back(line);
+    }
+    return lines;
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+    std::string text;
+    for (const std::string& line : lines) {
+        text += line + '\n';
+    }
+    return text;
+}
+
+TEST(TopologyFile, OfTheReferenceSimulator) {
+    const std::vector<std::string> lines = lines_of(written(eight_racks()));
+    // 2 lines, 24 rows, 24 blocks of a number and 56 paths.
+    ASSERT_EQ(lines.size(), 2U + 24 + 24 * 57);
+    EXPECT_EQ(lines[0], "32 4 4 8");
+    EXPECT_EQ(lines[1], "24 5220000 620000 10000000");
+    EXPECT_EQ(lines[2], "7 6 3 0 6 5 2 1 5 4 1 2 4 7 0 3 3 2 6 4 2 1 7 5 1 0 4 6 0 3 5 7");
+    EXPECT_EQ(lines[3], lines[2]);
+    // Rotor 1 goes dark.
+    EXPECT_EQ(lines[4], "7 -1 3 0 6 -1 2 1 5 -1 1 2 4 -1 0 3 3 -1 6 4 2 -1 7 5 1 -1 4 6 0 -1 5 7");
+    EXPECT_EQ(lines[26], "0");
+    // Rack 0 to 1 … 7 in superslice 0: hops of the reference are numbers behind the pair.
+    constexpr std::size_t kHops[] = {4, 3, 1, 2, 2, 3, 1};
+    for (std::size_t to = 1; to < 8; ++to) {
+        const std::string& line = lines[26 + to];
+        EXPECT_EQ(line.substr(0, 4), fmt::format("0 {} ", to));
+        EXPECT_EQ(static_cast<std::size_t>(std::ranges::count(line, ' ')), 1 + kHops[to - 1]) << line;
+    }
+    EXPECT_EQ(lines[29], "0 3 6");  // uplink 2 of rack 0 leads to rack 3; 4 downlinks
+    EXPECT_EQ(lines[26 + 57], "1");
+}
+
+TEST(TopologyFile, ReadsBackToTheSame) {
+    RandomStream random(1, "test");
+    std::vector<TopologyFile> topologies;
+    topologies.push_back(eight_racks(1));
+    topologies.push_back(eight_racks(12));
+    topologies.push_back(with_paths(
+        {draw_rotors({.racks = 12, .uplinks = 6, .groups = 2}).matchings, 2, kEightRackTiming}, 3, 2, false));
+    topologies.push_back(
+        with_paths({draw_rotors({.racks = 4, .uplinks = 4}).matchings, 1, kEightRackTiming}, 1, 5));
+    for (const TopologyFile& topology : topologies) {
+        const std::string text = written(topology);
+        EXPECT_EQ(text.back() == '\n', topology.ends_in_newline);
+        const Result<TopologyFile> read = read_topology(text, "topology.txt");
+        ASSERT_TRUE(read) << render(read.error());
+        EXPECT_EQ(written(*read), text);
+        EXPECT_EQ(read->hosts_per_rack, topology.hosts_per_rack);
+        EXPECT_EQ(read->schedule.timing(), topology.schedule.timing());
+        ASSERT_EQ(read->schedule.groups(), topology.schedule.groups());
+        for (Rotor rotor = 0; rotor < topology.schedule.uplinks(); ++rotor) {
+            for (std::uint32_t i = 0; i < topology.schedule.matchings_per_rotor(); ++i) {
+                EXPECT_EQ(read->schedule.matching(rotor, i), topology.schedule.matching(rotor, i));
+            }
+        }
+    }
+}
+
+/// What the file damaged by `text` is answered with.
+Diagnostic refusal_of(const std::string& text) {
+    const Result<TopologyFile> read = read_topology(text, "topology.txt");
+    EXPECT_FALSE(read) << text.substr(0, 60);
+    return read ? Diagnostic{} : read.error().front();
+}
+
+TEST(TopologyFile, NamesThePlaceOfADefect) {
+    const std::vector<std::string> good = lines_of(written(eight_racks()));
+    const auto changed = [&good](std::size_t number, const std::string& line) {
+        std::vector<std::string> lines = good;
+        lines[number - 1] = line;
+        return refusal_of(joined(lines)).where;
+    };
+    const auto expect_place = [](const SourceRange& where, int line, int column) {
+        EXPECT_EQ(where.line, line);
+        EXPECT_EQ(where.column, column);
+    };
+    expect_place(changed(1, "33 4 4 8"), 1, 1);              // hosts are downlinks times racks
+    expect_place(changed(1, "32 4 4"), 1, 6);                // the line ends after the third number
+    expect_place(changed(1, "32 4 4 08"), 1, 8);             // a leading zero
+    expect_place(changed(1, "32 4  4 8"), 1, 6);             // two spaces
+    expect_place(changed(1, "32 4 4 8 "), 1, 10);            // a number must follow
+    expect_place(changed(1, "32 4 4 8\r"), 1, 9);            // no other ends of lines
+    expect_place(changed(2, "25 1 1 1"), 2, 1);              // three parts each
+    expect_place(changed(2, "24 1 1000000000001 1"), 2, 6);  // more than a second
+    expect_place(changed(2, "24 0 0 0"), 2, 4);
+    expect_place(changed(2, "21 1 1 1"), 5, 1);  // the cycle of four rotors has a multiple of 4 superslices
+    expect_place(changed(3, "8" + good[2].substr(1)), 3, 1);      // no rack 8
+    expect_place(changed(3, "6" + good[2].substr(1)), 3, 1);      // rack 6 is not joined to 0 by uplink 0
+    expect_place(changed(5, "7 6" + good[4].substr(4)), 5, 1);    // no rotor is dark
+    expect_place(changed(8, "7 4 3" + good[7].substr(6)), 8, 5);  // rotor 2 is dark in superslice 1
+    expect_place(changed(27, "1"), 27, 1);                        // blocks come in order
+    expect_place(changed(30, "0 3 5"), 30, 5);                    // uplink 1 goes dark
+    expect_place(changed(30, "0 3 4"), 30, 5);                    // leads to rack 7
+    expect_place(changed(30, "0 3 8"), 30, 5);                    // no such port
+    expect_place(changed(30, "0 4 6"), 30, 1);                    // the pair 0 3 is missing
+    expect_place(changed(27 + 57, "0"), 84, 1);
+    expect_place(refusal_of("").where, 1, 1);
+    expect_place(refusal_of(joined(good) + "24\n").where, static_cast<int>(good.size()) + 1, 1);
+}
+
+/// The first line in which two texts differ.
+int first_difference(const std::string& a, const std::string& b) {
+    const std::size_t same = static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
+    return 1 + static_cast<int>(std::count(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(same), '\n'));
+}
+
+RC_GTEST_PROP(TopologyFile, DamageIsRefusedWithItsLine, ()) {
+    static const std::string kOne = written(eight_racks(1));
+    static const std::string kMany = written(eight_racks(12));
+    const std::string& good = *rc::gen::element(kOne, kMany);
+    RandomStream random(random_seed(), "damage");
+    std::vector<std::string> lines = lines_of(good);
+    const auto any_line = [&] { return random.below(static_cast<std::uint32_t>(lines.size())); };
+    const std::uint32_t at = any_line();
+    std::vector<int> places;
+    switch (random.below(6)) {
+        case 0:  // cut
+            lines.erase(lines.begin() + at);
+            break;
+        case 1:  // twice
+            lines.insert(lines.begin() + at, lines[at]);
+            break;
+        case 2: {  // swapped, which damages two lines
+            const std::uint32_t other = any_line();
+            std::swap(lines[at], lines[other]);
+            places = {static_cast<int>(at) + 1, static_cast<int>(other) + 1};
+            break;
+        }
+        case 3:  // cut short
+            lines[at].resize(random.below(static_cast<std::uint32_t>(lines[at].size())));
+            break;
+        case 4: {  // a number more
+            lines[at] += fmt::format(" {}", static_cast<std::int64_t>(random.below(12)) - 2);
+            break;
+        }
+        default:  // one letter changed
+            lines[at][random.below(static_cast<std::uint32_t>(lines[at].size()))] =
+                "0123456789 -x\t"[random.below(14)];
+            break;
+    }
+    const std::string damaged = joined(lines);
+    const Result<TopologyFile> read = read_topology(damaged, "topology.txt");
+    if (read) {
+        // Nothing was damaged, or the lengths of parts are others now: what was read is what stands there.
+        RC_ASSERT(damaged == good || first_difference(good, damaged) == 2);
+        RC_ASSERT(written(*read) == damaged);
+        return;
+    }
+    const Diagnostic& defect = read.error().front();
+    places.push_back(first_difference(good, damaged));
+    RC_LOG() << defect.render() << "first difference in line " << places.back();
+    RC_ASSERT(std::ranges::any_of(places, [&defect](int place) {
+        const std::string line = fmt::format("line {}", place);
+        return defect.where.line == place || defect.message.find(line) != std::string::npos ||
+               defect.hint.find(line) != std::string::npos;
+    }));
+    RC_ASSERT(defect.where.column >= 1);
+}
+
+TEST(TopologyFile, AFileThatIsNotThere) {
+    const Result<TopologyFile> read = load_topology("no/such/topology.txt");
+    ASSERT_FALSE(read);
+    EXPECT_NE(read.error().front().message.find("no/such/topology.txt"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace astrolabe::network::opera
