@@ -11,14 +11,6 @@ namespace astrolabe::network::opera {
 
 namespace {
 
-RotorLbOptions rotor_lb_options(const RotorNetwork& network) {
-    return {.racks = network.schedule.racks(),
-            .hosts_per_rack = network.hosts_per_rack,
-            .slot = SlotTiming(network).packets_per_slot(),
-            .two_hops = network.bulk.routing == BulkRouting::kRotorLb,
-            .own_rack_direct = network.bulk.own_rack == OwnRack::kDirect};
-}
-
 /// Superslices from the one in which a packet is granted to the one it has arrived for.
 std::uint64_t horizon(const RotorNetwork& network) {
     return static_cast<std::uint64_t>(SlotTiming(network).longest() /
@@ -33,26 +25,10 @@ std::optional<std::string> slot_engine_refusal(const Fabric& fabric) {
         return "slots are those of rotor switches, and this network has none";
     }
     const RotorNetwork& network = *fabric.rotors();
-    const RotorLbOptions options = rotor_lb_options(network);
     if (network.low_latency.cutoff > Bytes(0)) {
         return "it carries bulk messages only, and low_latency.cutoff sends some around the slots";
     }
-    if (options.slot == 0) {
-        return fmt::format(
-            "a circuit carries bulk traffic for {}, less than the turns of one packet per host",
-            to_string(network.schedule.bulk_slot()));
-    }
-    if (options.two_hops && options.slot < options.hosts_per_rack) {
-        return fmt::format(
-            "RotorLB passes a relayed packet on only if a slot has one per host of a rack: {} packets fit "
-            "into "
-            "it, for {} hosts",
-            options.slot, options.hosts_per_rack);
-    }
-    if (options.hosts_per_rack > 1 && !options.own_rack_direct && (!options.two_hops || options.racks == 1)) {
-        return "messages within a rack take two hops (bulk.own_rack), and there is no second hop to take";
-    }
-    return std::nullopt;
+    return bulk_refusal(network);
 }
 
 SlotEngine::SlotEngine(std::shared_ptr<const Fabric> fabric)

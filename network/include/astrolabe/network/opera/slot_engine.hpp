@@ -38,6 +38,7 @@
 #include <astrolabe/network/backend.hpp>
 #include <astrolabe/network/delay_queue.hpp>
 #include <astrolabe/network/fabric.hpp>
+#include <astrolabe/network/opera/bulk_service.hpp>
 #include <astrolabe/network/opera/relay_queues.hpp>
 #include <astrolabe/network/opera/rotor_lb.hpp>
 #include <astrolabe/network/opera/rotor_network.hpp>

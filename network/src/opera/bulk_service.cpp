@@ -1,0 +1,36 @@
+#include <fmt/format.h>
+
+#include <astrolabe/network/opera/bulk_service.hpp>
+#include <astrolabe/network/opera/slot_timing.hpp>
+
+namespace astrolabe::network::opera {
+
+RotorLbOptions rotor_lb_options(const RotorNetwork& network) {
+    return {.racks = network.schedule.racks(),
+            .hosts_per_rack = network.hosts_per_rack,
+            .slot = SlotTiming(network).packets_per_slot(),
+            .two_hops = network.bulk.routing == BulkRouting::kRotorLb,
+            .own_rack_direct = network.bulk.own_rack == OwnRack::kDirect};
+}
+
+std::optional<std::string> bulk_refusal(const RotorNetwork& network) {
+    const RotorLbOptions options = rotor_lb_options(network);
+    if (options.slot == 0) {
+        return fmt::format(
+            "a circuit carries bulk traffic for {}, less than the turns of one packet per host",
+            to_string(network.schedule.bulk_slot()));
+    }
+    if (options.two_hops && options.slot < options.hosts_per_rack) {
+        return fmt::format(
+            "RotorLB passes a relayed packet on only if a slot has one per host of a rack: {} packets fit "
+            "into "
+            "it, for {} hosts",
+            options.slot, options.hosts_per_rack);
+    }
+    if (options.hosts_per_rack > 1 && !options.own_rack_direct && (!options.two_hops || options.racks == 1)) {
+        return "messages within a rack take two hops (bulk.own_rack), and there is no second hop to take";
+    }
+    return std::nullopt;
+}
+
+}  // namespace astrolabe::network::opera
