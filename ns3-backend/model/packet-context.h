@@ -44,6 +44,14 @@ struct PacketTelemetry
     std::array<Hop, MOST_HOPS> hop;
 };
 
+/// A way that is fixed where a packet comes into the network: the uplinks to take, whatever they lead to by then.
+struct PacketPath
+{
+    uint32_t next;
+    uint32_t taken; //!< of the uplinks
+    std::vector<uint16_t> uplinks;
+};
+
 /// What can be listened to: the port by number, the packet as it is then, and when, in ps. A port finds out
 /// late what it does (see PacketPort), so these come late and not in the order of `when`, but `when` is
 /// exact.
@@ -95,6 +103,7 @@ struct PacketContext
 {
     PacketPool<PacketDescriptor> packets;
     PacketPool<PacketTelemetry> telemetry;
+    PacketPool<PacketPath> paths;
     std::vector<PacketPort*> ports; //!< by number
     PacketFaults* faults{nullptr};  //!< none: links do what they should
     bool hasFlowControl{false};     //!< some link does
@@ -107,12 +116,25 @@ struct PacketContext
     void
     Discard(uint32_t packet)
     {
-        const uint32_t noted = packets[packet].telemetry;
-        if (noted != PACKET_NONE)
+        PacketDescriptor& descriptor = packets[packet];
+        if (descriptor.Is(PacketDescriptor::ROUTED))
         {
-            telemetry.Free(noted);
+            EndPath(descriptor);
+        }
+        else if (descriptor.HasTelemetry())
+        {
+            telemetry.Free(descriptor.telemetry);
         }
         packets.Free(packet);
+    }
+
+    /// A routed packet needs its path no longer.
+    void
+    EndPath(PacketDescriptor& packet)
+    {
+        paths.Free(packet.path);
+        packet.path = PACKET_NONE;
+        packet.flags = static_cast<uint8_t>(packet.flags & ~PacketDescriptor::ROUTED);
     }
 
     void

@@ -51,10 +51,14 @@ PacketNode::Receive(uint32_t packet)
 void
 PacketNode::Forward(uint32_t packet)
 {
-    const PacketDescriptor& descriptor = m_context.packets[packet];
+    PacketDescriptor& descriptor = m_context.packets[packet];
     PacketPort* port = m_router->Route(m_number, descriptor);
     if (port == nullptr)
     {
+        if (m_router->Keep(m_number, packet))
+        {
+            return;
+        }
         if (PacketFlowControl* before = PacketFlowControl::Before(m_context, descriptor))
         {
             before->Release(descriptor.priority, descriptor.bytes, descriptor.arrival, false);

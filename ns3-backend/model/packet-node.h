@@ -15,8 +15,19 @@ class PacketRouter
 {
   public:
     virtual ~PacketRouter() = default;
-    /// The port of `node` that leads to the packet's destination, or null if none does.
-    virtual PacketPort* Route(uint32_t node, const PacketDescriptor& packet) = 0;
+    /// The port that the packet, which is at `node`, leaves by towards its destination, or null if there is
+    /// none. Nodes without queues name a port of the next node. The router may note on the packet which way
+    /// it is to go on.
+    virtual PacketPort* Route(uint32_t node, PacketDescriptor& packet) = 0;
+
+    /// Whether the router takes care of a packet for which it named no port; otherwise it is dropped.
+    virtual bool
+    Keep(uint32_t node, uint32_t packet)
+    {
+        static_cast<void>(node);
+        static_cast<void>(packet);
+        return false;
+    }
 };
 
 /// What takes in the packets that have reached their destination.
@@ -54,7 +65,8 @@ class PacketNode
 
     /// A packet whose `arrival` is now.
     void Receive(uint32_t packet);
-    /// Sends a packet of this node on, or drops it where no way leads to its destination.
+    /// Sends a packet of this node on, or drops it where no way leads to its destination and the router does
+    /// not keep it.
     void Forward(uint32_t packet);
 
     /// Finds out what has left by `now`.

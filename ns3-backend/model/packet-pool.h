@@ -30,7 +30,9 @@ struct alignas(64) PacketDescriptor
         MARKED = 1,  //!< congestion experienced
         ASKS = 2,    //!< for an acknowledgement
         TRIMMED = 4, //!< only the header is left
-        AGAIN = 8    //!< sent before
+        AGAIN = 8,   //!< sent before
+        ROUTED = 16, //!< `path` is its way, fixed where it came into the network
+        BULK = 32    //!< of OperaBulk, which sends it on when a circuit leads there
     };
 
     uint32_t next;        //!< in the list the packet is in
@@ -38,15 +40,33 @@ struct alignas(64) PacketDescriptor
     uint32_t source;      //!< host
     uint32_t destination; //!< host
     uint32_t queuePair;
-    uint32_t incarnation; //!< of the queue pair when the packet was made
+
+    union {
+        uint32_t incarnation; //!< of the queue pair when the packet was made
+        uint32_t sender;      //!< of bulk: the host that sent it last, its source or one that relays it
+    };
+
     uint64_t sequence;    //!< of a data packet in its queue pair; see Kind for the others
     int64_t arrival;      //!< at the node where it is, or at the end of the link it is crossing, in ps: of its
                           //!< head where the node cuts through, else of all of it
     int64_t tail;         //!< when its last bit is, or will be, there
     uint32_t ingress;     //!< the port it came from, whose node is upstream; none at its source
-    uint32_t telemetry;   //!< what the ports on its way noted, in the context's pool; none: nothing is noted
-    uint32_t subject;     //!< of an acknowledgement: the packet that caused it, less `sequence`
-    uint16_t marks;       //!< of an acknowledgement: the marked packets among those it covers for the first time
+
+    union {
+        uint32_t telemetry; //!< what ports on its way noted, in the context's pool; none: nothing is noted
+        uint32_t path;      //!< if ROUTED: its way, in the context's pool
+    };
+
+    union {
+        uint32_t subject; //!< of an acknowledgement: the packet that caused it, less `sequence`
+        uint32_t heading; //!< of bulk: the host it is on the way to, there to stay or to be relayed
+    };
+
+    union {
+        uint16_t marks; //!< of an acknowledgement: the marked packets among those it covers for the first time
+        uint16_t rotor; //!< of bulk: that it is to cross
+    };
+
     uint8_t flags;
     uint8_t priority : 4; //!< 0 to 7, the greater the more urgent; data packets only
     Kind kind : 4;
@@ -55,6 +75,12 @@ struct alignas(64) PacketDescriptor
     Is(Flag flag) const
     {
         return (flags & flag) != 0;
+    }
+
+    bool
+    HasTelemetry() const
+    {
+        return telemetry != PACKET_NONE && !Is(ROUTED);
     }
 
     /// Carries payload; all else is control.

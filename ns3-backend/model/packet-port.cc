@@ -286,7 +286,7 @@ PacketPort::PickLane(uint32_t lanes)
 {
     if ((lanes & PacketQueue::BitOf(CONTROL)) != 0)
     {
-        const uint32_t data = lanes & (PacketQueue::BitOf(CONTROL) - 1);
+        const uint32_t data = m_queue.GetTakingTurns(lanes);
         if (!m_queue.Trims() || data == 0 || m_headersInTurn < HEADERS_PER_DATA)
         {
             m_headersInTurn += data != 0 ? m_queue.GetFirstBytes(CONTROL) : 0;
@@ -418,7 +418,7 @@ PacketPort::Transmit(uint32_t packet, int64_t start, int64_t now)
     NS_ABORT_MSG_IF(descriptor.arrival < now, "a packet arrives before its port found out that it left");
     if (descriptor.IsData())
     {
-        if (descriptor.telemetry != PACKET_NONE)
+        if (descriptor.HasTelemetry())
         {
             Note(descriptor, start);
         }

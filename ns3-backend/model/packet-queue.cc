@@ -43,6 +43,13 @@ PacketQueue::SetTrimming(uint32_t header)
     m_trimmedBytes = header;
 }
 
+void
+PacketQueue::SetUnlimited(uint8_t priority)
+{
+    m_unlimitedLane = priority;
+    m_unlimited = BitOf(priority);
+}
+
 double
 PacketQueue::GetMeanWaitingBytes(int64_t now) const
 {
@@ -142,10 +149,15 @@ PacketQueue::Mark(uint32_t packet, uint64_t waiting, int64_t when)
 bool
 PacketQueue::HasRoom(const PacketDescriptor& packet, int64_t now)
 {
+    if ((BitOf(LaneOf(packet)) & m_unlimited) != 0)
+    {
+        return true;
+    }
     // Trimmed headers have a queue, and a limit, of their own.
     const uint64_t control = m_waitingOf[CONTROL];
-    const uint64_t waiting = m_trimmedBytes == 0 ? m_waiting
-                             : packet.IsData()   ? m_waiting - control
+    const uint64_t limited = m_waiting - (m_unlimited != 0 ? m_waitingOf[m_unlimitedLane] : 0);
+    const uint64_t waiting = m_trimmedBytes == 0 ? limited
+                             : packet.IsData()   ? limited - control
                                                  : control;
     if (m_limit > 0 && waiting + packet.bytes > m_limit)
     {

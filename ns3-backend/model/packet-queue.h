@@ -53,6 +53,14 @@ class PacketList
         m_tail = packet;
     }
 
+    void
+    Prepend(PacketPool<PacketDescriptor>& packets, uint32_t packet)
+    {
+        packets[packet].next = m_head;
+        m_tail = IsEmpty() ? packet : m_tail;
+        m_head = packet;
+    }
+
     uint32_t
     TakeFirst(const PacketPool<PacketDescriptor>& packets)
     {
@@ -74,6 +82,8 @@ class PacketList
  * trimming, data beyond the limit loses its payload instead, the arrival or, as often, the last in its lane
  * (Handley et al., "Re-architecting datacenter networks and stacks for low latency and high performance",
  * SIGCOMM 2017, section 3.1); headers have a limit of the same size of their own.
+ *
+ * One priority may be left out of the limit: what is in it waits for ever, and gives way to everything else.
  *
  * Marks. A data packet that leaves w bytes of its lane waiting behind it is marked with probability 0 up to
  * `from`, rising linearly to `probability` at `to`, and 1 beyond (Zhu et al., "Congestion control for
@@ -124,11 +134,21 @@ class PacketQueue
     void SetMarking(const Marking& marking);
     /// Data beyond the limit is cut down to `header` bytes.
     void SetTrimming(uint32_t header);
+    /// Data of this priority neither counts towards the limit nor is bound by it, and leaves while nothing
+    /// else waits.
+    void SetUnlimited(uint8_t priority);
 
     bool
     Trims() const
     {
         return m_trimmedBytes > 0;
+    }
+
+    /// Of `lanes`, the data that takes turns with headers.
+    uint32_t
+    GetTakingTurns(uint32_t lanes) const
+    {
+        return lanes & (BitOf(CONTROL) - 1) & ~m_unlimited;
     }
 
     /// Whether a packet that is not in it may wait; it may have become a trimmed one to do so.
@@ -194,6 +214,8 @@ class PacketQueue
     uint64_t m_limit{0};
     PacketMemory* m_memory{nullptr};
     uint32_t m_trimmedBytes{0}; //!< of a packet that lost its payload, 0: none does
+    uint32_t m_unlimited{0};    //!< the lane that has no limit, bit by bit
+    uint8_t m_unlimitedLane{CONTROL};
     bool m_marks{false};
     int64_t m_countedUntil{0};
     unsigned __int128 m_area{0}; //!< of the queue's length over time, byte · ps

@@ -109,6 +109,10 @@ PacketSender::Acknowledge(uint32_t index, PacketDescriptor& packet)
             pair.sending = pair.oldest;
             pair.messageEnd = m_core.messages[pair.oldest].end;
         }
+        const PacketMessageRecord& record = m_core.messages[done];
+        m_core.traces.m_acknowledged(
+            {pair.source, pair.destination, record.bytes, record.owner, record.token, pair.priority},
+            TimeStep(static_cast<uint64_t>(PacketTransportCore::Now() - record.sent)));
         m_core.messages.Free(done);
     }
     if (pair.oldest == PACKET_NONE)

@@ -95,7 +95,7 @@ PacketShortestPathRouter::Build(Ptr<PacketFabric> fabric, uint32_t hosts)
 }
 
 PacketPort*
-PacketShortestPathRouter::Route(uint32_t node, const PacketDescriptor& packet)
+PacketShortestPathRouter::Route(uint32_t node, PacketDescriptor& packet)
 {
     const std::size_t row = GetRow(node, packet.destination);
     const std::size_t first = m_rows[row];

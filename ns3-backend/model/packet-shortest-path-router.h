@@ -38,7 +38,7 @@ class PacketShortestPathRouter : public Object, public PacketRouter
     /// Finds the routes to the nodes 0 to `hosts` - 1 of a fabric that is complete but for Install.
     void Build(Ptr<PacketFabric> fabric, uint32_t hosts);
 
-    PacketPort* Route(uint32_t node, const PacketDescriptor& packet) override;
+    PacketPort* Route(uint32_t node, PacketDescriptor& packet) override;
 
     /// The ports that begin a shortest path, by number; none at the host itself or where no path leads there.
     std::vector<uint32_t> GetNextPorts(uint32_t node, uint32_t host) const;

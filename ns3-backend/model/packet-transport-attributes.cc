@@ -224,6 +224,10 @@ PacketTransport::AddTraceSources(TypeId& tid)
                         "a message has arrived; the time since it was handed over",
                         MakeTraceSourceAccessor(&T::m_delivered),
                         "ns3::PacketTransport::DeliveredTracedCallback")
+        .AddTraceSource("Acknowledged",
+                        "the sender knows that a message has arrived; the time since it was handed over",
+                        MakeTraceSourceAccessor(&T::m_acknowledged),
+                        "ns3::PacketTransport::DeliveredTracedCallback")
         .AddTraceSource("Retransmission",
                         "a packet is sent again",
                         MakeTraceSourceAccessor(&T::m_retransmission),

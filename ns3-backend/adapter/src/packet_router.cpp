@@ -19,7 +19,7 @@ PacketFabricRouter::PacketFabricRouter(const network::Fabric& fabric, sim::Packe
       random_(seed),
       flowlets_(flowlet_gap_ > 0 ? fabric.node_count() : 0) {}
 
-sim::PacketPort* PacketFabricRouter::Route(std::uint32_t node, const sim::PacketDescriptor& packet) {
+sim::PacketPort* PacketFabricRouter::Route(std::uint32_t node, sim::PacketDescriptor& packet) {
     const NodeId at(node);
     const HostId to(packet.destination);
     const network::RoutingPolicy& routing = fabric_.routing();

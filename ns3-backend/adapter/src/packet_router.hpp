@@ -25,7 +25,7 @@ public:
     PacketFabricRouter(const network::Fabric& fabric, ::ns3::PacketFabric& ports, bool by_connection,
                        Time flowlet_gap, std::uint64_t seed);
 
-    ::ns3::PacketPort* Route(std::uint32_t node, const ::ns3::PacketDescriptor& packet) override;
+    ::ns3::PacketPort* Route(std::uint32_t node, ::ns3::PacketDescriptor& packet) override;
 
     /// Whether packets of a pair may overtake one another.
     [[nodiscard]] bool reorders() const { return sprays_ || flowlet_gap_ > 0; }

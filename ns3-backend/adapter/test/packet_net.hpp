@@ -63,7 +63,7 @@ public:
         transport->Send({source, destination, bytes, nullptr, token, priority});
     }
 
-    sim::PacketPort* Route(std::uint32_t node, const sim::PacketDescriptor& packet) override {
+    sim::PacketPort* Route(std::uint32_t node, sim::PacketDescriptor& packet) override {
         return &fabric->GetPort(node == hosts_ ? 2 * packet.destination + 1 : 2 * node);
     }
     void Delivered(const sim::PacketMessage& message) override {
