@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <astrolabe/network/routing.hpp>
 #include <astrolabe/ns3/components.hpp>
+#include <astrolabe/ns3/opera_packet_backend.hpp>
 #include <astrolabe/ns3/packet_backend.hpp>
 #include <astrolabe/ns3/tcp_backend.hpp>
 #include <astrolabe/ns3/tcp_options.hpp>
@@ -314,11 +315,16 @@ void register_backends(Registry<network::BackendMaker>& registry) {
         maker.tells_of_packets = true;
         maker.packet_payload = options.mtu;
         maker.follows_routes = [options](const network::Fabric& fabric) {
-            return fabric.routing().load_balancing() == network::LoadBalancing::kFlowHash &&
+            return fabric.rotors() == nullptr &&
+                   fabric.routing().load_balancing() == network::LoadBalancing::kFlowHash &&
                    options.connections != PacketConnections::kPerMessage && options.flowlet_gap == Time(0);
         };
         maker.refusal = [options](const network::Fabric& fabric) { return refusal(fabric, options); };
-        maker.make = [options](std::shared_ptr<const network::Fabric> fabric, std::uint64_t seed) {
+        maker.make = [options](std::shared_ptr<const network::Fabric> fabric,
+                               std::uint64_t seed) -> std::unique_ptr<network::NetworkBackend> {
+            if (fabric->rotors() != nullptr) {
+                return std::make_unique<OperaPacketBackend>(std::move(fabric), options, seed);
+            }
             return std::make_unique<PacketBackend>(std::move(fabric), options, seed);
         };
         return maker;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <astrolabe/network/routing.hpp>
+#include <astrolabe/ns3/opera_packet_backend.hpp>
 #include <astrolabe/ns3/packet_options.hpp>
 
 namespace astrolabe::ns3 {
@@ -38,6 +39,9 @@ std::vector<ParameterProblem> problems(const PacketOptions& options) {
 }
 
 std::optional<std::string> refusal(const network::Fabric& fabric, const PacketOptions& options) {
+    if (fabric.rotors() != nullptr) {
+        return opera_refusal(fabric, options);
+    }
     if (!fabric.is_static()) {
         return "its links come and go with time, and the packet engine runs on static fabrics only";
     }

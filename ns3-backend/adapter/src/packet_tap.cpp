@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "packet_tap.hpp"
 
+#include <utility>
+
 #include <astrolabe/core/assert.hpp>
 
 namespace astrolabe::ns3 {
@@ -13,20 +15,26 @@ namespace {
 
 PacketKind kind_of(const sim::PacketDescriptor& packet) {
     switch (packet.kind) {
-        case sim::PacketDescriptor::Kind::DATA: return PacketKind::kData;
-        case sim::PacketDescriptor::Kind::ACK: return PacketKind::kAcknowledgement;
-        case sim::PacketDescriptor::Kind::NACK: return PacketKind::kNegativeAcknowledgement;
-        case sim::PacketDescriptor::Kind::CNP: return PacketKind::kCongestionNotification;
-        case sim::PacketDescriptor::Kind::PULL: return PacketKind::kPull;
+        case sim::PacketDescriptor::Kind::DATA:
+            return PacketKind::kData;
+        case sim::PacketDescriptor::Kind::ACK:
+            return PacketKind::kAcknowledgement;
+        case sim::PacketDescriptor::Kind::NACK:
+            return PacketKind::kNegativeAcknowledgement;
+        case sim::PacketDescriptor::Kind::CNP:
+            return PacketKind::kCongestionNotification;
+        case sim::PacketDescriptor::Kind::PULL:
+            return PacketKind::kPull;
     }
     ASTROLABE_ASSERT(false, "every kind of packet is named");
 }
 
 }  // namespace
 
-PacketTap::PacketTap(sim::PacketFabric& ports, network::PacketObserver& observer)
+PacketTap::PacketTap(sim::PacketFabric& ports, network::PacketObserver& observer, LinkOf link_of)
     : ports_(ports),
-      observer_(observer) {
+      observer_(observer),
+      link_of_(std::move(link_of)) {
     const auto connect = [this](sim::PacketTraces::PacketCallback& source, auto method) {
         source.ConnectWithoutContext(sim::MakeCallback(method, this));
     };
@@ -44,9 +52,13 @@ void PacketTap::tell(std::uint32_t port, const sim::PacketDescriptor& packet, st
     if (port == sim::PACKET_NONE) {
         return;  // no way led from where it was made, so it came into no queue
     }
+    const std::optional<network::LinkId> link = link_of_(port, when);
+    if (!link) {
+        return;
+    }
     network::PacketEvent event;
     event.time = Time(when);
-    event.link = network::LinkId(port);
+    event.link = *link;
     event.source = network::HostId(packet.source);
     event.destination = network::HostId(packet.destination);
     event.size = Bytes(packet.bytes);

@@ -4,14 +4,20 @@
 
 #include "packet-fabric.h"
 
+#include <functional>
+#include <optional>
+
 #include <astrolabe/network/packet_observer.hpp>
 
 namespace astrolabe::ns3 {
 
 class PacketTap {
 public:
-    /// The observer outlives the fabric's last packet; so does the tap. Ports are numbered as the links.
-    PacketTap(::ns3::PacketFabric& ports, network::PacketObserver& observer);
+    /// The link behind a port at a time in ps; none: nobody is told.
+    using LinkOf = std::function<std::optional<network::LinkId>(std::uint32_t port, std::int64_t when)>;
+
+    /// The observer outlives the fabric's last packet; so does the tap.
+    PacketTap(::ns3::PacketFabric& ports, network::PacketObserver& observer, LinkOf link_of);
     PacketTap(const PacketTap&) = delete;
     PacketTap& operator=(const PacketTap&) = delete;
 
@@ -21,6 +27,7 @@ private:
 
     ::ns3::PacketFabric& ports_;
     network::PacketObserver& observer_;
+    LinkOf link_of_;
 };
 
 }  // namespace astrolabe::ns3

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/// What the network layer decides for the ns-3 model of Opera: which bulk packets use a circuit, and which
+/// way low-latency packets go.
+#pragma once
+
+#include "opera-policy.h"
+#include "opera-router.h"
+#include "opera-schedule.h"
+
+#include <vector>
+
+#include <astrolabe/core/random.hpp>
+#include <astrolabe/network/opera/bulk_service.hpp>
+#include <astrolabe/network/opera/rotor_lb.hpp>
+#include <astrolabe/network/opera/slice_paths.hpp>
+
+namespace astrolabe::ns3 {
+
+class RotorLbPolicy final : public ::ns3::OperaBulkPolicy {
+public:
+    RotorLbPolicy(const network::opera::RotorNetwork& network, std::uint64_t seed)
+        : own_(network.schedule.racks(), network.hosts_per_rack),
+          relayed_(network.schedule.racks(), network.hosts_per_rack),
+          lb_(network::opera::rotor_lb_options(network), seed) {}
+
+    void Add(std::uint32_t host, std::uint32_t destination, std::uint64_t packets, bool is_relayed) override {
+        (is_relayed ? relayed_ : own_).add(host, destination, packets);
+    }
+    void Share(std::uint32_t x, std::uint32_t y, std::vector<::ns3::OperaGrant>& grants) override {
+        shared_.clear();
+        lb_.share(x, y, own_, relayed_, shared_);
+        for (const network::opera::Grant& grant : shared_) {
+            grants.push_back({grant.from, grant.to, grant.destination, grant.packets,
+                              grant.kind == network::opera::Grant::Kind::kSecondHop});
+        }
+    }
+    [[nodiscard]] std::uint64_t GetWaiting() const override { return own_.total() + relayed_.total(); }
+
+private:
+    network::opera::PacketCounts own_;
+    network::opera::PacketCounts relayed_;
+    network::opera::RotorLb lb_;
+    std::vector<network::opera::Grant> shared_;
+};
+
+/// One of the listed paths, all equally likely.
+class SlicePathSource final : public ::ns3::OperaPathSource {
+public:
+    /// `paths` outlives it.
+    SlicePathSource(const network::opera::SlicePaths& paths, std::uint64_t seed)
+        : paths_(paths),
+          random_(seed, "opera path") {}
+
+    bool Find(std::uint64_t superslice, std::uint32_t from, std::uint32_t to,
+              std::vector<std::uint16_t>& uplinks) override {
+        paths_.find(superslice, from, to, found_);
+        if (found_.size() == 0) {
+            return false;
+        }
+        const auto chosen = found_[random_.below(static_cast<std::uint32_t>(found_.size()))];
+        uplinks.assign(chosen.begin(), chosen.end());
+        return true;
+    }
+
+private:
+    const network::opera::SlicePaths& paths_;
+    network::opera::PathList found_;
+    RandomStream random_;
+};
+
+[[nodiscard]] inline ::ns3::OperaSchedule to_ns3(const network::opera::RotorSchedule& schedule) {
+    std::vector<std::vector<::ns3::OperaSchedule::Matching>> matchings(schedule.uplinks());
+    for (network::opera::Rotor rotor = 0; rotor < schedule.uplinks(); ++rotor) {
+        for (std::uint32_t index = 0; index < schedule.matchings_per_rotor(); ++index) {
+            matchings[rotor].push_back(schedule.matching(rotor, index));
+        }
+    }
+    const network::opera::RotorTiming& timing = schedule.timing();
+    return {std::move(matchings),
+            schedule.groups(),
+            {timing.eps.count(), timing.del.count(), timing.reconfiguration.count()}};
+}
+
+}  // namespace astrolabe::ns3
