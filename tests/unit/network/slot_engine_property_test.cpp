@@ -6,57 +6,19 @@
 #include <cstdint>
 #include <map>
 #include <numeric>
-#include <random>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
+#include <random_rotors.hpp>
 #include <rotor_fabric.hpp>
 
-#include <astrolabe/network/opera/rotor_draw.hpp>
 #include <astrolabe/network/opera/slot_engine.hpp>
 
 namespace astrolabe::network::opera {
 namespace {
-
-class Random {
-public:
-    explicit Random(std::uint64_t seed)
-        : engine_(seed) {}
-    std::int64_t operator()(std::int64_t least, std::int64_t most) {
-        return std::uniform_int_distribution<std::int64_t>(least, most)(engine_);
-    }
-
-private:
-    std::mt19937_64 engine_;
-};
-
-RotorNetwork random_network(Random& random) {
-    const auto uplinks = static_cast<std::uint32_t>(random(1, 4));
-    const auto racks = uplinks * static_cast<std::uint32_t>(random(uplinks == 1 ? 2 : 1, 4));
-    const bool together = random(0, 3) == 0;
-    const std::vector<std::vector<Matching>> matchings =
-        draw_rotors({.racks = racks, .uplinks = uplinks, .seed = static_cast<std::uint64_t>(random(1, 1000))})
-            .matchings;
-    const RotorTiming timing{Time(random(5'000'000, 20'000'000)), Time(random(0, 1'000'000)),
-                             Time(random(0, 10'000'000))};
-    RotorNetwork network{.schedule = RotorSchedule(matchings, together ? uplinks : 1, timing),
-                         .hosts_per_rack = static_cast<std::uint32_t>(random(1, 4)),
-                         .rate = Bandwidth(random(20, 400) * 1'000'000'000),
-                         .propagation = Time(random(0, 2'000'000)),
-                         .host_latency = Time(random(0, 200'000)),
-                         .bulk = {},
-                         .low_latency = {},
-                         .paths = nullptr,
-                         .seed = static_cast<std::uint64_t>(random(1, 1000))};
-    network.bulk.routing = random(0, 3) == 0 ? BulkRouting::kDirectOnly : BulkRouting::kRotorLb;
-    network.bulk.own_rack = network.bulk.routing == BulkRouting::kDirectOnly || random(0, 1) == 0
-                                ? OwnRack::kDirect
-                                : OwnRack::kTwoHops;
-    return network;
-}
 
 struct Sent {
     std::uint32_t source;

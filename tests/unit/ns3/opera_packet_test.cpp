@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// Opera packet by packet against the figures of its reference simulator for eight racks of four hosts at
 /// 100 Gb/s (opera, section 10). A packet takes 0.12 us on a link, 0.5 us between racks, so 0.86 us in all; a
-/// superslice 15.84 us, a cycle 126.72 us, a slot 52.74 us, in which a host sends 109 packets on a circuit, at
-/// most one per turn of 4 · 0.12 us. Rack 0 meets rack 7 in superslice 0, 4 in 1, 1 in 2, 5 in 3, 2 in 4.
+/// superslice 15.84 us, a cycle 126.72 us, a slot 52.74 us, in which a host sends 109 packets on a circuit,
+/// at most one per turn of 4 · 0.12 us. Rack 0 meets rack 7 in superslice 0, 4 in 1, 1 in 2, 5 in 3, 2 in 4.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -58,15 +58,15 @@ TEST(OperaPackets, MessagesOfOneMegabyte) {
 TEST(OperaPackets, SevenMessagesOfTenKilobytes) {
     // All leave in the first slot, those for rack 7 directly: the last of 7 at turn 94, 45.12 + 0.86. Of the
     // others each host of rack 7 relays 2, 2, 2 and 1 per destination, which leave at turns 0 and 54 of the
-    // circuit to it. Those for rack 2 that come after 15.84 us wait a cycle. Those for rack 4 are all there at
-    // 31.68 us if they go before others that fall due with them at turn 54 of the first slot, which packets of
-    // the message sent first do; in the reference they did.
+    // circuit to it. Those for rack 2 that come after 15.84 us wait a cycle. Those for rack 4 are all there
+    // at 31.68 us if they go before others that fall due with them at turn 54 of the first slot, which
+    // packets of the message sent first do; in the reference they did.
     const std::vector<Time> times =
         durations(eight_rack_network(), {{0, 16}, {0, 4}, {0, 8}, {0, 12}, {0, 20}, {0, 24}, {0, 28}}, 10_KB);
     constexpr double kReference[] = {58.8, 90.3, 143.5, 106.2, 122.2, 74.8, 46.0};
     for (std::size_t i = 0; i < 7; ++i) {
-        // Up to 3 packets of other hosts wait at the switch of rack 7 before the last, of 0.12 us each, by who
-        // relays two and who one; the figures are rounded to 0.1 us.
+        // Up to 3 packets of other hosts wait at the switch of rack 7 before the last, of 0.12 us each, by
+        // who relays two and who one; the figures are rounded to 0.1 us.
         EXPECT_NEAR(to_seconds(times[i]), kReference[i] * 1e-6, 3 * 0.12e-6 + 0.05e-6) << i;
     }
 }
