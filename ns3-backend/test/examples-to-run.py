@@ -12,6 +12,8 @@ cpp_examples = [
     ("astrolabe-ring-all-reduce --ports=6 --spray --bytes=1000000", "True", "False"),
     ("astrolabe-tcp-incast", "True", "True"),
     ("astrolabe-tcp-incast --dctcp --senders=16 --bytes=200000", "True", "False"),
+    ("opera-shuffle", "True", "True"),
+    ("opera-shuffle --racks=8 --rotors=4 --groups=4 --rate=100Gbps", "True", "False"),
     ("astrolabe --experiment="
      "../../contrib/astrolabe/../examples/quickstart/experiment.yaml", "True", "False"),
 ]
