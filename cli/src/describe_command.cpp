@@ -2,8 +2,18 @@
 #include "console.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
+
+#include <astrolabe/experiment/network_description.hpp>
+#include <astrolabe/experiment/output_folder.hpp>
+#include <astrolabe/network/opera/rotor_network.hpp>
+#include <astrolabe/network/opera/topology_file.hpp>
 
 namespace astrolabe::cli {
 namespace {
@@ -114,6 +124,83 @@ int describe_command(const std::string& wanted, const std::vector<Section>& all)
     return kDone;
 }
 
+/// What was asked for about a file.
+struct FileRequest {
+    std::string path;
+    std::string drawing;   ///< SVG to write; empty: none
+    std::string topology;  ///< topology file to write; empty: none
+    bool json = false;
+
+    [[nodiscard]] bool has_options() const { return json || !drawing.empty() || !topology.empty(); }
+};
+
+/// Names have no suffix that files have.
+bool is_file(const std::string& wanted) {
+    return wanted.find('/') != std::string::npos || wanted.ends_with(".yaml") || wanted.ends_with(".yml");
+}
+
+Diagnostic unfit(const FileRequest& request, const char* option, std::string why, std::string hint) {
+    const SourceRange where{std::make_shared<const SourceText>(SourceText{request.path, {}}), 0, 0, 1};
+    return {"describe.option", where, fmt::format("{}: {}", option, why), std::move(hint), {}};
+}
+
+/// Writes what `fill` appends; nothing, or why it could not be written.
+std::optional<Diagnostic> write_whole(const std::string& path,
+                                      const std::function<void(experiment::OutputFile&)>& fill) {
+    Result<experiment::OutputFile> file = experiment::OutputFile::create(path);
+    if (!file) {
+        return file.error().front();
+    }
+    fill(*file);
+    return file->finish();
+}
+
+/// The drawing and the topology file, as asked for; what went wrong.
+Diagnostics write_files(const FileRequest& request, const network::Fabric& fabric) {
+    Diagnostics errors;
+    const auto note = [&errors](std::optional<Diagnostic> error) {
+        if (error) {
+            errors.push_back(*std::move(error));
+        }
+    };
+    const auto& rotors = fabric.rotors();
+    if (!request.drawing.empty() && !rotors) {
+        note(unfit(request, "--svg", fmt::format("a network of kind {} has no rotors to draw", fabric.kind()),
+                   "leave --svg out"));
+    } else if (!request.drawing.empty()) {
+        note(write_whole(request.drawing, [&rotors](experiment::OutputFile& file) {
+            file.append(experiment::draw_rotors(*rotors));
+        }));
+    }
+    if (!request.topology.empty() && (!rotors || !rotors->paths)) {
+        note(unfit(
+            request, "--export",
+            "a topology file lists a path for each pair of racks in each superslice, and this network "
+            "lacks some",
+            "rotors must switch in turn and join all racks, as those of kind opera with enough uplinks"));
+    } else if (!request.topology.empty()) {
+        note(write_whole(request.topology, [&rotors](experiment::OutputFile& file) {
+            network::opera::write_topology({rotors->schedule, rotors->hosts_per_rack, rotors->paths, false},
+                                           [&file](std::string_view piece) { file.append(piece); });
+        }));
+    }
+    return errors;
+}
+
+int describe_file(const FileRequest& request, const experiment::Components& components) {
+    const Result<std::shared_ptr<const network::Fabric>> fabric =
+        experiment::load_fabric(request.path, components);
+    if (!fabric) {
+        return report_invalid(fabric.error());
+    }
+    if (const Diagnostics errors = write_files(request, **fabric); !errors.empty()) {
+        return report_invalid(errors);
+    }
+    print_out(request.json ? experiment::describe_json(**fabric).dump(2) + "\n"
+                           : experiment::describe_text(**fabric));
+    return kDone;
+}
+
 }  // namespace
 
 void add_list_command(CLI::App& app, const experiment::Components& components, int& exit_code) {
@@ -126,22 +213,35 @@ void add_list_command(CLI::App& app, const experiment::Components& components, i
 }
 
 void add_describe_command(CLI::App& app, const experiment::Components& components, int& exit_code) {
-    const auto wanted = std::make_shared<std::string>();
+    const auto request = std::make_shared<FileRequest>();
     const auto all = std::make_shared<bool>(false);
-    CLI::App* command = app.add_subcommand("describe", "a component and its parameters");
-    CLI::Option* name =
-        command->add_option("NAME", *wanted, "as `list` prints it: fat_tree, tcp, dlrm, cluster, …");
+    CLI::App* command = app.add_subcommand("describe", "a component and its parameters, or a network");
+    CLI::Option* name = command->add_option(
+        "NAME", request->path,
+        "as `list` prints it: fat_tree, tcp, dlrm, cluster, …; or a YAML file: the network it describes");
     CLI::Option* page = command->add_flag("--markdown", *all, "the reference page of everything");
     page->excludes(name);
-    command->footer("example: astrolabe describe fat_tree");
-    command->callback([wanted, all, &components, &exit_code] {
+    const auto of_file = [&](CLI::Option* option) { option->needs(name)->excludes(page); };
+    of_file(command->add_option("--svg", request->drawing,
+                                "draw the matchings and the schedule of a file's rotors"));
+    of_file(command->add_option("--export", request->topology,
+                                "write a topology file of the Opera simulator, with the paths in use"));
+    of_file(command->add_flag("--json", request->json, "what is printed of a file, as JSON"));
+    command->footer(
+        "example: astrolabe describe fat_tree\n"
+        "         astrolabe describe inputs/networks/opera-nsdi-648.yaml --svg rotors.svg");
+    command->callback([request, all, &components, &exit_code] {
         if (*all) {
             print_out(markdown(sections(components)));
             exit_code = kDone;
-        } else if (wanted->empty()) {
+        } else if (request->path.empty()) {
             throw CLI::RequiredError("NAME");
+        } else if (is_file(request->path)) {
+            exit_code = describe_file(*request, components);
+        } else if (request->has_options()) {
+            throw CLI::ValidationError(request->path, "--svg, --export and --json are about a YAML file");
         } else {
-            exit_code = describe_command(*wanted, sections(components));
+            exit_code = describe_command(request->path, sections(components));
         }
     });
 }

@@ -40,12 +40,12 @@ void write_paths(const TopologyFile& topology, std::uint32_t superslice, fmt::me
 
 }  // namespace
 
-void write_topology(const TopologyFile& topology, std::ostream& out) {
+void write_topology(const TopologyFile& topology, const std::function<void(std::string_view)>& sink) {
     const RotorSchedule& schedule = topology.schedule;
     const RotorTiming& timing = schedule.timing();
     fmt::memory_buffer text;
     const auto flush = [&] {
-        out.write(text.data(), static_cast<std::streamsize>(text.size()));
+        sink({text.data(), text.size()});
         text.clear();
     };
     const auto append = std::back_inserter(text);

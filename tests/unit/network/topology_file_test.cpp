@@ -6,6 +6,7 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <eight_racks.hpp>
@@ -21,9 +22,9 @@ namespace astrolabe::network::opera {
 namespace {
 
 std::string written(const TopologyFile& topology) {
-    std::ostringstream out;
-    write_topology(topology, out);
-    return out.str();
+    std::string text;
+    write_topology(topology, [&text](std::string_view piece) { text += piece; });
+    return text;
 }
 
 TopologyFile with_paths(RotorSchedule schedule, std::uint32_t hosts_per_rack, std::size_t most,

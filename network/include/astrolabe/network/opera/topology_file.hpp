@@ -32,9 +32,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
-#include <ostream>
 #include <string>
+#include <string_view>
 
 #include <astrolabe/core/result.hpp>
 #include <astrolabe/network/opera/rotor_schedule.hpp>
@@ -54,7 +55,8 @@ struct TopologyFile {
 /// Files up to 2 GiB.
 [[nodiscard]] Result<TopologyFile> load_topology(const std::filesystem::path& path);
 
-/// Precondition: `topology.paths` has a path for each pair of racks in each superslice.
-void write_topology(const TopologyFile& topology, std::ostream& out);
+/// In pieces of about a superslice, in order. Precondition: `topology.paths` has a path for each pair of
+/// racks in each superslice.
+void write_topology(const TopologyFile& topology, const std::function<void(std::string_view)>& sink);
 
 }  // namespace astrolabe::network::opera

@@ -1,0 +1,88 @@
+/// `astrolabe describe FILE`.
+#include "process.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace astrolabe::testing {
+namespace {
+
+using Json = nlohmann::json;
+
+const std::string kNetworks = ASTROLABE_SOURCE_DIR "/inputs/networks/";
+
+ProcessResult describe(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "describe");
+    return run_program(ASTROLABE_PROGRAM, arguments);
+}
+
+std::string scratch(const std::string& name) {
+    return ::testing::TempDir() + "describe-" + name;
+}
+
+TEST(DescribeNetwork, SaysTheFiguresOfRotors) {
+    const ProcessResult text = describe({kNetworks + "opera-study-16.yaml"});
+    ASSERT_EQ(text.exit_code, 0) << text.err;
+    for (const char* words : {"superslice        12.92us", "cycle             51.68us",
+                              "mean 1.2500, at most 2", "1 of     4 rotors", "spectral gap"}) {
+        EXPECT_NE(text.out.find(words), std::string::npos) << words << "\n" << text.out;
+    }
+    const Json json = Json::parse(describe({kNetworks + "opera-study-16.yaml", "--json"}).out);
+    EXPECT_EQ(json["hosts"], 16);
+    // 2.30 + 0.62 + 10 us; three rotors carry to three of four racks and one to none.
+    EXPECT_DOUBLE_EQ(json["rotors"]["superslice_s"].get<double>(), 12.92e-6);
+    EXPECT_DOUBLE_EQ(json["rotors"]["carried"].get<double>(), 0.75);
+    EXPECT_EQ(json["rotors"]["hops"]["share_at"], Json({0.75, 0.25}));
+}
+
+TEST(DescribeNetwork, TakesAnyNetworkAndThatOfAnExperiment) {
+    const ProcessResult torus = describe({kNetworks + "torus-4x4x4.yaml", "--json"});
+    ASSERT_EQ(torus.exit_code, 0) << torus.err;
+    EXPECT_EQ(Json::parse(torus.out),
+              Json({{"kind", "torus"}, {"hosts", 64}, {"switches", 0}, {"cables", 192}}));
+    const ProcessResult experiment =
+        describe({ASTROLABE_SOURCE_DIR "/examples/dlrm-opera-study/experiment-16.yaml", "--json"});
+    ASSERT_EQ(experiment.exit_code, 0) << experiment.err;
+    EXPECT_EQ(Json::parse(experiment.out)["kind"], "fat_tree");
+    EXPECT_EQ(describe({kNetworks + "rotornet-nsdi-648.yaml"}).exit_code, 0);
+}
+
+TEST(DescribeNetwork, WhatIsExportedIsTheSameNetwork) {
+    const std::string drawing = scratch("rotors.svg");
+    const std::string topology = scratch("topology.txt");
+    const ProcessResult drawn =
+        describe({kNetworks + "opera-study-128.yaml", "--svg", drawing, "--export", topology, "--json"});
+    ASSERT_EQ(drawn.exit_code, 0) << drawn.err;
+    EXPECT_TRUE(read_file(drawing).starts_with("<svg ")) << read_file(drawing).substr(0, 80);
+    EXPECT_TRUE(read_file(drawing).ends_with("</svg>\n"));
+    const std::string network = scratch("imported.yaml");
+    std::ofstream(network) << "schema: astrolabe/1\nkind: opera\nfile: " << topology
+                           << "\nlink: {rate: 100Gbps}\n";
+    const std::string again = scratch("again.txt");
+    const ProcessResult imported = describe({network, "--export", again, "--json"});
+    ASSERT_EQ(imported.exit_code, 0) << imported.err;
+    EXPECT_EQ(imported.out, drawn.out);
+    EXPECT_EQ(read_file(again), read_file(topology));
+}
+
+TEST(DescribeNetwork, RefusesWhatItCannotDraw) {
+    const ProcessResult flat = describe({kNetworks + "flat100g.yaml", "--svg", scratch("flat.svg")});
+    EXPECT_EQ(flat.exit_code, 3);
+    EXPECT_NE(flat.err.find("no rotors to draw"), std::string::npos) << flat.err;
+    EXPECT_FALSE(std::filesystem::exists(scratch("flat.svg")));
+    const ProcessResult together =
+        describe({kNetworks + "rotornet-nsdi-648.yaml", "--export", scratch("r.txt")});
+    EXPECT_EQ(together.exit_code, 3);
+    EXPECT_NE(together.err.find("switch in turn"), std::string::npos) << together.err;
+    EXPECT_EQ(describe({kNetworks + "opera-study-16.yaml", "--svg", "/no/such/folder/x.svg"}).exit_code, 3);
+    EXPECT_EQ(describe({"no-such-file.yaml"}).exit_code, 3);
+    EXPECT_EQ(describe({"flat", "--json"}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace astrolabe::testing
