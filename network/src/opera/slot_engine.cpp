@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -42,6 +41,9 @@ SlotEngine::SlotEngine(std::shared_ptr<const Fabric> fabric)
       links_(*fabric_) {
     const std::optional<std::string> refusal = slot_engine_refusal(*fabric_);
     ASTROLABE_ASSERT(!refusal, refusal.value_or(""));
+    for (std::uint64_t later = 0; later <= horizon(network()); ++later) {
+        last_turns_.push_back(timing_.last_turn_for(network().schedule.timing().superslice() * later));
+    }
 }
 
 void SlotEngine::send(const Message& message) {
@@ -153,7 +155,7 @@ void SlotEngine::install() {
         if (!schedule.installs(rotor, superslice)) {
             continue;
         }
-        const Installation installation{rotor, schedule.matching_index(rotor, superslice), now_};
+        const Installation installation{rotor, schedule.matching_index(rotor, superslice), superslice, now_};
         const Matching& matching = schedule.matching(rotor, installation.index);
         for (Rack rack = 0; rack < schedule.racks(); ++rack) {
             if (matching[rack] < rack) {
@@ -173,29 +175,6 @@ void SlotEngine::install() {
     }
     launch_arrivals();
 }
-
-namespace {
-
-/// The turn at which packet `k` of grant `number` leaves: not before it falls due, after those that fell due
-/// with it, and after as many as fell due before.
-std::uint32_t turn_of(std::uint32_t k, std::size_t number, std::span<const Grant> grants,
-                      const SlotTiming& timing) {
-    const std::uint64_t n = grants[number].packets;
-    std::uint32_t before = k;
-    std::uint32_t together = 0;
-    for (std::size_t other = 0; other < grants.size(); ++other) {
-        if (other != number) {
-            // Packets i with i / packets < k / n, and whether one has i / packets = k / n.
-            const std::uint64_t scaled = std::uint64_t{k} * grants[other].packets;
-            const bool ties = scaled % n == 0 && other < number;
-            before += static_cast<std::uint32_t>((scaled + n - 1) / n) + (ties ? 1 : 0);
-            together += ties ? 1 : 0;
-        }
-    }
-    return std::max(before, timing.due(k, grants[number].packets) + together);
-}
-
-}  // namespace
 
 void SlotEngine::count(std::span<const Grant> grants) {
     for (const Grant& grant : grants) {
@@ -217,74 +196,65 @@ void SlotEngine::count(std::span<const Grant> grants) {
 }
 
 void SlotEngine::serve(const Installation& installation, std::span<const Grant> of_one_sender) {
-    if (of_one_sender.back().kind == Grant::Kind::kFirstHop) {
-        serve_one_by_one(installation, of_one_sender);
-        return;
-    }
-    for (std::size_t number = 0; number < of_one_sender.size(); ++number) {
-        const Grant& grant = of_one_sender[number];
-        for (std::uint32_t gone = 0; gone < grant.packets;) {
-            const Segment segment = take(grant, grant.packets - gone);
-            gone += segment.packets;
-            put(installation, grant, segment, turn_of(gone - 1, number, of_one_sender, timing_));
-        }
-    }
-}
-
-void SlotEngine::serve_one_by_one(const Installation& installation, std::span<const Grant> of_one_sender) {
-    // Packets sorted by the turn at which they fall due, by counting; those of one turn in order of grants.
-    first_due_.assign(timing_.packets_per_slot() + 2, 0);
-    std::uint32_t packets = 0;
+    by_size_.clear();
     for (const Grant& grant : of_one_sender) {
-        packets += grant.packets;
-        for (std::uint32_t k = 0; k < grant.packets; ++k) {
-            ++first_due_[timing_.due(k, grant.packets) + 1];
-        }
+        by_size_.push_back((std::uint64_t{~grant.packets} << 32) | by_size_.size());
     }
-    std::partial_sum(first_due_.begin(), first_due_.end(), first_due_.begin());
-    in_turn_.resize(packets);
-    due_.resize(packets);
+    std::sort(by_size_.begin(), by_size_.end());
+    ranks_.resize(of_one_sender.size());
+    for (std::size_t rank = 0; rank < by_size_.size(); ++rank) {
+        ranks_[static_cast<std::uint32_t>(by_size_[rank])] = static_cast<std::uint32_t>(rank);
+    }
     for (std::size_t number = 0; number < of_one_sender.size(); ++number) {
         const Grant& grant = of_one_sender[number];
-        for (std::uint32_t k = 0; k < grant.packets; ++k) {
-            const std::uint32_t due = timing_.due(k, grant.packets);
-            const std::uint32_t place = first_due_[due]++;
-            in_turn_[place] = static_cast<std::uint32_t>(number);
-            due_[place] = due;
+        if (grant.kind == Grant::Kind::kFirstHop) {
+            serve_first_hop(installation, grant, ranks_[number]);
+        } else {
+            serve_to_destination(installation, grant, ranks_[number]);
         }
     }
-    std::uint32_t turn = 0;
-    for (std::uint32_t place = 0; place < packets; ++place) {
-        const Grant& grant = of_one_sender[in_turn_[place]];
-        turn = std::max(turn, due_[place]);
-        put(installation, grant, take(grant, 1), turn++);
-    }
 }
 
-Segment SlotEngine::take(const Grant& grant, std::uint32_t limit) {
+void SlotEngine::serve_to_destination(const Installation& installation, const Grant& grant,
+                                      std::uint32_t rank) {
     const HostId from(grant.from);
-    const HostId destination(grant.destination);
-    return grant.kind == Grant::Kind::kSecondHop
-               ? relays_.take(from, destination, limit, network().bulk.payload)
-               : messages_.take(from, destination, limit);
+    const HostId to(grant.to);
+    const bool own_rack = grant.kind == Grant::Kind::kOwnRack;
+    const Time first = installation.begin + timing_.turns(rank) +
+                       (own_rack ? timing_.to_own_rack() : timing_.to_other_rack());
+    Bytes payload;
+    for (std::uint32_t gone = 0; gone < grant.packets;) {
+        const std::uint32_t left = grant.packets - gone;
+        const Segment segment = grant.kind == Grant::Kind::kSecondHop
+                                    ? relays_.take(from, to, left, network().bulk.payload)
+                                    : messages_.take(from, to, left);
+        gone += segment.packets;
+        payload += segment.payload;
+        messages_.arrives(segment, first + timing_.turns(timing_.turn_of(gone - 1, grant.packets)));
+    }
+    if (own_rack) {
+        links_.carry_in_rack(grant.from, grant.to, grant.packets, payload);
+    } else {
+        links_.carry_to_other_rack(installation.rotor, installation.index, grant.from, grant.to,
+                                   grant.packets, payload);
+    }
 }
 
-void SlotEngine::put(const Installation& installation, const Grant& grant, const Segment& segment,
-                     std::uint32_t turn) {
-    const Time leaves = installation.begin + timing_.turns(turn);
-    if (grant.kind == Grant::Kind::kOwnRack) {
-        messages_.arrives(segment, leaves + timing_.to_own_rack());
-        links_.carry_in_rack(grant.from, grant.to, segment.packets, segment.payload);
-        return;
+void SlotEngine::serve_first_hop(const Installation& installation, const Grant& grant, std::uint32_t rank) {
+    const HostId destination(grant.destination);
+    Bytes payload;
+    std::uint32_t gone = 0;
+    for (std::size_t later = 0; gone < grant.packets; ++later) {
+        const std::uint32_t there = timing_.packets_by(last_turns_[later] - rank, grant.packets);
+        while (gone < there) {
+            const Segment segment = messages_.take(HostId(grant.from), destination, there - gone);
+            gone += segment.packets;
+            payload += segment.payload;
+            relays_.travel(HostId(grant.to), destination, segment, installation.superslice + later);
+        }
     }
-    const Time there = leaves + timing_.to_other_rack();
-    if (grant.kind == Grant::Kind::kFirstHop) {
-        relays_.travel(HostId(grant.to), HostId(grant.destination), segment, superslice_from(there));
-    } else {
-        messages_.arrives(segment, there);
-    }
-    links_.carry_to_other_rack(installation.rotor, installation.index, grant.from, grant.to, segment.packets,
-                               segment.payload);
+    links_.carry_to_other_rack(installation.rotor, installation.index, grant.from, grant.to, grant.packets,
+                               payload);
 }
 
 std::string SlotEngine::explain_stall() const {

@@ -18,9 +18,9 @@
 /// When in a whole cycle nothing could be granted, nothing ever will be: the engine stops and says so.
 ///
 /// Complexity: per installation O(racks) to look, and RotorLB's cost for pairs of racks where something
-/// waits; a first hop costs O(1) per packet, everything else O(h) per grant and message. While nothing waits
-/// there are no installations to process. Memory: slot_messages.hpp, packet_counts.hpp, and 24 bytes per
-/// packet at a relaying host.
+/// waits; then O(log grants of a sender) per grant and message, and for first hops per grant and superslice
+/// in which some of it arrive. Packets cost nothing by themselves. While nothing waits there are no
+/// installations to process. Memory: slot_messages.hpp, packet_counts.hpp, relay_queues.hpp.
 ///
 /// Source: RotorNet (SIGCOMM 2017) section 4.2, Opera (NSDI 2020) section 4.
 #pragma once
@@ -98,6 +98,7 @@ private:
     struct Installation {
         Rotor rotor = 0;
         std::uint32_t index = 0;
+        std::uint64_t superslice = 0;
         Time begin;
     };
     [[nodiscard]] const RotorNetwork& network() const { return *fabric_->rotors(); }
@@ -110,17 +111,14 @@ private:
     void install();
     void count(std::span<const Grant> grants);
     void serve(const Installation& installation, std::span<const Grant> of_one_sender);
-    void serve_one_by_one(const Installation& installation, std::span<const Grant> of_one_sender);
-    /// The next packets of a grant, at most `limit` and of one message.
-    [[nodiscard]] Segment take(const Grant& grant, std::uint32_t limit);
-    /// They leave, the last of them at `turn`.
-    void put(const Installation& installation, const Grant& grant, const Segment& segment,
-             std::uint32_t turn);
+    void serve_to_destination(const Installation& installation, const Grant& grant, std::uint32_t rank);
+    void serve_first_hop(const Installation& installation, const Grant& grant, std::uint32_t rank);
     [[nodiscard]] std::uint64_t superslice_from(Time time) const;
     void launch_arrivals();
 
     std::shared_ptr<const Fabric> fabric_;
     SlotTiming timing_;
+    std::vector<std::int64_t> last_turns_;  // from which first hops count 0, 1, 2, … superslices later
     RotorLb lb_;
     PacketCounts own_;
     PacketCounts relayed_;
@@ -142,9 +140,8 @@ private:
 
     // Scratch.
     std::vector<Grant> grants_;
-    std::vector<std::uint32_t> first_due_;  // by turn, into in_turn_
-    std::vector<std::uint32_t> in_turn_;    // grants, once per packet
-    std::vector<std::uint32_t> due_;        // turn of each
+    std::vector<std::uint64_t> by_size_;  // grants of a sender
+    std::vector<std::uint32_t> ranks_;
 };
 
 }  // namespace astrolabe::network::opera
