@@ -222,15 +222,19 @@ void SlotEngine::serve_to_destination(const Installation& installation, const Gr
     const bool own_rack = grant.kind == Grant::Kind::kOwnRack;
     const Time first = installation.begin + timing_.turns(rank) +
                        (own_rack ? timing_.to_own_rack() : timing_.to_other_rack());
+    const auto arrival = [&](std::uint32_t gone) {
+        return first + timing_.turns(timing_.turn_of(gone - 1, grant.packets));
+    };
     Bytes payload;
-    for (std::uint32_t gone = 0; gone < grant.packets;) {
-        const std::uint32_t left = grant.packets - gone;
-        const Segment segment = grant.kind == Grant::Kind::kSecondHop
-                                    ? relays_.take(from, to, left, network().bulk.payload)
-                                    : messages_.take(from, to, left);
-        gone += segment.packets;
-        payload += segment.payload;
-        messages_.arrives(segment, first + timing_.turns(timing_.turn_of(gone - 1, grant.packets)));
+    if (grant.kind == Grant::Kind::kSecondHop) {
+        for (std::uint32_t gone = 0; gone < grant.packets;) {
+            const Segment segment = relays_.take(from, to, grant.packets - gone, network().bulk.payload);
+            gone += segment.packets;
+            payload += segment.payload;
+            messages_.arrives(segment, arrival(gone));
+        }
+    } else {
+        payload = messages_.send(from, to, grant.packets, arrival);
     }
     if (own_rack) {
         links_.carry_in_rack(grant.from, grant.to, grant.packets, payload);
@@ -247,7 +251,7 @@ void SlotEngine::serve_first_hop(const Installation& installation, const Grant& 
     for (std::size_t later = 0; gone < grant.packets; ++later) {
         const std::uint32_t there = timing_.packets_by(last_turns_[later] - rank, grant.packets);
         while (gone < there) {
-            const Segment segment = messages_.take(HostId(grant.from), destination, there - gone);
+            const Segment segment = messages_.detour(HostId(grant.from), destination, there - gone);
             gone += segment.packets;
             payload += segment.payload;
             relays_.travel(HostId(grant.to), destination, segment, installation.superslice + later);

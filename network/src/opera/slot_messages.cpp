@@ -6,7 +6,7 @@
 namespace astrolabe::network::opera {
 
 std::uint32_t SlotMessages::pair_between(HostId source, HostId destination) {
-    const std::uint32_t known = pair_index_.find(source, destination);
+    const std::uint32_t known = pair_index_.peek(source, destination);
     if (known != HostPairIndex::kNone) {
         return known;
     }
@@ -30,7 +30,7 @@ void SlotMessages::add(const Message& message, Time least) {
     const std::uint32_t pair_number = pair_between(message.source, message.destination);
     Pair& pair = pairs_[pair_number];
     const std::uint64_t packets = packets_of(message.size);
-    items_[number] = {message.size, message.on_delivered, message.token, sent_++, packets,
+    items_[number] = {message.size, message.on_delivered, message.token, sent_++, 0,
                       least,        pair_number,          kNone};
     ++under_way_;
     (pair.first == kNone ? pair.first : items_[pair.last].next) = number;
@@ -43,14 +43,13 @@ void SlotMessages::add(const Message& message, Time least) {
     }
 }
 
-Segment SlotMessages::take(HostId source, HostId destination, std::uint32_t limit) {
-    Pair& pair = pairs_[pair_index_.find(source, destination)];
+Segment SlotMessages::take(Pair& pair, std::uint32_t limit) {
     ASTROLABE_ASSERT(pair.leaving != kNone, "packets that leave belong to a message");
-    const Item& item = items_[pair.leaving];
     const auto packets = static_cast<std::uint32_t>(std::min<std::uint64_t>(limit, pair.packets_left));
     Segment segment{pair.leaving, packets, payload_ * packets};
     pair.packets_left -= packets;
     if (pair.packets_left == 0) {
+        const Item& item = items_[pair.leaving];
         segment.payload = item.size - payload_ * static_cast<std::int64_t>(packets_of(item.size) - packets);
         do {
             pair.leaving = items_[pair.leaving].next;
@@ -62,25 +61,41 @@ Segment SlotMessages::take(HostId source, HostId destination, std::uint32_t limi
     return segment;
 }
 
+Segment SlotMessages::detour(HostId source, HostId destination, std::uint32_t limit) {
+    Pair& pair = pairs_[pair_index_.peek(source, destination)];
+    const Segment segment = take(pair, limit);
+    Item& item = items_[segment.message];
+    item.on_detour += segment.packets;
+    if (pair.leaving != segment.message) {
+        item.latest = std::max(item.latest, pair.latest);
+    }
+    return segment;
+}
+
 void SlotMessages::arrives(const Segment& segment, Time time) {
     Item& item = items_[segment.message];
     item.latest = std::max(item.latest, time);
-    item.packets_out -= segment.packets;
-    if (item.packets_out == 0) {
-        Pair& pair = pairs_[item.pair];
-        if (pair.first == segment.message) {
-            settle(pair);
-        }
+    item.on_detour -= segment.packets;
+    if (item.on_detour == 0) {
+        settle(pairs_[item.pair]);
     }
 }
 
 void SlotMessages::settle(Pair& pair) {
-    while (pair.first != kNone && items_[pair.first].packets_out == 0) {
+    while (pair.first != kNone && pair.first != pair.leaving && items_[pair.first].on_detour == 0) {
         Item& item = items_[pair.first];
         pair.delivered = std::max(pair.delivered, item.latest);
         arrivals_.push_back({pair.delivered, pair.first});
         pair.first = std::exchange(item.next, kNone);
     }
+}
+
+std::uint64_t SlotMessages::packets_at_source(const Item& item) const {
+    const Pair& pair = pairs_[item.pair];
+    if (pair.leaving == kNone || item.sent_as < items_[pair.leaving].sent_as) {
+        return 0;
+    }
+    return &item == &items_[pair.leaving] ? pair.packets_left : packets_of(item.size);
 }
 
 std::vector<OutstandingMessage> SlotMessages::describe(std::size_t limit) const {
@@ -96,7 +111,7 @@ std::vector<OutstandingMessage> SlotMessages::describe(std::size_t limit) const 
     std::vector<OutstandingMessage> described;
     for (const Item* item : outstanding) {
         const Pair& pair = pairs_[item->pair];
-        const Bytes left = payload_ * static_cast<std::int64_t>(item->packets_out);
+        const Bytes left = payload_ * static_cast<std::int64_t>(item->on_detour + packets_at_source(*item));
         described.push_back({pair.source, pair.destination, item->size, std::min(left, item->size)});
     }
     return described;

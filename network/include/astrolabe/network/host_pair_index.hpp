@@ -1,6 +1,6 @@
-/// Number of an ordered pair of hosts, for a known number of hosts: a plain table while that is small, 4 bytes
-/// per pair that could be, and before it the pair that each source asked for last, as ranks of a ring always
-/// ask for one.
+/// Number of an ordered pair of hosts, for a known number of hosts: a plain table while that is small, 4
+/// bytes per pair that could be, and before it the pair that each source asked for last, as ranks of a ring
+/// always ask for one.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +28,11 @@ public:
                 table_.empty() ? sparse_.find(source, destination) : table_[slot_of(source, destination)];
         }
         return last.number;
+    }
+    /// The same where a source seldom asks for one destination twice in a row: nothing is kept of the
+    /// question.
+    [[nodiscard]] std::uint32_t peek(HostId source, HostId destination) const {
+        return table_.empty() ? sparse_.find(source, destination) : table_[slot_of(source, destination)];
     }
     /// Precondition: the pair has no number yet.
     void insert(HostId source, HostId destination, std::uint32_t number) {

@@ -47,7 +47,7 @@ public:
     /// Takes the next packets that wait at `host` for `destination`, at most `limit` and of one message.
     /// Precondition: some wait.
     [[nodiscard]] Segment take(HostId host, HostId destination, std::uint32_t limit, Bytes payload) {
-        Queue& queue = queues_[queue_index_.find(host, destination)];
+        Queue& queue = queues_[queue_index_.peek(host, destination)];
         ASTROLABE_ASSERT(queue.first != kNone, "packets that leave had arrived");
         Link& link = links_[queue.first];
         if (link.segment.packets > limit) {
@@ -83,7 +83,7 @@ private:
     };
 
     [[nodiscard]] Queue& queue_of(HostId host, HostId destination) {
-        std::uint32_t number = queue_index_.find(host, destination);
+        std::uint32_t number = queue_index_.peek(host, destination);
         if (number == HostPairIndex::kNone) {
             number = static_cast<std::uint32_t>(queues_.size());
             queues_.emplace_back();

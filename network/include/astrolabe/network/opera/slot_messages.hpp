@@ -7,9 +7,10 @@
 ///
 /// A packet carries `payload` bytes, the last one of a message what is left.
 ///
-/// Memory: 64 bytes per message under way, 40 and an index entry per pair that ever communicates.
+/// Memory: 64 bytes per message under way, 48 and an index entry per pair that ever communicates.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -47,10 +48,30 @@ public:
 
     /// Queues a message at its source. One without packets is there at `least`.
     void add(const Message& message, Time least);
-    /// Takes the next of the packets that wait at `source` for `destination`, at most `limit` and of one
-    /// message. Precondition: some wait.
-    [[nodiscard]] Segment take(HostId source, HostId destination, std::uint32_t limit);
-    /// The last of `segment` arrives at its destination at `time`.
+    /// The next `packets` that wait at `source` for `destination` leave it, on their last way; as many wait.
+    /// `arrival(n)` is when the n-th of them (from 1) arrives, no earlier than those before. Returns their
+    /// payload.
+    template <class Arrival>
+    Bytes send(HostId source, HostId destination, std::uint32_t packets, Arrival&& arrival) {
+        Pair& pair = pairs_[pair_index_.peek(source, destination)];
+        Bytes payload;
+        for (std::uint32_t gone = 0; gone < packets;) {
+            const std::uint32_t message = pair.leaving;
+            const Segment segment = take(pair, packets - gone);
+            gone += segment.packets;
+            payload += segment.payload;
+            pair.latest = std::max(pair.latest, arrival(gone));
+            if (pair.leaving != message) {
+                items_[message].latest = std::max(items_[message].latest, pair.latest);
+                settle(pair);
+            }
+        }
+        return payload;
+    }
+    /// The next of the packets that wait at `source` for `destination`, at most `limit` and of one message,
+    /// leave it, for a host that relays them. Precondition: some wait.
+    [[nodiscard]] Segment detour(HostId source, HostId destination, std::uint32_t limit);
+    /// What took a detour is on its last way, and the last of it arrives at `time`.
     void arrives(const Segment& segment, Time time);
     /// Messages whose delivery is certain since the last call, in an order that keeps that of pairs.
     [[nodiscard]] std::vector<Arrival>& arrivals() { return arrivals_; }
@@ -59,9 +80,9 @@ public:
         Bytes size;
         NotificationHandler* handler = nullptr;
         std::uint64_t token = 0;
-        std::uint64_t sent_as = 0;      ///< number of the message
-        std::uint64_t packets_out = 0;  ///< not yet on their last way
-        Time latest;                    ///< arrival so far
+        std::uint64_t sent_as = 0;    ///< number of the message
+        std::uint64_t on_detour = 0;  ///< packets between hops
+        Time latest;                  ///< arrival, of packets on a detour or the last of all
         std::uint32_t pair = 0;
         std::uint32_t next = kNone;  ///< of its pair, or of the free ones
     };
@@ -89,10 +110,14 @@ private:
         std::uint32_t last = kNone;      // of the same list
         std::uint32_t leaving = kNone;   // the first with packets at the source
         std::uint64_t packets_left = 0;  // of `leaving`, at the source
+        Time latest;                     // arrival of packets that went directly
         Time delivered;                  // of the latest message known to arrive
     };
 
     [[nodiscard]] std::uint32_t pair_between(HostId source, HostId destination);
+    /// The next packets to leave, of one message.
+    [[nodiscard]] Segment take(Pair& pair, std::uint32_t limit);
+    [[nodiscard]] std::uint64_t packets_at_source(const Item& item) const;
     void settle(Pair& pair);
 
     Bytes payload_;
