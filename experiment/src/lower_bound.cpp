@@ -135,9 +135,7 @@ Time port_bound(const system::Program& program, const system::SystemOptions& opt
                 const network::Fabric& fabric) {
     std::vector<PortBytes> ports(program.ranks);
     for_each_group(program, [&](const CollectiveOperation& collective, std::size_t group, const auto& ranks) {
-        const std::uint32_t chunks =
-            system::chunk_count(collective.size, options.minimum_chunk,
-                                options.collectives[static_cast<std::size_t>(collective.kind)].chunks);
+        const std::uint32_t chunks = system::chunk_count(collective, options);
         for (std::size_t position = 0; position < ranks.size(); ++position) {
             const PortBytes least = least_port_bytes(collective, group, ranks.size(), position, chunks);
             ports[ranks[position].index()].out += least.out;

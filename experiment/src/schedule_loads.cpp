@@ -165,7 +165,7 @@ std::optional<ScheduleLoads::Plan> ScheduleLoads::plan_of(const CollectiveOperat
     }
     const system::CollectiveChoice& choice = options_.collectives[static_cast<std::size_t>(collective.kind)];
     const system::Shape shape = system::group_shape(*moving, options_);
-    const std::uint32_t chunks = system::chunk_count(collective.size, options_.minimum_chunk, choice.chunks);
+    const std::uint32_t chunks = system::chunk_count(collective, options_);
     return Plan{choice.algorithm.get(), shape,
                 choice.algorithm->variant_sequence(collective.kind, shape, chunks)};
 }

@@ -40,8 +40,7 @@ public:
                 continue;
             }
             group_ = groups[group];
-            const CollectiveChoice& choice = options_.collectives[static_cast<std::size_t>(collective.kind)];
-            traffic_.chunks = chunk_count(collective.size, options_.minimum_chunk, choice.chunks);
+            traffic_.chunks = chunk_count(collective, options_);
             if (collective.is_uneven()) {
                 count_uneven((*collective.pair_sizes)[group]);
             } else {

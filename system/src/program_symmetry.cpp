@@ -139,18 +139,13 @@ std::optional<std::string> ProgramSymmetry::order_refusal() const {
     for (std::size_t kind = 0; kind < kinds_.examples.size(); ++kind) {
         const CollectiveOperation& work = *kinds_.examples[kind];
         if (work.is_uneven() && std::ranges::any_of(*work.pair_sizes, [&](const PairSizes& sizes) {
-                return has_empty_messages(sizes, chunks_of(work));
+                return has_empty_messages(sizes, chunk_count(work, options_));
             })) {
             return fmt::format("messages without bytes of '{}' arrive when others are notified",
                                name_of(kind));
         }
     }
     return std::nullopt;
-}
-
-std::uint32_t ProgramSymmetry::chunks_of(const CollectiveOperation& work) const {
-    return chunk_count(work.size, options_.minimum_chunk,
-                       options_.collectives[static_cast<std::size_t>(work.kind)].chunks);
 }
 
 std::optional<std::string> ProgramSymmetry::compute_refusal(const network::Folding& folding) const {
@@ -232,20 +227,21 @@ std::optional<ProgramSymmetry::PositionMap> ProgramSymmetry::map_of(PartitionId 
     return map;
 }
 
-std::set<const CollectiveSchedule*> ProgramSymmetry::schedules_of(const CollectiveOperation& work,
-                                                                  std::size_t group) {
+std::vector<const CollectiveSchedule*> ProgramSymmetry::schedules_of(const CollectiveOperation& work,
+                                                                     std::size_t group) {
     const Shape shape = group_shape(groups(work.partition)[group], options_);
-    std::set<const CollectiveSchedule*> schedules;
-    for (const unsigned variant :
-         schedules_.algorithm(work.kind).variant_sequence(work.kind, shape, chunks_of(work))) {
-        schedules.insert(&schedules_.of(work.kind, shape, variant));
+    const std::vector<unsigned> sequence =
+        schedules_.algorithm(work.kind).variant_sequence(work.kind, shape, chunk_count(work, options_));
+    std::vector<const CollectiveSchedule*> schedules;
+    for (const unsigned variant : std::set<unsigned>(sequence.begin(), sequence.end())) {
+        schedules.push_back(&schedules_.of(work.kind, shape, variant));
     }
     return schedules;
 }
 
 std::optional<std::string> ProgramSymmetry::collective_refusal(std::size_t kind, const Maps& maps) {
     const CollectiveOperation& work = *kinds_.examples[kind];
-    const std::uint32_t chunks = chunks_of(work);
+    const std::uint32_t chunks = chunk_count(work, options_);
     for (std::size_t group = 0; group < maps.size(); ++group) {
         const PositionMap& map = maps[group];
         if (work.moves_nothing(map.image.size())) {

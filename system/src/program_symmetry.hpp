@@ -49,7 +49,6 @@ private:
         return program_.partitions[partition].groups;
     }
     [[nodiscard]] const std::string& name_of(std::size_t kind) const;
-    [[nodiscard]] std::uint32_t chunks_of(const CollectiveOperation& work) const;
     [[nodiscard]] std::optional<std::string> compute_refusal(const network::Folding& folding) const;
     [[nodiscard]] std::optional<std::string> kept_refusal(PartitionId partition,
                                                           const network::Folding& folding) const;
@@ -59,9 +58,9 @@ private:
                                                     const network::Folding& folding,
                                                     std::size_t generator) const;
     [[nodiscard]] std::optional<std::string> collective_refusal(std::size_t kind, const Maps& maps);
-    /// Schedules of the kind's chunks in a group, each once.
-    [[nodiscard]] std::set<const CollectiveSchedule*> schedules_of(const CollectiveOperation& work,
-                                                                   std::size_t group);
+    /// Schedules of the kind's chunks in a group, each once, by variant.
+    [[nodiscard]] std::vector<const CollectiveSchedule*> schedules_of(const CollectiveOperation& work,
+                                                                      std::size_t group);
     [[nodiscard]] bool carries(const CollectiveSchedule& schedule, const PositionMap& map);
 
     const Program& program_;

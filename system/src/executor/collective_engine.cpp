@@ -1,24 +1,14 @@
 #include "collective_engine.hpp"
 
+#include "early_start.hpp"
+#include "expected_bytes.hpp"
+
 #include <algorithm>
-#include <iterator>
-#include <map>
-#include <set>
 #include <utility>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/system/characterisation.hpp>
 
-namespace astrolabe::system {
-
-std::uint32_t chunk_count(Bytes size, Bytes minimum_chunk, std::uint32_t chunks) {
-    ASTROLABE_ASSERT(size >= Bytes(0) && minimum_chunk > Bytes(0) && chunks > 0, "chunks have a least size");
-    const std::int64_t full =
-        size.count() / minimum_chunk.count() + (size % minimum_chunk > Bytes(0) ? 1 : 0);
-    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(full, 1, chunks));
-}
-
-namespace detail {
+namespace astrolabe::system::detail {
 
 CollectiveEngine::CollectiveEngine(const Program& program, const SystemOptions& options,
                                    network::NetworkBackend& backend,
@@ -30,93 +20,30 @@ CollectiveEngine::CollectiveEngine(const Program& program, const SystemOptions& 
       backend_(backend),
       folding_(folding),
       chunks_(chunks),
-      ties_(ties),
+      ties_(ties, backend, folding.kept),
       records_(records),
-      schedules_(options) {
+      schedules_(options),
+      starts_early_(is_independent() || may_start_early(program)) {
     for (const Partition& partition : program.partitions) {
         first_channel_.push_back(static_cast<ChannelIndex>(channels_.size()));
         IndexedVector<RankId, Place> places(program.ranks);
         std::uint32_t kept_groups = 0;
         for (std::uint32_t group = 0; group < partition.groups.size(); ++group) {
-            channels_.push_back(make_channel(partition.groups[group], placement));
-            kept_groups += channels_.back().kept > 0 ? 1 : 0;
-            for (Position position = 0; position < partition.groups[group].size(); ++position) {
-                places[partition.groups[group][position]] = {group, position};
+            const std::vector<RankId>& ranks = partition.groups[group];
+            const auto kept = static_cast<Position>(
+                std::ranges::count_if(ranks, [&](RankId rank) { return rank.index() < folding_.kept; }));
+            channels_.emplace_back(ranks, kept, placement, options);
+            ties_.add_channel(kept);
+            kept_groups += kept > 0 ? 1 : 0;
+            for (Position position = 0; position < ranks.size(); ++position) {
+                places[ranks[position]] = {group, position};
             }
         }
         places_.push_back(std::move(places));
         kept_groups_.push_back(kept_groups);
     }
-    starts_early_ = may_start_early();
-    group_issues_.resize(folding_.kept);
     groups_.resize(program.operations.size());
     accounts_.resize(program.operations.size());
-}
-
-Channel CollectiveEngine::make_channel(const std::vector<RankId>& group,
-                                       const std::vector<network::HostId>& placement) const {
-    const auto kept = static_cast<std::size_t>(
-        std::ranges::count_if(group, [&](RankId rank) { return rank.index() < folding_.kept; }));
-    Channel channel{.ranks = group,
-                    .kept = static_cast<Position>(kept),
-                    .shape = group_shape(group, options_),
-                    .hosts = {},
-                    .watches = std::vector<Channel::WindowWatch>(kept),
-                    .first_issue = {},
-                    .waiting = {},
-                    .order = AgreedOrder<RunIndex>(kept),
-                    .in_window = std::vector<std::uint32_t>(kept, 0),
-                    .queues = {}};
-    for (const RankId rank : group) {
-        channel.hosts.push_back(placement[rank.index()]);
-    }
-    if (options_.active_chunks_per_dimension) {
-        channel.queues.assign(channel.shape.size(), StageQueue(kept, options_));
-    }
-    return channel;
-}
-
-bool CollectiveEngine::may_start_early() const {
-    if (is_independent()) {
-        return true;
-    }
-    std::set<PartitionId> used;
-    bool has_rooted = false;
-    for (const Operation& operation : program_.operations) {
-        if (!operation.is_compute()) {
-            used.insert(operation.collective().partition);
-            has_rooted = has_rooted || has_root(operation.collective().kind);
-        }
-    }
-    if (has_rooted && used.size() > 1) {
-        return false;
-    }
-    for (auto first = used.begin(); first != used.end(); ++first) {
-        for (auto second = std::next(first); second != used.end(); ++second) {
-            if (!are_nested(*first, *second)) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-bool CollectiveEngine::are_nested(PartitionId first, PartitionId second) const {
-    const auto& a = program_.partitions[first].groups;
-    const auto& b = program_.partitions[second].groups;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> common;  // ranks of a group of each
-    for (std::size_t rank = 0; rank < program_.ranks; ++rank) {
-        ++common[{places_[first][RankId(rank)].group, places_[second][RankId(rank)].group}];
-    }
-    return std::all_of(common.begin(), common.end(), [&](const auto& entry) {
-        const auto& [groups, ranks] = entry;
-        return ranks == a[groups.first].size() || ranks == b[groups.second].size();
-    });
-}
-
-std::uint32_t CollectiveEngine::chunks_of(const CollectiveOperation& collective) const {
-    return chunk_count(collective.size, options_.minimum_chunk,
-                       options_.collectives[static_cast<std::size_t>(collective.kind)].chunks);
 }
 
 void CollectiveEngine::issue(OperationId operation, RankId rank) {
@@ -137,7 +64,7 @@ void CollectiveEngine::issue(OperationId operation, RankId rank) {
     if (instance.issued < ranks) {
         return;
     }
-    watch_group(channels_[instance.channel]);
+    ties_.group_issued(channels_[instance.channel]);
     if (instance.plan != nullptr) {
         std::fill(instance.issued_at.begin(), instance.issued_at.end(), backend_.now());
         enqueue(index);
@@ -175,7 +102,7 @@ InstanceIndex CollectiveEngine::open_instance(OperationId operation, ChannelInde
     Channel& channel = channels_[channel_index];
     const CollectiveOperation& work = collective(operation);
 
-    ties_.happens(channel.first_issue);
+    ties_.first_issue(channel_index);
     instance.operation = operation;
     instance.channel = channel_index;
     instance.size = work.size;
@@ -191,7 +118,7 @@ InstanceIndex CollectiveEngine::open_instance(OperationId operation, ChannelInde
     }
     const ChannelIndex group = channel_index - first_channel_[work.partition];
     instance.pairs = work.is_uneven() ? &(*work.pair_sizes)[group] : nullptr;
-    instance.chunks = chunks_of(work);
+    instance.chunks = chunk_count(work, options_);
     instance.plan = &schedules_.of(work.kind, channel.shape, instance.chunks);
     instance.chunks_left.assign(channel.kept, instance.chunks);
     if (is_independent()) {
@@ -323,53 +250,12 @@ RunIndex CollectiveEngine::next_to_enter(Channel& channel, Position position) {
         entry = channel.order.next(position);
     }
     const RunIndex next = *entry;
-    if (ties_.is_on()) {
-        watch_order(channel, runs_[next], position);
-    }
+    ties_.follows_order(channel, runs_[next], position, instances_);
     if (instances_[runs_[next].instance]->issued_at[position] == kNever) {
         return kNone;
     }
     channel.order.pass(position);
     return next;
-}
-
-void CollectiveEngine::watch_group(const Channel& channel) {
-    // A group of one has no others to wait for.
-    for (Position position = 0; channel.ranks.size() > 1 && position < channel.kept; ++position) {
-        ties_.happens_alone(group_issues_[channel.ranks[position].index()]);
-    }
-}
-
-void CollectiveEngine::watch_window(Channel& channel, Position position, bool has_entered) {
-    Channel::WindowWatch& watch = channel.watches[position];
-    const Time now = backend_.now();
-    if (ties_.repeats(watch.changed)) {
-        watch.changed_twice = now;
-    }
-    if (has_entered) {
-        watch.entered = now;
-    }
-    if (watch.changed_twice == now && watch.entered == now) {
-        ties_.report();
-    }
-}
-
-/// Had this rank come to the end of the order before the one that extended it at this instant, it would have
-/// chosen the same if it had issued the same before now, and the same now.
-void CollectiveEngine::watch_order(const Channel& channel, const ChunkRun& next, Position position) {
-    const Time now = backend_.now();
-    if (next.ordered_at != now || next.ordered_by == position) {
-        return;
-    }
-    const auto differs = [&](InstanceIndex index) {
-        const std::vector<Time>& issued_at = instances_[index]->issued_at;
-        const Time one = issued_at[next.ordered_by];
-        const Time other = issued_at[position];
-        return (one < now) != (other < now) || (one == kNever) != (other == kNever);
-    };
-    if (differs(next.instance) || std::ranges::any_of(channel.waiting, differs)) {
-        ties_.report();
-    }
 }
 
 void CollectiveEngine::start_chunks() {
@@ -395,9 +281,7 @@ void CollectiveEngine::start_chunks(ChannelIndex index, Position position) {
         ++channel.in_window[position];
         reach_stage({.run = next, .stage = 0, .position = position});
     }
-    if (ties_.is_on()) {
-        watch_window(channel, position, has_entered);
-    }
+    ties_.window_changed(index, position, has_entered);
     for (StageQueue& queue : channel.queues) {
         while (const auto next = queue.start_next(position)) {
             runs_[next->run].stages[next->stage].account->waiting.end(backend_.now());
@@ -418,7 +302,7 @@ void CollectiveEngine::reach_stage(const Arrival& arrival) {
     StageQueue& queue = channel.queues[run.schedule->stages[stage].dimension];
     TurnIndex& turn = run.stages[stage].turn;
     if (turn == kNone) {
-        turn = queue.open(claim_of(index, stage));
+        turn = queue.open(claim_of(*instances_[run.instance], run, index, stage, options_.stage_order));
     }
     queue.make_ready(turn, position, backend_.now());
 }
@@ -435,7 +319,7 @@ void CollectiveEngine::start_stage(RunIndex index, std::uint32_t stage, Position
                                         .hosts = channel.hosts.data(),
                                         .record = &stage_run.account->record,
                                         .kept = channel.kept,
-                                        .sizes = block_sizes(run, stage),
+                                        .sizes = block_sizes(instance, run, stage),
                                         .run = index,
                                         .stage = stage,
                                         .label = instance.operation.index(),
@@ -446,45 +330,6 @@ void CollectiveEngine::start_stage(RunIndex index, std::uint32_t stage, Position
     }
     stage_run.account->under_way.begin(now);
     chunks_.start(stage_run.chunk, position);
-}
-
-StageQueue::Claim CollectiveEngine::claim_of(RunIndex index, std::uint32_t stage) const {
-    const ChunkRun& run = runs_[index];
-    const Instance& instance = *instances_[run.instance];
-    std::int64_t weight = 0;
-    if (options_.stage_order == StageOrder::kSmallestChunk) {
-        weight = stage_bytes(run, stage).count();
-    } else if (options_.stage_order == StageOrder::kFewestStages) {
-        weight = static_cast<std::int64_t>(run.stages.size() - stage);
-    }
-    return {.run = index,
-            .stage = stage,
-            .schedule = run.schedule->compiled[stage].get(),
-            .kind = run.schedule->stages[stage].kind,
-            .weight = weight,
-            .is_highest = instance.is_highest,
-            .priority = instance.priority,
-            .sequence = instance.sequence,
-            .number = run.number};
-}
-
-BlockSizes CollectiveEngine::block_sizes(const ChunkRun& run, std::size_t stage) const {
-    const Instance& instance = *instances_[run.instance];
-    if (instance.pairs != nullptr) {
-        return {.part = run.number, .parts = instance.chunks, .pairs = instance.pairs};
-    }
-    return run.schedule->compiled[stage]->block_sizes(part_size(instance.size, instance.chunks, run.number));
-}
-
-Bytes CollectiveEngine::stage_bytes(const ChunkRun& run, std::size_t stage) const {
-    const Instance& instance = *instances_[run.instance];
-    const CompiledSchedule& schedule = *run.schedule->compiled[stage];
-    if (instance.pairs == nullptr) {
-        return schedule.total_bytes(part_size(instance.size, instance.chunks, run.number));
-    }
-    std::vector<std::uint32_t> below(instance.chunks + 1, 1);
-    std::fill_n(below.begin(), run.number + 1, 0);
-    return schedule.total_bytes(*instance.pairs, below);
 }
 
 void CollectiveEngine::chunk_finished(const FinishedChunk& finished) {
@@ -542,43 +387,7 @@ void CollectiveEngine::complete(InstanceIndex index, Position position) {
 }
 
 Bytes CollectiveEngine::expected_bytes(OperationId operation) {
-    const CollectiveOperation& work = collective(operation);
-    const std::size_t groups = program_.partitions[work.partition].groups.size();
-    Bytes sum;
-    for (std::size_t group = 0; group < groups; ++group) {
-        const Channel& channel = channels_[first_channel_[work.partition] + group];
-        if (work.moves_nothing(channel.ranks.size())) {
-            continue;
-        }
-        const ScheduleCache::Plan& plan = schedules_.of(work.kind, channel.shape, chunks_of(work));
-        sum += work.is_uneven() ? expected_bytes(plan, (*work.pair_sizes)[group])
-                                : expected_bytes(plan, work.size);
-    }
-    return sum;
-}
-
-Bytes CollectiveEngine::expected_bytes(const ScheduleCache::Plan& plan, Bytes size) const {
-    Bytes sum;
-    for (std::size_t chunk = 0; chunk < plan.size(); ++chunk) {
-        for (const auto& stage : plan[chunk]->compiled) {
-            sum += stage->total_bytes(part_size(size, plan.size(), chunk));
-        }
-    }
-    return sum;
-}
-
-Bytes CollectiveEngine::expected_bytes(const ScheduleCache::Plan& plan, const PairSizes& pairs) const {
-    Bytes sum;
-    for (const StagedSchedule* schedule : std::set<const StagedSchedule*>(plan.begin(), plan.end())) {
-        std::vector<std::uint32_t> chunks_below{0};
-        for (const StagedSchedule* used : plan) {
-            chunks_below.push_back(chunks_below.back() + (used == schedule ? 1 : 0));
-        }
-        for (const auto& stage : schedule->compiled) {
-            sum += stage->total_bytes(pairs, chunks_below);
-        }
-    }
-    return sum;
+    return detail::expected_bytes(collective(operation), program_, options_, schedules_);
 }
 
 std::vector<StageRecord> CollectiveEngine::stages(OperationId operation) const {
@@ -605,6 +414,4 @@ std::optional<Position> CollectiveEngine::position(const Instance& instance, Ran
                                                                        : std::nullopt;
 }
 
-}  // namespace detail
-
-}  // namespace astrolabe::system
+}  // namespace astrolabe::system::detail

@@ -24,17 +24,9 @@
 /// have room and any of them gives the next. Without a limit the same argument holds for the order of entry
 /// alone.
 ///
-/// Now with several channels. An unrooted collective that one rank has finished was started by its whole
-/// group, so it ends everywhere (a rooted one may end on a rank before others begin). Let rank r wait for a
-/// collective E that s put into the order of their group and r has not issued. All that E depends on is
-/// finished at s; what is unfinished at r is therefore a collective of another group, one that holds r and
-/// not s. Where the groups of any two partitions are disjoint or nested, that group lies inside the first,
-/// and repeating the argument leads to ever smaller groups, hence to an end. Where they cross (rows and
-/// columns of a grid) or hold rooted collectives, it leads in circles, and groups can wait for each other's
-/// orders; there a collective only becomes eligible once its whole group has issued it (`starts_early_` is
-/// false). Then every rank can always start its next chunk, and the first unfinished chunk of every order
-/// goes on. Windows are counted per channel: overlapping groups with a common window could fill it with
-/// different collectives.
+/// Several channels: early_start.hpp says where groups could wait for each other's orders. There a collective
+/// only becomes eligible once its whole group has issued it (`starts_early_` is false). Windows are counted
+/// per channel: overlapping groups with a common window could fill it with different collectives.
 ///
 /// With independent orders none of this holds: two ranks can fill their windows with different chunks and
 /// wait for each other. report.cpp finds the circle.
@@ -51,82 +43,17 @@
 /// skew between ranks.
 #pragma once
 
-#include "agreed_order.hpp"
-#include "chunk_engine.hpp"
-#include "schedule_cache.hpp"
-#include "stage_account.hpp"
-#include "stage_queue.hpp"
+#include "collective_state.hpp"
+#include "collective_ties.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include <astrolabe/system/executor.hpp>
 
 namespace astrolabe::system::detail {
-
-using InstanceIndex = std::uint32_t;
-using ChannelIndex = std::uint32_t;
-using RunIndex = std::uint32_t;
-
-/// One group's run of one collective.
-struct Instance {
-    OperationId operation;
-    ChannelIndex channel = 0;
-    const ScheduleCache::Plan* plan = nullptr;  // null where nothing is to be moved
-    const PairSizes* pairs = nullptr;           // of an uneven all_to_all
-    Bytes size;
-    std::uint32_t chunks = 0;
-    std::uint32_t next_chunk = 0;  // to enter the order
-    bool is_highest = false;
-    std::int64_t priority = 0;
-    std::uint64_t sequence = 0;  // of the first issue
-    Position issued = 0;
-    Position finished = 0;
-    std::vector<Time> issued_at;             // by kept position; kNever before
-    std::vector<std::uint32_t> chunks_left;  // likewise
-    // Independent orders only:
-    std::vector<std::uint32_t> taken;  // by kept position: chunks that are or were in its window
-    std::vector<RunIndex> runs;        // by chunk; kNone before any rank takes it
-    std::uint64_t takings = 0;         // Σ taken
-};
-
-/// One chunk of an instance on its way through its stages.
-struct ChunkRun {
-    struct StageRun {
-        ChunkIndex chunk = kNone;  // from the first rank's start to the last one's finish
-        TurnIndex turn = kNone;    // with a limit per dimension: from the first rank that is ready
-        StageAccount* account = nullptr;
-    };
-    InstanceIndex instance = 0;
-    std::uint32_t number = 0;  // of the chunk in its collective
-    Time ordered_at = kNever;  // when and by which rank it came into the agreed order
-    Position ordered_by = 0;
-    const StagedSchedule* schedule = nullptr;
-    std::vector<StageRun> stages;
-};
-
-struct Channel {
-    std::span<const RankId> ranks;
-    Position kept = 0;  // its first positions, which stand for all; 0: another group stands for this one
-    Shape shape;
-    std::vector<network::HostId> hosts;  // by position
-    std::int64_t highest = 0;            // priorities given so far, but for kHighest
-    std::int64_t lowest = 0;
-    struct WindowWatch {
-        TieWatch::Event changed;
-        Time changed_twice = kNever;  // by two notifications of one instant
-        Time entered = kNever;
-    };
-    std::vector<WindowWatch> watches;      // by kept position
-    TieWatch::Event first_issue;           // the last of a collective in the group
-    std::vector<InstanceIndex> waiting;    // best first
-    AgreedOrder<RunIndex> order;           // of entry into the windows
-    std::vector<std::uint32_t> in_window;  // by kept position
-    std::vector<StageQueue> queues;        // by dimension; none without a limit per dimension
-};
 
 /// A rank on which a collective is complete; its completion delay has yet to pass.
 struct CompletedCollective {
@@ -181,13 +108,6 @@ private:
         return program_.operations[operation].collective();
     }
     [[nodiscard]] bool is_independent() const { return options_.start_order == StartOrder::kIndependent; }
-    [[nodiscard]] Channel make_channel(const std::vector<RankId>& group,
-                                       const std::vector<network::HostId>& placement) const;
-    [[nodiscard]] std::uint32_t chunks_of(const CollectiveOperation& collective) const;
-    [[nodiscard]] BlockSizes block_sizes(const ChunkRun& run, std::size_t stage) const;
-    [[nodiscard]] Bytes stage_bytes(const ChunkRun& run, std::size_t stage) const;
-    [[nodiscard]] Bytes expected_bytes(const ScheduleCache::Plan& plan, Bytes size) const;
-    [[nodiscard]] Bytes expected_bytes(const ScheduleCache::Plan& plan, const PairSizes& pairs) const;
     [[nodiscard]] StageAccount& account_of(OperationId operation, const Stage& stage);
 
     // From the issue of a collective to its chunks.
@@ -202,25 +122,20 @@ private:
     void start_chunks(ChannelIndex index, Position position);
     [[nodiscard]] RunIndex next_to_enter(Channel& channel, Position position);
     [[nodiscard]] RunIndex take_next(Channel& channel, Position position);
-    void watch_group(const Channel& channel);
-    void watch_window(Channel& channel, Position position, bool has_entered);
-    void watch_order(const Channel& channel, const ChunkRun& next, Position position);
     [[nodiscard]] bool extend(Channel& channel, Position position);
     [[nodiscard]] std::vector<InstanceIndex>::iterator best_waiting(Channel& channel, Position position);
     void reach_stage(const Arrival& arrival);
     void start_stage(RunIndex index, std::uint32_t stage, Position position);
-    [[nodiscard]] StageQueue::Claim claim_of(RunIndex index, std::uint32_t stage) const;
-    [[nodiscard]] bool may_start_early() const;
-    [[nodiscard]] bool are_nested(PartitionId first, PartitionId second) const;
 
     const Program& program_;
     const SystemOptions& options_;
     network::NetworkBackend& backend_;
     const network::Folding& folding_;
     ChunkEngine& chunks_;
-    TieWatch& ties_;
+    CollectiveTies ties_;
     IndexedVector<OperationId, OperationRecord>& records_;
     ScheduleCache schedules_;
+    const bool starts_early_;  // before the whole group has issued a collective
 
     std::vector<Channel> channels_;                           // by partition, then group
     IndexedVector<PartitionId, ChannelIndex> first_channel_;  // of a partition
@@ -230,8 +145,6 @@ private:
         Position position = 0;
     };
     IndexedVector<PartitionId, IndexedVector<RankId, Place>> places_;
-    std::vector<TieWatch::Event> group_issues_;  // by kept rank: the last that its whole group had issued
-    bool starts_early_ = true;                   // before the whole group has issued a collective
 
     std::vector<std::unique_ptr<Instance>> instances_;
     std::vector<InstanceIndex> free_instances_;

@@ -10,6 +10,18 @@
 
 namespace astrolabe::system {
 
+std::uint32_t chunk_count(Bytes size, Bytes minimum_chunk, std::uint32_t chunks) {
+    ASTROLABE_ASSERT(size >= Bytes(0) && minimum_chunk > Bytes(0) && chunks > 0, "chunks have a least size");
+    const std::int64_t full =
+        size.count() / minimum_chunk.count() + (size % minimum_chunk > Bytes(0) ? 1 : 0);
+    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(full, 1, chunks));
+}
+
+std::uint32_t chunk_count(const CollectiveOperation& collective, const SystemOptions& options) {
+    return chunk_count(collective.size, options.minimum_chunk,
+                       options.collectives[static_cast<std::size_t>(collective.kind)].chunks);
+}
+
 namespace {
 
 using detail::CompletedCollective;

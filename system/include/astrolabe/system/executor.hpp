@@ -127,7 +127,9 @@ struct SystemOptions {
     const auto parts = static_cast<std::int64_t>(count);
     return Bytes(size.count() / parts + (static_cast<std::int64_t>(index) < size.count() % parts ? 1 : 0));
 }
+/// How many chunks a collective of `size` is cut into: `chunks`, but none smaller than `minimum_chunk`.
 [[nodiscard]] std::uint32_t chunk_count(Bytes size, Bytes minimum_chunk, std::uint32_t chunks);
+[[nodiscard]] std::uint32_t chunk_count(const CollectiveOperation& collective, const SystemOptions& options);
 
 /// What became of the stages of one kind in one dimension, over all chunks and groups of a collective.
 struct StageRecord {

@@ -1,0 +1,54 @@
+#include "expected_bytes.hpp"
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include <astrolabe/system/characterisation.hpp>
+
+namespace astrolabe::system::detail {
+namespace {
+
+Bytes plan_bytes(const ScheduleCache::Plan& plan, Bytes size) {
+    Bytes sum;
+    for (std::size_t chunk = 0; chunk < plan.size(); ++chunk) {
+        for (const auto& stage : plan[chunk]->compiled) {
+            sum += stage->total_bytes(part_size(size, plan.size(), chunk));
+        }
+    }
+    return sum;
+}
+
+Bytes plan_bytes(const ScheduleCache::Plan& plan, const PairSizes& pairs) {
+    Bytes sum;
+    for (const StagedSchedule* schedule : std::set<const StagedSchedule*>(plan.begin(), plan.end())) {
+        std::vector<std::uint32_t> chunks_below{0};
+        for (const StagedSchedule* used : plan) {
+            chunks_below.push_back(chunks_below.back() + (used == schedule ? 1 : 0));
+        }
+        for (const auto& stage : schedule->compiled) {
+            sum += stage->total_bytes(pairs, chunks_below);
+        }
+    }
+    return sum;
+}
+
+}  // namespace
+
+Bytes expected_bytes(const CollectiveOperation& collective, const Program& program,
+                     const SystemOptions& options, ScheduleCache& schedules) {
+    const auto& groups = program.partitions[collective.partition].groups;
+    Bytes sum;
+    for (std::size_t group = 0; group < groups.size(); ++group) {
+        if (collective.moves_nothing(groups[group].size())) {
+            continue;
+        }
+        const ScheduleCache::Plan& plan = schedules.of(collective.kind, group_shape(groups[group], options),
+                                                       chunk_count(collective, options));
+        sum += collective.is_uneven() ? plan_bytes(plan, (*collective.pair_sizes)[group])
+                                      : plan_bytes(plan, collective.size);
+    }
+    return sum;
+}
+
+}  // namespace astrolabe::system::detail
