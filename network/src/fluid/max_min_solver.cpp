@@ -139,15 +139,6 @@ void MaxMinSolver::tidy(std::uint32_t link) {
     }
 }
 
-void MaxMinSolver::set_capacity(std::uint32_t link, double capacity) {
-    LinkState& state = links_[link];
-    if (state.capacity != capacity) {
-        state.capacity = capacity;
-        state.capacity_changed = true;
-        touch(link);
-    }
-}
-
 double MaxMinSolver::load(std::uint32_t link) const {
     double sum = 0.0;
     for_each_crossing(link,
@@ -223,16 +214,16 @@ void MaxMinSolver::find_other_bottlenecks(std::uint32_t link) {
 void MaxMinSolver::free_what_changed() {
     for (const std::uint32_t link : dirty_) {
         const LinkState& state = links_[link];
-        if (!state.gains && !state.capacity_changed && state.bottlenecked > 0) {
+        if (!state.gains && state.bottlenecked > 0) {
             find_other_bottlenecks(link);
         }
     }
     for (const std::uint32_t link : dirty_) {
         const LinkState& state = links_[link];
-        if (state.capacity_changed || (state.gains && state.bottlenecked > 0)) {
+        if (state.gains && state.bottlenecked > 0) {
             tidy(link);
             for_each_crossing(link, [&](std::uint32_t index, const Flow& flow, double) {
-                if (state.capacity_changed || flow.bottleneck == link) {
+                if (flow.bottleneck == link) {
                     free(index);
                 }
             });
@@ -285,7 +276,6 @@ void MaxMinSolver::clear_marks() {
         LinkState& state = links_[link];
         state.is_dirty = false;
         state.gains = false;
-        state.capacity_changed = false;
     }
     dirty_.clear();
     started_.clear();

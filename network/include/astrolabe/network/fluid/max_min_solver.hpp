@@ -87,7 +87,6 @@ public:
     /// Changes take effect at the next `update`; a stopped flow has rate 0 at once. A flow may start again.
     void start(FlowId flow);
     void stop(FlowId flow);
-    void set_capacity(std::uint32_t link, double capacity);
 
     /// Makes the rates max-min fair and returns the flows whose rate changed, valid until the next call.
     std::span<const FlowId> update();
@@ -161,7 +160,6 @@ private:
         std::uint32_t first_lane = kNone;
         bool is_dirty = false;
         bool gains = false;  ///< a flow started on it
-        bool capacity_changed = false;
     };
     struct Freed {
         std::uint32_t flow;
