@@ -1,3 +1,5 @@
+#include "rounding.hpp"
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -207,7 +209,7 @@ PeriodicRate CircuitRates::rate_over_all_intervals(FlowId id) const {
     const auto append = [&](std::uint32_t index) {
         const Interval& interval = intervals_[index] != nullptr ? *intervals_[index] : *shared_;
         rate.append(circuits_.begin(index), circuits_.end(index),
-                    interval.solver.rate(interval.local.at(static_cast<std::uint32_t>(id.index()))));
+                    snapped(interval.solver.rate(interval.local.at(static_cast<std::uint32_t>(id.index())))));
     };
     const Flow& flow = flows_[id];
     if (flow.uses_circuits) {

@@ -1,3 +1,5 @@
+#include "rounding.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -14,19 +16,9 @@ namespace {
 /// Picoseconds that a byte takes at 1 bit/s.
 constexpr double kPacePerBit = 8.0 * static_cast<double>(kPicosecondsPerSecond);
 
-/// Integers up to here are exact as doubles.
-constexpr double kExactIntegers = 9007199254740992.0;  // 2^53
-
-constexpr double kRoundingShare = 0x1p-36;
-constexpr double kRoundingLimit = 0.25;
-
 /// Room is made for so many connections at first, lest a million be moved again and again while they are met.
 constexpr std::size_t kPairsAtOnce = std::size_t{1} << 20;
 constexpr std::size_t kLegsOfMost = 6;
-
-bool is_whole(double value) {
-    return value < kExactIntegers && value == std::floor(value);
-}
 
 /// None where links come and go: circuit_rates.hpp has those.
 std::vector<double> capacities(const LinkClasses& classes) {
@@ -182,7 +174,7 @@ Time FluidBackend::completion_time(const Connection& connection) const {
     }
     const double floor = std::floor(duration);
     const double excess = duration - floor;
-    const double tolerance = std::min(duration * kRoundingShare, kRoundingLimit);
+    const double tolerance = rounding_tolerance(duration);
     auto picoseconds = static_cast<std::int64_t>(floor);
     if (excess > tolerance && excess < 1.0 - tolerance) {
         ++picoseconds;
@@ -281,7 +273,7 @@ void FluidBackend::change_rate(std::uint32_t index) {
         connection.work = work_left(connection);
         connection.since = now_;
     }
-    connection.rate = solver_.rate(FlowId(index));
+    connection.rate = snapped(solver_.rate(FlowId(index)));
     connection.whole = is_whole(connection.rate) && is_whole(connection.work);
     plan_completion(index);
 }

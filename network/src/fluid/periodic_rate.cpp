@@ -1,3 +1,5 @@
+#include "rounding.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -12,15 +14,8 @@ using detail::Int128;
 
 /// Amount of a byte, in bit/s·ps.
 constexpr std::int64_t kByte = 8 * kPicosecondsPerSecond;
-constexpr double kExactIntegers = 0x1p53;
-constexpr double kRoundingShare = 0x1p-36;
-constexpr double kRoundingLimit = 0.25;
 /// Amounts that differ by less than this share are the same: sums of some thousand segments.
 constexpr double kSameAmount = 0x1p-44;
-
-bool is_whole(double value) {
-    return value < kExactIntegers && value == std::floor(value);
-}
 
 double to_double(Time time) {
     return static_cast<double>(time.count());
@@ -134,7 +129,7 @@ Time PeriodicRate::completion_in_doubles(Time from, double work) const {
         return Time::max();
     }
     const double floor = std::floor(duration);
-    const double tolerance = std::min(duration * kRoundingShare, kRoundingLimit);
+    const double tolerance = rounding_tolerance(duration);
     return from + Time(static_cast<std::int64_t>(floor) + (duration - floor > tolerance ? 1 : 0));
 }
 

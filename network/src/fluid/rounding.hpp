@@ -1,0 +1,29 @@
+/// How times and rates of the fluid engine, doubles inside, become whole numbers again (docs/models/fluid.md,
+/// "Numbers").
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+namespace astrolabe::network {
+
+/// Integers up to here are exact as doubles.
+inline constexpr double kExactIntegers = 0x1p53;
+
+[[nodiscard]] inline bool is_whole(double value) {
+    return value < kExactIntegers && value == std::floor(value);
+}
+
+/// A duration so little above a picosecond counts as that picosecond.
+[[nodiscard]] inline double rounding_tolerance(double duration) {
+    return std::min(duration * 0x1p-36, 0.25);
+}
+
+/// The whole number of bit/s that a rate misses by no more than sums of shares in another order may differ,
+/// so that runs which add in another order compute on in the same integers; else the rate itself.
+[[nodiscard]] inline double snapped(double rate) {
+    const double whole = std::round(rate);
+    return std::abs(rate - whole) <= rate * 0x1p-50 ? whole : rate;
+}
+
+}  // namespace astrolabe::network
