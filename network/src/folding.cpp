@@ -6,6 +6,7 @@
 
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/network/folding.hpp>
+#include <astrolabe/network/route_load.hpp>
 #include <astrolabe/network/routing.hpp>
 
 namespace astrolabe::network {
@@ -126,34 +127,21 @@ public:
     [[nodiscard]] const ClassMap& map() const { return map_; }
 
 private:
-    /// The switch that the rank's host hangs on by one cable; else the host.
-    [[nodiscard]] NodeId attachment(std::size_t rank) const {
-        const Fabric& fabric = classes_.fabric();
-        const NodeId host = fabric.node_of(hosts_[rank]);
-        if (fabric.out_degree(host) != 1) {
-            return host;
-        }
-        const NodeId neighbour = fabric.target(fabric.first_link(host));
-        return fabric.node(neighbour).kind == NodeKind::kSwitch ? neighbour : host;
-    }
-
     /// Ranks that are alike but for their cables: on one switch, and their images on one switch. Between two
     /// lots of such ranks one pair tells for all where routes between switches do not depend on the hosts.
     [[nodiscard]] std::vector<std::vector<std::size_t>> lots() const {
-        std::vector<NodeId> attachments;
+        std::vector<NodeId> places;
         for (std::size_t rank = 0; rank < folding_.ranks; ++rank) {
-            attachments.push_back(attachment(rank));
+            places.push_back(place_of(classes_.fabric(), hosts_[rank]));
         }
-        const bool is_one_switch =
-            std::equal(attachments.begin() + 1, attachments.end(), attachments.begin());
+        const bool is_one_switch = std::equal(places.begin() + 1, places.end(), places.begin());
         const bool shares_routes =
             is_one_switch || classes_.fabric().routing().load_balancing() == LoadBalancing::kSpray;
         std::map<std::pair<NodeId, NodeId>, std::size_t> numbers;
         std::vector<std::vector<std::size_t>> lots;
         for (std::size_t rank = 0; rank < folding_.ranks; ++rank) {
             const std::size_t image = folding_.image(rank, generator_);
-            const auto [entry, is_new] =
-                numbers.try_emplace({attachments[rank], attachments[image]}, lots.size());
+            const auto [entry, is_new] = numbers.try_emplace({places[rank], places[image]}, lots.size());
             if (is_new || !shares_routes) {
                 entry->second = lots.size();
                 lots.emplace_back();

@@ -6,6 +6,7 @@
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/core/random.hpp>
 #include <astrolabe/network/link_classes.hpp>
+#include <astrolabe/network/route_load.hpp>
 #include <astrolabe/network/routing.hpp>
 
 namespace astrolabe::network {
@@ -66,10 +67,7 @@ private:
         std::vector<std::uint8_t> is_done(fabric_.node_count(), 0);
         for (std::size_t i = 0; i < fabric_.host_count(); ++i) {
             const HostId host(i);
-            NodeId exit = fabric_.node_of(host);
-            if (fabric_.out_degree(exit) == 1) {
-                exit = fabric_.target(fabric_.first_link(exit));
-            }
+            const NodeId exit = place_of(fabric_, host);
             if (std::exchange(is_done[exit.index()], 1) != 0) {
                 continue;
             }
@@ -191,15 +189,6 @@ LinkClasses LinkClasses::fold(const std::vector<std::uint32_t>& image_of, std::s
     return folded;
 }
 
-NodeId LinkClasses::attachment(HostId host) const {
-    const NodeId node = fabric_->node_of(host);
-    if (fabric_->out_degree(node) != 1) {
-        return node;
-    }
-    const NodeId neighbour = fabric_->target(fabric_->first_link(node));
-    return fabric_->node(neighbour).kind == NodeKind::kSwitch ? neighbour : node;
-}
-
 void LinkClasses::find_route(HostId source, HostId destination, ClassRoute& route) const {
     find_bundles(source, destination, route);
     if (!image_of_.empty()) {
@@ -234,8 +223,8 @@ void LinkClasses::find_bundles(HostId source, HostId destination, ClassRoute& ro
     if (!is_sprayed_) {
         single_path(source, destination, route);
     } else {
-        const NodeId entry = attachment(source);
-        const NodeId exit = attachment(destination);
+        const NodeId entry = place_of(*fabric_, source);
+        const NodeId exit = place_of(*fabric_, destination);
         const NodeId to = fabric_->node_of(destination);
         const auto cross = [&](LinkId link) {
             route.legs.push_back({bundle_of_[link], 1.0});

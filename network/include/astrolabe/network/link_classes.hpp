@@ -96,8 +96,6 @@ private:
     [[nodiscard]] const InnerRoute& inner_route(NodeId entry, NodeId exit, HostId destination) const;
     void find_bundles(HostId source, HostId destination, ClassRoute& route) const;
     void map_to_images(ClassRoute& route) const;
-    /// The switch of a host on one cable; else the host itself.
-    [[nodiscard]] NodeId attachment(HostId host) const;
 
     std::shared_ptr<const Fabric> fabric_;
     IndexedVector<LinkId, std::uint32_t> class_of_;
