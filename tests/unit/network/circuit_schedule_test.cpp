@@ -1,4 +1,5 @@
 #include "recorder.hpp"
+#include "transfers.hpp"
 
 #include <memory>
 #include <stdexcept>
@@ -146,17 +147,7 @@ TEST(FluidCircuits, TrafficSharesWhatEachIntervalOffers) {
     // shared while it is up. 1 MB each: in 0…40 us each gets 250,000 B; 40…80 us h1 alone 500,000 B (750,000
     // so far); 80…120 us each 250,000 B: h1 done at 120 us, h0 at 500,000 B; dark until 160 us; then 40 us
     // alone at full rate 500,000 B: done at 200 us, the end of the interval.
-    FabricBuilder builder("test");
-    for (const char* name : {"h0", "h1", "h2"}) {
-        builder.add_host(name);
-    }
-    const NodeId hub = builder.add_switch("hub");
-    const LinkParameters link{100_Gbps, 500_ns, Bytes(0)};
-    const FabricBuilder::Cable circuit = builder.connect(NodeId(0), hub, link);
-    builder.connect(NodeId(1), hub, link);
-    builder.connect(NodeId(2), hub, link);
-    builder.set_circuits(80_us, {{40_us, {circuit.forward, circuit.backward}}, {40_us, {}}});
-    FluidBackend backend(std::move(builder).build());
+    FluidBackend backend(star_with_a_circuit(40_us, 40_us, 500_ns));
     Recorder recorder(backend);
     recorder.send(0, 0, 2, 1_MB);
     recorder.send(1, 1, 2, 1_MB);

@@ -1,4 +1,5 @@
 /// The congestion-free engine: its formula, what it leaves out, and the contract of backends.
+#include "random_fabrics.hpp"
 #include "random_seed.hpp"
 #include "recorder.hpp"
 
@@ -7,7 +8,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <random>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -59,8 +59,7 @@ std::shared_ptr<const Fabric> fully_connected(int hosts, HostLinkParameters link
 
 Time transfer_time(const std::shared_ptr<const Fabric>& fabric, int source, int destination, Bytes size,
                    Options options) {
-    return CongestionFreeBackend(fabric, options)
-        .transfer_time(HostId(source), HostId(destination), size);
+    return CongestionFreeBackend(fabric, options).transfer_time(HostId(source), HostId(destination), size);
 }
 
 TEST(CongestionFree, MeetsTheUnitChecksOfAstraSimsAnalyticalNetwork) {
@@ -82,9 +81,9 @@ TEST(CongestionFree, MeetsTheUnitChecksOfAstraSimsAnalyticalNetwork) {
     }
     // Cut-through on the ring: 3 · 500 + 19,531.25.
     EXPECT_EQ(transfer_time(ring(16, kLink), 1, 4, 1_MiB, {}), 21'031'250_ps);
-    EXPECT_EQ(transfer_time(ring(16, kLink), 1, 4, 1_MiB,
-                            {Switching::kCutThrough, TransferTiming::kAstraSim1}),
-              21'031_ns);
+    EXPECT_EQ(
+        transfer_time(ring(16, kLink), 1, 4, 1_MiB, {Switching::kCutThrough, TransferTiming::kAstraSim1}),
+        21'031_ns);
 }
 
 TEST(CongestionFree, RoundsUpToPicosecondsOrDownToNanoseconds) {
@@ -309,39 +308,12 @@ TEST(CongestionFree, IsChosenByExperimentFiles) {
     EXPECT_FALSE(read("{kind: congestion_free, switching: wormhole}"));
 }
 
-using Random = std::mt19937_64;
-
-std::int64_t pick(Random& random, std::int64_t least, std::int64_t most) {
-    return std::uniform_int_distribution<std::int64_t>(least, most)(random);
-}
-
+/// Rates of any number of bit/s.
 std::shared_ptr<const Fabric> random_fabric(Random& random, LoadBalancing balancing) {
     const HostLinkParameters link{Bandwidth(pick(random, 1, 400'000'000'000)),
                                   Time(pick(random, 0, 2'000'000))};
-    switch (pick(random, 0, 3)) {
-        case 0:
-            return flat(static_cast<int>(pick(random, 2, 24)), link);
-        case 1:
-            return ring(static_cast<int>(pick(random, 3, 24)), link);
-        case 2: {
-            LeafSpineParameters parameters;
-            parameters.hosts_per_leaf = pick(random, 1, 6);
-            parameters.hosts = parameters.hosts_per_leaf * pick(random, 2, 5);
-            parameters.spines = pick(random, 1, 4);
-            parameters.link = link;
-            parameters.uplink = {Bandwidth(pick(random, 1, 400'000'000'000)),
-                                 Time(pick(random, 0, 2'000'000))};
-            parameters.load_balancing = balancing;
-            return build_leaf_spine(parameters);
-        }
-        default: {
-            FatTreeParameters parameters;
-            parameters.k = 4;
-            parameters.link = link;
-            parameters.load_balancing = balancing;
-            return build_fat_tree(parameters);
-        }
-    }
+    return pick(random, 0, 3) == 0 ? ring(static_cast<int>(pick(random, 3, 24)), link)
+                                   : random_static_fabric(random, link, balancing);
 }
 
 RC_GTEST_PROP(CongestionFreeProperty, ALoneMessageTakesTheTimeThatItTakesOnTheFluidEngine, ()) {

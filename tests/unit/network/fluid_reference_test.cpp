@@ -3,6 +3,7 @@
 
 #include "random_seed.hpp"
 #include "recorder.hpp"
+#include "transfers.hpp"
 
 #include <cmath>
 #include <memory>
@@ -137,20 +138,10 @@ RC_GTEST_PROP(FluidReference, CircuitsDeliverWhenThePlainModelDoes, ()) {
 }
 
 TEST(FluidCircuits, CostFollowsMessagesNotIntervals) {
-    // Hosts 0 and 1 send to host 2 over a switch, all at 100 Gb/s, 12,500 B in 1 us. The cable of host 0 is up
-    // for 1 of 100 us, 300,000 times in 30 s; then both share the port of host 2. A period brings host 0
+    // Hosts 0 and 1 send to host 2 over a switch, all at 100 Gb/s, 12,500 B in 1 us. The cable of host 0 is
+    // up for 1 of 100 us, 300,000 times in 30 s; then both share the port of host 2. A period brings host 0
     // 6,250 B, the last of them at 1 us, and host 1 6,250 + 99·12,500 = 1,243,750 B.
-    FabricBuilder builder("test");
-    for (const char* name : {"h0", "h1", "h2"}) {
-        builder.add_host(name);
-    }
-    const NodeId hub = builder.add_switch("hub");
-    const LinkParameters link{100_Gbps, 1_us, Bytes(0)};
-    const FabricBuilder::Cable circuit = builder.connect(NodeId(0), hub, link);
-    builder.connect(NodeId(1), hub, link);
-    builder.connect(NodeId(2), hub, link);
-    builder.set_circuits(100_us, {{1_us, {circuit.forward, circuit.backward}}, {99_us, {}}});
-    FluidBackend backend(std::move(builder).build());
+    FluidBackend backend(star_with_a_circuit(1_us, 99_us, 1_us));
     Recorder recorder(backend);
     constexpr std::int64_t kPeriods = 300'000;
     recorder.send(0, 0, 2, kPeriods * 6'250_B);

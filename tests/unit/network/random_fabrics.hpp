@@ -55,11 +55,9 @@ inline std::shared_ptr<const Fabric> random_circuits(Random& random) {
     return std::move(builder).build();
 }
 
-/// Without circuits that come and go.
-inline std::shared_ptr<const Fabric> random_static_fabric(Random& random) {
-    const LoadBalancing balancing =
-        pick(random, 0, 1) == 0 ? LoadBalancing::kFlowHash : LoadBalancing::kSpray;
-    const HostLinkParameters link = random_link(random);
+/// Without circuits that come and go; `link` is that of the hosts.
+inline std::shared_ptr<const Fabric> random_static_fabric(Random& random, const HostLinkParameters& link,
+                                                          LoadBalancing balancing) {
     switch (pick(random, 0, 2)) {
         case 0: {
             FlatParameters parameters;
@@ -73,7 +71,12 @@ inline std::shared_ptr<const Fabric> random_static_fabric(Random& random) {
             parameters.hosts = parameters.hosts_per_leaf * pick(random, 2, 5);
             parameters.spines = pick(random, 1, 4);
             parameters.uplinks = pick(random, 1, 2);
-            parameters.oversubscription = static_cast<double>(pick(random, 1, 5)) / 2.0;
+            if (pick(random, 0, 1) == 0) {
+                parameters.oversubscription = static_cast<double>(pick(random, 1, 5)) / 2.0;
+            } else {
+                const HostLinkParameters uplink = random_link(random);
+                parameters.uplink = {uplink.rate, uplink.latency};
+            }
             parameters.link = link;
             parameters.load_balancing = balancing;
             return build_leaf_spine(parameters);
@@ -86,6 +89,12 @@ inline std::shared_ptr<const Fabric> random_static_fabric(Random& random) {
             return build_fat_tree(parameters);
         }
     }
+}
+
+inline std::shared_ptr<const Fabric> random_static_fabric(Random& random) {
+    const LoadBalancing balancing =
+        pick(random, 0, 1) == 0 ? LoadBalancing::kFlowHash : LoadBalancing::kSpray;
+    return random_static_fabric(random, random_link(random), balancing);
 }
 
 inline std::shared_ptr<const Fabric> random_fabric(Random& random) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <astrolabe/network/fabric.hpp>
@@ -17,6 +18,21 @@ struct Transfer {
     int destination;
     Bytes size;
 };
+
+/// Hosts 0, 1 and 2 on a switch, all cables 100 Gb/s; that of host 0 is a circuit, `up` and then `down`.
+inline std::shared_ptr<const Fabric> star_with_a_circuit(Time up, Time down, Time latency) {
+    FabricBuilder builder("test");
+    for (const char* name : {"h0", "h1", "h2"}) {
+        builder.add_host(name);
+    }
+    const NodeId hub = builder.add_switch("hub");
+    const LinkParameters link{100_Gbps, latency, Bytes(0)};
+    const FabricBuilder::Cable circuit = builder.connect(NodeId(0), hub, link);
+    builder.connect(NodeId(1), hub, link);
+    builder.connect(NodeId(2), hub, link);
+    builder.set_circuits(up + down, {{up, {circuit.forward, circuit.backward}}, {down, {}}});
+    return std::move(builder).build();
+}
 
 /// When each of the transfers, all started at 0, is delivered.
 inline std::vector<Time> deliver_together(std::shared_ptr<const Fabric> fabric,
