@@ -103,12 +103,13 @@ std::string resource_of(const PathSegment& segment, const Bounds& bounds, const 
 
 std::vector<PathShare> shares_by_operation(const std::vector<PathSegment>& path, const Bounds& bounds,
                                            const Experiment& experiment) {
-    std::map<std::pair<std::string, SegmentKind>, PathShare> shares;
+    std::map<std::tuple<std::string, SegmentKind, std::string>, PathShare> shares;
     for (const PathSegment& segment : path) {
         const std::string& name = experiment.program.operations[segment.operation].name;
-        const auto [entry, is_new] = shares.try_emplace({name, segment.kind});
+        const std::string resource = resource_of(segment, bounds, *experiment.fabric);
+        const auto [entry, is_new] = shares.try_emplace({name, segment.kind, resource});
         if (is_new) {
-            entry->second = {name, segment.kind, resource_of(segment, bounds, *experiment.fabric), Time(0)};
+            entry->second = {name, segment.kind, resource, Time(0)};
         }
         entry->second.time += segment.to - segment.from;
     }

@@ -1,5 +1,7 @@
 #include "small_experiment.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include <astrolabe/experiment/critical_path.hpp>
@@ -123,6 +125,33 @@ TEST(CriticalPath, SharesOfOperationsAndOfResourcesAreTheWholeRun) {
     }
     EXPECT_EQ(sum, run.execution.total);
     EXPECT_NE(text_summary(experiment, run).find("on spine-leaf links, "), std::string::npos);
+}
+
+TEST(CriticalPath, OperationsOfOneNameMayWaitForDifferentResources) {
+    // Each rank sends 1024 samples · 8 · 4 B = 32 KiB of its table to each other one, 0.5 ms at half of 1
+    // Gb/s; the gradients, a few KB, take latency.
+    const Components components = builtin_components();
+    Experiment experiment = *testing::load_small(
+        components, {"network={kind: leaf_spine, hosts: 4, hosts_per_leaf: 2, spines: 1, link: {rate: 1Gbps, "
+                     "latency: 100us}, oversubscription: 4}",
+                     "workload.batch.global=4096"});
+    const auto run = run_experiment(experiment, {});
+    const std::vector<PathShare> before =
+        shares_by_resource(shares_by_operation(run.path, run.bounds, experiment));
+    for (system::Operation& operation : experiment.program.operations) {
+        operation.name = "same";
+    }
+    const std::vector<PathShare> operations = shares_by_operation(run.path, run.bounds, experiment);
+    const auto collectives = std::count_if(operations.begin(), operations.end(), [](const PathShare& share) {
+        return share.kind == SegmentKind::kCollective;
+    });
+    EXPECT_GT(collectives, 1);
+    const std::vector<PathShare> after = shares_by_resource(operations);
+    ASSERT_EQ(after.size(), before.size());
+    for (std::size_t i = 0; i < after.size(); ++i) {
+        EXPECT_EQ(after[i].resource, before[i].resource);
+        EXPECT_EQ(after[i].time, before[i].time);
+    }
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ struct PathSegment {
 [[nodiscard]] std::string resource_of(const PathSegment& segment, const Bounds& bounds,
                                       const network::Fabric& fabric);
 
-/// Segments of the operations of one name together, over all iterations; or of one resource.
+/// Segments of the operations of one name that go to one resource, over all iterations; or all of a resource.
 struct PathShare {
     std::string operation;  ///< empty: of all
     SegmentKind kind{};
