@@ -6,6 +6,7 @@
 #include <cmath>
 #include <ctime>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <astrolabe/experiment/prediction.hpp>
@@ -82,22 +83,58 @@ double mean_hops(const TotalLoad& total) {
     return crossings > 0 && bytes > 0 ? crossings / bytes : 2;
 }
 
+/// Stops a run after kProbeSeconds of processor time. Looks at the clock every so much simulated time, for
+/// nothing may be delivered in all of them: as seldom as is enough, a look being an event.
+class ProbeLimit final : public network::NotificationHandler {
+public:
+    ProbeLimit(network::NetworkBackend& backend, system::Executor& executor)
+        : backend_(backend),
+          executor_(executor) {
+        backend_.schedule(interval_, *this, 0);
+    }
+
+    void notify(std::uint64_t) override {
+        ++looks_;
+        const double now = elapsed();
+        if (now > kProbeSeconds) {
+            executor_.stop();
+        } else if (executor_.finished_operations() < executor_.total_operations()) {
+            const double since = now - std::exchange(last_, now);
+            if (since < kProbeSeconds / 100 && interval_ < kLongest) {
+                interval_ = interval_ * 2;
+            } else if (since > kProbeSeconds / 20) {
+                interval_ = std::max(interval_ / 2, Time(1));
+            }
+            backend_.schedule(interval_, *this, 0);
+        }
+    }
+
+    /// Processor time since the start.
+    [[nodiscard]] double elapsed() const {
+        return static_cast<double>(std::clock() - start_) / static_cast<double>(CLOCKS_PER_SEC);
+    }
+    [[nodiscard]] std::uint64_t looks() const { return looks_; }
+
+private:
+    static constexpr Time kLongest{kPicosecondsPerSecond / 10};
+
+    network::NetworkBackend& backend_;
+    system::Executor& executor_;
+    const std::clock_t start_ = std::clock();
+    Time interval_{1'000'000};
+    double last_ = 0;
+    std::uint64_t looks_ = 0;
+};
+
 /// Runs the experiment on the engine for kProbeSeconds of processor time, or to its end.
 double probe_events_per_second(const Experiment& experiment, Engine& engine,
                                const std::vector<network::HostId>& placement) {
     system::Executor executor(experiment.program, experiment.cluster.options, *engine.backend, placement,
                               engine.folding);
-    const std::clock_t start = std::clock();
-    const auto elapsed = [start] {
-        return static_cast<double>(std::clock() - start) / static_cast<double>(CLOCKS_PER_SEC);
-    };
-    executor.progressed.connect([&] {
-        if (elapsed() > kProbeSeconds) {
-            executor.stop();
-        }
-    });
+    ProbeLimit limit(*engine.backend, executor);
     static_cast<void>(executor.run());
-    return static_cast<double>(engine.backend->events_processed()) / std::max(elapsed(), 1e-6);
+    return static_cast<double>(engine.backend->events_processed() - limit.looks()) /
+           std::max(limit.elapsed(), 1e-6);
 }
 
 }  // namespace
