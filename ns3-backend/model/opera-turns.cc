@@ -13,7 +13,8 @@ OperaTurns::OperaTurns(uint32_t parts, int64_t turn, int64_t slot)
     : m_turn(turn),
       m_round(turn * parts),
       m_slot(slot),
-      m_queues(parts)
+      m_queues(parts),
+      m_firsts(parts)
 {
 }
 
@@ -32,8 +33,15 @@ OperaTurns::GetDue(const Grant& grant, uint32_t packet) const
 bool
 OperaTurns::IsDue(uint32_t rotor, int64_t visit) const
 {
+    const First& first = m_firsts[rotor];
+    return first.due < visit + m_round && first.begin <= visit;
+}
+
+void
+OperaTurns::NoteFirst(uint32_t rotor)
+{
     const std::vector<Grant>& queue = m_queues[rotor];
-    return !queue.empty() && queue.front().begin <= visit && queue.front().due < visit + m_round;
+    m_firsts[rotor] = queue.empty() ? First{0, NEVER} : First{queue.front().begin, queue.front().due};
 }
 
 void
@@ -57,6 +65,7 @@ OperaTurns::Commit(uint32_t rotor, int64_t begin, const OperaGrant& grant)
                      grant.destination,
                      grant.isRelayed});
     std::push_heap(queue.begin(), queue.end(), IsLater);
+    NoteFirst(rotor);
 }
 
 void
@@ -68,6 +77,7 @@ OperaTurns::Withdraw(uint32_t rotor, uint32_t host, std::vector<OperaGrant>& lef
         m_left -= grant.end - grant.next;
     }
     m_queues[rotor].clear();
+    NoteFirst(rotor);
 }
 
 void
@@ -79,20 +89,22 @@ OperaTurns::Plan()
         return;
     }
     const auto parts = static_cast<uint32_t>(m_queues.size());
-    while (m_behind >= m_turn && !IsDue(m_visited, m_clock))
+    while (m_behind > 0 && !IsDue(m_visited, m_clock))
     {
+        const int64_t made = std::min(m_behind, m_turn);
         m_visited = (m_visited + 1) % parts;
-        m_behind -= m_turn;
+        m_clock += m_turn - made;
+        m_behind -= made;
     }
     int64_t visit = m_clock;
     for (uint32_t i = 0; i < parts; ++i, visit += m_turn)
     {
         const uint32_t rotor = m_visited + i < parts ? m_visited + i : m_visited + i - parts;
-        if (m_queues[rotor].empty())
+        const First& first = m_firsts[rotor];
+        if (first.due == NEVER)
         {
             continue;
         }
-        const Grant& first = m_queues[rotor].front();
         const int64_t early = first.due - visit;
         int64_t next = early >= m_round ? visit + early / m_round * m_round : visit;
         next += next < first.begin ? m_round : 0;
@@ -122,6 +134,7 @@ OperaTurns::Take(int64_t when, uint32_t host, std::vector<OperaGrant>& back)
     {
         queue.pop_back();
     }
+    NoteFirst(m_nextRotor);
     m_behind += when - m_next;
     m_visited = (m_nextRotor + 1) % static_cast<uint32_t>(m_queues.size());
     m_clock = when + m_turn;
@@ -136,24 +149,24 @@ OperaTurns::Take(int64_t when, uint32_t host, std::vector<OperaGrant>& back)
 void
 OperaTurns::GiveBackLast(uint32_t host, std::vector<OperaGrant>& back)
 {
-    std::vector<Grant>* youngest = nullptr;
-    for (std::vector<Grant>& queue : m_queues)
+    uint32_t rotor = 0;
+    for (uint32_t i = 1; i < m_firsts.size(); ++i)
     {
-        if (!queue.empty() && (youngest == nullptr || queue.front().begin > youngest->front().begin))
-        {
-            youngest = &queue;
-        }
+        const bool isYounger = m_firsts[rotor].due == NEVER || m_firsts[i].begin > m_firsts[rotor].begin;
+        rotor = m_firsts[i].due != NEVER && isYounger ? i : rotor;
     }
+    std::vector<Grant>& youngest = m_queues[rotor];
     const auto last =
-        std::max_element(youngest->begin(), youngest->end(), [this](const Grant& a, const Grant& b) {
+        std::max_element(youngest.begin(), youngest.end(), [this](const Grant& a, const Grant& b) {
             return GetDue(a, a.end - 1) < GetDue(b, b.end - 1);
         });
     back.push_back({host, last->to, last->destination, 1, last->isRelayed});
     --m_left;
     if (--last->end == last->next)
     {
-        youngest->erase(last);
-        std::make_heap(youngest->begin(), youngest->end(), IsLater);
+        youngest.erase(last);
+        std::make_heap(youngest.begin(), youngest.end(), IsLater);
+        NoteFirst(rotor);
     }
 }
 

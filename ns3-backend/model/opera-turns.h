@@ -25,10 +25,9 @@ namespace ns3
  * sends no faster than its share of the link towards any rotor. Turns begin with the first grant after a time
  * without.
  *
- * Other traffic goes first and delays a visit; for each packet's time of delay one dummy is skipped later.
- * Once more than parts - 1 of them are due, one granted packet is given back for each that comes on top, the
- * last of the youngest grants. Unlike in the reference simulator other traffic need not wait for the end of a
- * dummy.
+ * Other traffic goes first and delays a visit; the delay is made up for by dummies that take less time or
+ * none. For each packet's time of it beyond parts - 1 dummies one granted packet is given back, the last of
+ * the youngest grants. Unlike in the reference simulator other traffic need not wait for the end of a dummy.
  *
  * O(log grants + parts) a packet.
  *
@@ -90,15 +89,24 @@ class OperaTurns
         bool isRelayed;
     };
 
+    /// What is planned by, of each queue side by side: a look at all of them is one at a cache line or two.
+    struct First
+    {
+        int64_t begin;
+        int64_t due{NEVER}; //!< none: the queue is empty
+    };
+
     static bool IsLater(const Grant& a, const Grant& b);
     int64_t GetDue(const Grant& grant, uint32_t packet) const;
     bool IsDue(uint32_t rotor, int64_t visit) const;
+    void NoteFirst(uint32_t rotor);
     void GiveBackLast(uint32_t host, std::vector<OperaGrant>& back);
 
     int64_t m_turn;
     int64_t m_round; //!< from one visit of a queue to the next
     int64_t m_slot;
     std::vector<std::vector<Grant>> m_queues; //!< by rotor, heaps
+    std::vector<First> m_firsts;              //!< by rotor
     uint64_t m_order{0};
     uint64_t m_left{0};    //!< packets
     uint32_t m_visited{0}; //!< the queue whose visit begins at m_clock

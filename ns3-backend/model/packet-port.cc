@@ -515,6 +515,7 @@ PacketPort::Notify()
     if (!m_underWay.IsEmpty() && m_underWay.GetFirstArrival() == now)
     {
         packet = m_underWay.TakeFirst();
+        __builtin_prefetch(&m_context.packets[packet]); // it has left the cache on its way, and is needed below
     }
     Advance(now);
     Wake(now);

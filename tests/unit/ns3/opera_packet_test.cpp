@@ -4,7 +4,11 @@
 /// superslice 15.84 us, a cycle 126.72 us, a slot 52.74 us, in which a host sends 109 packets on a circuit,
 /// at most one per turn of 4 · 0.12 us. Rack 0 meets rack 7 in superslice 0, 4 in 1, 1 in 2, 5 in 3, 2 in 4.
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -12,6 +16,8 @@
 #include <rotor_traffic.hpp>
 
 #include <astrolabe/core/units.hpp>
+#include <astrolabe/network/opera/slice_paths.hpp>
+#include <astrolabe/network/packet_observer.hpp>
 #include <astrolabe/ns3/opera_packet_backend.hpp>
 
 namespace astrolabe::ns3 {
@@ -112,6 +118,151 @@ TEST(OperaPackets, TenGigabits) {
     EXPECT_NEAR(last(pairs_where(kHosts, [](auto i, auto j) { return i / 4 != j / 4; })), 3.48e-3,
                 0.03 * 3.48e-3);
     EXPECT_NEAR(last(pairs_where(kHosts, [](auto, auto) { return true; })), 4.13e-3, 0.03 * 4.13e-3);
+}
+
+/// The golden network with low-latency messages.
+RotorNetwork with_low_latency(Bytes cutoff, RotorTiming timing = kEightRackTiming) {
+    RotorNetwork network = eight_rack_network();
+    network.schedule = RotorSchedule(eight_rack_matchings(), 1, timing);
+    network.low_latency.cutoff = cutoff;
+    network.paths = std::make_shared<ShortestSlicePaths>(network.schedule, 12, 1);
+    return network;
+}
+
+TEST(OperaPackets, MessagesBelowTheCutoffLeaveAtOnce) {
+    // 1 hop to rack 7: 2 · 0.12 + 0.62 us. One that is no smaller than the cutoff waits for the circuit,
+    // which is up at 0 too, so that both services take as long; 16 us later bulk waits for superslice 4 (see
+    // above).
+    const RotorNetwork network = with_low_latency(1437_B);
+    EXPECT_EQ(durations(network, {{0, 28}}, 1436_B).front(), 860_ns);
+    EXPECT_EQ(durations(network, {{0, 28}}, 1436_B, 16_us).front(), 860_ns);
+    EXPECT_EQ(durations(with_low_latency(1436_B), {{0, 28}}, 1436_B, 16_us).front(), 48'220_ns);
+    // Without payload: 64 B on two links of hosts and a circuit.
+    EXPECT_EQ(durations(network, {{0, 28}}, 0_B, 16_us).front(), 3 * 5'120_ps + 500_ns);
+}
+
+TEST(OperaPackets, LowLatencyGoesBeforeBulk) {
+    // 109 packets fill the turns of host 0 on the circuit to rack 7; the one that a low-latency packet delays
+    // by some of 0.12 us shortens a dummy, so the last is as late as without.
+    const auto fabric = build_rotor_fabric(with_low_latency(1437_B));
+    OperaPacketBackend backend(fabric);
+    RotorTraffic bulk(backend, {{0, 28}}, 109 * 1436_B);
+    RotorTraffic low_latency(backend, {{0, 1}}, 1436_B, 10_us);
+    backend.run();
+    EXPECT_EQ(bulk.last(), 52'700_ns);
+    // Within the rack, at most behind one bulk packet: 2 · 0.12 and up to 0.12 us.
+    EXPECT_LE(low_latency.last(), 360_ns);
+}
+
+TEST(OperaPackets, AnIncastOfLowLatencyIsTrimmedAndArrives) {
+    // 28 hosts of other racks send 30 packets each at once to one host, whose port holds 8.
+    const auto fabric = build_rotor_fabric(with_low_latency(1_MB));
+    OperaPacketBackend backend(fabric);
+    RotorTraffic traffic(backend, pairs_where(kHosts, [](auto i, auto j) { return i >= 4 && j == 0; }),
+                         30 * 1436_B);
+    backend.run();
+    EXPECT_EQ(backend.outstanding_messages(), 0U);
+    const network::NetworkStatistics statistics = backend.statistics();
+    EXPECT_GT(statistics.trims, 0U);
+    EXPECT_GE(statistics.retransmissions, statistics.trims);
+    // 28 · 30 packets over one link.
+    EXPECT_GE(traffic.last(), 28 * 30 * 120_ns);
+}
+
+TEST(OperaPackets, WhatACircuitLosesIsSentAgainAndCounted) {
+    // Superslices of 0.2 + 0.1 + 4 us: a path of more than a hop takes 0.62 us a hop, so that its later
+    // circuits have gone when packets sent near the end of a superslice get there.
+    const RotorTiming timing{Time(200'000), Time(100'000), Time(4'000'000)};
+    const auto fabric = build_rotor_fabric(with_low_latency(1_MB, timing));
+    OperaPacketBackend backend(fabric);
+    const auto pairs = pairs_where(kHosts, [](auto i, auto j) { return i / 4 != j / 4 && i % 4 == j % 4; });
+    RotorTraffic traffic(backend, pairs, 20 * 1436_B);
+    backend.run();
+    EXPECT_EQ(traffic.delivered, pairs.size());
+    const network::NetworkStatistics statistics = backend.statistics();
+    EXPECT_GT(backend.packets_lost_in_the_dark(), 0U);
+    EXPECT_GE(statistics.drops, backend.packets_lost_in_the_dark());
+    EXPECT_GT(statistics.timeouts, 0U);
+    EXPECT_GT(statistics.retransmissions, 0U);
+    // The first timeout is 1 ms.
+    EXPECT_GT(traffic.last(), 1_ms);
+}
+
+TEST(OperaPackets, CarriedBytesOfCircuitsAreThoseOfHosts) {
+    // Direct messages alone: each crosses the host's link, its circuit, and the link down.
+    RotorNetwork network = eight_rack_network();
+    network.bulk.routing = BulkRouting::kDirectOnly;
+    network.bulk.own_rack = OwnRack::kDirect;
+    const auto fabric = build_rotor_fabric(network);
+    OperaPacketBackend backend(fabric);
+    const auto pairs = pairs_where(kHosts, [](auto i, auto j) { return i / 4 != j / 4; });
+    RotorTraffic traffic(backend, pairs, 20 * 1436_B);
+    backend.run();
+    const network::NetworkStatistics statistics = backend.statistics();
+    Bytes of_hosts;
+    Bytes of_circuits;
+    for (network::LinkId link; link.index() < fabric->link_count(); ++link) {
+        (fabric->circuits().is_circuit(link) ? of_circuits : of_hosts) += statistics.links[link].carried;
+    }
+    const Bytes all = static_cast<std::int64_t>(pairs.size()) * 20 * 1500_B;
+    EXPECT_EQ(of_circuits, all);
+    EXPECT_EQ(of_hosts, 2 * all);
+    EXPECT_EQ(statistics.packets, pairs.size() * 20);
+    EXPECT_EQ(statistics.packet_hops, pairs.size() * 20 * 3);
+}
+
+TEST(OperaPackets, OptionsThatMeanNothingAreRefusedByName) {
+    const auto fabric = build_rotor_fabric(eight_rack_network());
+    EXPECT_EQ(opera_refusal(*fabric, {}), std::nullopt);
+    PacketOptions options;
+    options.timeout = 2_ms;
+    options.max_backoff = 4;
+    options.retry_limit = 3;
+    EXPECT_EQ(opera_refusal(*fabric, options), std::nullopt);
+    const auto refused = [&fabric](auto change) {
+        PacketOptions changed;
+        change(changed);
+        return opera_refusal(*fabric, changed).value_or("");
+    };
+    EXPECT_NE(refused([](PacketOptions& o) { o.mtu = 1500_B; }).find("'mtu'"), std::string::npos);
+    EXPECT_NE(refused([](PacketOptions& o) { o.mtu = 1500_B; }).find("bulk.payload"), std::string::npos);
+    EXPECT_NE(refused([](PacketOptions& o) { o.window = 1_MB; }).find("'window'"), std::string::npos);
+    EXPECT_NE(refused([](PacketOptions& o) { o.ndp.pull_rate = 0.5; }).find("'ndp'"), std::string::npos);
+    EXPECT_NE(refused([](PacketOptions& o) { o.flowlet_gap = 1_us; }).find("'flowlet_gap'"),
+              std::string::npos);
+    EXPECT_NE(refused([](PacketOptions& o) { o.loss_rate = 0.1; }).find("'loss_rate'"), std::string::npos);
+    // Of the network: a slot too short, and no second hop to take.
+    RotorNetwork network = eight_rack_network();
+    network.bulk.routing = BulkRouting::kDirectOnly;
+    EXPECT_NE(opera_refusal(*build_rotor_fabric(network), {}).value_or("").find("bulk.own_rack"),
+              std::string::npos);
+    network = eight_rack_network();
+    network.low_latency.cutoff = 1_KB;
+    EXPECT_NE(opera_refusal(*build_rotor_fabric(network), {}).value_or("").find("paths"), std::string::npos);
+}
+
+/// Counts what it hears.
+class Listener final : public network::PacketObserver {
+public:
+    void packet(const network::PacketEvent& event) override {
+        ++events[static_cast<std::size_t>(event.what)];
+        bytes += event.what == network::PacketEventKind::kStarted ? event.size : Bytes(0);
+    }
+
+    std::array<std::uint64_t, 6> events{};
+    Bytes bytes;
+};
+
+TEST(OperaPackets, TellsOfEveryPacket) {
+    OperaPacketBackend backend(build_rotor_fabric(eight_rack_network()));
+    Listener listener;
+    EXPECT_TRUE(backend.observe(listener));
+    RotorTraffic traffic(backend, {{0, 28}}, 10 * 1436_B);
+    backend.run();
+    // 10 packets on a host's link, a circuit, and a link down.
+    EXPECT_EQ(listener.events[static_cast<std::size_t>(network::PacketEventKind::kStarted)], 30U);
+    EXPECT_EQ(listener.events[static_cast<std::size_t>(network::PacketEventKind::kArrived)], 30U);
+    EXPECT_EQ(listener.bytes, 30 * 1500_B);
 }
 
 }  // namespace
