@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// The `packet` rung: every packet and every queue, on ns-3's event loop, and nothing else.
 ///
-/// Model (ns3-backend/model/packet-*.h). A link of rate r serialises a packet of n bytes in 8n/r and has it at
-/// the other end `latency` later; switches forward in no time what has arrived whole (or, cutting through, its
-/// header), with an output queue per link that draws on the link's own buffer or the switch's memory. Hosts send messages on queue pairs with a window,
-/// cut in packets of `mtu` bytes of payload and `header` bytes beside; receivers acknowledge every
-/// `ack_every` packets and every message; what is lost is sent again (packet_transport_options.hpp). Hence, per pair,
+/// Model (ns3-backend/model/packet-*.h). A link of rate r serialises a packet of n bytes in 8n/r and has it
+/// at the other end `latency` later; switches forward in no time what has arrived whole (or, cutting through,
+/// its header), with an output queue per link that draws on the link's own buffer or the switch's memory.
+/// Hosts send messages on queue pairs with a window, cut in packets of `mtu` bytes of payload and `header`
+/// bytes beside; receivers acknowledge every `ack_every` packets and every message; what is lost is sent
+/// again (packet_transport_options.hpp). Hence, per pair,
 ///     throughput <= min(r · mtu/(mtu + header), window/RTT),
 /// and messages of one pair arrive in the order sent.
 ///
 /// Routes are those of the fabric's RoutingPolicy, hop by hop: by flow hash with `select`, or by spraying,
 /// each packet on one of the equal next links in pseudo-random choice.
 ///
-/// Limits: static fabrics; fixed windows or those of DCTCP; no pauses; a host with several
-/// cables keeps a burst of a sprayed pair on one of them. ns-3 has one simulator per process, so one backend
-/// may live at a time.
+/// Limits: static fabrics (rotor switches: opera_packet_backend.hpp); fixed windows or those of DCTCP; no
+/// pauses; a host with several cables keeps a burst of a sprayed pair on one of them. ns-3 has one simulator
+/// per process, so one backend may live at a time.
 ///
 /// Cost: one ns-3 event per packet and hop.
 #pragma once
