@@ -12,6 +12,7 @@
 #include <astrolabe/network/opera/rotor_fabric.hpp>
 #include <astrolabe/network/opera/rotor_network.hpp>
 #include <astrolabe/network/opera/rotor_timing.hpp>
+#include <astrolabe/network/opera/slice_paths.hpp>
 
 namespace astrolabe::network::opera {
 
@@ -30,6 +31,13 @@ inline RotorNetwork eight_rack_network(std::uint64_t seed = 1) {
             .low_latency = {},
             .paths = nullptr,
             .seed = seed};
+}
+
+/// Messages below `cutoff` take the shortest paths of the superslice.
+inline RotorNetwork with_low_latency(RotorNetwork network, Bytes cutoff) {
+    network.low_latency.cutoff = cutoff;
+    network.paths = std::make_shared<const ShortestSlicePaths>(network.schedule, 12, network.seed);
+    return network;
 }
 
 /// Rotors drawn at random, with as many hosts as uplinks per rack, 500 ns between racks and 10 us dark. The

@@ -25,6 +25,7 @@ RotorLb::RotorLb(const RotorLbOptions& options, std::uint64_t seed)
     second_hop_limit_ = options.slot / options.hosts_per_rack;
     relay_limit_ = static_cast<std::uint32_t>(std::uint64_t{2} * options.slot / options.hosts_per_rack);
     group_of_.resize(std::size_t{options.racks} * options.hosts_per_rack, 0);
+    reserved_.resize(group_of_.size());
 }
 
 void RotorLb::share(Rack x, Rack y, PacketCounts& own, PacketCounts& relayed, std::vector<Grant>& grants) {
@@ -33,6 +34,7 @@ void RotorLb::share(Rack x, Rack y, PacketCounts& own, PacketCounts& relayed, st
     }
     open(out_, x, y);
     if (x == y) {
+        release(x);
         if (options_.own_rack_direct) {
             serve_own_rack(out_, out_.receive, own);
             commit(out_, own, grants);
@@ -40,6 +42,8 @@ void RotorLb::share(Rack x, Rack y, PacketCounts& own, PacketCounts& relayed, st
         return;
     }
     open(back_, y, x);
+    release(x);
+    release(y);
     if (options_.two_hops) {
         serve_relayed(out_, relayed);
         serve_relayed(back_, relayed);
@@ -71,6 +75,18 @@ void RotorLb::open(Direction& direction, Rack from, Rack to) {
     direction.own_rack.assign(h * h, 0);
     direction.offers.clear();
     direction.accepted.clear();
+    if (any_reserved_) {
+        for (std::uint32_t port = 0; port < options_.hosts_per_rack; ++port) {
+            direction.send[port] -= std::min(options_.slot, reserved_[host(from, port)].send);
+            direction.receive[port] -= std::min(options_.slot, reserved_[host(to, port)].receive);
+        }
+    }
+}
+
+void RotorLb::release(Rack rack) {
+    if (any_reserved_) {
+        std::fill_n(reserved_.begin() + host(rack, 0), options_.hosts_per_rack, Reserved{});
+    }
 }
 
 void RotorLb::serve_relayed(Direction& direction, PacketCounts& relayed) {
@@ -82,8 +98,8 @@ void RotorLb::serve_relayed(Direction& direction, PacketCounts& relayed) {
         for (std::uint32_t j = 0; j < h; ++j) {
             const std::uint32_t from = host(direction.from, i);
             const std::uint32_t to = host(direction.to, j);
-            const auto packets =
-                static_cast<std::uint32_t>(std::min<std::uint64_t>(relayed(from, to), second_hop_limit_));
+            const std::uint32_t most = std::min({second_hop_limit_, direction.send[i], direction.receive[j]});
+            const auto packets = static_cast<std::uint32_t>(std::min<std::uint64_t>(relayed(from, to), most));
             direction.second_hop[i * h + j] = packets;
             direction.send[i] -= packets;
             direction.receive[j] -= packets;

@@ -24,8 +24,8 @@ std::optional<std::string> slot_engine_refusal(const Fabric& fabric) {
         return "slots are those of rotor switches, and this network has none";
     }
     const RotorNetwork& network = *fabric.rotors();
-    if (network.low_latency.cutoff > Bytes(0)) {
-        return "it carries bulk messages only, and low_latency.cutoff sends some around the slots";
+    if (network.low_latency.cutoff > Bytes(0) && network.paths == nullptr) {
+        return "its messages below low_latency.cutoff have no paths to take";
     }
     return bulk_refusal(network);
 }
@@ -41,6 +41,9 @@ SlotEngine::SlotEngine(std::shared_ptr<const Fabric> fabric)
       links_(*fabric_) {
     const std::optional<std::string> refusal = slot_engine_refusal(*fabric_);
     ASTROLABE_ASSERT(!refusal, refusal.value_or(""));
+    if (network().low_latency.cutoff > Bytes(0)) {
+        low_latency_.emplace(network());
+    }
     for (std::uint64_t later = 0; later <= horizon(network()); ++later) {
         last_turns_.push_back(timing_.last_turn_for(network().schedule.timing().superslice() * later));
     }
@@ -56,10 +59,38 @@ void SlotEngine::send(const Message& message) {
     ASTROLABE_ASSERT(source != destination, "source and destination of a message differ");
     const std::uint32_t h = network().hosts_per_rack;
     const Time between_racks = source / h == destination / h ? Time(0) : network().propagation;
+    if (send_at_once(message)) {
+        launch_arrivals();
+        return;
+    }
     messages_.add(message, now_ + 2 * network().host_latency + between_racks);
     own_.add(source, destination, messages_.packets_of(message.size));
     last_change_ = superslice_from(now_);
     launch_arrivals();
+}
+
+bool SlotEngine::send_at_once(const Message& message) {
+    if (!low_latency_ || message.size >= network().low_latency.cutoff) {
+        return false;
+    }
+    const std::optional<Time> arrival =
+        low_latency_->send(message.source, message.destination, message.size, now_, links_);
+    if (!arrival) {
+        return false;
+    }
+    ++counters_.low_latency;
+    messages_.add_on_its_way(message, *arrival);
+    return true;
+}
+
+/// What low-latency messages took is missing to the hosts of a rack in the slot that begins.
+void SlotEngine::reserve(Rack rack, Rotor rotor) {
+    const Time uplink = low_latency_->taken_of_uplink(rack, rotor, now_);
+    const std::uint32_t h = network().hosts_per_rack;
+    for (std::uint32_t host = rack * h; host < (rack + 1) * h; ++host) {
+        const SlotLowLatency::Taken taken = low_latency_->taken(host, uplink, now_);
+        lb_.reserve(host, taken.send, taken.receive);
+    }
 }
 
 void SlotEngine::schedule(Time delay, NotificationHandler& handler, std::uint64_t token) {
@@ -161,8 +192,19 @@ void SlotEngine::install() {
             if (matching[rack] < rack) {
                 continue;
             }
+            const Rack peer = matching[rack];
+            if (own_.of_rack(rack) + own_.of_rack(peer) + relayed_.of_rack(rack) + relayed_.of_rack(peer) ==
+                0) {
+                continue;
+            }
+            if (low_latency_) {
+                reserve(rack, rotor);
+                if (peer != rack) {
+                    reserve(peer, rotor);
+                }
+            }
             grants_.clear();
-            lb_.share(rack, matching[rack], own_, relayed_, grants_);
+            lb_.share(rack, peer, own_, relayed_, grants_);
             count(grants_);
             for (auto first = grants_.begin(); first != grants_.end();) {
                 const auto last = std::find_if(

@@ -7,20 +7,25 @@ SlotLinks::SlotLinks(const Fabric& fabric)
       hosts_per_rack_(fabric.rotors()->hosts_per_rack),
       carried_(fabric.link_count()) {}
 
-void SlotLinks::carry_to_other_rack(Rotor rotor, std::uint32_t index, std::uint32_t from, std::uint32_t to,
-                                    std::uint32_t packets, Bytes payload) {
+void SlotLinks::carry_over(std::uint32_t from, std::uint32_t to, std::span<const Hop> hops,
+                           std::uint64_t packets, Bytes payload) {
     packets_ += packets;
-    packet_hops_ += std::uint64_t{3} * packets;
+    packet_hops_ += (2 + hops.size()) * packets;
     carried_[links_.up(from)] += payload;
-    carried_[links_.circuit(rotor, index, from / hosts_per_rack_)] += payload;
+    for (const Hop& hop : hops) {
+        carried_[links_.circuit(hop.rotor, hop.matching, hop.rack)] += payload;
+    }
     carried_[links_.down(to)] += payload;
 }
 
+void SlotLinks::carry_to_other_rack(Rotor rotor, std::uint32_t index, std::uint32_t from, std::uint32_t to,
+                                    std::uint32_t packets, Bytes payload) {
+    const Hop hop{rotor, index, from / hosts_per_rack_};
+    carry_over(from, to, {&hop, 1}, packets, payload);
+}
+
 void SlotLinks::carry_in_rack(std::uint32_t from, std::uint32_t to, std::uint32_t packets, Bytes payload) {
-    packets_ += packets;
-    packet_hops_ += std::uint64_t{2} * packets;
-    carried_[links_.up(from)] += payload;
-    carried_[links_.down(to)] += payload;
+    carry_over(from, to, {}, packets, payload);
 }
 
 void SlotLinks::report(NetworkStatistics& statistics) const {

@@ -18,7 +18,7 @@ std::uint32_t SlotMessages::pair_between(HostId source, HostId destination) {
     return number;
 }
 
-void SlotMessages::add(const Message& message, Time least) {
+std::uint32_t SlotMessages::new_item(const Message& message, Time latest, bool is_queued) {
     std::uint32_t number = free_;
     if (number == kNone) {
         number = static_cast<std::uint32_t>(items_.size());
@@ -27,12 +27,23 @@ void SlotMessages::add(const Message& message, Time least) {
     } else {
         free_ = items_[number].next;
     }
-    const std::uint32_t pair_number = pair_between(message.source, message.destination);
-    Pair& pair = pairs_[pair_number];
-    const std::uint64_t packets = packets_of(message.size);
-    items_[number] = {message.size, message.on_delivered, message.token, sent_++, 0,
-                      least,        pair_number,          kNone};
+    items_[number] = {.size = message.size,
+                      .handler = message.on_delivered,
+                      .token = message.token,
+                      .sent_as = sent_++,
+                      .on_detour = 0,
+                      .latest = latest,
+                      .pair = pair_between(message.source, message.destination),
+                      .next = kNone,
+                      .is_queued = is_queued};
     ++under_way_;
+    return number;
+}
+
+void SlotMessages::add(const Message& message, Time least) {
+    const std::uint32_t number = new_item(message, least, true);
+    Pair& pair = pairs_[items_[number].pair];
+    const std::uint64_t packets = packets_of(message.size);
     (pair.first == kNone ? pair.first : items_[pair.last].next) = number;
     pair.last = number;
     if (packets == 0) {
@@ -41,6 +52,10 @@ void SlotMessages::add(const Message& message, Time least) {
         pair.leaving = number;
         pair.packets_left = packets;
     }
+}
+
+void SlotMessages::add_on_its_way(const Message& message, Time time) {
+    arrivals_.push_back({time, new_item(message, time, false)});
 }
 
 Segment SlotMessages::take(Pair& pair, std::uint32_t limit) {
@@ -92,6 +107,9 @@ void SlotMessages::settle(Pair& pair) {
 
 std::uint64_t SlotMessages::packets_at_source(const Item& item) const {
     const Pair& pair = pairs_[item.pair];
+    if (!item.is_queued) {
+        return packets_of(item.size);
+    }
     if (pair.leaving == kNone || item.sent_as < items_[pair.leaving].sent_as) {
         return 0;
     }

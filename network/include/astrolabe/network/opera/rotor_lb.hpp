@@ -3,7 +3,8 @@
 /// Model. Time goes by installations: when a rotor joins racks x and y, every host of both may send `slot`
 /// packets through it and receive `slot`, its share of one rotor. Each host i has packets of its own for host
 /// d, own_i[d], and packets of others that it relays, relayed_i[d]. For each direction, here x to y:
-///   1. second hop: i in x sends j in y min(relayed_i[j], ⌊slot / h⌋), h hosts a rack;
+///   1. second hop: i in x sends j in y min(relayed_i[j], ⌊slot / h⌋), h hosts a rack, as far as what is
+///      reserved for other traffic leaves room;
 ///   2. direct: fair share in two dimensions of own_i[j] (fair_share.hpp), what 1 left as caps;
 ///   3. offer: i offers packets for hosts of other racks than y, its own included, a fair share over d of
 ///      what it may still send;
@@ -70,6 +71,12 @@ public:
     /// where queues are many.
     RotorLb(const RotorLbOptions& options, std::uint64_t seed);
 
+    /// Other traffic takes part of what `host` may send and receive in the next `share` of its rack, packets.
+    void reserve(std::uint32_t host, std::uint32_t send, std::uint32_t receive) {
+        reserved_[host] = {send, receive};
+        any_reserved_ = true;
+    }
+
     /// Shares out the circuits between `x` and `y`, both directions; x = y: the uplink of x idles. Takes the
     /// granted packets out of the counts and appends the grants: those of one sender together, in the order
     /// second hop, direct, own rack, first hop, and first hops for one destination together. Adding first
@@ -95,10 +102,16 @@ private:
         std::vector<std::uint32_t> accepted;    // by offer, receiver
     };
 
+    struct Reserved {
+        std::uint32_t send = 0;
+        std::uint32_t receive = 0;
+    };
+
     [[nodiscard]] std::uint32_t host(Rack rack, std::uint32_t port) const {
         return rack * options_.hosts_per_rack + port;
     }
     void open(Direction& direction, Rack from, Rack to);
+    void release(Rack rack);
     void serve_relayed(Direction& direction, PacketCounts& relayed);
     void serve_direct(Direction& direction, PacketCounts& own);
     void serve_own_rack(Direction& direction, std::span<std::uint32_t> receive, PacketCounts& own);
@@ -117,6 +130,8 @@ private:
     std::uint32_t relay_limit_;       // of packets a host holds for one destination
     FairShare fair_;
     RandomStream random_;
+    std::vector<Reserved> reserved_;  // by host
+    bool any_reserved_ = false;       // ever
     Direction out_;
     Direction back_;
 

@@ -3,7 +3,7 @@
 ///
 /// Limits first. Packets are counted, not moved: what waits at a switch for packets of other hosts, less
 /// than h packets long, is left out, and so is contention of relayed packets at the host that relays them.
-/// All messages are bulk; the low-latency service needs a cutoff of 0. Message classes have no effect.
+/// Message classes have no effect, and messages of a pair keep their order among those of one service.
 ///
 /// Model. At the begin of superslice s every rotor that installs a matching there joins pairs of racks. For
 /// each pair RotorLB (rotor_lb.hpp) says how many packets go from which host to which; the packets of each
@@ -11,6 +11,9 @@
 /// there from the next installation on. Messages queue first-come first-served per pair of hosts; what is
 /// sent during a slot waits for the next installation. A message without bytes needs no circuit: it takes
 /// host latencies and propagation.
+///
+/// Messages below the cutoff of the low-latency service go around the slots, with priority: see
+/// slot_low_latency.hpp.
 ///
 /// Own-rack messages wait for slots too: as OwnRack says, through another rack or through their switch.
 ///
@@ -43,6 +46,7 @@
 #include <astrolabe/network/opera/rotor_lb.hpp>
 #include <astrolabe/network/opera/rotor_network.hpp>
 #include <astrolabe/network/opera/slot_links.hpp>
+#include <astrolabe/network/opera/slot_low_latency.hpp>
 #include <astrolabe/network/opera/slot_messages.hpp>
 #include <astrolabe/network/opera/slot_timing.hpp>
 
@@ -60,6 +64,7 @@ public:
         std::uint64_t own_rack = 0;
         std::uint64_t first_hops = 0;
         std::uint64_t second_hops = 0;
+        std::uint64_t low_latency = 0;  ///< messages
     };
 
     /// Precondition: no refusal.
@@ -107,6 +112,8 @@ private:
     }
     [[nodiscard]] bool is_stuck(std::uint64_t superslice) const;
     [[nodiscard]] Time next_installation() const;
+    [[nodiscard]] bool send_at_once(const Message& message);
+    void reserve(Rack rack, Rotor rotor);
     void process_instant();
     void install();
     void count(std::span<const Grant> grants);
@@ -125,6 +132,7 @@ private:
     SlotMessages messages_;
     RelayQueues relays_;
     SlotLinks links_;
+    std::optional<SlotLowLatency> low_latency_;  // if any message can be one
 
     std::priority_queue<Delivery, std::vector<Delivery>, std::greater<>> deliveries_;
     std::uint64_t launched_ = 0;

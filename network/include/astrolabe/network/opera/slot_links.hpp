@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include <astrolabe/core/ids.hpp>
 #include <astrolabe/core/units.hpp>
@@ -22,6 +23,15 @@ public:
     void carry_to_other_rack(Rotor rotor, std::uint32_t index, std::uint32_t from, std::uint32_t to,
                              std::uint32_t packets, Bytes payload);
     void carry_in_rack(std::uint32_t from, std::uint32_t to, std::uint32_t packets, Bytes payload);
+
+    /// A circuit on a way of several: the uplink of `rack` while its rotor holds this matching.
+    struct Hop {
+        Rotor rotor;
+        std::uint32_t matching;
+        Rack rack;
+    };
+    void carry_over(std::uint32_t from, std::uint32_t to, std::span<const Hop> hops, std::uint64_t packets,
+                    Bytes payload);
 
     /// Fills in packets, hops, and what links carried.
     void report(NetworkStatistics& statistics) const;

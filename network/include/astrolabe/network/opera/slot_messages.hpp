@@ -48,6 +48,8 @@ public:
 
     /// Queues a message at its source. One without packets is there at `least`.
     void add(const Message& message, Time least);
+    /// A message that needs no queue and arrives at `time`, whatever others of its pair do.
+    void add_on_its_way(const Message& message, Time time);
     /// The next `packets` that wait at `source` for `destination` leave it, on their last way; as many wait.
     /// `arrival(n)` is when the n-th of them (from 1) arrives, no earlier than those before. Returns their
     /// payload.
@@ -85,6 +87,7 @@ public:
         Time latest;                  ///< arrival, of packets on a detour or the last of all
         std::uint32_t pair = 0;
         std::uint32_t next = kNone;  ///< of its pair, or of the free ones
+        bool is_queued = true;       ///< with others of its pair
     };
     /// Ends an arrived message and returns what it was.
     Item remove(std::uint32_t message) {
@@ -114,6 +117,7 @@ private:
         Time delivered;                  // of the latest message known to arrive
     };
 
+    [[nodiscard]] std::uint32_t new_item(const Message& message, Time latest, bool is_queued);
     [[nodiscard]] std::uint32_t pair_between(HostId source, HostId destination);
     /// The next packets to leave, of one message.
     [[nodiscard]] Segment take(Pair& pair, std::uint32_t limit);
