@@ -124,6 +124,7 @@ OperaNetwork::Build(const OperaSchedule& schedule,
         MakeCallback(&TracedCallback<uint32_t, const PacketDescriptor&, int64_t>::operator(), &m_returned));
     m_router = std::make_unique<OperaRouter>(m_layout, m_schedule, *m_fabric, *m_bulk, paths);
     BuildTransport(client);
+    m_fabric->GetContext().returnsHeaders = true;
     m_fabric->Install(*m_router, *this, *this);
     for (uint32_t port = 0; port < m_fabric->GetPortCount(); ++port)
     {

@@ -26,9 +26,9 @@ namespace ns3
  * across time to deliver bandwidth efficiency and low latency", NSDI 2020, section 4).
  *
  * Messages below `Cutoff` are low-latency: NDP (PacketTransport with its receivers' pulls paced for each pair
- * of hosts) over the shortest paths of the expander of the moment (OperaRouter). What is lost on a dark
- * circuit, or for want of room for its header, is sent again after `Timeout`. All others are bulk
- * (OperaBulk).
+ * of hosts) over the shortest paths of the expander of the moment (OperaRouter). A
+ * header that finds no room goes back to its sender, which sends the packet again. What finds none twice, or
+ * is lost on a dark circuit, is sent again after `Timeout`. All others are bulk (OperaBulk).
  *
  * Switches store and forward, with a queue before each link. It holds `Queue` full packets of low-latency
  * data, beyond which payload is cut off, and as many bytes of headers; after 640 bytes of headers a packet of

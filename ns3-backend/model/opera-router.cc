@@ -49,7 +49,8 @@ OperaRouter::RouteAtRack(uint32_t rack, PacketDescriptor& packet)
         PacketPort* down = RouteDown(rack, packet.heading);
         return down != nullptr ? down : m_context.ports[m_layout.GetUpPort(rack, packet.rotor)];
     }
-    if (m_layout.IsHostPort(packet.ingress) && m_layout.GetRackOf(packet.destination) != rack &&
+    const bool enters = packet.ingress == PACKET_NONE || m_layout.IsHostPort(packet.ingress);
+    if (enters && m_layout.GetRackOf(packet.destination) != rack &&
         !FixPath(rack, packet))
     {
         return nullptr;

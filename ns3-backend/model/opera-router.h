@@ -32,7 +32,7 @@ class OperaPathSource
  * A bulk packet takes the uplink it was granted. If the rotor is dark then or leads to another rack than the
  * packet is heading for, the packet goes back to its sender.
  *
- * Any other packet has its path fixed when its last bit has left its host; uplinks lead where they lead by
+ * Any other packet has its path fixed when its last bit has left its host, or where it is returned to it; uplinks lead where they lead by
  * then. On a dark circuit, or if the path ends at another rack than its destination's, it is lost.
  */
 class OperaRouter : public PacketRouter

@@ -107,10 +107,12 @@ struct PacketContext
     std::vector<PacketPort*> ports; //!< by number
     PacketFaults* faults{nullptr};  //!< none: links do what they should
     bool hasFlowControl{false};     //!< some link does
+    bool returnsHeaders{false};     //!< of trimmed packets that find no room, to their sender
     bool isSettling{false};         //!< a port finds out what has left the node it waits for
     PacketTraces traces;
     PacketRandom random{1};
     uint64_t drops{0};
+    uint64_t returns{0}; //!< of headers
 
     /// A packet is gone, with what it carries.
     void

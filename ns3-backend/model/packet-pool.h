@@ -32,7 +32,9 @@ struct alignas(64) PacketDescriptor
         TRIMMED = 4, //!< only the header is left
         AGAIN = 8,   //!< sent before
         ROUTED = 16, //!< `path` is its way, fixed where it came into the network
-        BULK = 32    //!< of OperaBulk, which sends it on when a circuit leads there
+        BULK = 32,   //!< of OperaBulk, which sends it on when a circuit leads there
+        RETURNED =
+            64 //!< a header without room, on its way back to its sender: source and destination are swapped
     };
 
     uint32_t next;        //!< in the list the packet is in
@@ -46,11 +48,11 @@ struct alignas(64) PacketDescriptor
         uint32_t sender;      //!< of bulk: the host that sent it last, its source or one that relays it
     };
 
-    uint64_t sequence;    //!< of a data packet in its queue pair; see Kind for the others
-    int64_t arrival;      //!< at the node where it is, or at the end of the link it is crossing, in ps: of its
-                          //!< head where the node cuts through, else of all of it
-    int64_t tail;         //!< when its last bit is, or will be, there
-    uint32_t ingress;     //!< the port it came from, whose node is upstream; none at its source
+    uint64_t sequence; //!< of a data packet in its queue pair; see Kind for the others
+    int64_t arrival;   //!< at the node where it is, or at the end of the link it is crossing, in ps: of its
+                       //!< head where the node cuts through, else of all of it
+    int64_t tail;      //!< when its last bit is, or will be, there
+    uint32_t ingress;  //!< the port it came from, whose node is upstream; none at its source
 
     union {
         uint32_t telemetry; //!< what ports on its way noted, in the context's pool; none: nothing is noted
@@ -63,7 +65,8 @@ struct alignas(64) PacketDescriptor
     };
 
     union {
-        uint16_t marks; //!< of an acknowledgement: the marked packets among those it covers for the first time
+        uint16_t
+            marks; //!< of an acknowledgement: the marked packets among those it covers for the first time
         uint16_t rotor; //!< of bulk: that it is to cross
     };
 

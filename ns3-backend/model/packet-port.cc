@@ -10,6 +10,7 @@
 #include "ns3/simulator.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ns3
 {
@@ -121,12 +122,35 @@ void
 PacketPort::Refuse(uint32_t packet, int64_t now)
 {
     const PacketDescriptor& descriptor = m_context.packets[packet];
+    if (m_context.returnsHeaders && descriptor.Is(PacketDescriptor::TRIMMED) &&
+        descriptor.kind == PacketDescriptor::Kind::DATA && !descriptor.Is(PacketDescriptor::RETURNED))
+    {
+        Return(packet, now);
+        return;
+    }
     if (PacketFlowControl* before = PacketFlowControl::Before(m_context, descriptor))
     {
         before->Release(descriptor.priority, descriptor.bytes, now, false);
     }
     ++m_queue.GetCounters().drops;
     m_context.Drop(m_number, packet, now);
+}
+
+void
+PacketPort::Return(uint32_t packet, int64_t now)
+{
+    PacketDescriptor& descriptor = m_context.packets[packet];
+    if (descriptor.Is(PacketDescriptor::ROUTED))
+    {
+        m_context.EndPath(descriptor);
+    }
+    ++m_context.returns;
+    std::swap(descriptor.source, descriptor.destination);
+    descriptor.flags |= PacketDescriptor::RETURNED;
+    descriptor.arrival = now;
+    descriptor.tail = now;
+    descriptor.ingress = PACKET_NONE;
+    m_from.Forward(packet);
 }
 
 void

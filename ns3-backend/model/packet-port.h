@@ -115,6 +115,7 @@ class PacketPort final : public EventImpl
     static constexpr int64_t NEVER = PacketSource::NEVER;
 
     void Refuse(uint32_t packet, int64_t now);
+    void Return(uint32_t packet, int64_t now);
     uint32_t GetLanes() const;
     uint32_t GetCreditNeed(uint8_t lane) const;
     uint32_t GetOpenLanes(int64_t start) const;

@@ -151,6 +151,24 @@ PacketSender::TakeMissing(uint32_t index, const PacketDescriptor& packet)
 }
 
 void
+PacketSender::TakeReturned(const PacketDescriptor& packet)
+{
+    const uint32_t index = packet.queuePair;
+    PacketQueuePair& pair = m_core.pairs[index];
+    Settle(pair);
+    if (packet.sequence < pair.acknowledged || pair.oldest == PACKET_NONE)
+    {
+        return;
+    }
+    m_scoreboards.SetLost(pair, packet.sequence);
+    // Its receiver has not seen it, and will not pull for it.
+    PacketNdp& ndp = m_core.congestion.GetNdp(index);
+    ++ndp.credit;
+    TakePulls(index, ndp.heard);
+    GoOn(index);
+}
+
+void
 PacketSender::TakeAnswer(uint32_t index, const PacketDescriptor& packet)
 {
     PacketQueuePair& pair = m_core.pairs[index];

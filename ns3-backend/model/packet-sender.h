@@ -49,6 +49,9 @@ class PacketSender
     int64_t TakePacket(uint64_t offer, int64_t when, uint32_t& packet);
     /// Something from the receiver that is not data; may take its telemetry.
     void Take(PacketDescriptor& packet);
+    /// The header of a packet that found no room on its way: NDP's return to sender (Handley et al., SIGCOMM
+    /// 2017, section 3.2). The packet is sent again before anything new, at once.
+    void TakeReturned(const PacketDescriptor& packet);
 
     uint64_t GetQueuePairCount() const;
     /// Queue pairs have numbers below.

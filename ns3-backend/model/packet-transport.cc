@@ -79,7 +79,11 @@ PacketTransport::Take(uint32_t packet)
     PacketDescriptor& descriptor = m_core->context.packets[packet];
     if (descriptor.incarnation == m_core->pairs[descriptor.queuePair].incarnation)
     {
-        if (descriptor.kind == PacketDescriptor::Kind::DATA)
+        if (descriptor.Is(PacketDescriptor::RETURNED))
+        {
+            m_sender->TakeReturned(descriptor);
+        }
+        else if (descriptor.kind == PacketDescriptor::Kind::DATA)
         {
             m_receiver->Take(descriptor);
         }

@@ -273,6 +273,10 @@ std::uint64_t OperaPacketBackend::returned_packets() const {
     return simulation_->opera().GetBulk().GetCounters().returned;
 }
 
+std::uint64_t OperaPacketBackend::returned_headers() const {
+    return simulation_->opera().GetFabric()->GetContext().returns;
+}
+
 std::uint64_t OperaPacketBackend::packets_lost_in_the_dark() const {
     return simulation_->opera().GetRouter().GetLost();
 }

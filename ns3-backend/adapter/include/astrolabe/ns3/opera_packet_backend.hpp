@@ -55,6 +55,8 @@ public:
 
     /// Bulk packets that came to a circuit which led elsewhere by then, and went back to their sender.
     [[nodiscard]] std::uint64_t returned_packets() const;
+    /// Headers of trimmed packets that found no room, and went back to their sender.
+    [[nodiscard]] std::uint64_t returned_headers() const;
     /// Low-latency packets that a dark circuit lost.
     [[nodiscard]] std::uint64_t packets_lost_in_the_dark() const;
 
