@@ -56,7 +56,7 @@ struct SliceFigures {
     std::vector<FailureTolerance> failures;
 };
 
-/// Precondition: some rotor stays through a superslice. O(superslices * (hop counts + gaps + failures)): 5 s
+/// Precondition: some rotor stays through a superslice. O(superslices * (hop counts + gaps + failures)): 9 s
 /// for 512 racks with 16 uplinks.
 [[nodiscard]] SliceFigures slice_figures(const RotorSchedule& schedule);
 
