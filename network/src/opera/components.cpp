@@ -74,6 +74,18 @@ Schema<LowLatencyParameters> low_latency_schema() {
     return schema;
 }
 
+Schema<FailureParameters> failures_schema() {
+    Schema<FailureParameters> schema("failures", "what is broken from the start, drawn at random");
+    schema
+        .optional("cables", &FailureParameters::cables, "so many cables between racks and rotors",
+                  {0, std::int64_t{kMaxRacks} * kMaxRacks})
+        .optional("racks", &FailureParameters::racks, "so many racks, cut off from all others",
+                  {0, kMaxRacks})
+        .optional("rotors", &FailureParameters::rotors, "so many rotors", {0, kMaxRacks})
+        .optional("seed", &FailureParameters::seed, "of the draw", kSeeds);
+    return schema;
+}
+
 /// Keys of both kinds of rotor networks, in the order they are documented.
 template <class Parameters>
 void add_racks(Schema<Parameters>& schema) {
@@ -106,6 +118,7 @@ void add_lengths(Schema<Parameters>& schema) {
                   "draw matchings of this many racks and lift them; 0: draw those of all racks",
                   {0, kMaxRacks})
         .optional("seed", &Parameters::seed, "of the matchings", kSeeds)
+        .section("failures", &Parameters::failures, failures_schema(), "what is broken from the start")
         .section("bulk", &Parameters::bulk, bulk_schema(), "messages that wait for a circuit");
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@
 #include <astrolabe/network/opera/opera.hpp>
 #include <astrolabe/network/opera/rotor_draw.hpp>
 #include <astrolabe/network/opera/rotor_fabric.hpp>
+#include <astrolabe/network/opera/rotor_failures.hpp>
 #include <astrolabe/network/opera/rotor_timing.hpp>
 #include <astrolabe/network/opera/slice_paths.hpp>
 
@@ -186,6 +188,15 @@ void check_beside_file(detail::ParameterCheck& check, const OperaParameters& p) 
     }
 }
 
+void check_failures(detail::ParameterCheck& check, const OperaParameters& p) {
+    const std::int64_t racks = p.topology ? p.topology->schedule.racks() : p.racks;
+    const std::int64_t uplinks = p.topology ? p.topology->schedule.uplinks() : uplinks_of(p);
+    check.count("failures.cables", p.failures.cables, 0, racks * uplinks,
+                "a rack has one cable to each rotor");
+    check.count("failures.racks", p.failures.racks, 0, racks, "so many racks fail");
+    check.count("failures.rotors", p.failures.rotors, 0, uplinks, "so many rotors fail");
+}
+
 ParameterProblems problems_before_drawing(const OperaParameters& p) {
     detail::ParameterCheck check;
     check_services(check, p);
@@ -193,6 +204,9 @@ ParameterProblems problems_before_drawing(const OperaParameters& p) {
         check_beside_file(check, p);
     } else {
         check_shape(check, p);
+    }
+    if (check.sound()) {
+        check_failures(check, p);
     }
     check_times(check, p);
     if (p.eps == Time(0) && p.del == Time(0) && p.reconfiguration_delay == Time(0)) {
@@ -202,21 +216,54 @@ ParameterProblems problems_before_drawing(const OperaParameters& p) {
     return std::move(check).take();
 }
 
+/// Before anything failed; precondition: no problems before drawing.
+RotorSchedule whole_schedule(const OperaParameters& p) {
+    if (p.topology) {
+        return p.topology->schedule;
+    }
+    DrawnRotors drawn = draw(p);
+    ASTROLABE_ASSERT(drawn.hops.disconnected() == 0 || paths_needed_by(p) == nullptr,
+                     "a network is refused if it lacks paths that are needed");
+    const RotorTiming timing = timing_of(p, drawn.hops);
+    return {std::move(drawn.matchings), static_cast<std::uint32_t>(p.groups), timing};
+}
+
+RotorSchedule degraded(RotorSchedule schedule, const FailureParameters& failures) {
+    if (!failures.any()) {
+        return schedule;
+    }
+    RandomStream random(static_cast<std::uint64_t>(failures.seed), "failures");
+    const FailureCounts counts{static_cast<std::uint32_t>(failures.cables),
+                               static_cast<std::uint32_t>(failures.racks),
+                               static_cast<std::uint32_t>(failures.rotors)};
+    return without_failed(schedule, draw_failures(schedule, counts, random));
+}
+
 ParameterProblems all_problems(const OperaParameters& p) {
     ParameterProblems found = problems_before_drawing(p);
     const char* needed_by = paths_needed_by(p);
-    if (!found.empty() || needed_by == nullptr) {
-        return found;
+    if (found.empty() && needed_by != nullptr) {
+        const DrawnRotors drawn = draw(p);
+        if (drawn.hops.disconnected() > 0) {
+            found.push_back(
+                {"uplinks",
+                 fmt::format("no draw joins all racks in every superslice: {} of {} pairs are without a path "
+                             "over the {} rotors that stay up, and {} needs paths",
+                             drawn.hops.disconnected(), drawn.hops.pairs(), uplinks_of(p) - p.groups,
+                             needed_by),
+                 "take more uplinks, more draws or another seed; or give eps and leave low_latency out"});
+        }
     }
-    const DrawnRotors drawn = draw(p);
-    if (drawn.hops.disconnected() > 0) {
-        found.push_back(
-            {"uplinks",
-             fmt::format(
-                 "no draw joins all racks in every superslice: {} of {} pairs are without a path over "
-                 "the {} rotors that stay up, and {} needs paths",
-                 drawn.hops.disconnected(), drawn.hops.pairs(), uplinks_of(p) - p.groups, needed_by),
-             "take more uplinks, more draws or another seed; or give eps and leave low_latency out"});
+    if (found.empty() && p.failures.any() && p.low_latency.cutoff > Bytes(0)) {
+        const HopCounts hops = HopCounts::of_cycle(degraded(whole_schedule(p), p.failures));
+        if (hops.disconnected() > 0) {
+            found.push_back(
+                {"failures",
+                 fmt::format("{} of {} pairs of racks, superslice by superslice, are left without a "
+                             "path, and low_latency.cutoff needs paths",
+                             hops.disconnected(), hops.pairs()),
+                 "have less fail, or leave low_latency out: bulk waits for other circuits"});
+        }
     }
     return found;
 }
@@ -227,14 +274,6 @@ OperaParameters in_turn(const RotorNetParameters& parameters) {
     p.groups = 1;
     p.low_latency = {};
     return p;
-}
-
-DrawnRotors draw_checked(const OperaParameters& p) {
-    ASTROLABE_ASSERT(problems_before_drawing(p).empty(), "parameters are checked before a network is drawn");
-    DrawnRotors drawn = draw(p);
-    ASTROLABE_ASSERT(drawn.hops.disconnected() == 0 || paths_needed_by(p) == nullptr,
-                     "a network is refused if it lacks paths that are needed");
-    return drawn;
 }
 
 std::shared_ptr<RotorNetwork> network_of(const OperaParameters& p, RotorSchedule schedule) {
@@ -267,32 +306,30 @@ ParameterProblems problems(const RotorNetParameters& parameters) {
 
 std::shared_ptr<const RotorNetwork> make_rotor_network(const OperaParameters& parameters) {
     const OperaParameters& p = parameters;
-    if (p.topology) {
-        ASTROLABE_ASSERT(problems(p).empty(), "parameters are checked before a network is made");
-        const std::shared_ptr<RotorNetwork> network = network_of(p, p.topology->schedule);
+    ASTROLABE_ASSERT(problems_before_drawing(p).empty(), "parameters are checked before a network is made");
+    const std::shared_ptr<RotorNetwork> network = network_of(p, degraded(whole_schedule(p), p.failures));
+    if (p.topology && !p.failures.any()) {
         network->paths = p.topology->paths;
-        return network;
-    }
-    DrawnRotors drawn = draw_checked(p);
-    const RotorTiming timing = timing_of(p, drawn.hops);
-    RotorSchedule schedule(std::move(drawn.matchings), static_cast<std::uint32_t>(p.groups), timing);
-    const std::shared_ptr<RotorNetwork> network = network_of(p, schedule);
-    if (drawn.hops.disconnected() == 0) {
+    } else if (HopCounts::of_cycle(network->schedule).disconnected() == 0) {
         network->paths = std::make_shared<ShortestSlicePaths>(
-            std::move(schedule), static_cast<std::size_t>(p.low_latency.paths), network->seed);
+            network->schedule, static_cast<std::size_t>(p.low_latency.paths), network->seed);
     }
     return network;
 }
 
 std::shared_ptr<const RotorNetwork> make_rotor_network(const RotorNetParameters& parameters) {
     const OperaParameters p = in_turn(parameters);
-    DrawnRotors drawn = draw_checked(p);
-    const auto uplinks = static_cast<std::uint32_t>(uplinks_of(p));
-    RotorTiming timing = timing_of(p, drawn.hops);
-    if (!p.eps) {
-        timing = switched_together(timing, uplinks);
+    ASTROLABE_ASSERT(problems_before_drawing(p).empty(), "parameters are checked before a network is made");
+    const RotorSchedule schedule = whole_schedule(p);
+    const std::uint32_t uplinks = schedule.uplinks();
+    std::vector<std::vector<Matching>> matchings(uplinks);
+    for (Rotor rotor = 0; rotor < uplinks; ++rotor) {
+        for (std::uint32_t index = 0; index < schedule.matchings_per_rotor(); ++index) {
+            matchings[rotor].push_back(schedule.matching(rotor, index));
+        }
     }
-    return network_of(p, RotorSchedule(std::move(drawn.matchings), uplinks, timing));
+    const RotorTiming timing = p.eps ? schedule.timing() : switched_together(schedule.timing(), uplinks);
+    return network_of(p, degraded({std::move(matchings), uplinks, timing}, p.failures));
 }
 
 std::shared_ptr<const Fabric> build_opera(const OperaParameters& parameters) {

@@ -5,6 +5,7 @@
 
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/network/opera/robustness.hpp>
+#include <astrolabe/network/opera/rotor_failures.hpp>
 #include <astrolabe/network/opera/slice_graph.hpp>
 
 namespace astrolabe::network::opera {
@@ -80,16 +81,13 @@ std::uint32_t count_of(FailingPart part, const RotorSchedule& schedule) {
 
 double worst_disconnected_share(const RotorSchedule& schedule, FailingPart part, std::uint32_t failed,
                                 std::uint32_t draws, RandomStream& random) {
-    std::vector<std::uint8_t> which(count_of(part, schedule), 0);
-    ASTROLABE_ASSERT(failed <= which.size(), "no more fail than there are");
-    std::fill_n(which.begin(), failed, std::uint8_t{1});
+    FailureCounts counts;
+    (part == FailingPart::kCables  ? counts.cables
+     : part == FailingPart::kRacks ? counts.racks
+                                   : counts.rotors) = failed;
     double worst = 0.0;
     for (std::uint32_t i = 0; i < draws; ++i) {
-        random.shuffle(which);
-        RotorFailures failures;
-        (part == FailingPart::kCables  ? failures.cables
-         : part == FailingPart::kRacks ? failures.racks
-                                       : failures.rotors) = which;
+        const RotorFailures failures = draw_failures(schedule, counts, random);
         for (std::uint32_t s = 0; s < schedule.superslices(); ++s) {
             worst = std::max(worst, SliceGraph(schedule, s, failures).disconnected_share());
         }

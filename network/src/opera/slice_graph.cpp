@@ -17,15 +17,11 @@ SliceGraph::SliceGraph(const RotorSchedule& schedule, std::uint64_t superslice, 
         }
     }
     for (Rotor rotor = 0; rotor < uplinks_; ++rotor) {
-        if (schedule.goes_dark(rotor, superslice) ||
-            (!failures.rotors.empty() && failures.rotors[rotor] != 0)) {
+        if (schedule.goes_dark(rotor, superslice)) {
             continue;
         }
         const Matching& matching = schedule.matching(rotor, schedule.matching_index(rotor, superslice));
-        const auto works = [&](Rack rack) {
-            return !failures.rack_failed(rack) &&
-                   (failures.cables.empty() || failures.cables[std::size_t{rack} * uplinks_ + rotor] == 0);
-        };
+        const auto works = [&](Rack rack) { return failures.works(rotor, rack, uplinks_); };
         for (Rack rack = 0; rack < racks_; ++rack) {
             if (works(rack) && works(matching[rack])) {
                 neighbours_[std::size_t{rack} * uplinks_ + rotor] = matching[rack];

@@ -77,6 +77,9 @@ TEST(OperaParameters, WhatIsRefused) {
         {[](OperaParameters& p) { p.low_latency.cutoff = Bytes(-1); }, {"low_latency.cutoff"}},
         {[](OperaParameters& p) { p.low_latency.window = 0; }, {"low_latency.window"}},
         {[](OperaParameters& p) { p.low_latency.paths = 0; }, {"low_latency.paths"}},
+        {[](OperaParameters& p) { p.failures.cables = 65; }, {"failures.cables"}},  // 16 racks, 4 rotors
+        {[](OperaParameters& p) { p.failures.racks = 17; }, {"failures.racks"}},
+        {[](OperaParameters& p) { p.failures.rotors = -1; }, {"failures.rotors"}},
     };
     EXPECT_EQ(keys(problems(small())), Keys{});
     for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -210,6 +213,24 @@ TEST(OperaTopology, BulkWithinARackFollowsTheRouting) {
     EXPECT_EQ(make_rotor_network(p)->bulk.own_rack, OwnRack::kDirect);
     p.bulk = {.routing = BulkRouting::kDirectOnly, .own_rack = {}};
     EXPECT_EQ(make_rotor_network(p)->bulk.own_rack, OwnRack::kDirect);
+}
+
+TEST(OperaTopology, WhatFailedHasNoCircuits) {
+    OperaParameters p = small();
+    const std::size_t whole = build_opera(p)->link_count();
+    p.failures.rotors = 1;
+    const std::shared_ptr<const Fabric> fabric = build_opera(p);
+    // A rotor holds 4 of 16 matchings; its circuits are those of its pairs of racks.
+    EXPECT_LT(fabric->link_count(), whole);
+    expect_circuits_of_schedule(*fabric);
+    // Slices keep the length they have in the whole network.
+    EXPECT_EQ(fabric->rotors()->schedule.timing(), make_rotor_network(small())->schedule.timing());
+    // All 64 cables: nobody reaches anybody, which only low-latency messages forbid.
+    p.failures = {.cables = 64, .racks = 0, .rotors = 0, .seed = 1};
+    EXPECT_EQ(build_opera(p)->link_count(), 2U * 32);
+    EXPECT_EQ(build_opera(p)->rotors()->paths, nullptr);
+    p.low_latency.cutoff = 1_MB;
+    EXPECT_EQ(keys(problems(p)), Keys{"failures"});
 }
 
 TEST(OperaTopology, AFileSaysWhatElseParametersSay) {

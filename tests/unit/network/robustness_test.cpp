@@ -9,6 +9,8 @@
 
 #include <astrolabe/network/opera/robustness.hpp>
 #include <astrolabe/network/opera/rotor_draw.hpp>
+#include <astrolabe/network/opera/rotor_failures.hpp>
+#include <astrolabe/network/opera/slice_graph.hpp>
 
 namespace astrolabe::network::opera {
 namespace {
@@ -67,6 +69,25 @@ TEST(FailureTolerance, OfThePublishedDesign) {
     EXPECT_GT(worst_disconnected_share(schedule, FailingPart::kCables, 648 * 30 / 100, 6, random), 0.02);
     // Without any rotor nobody reaches anybody.
     EXPECT_EQ(worst_disconnected_share(schedule, FailingPart::kRotors, 6, 1, random), 1.0);
+}
+
+TEST(RotorFailures, LeaveAScheduleWithFewerCircuits) {
+    const RotorSchedule whole(draw_rotors({.racks = 16, .uplinks = 4}).matchings, 1, kEightRackTiming);
+    RandomStream random(1, "failures");
+    const RotorFailures failures = draw_failures(whole, {.cables = 7, .racks = 1, .rotors = 1}, random);
+    EXPECT_EQ(std::ranges::count(failures.cables, 1), 7);
+    EXPECT_EQ(std::ranges::count(failures.racks, 1), 1);
+    EXPECT_EQ(std::ranges::count(failures.rotors, 1), 1);
+    const RotorSchedule left = without_failed(whole, failures);
+    for (std::uint32_t s = 0; s < whole.superslices(); ++s) {
+        EXPECT_EQ(SliceGraph(left, s).distances(), SliceGraph(whole, s, failures).distances());
+    }
+    for (Rack from = 0; from < 16; ++from) {
+        for (Rack to = 0; to < 16; ++to) {
+            EXPECT_LE(left.installations(from, to).size(), whole.installations(from, to).size());
+            EXPECT_EQ(left.installations(from, to).size(), left.installations(to, from).size());
+        }
+    }
 }
 
 TEST(FailureTolerance, ARackAloneIsMissedByAllOthers) {

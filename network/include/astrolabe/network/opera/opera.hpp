@@ -42,6 +42,16 @@ struct LowLatencyParameters {
     std::int64_t paths = 12;  ///< most shortest paths a pair of racks uses in a superslice
 };
 
+/// So many of each are broken from the start, drawn at random (rotor_failures.hpp).
+struct FailureParameters {
+    std::int64_t cables = 0;  ///< between racks and rotors
+    std::int64_t racks = 0;
+    std::int64_t rotors = 0;
+    std::int64_t seed = 1;
+
+    [[nodiscard]] bool any() const { return cables + racks + rotors > 0; }
+};
+
 struct OperaParameters {
     std::int64_t racks = 0;           ///< must be given, a multiple of the uplinks; or a file
     std::int64_t radix = 0;           ///< even: ports of a rack's switch, half of them uplinks; or
@@ -64,6 +74,7 @@ struct OperaParameters {
     /// Says all of the above but rate, host latency, propagation and queue; null: they are said one by one.
     std::shared_ptr<const TopologyFile> topology;
 
+    FailureParameters failures;
     BulkParameters bulk;
     LowLatencyParameters low_latency;
 

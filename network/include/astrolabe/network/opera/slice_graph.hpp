@@ -34,6 +34,11 @@ struct RotorFailures {
     std::vector<std::uint8_t> cables;  ///< by rack * uplinks + rotor
 
     [[nodiscard]] bool rack_failed(Rack rack) const { return !racks.empty() && racks[rack] != 0; }
+    /// Can this uplink of the rack carry?
+    [[nodiscard]] bool works(Rotor rotor, Rack rack, std::uint32_t uplinks) const {
+        return !rack_failed(rack) && (rotors.empty() || rotors[rotor] == 0) &&
+               (cables.empty() || cables[std::size_t{rack} * uplinks + rotor] == 0);
+    }
 };
 
 /// Neighbours of each rack by uplink; a rack itself where the uplink leads nowhere.
