@@ -7,11 +7,11 @@
 #include <functional>
 #include <set>
 #include <stdexcept>
-#include <string>
+#include <utility>
 #include <vector>
 
-#include <eight_racks.hpp>
 #include <gtest/gtest.h>
+#include <rotor_fabric.hpp>
 
 #include <astrolabe/network/opera/opera.hpp>
 #include <astrolabe/network/opera/rotor_fabric.hpp>
@@ -257,16 +257,9 @@ TEST(OperaTopology, AFileSaysWhatElseParametersSay) {
 
 /// The golden network with messages that wait for the direct circuit.
 std::shared_ptr<const Fabric> eight_racks() {
-    return build_rotor_fabric(
-        "opera", std::make_shared<RotorNetwork>(
-                     RotorNetwork{.schedule = {eight_rack_matchings(), 1, kEightRackTiming},
-                                  .hosts_per_rack = 4,
-                                  .rate = 100_Gbps,
-                                  .propagation = 500_ns,
-                                  .host_latency = Time(0),
-                                  .bulk = {.routing = BulkRouting::kDirectOnly, .own_rack = OwnRack::kDirect},
-                                  .low_latency = {},
-                                  .paths = nullptr}));
+    RotorNetwork network = eight_rack_network();
+    network.bulk = {.routing = BulkRouting::kDirectOnly, .own_rack = OwnRack::kDirect};
+    return build_rotor_fabric(std::move(network));
 }
 
 TEST(OperaTopology, AMessageWaitsForItsCircuit) {
