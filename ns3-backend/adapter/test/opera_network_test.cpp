@@ -10,35 +10,21 @@
 
 #include <vector>
 
-#include <eight_racks.hpp>
 #include <gtest/gtest.h>
 #include <ns3/simulator.h>
 #include <ns3/uinteger.h>
+#include <rotor_fabric.hpp>
 
 namespace astrolabe::ns3 {
 namespace {
 
 namespace sim = ::ns3;
 using network::opera::RotorNetwork;
-using network::opera::RotorSchedule;
-
-RotorNetwork eight_racks() {
-    const RotorSchedule schedule(network::opera::eight_rack_matchings(), 1, network::opera::kEightRackTiming);
-    return {.schedule = schedule,
-            .hosts_per_rack = 4,
-            .rate = Bandwidth(100'000'000'000),
-            .propagation = Time(500'000),
-            .host_latency = Time(0),
-            .bulk = {},
-            .low_latency = {},
-            .paths = std::make_shared<network::opera::ShortestSlicePaths>(schedule, 12, 1),
-            .seed = 1};
-}
 
 class OperaNet {
 public:
     OperaNet()
-        : network(eight_racks()),
+        : network(with_low_latency(network::opera::eight_rack_network(), Bytes(15'000'000))),
           policy(network, 1),
           paths(*network.paths, 1) {
         if (sim::Time::GetResolution() != sim::Time::PS) {

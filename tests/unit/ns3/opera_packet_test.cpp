@@ -121,23 +121,34 @@ TEST(OperaPackets, TenGigabits) {
     expect_near("10 Gb/s, all to all, 100 kB", last(network, all, 100_KB), 4.13e-3, 0.03);
 }
 
+TEST(OperaPackets, FourRacks) {
+    // Any matchings of 4 racks and 4 rotors are as good: each rotor holds one.
+    const RotorNetwork network = drawn_rotor_network(4, 4, 100_Gbps, 2);
+    const auto other_racks = pairs_where(16, [](auto i, auto j) { return i / 4 != j / 4; });
+    const auto all = pairs_where(16, [](auto, auto) { return true; });
+    const auto within_racks = pairs_where(16, [](auto i, auto j) { return i / 4 == j / 4; });
+    const auto rack_to_rack = pairs_where(16, [](auto i, auto j) { return i / 4 == 0 && j / 4 == 1; });
+    expect_near("4 racks, other racks, 1 MB", last(network, other_racks, 1_MB), 1.778e-3, 0.03);
+    expect_near("4 racks, all to all, 1 MB", last(network, all, 1_MB), 2.644e-3, 0.03);
+    expect_near("4 racks, within racks, 1 MB", last(network, within_racks, 1_MB), 0.940e-3, 0.03);
+    expect_near("4 racks, rack to rack, 1 MB", last(network, rack_to_rack, 1_MB), 0.672e-3, 0.03);
+}
+
 /// The golden network with low-latency messages.
-RotorNetwork with_low_latency(Bytes cutoff, RotorTiming timing = kEightRackTiming) {
+RotorNetwork low_latency_network(Bytes cutoff, RotorTiming timing = kEightRackTiming) {
     RotorNetwork network = eight_rack_network();
     network.schedule = RotorSchedule(eight_rack_matchings(), 1, timing);
-    network.low_latency.cutoff = cutoff;
-    network.paths = std::make_shared<ShortestSlicePaths>(network.schedule, 12, 1);
-    return network;
+    return with_low_latency(network, cutoff);
 }
 
 TEST(OperaPackets, MessagesBelowTheCutoffLeaveAtOnce) {
     // 1 hop to rack 7: 2 · 0.12 + 0.62 us. One that is no smaller than the cutoff waits for the circuit,
     // which is up at 0 too, so that both services take as long; 16 us later bulk waits for superslice 4 (see
     // above).
-    const RotorNetwork network = with_low_latency(1437_B);
+    const RotorNetwork network = low_latency_network(1437_B);
     EXPECT_EQ(durations(network, {{0, 28}}, 1436_B).front(), 860_ns);
     EXPECT_EQ(durations(network, {{0, 28}}, 1436_B, 16_us).front(), 860_ns);
-    EXPECT_EQ(durations(with_low_latency(1436_B), {{0, 28}}, 1436_B, 16_us).front(), 48'220_ns);
+    EXPECT_EQ(durations(low_latency_network(1436_B), {{0, 28}}, 1436_B, 16_us).front(), 48'220_ns);
     // Without payload: 64 B on two links of hosts and a circuit.
     EXPECT_EQ(durations(network, {{0, 28}}, 0_B, 16_us).front(), 3 * 5'120_ps + 500_ns);
 }
@@ -145,7 +156,7 @@ TEST(OperaPackets, MessagesBelowTheCutoffLeaveAtOnce) {
 TEST(OperaPackets, LowLatencyGoesBeforeBulk) {
     // 109 packets fill the turns of host 0 on the circuit to rack 7; the one that a low-latency packet delays
     // by some of 0.12 us shortens a dummy, so the last is as late as without.
-    const auto fabric = build_rotor_fabric(with_low_latency(1437_B));
+    const auto fabric = build_rotor_fabric(low_latency_network(1437_B));
     OperaPacketBackend backend(fabric);
     RotorTraffic bulk(backend, {{0, 28}}, 109 * 1436_B);
     RotorTraffic low_latency(backend, {{0, 1}}, 1436_B, 10_us);
@@ -157,7 +168,7 @@ TEST(OperaPackets, LowLatencyGoesBeforeBulk) {
 
 TEST(OperaPackets, AnIncastOfLowLatencyIsTrimmedAndArrives) {
     // 28 hosts of other racks send 30 packets each at once to one host, whose port holds 8.
-    const auto fabric = build_rotor_fabric(with_low_latency(1_MB));
+    const auto fabric = build_rotor_fabric(low_latency_network(1_MB));
     OperaPacketBackend backend(fabric);
     RotorTraffic traffic(backend, pairs_where(kHosts, [](auto i, auto j) { return i >= 4 && j == 0; }),
                          30 * 1436_B);
@@ -174,7 +185,7 @@ TEST(OperaPackets, HeadersWithoutRoomGoBackToTheirSenders) {
     // The same with a packet of data and 1500 B of headers, 23 of them, in each queue: 28 data packets meet
     // at the host's port in each 0.12 us, in which it sends 23 headers, so that their queue fills. Only a
     // header that finds no room twice is a drop.
-    RotorNetwork network = with_low_latency(1_MB);
+    RotorNetwork network = low_latency_network(1_MB);
     network.low_latency.queue = 1;
     const auto fabric = build_rotor_fabric(network);
     OperaPacketBackend backend(fabric);
@@ -192,7 +203,7 @@ TEST(OperaPackets, WhatACircuitLosesIsSentAgainAndCounted) {
     // Superslices of 0.2 + 0.1 + 4 us: a path of more than a hop takes 0.62 us a hop, so that its later
     // circuits have gone when packets sent near the end of a superslice get there.
     const RotorTiming timing{Time(200'000), Time(100'000), Time(4'000'000)};
-    const auto fabric = build_rotor_fabric(with_low_latency(1_MB, timing));
+    const auto fabric = build_rotor_fabric(low_latency_network(1_MB, timing));
     OperaPacketBackend backend(fabric);
     const auto pairs = pairs_where(kHosts, [](auto i, auto j) { return i / 4 != j / 4 && i % 4 == j % 4; });
     RotorTraffic traffic(backend, pairs, 20 * 1436_B);
