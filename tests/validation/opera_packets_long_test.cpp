@@ -20,16 +20,5 @@ TEST(OperaStudyPacketsInFull, IdealTransportOn128Nodes) {
     EXPECT_LT(run.engine.peak_rss_bytes, std::uint64_t{4} << 30);
 }
 
-// Bytes and times over 64: 2.8 million messages.
-TEST(OperaStudyPacketsInFull, SlotsTakeTheTimeOfPacketsOn128Nodes) {
-    const std::vector<std::string> opera{"network={kind: opera, racks: 32, radix: 8}", "cluster.ranks=128",
-                                         "workload.scale_down=64"};
-    const experiment::Run slots = run_model_a("{kind: fluid}", opera);
-    const experiment::Run packets = run_model_a("{kind: packet}", opera);
-    EXPECT_EQ(packets.network.bytes_delivered, slots.network.bytes_delivered);
-    EXPECT_NEAR(to_seconds(packets.execution.total), to_seconds(slots.execution.total),
-                0.05 * to_seconds(slots.execution.total));
-}
-
 }  // namespace
 }  // namespace astrolabe::testing
