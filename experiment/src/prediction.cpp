@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <astrolabe/experiment/prediction.hpp>
+#include <astrolabe/network/opera/rotor_description.hpp>
 
 namespace astrolabe::experiment {
 namespace {
@@ -68,6 +69,17 @@ Counts count(const Experiment& experiment) {
         }
     }
     return counts;
+}
+
+/// Superslices in which slots are shared out, if every host uses all of what circuits offer.
+double busy_superslices(const TotalLoad& total, const network::opera::RotorNetwork& rotors) {
+    double sent = 0;
+    for (const double bytes : total.sent) {
+        sent += bytes;
+    }
+    const double hosts = static_cast<double>(rotors.schedule.racks()) * rotors.hosts_per_rack;
+    const double seconds = 8 * sent / hosts / network::opera::capacity_of(rotors).host_rate;
+    return seconds / to_seconds(rotors.schedule.timing().superslice());
 }
 
 /// Links that a byte crosses on average; 2, out to a switch and in from it, where links are not counted.
@@ -143,7 +155,8 @@ Prediction predict(const Experiment& experiment) {
     const system::Program& program = experiment.program;
     const network::Fabric& fabric = *experiment.fabric;
     const ScheduleLoads loads(program, experiment.cluster.options, fabric);
-    const double hops = mean_hops(total_load(program, loads, fabric));
+    const TotalLoad total = total_load(program, loads, fabric);
+    const double hops = mean_hops(total);
     const std::vector<network::HostId> placement = place_ranks(experiment);
     Engine engine = make_engine(experiment, placement, false);
     const auto images = static_cast<double>(engine.folding.multiplicity());
@@ -158,7 +171,11 @@ Prediction predict(const Experiment& experiment) {
     prediction.events = counts.computations;
     prediction.memory_bytes = kBase + kHost * static_cast<double>(fabric.host_count()) +
                               kLink * static_cast<double>(fabric.link_count());
-    if (experiment.backend.packet_payload == Bytes(0)) {
+    const bool has_slots = fabric.rotors() != nullptr && experiment.backend.packet_payload == Bytes(0);
+    if (has_slots) {
+        prediction.events += counts.messages + busy_superslices(total, *fabric.rotors());
+        prediction.memory_bytes += pairs * (kFlowPair + kFlowMessage);
+    } else if (experiment.backend.packet_payload == Bytes(0)) {
         prediction.events += kEventsOfAMessage * counts.messages - counts.empty;
         if (experiment.cluster.options.end_point.injection_latency > Time(0)) {
             prediction.events += kTimersOfACopy * counts.messages;
@@ -174,7 +191,7 @@ Prediction predict(const Experiment& experiment) {
         prediction.memory_bytes += pairs * kTcpPair;
     }
     prediction.wall_seconds =
-        pairs > static_cast<double>(kMostProbedPairs)
+        pairs > static_cast<double>(kMostProbedPairs) && !has_slots
             ? prediction.events * kSecondsOfAnEvent
             : prediction.events * kLaterEvent / probe_events_per_second(experiment, engine, placement);
     return prediction;

@@ -4,6 +4,8 @@
 /// computations × ranks, N ranks and U pairs of ranks that send (schedule_loads.hpp, characterisation.hpp):
 ///
 ///     flow engines    events = 2·M - M_0 + C (+ M/4 where messages are copied before they leave)
+///     slots of rotors events = M + C + superslices in which slots are shared out: bytes of a host over what
+///                     circuits offer it (rotor_description.hpp), over the length of a superslice
 ///     packet          events = h·(P + max(M, P/16)) + C         one per hop of a packet or acknowledgement
 ///     tcp             events = 4.6·h·P + C
 ///     packets         P = Σ over messages of ⌈bytes / payload of a packet⌉, from the histogram of sizes
@@ -23,7 +25,7 @@
 /// Limits: a folded run that meets a tie is run again with all ranks, which is not foreseen. Losses,
 /// retransmissions and pauses are not foreseen. Memory leaves out the state of chunks under way, which
 /// matters from hundreds of ranks on with many chunks. A run that does not go on as it begins takes longer or
-/// shorter than said.
+/// shorter than said: Model-A on Opera with 128 nodes a third.
 #pragma once
 
 #include <cstdint>
