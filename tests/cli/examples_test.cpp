@@ -66,6 +66,7 @@ TEST(Examples, DlrmModelAOnFluid) {
 TEST(Examples, DlrmOperaStudyOnFluid) {
     expect_recorded("dlrm-opera-study", "experiment-16", "fluid");
     expect_recorded("dlrm-opera-study", "experiment-1024", "fluid");
+    expect_recorded("dlrm-opera-study", "opera-16", "fluid");
 }
 
 #ifdef ASTROLABE_WITH_NS3
