@@ -247,13 +247,19 @@ void SlotEngine::serve(const Installation& installation, std::span<const Grant> 
     for (std::size_t rank = 0; rank < by_size_.size(); ++rank) {
         ranks_[static_cast<std::uint32_t>(by_size_[rank])] = static_cast<std::uint32_t>(rank);
     }
-    for (std::size_t number = 0; number < of_one_sender.size(); ++number) {
+    for (std::size_t number = 0; number < of_one_sender.size();) {
         const Grant& grant = of_one_sender[number];
-        if (grant.kind == Grant::Kind::kFirstHop) {
-            serve_first_hop(installation, grant, ranks_[number]);
-        } else {
-            serve_to_destination(installation, grant, ranks_[number]);
+        if (grant.kind != Grant::Kind::kFirstHop) {
+            serve_to_destination(installation, grant, ranks_[number++]);
+            continue;
         }
+        std::size_t end = number + 1;
+        while (end < of_one_sender.size() && of_one_sender[end].destination == grant.destination) {
+            ++end;
+        }
+        serve_first_hops(installation, of_one_sender.subspan(number, end - number),
+                         std::span(ranks_).subspan(number, end - number));
+        number = end;
     }
 }
 
@@ -286,21 +292,31 @@ void SlotEngine::serve_to_destination(const Installation& installation, const Gr
     }
 }
 
-void SlotEngine::serve_first_hop(const Installation& installation, const Grant& grant, std::uint32_t rank) {
-    const HostId destination(grant.destination);
-    Bytes payload;
-    std::uint32_t gone = 0;
-    for (std::size_t later = 0; gone < grant.packets; ++later) {
-        const std::uint32_t there = timing_.packets_by(last_turns_[later] - rank, grant.packets);
-        while (gone < there) {
-            const Segment segment = messages_.detour(HostId(grant.from), destination, there - gone);
-            gone += segment.packets;
-            payload += segment.payload;
-            relays_.travel(HostId(grant.to), destination, segment, installation.superslice + later);
+void SlotEngine::serve_first_hops(const Installation& installation, std::span<const Grant> grants,
+                                  std::span<const std::uint32_t> ranks) {
+    const HostId from(grants.front().from);
+    const HostId destination(grants.front().destination);
+    detoured_.assign(grants.size(), {});
+    std::size_t open = grants.size();
+    for (std::size_t later = 0; open > 0; ++later) {
+        open = 0;
+        for (std::size_t number = 0; number < grants.size(); ++number) {
+            const Grant& grant = grants[number];
+            auto& [gone, payload] = detoured_[number];
+            const std::uint32_t there = timing_.packets_by(last_turns_[later] - ranks[number], grant.packets);
+            while (gone < there) {
+                const Segment segment = messages_.detour(from, destination, there - gone);
+                gone += segment.packets;
+                payload += segment.payload;
+                relays_.travel(HostId(grant.to), destination, segment, installation.superslice + later);
+            }
+            open += gone < grant.packets ? 1 : 0;
         }
     }
-    links_.carry_to_other_rack(installation.rotor, installation.index, grant.from, grant.to, grant.packets,
-                               payload);
+    for (std::size_t number = 0; number < grants.size(); ++number) {
+        links_.carry_to_other_rack(installation.rotor, installation.index, grants[number].from,
+                                   grants[number].to, grants[number].packets, detoured_[number].payload);
+    }
 }
 
 std::string SlotEngine::explain_stall() const {

@@ -119,7 +119,10 @@ private:
     void count(std::span<const Grant> grants);
     void serve(const Installation& installation, std::span<const Grant> of_one_sender);
     void serve_to_destination(const Installation& installation, const Grant& grant, std::uint32_t rank);
-    void serve_first_hop(const Installation& installation, const Grant& grant, std::uint32_t rank);
+    /// Grants for one destination. Each superslice takes what leaves in it over all of them, lest a message
+    /// at the head of the queue waits for the end of a slot while those behind it leave by another host.
+    void serve_first_hops(const Installation& installation, std::span<const Grant> grants,
+                          std::span<const std::uint32_t> ranks);
     [[nodiscard]] std::uint64_t superslice_from(Time time) const;
     void launch_arrivals();
 
@@ -150,6 +153,11 @@ private:
     std::vector<Grant> grants_;
     std::vector<std::uint64_t> by_size_;  // grants of a sender
     std::vector<std::uint32_t> ranks_;
+    struct Detoured {
+        std::uint32_t packets = 0;
+        Bytes payload;
+    };
+    std::vector<Detoured> detoured_;  // by grant for one destination
 };
 
 }  // namespace astrolabe::network::opera
