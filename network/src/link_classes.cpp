@@ -217,14 +217,14 @@ void LinkClasses::find_bundles(HostId source, HostId destination, ClassRoute& ro
     route.legs.clear();
     route.latency = Time(0);
     const NodeId from = fabric_->node_of(source);
-    if (fabric_->routing().next_links(from, destination).empty()) {
+    const NodeId entry = place_of(*fabric_, source);
+    const NodeId exit = place_of(*fabric_, destination);
+    if (entry != exit && fabric_->routing().next_links(entry, destination).empty()) {
         return;
     }
     if (!is_sprayed_) {
         single_path(source, destination, route);
     } else {
-        const NodeId entry = place_of(*fabric_, source);
-        const NodeId exit = place_of(*fabric_, destination);
         const NodeId to = fabric_->node_of(destination);
         const auto cross = [&](LinkId link) {
             route.legs.push_back({bundle_of_[link], 1.0});

@@ -96,6 +96,9 @@ RouteLoad::RouteLoad(const Fabric& fabric, LoadBalancing load_balancing)
 void RouteLoad::add(HostId source, HostId destination, double amount) {
     const NodeId from = place_of(fabric_, source);
     const NodeId to = place_of(fabric_, destination);
+    if (from != to && fabric_.routing().next_links(from, destination).empty()) {
+        return;
+    }
     if (from != to) {
         // Numbers of switches lie beyond those of hosts, so the pair is one of nodes.
         const HostId first(from.index());
