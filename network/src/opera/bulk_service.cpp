@@ -1,3 +1,6 @@
+#include <cstdint>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include <astrolabe/network/opera/bulk_service.hpp>
@@ -5,12 +8,32 @@
 
 namespace astrolabe::network::opera {
 
+namespace {
+
+/// Empty where all racks meet.
+std::vector<std::uint8_t> meeting_racks(const RotorSchedule& schedule) {
+    std::vector<std::uint8_t> meets(std::size_t{schedule.racks()} * schedule.racks(), 1);
+    bool all_meet = true;
+    for (Rack from = 0; from < schedule.racks(); ++from) {
+        for (Rack to = 0; to < schedule.racks(); ++to) {
+            if (from != to && schedule.installations(from, to).empty()) {
+                meets[std::size_t{from} * schedule.racks() + to] = 0;
+                all_meet = false;
+            }
+        }
+    }
+    return all_meet ? std::vector<std::uint8_t>() : meets;
+}
+
+}  // namespace
+
 RotorLbOptions rotor_lb_options(const RotorNetwork& network) {
     return {.racks = network.schedule.racks(),
             .hosts_per_rack = network.hosts_per_rack,
             .slot = SlotTiming(network).packets_per_slot(),
             .two_hops = network.bulk.routing == BulkRouting::kRotorLb,
-            .own_rack_direct = network.bulk.own_rack == OwnRack::kDirect};
+            .own_rack_direct = network.bulk.own_rack == OwnRack::kDirect,
+            .meets = meeting_racks(network.schedule)};
 }
 
 std::optional<std::string> bulk_refusal(const RotorNetwork& network) {

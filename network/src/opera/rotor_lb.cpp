@@ -149,7 +149,8 @@ void RotorLb::serve_own_rack(Direction& direction, std::span<std::uint32_t> rece
 
 bool RotorLb::is_offered(const Direction& direction, std::uint32_t destination) const {
     const Rack rack = destination / options_.hosts_per_rack;
-    return rack != direction.to && (rack != direction.from || !options_.own_rack_direct);
+    return rack != direction.to && (rack != direction.from || !options_.own_rack_direct) &&
+           (options_.meets.empty() || options_.meets[std::size_t{direction.to} * options_.racks + rack] != 0);
 }
 
 void RotorLb::offer(Direction& direction, const PacketCounts& own) {
@@ -163,7 +164,8 @@ void RotorLb::offer(Direction& direction, const PacketCounts& own) {
             continue;
         }
         // With twice as many to choose from as can be chosen, each gets 0 or 1, and drawing finds them soon.
-        if (waiting.size() > 2 * (std::size_t{cap} + 2 * options_.hosts_per_rack)) {
+        // Not where more destinations than those of two racks may be no choice.
+        if (options_.meets.empty() && waiting.size() > 2 * (std::size_t{cap} + 2 * options_.hosts_per_rack)) {
             offer_one_of_each(direction, i, own);
             continue;
         }

@@ -1,5 +1,6 @@
 /// Opera and RotorNet as fabrics.
 #include "parameter_keys.hpp"
+#include "recorder.hpp"
 #include "transfers.hpp"
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include <astrolabe/network/opera/rotor_fabric.hpp>
 #include <astrolabe/network/opera/slice_graph.hpp>
 #include <astrolabe/network/opera/slice_paths.hpp>
+#include <astrolabe/network/opera/slot_engine.hpp>
 #include <astrolabe/network/opera/topology_file.hpp>
 #include <astrolabe/network/routing.hpp>
 
@@ -231,6 +233,36 @@ TEST(OperaTopology, WhatFailedHasNoCircuits) {
     EXPECT_EQ(build_opera(p)->rotors()->paths, nullptr);
     p.low_latency.cutoff = 1_MB;
     EXPECT_EQ(keys(problems(p)), Keys{"failures"});
+}
+
+/// Tokens of delivered messages of 10 kB among all hosts, by source · hosts + destination.
+std::set<std::uint64_t> delivered_among_all(const std::shared_ptr<const Fabric>& fabric) {
+    SlotEngine engine(fabric);
+    Recorder recorder(engine);
+    const auto hosts = static_cast<int>(fabric->host_count());
+    for (int source = 0; source < hosts; ++source) {
+        for (int destination = 0; destination < hosts; ++destination) {
+            if (source != destination) {
+                recorder.send(static_cast<std::uint64_t>(source * hosts + destination), source, destination,
+                              10_KB);
+            }
+        }
+    }
+    engine.run();
+    EXPECT_EQ(engine.outstanding_messages() == 0, engine.explain_stall().empty());
+    return {recorder.order.begin(), recorder.order.end()};
+}
+
+TEST(OperaTopology, RotorLbGoesRoundWhatFailed) {
+    OperaParameters p = small();
+    // 4 rotors with 4 matchings each: without two cables some racks never meet, but two hops join all.
+    p.failures = {.cables = 2, .racks = 0, .rotors = 0, .seed = 1};
+    const std::shared_ptr<const Fabric> cables = build_opera(p);
+    EXPECT_LT(cables->link_count(), build_opera(small())->link_count());
+    EXPECT_EQ(delivered_among_all(cables).size(), 32U * 31);
+    // The two hosts of a failed rack send and receive nothing; the 30 others are not disturbed.
+    p.failures = {.cables = 0, .racks = 1, .rotors = 0, .seed = 1};
+    EXPECT_EQ(delivered_among_all(build_opera(p)).size(), 30U * 29);
 }
 
 TEST(OperaTopology, AFileSaysWhatElseParametersSay) {

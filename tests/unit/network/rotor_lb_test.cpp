@@ -50,7 +50,7 @@ struct Racks {
     std::vector<Grant> grants;
 };
 
-constexpr RotorLbOptions kTwoByFour{.racks = 4, .hosts_per_rack = 2, .slot = 10};
+const RotorLbOptions kTwoByFour{.racks = 4, .hosts_per_rack = 2, .slot = 10};
 
 TEST(PacketCounts, ListsWhereSomethingWaits) {
     PacketCounts counts(4, 2);
@@ -161,6 +161,23 @@ TEST(RotorLb, OwnRackPacketsTakeTwoHops) {
     EXPECT_EQ(racks.granted(Kind::kSecondHop, 2, 1), through_2);
     EXPECT_EQ(racks.granted(Kind::kSecondHop, 3, 1), through_3);
     EXPECT_EQ(racks.relayed.total() + racks.own.total(), 0U);
+}
+
+TEST(RotorLb, RelaysOnlyWhereACircuitWillTakePacketsOn) {
+    // Rack 1 never meets rack 2 but rack 3. Hosts 4 and 6 are of racks 2 and 3.
+    RotorLbOptions options = kTwoByFour;
+    options.meets = {1, 1, 1, 1,  //
+                     1, 1, 0, 1,  //
+                     1, 0, 1, 1,  //
+                     1, 1, 1, 1};
+    Racks racks(options);
+    racks.own.add(0, 4, 3);
+    racks.own.add(0, 6, 2);
+    racks.join(0, 1);
+    EXPECT_EQ(racks.own(0, 4), 3U);
+    EXPECT_EQ(racks.own(0, 6), 0U);
+    racks.join(0, 3);
+    EXPECT_EQ(racks.own(0, 4), 0U);
 }
 
 TEST(RotorLb, OwnRackPacketsMayGoDirectInWhatIsLeft) {

@@ -6,8 +6,8 @@
 ///   1. second hop: i in x sends j in y min(relayed_i[j], ⌊slot / h⌋), h hosts a rack, as far as what is
 ///      reserved for other traffic leaves room;
 ///   2. direct: fair share in two dimensions of own_i[j] (fair_share.hpp), what 1 left as caps;
-///   3. offer: i offers packets for hosts of other racks than y, its own included, a fair share over d of
-///      what it may still send;
+///   3. offer: i offers packets for hosts of other racks than y that y meets, its own included, a fair share
+///      over d of what it may still send;
 ///   4. accept: every j takes a fair share over all (i, d) of what it may still receive, then for each d as
 ///      much as keeps relayed_j[d] + own_j[d], after steps 1 and 2 of both directions, within ⌊2 slot / h⌋.
 ///      Up to five times over what is left;
@@ -63,6 +63,9 @@ struct RotorLbOptions {
     std::uint32_t slot = 0;  ///< packets a host may send, and receive, while a circuit is there
     bool two_hops = true;
     bool own_rack_direct = false;
+    /// By rack and rack, `racks` a row: does a circuit ever join them? Packets are relayed only where one will
+    /// take them on. Empty: all meet.
+    std::vector<std::uint8_t> meets{};
 };
 
 class RotorLb {
