@@ -22,6 +22,26 @@ private:
     std::mt19937_64 engine_;
 };
 
+/// A message that is to be sent at a time.
+struct LaterMessage {
+    std::uint32_t source;
+    std::uint32_t destination;
+    Bytes size;
+    Time at;
+};
+
+/// 1 to 60 messages between `hosts` > 1 hosts, most at 0 and some without bytes.
+inline std::vector<LaterMessage> random_messages(Random& random, std::int64_t hosts, std::int64_t largest) {
+    std::vector<LaterMessage> messages(static_cast<std::size_t>(random(1, 60)));
+    for (LaterMessage& message : messages) {
+        message.source = static_cast<std::uint32_t>(random(0, hosts - 1));
+        message.destination = static_cast<std::uint32_t>((message.source + random(1, hosts - 1)) % hosts);
+        message.size = Bytes(random(0, 4) == 0 ? 0 : random(1, largest));
+        message.at = random(0, 2) == 0 ? Time(random(0, 200'000'000)) : Time(0);
+    }
+    return messages;
+}
+
 inline RotorNetwork random_network(Random& random) {
     const auto uplinks = static_cast<std::uint32_t>(random(1, 4));
     const auto racks = uplinks * static_cast<std::uint32_t>(random(uplinks == 1 ? 2 : 1, 4));

@@ -20,21 +20,14 @@
 namespace astrolabe::network::opera {
 namespace {
 
-struct Sent {
-    std::uint32_t source;
-    std::uint32_t destination;
-    Bytes size;
-    Time at;
-};
-
 /// Sends each message at its time, in the order listed.
 struct Run {
-    Run(const std::shared_ptr<const Fabric>& fabric, const std::vector<Sent>& messages)
+    Run(const std::shared_ptr<const Fabric>& fabric, const std::vector<LaterMessage>& messages)
         : engine(fabric),
           recorder(engine),
           starter(engine) {
         starter.react = [this, messages](std::uint64_t token) {
-            const Sent& sent = messages[token];
+            const LaterMessage& sent = messages[token];
             engine.send({HostId(sent.source), HostId(sent.destination), sent.size, &recorder, token});
         };
         for (std::size_t i = 0; i < messages.size(); ++i) {
@@ -55,14 +48,8 @@ RC_GTEST_PROP(SlotEngineProperty, DeliversEverythingOnceInOrderAndWithinTheRates
     RC_PRE(!slot_engine_refusal(*fabric));
     const std::int64_t hosts = network.schedule.racks() * network.hosts_per_rack;
     RC_PRE(hosts > 1);
-    std::vector<Sent> messages(static_cast<std::size_t>(random(1, 60)));
-    const std::int64_t largest = random(0, 1) == 0 ? 5'000 : 300'000;
-    for (Sent& sent : messages) {
-        sent.source = static_cast<std::uint32_t>(random(0, hosts - 1));
-        sent.destination = static_cast<std::uint32_t>((sent.source + random(1, hosts - 1)) % hosts);
-        sent.size = Bytes(random(0, 4) == 0 ? 0 : random(1, largest));
-        sent.at = random(0, 2) == 0 ? Time(random(0, 200'000'000)) : Time(0);
-    }
+    const std::vector<LaterMessage> messages =
+        random_messages(random, hosts, random(0, 1) == 0 ? 5'000 : 300'000);
     Run run(fabric, messages);
     RC_ASSERT(run.engine.outstanding_messages() == 0U);
     RC_ASSERT(run.recorder.order.size() == messages.size());
@@ -75,7 +62,7 @@ RC_GTEST_PROP(SlotEngineProperty, DeliversEverythingOnceInOrderAndWithinTheRates
     std::stable_sort(by_start.begin(), by_start.end(),
                      [&](std::size_t a, std::size_t b) { return messages[a].at < messages[b].at; });
     for (const std::size_t i : by_start) {
-        const Sent& sent = messages[i];
+        const LaterMessage& sent = messages[i];
         const Time time = run.recorder.times.at(i);
         const bool is_small = sent.size < network.low_latency.cutoff;
         Time& latest = latest_of_pair[{sent.source, sent.destination, is_small}];

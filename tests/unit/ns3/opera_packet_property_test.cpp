@@ -22,23 +22,17 @@
 namespace astrolabe::ns3 {
 namespace {
 
+using network::opera::LaterMessage;
 using network::opera::RotorNetwork;
 using network::opera::RotorSchedule;
 
-struct Sent {
-    std::uint32_t source;
-    std::uint32_t destination;
-    Bytes size;
-    Time at;
-};
-
 struct Run {
-    Run(const std::shared_ptr<const network::Fabric>& fabric, const std::vector<Sent>& messages)
+    Run(const std::shared_ptr<const network::Fabric>& fabric, const std::vector<LaterMessage>& messages)
         : backend(fabric),
           recorder(backend),
           starter(backend) {
         starter.then = [this, &messages](std::uint64_t token) {
-            const Sent& sent = messages[token];
+            const LaterMessage& sent = messages[token];
             backend.send({HostId(sent.source), HostId(sent.destination), sent.size, &recorder, token});
         };
         for (std::size_t i = 0; i < messages.size(); ++i) {
@@ -88,20 +82,14 @@ RC_GTEST_PROP(OperaPacketProperty, DeliversEverythingOnceAndWithinTheRatesOfLink
     RC_PRE(!opera_refusal(*fabric, {}));
     const std::int64_t hosts = net.schedule.racks() * net.hosts_per_rack;
     RC_PRE(hosts > 1);
-    std::vector<Sent> messages(static_cast<std::size_t>(random(1, 60)));
-    for (Sent& sent : messages) {
-        sent.source = static_cast<std::uint32_t>(random(0, hosts - 1));
-        sent.destination = static_cast<std::uint32_t>((sent.source + random(1, hosts - 1)) % hosts);
-        sent.size = Bytes(random(0, 4) == 0 ? 0 : random(1, 200'000));
-        sent.at = random(0, 2) == 0 ? Time(random(0, 200'000'000)) : Time(0);
-    }
+    const std::vector<LaterMessage> messages = random_messages(random, hosts, 200'000);
     const Run run(fabric, messages);
 
     Bytes delivered;
     std::map<std::tuple<std::uint32_t, std::uint32_t, bool>, Time> latest;
     std::map<std::tuple<std::uint32_t, std::uint32_t, bool>, Time> sent_at;
     for (std::size_t k = 0; k < run.recorder.tokens.size(); ++k) {
-        const Sent& sent = messages[run.recorder.tokens[k]];
+        const LaterMessage& sent = messages[run.recorder.tokens[k]];
         delivered += sent.size;
         const auto pair = std::tuple(sent.source, sent.destination, sent.size < net.low_latency.cutoff);
         RC_ASSERT(sent.at >= sent_at[pair]);
