@@ -1,0 +1,17 @@
+/// What can be said about the parameters of a rotor network before its matchings are drawn.
+#pragma once
+
+#include <cstdint>
+
+#include <astrolabe/network/opera/opera.hpp>
+
+namespace astrolabe::network::opera {
+
+/// Of a rack, however they were said.
+[[nodiscard]] std::int64_t uplinks_of(const OperaParameters& p);
+/// A full packet on the wire.
+[[nodiscard]] Bytes packet_of(const OperaParameters& p);
+
+[[nodiscard]] ParameterProblems problems_before_drawing(const OperaParameters& p);
+
+}  // namespace astrolabe::network::opera
