@@ -180,8 +180,13 @@ Diagnostics write_files(const FileRequest& request, const network::Fabric& fabri
             "rotors must switch in turn and join all racks, as those of kind opera with enough uplinks"));
     } else if (!request.topology.empty()) {
         note(write_whole(request.topology, [&rotors](experiment::OutputFile& file) {
-            network::opera::write_topology({rotors->schedule, rotors->hosts_per_rack, rotors->paths, false},
-                                           [&file](std::string_view piece) { file.append(piece); });
+            const auto append = [&file](std::string_view piece) { file.append(piece); };
+            if (rotors->file) {
+                network::opera::write_topology(*rotors->file, append);
+            } else {
+                network::opera::write_topology({rotors->schedule, rotors->hosts_per_rack, rotors->paths},
+                                               append);
+            }
         }));
     }
     return errors;

@@ -145,6 +145,7 @@ std::shared_ptr<const RotorNetwork> make_rotor_network(const OperaParameters& pa
     const std::shared_ptr<RotorNetwork> network = network_of(p, degraded(whole_schedule(p), p.failures));
     if (p.topology && !p.failures.any()) {
         network->paths = p.topology->paths;
+        network->file = p.topology;
     } else if (HopCounts::of_cycle(network->schedule).disconnected() == 0) {
         network->paths = std::make_shared<ShortestSlicePaths>(
             network->schedule, static_cast<std::size_t>(p.low_latency.paths), network->seed);

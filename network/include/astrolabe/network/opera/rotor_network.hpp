@@ -19,6 +19,7 @@
 namespace astrolabe::network::opera {
 
 class SlicePaths;
+struct TopologyFile;
 
 /// How bulk messages reach another rack.
 enum class BulkRouting : std::uint8_t {
@@ -56,6 +57,9 @@ struct RotorNetwork {
     /// Paths of low-latency packets in every superslice; null where no message can be one.
     std::shared_ptr<const SlicePaths> paths;
     std::uint64_t seed = 1;  ///< of choices among equal paths and of remainders in fair shares
+    /// Where all of the schedule and the paths were read, to be written back as it was; null: drawn, or
+    /// something failed since.
+    std::shared_ptr<const TopologyFile> file = nullptr;
 };
 
 }  // namespace astrolabe::network::opera

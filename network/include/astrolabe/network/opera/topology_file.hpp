@@ -47,7 +47,7 @@ struct TopologyFile {
     RotorSchedule schedule;
     std::uint32_t hosts_per_rack = 0;
     std::shared_ptr<const SlicePaths> paths;
-    bool ends_in_newline = false;
+    bool ends_in_newline = false;  ///< what the Opera simulator's generator writes does not
 };
 
 /// `name` stands for the file in diagnostics.
