@@ -89,6 +89,20 @@ TEST(Schema, EveryDefectOfAMappingIsReportedAtItsPlace) {
     EXPECT_NE(errors[6].hint.find("did you mean 'colour'?"), std::string::npos);
 }
 
+TEST(Schema, WhatATypeCannotHoldIsOutsideTheParametersRange) {
+    ReadContext context;
+    const ConfigNode negative = ConfigNode::scalar("-1");
+    EXPECT_FALSE(read_scalar<std::size_t>(negative, "'ranks'", context, {1, 1U << 20}));
+    EXPECT_EQ(context.errors().back().message, "'ranks' is -1, expected 1 to 1048576");
+    EXPECT_EQ(context.errors().back().hint, "choose a value 1 to 1048576");
+    // Without a range of its own: what 64-bit signed integers and the type have in common.
+    EXPECT_FALSE(read_scalar<std::uint64_t>(negative, "'seed'", context));
+    EXPECT_EQ(context.errors().back().message, "'seed' is -1, expected 0 to 9223372036854775807");
+    EXPECT_FALSE(read_scalar<std::uint8_t>(ConfigNode::scalar("256"), "'lanes'", context));
+    EXPECT_EQ(context.errors().back().message, "'lanes' is 256, expected 0 to 255");
+    EXPECT_EQ(context.error_count(), 3U);
+}
+
 TEST(Schema, MissingKeysNameTheSectionThatNeedsThem) {
     const Diagnostics errors = errors_of("colour: blue\n");
     ASSERT_EQ(errors.size(), 2u);

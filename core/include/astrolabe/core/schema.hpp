@@ -121,11 +121,17 @@ requires(!std::same_as<T, bool>) struct ValueTraits<T> {
         }
         const std::int64_t value = std::get<std::int64_t>(parsed);
         if (!std::in_range<T>(value)) {
+            const auto [least, most] = readable_limits();
             return ParseFailure{"'" + std::string(text) + "' is out of range",
-                                "between " + std::to_string(std::numeric_limits<T>::min()) + " and " +
-                                    std::to_string(std::numeric_limits<T>::max())};
+                                "between " + std::to_string(least) + " and " + std::to_string(most)};
         }
         return static_cast<T>(value);
+    }
+    /// Least and most that can be read: integers are read as 64-bit signed ones.
+    static constexpr std::pair<T, T> readable_limits() {
+        constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+        constexpr T kMostOfType = std::numeric_limits<T>::max();
+        return {std::numeric_limits<T>::min(), std::in_range<T>(kMost) ? static_cast<T>(kMost) : kMostOfType};
     }
     static std::string format(T value) { return std::to_string(value); }
 };
@@ -180,6 +186,13 @@ template <ScalarValue T>
     return range.most ? "at most " + ValueTraits<T>::format(*range.most) : std::string{};
 }
 
+/// What is left of `range` for values that T can hold, both ends said.
+template <std::integral T>
+[[nodiscard]] Range<T> within_type(const Range<T>& range) {
+    const auto [least, most] = ValueTraits<T>::readable_limits();
+    return {range.least.value_or(least), range.most.value_or(most)};
+}
+
 /// Reads one scalar; reports and returns nothing if it is not a T within `range`. `what` names it in
 /// messages.
 template <ScalarValue T>
@@ -192,6 +205,18 @@ template <ScalarValue T>
             name + " takes a value (" + ValueTraits<T>::type() + "), found " + std::string(node.kind_name()));
         return std::nullopt;
     }
+    const auto out_of_range = [&](const Range<T>& expected) {
+        context.error("config.range", node.where,
+                      name + " is " + node.text + ", expected " + range_text(expected),
+                      "choose a value " + range_text(expected));
+        return std::nullopt;
+    };
+    if constexpr (std::integral<T> && !std::same_as<T, bool>) {
+        const Parsed<std::int64_t> whole = parse_integer(node.text);
+        if (const auto* value = std::get_if<std::int64_t>(&whole); value && !std::in_range<T>(*value)) {
+            return out_of_range(within_type(range));
+        }
+    }
     Parsed<T> parsed = ValueTraits<T>::parse(node.text);
     if (const auto* failure = std::get_if<ParseFailure>(&parsed)) {
         context.error("config.value", node.where, name + ": " + failure->message, failure->hint);
@@ -200,10 +225,7 @@ template <ScalarValue T>
     T value = std::get<T>(std::move(parsed));
     if constexpr (std::totally_ordered<T>) {
         if ((range.least && value < *range.least) || (range.most && value > *range.most)) {
-            context.error("config.range", node.where,
-                          name + " is " + node.text + ", expected " + range_text(range),
-                          "choose a value " + range_text(range));
-            return std::nullopt;
+            return out_of_range(range);
         }
     }
     return value;
