@@ -8,6 +8,7 @@
 
 #include <astrolabe/network/opera/listed_slice_paths.hpp>
 #include <astrolabe/network/opera/matchings.hpp>
+#include <astrolabe/network/opera/slice_graph.hpp>
 #include <astrolabe/network/opera/topology_file.hpp>
 
 namespace astrolabe::network::opera {
@@ -46,21 +47,33 @@ private:
         lines_.require_range(1, 1, 2'048, "the number of downlinks");
         const std::int64_t hosts = lines_.values()[1] * lines_.values()[3];
         lines_.require_range(0, hosts, hosts, "the number of hosts, downlinks times racks,");
+        if (lines_.values()[3] % lines_.values()[2] != 0) {
+            lines_.fail(3,
+                        fmt::format("the {} matchings of {} racks cannot be dealt to {} rotors evenly",
+                                    lines_.values()[3], lines_.values()[3], lines_.values()[2]),
+                        "the number of uplinks divides that of racks");
+        }
         downlinks_ = static_cast<std::uint32_t>(lines_.values()[1]);
         uplinks_ = static_cast<std::uint32_t>(lines_.values()[2]);
         racks_ = static_cast<std::uint32_t>(lines_.values()[3]);
 
         lines_.next("3S eps del r");
         lines_.require_count(4, "three times the superslices, and the lengths of their parts");
-        lines_.require_range(0, 3, 3 * std::int64_t{kMaxRacks} * kMaxRacks, "the number of parts");
-        if (lines_.values()[0] % 3 != 0) {
-            lines_.fail(0, fmt::format("{} parts, expected a multiple of 3", lines_.values()[0]),
-                        "a superslice has three parts");
+        const std::int64_t parts = lines_.values()[0];
+        const std::int64_t groups = parts < 3 ? 0 : 3 * std::int64_t{racks_} / parts;
+        if (groups < 1 || groups * parts != 3 * std::int64_t{racks_} || uplinks_ % groups != 0) {
+            lines_.fail(0,
+                        fmt::format("{} parts, expected 3 * {} for {} racks, or that divided by a number of "
+                                    "groups of their {} rotors",
+                                    parts, racks_, racks_, uplinks_),
+                        "a superslice has three parts, and in a cycle each of as many matchings as racks is "
+                        "installed");
         }
         for (std::size_t part = 1; part <= 3; ++part) {
             lines_.require_range(part, 0, kMaxPart, "a length in picoseconds");
         }
-        superslices_ = static_cast<std::uint32_t>(lines_.values()[0] / 3);
+        superslices_ = static_cast<std::uint32_t>(parts / 3);
+        residence_ = uplinks_ / static_cast<std::uint32_t>(groups);
         timing_ = {Time(lines_.values()[1]), Time(lines_.values()[2]), Time(lines_.values()[3])};
         if (timing_.superslice() == Time(0)) {
             lines_.fail(1, "eps, del and r are all 0", "a superslice has a length");
@@ -72,6 +85,7 @@ private:
         std::vector<std::vector<Matching>> matchings(uplinks_);
         std::vector<std::int64_t> before;
         std::vector<std::int64_t> first;
+        std::vector<std::uint8_t> met(std::size_t{racks_} * racks_, 0);
         for (std::uint32_t s = 0; s < superslices_; ++s) {
             lines_.next("where uplinks lead");
             const std::vector<std::int64_t> row = read_row(nullptr, s);
@@ -88,7 +102,15 @@ private:
                 }
                 Matching& matching = matchings[rotor].emplace_back(racks_);
                 for (Rack rack = 0; rack < racks_; ++rack) {
-                    matching[rack] = static_cast<Rack>(row[rack * uplinks_ + rotor]);
+                    const std::size_t entry = std::size_t{rack} * uplinks_ + rotor;
+                    matching[rack] = static_cast<Rack>(row[entry]);
+                    if (matching[rack] != rack && met[std::size_t{rack} * racks_ + matching[rack]]++ != 0) {
+                        lines_.fail(entry,
+                                    fmt::format("rotor {} joins racks {} and {}, which another matching "
+                                                "joins already",
+                                                rotor, rack, matching[rack]),
+                                    of_this_superslice());
+                    }
                 }
             }
             first = s == 0 ? row : std::move(first);
@@ -111,10 +133,14 @@ private:
                 lines_.fail(entry,
                             fmt::format("the matching of rotor {} {}: rack {} is joined to {} and to {}",
                                         rotor, how, rack, row[entry], other[entry]),
-                            fmt::format("the rows of this superslice are lines {} to {}", lines_.number() - 2,
-                                        lines_.number()));
+                            of_this_superslice());
             }
         }
+    }
+
+    [[nodiscard]] std::string of_this_superslice() const {
+        return fmt::format("the rows of this superslice are lines {} to {}", lines_.number() - 2,
+                           lines_.number());
     }
 
     [[nodiscard]] std::string row_of(std::uint32_t superslice) const {
@@ -149,22 +175,6 @@ private:
     void read_dark_row(const std::vector<std::int64_t>& part0, std::uint32_t superslice) {
         const std::vector<std::int64_t>& row = lines_.values();
         lines_.require_count(part0.size(), row_of(superslice));
-        if (superslice == 0) {
-            const auto dark = static_cast<std::uint32_t>(std::count(row.begin(), row.begin() + uplinks_, -1));
-            if (dark == 0 || uplinks_ % dark != 0) {
-                lines_.fail(0, fmt::format("{} of {} rotors are dark, expected a divisor", dark, uplinks_),
-                            "equally many rotors reconfigure in each superslice");
-            }
-            residence_ = uplinks_ / dark;
-            const std::uint32_t matchings = superslices_ / residence_;
-            if (superslices_ % residence_ != 0 || matchings > kMaxRacks) {
-                lines_.fail(0,
-                            fmt::format("with {} of {} rotors dark a cycle is a multiple of {} superslices, "
-                                        "up to {}; line 2 has {}",
-                                        dark, uplinks_, residence_, residence_ * kMaxRacks, superslices_),
-                            "every rotor shows each of its matchings once in a cycle");
-            }
-        }
         for (std::size_t entry = 0; entry < row.size(); ++entry) {
             const bool dark = (superslice + 1) % residence_ == entry % uplinks_ % residence_;
             const std::int64_t expected = dark ? -1 : part0[entry];
@@ -197,6 +207,7 @@ private:
     }
 
     void read_first_block(const RotorSchedule& schedule, std::uint32_t superslice, ListedSlicePaths& paths) {
+        hops_ = SliceGraph(schedule, superslice).distances();
         block_.clear();
         line_ends_.clear();
         const std::size_t last = std::size_t{racks_} * racks_ - 2;  // the last pair of two racks
@@ -263,6 +274,13 @@ private:
                         fmt::format("where uplinks lead in superslice {} is in line {}", superslice,
                                     3 + 3 * superslice));
         }
+        const std::uint16_t least = hops_[static_cast<std::size_t>(line[0]) * racks_ + at];
+        if (path_.size() > least) {
+            lines_.fail(2 + std::size_t{least},
+                        fmt::format("the path from rack {} to {} has {} hops, and the shortest {}", line[0],
+                                    line[1], path_.size(), least),
+                        "paths are shortest ones: eps is as long as those may take");
+        }
         return path_;
     }
 
@@ -302,6 +320,7 @@ private:
     std::vector<std::int64_t> block_;
     std::vector<std::size_t> line_ends_;
     std::vector<std::uint16_t> path_;
+    std::vector<std::uint16_t> hops_;  // between all racks
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -121,6 +122,7 @@ TEST(TopologyFile, NamesThePlaceOfADefect) {
         EXPECT_EQ(where.column, column);
     };
     expect_place(changed(1, "33 4 4 8"), 1, 1);              // hosts are downlinks times racks
+    expect_place(changed(1, "24 4 4 6"), 1, 8);              // 6 matchings on 4 rotors
     expect_place(changed(1, "32 4 4"), 1, 6);                // the line ends after the third number
     expect_place(changed(1, "32 4 4 08"), 1, 8);             // a leading zero
     expect_place(changed(1, "32 4  4 8"), 1, 6);             // two spaces
@@ -129,16 +131,18 @@ TEST(TopologyFile, NamesThePlaceOfADefect) {
     expect_place(changed(2, "25 1 1 1"), 2, 1);              // three parts each
     expect_place(changed(2, "24 1 1000000000001 1"), 2, 6);  // more than a second
     expect_place(changed(2, "24 0 0 0"), 2, 4);
-    expect_place(changed(2, "21 1 1 1"), 5, 1);  // the cycle of four rotors has a multiple of 4 superslices
+    expect_place(changed(2, "21 1 1 1"), 2, 1);  // 8 racks have 8 superslices, or 4 in two groups, or 2
+    expect_place(changed(2, "12 1 1 1"), 5, 8);  // as two groups have, but rotor 3 is not dark with 1
     expect_place(changed(3, "8" + good[2].substr(1)), 3, 1);      // no rack 8
     expect_place(changed(3, "6" + good[2].substr(1)), 3, 1);      // rack 6 is not joined to 0 by uplink 0
-    expect_place(changed(5, "7 6" + good[4].substr(4)), 5, 1);    // no rotor is dark
+    expect_place(changed(5, "7 6" + good[4].substr(4)), 5, 3);    // rotor 1 is dark
     expect_place(changed(8, "7 4 3" + good[7].substr(6)), 8, 5);  // rotor 2 is dark in superslice 1
     expect_place(changed(27, "1"), 27, 1);                        // blocks come in order
     expect_place(changed(30, "0 3 5"), 30, 5);                    // uplink 1 goes dark
     expect_place(changed(30, "0 3 4"), 30, 5);                    // leads to rack 7
     expect_place(changed(30, "0 3 8"), 30, 5);                    // no such port
     expect_place(changed(30, "0 4 6"), 30, 1);                    // the pair 0 3 is missing
+    expect_place(changed(30, "0 3 6 4 4"), 30, 7);                // there and back: 3 hops for 1
     expect_place(changed(27 + 57, "0"), 84, 1);
     expect_place(refusal_of("").where, 1, 1);
     expect_place(refusal_of(joined(good) + "24\n").where, static_cast<int>(good.size()) + 1, 1);
@@ -202,6 +206,61 @@ RC_GTEST_PROP(TopologyFile, DamageIsRefusedWithItsLine, ()) {
     }));
     RC_ASSERT(defect.where.column >= 1);
 }
+
+/// Does the refusal of `damaged` name line `number`, up to `last`, as its place or, where it is only seen
+/// from another line, in words?
+void expect_refused_at(const std::string& damaged, int number, int last, std::string_view how) {
+    const Result<TopologyFile> read = read_topology(damaged, "topology.txt");
+    ASSERT_FALSE(read) << "line " << number << " " << how;
+    const Diagnostic& defect = read.error().front();
+    const std::regex words(fmt::format("line {}\\b", number));
+    EXPECT_TRUE((defect.where.line >= number && defect.where.line <= last) ||
+                std::regex_search(defect.message, words))
+        << "line " << number << " " << how << ": " << defect.render();
+}
+
+class EveryLine : public ::testing::TestWithParam<bool> {};
+
+TEST_P(EveryLine, CutSwappedOrOutOfRangeIsRefusedThere) {
+    // Eight racks with one path for each pair, or four racks with up to five.
+    const std::string good =
+        GetParam() ? written(eight_racks())
+                   : written(with_paths(
+                         {draw_rotors({.racks = 4, .uplinks = 4}).matchings, 1, kEightRackTiming}, 1, 5));
+    const std::vector<std::string> lines = lines_of(good);
+    for (std::size_t at = 0; at < lines.size(); ++at) {
+        const auto number = static_cast<int>(at) + 1;
+        std::vector<std::string> cut = lines;
+        cut.erase(cut.begin() + static_cast<std::ptrdiff_t>(at));
+        // A line that is like those behind it leaves its mark where they end.
+        const int mark = first_difference(good, joined(cut));
+        expect_refused_at(joined(cut), mark, mark, "cut");
+        if (at + 1 < lines.size() && lines[at] != lines[at + 1]) {
+            std::vector<std::string> swapped = lines;
+            std::swap(swapped[at], swapped[at + 1]);
+            // Which of the two is the wrong one is not always known.
+            expect_refused_at(joined(swapped), number, number + 1, "swapped with the next");
+        }
+        // One number of the line, another one from line to line, beyond what any number of a file can be.
+        const auto numbers = static_cast<std::size_t>(std::ranges::count(lines[at], ' ')) + 1;
+        std::size_t begin = 0;
+        for (std::size_t skip = at % numbers; skip > 0; --skip) {
+            begin = lines[at].find(' ', begin) + 1;
+        }
+        const std::size_t end = std::min(lines[at].find(' ', begin), lines[at].size());
+        for (const std::string_view value : {"-2", "1000000000001"}) {
+            std::vector<std::string> spoilt = lines;
+            spoilt[at].replace(begin, end - begin, value);
+            expect_refused_at(joined(spoilt), number, number, "out of range");
+        }
+        if (HasFailure()) {
+            return;
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(TopologyFile, EveryLine, ::testing::Bool(),
+                         [](const auto& one) { return one.param ? "OnePath" : "SeveralPaths"; });
 
 TEST(TopologyFile, AFileThatIsNotThere) {
     const Result<TopologyFile> read = load_topology("no/such/topology.txt");
