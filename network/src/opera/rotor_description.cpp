@@ -17,15 +17,16 @@ double ratio(std::int64_t a, std::int64_t b) {
 
 RotorCapacity capacity_of(const RotorNetwork& network) {
     const RotorSchedule& schedule = network.schedule;
-    std::int64_t carried = 0;
-    for (Rotor rotor = 0; rotor < schedule.uplinks(); ++rotor) {
-        for (std::uint32_t index = 0; index < schedule.matchings_per_rotor(); ++index) {
-            const Matching& matching = schedule.matching(rotor, index);
-            for (Rack rack = 0; rack < schedule.racks(); ++rack) {
-                carried += matching[rack] != rack ? 1 : 0;
-            }
+    std::int64_t carried = 0;  // installations of ordered pairs in a cycle
+    std::int64_t met = 0;
+    for (Rack from = 0; from < schedule.racks(); ++from) {
+        for (Rack to = 0; to < schedule.racks(); ++to) {
+            const auto circuits = static_cast<std::int64_t>(schedule.installations(from, to).size());
+            carried += circuits;
+            met += circuits > 0 ? 1 : 0;
         }
     }
+    const std::int64_t pairs = std::int64_t{schedule.racks()} * (schedule.racks() - 1);
     const std::int64_t all =
         std::int64_t{schedule.uplinks()} * schedule.matchings_per_rotor() * schedule.racks();
     const Bytes packet = network.bulk.payload + network.bulk.header;
@@ -45,7 +46,8 @@ RotorCapacity capacity_of(const RotorNetwork& network) {
     capacity.payload = ratio(network.bulk.payload.count(), packet.count());
     capacity.pair_rate = static_cast<double>(network.hosts_per_rack * capacity.packets_per_slot *
                                              network.bulk.payload.count() * 8) /
-                         to_seconds(schedule.cycle());
+                         to_seconds(schedule.cycle()) * ratio(carried, pairs);
+    capacity.met = ratio(met, pairs);
     capacity.host_rate = static_cast<double>(network.rate.count()) * capacity.share();
     return capacity;
 }

@@ -56,6 +56,25 @@ TEST(RotorCapacity, OfThePublishedDesigns) {
     }
 }
 
+TEST(RotorCapacity, CircuitsThatFailedAreMissing) {
+    // 8 racks on 4 rotors of 2 matchings: 8 * 8 ends of circuits in a cycle, 8 of them idle. A rack that
+    // failed takes 7 of 28 pairs with it, in both directions: 42 of 56 ordered pairs are left, and as many of
+    // 64 uplinks carry.
+    OperaParameters p;
+    p.racks = 8;
+    p.radix = 8;
+    p.eps = 5'220_ns;
+    const RotorCapacity whole = capacity_of(*make_rotor_network(p));
+    EXPECT_DOUBLE_EQ(whole.met, 1.0);
+    p.failures.racks = 1;
+    const RotorCapacity damaged = capacity_of(*make_rotor_network(p));
+    EXPECT_DOUBLE_EQ(damaged.met, 42.0 / 56);
+    EXPECT_DOUBLE_EQ(damaged.carried, 42.0 / 64);
+    EXPECT_NEAR(damaged.pair_rate, whole.pair_rate * 42 / 56, 1e-9 * whole.pair_rate);
+    // What a host's pairs have is what it has, as in the whole network: 7 of them for 4 hosts.
+    EXPECT_NEAR(damaged.pair_rate * 7 / 4, damaged.host_rate, 1e-9 * whole.host_rate);
+}
+
 TEST(RotorCapacity, MoreHostsThanUplinksShareThem) {
     // 8 hosts on 4 uplinks of 100 Gb/s: a turn of 8 * 0.12 us, half as many packets each in a slot.
     OperaParameters p;

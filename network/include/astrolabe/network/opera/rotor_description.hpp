@@ -10,7 +10,9 @@
 /// whole     packets per slot, n = ⌊slot / (max(h, u) sigma)⌋, over the same number unrounded
 /// payload   of a packet, over all of it
 ///
-/// and the rate of payload from one rack to another is h n payload / (S T), where they meet once a cycle.
+/// and the rate of payload from one rack to another is h n payload / (S T) for each circuit of theirs in a
+/// cycle. Each pair has one in a factorisation; where something failed, or a file lists other matchings, the
+/// rate is the mean over all pairs, and the share of pairs that have a circuit says what the others lack.
 ///
 /// Hops, gaps (robustness.hpp) and failures are those of superslices, so they are missing where all rotors go
 /// dark together. Failures are the worst of six draws.
@@ -34,7 +36,8 @@ struct RotorCapacity {
     double whole = 0.0;
     double payload = 0.0;
     std::int64_t packets_per_slot = 0;  ///< of a host, over one rotor
-    double pair_rate = 0.0;             ///< payload from rack to rack, bit/s
+    double pair_rate = 0.0;             ///< payload from rack to rack, bit/s, mean over pairs of racks
+    double met = 0.0;                   ///< share of pairs of racks that have a circuit in a cycle
     double host_rate = 0.0;             ///< payload of a host to all other racks, bit/s
 
     [[nodiscard]] double share() const { return carried * slot * uplinks * whole * payload; }
