@@ -60,7 +60,6 @@ void SlotEngine::send(const Message& message) {
     const std::uint32_t h = network().hosts_per_rack;
     const Time between_racks = source / h == destination / h ? Time(0) : network().propagation;
     if (send_at_once(message)) {
-        launch_arrivals();
         return;
     }
     messages_.add(message, now_ + 2 * network().host_latency + between_racks);
@@ -73,13 +72,12 @@ bool SlotEngine::send_at_once(const Message& message) {
     if (!low_latency_ || message.size >= network().low_latency.cutoff) {
         return false;
     }
-    const std::optional<Time> arrival =
-        low_latency_->send(message.source, message.destination, message.size, now_, links_);
-    if (!arrival) {
+    if (!low_latency_->joins(message.source, message.destination, now_)) {
         return false;
     }
     ++counters_.low_latency;
-    messages_.add_on_its_way(message, *arrival);
+    low_latency_->send(messages_.add_on_its_way(message), message.source, message.destination, message.size,
+                       now_);
     return true;
 }
 
@@ -143,6 +141,10 @@ void SlotEngine::process_instant() {
             const Timer timer = timers_.pop();
             ++events_;
             timer.handler->notify(timer.token);
+        } else if (low_latency_ && low_latency_->next_time() == now_) {
+            ++events_;
+            low_latency_->process(links_, messages_.arrivals());
+            launch_arrivals();
         } else {
             return;
         }
@@ -165,6 +167,9 @@ void SlotEngine::run() {
         Time next = std::min(installation, timers_.next_time());
         if (!deliveries_.empty()) {
             next = std::min(next, deliveries_.top().time);
+        }
+        if (low_latency_) {
+            next = std::min(next, low_latency_->next_time());
         }
         if (next == Time::max()) {
             return;
@@ -320,6 +325,9 @@ void SlotEngine::serve_first_hops(const Installation& installation, std::span<co
 }
 
 std::string SlotEngine::explain_stall() const {
+    if (low_latency_ && low_latency_->beyond_time() > 0) {
+        return std::string(kBeyondTime);
+    }
     if (!anything_waits() || next_installation() != Time::max()) {
         return {};
     }

@@ -6,6 +6,29 @@
 
 namespace astrolabe::network::opera {
 
+namespace {
+
+constexpr std::int64_t kMostPieces = 64;
+
+/// The end of simulated time where the sum lies behind it.
+Time later(Time time, Time by) {
+    return by > Time::max() - time ? Time::max() : time + by;
+}
+
+/// The number of an element that may be used, a free one if there is any.
+template <class Element>
+std::uint32_t take_one(std::vector<Element>& elements, std::vector<std::uint32_t>& free) {
+    if (free.empty()) {
+        elements.emplace_back();
+        return static_cast<std::uint32_t>(elements.size() - 1);
+    }
+    const std::uint32_t index = free.back();
+    free.pop_back();
+    return index;
+}
+
+}  // namespace
+
 SlotLowLatency::SlotLowLatency(const RotorNetwork& network)
     : network_(network),
       packet_((network.bulk.payload + network.bulk.header) / network.rate),
@@ -16,58 +39,143 @@ SlotLowLatency::SlotLowLatency(const RotorNetwork& network)
     ASTROLABE_ASSERT(network.paths != nullptr, "low-latency messages have paths");
 }
 
-std::optional<Time> SlotLowLatency::send(HostId source, HostId destination, Bytes size, Time now,
-                                         SlotLinks& links) {
-    const RotorSchedule& schedule = network_.schedule;
-    const Rack from = source.index() / network_.hosts_per_rack;
-    const Rack to = destination.index() / network_.hosts_per_rack;
-    Wire& out = up_[source.index()];
-    const Time begin = std::max(now, out.free_from);
-    hops_.clear();
-    if (from != to) {
-        const std::uint64_t superslice = schedule.at(begin).superslice;
-        network_.paths->find(superslice, from, to, paths_);
-        if (paths_.size() == 0) {
-            return std::nullopt;
-        }
-        Rack rack = from;
-        for (const std::uint16_t rotor : paths_[random_.below(static_cast<std::uint32_t>(paths_.size()))]) {
-            hops_.push_back({rotor, schedule.matching_index(rotor, superslice), rack});
-            rack = schedule.peer(rotor, rack, superslice);
-        }
+bool SlotLowLatency::joins(HostId source, HostId destination, Time now) {
+    if (rack_of(source) == rack_of(destination)) {
+        return true;
     }
+    network_.paths->find(network_.schedule.at(now).superslice, rack_of(source), rack_of(destination), paths_);
+    return paths_.size() > 0;
+}
+
+void SlotLowLatency::send(std::uint32_t message, HostId source, HostId destination, Bytes size, Time now) {
     const Bytes payload = network_.bulk.payload;
-    const Bytes header = network_.bulk.header;
     const std::int64_t packets =
         std::max<std::int64_t>(1, (size.count() + payload.count() - 1) / payload.count());
-    const Time all = (size + header * packets) / network_.rate;
-    const Time first = (std::min(size, payload) + header) / network_.rate;
-    const Time last = (size - payload * (packets - 1) + header) / network_.rate;
+    const std::uint32_t index = take_one(sendings_, free_sendings_);
+    Sending& sending = sendings_[index];
+    sending = {.message = message,
+               .source = source,
+               .destination = destination,
+               .left = size,
+               .packets_left = packets,
+               .packets_a_piece = (packets + kMostPieces - 1) / kMostPieces,
+               .under_way = 0,
+               .latest = now};
+    add_event(up_[source.index()].serve(now, at_source(sending)), index, true);
+}
 
-    const auto hops = static_cast<std::int64_t>(hops_.size()) + 3;
-    const Time alone = std::max({all, network_.propagation, network_.host_latency});
-    if (3 * hops > (Time::max() - std::max(begin, latest_)) / std::max(alone, Time(1))) {
-        return std::nullopt;
+void SlotLowLatency::process(SlotLinks& links, std::vector<SlotMessages::Arrival>& arrivals) {
+    const Event event = events_.top();
+    events_.pop();
+    if (event.leaves) {
+        leave(event, links);
+    } else {
+        come(event, arrivals);
     }
-    Time head = begin;  // first and last bit into the link
-    Time tail = begin + all;
-    Time latency = network_.host_latency;
-    out.free_from = tail;
-    out.booked += all;
-    const auto cross = [&](Wire& wire, Time its_latency) {
-        head = std::max(head + first + latency, wire.free_from);
-        tail = std::max(head + all, tail + latency + last);
-        latency = its_latency;
-        wire.free_from = tail;
-        wire.booked += all;
-    };
-    for (const SlotLinks::Hop& hop : hops_) {
-        cross(uplink(hop.rack, hop.rotor), network_.propagation);
+}
+
+/// The next piece of a message leaves its host.
+void SlotLowLatency::leave(const Event& event, SlotLinks& links) {
+    const RotorSchedule& schedule = network_.schedule;
+    Sending& sending = sendings_[event.index];
+    const Rack from = rack_of(sending.source);
+    const Rack to = rack_of(sending.destination);
+    const RotorSchedule::Position position = schedule.at(event.time);
+    paths_.clear();
+    if (from != to) {
+        network_.paths->find(position.superslice, from, to, paths_);
+        if (paths_.size() == 0) {
+            Wire& wire = up_[sending.source.index()];
+            const Time all = at_source(sending);
+            wire.booked -= all;
+            const Time next = later(position.begin, schedule.timing().superslice());
+            add_event(wire.serve(next, all), event.index, true);
+            return;
+        }
     }
-    cross(down_[destination.index()], network_.host_latency);
-    latest_ = std::max(latest_, tail);
-    links.carry_over(source.index(), destination.index(), hops_, static_cast<std::uint64_t>(packets), size);
-    return tail + latency;
+    const std::uint32_t number = take_one(pieces_, free_pieces_);
+    Piece& piece = pieces_[number];
+    const std::int64_t packets = std::min(sending.packets_left, sending.packets_a_piece);
+    const Bytes payload = std::min(sending.left, network_.bulk.payload * packets);
+    piece.sending = event.index;
+    piece.all = time_of(payload, packets);
+    piece.first = time_of(std::min(payload, network_.bulk.payload), 1);
+    piece.superslice = position.superslice;
+    piece.at = from;
+    piece.hops_done = 0;
+    piece.path.clear();
+    hops_.clear();
+    if (from != to) {
+        const auto path = paths_[random_.below(static_cast<std::uint32_t>(paths_.size()))];
+        piece.path.assign(path.begin(), path.end());
+        Rack rack = from;
+        for (const std::uint16_t rotor : path) {
+            hops_.push_back({rotor, schedule.matching_index(rotor, position.superslice), rack});
+            rack = schedule.peer(rotor, rack, position.superslice);
+        }
+    }
+    links.carry_over(sending.source.index(), sending.destination.index(), hops_,
+                     static_cast<std::uint64_t>(packets), payload);
+    ++sending.under_way;
+    sending.packets_left -= packets;
+    sending.left -= payload;
+    add_event(later(event.time, piece.first + network_.host_latency), number, false);
+    if (sending.packets_left > 0) {
+        add_event(later(event.time, piece.all), event.index, true);
+    }
+}
+
+/// The first packet of a piece comes to a switch.
+void SlotLowLatency::come(const Event& event, std::vector<SlotMessages::Arrival>& arrivals) {
+    Piece& piece = pieces_[event.index];
+    if (piece.hops_done < piece.path.size()) {
+        const Rotor rotor = piece.path[piece.hops_done++];
+        const Time begin = uplink(piece.at, rotor).serve(event.time, piece.all);
+        piece.at = network_.schedule.peer(rotor, piece.at, piece.superslice);
+        add_event(later(begin, piece.first + network_.propagation), event.index, false);
+        return;
+    }
+    Sending& sending = sendings_[piece.sending];
+    const Time begin = down_[sending.destination.index()].serve(event.time, piece.all);
+    sending.latest = std::max(sending.latest, later(begin, piece.all + network_.host_latency));
+    free_pieces_.push_back(event.index);
+    --sending.under_way;
+    if (sending.packets_left == 0 && sending.under_way == 0) {
+        if (sending.latest == Time::max()) {
+            ++beyond_time_;
+        } else {
+            arrivals.push_back({sending.latest, sending.message});
+        }
+        free_sendings_.push_back(piece.sending);
+    }
+}
+
+/// What no event is left for lies beyond simulated time.
+void SlotLowLatency::add_event(Time time, std::uint32_t index, bool leaves) {
+    if (time == Time::max()) {
+        ++beyond_time_;
+        return;
+    }
+    events_.push({time, added_++, index, leaves});
+}
+
+/// Time that what is left of a message takes of its host's link, piece by piece.
+Time SlotLowLatency::at_source(const Sending& sending) const {
+    const std::int64_t full = (sending.packets_left - 1) / sending.packets_a_piece;
+    const Bytes payload = network_.bulk.payload * sending.packets_a_piece;
+    const Time piece = time_of(payload, sending.packets_a_piece);
+    if (full > 0 && piece > Time::max() / full) {
+        return Time::max();
+    }
+    return later(piece * full, time_of(sending.left - payload * full,
+                                       sending.packets_left - sending.packets_a_piece * full));
+}
+
+Time SlotLowLatency::Wire::serve(Time at, Time all) {
+    const Time begin = std::max(at, free_from);
+    free_from = later(begin, all);
+    booked = later(booked, all);
+    return begin;
 }
 
 /// What was served by `now` and not yet charged; what is booked is served last.

@@ -54,10 +54,6 @@ void SlotMessages::add(const Message& message, Time least) {
     }
 }
 
-void SlotMessages::add_on_its_way(const Message& message, Time time) {
-    arrivals_.push_back({time, new_item(message, time, false)});
-}
-
 Segment SlotMessages::take(Pair& pair, std::uint32_t limit) {
     ASTROLABE_ASSERT(pair.leaving != kNone, "packets that leave belong to a message");
     const auto packets = static_cast<std::uint32_t>(std::min<std::uint64_t>(limit, pair.packets_left));

@@ -1,33 +1,37 @@
 /// Low-latency messages beside the slots: when they arrive, and what they take of the time of links.
 ///
-/// Limits first. A message keeps to the path that was shortest when it began to leave its host, all of it,
-/// also where it lasts longer than the circuits do; nothing is lost, trimmed or sent again, and there is no
-/// window. Links serve messages in the order they were sent, not in which they come. A message that has no
-/// path goes as bulk.
+/// Limits first. Queues hold everything that comes: nothing is trimmed, lost where a circuit goes dark, or
+/// sent again, and there is neither a window nor a receiver that paces its senders. A piece keeps to the
+/// racks of its path, also where it comes to one after its circuit has gone.
 ///
-/// Model. S bytes are ⌈S / payload⌉ packets, the last one shortened, a header without payload if S = 0; they
-/// take W on a link, the first packet σ₁, the last σₙ. The message crosses links l = 1 … f + 2, up from the
-/// host, f circuits, down to the host. With α_l the latency of a link and F_l when it is free of the messages
-/// sent before,
-///     b_1 = max(now, F_1),  b_l = max(b_{l-1} + σ₁ + α_{l-1}, F_l)                      first bit in
-///     e_1 = b_1 + W,        e_l = max(b_l + W, e_{l-1} + α_{l-1} + σₙ),  F_l := e_l     last bit in
-/// and it arrives at e_{f+2} + α_{f+2}: one packet alone takes (f + 2) σ and the latencies. Of several
-/// shortest paths it takes a random one.
+/// Model. S bytes are n = ⌈S / payload⌉ packets, the last one shortened, a header without payload if S = 0.
+/// They travel in pieces of ⌈n / 64⌉ packets: single ones up to 64. Each piece takes a random one of the
+/// shortest paths of the superslice in which it leaves its host, and crosses links l = 1 … f + 2, up from the
+/// host, f circuits, down to the host. A link serves pieces in the order in which their first packets come,
+/// those of one message at their host one after the other, and is never idle while one waits. With w the time
+/// of a piece on a link, σ that of its first packet, α_l the latency of a link and F_l when it is free of
+/// what came before,
+///     b_1 = max(now, F_1),  b_l = max(b_{l-1} + σ + α_{l-1}, F_l)       first bit into the link
+///     F_l := b_l + w                                                    last bit
+/// As no packet of a piece is longer than its first, none is missing when its turn comes. A message arrives
+/// with the last of its pieces, at b + w + α of their last links: one packet alone takes (f + 2) σ and the
+/// latencies, and n packets over one path follow one another. A piece without a path waits for the next
+/// superslice; messages whose hosts have none in the present one are refused.
 ///
 /// Bulk traffic gives way: what messages took of a link since it was last asked, no more than in one
 /// superslice, is missing in the slot that begins (`taken`). Of an uplink all hosts of the rack bear an equal
 /// part.
 ///
-/// Complexity: O(f) a message and the cost of its paths (slice_paths.hpp). Memory: 24 bytes a link of hosts
-/// and an uplink of racks.
+/// Complexity: an event for each piece and link of its way but the last, O(log of the pieces under way), and
+/// the cost of its paths (slice_paths.hpp). Memory: 24 bytes a link of hosts and an uplink of racks, about
+/// 100 for each piece under way and 56 for each message.
 ///
-/// Source: Opera (NSDI 2020) section 4.1; NDP (SIGCOMM 2017), whose packets these are without its receiver's
-/// pacing.
+/// Source: Opera (NSDI 2020) section 4.1; NDP (SIGCOMM 2017), whose packets these are without its transport.
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <optional>
+#include <functional>
+#include <queue>
 #include <vector>
 
 #include <astrolabe/core/random.hpp>
@@ -36,6 +40,7 @@
 #include <astrolabe/network/opera/rotor_network.hpp>
 #include <astrolabe/network/opera/slice_paths.hpp>
 #include <astrolabe/network/opera/slot_links.hpp>
+#include <astrolabe/network/opera/slot_messages.hpp>
 
 namespace astrolabe::network::opera {
 
@@ -44,10 +49,18 @@ public:
     /// `network` has paths, and outlives this.
     explicit SlotLowLatency(const RotorNetwork& network);
 
-    /// When a message sent `now` arrives, counted in `links`; nothing, and no effect, if no path leads there
-    /// or simulated time could end before it arrives.
-    [[nodiscard]] std::optional<Time> send(HostId source, HostId destination, Bytes size, Time now,
-                                           SlotLinks& links);
+    /// Does a path lead there now?
+    [[nodiscard]] bool joins(HostId source, HostId destination, Time now);
+    /// Precondition: it does. `message` is its number in arrivals.
+    void send(std::uint32_t message, HostId source, HostId destination, Bytes size, Time now);
+
+    /// Of the next event; Time::max(): none.
+    [[nodiscard]] Time next_time() const { return events_.empty() ? Time::max() : events_.top().time; }
+    /// The event that is due. Appends the message that is certain to arrive by it, and counts what begins to
+    /// travel in `links`.
+    void process(SlotLinks& links, std::vector<SlotMessages::Arrival>& arrivals);
+    /// Pieces that will never arrive, for simulated time ends before.
+    [[nodiscard]] std::uint64_t beyond_time() const { return beyond_time_; }
 
     struct Taken {
         std::uint32_t send;     ///< full packets that the host cannot send in the slot that begins
@@ -59,18 +72,57 @@ public:
     [[nodiscard]] Time taken_of_uplink(Rack rack, Rotor rotor, Time now);
 
 private:
-    /// A link, and the messages it serves one after the other.
+    /// A link, and the pieces it serves one after the other.
     struct Wire {
         Time free_from;
-        Time booked;   // by all messages so far
+        Time booked;   // by all pieces so far
         Time charged;  // to bulk
 
+        /// When the first bit of a piece that comes `at` goes into the link.
+        Time serve(Time at, Time all);
         [[nodiscard]] Time charge(Time now, Time most);
+    };
+    struct Sending {
+        std::uint32_t message = 0;
+        HostId source;
+        HostId destination;
+        Bytes left;                     // at the source
+        std::int64_t packets_left = 0;  // at the source
+        std::int64_t packets_a_piece = 1;
+        std::uint32_t under_way = 0;  // pieces
+        Time latest;                  // arrival of a piece
+    };
+    struct Piece {
+        std::uint32_t sending = 0;
+        Time all;    // on a link
+        Time first;  // packet
+        std::uint64_t superslice = 0;
+        Rack at = 0;
+        std::size_t hops_done = 0;
+        std::vector<std::uint16_t> path;
+    };
+    struct Event {
+        Time time;
+        std::uint64_t sequence;
+        std::uint32_t index;
+        bool leaves;  // the next piece of a sending leaves its host; else a piece comes to a switch
+
+        bool operator>(const Event& other) const {
+            return time > other.time || (time == other.time && sequence > other.sequence);
+        }
     };
 
     [[nodiscard]] Wire& uplink(Rack rack, Rotor rotor) {
         return uplinks_[std::size_t{rack} * network_.schedule.uplinks() + rotor];
     }
+    [[nodiscard]] Rack rack_of(HostId host) const { return host.index() / network_.hosts_per_rack; }
+    [[nodiscard]] Time time_of(Bytes payload, std::int64_t packets) const {
+        return (payload + network_.bulk.header * packets) / network_.rate;
+    }
+    [[nodiscard]] Time at_source(const Sending& sending) const;
+    void add_event(Time time, std::uint32_t index, bool leaves);
+    void leave(const Event& event, SlotLinks& links);
+    void come(const Event& event, std::vector<SlotMessages::Arrival>& arrivals);
     [[nodiscard]] std::uint32_t packets(Time time) const;
 
     const RotorNetwork& network_;
@@ -78,7 +130,13 @@ private:
     std::vector<Wire> up_;
     std::vector<Wire> down_;
     std::vector<Wire> uplinks_;  // by rack, rotor
-    Time latest_;                // last bit into any link
+    std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+    std::uint64_t added_ = 0;
+    std::uint64_t beyond_time_ = 0;
+    std::vector<Sending> sendings_;
+    std::vector<std::uint32_t> free_sendings_;
+    std::vector<Piece> pieces_;
+    std::vector<std::uint32_t> free_pieces_;
     RandomStream random_;
     PathList paths_;
     std::vector<SlotLinks::Hop> hops_;

@@ -48,8 +48,10 @@ public:
 
     /// Queues a message at its source. One without packets is there at `least`.
     void add(const Message& message, Time least);
-    /// A message that needs no queue and arrives at `time`, whatever others of its pair do.
-    void add_on_its_way(const Message& message, Time time);
+    /// A message that needs no queue and arrives whatever others of its pair do: its number, for `arrivals`.
+    [[nodiscard]] std::uint32_t add_on_its_way(const Message& message) {
+        return new_item(message, Time(0), false);
+    }
     /// The next `packets` that wait at `source` for `destination` leave it, on their last way; as many wait.
     /// `arrival(n)` is when the n-th of them (from 1) arrives, no earlier than those before. Returns their
     /// payload.
