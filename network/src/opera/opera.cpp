@@ -18,13 +18,13 @@ namespace astrolabe::network::opera {
 
 namespace {
 
-DrawnRotors draw(const OperaParameters& p) {
-    return draw_rotors({.racks = static_cast<std::uint32_t>(p.racks),
-                        .uplinks = static_cast<std::uint32_t>(uplinks_of(p)),
-                        .groups = static_cast<std::uint32_t>(p.groups),
-                        .draws = static_cast<std::uint32_t>(p.draws),
-                        .lift_from = static_cast<std::uint32_t>(p.lift_from),
-                        .seed = static_cast<std::uint64_t>(p.seed)});
+std::shared_ptr<const DrawnRotors> draw(const OperaParameters& p) {
+    return p.draws_made->draw({.racks = static_cast<std::uint32_t>(p.racks),
+                               .uplinks = static_cast<std::uint32_t>(uplinks_of(p)),
+                               .groups = static_cast<std::uint32_t>(p.groups),
+                               .draws = static_cast<std::uint32_t>(p.draws),
+                               .lift_from = static_cast<std::uint32_t>(p.lift_from),
+                               .seed = static_cast<std::uint64_t>(p.seed)});
 }
 
 RotorTiming timing_of(const OperaParameters& p, const HopCounts& hops) {
@@ -56,11 +56,45 @@ RotorSchedule whole_schedule(const OperaParameters& p) {
     if (p.topology) {
         return p.topology->schedule;
     }
-    DrawnRotors drawn = draw(p);
-    ASTROLABE_ASSERT(drawn.hops.disconnected() == 0 || paths_needed_by(p) == nullptr,
+    const std::shared_ptr<const DrawnRotors> drawn = draw(p);
+    ASTROLABE_ASSERT(drawn->hops.disconnected() == 0 || paths_needed_by(p) == nullptr,
                      "a network is refused if it lacks paths that are needed");
-    const RotorTiming timing = timing_of(p, drawn.hops);
-    return {std::move(drawn.matchings), static_cast<std::uint32_t>(p.groups), timing};
+    return {drawn->matchings, static_cast<std::uint32_t>(p.groups), timing_of(p, drawn->hops)};
+}
+
+/// The same rotors when they all switch together.
+RotorSchedule schedule_together(const OperaParameters& in_turn) {
+    const RotorSchedule schedule = whole_schedule(in_turn);
+    const std::uint32_t uplinks = schedule.uplinks();
+    std::vector<std::vector<Matching>> matchings(uplinks);
+    for (Rotor rotor = 0; rotor < uplinks; ++rotor) {
+        for (std::uint32_t index = 0; index < schedule.matchings_per_rotor(); ++index) {
+            matchings[rotor].push_back(schedule.matching(rotor, index));
+        }
+    }
+    return {std::move(matchings), uplinks,
+            in_turn.eps ? schedule.timing() : switched_together(schedule.timing(), uplinks)};
+}
+
+/// A packet that is on its way for more than a cycle meets its circuit again before it arrives: nobody builds
+/// that, but units are mistaken.
+ParameterProblems way_problems(const OperaParameters& p, const RotorSchedule& schedule) {
+    const Time on_links = 3 * (packet_of(p) / p.link.rate);
+    const Time of_hosts = 2 * p.link.latency;
+    const Time way = p.propagation + of_hosts + on_links;
+    if (way <= schedule.cycle()) {
+        return {};
+    }
+    const char* key = p.eps                                           ? "eps"
+                      : p.propagation >= std::max(of_hosts, on_links) ? "propagation"
+                      : of_hosts >= on_links                          ? "link.latency"
+                                                                      : "link.rate";
+    return {{key,
+             fmt::format("a packet takes {} to another rack ({} on links, {} of propagation, {} to and from "
+                         "hosts), longer than the whole cycle of {}",
+                         to_string(way), to_string(on_links), to_string(p.propagation), to_string(of_hosts),
+                         to_string(schedule.cycle())),
+             "check the units of propagation, link.latency and link.rate, or leave eps out to derive it"}};
 }
 
 RotorSchedule degraded(RotorSchedule schedule, const FailureParameters& failures) {
@@ -74,20 +108,24 @@ RotorSchedule degraded(RotorSchedule schedule, const FailureParameters& failures
     return without_failed(schedule, draw_failures(schedule, counts, random));
 }
 
-ParameterProblems all_problems(const OperaParameters& p) {
+ParameterProblems all_problems(const OperaParameters& p,
+                               RotorSchedule (&schedule_of)(const OperaParameters&)) {
     ParameterProblems found = problems_before_drawing(p);
     const char* needed_by = paths_needed_by(p);
     if (found.empty() && needed_by != nullptr) {
-        const DrawnRotors drawn = draw(p);
-        if (drawn.hops.disconnected() > 0) {
+        const std::shared_ptr<const DrawnRotors> drawn = draw(p);
+        if (drawn->hops.disconnected() > 0) {
             found.push_back(
                 {"uplinks",
                  fmt::format("no draw joins all racks in every superslice: {} of {} pairs are without a path "
                              "over the {} rotors that stay up, and {} needs paths",
-                             drawn.hops.disconnected(), drawn.hops.pairs(), uplinks_of(p) - p.groups,
+                             drawn->hops.disconnected(), drawn->hops.pairs(), uplinks_of(p) - p.groups,
                              needed_by),
                  "take more uplinks, more draws or another seed; or give eps and leave low_latency out"});
         }
+    }
+    if (found.empty()) {
+        found = way_problems(p, schedule_of(p));
     }
     if (found.empty() && p.failures.any() && p.low_latency.cutoff > Bytes(0)) {
         const HopCounts hops = HopCounts::of_cycle(degraded(whole_schedule(p), p.failures));
@@ -129,14 +167,19 @@ std::shared_ptr<RotorNetwork> network_of(const OperaParameters& p, RotorSchedule
                      .seed = static_cast<std::uint64_t>(p.run_seed)});
 }
 
+/// Of what is left after failures.
+HopCounts hops_of(const OperaParameters& p, const RotorSchedule& schedule) {
+    return p.topology || p.failures.any() ? HopCounts::of_cycle(schedule) : draw(p)->hops;
+}
+
 }  // namespace
 
 ParameterProblems problems(const OperaParameters& parameters) {
-    return all_problems(parameters);
+    return all_problems(parameters, whole_schedule);
 }
 
 ParameterProblems problems(const RotorNetParameters& parameters) {
-    return all_problems(in_turn(parameters));
+    return all_problems(in_turn(parameters), schedule_together);
 }
 
 std::shared_ptr<const RotorNetwork> make_rotor_network(const OperaParameters& parameters) {
@@ -146,7 +189,7 @@ std::shared_ptr<const RotorNetwork> make_rotor_network(const OperaParameters& pa
     if (p.topology && !p.failures.any()) {
         network->paths = p.topology->paths;
         network->file = p.topology;
-    } else if (HopCounts::of_cycle(network->schedule).disconnected() == 0) {
+    } else if (hops_of(p, network->schedule).disconnected() == 0) {
         network->paths = std::make_shared<ShortestSlicePaths>(
             network->schedule, static_cast<std::size_t>(p.low_latency.paths), network->seed);
     }
@@ -156,16 +199,7 @@ std::shared_ptr<const RotorNetwork> make_rotor_network(const OperaParameters& pa
 std::shared_ptr<const RotorNetwork> make_rotor_network(const RotorNetParameters& parameters) {
     const OperaParameters p = in_turn(parameters);
     ASTROLABE_ASSERT(problems_before_drawing(p).empty(), "parameters are checked before a network is made");
-    const RotorSchedule schedule = whole_schedule(p);
-    const std::uint32_t uplinks = schedule.uplinks();
-    std::vector<std::vector<Matching>> matchings(uplinks);
-    for (Rotor rotor = 0; rotor < uplinks; ++rotor) {
-        for (std::uint32_t index = 0; index < schedule.matchings_per_rotor(); ++index) {
-            matchings[rotor].push_back(schedule.matching(rotor, index));
-        }
-    }
-    const RotorTiming timing = p.eps ? schedule.timing() : switched_together(schedule.timing(), uplinks);
-    return network_of(p, degraded({std::move(matchings), uplinks, timing}, p.failures));
+    return network_of(p, degraded(schedule_together(p), p.failures));
 }
 
 std::shared_ptr<const Fabric> build_opera(const OperaParameters& parameters) {

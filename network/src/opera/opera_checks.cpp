@@ -143,6 +143,16 @@ void check_beside_file(detail::ParameterCheck& check, const OperaParameters& p) 
     if (p.del) {
         said("del", to_string(*p.del));
     }
+    const Time del = p.topology->schedule.timing().del;
+    if (p.link.rate > Bandwidth(0) && del < p.propagation + packet_of(p) / p.link.rate) {
+        check.report(
+            p.propagation > packet_of(p) / p.link.rate ? "propagation" : "link.rate",
+            fmt::format("the last packet of a slot takes {} and {} of propagation, and the topology "
+                        "file gives it {} (del)",
+                        to_string(packet_of(p) / p.link.rate), to_string(p.propagation), to_string(del)),
+            "lengths in line 2 of the file are those of the links it was made for: say their rate "
+            "and propagation");
+    }
     if (p.low_latency.paths != unset.low_latency.paths) {
         said("low_latency.paths", std::to_string(p.low_latency.paths));
     }

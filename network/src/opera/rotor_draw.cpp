@@ -39,4 +39,13 @@ DrawnRotors draw_rotors(const DrawParameters& parameters) {
     return best;
 }
 
+std::shared_ptr<const DrawnRotors> RotorDraws::draw(const DrawParameters& parameters) {
+    const std::scoped_lock lock(in_use_);
+    if (last_ == nullptr || of_ != parameters) {
+        last_ = std::make_shared<const DrawnRotors>(draw_rotors(parameters));
+        of_ = parameters;
+    }
+    return last_;
+}
+
 }  // namespace astrolabe::network::opera

@@ -105,6 +105,29 @@ TEST(OperaParameters, PathsMustExistWhereTheyAreNeeded) {
     EXPECT_EQ(keys(problems(p)), Keys{"uplinks"});
 }
 
+TEST(OperaParameters, NoPacketIsOnItsWayForMoreThanACycle) {
+    // 16 superslices of 5 + 0.62 + 10 us; derived ones have at least propagation, and so has the cycle.
+    OperaParameters p = small();
+    p.propagation = 1_s;
+    EXPECT_EQ(keys(problems(p)), Keys{});
+    p.eps = 5_us;
+    EXPECT_EQ(keys(problems(p)), Keys{"eps"});
+    EXPECT_NE(problems(p).front().message.find("1s of propagation"), std::string::npos);
+    p = small();
+    p.link.latency = 1_ms;
+    EXPECT_EQ(keys(problems(p)), Keys{"link.latency"});
+    RotorNetParameters together;
+    static_cast<OperaParameters&>(together) = p;
+    EXPECT_EQ(keys(problems(together)), Keys{"link.latency"});
+    // 3 links of 0.12 us and 0.5 us: 16 ns are too short, 16 * 54 ns are not.
+    p = small();
+    p.reconfiguration_delay = p.del.emplace(0);
+    p.eps = 1_ns;
+    EXPECT_EQ(keys(problems(p)), Keys{"eps"});
+    p.eps = 54_ns;
+    EXPECT_EQ(keys(problems(p)), Keys{});
+}
+
 TEST(OperaTopology, LengthsFollowTheMostHops) {
     const std::shared_ptr<const RotorNetwork> network = make_rotor_network(small());
     const auto hops = static_cast<std::int64_t>(HopCounts::of_cycle(network->schedule).worst());
@@ -276,6 +299,13 @@ TEST(OperaTopology, AFileSaysWhatElseParametersSay) {
     EXPECT_EQ(fabric->host_count(), 32U);
     EXPECT_EQ(fabric->rotors()->schedule.timing(), drawn->schedule.timing());
     EXPECT_EQ(fabric->rotors()->paths, drawn->paths);
+    // Lengths of a file made for links of 100 Gb/s: del = 0.5 + 0.12 us, and a packet takes 1.2 us at 10.
+    imported.link.rate = 10_Gbps;
+    EXPECT_EQ(keys(problems(imported)), Keys{"link.rate"});
+    imported.link.rate = 100_Gbps;
+    imported.propagation = 1_us;
+    EXPECT_EQ(keys(problems(imported)), Keys{"propagation"});
+    imported.propagation = 500_ns;
     // Said again, even if it is the same.
     imported.racks = 16;
     imported.uplinks = 4;

@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 
+#include <astrolabe/network/opera/rotor_draw.hpp>
 #include <astrolabe/network/opera/rotor_network.hpp>
 #include <astrolabe/network/opera/topology_file.hpp>
 #include <astrolabe/network/topologies/parameters.hpp>
@@ -79,13 +80,17 @@ struct OperaParameters {
     LowLatencyParameters low_latency;
 
     std::int64_t run_seed = 1;  ///< of choices while messages run
+
+    /// Of copies together: what was checked is what is built.
+    std::shared_ptr<RotorDraws> draws_made = std::make_shared<RotorDraws>();
 };
 
 /// `groups`, `file` and `low_latency` have no meaning here: all rotors switch together, so no path outlasts a
 /// superslice.
 struct RotorNetParameters : OperaParameters {};
 
-/// Draws the matchings where the rest is right: O(draws) hop counts of a cycle.
+/// Draws the matchings where the rest is right, which building then does not do again: O(draws) hop counts of
+/// a cycle.
 [[nodiscard]] ParameterProblems problems(const OperaParameters& parameters);
 [[nodiscard]] ParameterProblems problems(const RotorNetParameters& parameters);
 

@@ -13,6 +13,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <vector>
 
 #include <astrolabe/network/opera/rotor_schedule.hpp>
@@ -28,6 +30,8 @@ struct DrawParameters {
     /// Draw a factorisation of this many racks and lift it; 0: draw one of all racks. Divides racks.
     std::uint32_t lift_from = 0;
     std::uint64_t seed = 1;
+
+    friend bool operator==(const DrawParameters&, const DrawParameters&) = default;
 };
 
 struct DrawnRotors {
@@ -37,5 +41,16 @@ struct DrawnRotors {
 
 /// O(draws) times the cost of the hop counts of a cycle.
 [[nodiscard]] DrawnRotors draw_rotors(const DrawParameters& parameters);
+
+/// Draws once for those who ask again: keeps the last network drawn. Several threads may ask at once.
+class RotorDraws {
+public:
+    [[nodiscard]] std::shared_ptr<const DrawnRotors> draw(const DrawParameters& parameters);
+
+private:
+    std::mutex in_use_;
+    DrawParameters of_;
+    std::shared_ptr<const DrawnRotors> last_;
+};
 
 }  // namespace astrolabe::network::opera
