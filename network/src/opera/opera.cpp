@@ -63,8 +63,8 @@ RotorSchedule whole_schedule(const OperaParameters& p) {
 }
 
 /// The same rotors when they all switch together.
-RotorSchedule schedule_together(const OperaParameters& in_turn) {
-    const RotorSchedule schedule = whole_schedule(in_turn);
+RotorSchedule schedule_together(const OperaParameters& p) {
+    const RotorSchedule schedule = whole_schedule(p);
     const std::uint32_t uplinks = schedule.uplinks();
     std::vector<std::vector<Matching>> matchings(uplinks);
     for (Rotor rotor = 0; rotor < uplinks; ++rotor) {
@@ -73,7 +73,7 @@ RotorSchedule schedule_together(const OperaParameters& in_turn) {
         }
     }
     return {std::move(matchings), uplinks,
-            in_turn.eps ? schedule.timing() : switched_together(schedule.timing(), uplinks)};
+            p.eps ? schedule.timing() : switched_together(schedule.timing(), uplinks)};
 }
 
 /// A packet that is on its way for more than a cycle meets its circuit again before it arrives: nobody builds
@@ -141,14 +141,6 @@ ParameterProblems all_problems(const OperaParameters& p,
     return found;
 }
 
-/// Of rotors of which one goes dark at a time, whatever the kind.
-OperaParameters in_turn(const RotorNetParameters& parameters) {
-    OperaParameters p = parameters;
-    p.groups = 1;
-    p.low_latency = {};
-    return p;
-}
-
 std::shared_ptr<RotorNetwork> network_of(const OperaParameters& p, RotorSchedule schedule) {
     const OwnRack own_rack = p.bulk.own_rack.value_or(
         p.bulk.routing == BulkRouting::kRotorLb ? OwnRack::kTwoHops : OwnRack::kDirect);
@@ -179,7 +171,8 @@ ParameterProblems problems(const OperaParameters& parameters) {
 }
 
 ParameterProblems problems(const RotorNetParameters& parameters) {
-    return all_problems(in_turn(parameters), schedule_together);
+    ParameterProblems found = problems_of_switching_together(parameters);
+    return found.empty() ? all_problems(parameters, schedule_together) : found;
 }
 
 std::shared_ptr<const RotorNetwork> make_rotor_network(const OperaParameters& parameters) {
@@ -197,8 +190,9 @@ std::shared_ptr<const RotorNetwork> make_rotor_network(const OperaParameters& pa
 }
 
 std::shared_ptr<const RotorNetwork> make_rotor_network(const RotorNetParameters& parameters) {
-    const OperaParameters p = in_turn(parameters);
-    ASTROLABE_ASSERT(problems_before_drawing(p).empty(), "parameters are checked before a network is made");
+    const OperaParameters& p = parameters;
+    ASTROLABE_ASSERT(problems_of_switching_together(p).empty() && problems_before_drawing(p).empty(),
+                     "parameters are checked before a network is made");
     return network_of(p, degraded(schedule_together(p), p.failures));
 }
 

@@ -188,4 +188,22 @@ ParameterProblems problems_before_drawing(const OperaParameters& p) {
     return std::move(check).take();
 }
 
+ParameterProblems problems_of_switching_together(const OperaParameters& p) {
+    const OperaParameters unset;
+    detail::ParameterCheck check;
+    const auto meaningless = [&check](const char* key, const char* why) {
+        check.report(key, fmt::format("{} has no meaning where all rotors switch together", key), why);
+    };
+    if (p.groups != unset.groups) {
+        meaningless("groups", "leave it out: all rotors are one group; opera has groups that switch in turn");
+    }
+    if (p.topology != nullptr || !p.file.empty()) {
+        meaningless("file", "topology files are of kind opera, whose rotors switch in turn");
+    }
+    if (p.low_latency != unset.low_latency) {
+        meaningless("low_latency", "no path outlasts a superslice; messages leave at once in kind opera");
+    }
+    return std::move(check).take();
+}
+
 }  // namespace astrolabe::network::opera

@@ -14,4 +14,7 @@ namespace astrolabe::network::opera {
 
 [[nodiscard]] ParameterProblems problems_before_drawing(const OperaParameters& p);
 
+/// What is said although rotors that all switch together have none of it.
+[[nodiscard]] ParameterProblems problems_of_switching_together(const OperaParameters& p);
+
 }  // namespace astrolabe::network::opera

@@ -106,11 +106,12 @@ TEST(OperaParameters, PathsMustExistWhereTheyAreNeeded) {
 }
 
 TEST(OperaParameters, NoPacketIsOnItsWayForMoreThanACycle) {
-    // 16 superslices of 5 + 0.62 + 10 us; derived ones have at least propagation, and so has the cycle.
+    // Derived superslices last for the propagation and longer; 16 of 5 + 1 + 10 us do not.
     OperaParameters p = small();
     p.propagation = 1_s;
     EXPECT_EQ(keys(problems(p)), Keys{});
     p.eps = 5_us;
+    p.del = 1_us;
     EXPECT_EQ(keys(problems(p)), Keys{"eps"});
     EXPECT_NE(problems(p).front().message.find("1s of propagation"), std::string::npos);
     p = small();
@@ -126,6 +127,27 @@ TEST(OperaParameters, NoPacketIsOnItsWayForMoreThanACycle) {
     EXPECT_EQ(keys(problems(p)), Keys{"eps"});
     p.eps = 54_ns;
     EXPECT_EQ(keys(problems(p)), Keys{});
+}
+
+TEST(RotorNetParameters, WhatItsRotorsDoNotHaveIsRefused) {
+    const OperaParameters whole = small();
+    const auto refused = [&whole](const std::function<void(OperaParameters&)>& spoil) {
+        RotorNetParameters p;
+        static_cast<OperaParameters&>(p) = whole;
+        spoil(p);
+        EXPECT_THROW((void)build_rotornet(p), std::logic_error);
+        return keys(problems(p));
+    };
+    EXPECT_EQ(refused([](OperaParameters& p) { p.groups = 2; }), Keys{"groups"});
+    EXPECT_EQ(refused([](OperaParameters& p) { p.low_latency.cutoff = 1_KB; }), Keys{"low_latency"});
+    EXPECT_EQ(
+        refused([](OperaParameters& p) {
+            const std::shared_ptr<const RotorNetwork> drawn = make_rotor_network(small());
+            p = {};
+            p.topology = std::make_shared<const TopologyFile>(TopologyFile{drawn->schedule, 2, drawn->paths});
+        }),
+        Keys{"file"});
+    EXPECT_EQ(refused([](OperaParameters& p) { p.racks = 18; }), Keys{"racks"});
 }
 
 TEST(OperaTopology, LengthsFollowTheMostHops) {

@@ -41,6 +41,8 @@ struct LowLatencyParameters {
     Bytes cutoff;  ///< messages below it are low-latency; 0: none is
     std::int64_t window = 30;
     std::int64_t paths = 12;  ///< most shortest paths a pair of racks uses in a superslice
+
+    friend bool operator==(const LowLatencyParameters&, const LowLatencyParameters&) = default;
 };
 
 /// So many of each are broken from the start, drawn at random (rotor_failures.hpp).
@@ -85,8 +87,8 @@ struct OperaParameters {
     std::shared_ptr<RotorDraws> draws_made = std::make_shared<RotorDraws>();
 };
 
-/// `groups`, `file` and `low_latency` have no meaning here: all rotors switch together, so no path outlasts a
-/// superslice.
+/// `groups`, `file` and `low_latency` have no meaning here and are refused: all rotors switch together, so no
+/// path outlasts a superslice.
 struct RotorNetParameters : OperaParameters {};
 
 /// Draws the matchings where the rest is right, which building then does not do again: O(draws) hop counts of
