@@ -43,6 +43,12 @@ std::optional<std::string> bulk_refusal(const RotorNetwork& network) {
             "a circuit carries bulk traffic for {}, less than the turns of one packet per host",
             to_string(network.schedule.bulk_slot()));
     }
+    if (options.slot == SlotTiming::kMostPackets) {
+        return fmt::format(
+            "a circuit carries bulk traffic for {}, {} packets of a host or more: make packets larger "
+            "(bulk.payload) or superslices shorter",
+            to_string(network.schedule.bulk_slot()), SlotTiming::kMostPackets);
+    }
     if (options.two_hops && options.slot < options.hosts_per_rack) {
         return fmt::format(
             "RotorLB passes a relayed packet on only if a slot has one per host of a rack: {} packets fit "

@@ -251,7 +251,17 @@ TEST(SlotEngine, RefusesWhatItCannotRun) {
     EXPECT_NE(refusal(network).find("3 packets"), std::string::npos) << refusal(network);
     network.rate = 3'700_Mbps;
     EXPECT_EQ(refusal(network), "");
+    // A byte takes 8 ps at 1 Tb/s, a turn 4 of them, and a slot of 4 superslices has 2^31 turns from 4 · 17.2
+    // ms on.
+    network.rate = Bandwidth(1'000'000'000'000);
+    network.bulk.payload = 1_B;
+    network.bulk.header = 0_B;
+    network.schedule = RotorSchedule(eight_rack_matchings(), 1, {17_ms, Time(0), Time(0)});
+    EXPECT_EQ(refusal(network), "");
+    network.schedule = RotorSchedule(eight_rack_matchings(), 1, {18_ms, Time(0), Time(0)});
+    EXPECT_NE(refusal(network).find("2147483647 packets"), std::string::npos) << refusal(network);
     EXPECT_TRUE(slot_engine_refusal(*flat()));
+    network = eight_rack_network();
     network.rate = 900_Mbps;
     EXPECT_THROW(SlotEngine{build_rotor_fabric(network)}, std::logic_error);
 }

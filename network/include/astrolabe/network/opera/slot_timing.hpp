@@ -37,9 +37,11 @@ public:
 
     /// Time of a packet on a link.
     [[nodiscard]] Time packet() const { return packet_; }
-    /// Packets a host may send on a circuit while it is installed.
+    /// Of which turns can be counted in 32 bits, and multiplied in 64; a slot with as many is refused.
+    static constexpr std::uint32_t kMostPackets = 0x7fffffff;
+    /// Packets a host may send on a circuit while it is installed, no more than that.
     [[nodiscard]] std::uint32_t packets_per_slot() const {
-        return static_cast<std::uint32_t>(std::min<std::int64_t>(whole_turns_, 0x7fffffff));
+        return static_cast<std::uint32_t>(std::min<std::int64_t>(whole_turns_, kMostPackets));
     }
     /// The turn of packet `k` of a grant of `n` of rank 0; k < n <= packets_per_slot().
     [[nodiscard]] std::uint32_t turn_of(std::uint32_t k, std::uint32_t n) const {
