@@ -14,7 +14,9 @@ CircuitSchedule::CircuitSchedule(std::size_t link_count, std::vector<CircuitInte
         ASTROLABE_ASSERT(interval.duration > Time(0), "an interval of a circuit schedule lasts");
         period_ += interval.duration;
         ends_.push_back(period_);
-        std::sort(interval.links.begin(), interval.links.end());
+        if (!std::is_sorted(interval.links.begin(), interval.links.end())) {
+            std::sort(interval.links.begin(), interval.links.end());
+        }
         interval.links.erase(std::unique(interval.links.begin(), interval.links.end()), interval.links.end());
         for (const LinkId link : interval.links) {
             ASTROLABE_ASSERT(link.index() < link_count, "a circuit is a link of the fabric");

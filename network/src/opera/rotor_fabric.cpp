@@ -10,22 +10,35 @@ namespace astrolabe::network::opera {
 
 namespace {
 
-/// Directions of cables, by rotor and matching.
+constexpr std::uint32_t kIdle = 0xffffffffU;
+
+/// Directions of cables that lead away from a rack, by rotor, matching and rack; kIdle where none does.
 using Circuits = std::vector<std::vector<std::vector<std::uint32_t>>>;
 
 std::vector<CircuitInterval<std::uint32_t>> intervals(const RotorSchedule& schedule,
                                                       const Circuits& circuits) {
     std::vector<CircuitInterval<std::uint32_t>> all;
+    std::vector<const std::uint32_t*> up;  // of an interval, by rotor
     const auto add = [&](Time duration, std::uint32_t superslice, bool reconfiguring) {
         if (duration == Time(0)) {
             return;
         }
         CircuitInterval<std::uint32_t>& interval = all.emplace_back();
         interval.duration = duration;
+        up.clear();
         for (Rotor rotor = 0; rotor < schedule.uplinks(); ++rotor) {
             if (!reconfiguring || !schedule.goes_dark(rotor, superslice)) {
-                const auto& up = circuits[rotor][schedule.matching_index(rotor, superslice)];
-                interval.links.insert(interval.links.end(), up.begin(), up.end());
+                up.push_back(circuits[rotor][schedule.matching_index(rotor, superslice)].data());
+            }
+        }
+        // In the order in which a fabric numbers links, by rack and then as they were added, so that nothing
+        // is left to sort.
+        interval.links.reserve(up.size() * schedule.racks());
+        for (Rack rack = 0; rack < schedule.racks(); ++rack) {
+            for (const std::uint32_t* directions : up) {
+                if (directions[rack] != kIdle) {
+                    interval.links.push_back(directions[rack]);
+                }
             }
         }
     };
@@ -59,14 +72,14 @@ std::shared_ptr<const Fabric> build_rotor_fabric(std::string kind,
     for (Rotor rotor = 0; rotor < schedule.uplinks(); ++rotor) {
         for (std::uint32_t index = 0; index < schedule.matchings_per_rotor(); ++index) {
             const Matching& matching = schedule.matching(rotor, index);
-            std::vector<std::uint32_t>& directions = circuits[rotor].emplace_back();
+            std::vector<std::uint32_t>& directions = circuits[rotor].emplace_back(schedule.racks(), kIdle);
             for (Rack rack = 0; rack < schedule.racks(); ++rack) {
                 if (rack < matching[rack]) {
                     const FabricBuilder::Cable cable =
                         builder.connect(switches[rack], switches[matching[rack]],
                                         {network->rate, network->propagation, Bytes(0)});
-                    directions.push_back(cable.forward);
-                    directions.push_back(cable.backward);
+                    directions[rack] = cable.forward;
+                    directions[matching[rack]] = cable.backward;
                 }
             }
         }
