@@ -104,27 +104,32 @@ private:
 
     [[nodiscard]] std::size_t cell(Rack x, Rack y) const { return std::size_t{x} * racks_ + y; }
 
-    void put_in(Rack x, Rack y, std::uint32_t m) {
-        matchings_[m][x] = y;
-        matchings_[m][y] = x;
-        matching_of_[cell(x, y)] = matching_of_[cell(y, x)] = m;
-        missing_.erase(x, m);
+    /// action(x, y) and action(y, x), which are one where x = y.
+    template <class Action>
+    static void both_ways(Rack x, Rack y, Action&& action) {
+        action(x, y);
         if (x != y) {
-            missing_.erase(y, m);
+            action(y, x);
         }
+    }
+    void put_in(Rack x, Rack y, std::uint32_t m) {
+        both_ways(x, y, [&](Rack from, Rack to) {
+            matchings_[m][from] = to;
+            matching_of_[cell(from, to)] = m;
+            missing_.erase(from, m);
+        });
     }
     void take_out(Rack x, Rack y, std::uint32_t m) {
-        matchings_[m][x] = matchings_[m][y] = kNone;
-        missing_.insert(x, m);
-        if (x != y) {
-            missing_.insert(y, m);
-        }
+        both_ways(x, y, [&](Rack from, Rack) {
+            matchings_[m][from] = kNone;
+            missing_.insert(from, m);
+        });
     }
     void open_pair(Rack x, Rack y) {
-        open_half(x, y);
-        if (x != y) {
-            open_half(y, x);
-        }
+        both_ways(x, y, [&](Rack from, Rack to) { open_half(from, to); });
+    }
+    void close_pair(Rack x, Rack y) {
+        both_ways(x, y, [&](Rack from, Rack to) { close_half(from, to); });
     }
     void open_half(Rack x, Rack y) {
         if (unmatched_.size(x) == 0) {
@@ -132,12 +137,6 @@ private:
             open_.push_back(x);
         }
         unmatched_.insert(x, y);
-    }
-    void close_pair(Rack x, Rack y) {
-        close_half(x, y);
-        if (x != y) {
-            close_half(y, x);
-        }
     }
     void close_half(Rack x, Rack y) {
         unmatched_.erase(x, y);
