@@ -34,4 +34,8 @@ inline std::vector<std::vector<Matching>> eight_rack_matchings() {
 
 inline constexpr RotorTiming kEightRackTiming{Time(5'220'000), Time(620'000), Time(10'000'000)};
 
+inline RotorSchedule eight_racks(std::uint32_t groups = 1) {
+    return {eight_rack_matchings(), groups, kEightRackTiming};
+}
+
 }  // namespace astrolabe::network::opera

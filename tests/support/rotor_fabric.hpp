@@ -22,7 +22,7 @@ inline std::shared_ptr<const Fabric> build_rotor_fabric(RotorNetwork network) {
 
 /// The golden network of section 10 of the reference: four hosts a rack, 100 Gb/s.
 inline RotorNetwork eight_rack_network(std::uint64_t seed = 1) {
-    return {.schedule = RotorSchedule(eight_rack_matchings(), 1, kEightRackTiming),
+    return {.schedule = eight_racks(),
             .hosts_per_rack = 4,
             .rate = Bandwidth(100'000'000'000),
             .propagation = Time(500'000),

@@ -340,7 +340,7 @@ TEST(OperaTopology, AFileSaysWhatElseParametersSay) {
 }
 
 /// The golden network with messages that wait for the direct circuit.
-std::shared_ptr<const Fabric> eight_racks() {
+std::shared_ptr<const Fabric> direct_only() {
     RotorNetwork network = eight_rack_network();
     network.bulk = {.routing = BulkRouting::kDirectOnly, .own_rack = OwnRack::kDirect};
     return build_rotor_fabric(std::move(network));
@@ -351,7 +351,7 @@ TEST(OperaTopology, AMessageWaitsForItsCircuit) {
     // to 7 in superslices 0 … 3: at once. Rotor 1 joins 0 to 6 (the second matching it holds, from superslice
     // 5) in 5 - 8 … 0 of the cycle, so up at once for 15.84 - 10 = 5.84 us, then dark, and again from
     // superslice 5 on: 4.16 us are left then.
-    const std::shared_ptr<const Fabric> fabric = eight_racks();
+    const std::shared_ptr<const Fabric> fabric = direct_only();
     const Time slice = 15'840_ns;
     EXPECT_EQ(deliver_together(fabric, {{0, 28, Bytes(125'000)}})[0], 10_us + 500_ns);
     EXPECT_EQ(deliver_together(fabric, {{0, 24, Bytes(125'000)}})[0], slice * 5 + 4'160_ns + 500_ns);
@@ -373,7 +373,7 @@ TEST(OperaTopology, ARackPairGetsItsShareOfACycle) {
         }
     }
     // 3 * 667,000 / 16 = 125,062.5: half a byte of each pair is cut off, 8 B or 0.64 ns.
-    const std::vector<Time> times = deliver_together(eight_racks(), transfers);
+    const std::vector<Time> times = deliver_together(direct_only(), transfers);
     EXPECT_NEAR(static_cast<double>(std::ranges::max(times).count()),
                 static_cast<double>((126'720_ns * 2 + 53'360_ns - 640_ps + 500_ns).count()), 20.0);
 }

@@ -90,7 +90,7 @@ TEST(RotorCapacity, MoreHostsThanUplinksShareThem) {
 }
 
 TEST(SliceFigures, OfTheReferenceSimulator) {
-    const RotorSchedule schedule(eight_rack_matchings(), 1, kEightRackTiming);
+    const RotorSchedule schedule = eight_racks();
     const SliceFigures figures = slice_figures(schedule);
     EXPECT_EQ(figures.hops.worst(), 4U);
     EXPECT_NEAR(figures.ideal_gap, 3.0 - 2.0 * std::sqrt(2.0), 1e-12);

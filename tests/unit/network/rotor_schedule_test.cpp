@@ -12,10 +12,6 @@
 namespace astrolabe::network::opera {
 namespace {
 
-RotorSchedule eight_racks(std::uint32_t groups = 1) {
-    return {eight_rack_matchings(), groups, kEightRackTiming};
-}
-
 TEST(RotorSchedule, TimingFollowsFromTheParts) {
     const RotorSchedule schedule = eight_racks();
     EXPECT_EQ(schedule.timing().superslice(), 15'840_ns);  // 5.22 + 0.62 + 10 us

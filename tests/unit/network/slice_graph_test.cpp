@@ -13,11 +13,6 @@
 namespace astrolabe::network::opera {
 namespace {
 
-const RotorSchedule& eight_racks() {
-    static const RotorSchedule kSchedule(eight_rack_matchings(), 1, kEightRackTiming);
-    return kSchedule;
-}
-
 TEST(SliceGraph, HopsOfTheReferenceSimulator) {
     // From rack 0 to racks 1 … 7, as the paths in the reference simulator's file have them.
     struct Row {

@@ -12,10 +12,6 @@
 namespace astrolabe::network::opera {
 namespace {
 
-RotorSchedule eight_racks() {
-    return {eight_rack_matchings(), 1, kEightRackTiming};
-}
-
 /// All walks of `hops` circuits that stay through the superslice, from one rack to another.
 std::uint64_t walks(const RotorSchedule& schedule, std::uint32_t superslice, Rack from, Rack to,
                     std::uint32_t hops) {

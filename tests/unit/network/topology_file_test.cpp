@@ -34,8 +34,8 @@ TopologyFile with_paths(RotorSchedule schedule, std::uint32_t hosts_per_rack, st
     return {std::move(schedule), hosts_per_rack, std::move(paths), newline};
 }
 
-TopologyFile eight_racks(std::size_t most_paths = 1) {
-    return with_paths({eight_rack_matchings(), 1, kEightRackTiming}, 4, most_paths);
+TopologyFile of_eight_racks(std::size_t most_paths = 1) {
+    return with_paths(eight_racks(), 4, most_paths);
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -56,7 +56,7 @@ std::string joined(const std::vector<std::string>& lines) {
 }
 
 TEST(TopologyFile, OfTheReferenceSimulator) {
-    const std::vector<std::string> lines = lines_of(written(eight_racks()));
+    const std::vector<std::string> lines = lines_of(written(of_eight_racks()));
     // 2 lines, 24 rows, 24 blocks of a number and 56 paths.
     ASSERT_EQ(lines.size(), 2U + 24 + 24 * 57);
     EXPECT_EQ(lines[0], "32 4 4 8");
@@ -80,8 +80,8 @@ TEST(TopologyFile, OfTheReferenceSimulator) {
 TEST(TopologyFile, ReadsBackToTheSame) {
     RandomStream random(1, "test");
     std::vector<TopologyFile> topologies;
-    topologies.push_back(eight_racks(1));
-    topologies.push_back(eight_racks(12));
+    topologies.push_back(of_eight_racks(1));
+    topologies.push_back(of_eight_racks(12));
     topologies.push_back(with_paths(
         {draw_rotors({.racks = 12, .uplinks = 6, .groups = 2}).matchings, 2, kEightRackTiming}, 3, 2, false));
     topologies.push_back(
@@ -111,7 +111,7 @@ Diagnostic refusal_of(const std::string& text) {
 }
 
 TEST(TopologyFile, NamesThePlaceOfADefect) {
-    const std::vector<std::string> good = lines_of(written(eight_racks()));
+    const std::vector<std::string> good = lines_of(written(of_eight_racks()));
     const auto changed = [&good](std::size_t number, const std::string& line) {
         std::vector<std::string> lines = good;
         lines[number - 1] = line;
@@ -155,8 +155,8 @@ int first_difference(const std::string& a, const std::string& b) {
 }
 
 RC_GTEST_PROP(TopologyFile, DamageIsRefusedWithItsLine, ()) {
-    static const std::string kOne = written(eight_racks(1));
-    static const std::string kMany = written(eight_racks(12));
+    static const std::string kOne = written(of_eight_racks(1));
+    static const std::string kMany = written(of_eight_racks(12));
     const std::string& good = *rc::gen::element(kOne, kMany);
     RandomStream random(random_seed(), "damage");
     std::vector<std::string> lines = lines_of(good);
@@ -224,7 +224,7 @@ class EveryLine : public ::testing::TestWithParam<bool> {};
 TEST_P(EveryLine, CutSwappedOrOutOfRangeIsRefusedThere) {
     // Eight racks with one path for each pair, or four racks with up to five.
     const std::string good =
-        GetParam() ? written(eight_racks())
+        GetParam() ? written(of_eight_racks())
                    : written(with_paths(
                          {draw_rotors({.racks = 4, .uplinks = 4}).matchings, 1, kEightRackTiming}, 1, 5));
     const std::vector<std::string> lines = lines_of(good);
