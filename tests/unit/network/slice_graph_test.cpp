@@ -111,13 +111,26 @@ TEST(SliceGraph, WhatFailedIsLeftOut) {
     }
 }
 
-/// Random networks must be the expanders that those of the reference's generator are: mean hops, most hops
-/// and, exactly, the share at one hop, (u - 1) / N.
+/// Least mean of hops between racks of a graph in which each has `degree` neighbours (Moore's bound): as many
+/// at one hop, no more than degree - 1 times as many at each further one.
+double least_mean_hops(std::uint32_t racks, std::uint32_t degree) {
+    double sum = 0;
+    double left = racks - 1;
+    double reached = degree;
+    for (int hops = 1; left > 0; ++hops, reached *= degree - 1) {
+        sum += hops * std::min(left, reached);
+        left -= std::min(left, reached);
+    }
+    return sum / (racks - 1);
+}
+
+/// Hops in random networks of the reference's generator, over its draws (opera, section 4), and, exactly, the
+/// share at one hop, (u - 1) / N.
 struct Expander {
     std::uint32_t racks;
     std::uint32_t uplinks;
-    std::uint32_t lift_from;  ///< that of the reference
-    double least_mean;        ///< over draws of the reference's generator
+    std::uint32_t lift_from;  ///< as there
+    double least_mean;        ///< 0: see below
     double most_mean;
     std::size_t least_worst;
     std::size_t most_worst;
@@ -127,29 +140,43 @@ class ExpanderTest : public ::testing::TestWithParam<Expander> {};
 
 TEST_P(ExpanderTest, HopsLikeTheReference) {
     const Expander& e = GetParam();
-    for (const std::uint32_t lift_from : {0U, e.lift_from}) {
-        for (const std::uint64_t seed : {1U, 2U, 3U}) {
-            const DrawnRotors drawn =
-                draw_rotors({.racks = e.racks, .uplinks = e.uplinks, .lift_from = lift_from, .seed = seed});
-            EXPECT_EQ(drawn.hops.disconnected(), 0U);
-            // Idle racks are spread more evenly than the reference has them (matchings.hpp), which shortens
-            // the mean by up to 0.5 %.
-            EXPECT_GE(drawn.hops.mean(), 0.995 * e.least_mean) << "seed " << seed << " from " << lift_from;
-            EXPECT_LE(drawn.hops.mean(), e.most_mean) << "seed " << seed << " from " << lift_from;
-            EXPECT_GE(drawn.hops.worst(), e.least_worst);
-            EXPECT_LE(drawn.hops.worst(), e.most_worst);
-            const std::uint64_t pairs = std::uint64_t{e.racks} * (e.racks - 1);
-            EXPECT_EQ(drawn.hops.pairs_at(1), pairs * (e.uplinks - 1));
-            EXPECT_EQ(drawn.hops.pairs(), pairs * e.racks);
-        }
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        const HopCounts hops =
+            draw_rotors({.racks = e.racks, .uplinks = e.uplinks, .lift_from = e.lift_from, .seed = seed})
+                .hops;
+        EXPECT_EQ(hops.disconnected(), 0U);
+        EXPECT_GE(hops.mean(), e.least_mean) << "seed " << seed;
+        EXPECT_LE(hops.mean(), e.most_mean) << "seed " << seed;
+        EXPECT_GE(hops.worst(), e.least_worst);
+        EXPECT_LE(hops.worst(), e.most_worst);
+        const std::uint64_t pairs = std::uint64_t{e.racks} * (e.racks - 1);
+        EXPECT_EQ(hops.pairs_at(1), pairs * (e.uplinks - 1));
+        EXPECT_EQ(hops.pairs(), pairs * e.racks);
     }
 }
 
+/// Lifted as there, 108 racks are within its range; so are 32, which are not lifted. Of 64 and 128 racks the
+/// means are up to 0.2 % and 0.3 % below it (2.320 to 2.327 where it has 2.329; 2.697 to 2.708 where it has
+/// 2.703 to 2.713), for idle racks are spread more evenly over the matchings than the reference has them
+/// (matchings.hpp): a smaller mean is what draws are chosen by, and no lower end is asked of them.
 INSTANTIATE_TEST_SUITE_P(Designs, ExpanderTest,
-                         ::testing::Values(Expander{108, 6, 54, 3.118, 3.158, 5, 8},
-                                           Expander{128, 8, 64, 2.703, 2.713, 4, 5},
-                                           Expander{64, 8, 0, 2.31, 2.35, 4, 5},
+                         ::testing::Values(Expander{108, 6, 54, 3.118, 3.158, 6, 8},
+                                           Expander{128, 8, 64, 0, 2.713, 5, 5},
+                                           Expander{64, 8, 0, 0, 2.329, 4, 5},
                                            Expander{32, 4, 0, 3.35, 3.47, 7, 13}));
+
+TEST(HopCounts, WithoutLiftingNoMoreThanTheReferenceAndNoLessThanMoore) {
+    // All hops of one superslice over degree u - 1, less where racks are idle.
+    for (const Expander& e : {Expander{108, 6, 0, 0, 3.118, 5, 6}, Expander{128, 8, 0, 0, 2.703, 4, 5}}) {
+        for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+            const HopCounts hops = draw_rotors({.racks = e.racks, .uplinks = e.uplinks, .seed = seed}).hops;
+            EXPECT_LE(hops.mean(), e.most_mean) << "the reference's least";
+            EXPECT_GE(hops.mean(), least_mean_hops(e.racks, e.uplinks - 1));
+            EXPECT_GE(hops.worst(), e.least_worst);
+            EXPECT_LE(hops.worst(), e.most_worst);
+        }
+    }
+}
 
 TEST(RotorDraw, MoreDrawsAreNoWorse) {
     std::size_t worst = 100;
