@@ -30,6 +30,18 @@ std::vector<HostPair> pairs_where(std::uint32_t hosts, Wanted&& wanted) {
     return pairs;
 }
 
+inline double mean_seconds(const std::vector<Time>& durations) {
+    double sum = 0;
+    for (const Time duration : durations) {
+        sum += to_seconds(duration);
+    }
+    return sum / static_cast<double>(durations.size());
+}
+
+inline double last_seconds(const std::vector<Time>& durations) {
+    return to_seconds(*std::max_element(durations.begin(), durations.end()));
+}
+
 /// One message of `size` for each pair, all sent at `start`: how long each took.
 class RotorTraffic final : public NotificationHandler {
 public:
@@ -56,13 +68,6 @@ public:
     }
 
     [[nodiscard]] Time last() const { return *std::max_element(durations.begin(), durations.end()); }
-    [[nodiscard]] double mean_seconds() const {
-        double sum = 0;
-        for (const Time duration : durations) {
-            sum += to_seconds(duration);
-        }
-        return sum / static_cast<double>(durations.size());
-    }
     /// The least duration that a share `part` of the messages does not exceed.
     [[nodiscard]] Time percentile(double part) const {
         std::vector<Time> sorted = durations;
