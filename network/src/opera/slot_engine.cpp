@@ -10,6 +10,9 @@ namespace astrolabe::network::opera {
 
 namespace {
 
+/// Arrivals more superslices ahead are rare.
+constexpr std::uint64_t kDays = 256;
+
 /// Superslices from the one in which a packet is granted to the one it has arrived for.
 std::uint64_t horizon(const RotorNetwork& network) {
     return static_cast<std::uint64_t>(SlotTiming(network).longest() /
@@ -36,7 +39,8 @@ SlotEngine::SlotEngine(std::shared_ptr<const Fabric> fabric)
       lb_(rotor_lb_options(network()), network().seed),
       own_(network().schedule.racks(), network().hosts_per_rack),
       relayed_(network().schedule.racks(), network().hosts_per_rack),
-      messages_(fabric_->host_count(), network().bulk.payload),
+      messages_(fabric_->host_count(), network().bulk.payload, network().schedule.timing().superslice(),
+                std::min(horizon(network()), kDays)),
       relays_(fabric_->host_count(), horizon(network())),
       links_(*fabric_) {
     const std::optional<std::string> refusal = slot_engine_refusal(*fabric_);
@@ -65,7 +69,6 @@ void SlotEngine::send(const Message& message) {
     messages_.add(message, now_ + 2 * network().host_latency + between_racks);
     own_.add(source, destination, messages_.packets_of(message.size));
     last_change_ = superslice_from(now_);
-    launch_arrivals();
 }
 
 bool SlotEngine::send_at_once(const Message& message) {
@@ -96,13 +99,6 @@ void SlotEngine::schedule(Time delay, NotificationHandler& handler, std::uint64_
     timers_.push(now_, delay, {&handler, token});
 }
 
-void SlotEngine::launch_arrivals() {
-    for (const SlotMessages::Arrival& arrival : messages_.arrivals()) {
-        deliveries_.push({arrival.time, launched_++, arrival.message});
-    }
-    messages_.arrivals().clear();
-}
-
 /// The first superslice that begins at or after `time`.
 std::uint64_t SlotEngine::superslice_from(Time time) const {
     const Time length = network().schedule.timing().superslice();
@@ -129,10 +125,8 @@ Time SlotEngine::next_installation() const {
 
 void SlotEngine::process_instant() {
     for (;;) {
-        if (!deliveries_.empty() && deliveries_.top().time == now_) {
-            const std::uint32_t number = deliveries_.top().message;
-            deliveries_.pop();
-            const SlotMessages::Item message = messages_.remove(number);
+        if (messages_.next_arrival() == now_) {
+            const SlotMessages::Arrival message = messages_.pop_arrival();
             ++events_;
             ++delivered_;
             bytes_delivered_ += message.size;
@@ -143,8 +137,7 @@ void SlotEngine::process_instant() {
             timer.handler->notify(timer.token);
         } else if (low_latency_ && low_latency_->next_time() == now_) {
             ++events_;
-            low_latency_->process(links_, messages_.arrivals());
-            launch_arrivals();
+            low_latency_->process(links_, messages_);
         } else {
             return;
         }
@@ -164,10 +157,7 @@ void SlotEngine::run() {
             install();
             continue;
         }
-        Time next = std::min(installation, timers_.next_time());
-        if (!deliveries_.empty()) {
-            next = std::min(next, deliveries_.top().time);
-        }
+        Time next = std::min({installation, timers_.next_time(), messages_.next_arrival()});
         if (low_latency_) {
             next = std::min(next, low_latency_->next_time());
         }
@@ -210,17 +200,14 @@ void SlotEngine::install() {
             }
             grants_.clear();
             lb_.share(rack, peer, own_, relayed_, grants_);
-            count(grants_);
-            for (auto first = grants_.begin(); first != grants_.end();) {
-                const auto last = std::find_if(
-                    first, grants_.end(), [first](const Grant& grant) { return grant.from != first->from; });
-                serve(installation, {first, last});
-                first = last;
+            if (!grants_.empty()) {
+                count(grants_);
+                plan(grants_);
+                serve(installation, grants_);
                 last_change_ = next_superslice_;
             }
         }
     }
-    launch_arrivals();
 }
 
 void SlotEngine::count(std::span<const Grant> grants) {
@@ -242,38 +229,75 @@ void SlotEngine::count(std::span<const Grant> grants) {
     }
 }
 
-void SlotEngine::serve(const Installation& installation, std::span<const Grant> of_one_sender) {
+/// Looks up what the grants will take, step by step for all of them, so that the processor waits for memory
+/// once a step and not once a grant.
+void SlotEngine::plan(std::span<const Grant> grants) {
+    plans_.resize(grants.size());
+    const auto for_all = [&](auto&& relayed, auto&& own) {
+        for (std::size_t i = 0; i < grants.size(); ++i) {
+            if (grants[i].kind == Grant::Kind::kSecondHop) {
+                relayed(grants[i], plans_[i].queue);
+            } else {
+                own(grants[i], plans_[i].queue);
+            }
+        }
+    };
+    for_all(
+        [&](const Grant& grant, std::uint32_t& queue) {
+            queue = relays_.queue(HostId(grant.from), HostId(grant.to));
+            relays_.fetch(queue);
+        },
+        [&](const Grant& grant, std::uint32_t& queue) {
+            queue = messages_.pair(HostId(grant.from), HostId(grant.destination));
+            messages_.fetch(queue);
+        });
+    for_all([&](const Grant&, std::uint32_t queue) { relays_.fetch_line(queue); },
+            [&](const Grant&, std::uint32_t queue) { messages_.fetch_first(queue); });
+    for_all([&](const Grant&, std::uint32_t queue) { relays_.fetch_flights(queue, messages_); },
+            [](const Grant&, std::uint32_t) {});
+    for (std::size_t first = 0; first < grants.size();) {
+        std::size_t last = first + 1;
+        while (last < grants.size() && grants[last].from == grants[first].from) {
+            ++last;
+        }
+        rank(grants.subspan(first, last - first), std::span(plans_).subspan(first, last - first));
+        first = last;
+    }
+}
+
+void SlotEngine::rank(std::span<const Grant> of_one_sender, std::span<Plan> plans) {
     by_size_.clear();
     for (const Grant& grant : of_one_sender) {
         by_size_.push_back((std::uint64_t{~grant.packets} << 32) | by_size_.size());
     }
     std::sort(by_size_.begin(), by_size_.end());
-    ranks_.resize(of_one_sender.size());
     for (std::size_t rank = 0; rank < by_size_.size(); ++rank) {
-        ranks_[static_cast<std::uint32_t>(by_size_[rank])] = static_cast<std::uint32_t>(rank);
+        plans[static_cast<std::uint32_t>(by_size_[rank])].rank = static_cast<std::uint32_t>(rank);
     }
-    for (std::size_t number = 0; number < of_one_sender.size();) {
-        const Grant& grant = of_one_sender[number];
+}
+
+void SlotEngine::serve(const Installation& installation, std::span<const Grant> grants) {
+    for (std::size_t number = 0; number < grants.size();) {
+        const Grant& grant = grants[number];
         if (grant.kind != Grant::Kind::kFirstHop) {
-            serve_to_destination(installation, grant, ranks_[number++]);
+            serve_to_destination(installation, grant, plans_[number++]);
             continue;
         }
         std::size_t end = number + 1;
-        while (end < of_one_sender.size() && of_one_sender[end].destination == grant.destination) {
+        while (end < grants.size() && grants[end].from == grant.from &&
+               grants[end].kind == Grant::Kind::kFirstHop && grants[end].destination == grant.destination) {
             ++end;
         }
-        serve_first_hops(installation, of_one_sender.subspan(number, end - number),
-                         std::span(ranks_).subspan(number, end - number));
+        serve_first_hops(installation, grants.subspan(number, end - number),
+                         std::span(plans_).subspan(number, end - number));
         number = end;
     }
 }
 
 void SlotEngine::serve_to_destination(const Installation& installation, const Grant& grant,
-                                      std::uint32_t rank) {
-    const HostId from(grant.from);
-    const HostId to(grant.to);
+                                      const Plan& plan) {
     const bool own_rack = grant.kind == Grant::Kind::kOwnRack;
-    const Time first = installation.begin + timing_.turns(rank) +
+    const Time first = installation.begin + timing_.turns(plan.rank) +
                        (own_rack ? timing_.to_own_rack() : timing_.to_other_rack());
     const auto arrival = [&](std::uint32_t gone) {
         return first + timing_.turns(timing_.turn_of(gone - 1, grant.packets));
@@ -281,13 +305,13 @@ void SlotEngine::serve_to_destination(const Installation& installation, const Gr
     Bytes payload;
     if (grant.kind == Grant::Kind::kSecondHop) {
         for (std::uint32_t gone = 0; gone < grant.packets;) {
-            const Segment segment = relays_.take(from, to, grant.packets - gone, network().bulk.payload);
-            gone += segment.packets;
-            payload += segment.payload;
+            const Segment segment = relays_.take(plan.queue, grant.packets - gone);
+            gone += segment.packets();
+            payload += messages_.payload_of(segment);
             messages_.arrives(segment, arrival(gone));
         }
     } else {
-        payload = messages_.send(from, to, grant.packets, arrival);
+        payload = messages_.send(plan.queue, grant.packets, arrival);
     }
     if (own_rack) {
         links_.carry_in_rack(grant.from, grant.to, grant.packets, payload);
@@ -298,8 +322,7 @@ void SlotEngine::serve_to_destination(const Installation& installation, const Gr
 }
 
 void SlotEngine::serve_first_hops(const Installation& installation, std::span<const Grant> grants,
-                                  std::span<const std::uint32_t> ranks) {
-    const HostId from(grants.front().from);
+                                  std::span<const Plan> plans) {
     const HostId destination(grants.front().destination);
     detoured_.assign(grants.size(), {});
     std::size_t open = grants.size();
@@ -308,11 +331,12 @@ void SlotEngine::serve_first_hops(const Installation& installation, std::span<co
         for (std::size_t number = 0; number < grants.size(); ++number) {
             const Grant& grant = grants[number];
             auto& [gone, payload] = detoured_[number];
-            const std::uint32_t there = timing_.packets_by(last_turns_[later] - ranks[number], grant.packets);
+            const std::uint32_t there =
+                timing_.packets_by(last_turns_[later] - plans[number].rank, grant.packets);
             while (gone < there) {
-                const Segment segment = messages_.detour(from, destination, there - gone);
-                gone += segment.packets;
-                payload += segment.payload;
+                const Segment segment = messages_.detour(plans[number].queue, there - gone);
+                gone += segment.packets();
+                payload += messages_.payload_of(segment);
                 relays_.travel(HostId(grant.to), destination, segment, installation.superslice + later);
             }
             open += gone < grant.packets ? 1 : 0;

@@ -64,13 +64,13 @@ void SlotLowLatency::send(std::uint32_t message, HostId source, HostId destinati
     add_event(up_[source.index()].serve(now, at_source(sending)), index, true);
 }
 
-void SlotLowLatency::process(SlotLinks& links, std::vector<SlotMessages::Arrival>& arrivals) {
+void SlotLowLatency::process(SlotLinks& links, SlotMessages& messages) {
     const Event event = events_.top();
     events_.pop();
     if (event.leaves) {
         leave(event, links);
     } else {
-        come(event, arrivals);
+        come(event, messages);
     }
 }
 
@@ -126,7 +126,7 @@ void SlotLowLatency::leave(const Event& event, SlotLinks& links) {
 }
 
 /// The first packet of a piece comes to a switch.
-void SlotLowLatency::come(const Event& event, std::vector<SlotMessages::Arrival>& arrivals) {
+void SlotLowLatency::come(const Event& event, SlotMessages& messages) {
     Piece& piece = pieces_[event.index];
     if (piece.hops_done < piece.path.size()) {
         const Rotor rotor = piece.path[piece.hops_done++];
@@ -144,7 +144,7 @@ void SlotLowLatency::come(const Event& event, std::vector<SlotMessages::Arrival>
         if (sending.latest == Time::max()) {
             ++beyond_time_;
         } else {
-            arrivals.push_back({sending.latest, sending.message});
+            messages.arrives(sending.message, sending.latest);
         }
         free_sendings_.push_back(piece.sending);
     }

@@ -18,115 +18,164 @@ std::uint32_t SlotMessages::pair_between(HostId source, HostId destination) {
     return number;
 }
 
-std::uint32_t SlotMessages::new_item(const Message& message, Time latest, bool is_queued) {
-    std::uint32_t number = free_;
-    if (number == kNone) {
-        number = static_cast<std::uint32_t>(items_.size());
-        ASTROLABE_ASSERT(items_.size() < kNone, "messages under way are numbered in 32 bits");
-        items_.emplace_back();
-    } else {
-        free_ = items_[number].next;
-    }
-    items_[number] = {.size = message.size,
-                      .handler = message.on_delivered,
-                      .token = message.token,
-                      .sent_as = sent_++,
-                      .on_detour = 0,
-                      .latest = latest,
-                      .pair = pair_between(message.source, message.destination),
-                      .next = kNone,
-                      .is_queued = is_queued};
-    ++under_way_;
-    return number;
-}
-
 void SlotMessages::add(const Message& message, Time least) {
-    const std::uint32_t number = new_item(message, least, true);
-    Pair& pair = pairs_[items_[number].pair];
+    const std::uint32_t pair_number = pair_between(message.source, message.destination);
+    Pair& pair = pairs_[pair_number];
     const std::uint64_t packets = packets_of(message.size);
-    (pair.first == kNone ? pair.first : items_[pair.last].next) = number;
+    const auto sent_as = static_cast<std::uint32_t>(sent_++);
+    ++under_way_;
+    if (packets == 0 && pair.first == kNone && pair.first_flight == kNone) {
+        pair.latest = std::max(pair.latest, least);
+        arrivals_.push(pair.latest,
+                       {message.on_delivered, message.token, message.size, sent_as, pair_number});
+        return;
+    }
+    const std::uint32_t number =
+        queued_.add({message.on_delivered, message.token, message.size, sent_as, kNone});
+    if (pair.first != kNone) {
+        queued_[pair.last].next = number;
+        pair.last = number;
+        return;
+    }
+    pair.first = number;
     pair.last = number;
+    pair.packets_left = packets;
     if (packets == 0) {
-        settle(pair);
-    } else if (pair.leaving == kNone) {
-        pair.leaving = number;
-        pair.packets_left = packets;
+        pair.latest = std::max(pair.latest, least);
+        leave(pair);
     }
 }
 
-Segment SlotMessages::take(Pair& pair, std::uint32_t limit) {
-    ASTROLABE_ASSERT(pair.leaving != kNone, "packets that leave belong to a message");
-    const auto packets = static_cast<std::uint32_t>(std::min<std::uint64_t>(limit, pair.packets_left));
-    Segment segment{pair.leaving, packets, payload_ * packets};
+std::uint32_t SlotMessages::add_on_its_way(const Message& message) {
+    ++under_way_;
+    return on_their_way_.add({message.on_delivered, message.token, message.size,
+                              static_cast<std::uint32_t>(sent_++),
+                              pair_between(message.source, message.destination)});
+}
+
+void SlotMessages::arrives(std::uint32_t message, Time time) {
+    arrivals_.push(time, std::exchange(on_their_way_[message], {}));
+    on_their_way_.remove(message);
+}
+
+SlotMessages::Arrival SlotMessages::next_to_leave(const Pair& pair) const {
+    const Queued& first = queued_[pair.first];
+    return {first.handler, first.token, first.size, first.sent_as,
+            static_cast<std::uint32_t>(&pair - pairs_.data())};
+}
+
+Bytes SlotMessages::take(Pair& pair, std::uint32_t packets) {
+    ASTROLABE_ASSERT(pair.packets_left >= packets, "packets that leave belong to a message");
     pair.packets_left -= packets;
-    if (pair.packets_left == 0) {
-        const Item& item = items_[pair.leaving];
-        segment.payload = item.size - payload_ * static_cast<std::int64_t>(packets_of(item.size) - packets);
-        do {
-            pair.leaving = items_[pair.leaving].next;
-        } while (pair.leaving != kNone && items_[pair.leaving].size == Bytes(0));
-        if (pair.leaving != kNone) {
-            pair.packets_left = packets_of(items_[pair.leaving].size);
-        }
-    }
-    return segment;
+    const Bytes full = payload_ * static_cast<std::int64_t>(packets);
+    return pair.packets_left > 0 ? full : full - missing_of_last(queued_[pair.first].size);
 }
 
-Segment SlotMessages::detour(HostId source, HostId destination, std::uint32_t limit) {
-    Pair& pair = pairs_[pair_index_.peek(source, destination)];
-    const Segment segment = take(pair, limit);
-    Item& item = items_[segment.message];
-    item.on_detour += segment.packets;
-    if (pair.leaving != segment.message) {
-        item.latest = std::max(item.latest, pair.latest);
+SlotMessages::Flight* SlotMessages::boarding(const Pair& pair) {
+    if (pair.last_flight == kNone || flights_[pair.last_flight].has_left) {
+        return nullptr;
+    }
+    return &flights_[pair.last_flight];
+}
+
+SlotMessages::Flight& SlotMessages::add_flight(Pair& pair) {
+    const std::uint32_t number = flights_.add({next_to_leave(pair), 0, Time(0), kNone, false});
+    (pair.first_flight == kNone ? pair.first_flight : flights_[pair.last_flight].next) = number;
+    pair.last_flight = number;
+    return flights_[number];
+}
+
+void SlotMessages::leave(Pair& pair) {
+    do {
+        Flight* flight = boarding(pair);
+        if (flight == nullptr && pair.first_flight == kNone) {
+            arrivals_.push(pair.latest, next_to_leave(pair));
+        } else {
+            flight = flight == nullptr ? &add_flight(pair) : flight;
+            flight->has_left = true;
+            flight->latest = std::max(flight->latest, pair.latest);
+        }
+        queued_.remove(std::exchange(pair.first, queued_[pair.first].next));
+        pair.packets_left = pair.first == kNone ? 0 : packets_of(queued_[pair.first].size);
+    } while (pair.first != kNone && pair.packets_left == 0);
+    settle(pair);
+}
+
+Segment SlotMessages::detour(std::uint32_t number, std::uint32_t limit) {
+    Pair& pair = pairs_[number];
+    const auto packets = static_cast<std::uint32_t>(std::min<std::uint64_t>(limit, pair.packets_left));
+    Flight* flight = boarding(pair);
+    flight = flight == nullptr ? &add_flight(pair) : flight;
+    flight->on_detour += packets;
+    static_cast<void>(take(pair, packets));
+    const Segment segment{pair.last_flight, packets, pair.packets_left == 0};
+    if (segment.ends()) {
+        leave(pair);
     }
     return segment;
 }
 
 void SlotMessages::arrives(const Segment& segment, Time time) {
-    Item& item = items_[segment.message];
-    item.latest = std::max(item.latest, time);
-    item.on_detour -= segment.packets;
-    if (item.on_detour == 0) {
-        settle(pairs_[item.pair]);
+    Flight& flight = flights_[segment.flight()];
+    flight.latest = std::max(flight.latest, time);
+    flight.on_detour -= segment.packets();
+    if (flight.on_detour == 0 && flight.has_left) {
+        settle(pairs_[flight.message.pair]);
     }
 }
 
 void SlotMessages::settle(Pair& pair) {
-    while (pair.first != kNone && pair.first != pair.leaving && items_[pair.first].on_detour == 0) {
-        Item& item = items_[pair.first];
-        pair.delivered = std::max(pair.delivered, item.latest);
-        arrivals_.push_back({pair.delivered, pair.first});
-        pair.first = std::exchange(item.next, kNone);
+    while (pair.first_flight != kNone) {
+        const Flight& flight = flights_[pair.first_flight];
+        if (!flight.has_left || flight.on_detour > 0) {
+            return;
+        }
+        arrivals_.push(flight.latest, flight.message);
+        Time& following = flight.next == kNone ? pair.latest : flights_[flight.next].latest;
+        following = std::max(following, flight.latest);
+        flights_.remove(std::exchange(pair.first_flight, flight.next));
     }
-}
-
-std::uint64_t SlotMessages::packets_at_source(const Item& item) const {
-    const Pair& pair = pairs_[item.pair];
-    if (!item.is_queued) {
-        return packets_of(item.size);
-    }
-    if (pair.leaving == kNone || item.sent_as < items_[pair.leaving].sent_as) {
-        return 0;
-    }
-    return &item == &items_[pair.leaving] ? pair.packets_left : packets_of(item.size);
+    pair.last_flight = kNone;
 }
 
 std::vector<OutstandingMessage> SlotMessages::describe(std::size_t limit) const {
-    std::vector<const Item*> outstanding;
-    for (const Item& item : items_) {
-        if (item.handler != nullptr) {
-            outstanding.push_back(&item);
+    struct Outstanding {
+        std::uint32_t before;  // the message sent last
+        OutstandingMessage message;
+    };
+    std::vector<Outstanding> all;
+    const auto add = [&](const Pair& pair, std::uint32_t sent_as, Bytes size, std::uint64_t packets) {
+        const Bytes left = std::min(size, payload_ * static_cast<std::int64_t>(packets));
+        all.push_back(
+            {static_cast<std::uint32_t>(sent_) - sent_as, {pair.source, pair.destination, size, left}});
+    };
+    for (const Pair& pair : pairs_) {
+        for (std::uint32_t number = pair.first_flight; number != kNone; number = flights_[number].next) {
+            const Flight& flight = flights_[number];
+            add(pair, flight.message.sent_as, flight.message.size,
+                flight.on_detour + (flight.has_left ? 0 : pair.packets_left));
+        }
+        const bool is_boarding = pair.last_flight != kNone && !flights_[pair.last_flight].has_left;
+        for (std::uint32_t number = pair.first; number != kNone; number = queued_[number].next) {
+            const Queued& queued = queued_[number];
+            const std::uint64_t packets = number == pair.first ? pair.packets_left : packets_of(queued.size);
+            if (number != pair.first || !is_boarding) {
+                add(pair, queued.sent_as, queued.size, packets);
+            }
         }
     }
-    std::sort(outstanding.begin(), outstanding.end(),
-              [](const Item* a, const Item* b) { return a->sent_as < b->sent_as; });
-    outstanding.resize(std::min(outstanding.size(), limit));
+    for (std::uint32_t number = 0; number < on_their_way_.size(); ++number) {
+        if (const Arrival& message = on_their_way_[number]; message.handler != nullptr) {
+            add(pairs_[message.pair], message.sent_as, message.size, packets_of(message.size));
+        }
+    }
+    arrivals_.for_each(
+        [&](const Arrival& arrival) { add(pairs_[arrival.pair], arrival.sent_as, arrival.size, 0); });
+    std::sort(all.begin(), all.end(),
+              [](const Outstanding& a, const Outstanding& b) { return a.before > b.before; });
     std::vector<OutstandingMessage> described;
-    for (const Item* item : outstanding) {
-        const Pair& pair = pairs_[item->pair];
-        const Bytes left = payload_ * static_cast<std::int64_t>(item->on_detour + packets_at_source(*item));
-        described.push_back({pair.source, pair.destination, item->size, std::min(left, item->size)});
+    for (std::size_t i = 0; i < std::min(all.size(), limit); ++i) {
+        described.push_back(all[i].message);
     }
     return described;
 }

@@ -3,15 +3,17 @@
 /// First hops that arrive count from the first installation at or after their arrival: `land` moves them from
 /// the way into the queues of their hosts, where they leave first-come first-served per final destination.
 ///
-/// Memory: 24 bytes per segment, one or more packets of a message, and 8 and an index entry per pair of
-/// relaying host and destination that was ever used.
+/// Memory: 16 bytes per segment on its way, one or more packets of a message; 9 in a queue, in lines of 64; 8
+/// and an index entry per pair of relaying host and destination that was ever used.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/network/host_pair_index.hpp>
+#include <astrolabe/network/opera/chunked_pool.hpp>
 #include <astrolabe/network/opera/packet_counts.hpp>
 #include <astrolabe/network/opera/slot_messages.hpp>
 
@@ -32,38 +34,25 @@ public:
     [[nodiscard]] bool any_under_way() const { return travelling_ > 0; }
 
     /// What arrived for `superslice`, each in its turn, enters the queues and is counted. False: nothing did.
-    bool land(std::uint64_t superslice, PacketCounts& relayed) {
-        std::vector<Traveller>& arrived = ways_[superslice % ways_.size()];
-        const bool any = !arrived.empty();
-        for (const Traveller& traveller : arrived) {
-            append(queue_of(traveller.host, traveller.destination), traveller.segment);
-            relayed.add(traveller.host.index(), traveller.destination.index(), traveller.segment.packets);
+    bool land(std::uint64_t superslice, PacketCounts& relayed);
+
+    /// Number of the queue at `host` for `destination`. Precondition: something was ever relayed there.
+    [[nodiscard]] std::uint32_t queue(HostId host, HostId destination) const {
+        return queue_index_.peek(host, destination);
+    }
+    // Packets of a queue will be asked for: the queue, then its first line, then what this is about, from
+    // memory into the cache.
+    void fetch(std::uint32_t queue) const { __builtin_prefetch(&queues_[queue]); }
+    void fetch_line(std::uint32_t queue) const { __builtin_prefetch(&lines_[queues_[queue].first]); }
+    void fetch_flights(std::uint32_t queue, const SlotMessages& messages) const {
+        const Line& line = lines_[queues_[queue].first];
+        for (std::uint32_t i = line.begin; i < line.end; ++i) {
+            messages.fetch_flight(line.segments[i]);
         }
-        travelling_ -= arrived.size();
-        arrived.clear();
-        return any;
     }
 
-    /// Takes the next packets that wait at `host` for `destination`, at most `limit` and of one message.
-    /// Precondition: some wait.
-    [[nodiscard]] Segment take(HostId host, HostId destination, std::uint32_t limit, Bytes payload) {
-        Queue& queue = queues_[queue_index_.peek(host, destination)];
-        ASTROLABE_ASSERT(queue.first != kNone, "packets that leave had arrived");
-        Link& link = links_[queue.first];
-        if (link.segment.packets > limit) {
-            // Full packets: a short one is the last of its message.
-            const Segment part{link.segment.message, limit, payload * limit};
-            link.segment.packets -= limit;
-            link.segment.payload -= part.payload;
-            return part;
-        }
-        const Segment whole = link.segment;
-        const std::uint32_t next = link.next;
-        link.next = free_;
-        free_ = queue.first;
-        queue.first = next;
-        return whole;
-    }
+    /// Takes the next packets of a queue, at most `limit` and of one message. Precondition: some wait.
+    [[nodiscard]] Segment take(std::uint32_t queue, std::uint32_t limit);
 
 private:
     static constexpr std::uint32_t kNone = 0xffffffffU;
@@ -73,44 +62,27 @@ private:
         HostId destination;
         Segment segment;
     };
-    struct Link {
-        Segment segment;
+    /// Segments of a queue, begin <= i < end, that share a line of the cache.
+    struct alignas(64) Line {
+        std::array<Segment, 7> segments{};
         std::uint32_t next = kNone;
+        std::uint16_t begin = 0;
+        std::uint16_t end = 0;
     };
     struct Queue {
-        std::uint32_t first = kNone;
+        std::uint32_t first = kNone;  // line
         std::uint32_t last = kNone;
     };
 
-    [[nodiscard]] Queue& queue_of(HostId host, HostId destination) {
-        std::uint32_t number = queue_index_.peek(host, destination);
-        if (number == HostPairIndex::kNone) {
-            number = static_cast<std::uint32_t>(queues_.size());
-            queues_.emplace_back();
-            queue_index_.insert(host, destination, number);
-        }
-        return queues_[number];
-    }
-
-    void append(Queue& queue, const Segment& segment) {
-        std::uint32_t number = free_;
-        if (number == kNone) {
-            number = static_cast<std::uint32_t>(links_.size());
-            links_.emplace_back();
-        } else {
-            free_ = links_[number].next;
-        }
-        links_[number] = {segment, kNone};
-        (queue.first == kNone ? queue.first : links_[queue.last].next) = number;
-        queue.last = number;
-    }
+    [[nodiscard]] std::uint32_t number_of(HostId host, HostId destination);
+    void append(Queue& queue, const Segment& segment);
 
     std::vector<std::vector<Traveller>> ways_;  // by superslice, round and round
     std::uint64_t travelling_ = 0;
     HostPairIndex queue_index_;
     std::vector<Queue> queues_;
-    std::vector<Link> links_;
-    std::uint32_t free_ = kNone;
+    ChunkedPool<Line> lines_;
+    std::vector<std::uint32_t> landing_;  // scratch: queues
 };
 
 }  // namespace astrolabe::network::opera

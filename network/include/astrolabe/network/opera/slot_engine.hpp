@@ -29,10 +29,8 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
-#include <queue>
 #include <span>
 #include <string>
 #include <vector>
@@ -90,15 +88,6 @@ private:
         NotificationHandler* handler = nullptr;
         std::uint64_t token = 0;
     };
-    struct Delivery {
-        Time time;
-        std::uint64_t sequence = 0;
-        std::uint32_t message = 0;
-
-        bool operator>(const Delivery& other) const {
-            return time > other.time || (time == other.time && sequence > other.sequence);
-        }
-    };
     /// A rotor's matching, as installed.
     struct Installation {
         Rotor rotor = 0;
@@ -117,14 +106,20 @@ private:
     void process_instant();
     void install();
     void count(std::span<const Grant> grants);
-    void serve(const Installation& installation, std::span<const Grant> of_one_sender);
-    void serve_to_destination(const Installation& installation, const Grant& grant, std::uint32_t rank);
+    /// Whose packets a grant takes, and when.
+    struct Plan {
+        std::uint32_t queue = 0;  ///< of messages_, or of relays_ for second hops
+        std::uint32_t rank = 0;   ///< among the grants of its sender
+    };
+    void plan(std::span<const Grant> grants);
+    void rank(std::span<const Grant> of_one_sender, std::span<Plan> plans);
+    void serve(const Installation& installation, std::span<const Grant> grants);
+    void serve_to_destination(const Installation& installation, const Grant& grant, const Plan& plan);
     /// Grants for one destination. Each superslice takes what leaves in it over all of them, lest a message
     /// at the head of the queue waits for the end of a slot while those behind it leave by another host.
     void serve_first_hops(const Installation& installation, std::span<const Grant> grants,
-                          std::span<const std::uint32_t> ranks);
+                          std::span<const Plan> plans);
     [[nodiscard]] std::uint64_t superslice_from(Time time) const;
-    void launch_arrivals();
 
     std::shared_ptr<const Fabric> fabric_;
     SlotTiming timing_;
@@ -137,8 +132,6 @@ private:
     SlotLinks links_;
     std::optional<SlotLowLatency> low_latency_;  // if any message can be one
 
-    std::priority_queue<Delivery, std::vector<Delivery>, std::greater<>> deliveries_;
-    std::uint64_t launched_ = 0;
     DelayQueue<Timer> timers_;
     Time now_;
     bool stop_requested_ = false;
@@ -152,7 +145,7 @@ private:
     // Scratch.
     std::vector<Grant> grants_;
     std::vector<std::uint64_t> by_size_;  // grants of a sender
-    std::vector<std::uint32_t> ranks_;
+    std::vector<Plan> plans_;             // by grant
     struct Detoured {
         std::uint32_t packets = 0;
         Bytes payload;

@@ -56,9 +56,9 @@ public:
 
     /// Of the next event; Time::max(): none.
     [[nodiscard]] Time next_time() const { return events_.empty() ? Time::max() : events_.top().time; }
-    /// The event that is due. Appends the message that is certain to arrive by it, and counts what begins to
-    /// travel in `links`.
-    void process(SlotLinks& links, std::vector<SlotMessages::Arrival>& arrivals);
+    /// The event that is due. Tells `messages` which one is certain to arrive by it, and counts what begins
+    /// to travel in `links`.
+    void process(SlotLinks& links, SlotMessages& messages);
     /// Pieces that will never arrive, for simulated time ends before.
     [[nodiscard]] std::uint64_t beyond_time() const { return beyond_time_; }
 
@@ -122,7 +122,7 @@ private:
     [[nodiscard]] Time at_source(const Sending& sending) const;
     void add_event(Time time, std::uint32_t index, bool leaves);
     void leave(const Event& event, SlotLinks& links);
-    void come(const Event& event, std::vector<SlotMessages::Arrival>& arrivals);
+    void come(const Event& event, SlotMessages& messages);
     [[nodiscard]] std::uint32_t packets(Time time) const;
 
     const RotorNetwork& network_;

@@ -7,7 +7,12 @@
 ///
 /// A packet carries `payload` bytes, the last one of a message what is left.
 ///
-/// Memory: 64 bytes per message under way, 48 and an index entry per pair that ever communicates.
+/// A message is a record in the queue of its pair until its last packet leaves. If all of them went directly,
+/// and those of all before it, its arrival is known then and nothing is kept of it here; else it is a
+/// *flight* until its packets, and the messages before it, are known to arrive.
+///
+/// Memory: 32 bytes per message with packets at its source, 64 per flight, 40 and an index entry per pair
+/// that ever communicates.
 #pragma once
 
 #include <algorithm>
@@ -18,122 +23,167 @@
 #include <astrolabe/core/units.hpp>
 #include <astrolabe/network/backend.hpp>
 #include <astrolabe/network/host_pair_index.hpp>
+#include <astrolabe/network/opera/chunked_pool.hpp>
+#include <astrolabe/network/opera/day_queue.hpp>
 
 namespace astrolabe::network::opera {
 
-/// Packets of one message that travel together.
-struct Segment {
-    std::uint32_t message = 0;
-    std::uint32_t packets = 0;
-    Bytes payload;
+/// Packets of one message that take a detour together.
+class Segment {
+public:
+    Segment() = default;
+    /// `packets` < 2^31. `ends`: with the last packet of the message.
+    Segment(std::uint32_t flight, std::uint32_t packets, bool ends)
+        : flight_(flight),
+          packets_and_ends_(packets << 1 | (ends ? 1 : 0)) {}
+
+    [[nodiscard]] std::uint32_t flight() const { return flight_; }
+    [[nodiscard]] std::uint32_t packets() const { return packets_and_ends_ >> 1; }
+    [[nodiscard]] bool ends() const { return (packets_and_ends_ & 1) != 0; }
+
+private:
+    std::uint32_t flight_ = 0;
+    std::uint32_t packets_and_ends_ = 0;
 };
 
 class SlotMessages {
 public:
-    static constexpr std::uint32_t kNone = 0xffffffffU;
-
-    /// A message all of whose packets are on their last way.
+    /// What is left to do for a message whose arrival is known.
     struct Arrival {
-        Time time;
-        std::uint32_t message;
+        NotificationHandler* handler = nullptr;
+        std::uint64_t token = 0;
+        Bytes size;
+        std::uint32_t sent_as = 0;  ///< number of the message, its lower 32 bits
+        std::uint32_t pair = 0;
     };
 
-    SlotMessages(std::size_t hosts, Bytes payload)
+    /// Arrivals are kept by superslice; most of them are known less than `horizon` superslices before.
+    SlotMessages(std::size_t hosts, Bytes payload, Time superslice, std::uint64_t horizon)
         : payload_(payload),
-          pair_index_(hosts) {}
+          pair_index_(hosts),
+          arrivals_(superslice, horizon) {}
 
     [[nodiscard]] std::uint64_t packets_of(Bytes size) const {
         return static_cast<std::uint64_t>((size.count() + payload_.count() - 1) / payload_.count());
     }
 
-    /// Queues a message at its source. One without packets is there at `least`.
+    /// Queues a message at its source. One without packets is there at `least`, or with those before it.
     void add(const Message& message, Time least);
-    /// A message that needs no queue and arrives whatever others of its pair do: its number, for `arrivals`.
-    [[nodiscard]] std::uint32_t add_on_its_way(const Message& message) {
-        return new_item(message, Time(0), false);
+    /// A message that needs no queue and arrives whatever others of its pair do: its number, for `arrives`.
+    [[nodiscard]] std::uint32_t add_on_its_way(const Message& message);
+    void arrives(std::uint32_t message, Time time);
+
+    /// Number of a pair. Precondition: a message of it was added.
+    [[nodiscard]] std::uint32_t pair(HostId source, HostId destination) const {
+        return pair_index_.peek(source, destination);
     }
-    /// The next `packets` that wait at `source` for `destination` leave it, on their last way; as many wait.
-    /// `arrival(n)` is when the n-th of them (from 1) arrives, no earlier than those before. Returns their
-    /// payload.
-    template <class Arrival>
-    Bytes send(HostId source, HostId destination, std::uint32_t packets, Arrival&& arrival) {
-        Pair& pair = pairs_[pair_index_.peek(source, destination)];
+    // Packets of a pair will be asked for: the pair, then its first message, from memory into the cache; or
+    // the message of a segment.
+    void fetch(std::uint32_t pair) const { __builtin_prefetch(&pairs_[pair]); }
+    void fetch_first(std::uint32_t pair) const {
+        if (pairs_[pair].first != kNone) {
+            __builtin_prefetch(&queued_[pairs_[pair].first]);
+        }
+        if (pairs_[pair].last_flight != kNone) {
+            __builtin_prefetch(&flights_[pairs_[pair].last_flight]);
+        }
+    }
+    void fetch_flight(const Segment& segment) const { __builtin_prefetch(&flights_[segment.flight()]); }
+
+    /// The next `packets` of a pair leave their source, on their last way; as many wait. `arrival(n)` is when
+    /// the n-th of them (from 1) arrives, no earlier than those before. Returns their payload.
+    template <class ArrivalOf>
+    Bytes send(std::uint32_t number, std::uint32_t packets, ArrivalOf&& arrival) {
+        Pair& pair = pairs_[number];
         Bytes payload;
         for (std::uint32_t gone = 0; gone < packets;) {
-            const std::uint32_t message = pair.leaving;
-            const Segment segment = take(pair, packets - gone);
-            gone += segment.packets;
-            payload += segment.payload;
+            const auto now =
+                static_cast<std::uint32_t>(std::min<std::uint64_t>(packets - gone, pair.packets_left));
+            gone += now;
+            payload += take(pair, now);
             pair.latest = std::max(pair.latest, arrival(gone));
-            if (pair.leaving != message) {
-                items_[message].latest = std::max(items_[message].latest, pair.latest);
-                settle(pair);
+            if (pair.packets_left == 0) {
+                leave(pair);
             }
         }
         return payload;
     }
-    /// The next of the packets that wait at `source` for `destination`, at most `limit` and of one message,
-    /// leave it, for a host that relays them. Precondition: some wait.
-    [[nodiscard]] Segment detour(HostId source, HostId destination, std::uint32_t limit);
+    /// The next packets of a pair, at most `limit` and of one message, leave their source for a host that
+    /// relays them. Precondition: some wait.
+    [[nodiscard]] Segment detour(std::uint32_t pair, std::uint32_t limit);
+    [[nodiscard]] Bytes payload_of(const Segment& segment) const {
+        const Bytes full = payload_ * static_cast<std::int64_t>(segment.packets());
+        return segment.ends() ? full - missing_of_last(flights_[segment.flight()].message.size) : full;
+    }
     /// What took a detour is on its last way, and the last of it arrives at `time`.
     void arrives(const Segment& segment, Time time);
-    /// Messages whose delivery is certain since the last call, in an order that keeps that of pairs.
-    [[nodiscard]] std::vector<Arrival>& arrivals() { return arrivals_; }
 
-    struct Item {
-        Bytes size;
-        NotificationHandler* handler = nullptr;
-        std::uint64_t token = 0;
-        std::uint64_t sent_as = 0;    ///< number of the message
-        std::uint64_t on_detour = 0;  ///< packets between hops
-        Time latest;                  ///< arrival, of packets on a detour or the last of all
-        std::uint32_t pair = 0;
-        std::uint32_t next = kNone;  ///< of its pair, or of the free ones
-        bool is_queued = true;       ///< with others of its pair
-    };
-    /// Ends an arrived message and returns what it was.
-    Item remove(std::uint32_t message) {
-        Item& item = items_[message];
-        const Item was = item;
-        item.next = free_;
-        item.handler = nullptr;
-        free_ = message;
+    /// When the next message arrives, of those whose arrival is known; Time::max() if there is none.
+    [[nodiscard]] Time next_arrival() { return arrivals_.next_time(); }
+    /// Takes the next message that arrives; those of one time in an order that keeps that of pairs.
+    /// Precondition: there is one, and `next_arrival` was asked for since the last change.
+    [[nodiscard]] Arrival pop_arrival() {
         --under_way_;
-        return was;
+        return arrivals_.pop();
     }
 
-    [[nodiscard]] std::uint64_t sent() const { return sent_; }
     [[nodiscard]] std::uint64_t under_way() const { return under_way_; }
     /// At most `limit`, in the order sent.
     [[nodiscard]] std::vector<OutstandingMessage> describe(std::size_t limit) const;
 
 private:
+    static constexpr std::uint32_t kNone = 0xffffffffU;
+
+    struct Queued {
+        NotificationHandler* handler = nullptr;
+        std::uint64_t token = 0;
+        Bytes size;
+        std::uint32_t sent_as = 0;  // the lower 32 bits
+        std::uint32_t next = kNone;
+    };
+    /// A message some of whose packets took a detour, or that waits for one before it.
+    struct Flight {
+        Arrival message;
+        std::uint64_t on_detour = 0;  // packets between hops
+        Time latest;                  // arrival, of packets on a detour and of all that went before
+        std::uint32_t next = kNone;   // of its pair
+        bool has_left = false;        // all packets their source
+    };
     struct Pair {
         HostId source;
         HostId destination;
-        std::uint32_t first = kNone;     // not known to arrive
-        std::uint32_t last = kNone;      // of the same list
-        std::uint32_t leaving = kNone;   // the first with packets at the source
-        std::uint64_t packets_left = 0;  // of `leaving`, at the source
-        Time latest;                     // arrival of packets that went directly
-        Time delivered;                  // of the latest message known to arrive
+        std::uint32_t first = kNone;  // with packets at the source
+        std::uint32_t last = kNone;
+        std::uint32_t first_flight = kNone;
+        std::uint32_t last_flight = kNone;
+        std::uint64_t packets_left = 0;  // of `first`
+        Time latest;                     // arrival of packets that went directly and of messages delivered
     };
 
-    [[nodiscard]] std::uint32_t new_item(const Message& message, Time latest, bool is_queued);
     [[nodiscard]] std::uint32_t pair_between(HostId source, HostId destination);
-    /// The next packets to leave, of one message.
-    [[nodiscard]] Segment take(Pair& pair, std::uint32_t limit);
-    [[nodiscard]] std::uint64_t packets_at_source(const Item& item) const;
+    [[nodiscard]] Arrival next_to_leave(const Pair& pair) const;
+    /// What the last packet of a message of `size` carries less than others.
+    [[nodiscard]] Bytes missing_of_last(Bytes size) const {
+        return payload_ * static_cast<std::int64_t>(packets_of(size)) - size;
+    }
+    /// `packets` of the first message leave their source; returns their payload.
+    [[nodiscard]] Bytes take(Pair& pair, std::uint32_t packets);
+    /// The last packet of the first message has left its source.
+    void leave(Pair& pair);
+    /// The flight of the first message, some of whose packets are still at the source.
+    [[nodiscard]] Flight* boarding(const Pair& pair);
+    Flight& add_flight(Pair& pair);
     void settle(Pair& pair);
 
     Bytes payload_;
     HostPairIndex pair_index_;
     std::vector<Pair> pairs_;
-    std::vector<Item> items_;
-    std::uint32_t free_ = kNone;
+    ChunkedPool<Queued> queued_;
+    ChunkedPool<Flight> flights_;
+    ChunkedPool<Arrival> on_their_way_;  // without a handler: none
+    DayQueue<Arrival> arrivals_;
     std::uint64_t sent_ = 0;
     std::uint64_t under_way_ = 0;
-    std::vector<Arrival> arrivals_;
 };
 
 }  // namespace astrolabe::network::opera
