@@ -30,7 +30,7 @@ void shuffle(benchmark::State& state, Bytes size) {
         state.counters["p50_ms"] = milliseconds(0.50);
         state.counters["p99_ms"] = milliseconds(0.99);
         state.counters["max_ms"] = milliseconds(1.00);
-        const SlotEngine::Counters& counters = engine.counters();
+        const SlotCounters& counters = engine.counters();
         state.counters["relayed"] = static_cast<double>(counters.first_hops) /
                                     static_cast<double>(counters.first_hops + counters.direct);
         state.counters["packets_per_s"] = benchmark::Counter(static_cast<double>(engine.statistics().packets),

@@ -33,6 +33,7 @@ RotorLbOptions rotor_lb_options(const RotorNetwork& network) {
             .slot = SlotTiming(network).packets_per_slot(),
             .two_hops = network.bulk.routing == BulkRouting::kRotorLb,
             .own_rack_direct = network.bulk.own_rack == OwnRack::kDirect,
+            .remainders = network.bulk.remainders,
             .meets = meeting_racks(network.schedule)};
 }
 

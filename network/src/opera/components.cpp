@@ -29,6 +29,13 @@ struct EnumNames<network::opera::OwnRack> {
         {{"two_hops", network::opera::OwnRack::kTwoHops}, {"direct", network::opera::OwnRack::kDirect}}};
 };
 
+template <>
+struct EnumNames<network::opera::Remainders> {
+    static constexpr std::array<std::pair<std::string_view, network::opera::Remainders>, 2> kNames{
+        {{"random", network::opera::Remainders::kAtRandom},
+         {"in_turn", network::opera::Remainders::kInTurn}}};
+};
+
 }  // namespace astrolabe
 
 namespace astrolabe::network {
@@ -56,6 +63,9 @@ Schema<BulkParameters> bulk_schema() {
                   "over the direct circuit, or also over a third rack in capacity that is left (RotorLB)")
         .optional("own_rack", &BulkParameters::own_rack,
                   "how messages within a rack go; unset: two_hops with rotor_lb, else direct")
+        .optional("remainders", &BulkParameters::remainders,
+                  "who gets what a fair share leaves over: drawn, as the reference does, or in turn, so that "
+                  "backend fluid passes over cycles that repeat")
         .optional("payload", &BulkParameters::payload, "of a packet", {Bytes(1), Bytes(65'536)})
         .optional("header", &BulkParameters::header, "of a packet, beside its payload",
                   {Bytes(0), Bytes(65'536)});

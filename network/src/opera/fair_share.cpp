@@ -2,6 +2,8 @@
 #include <cstddef>
 #include <utility>
 
+#include <boost/container_hash/hash.hpp>
+
 #include <astrolabe/network/opera/fair_share.hpp>
 
 namespace astrolabe::network::opera {
@@ -42,13 +44,31 @@ std::uint32_t FairShare::split(std::span<const std::uint32_t> demands, std::uint
         }
         hungry_.resize(still);
     }
-    for (std::uint32_t chosen = 0; left > 0; ++chosen, --left) {
-        const std::uint32_t pick =
-            chosen + random_.below(static_cast<std::uint32_t>(hungry_.size()) - chosen);
+    give_remainder(left, shares);
+    return cap;
+}
+
+void FairShare::give_remainder(std::uint32_t left, std::span<std::uint32_t> shares) {
+    if (left == 0) {
+        return;
+    }
+    const auto hungry = static_cast<std::uint32_t>(hungry_.size());
+    if (remainders_ == Remainders::kInTurn) {
+        auto next = static_cast<std::uint32_t>(turn_ % hungry * left % hungry);
+        boost::hash_combine(digest_, next);
+        boost::hash_combine(digest_, left);
+        boost::hash_combine(digest_, hungry);
+        for (; left > 0; --left) {
+            ++shares[hungry_[next]];
+            next = next + 1 == hungry ? 0 : next + 1;
+        }
+        return;
+    }
+    for (std::uint32_t chosen = 0; chosen < left; ++chosen) {
+        const std::uint32_t pick = chosen + random_.below(hungry - chosen);
         std::swap(hungry_[chosen], hungry_[pick]);
         ++shares[hungry_[chosen]];
     }
-    return cap;
 }
 
 void FairShare::split(std::span<std::uint32_t> demands, std::span<std::uint32_t> row_caps,
@@ -59,6 +79,7 @@ void FairShare::split(std::span<std::uint32_t> demands, std::span<std::uint32_t>
     offered_.resize(rows * columns);
     column_.resize(rows);
     column_shares_.resize(rows);
+    const std::uint64_t turn = turn_;
     for (int round = 0; round < kRounds; ++round) {
         std::uint32_t offered = 0;
         for (std::size_t row = 0; row < rows; ++row) {
@@ -67,6 +88,7 @@ void FairShare::split(std::span<std::uint32_t> demands, std::span<std::uint32_t>
                     demands[row * columns + column] = 0;
                 }
             }
+            set_turn(turn + row);
             offered += split(demands.subspan(row * columns, columns), row_caps[row],
                              std::span(offered_).subspan(row * columns, columns));
         }
@@ -77,6 +99,7 @@ void FairShare::split(std::span<std::uint32_t> demands, std::span<std::uint32_t>
             for (std::size_t row = 0; row < rows; ++row) {
                 column_[row] = offered_[row * columns + column];
             }
+            set_turn(turn + column);
             column_caps[column] -= split(column_, column_caps[column], column_shares_);
             for (std::size_t row = 0; row < rows; ++row) {
                 const std::uint32_t given = column_shares_[row];

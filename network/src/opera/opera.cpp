@@ -153,7 +153,7 @@ std::shared_ptr<RotorNetwork> network_of(const OperaParameters& p, RotorSchedule
                      .rate = p.link.rate,
                      .propagation = p.propagation,
                      .host_latency = p.link.latency,
-                     .bulk = {p.bulk.routing, own_rack, p.bulk.payload, p.bulk.header},
+                     .bulk = {p.bulk.routing, own_rack, p.bulk.remainders, p.bulk.payload, p.bulk.header},
                      .low_latency = {p.low_latency.cutoff, p.queue, p.low_latency.window},
                      .paths = nullptr,
                      .seed = static_cast<std::uint64_t>(p.run_seed)});

@@ -1,5 +1,7 @@
 #include <utility>
 
+#include <boost/container_hash/hash.hpp>
+
 #include <astrolabe/network/opera/relay_queues.hpp>
 
 namespace astrolabe::network::opera {
@@ -56,6 +58,40 @@ void RelayQueues::append(Queue& queue, const Segment& segment) {
         line = &lines_[queue.last];
     }
     line->segments[line->end++] = segment;
+}
+
+std::size_t RelayQueues::digest(std::uint64_t superslice) const {
+    std::size_t digest = 0;
+    const auto add = [&digest](std::uint64_t what) { boost::hash_combine(digest, what); };
+    for (std::uint32_t number = 0; number < queues_.size(); ++number) {
+        // However the segments of a flight were cut.
+        Segment last;
+        const auto add_last = [&] {
+            add(std::uint64_t{number} << 32 | last.flight());
+            add(last.packets());
+        };
+        for (std::uint32_t l = queues_[number].first; l != kNone; l = lines_[l].next) {
+            for (std::uint32_t i = lines_[l].begin; i < lines_[l].end; ++i) {
+                const Segment& segment = lines_[l].segments[i];
+                if (last.packets() > 0 && last.flight() != segment.flight()) {
+                    add_last();
+                    last = {};
+                }
+                last = {segment.flight(), last.packets() + segment.packets(), segment.ends()};
+            }
+        }
+        if (last.packets() > 0) {
+            add_last();
+        }
+    }
+    for (std::uint64_t later = 0; later < ways_.size(); ++later) {
+        for (const Traveller& traveller : ways_[(superslice + later) % ways_.size()]) {
+            add(later);
+            add(std::uint64_t{traveller.host.index()} << 32 | traveller.destination.index());
+            add(std::uint64_t{traveller.segment.flight()} << 32 | traveller.segment.packets());
+        }
+    }
+    return digest;
 }
 
 Segment RelayQueues::take(std::uint32_t number, std::uint32_t limit) {

@@ -2,6 +2,8 @@
 #include <cstddef>
 #include <numeric>
 
+#include <boost/container_hash/hash.hpp>
+
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/network/opera/rotor_lb.hpp>
 
@@ -19,7 +21,7 @@ std::uint32_t sum(std::span<const std::uint32_t> items) {
 
 RotorLb::RotorLb(const RotorLbOptions& options, std::uint64_t seed)
     : options_(options),
-      fair_(seed),
+      fair_(seed, options.remainders),
       random_(seed, "rotor_lb") {
     ASTROLABE_ASSERT(options.racks > 0 && options.hosts_per_rack > 0, "there are hosts");
     second_hop_limit_ = options.slot / options.hosts_per_rack;
@@ -125,6 +127,7 @@ void RotorLb::serve_direct(Direction& direction, PacketCounts& own) {
         return;
     }
     fill_demands(direction.from, direction.to, own);
+    fair_.set_turn(turn_);
     fair_.split(demands_, direction.send, direction.receive, direction.direct);
     for (std::uint32_t i = 0; i < h; ++i) {
         for (std::uint32_t j = 0; j < h; ++j) {
@@ -139,6 +142,7 @@ void RotorLb::serve_own_rack(Direction& direction, std::span<std::uint32_t> rece
         return;
     }
     fill_demands(direction.from, direction.from, own);
+    fair_.set_turn(turn_);
     fair_.split(demands_, direction.send, receive, direction.own_rack);
     for (std::uint32_t i = 0; i < h; ++i) {
         for (std::uint32_t j = 0; j < h; ++j) {
@@ -176,6 +180,7 @@ void RotorLb::offer(Direction& direction, const PacketCounts& own) {
                               ? static_cast<std::uint32_t>(std::min<std::uint64_t>(waiting[k].packets, cap))
                               : 0;
         }
+        fair_.set_turn(turn_ + i);
         static_cast<void>(fair_.split(demands_, cap, shares_));
         for (std::size_t k = 0; k < waiting.size(); ++k) {
             if (shares_[k] > 0) {
@@ -188,6 +193,7 @@ void RotorLb::offer(Direction& direction, const PacketCounts& own) {
 void RotorLb::offer_one_of_each(Direction& direction, std::uint32_t port, const PacketCounts& own) {
     const std::span<const PacketCounts::Waiting> waiting = own.at(host(direction.from, port));
     const std::size_t first = direction.offers.size();
+    drew_ = true;
     while (direction.offers.size() - first < direction.send[port]) {
         const std::uint32_t destination =
             waiting[random_.below(static_cast<std::uint32_t>(waiting.size()))].destination;
@@ -229,7 +235,8 @@ void RotorLb::accept(Direction& direction, const PacketCounts& own, const Packet
     }
     group_offers(direction);
     direction.accepted.assign(direction.offers.size() * h, 0);
-    const std::uint32_t first = random_.below(h);
+    const std::uint32_t first =
+        options_.remainders == Remainders::kInTurn ? static_cast<std::uint32_t>(turn_ % h) : random_.below(h);
     for (int pass = 0; pass < kPasses; ++pass) {
         std::uint32_t given = 0;
         auto receivers = static_cast<std::uint32_t>(
@@ -246,6 +253,17 @@ void RotorLb::accept(Direction& direction, const PacketCounts& own, const Packet
     }
 }
 
+std::uint32_t RotorLb::first_receiver() {
+    const std::uint32_t h = options_.hosts_per_rack;
+    if (options_.remainders == Remainders::kAtRandom) {
+        drew_ = true;
+        return random_.below(h);
+    }
+    const auto first = static_cast<std::uint32_t>(turn_ % h);
+    boost::hash_combine(first_receivers_, first);
+    return first;
+}
+
 std::uint32_t RotorLb::accept_at(Direction& direction, std::uint32_t port, std::uint32_t receivers,
                                  const PacketCounts& own, const PacketCounts& relayed) {
     const std::uint32_t h = options_.hosts_per_rack;
@@ -256,6 +274,7 @@ std::uint32_t RotorLb::accept_at(Direction& direction, std::uint32_t port, std::
     for (std::size_t k = 0; k < order_.size(); ++k) {
         demands_[k] = (direction.offers[order_[k]].left + receivers - 1) / receivers;
     }
+    fair_.set_turn(turn_ + port);
     if (fair_.split(demands_, direction.receive[port], shares_) == 0) {
         return 0;
     }

@@ -33,7 +33,7 @@ std::optional<std::string> slot_engine_refusal(const Fabric& fabric) {
     return bulk_refusal(network);
 }
 
-SlotEngine::SlotEngine(std::shared_ptr<const Fabric> fabric)
+SlotEngine::SlotEngine(std::shared_ptr<const Fabric> fabric, Repetitions repetitions)
     : fabric_(std::move(fabric)),
       timing_(network()),
       lb_(rotor_lb_options(network()), network().seed),
@@ -47,6 +47,9 @@ SlotEngine::SlotEngine(std::shared_ptr<const Fabric> fabric)
     ASTROLABE_ASSERT(!refusal, refusal.value_or(""));
     if (network().low_latency.cutoff > Bytes(0)) {
         low_latency_.emplace(network());
+    } else if (repetitions == Repetitions::kPassedOver && network().bulk.remainders == Remainders::kInTurn) {
+        repetition_.emplace(network().schedule, static_cast<std::uint32_t>(fabric_->host_count()),
+                            network().hosts_per_rack, timing_.packets_per_slot());
     }
     for (std::uint64_t later = 0; later <= horizon(network()); ++later) {
         last_turns_.push_back(timing_.last_turn_for(network().schedule.timing().superslice() * later));
@@ -168,9 +171,25 @@ void SlotEngine::run() {
     }
 }
 
+std::uint64_t SlotEngine::pass_over(std::uint64_t superslice) {
+    const RotorSchedule& schedule = network().schedule;
+    if (!repetition_ || superslice % schedule.superslices() != 0) {
+        return superslice;
+    }
+    const Time length = schedule.timing().superslice();
+    const Time free = std::min(timers_.next_time(), Time::max() - timing_.longest() - length) - now_;
+    const std::uint64_t limit = free <= Time(0) ? 0 : static_cast<std::uint64_t>((free - Time(1)) / length);
+    const std::uint64_t passed = repetition_->pass(superslice, lb_.digest(), limit,
+                                                   {own_, relayed_, messages_, relays_, links_, counters_});
+    lb_.forget();
+    now_ += length * passed;
+    last_change_ += passed;
+    return superslice + passed;
+}
+
 void SlotEngine::install() {
     const RotorSchedule& schedule = network().schedule;
-    const std::uint64_t superslice = superslice_from(now_);
+    const std::uint64_t superslice = pass_over(superslice_from(now_));
     next_superslice_ = superslice + 1;
     ++events_;
     ++counters_.installations;
@@ -199,32 +218,17 @@ void SlotEngine::install() {
                 }
             }
             grants_.clear();
+            lb_.set_turn(superslice / schedule.superslices() + superslice % schedule.superslices());
             lb_.share(rack, peer, own_, relayed_, grants_);
             if (!grants_.empty()) {
-                count(grants_);
+                counters_.count(grants_);
+                if (repetition_) {
+                    repetition_->note(grants_);
+                }
                 plan(grants_);
                 serve(installation, grants_);
                 last_change_ = next_superslice_;
             }
-        }
-    }
-}
-
-void SlotEngine::count(std::span<const Grant> grants) {
-    for (const Grant& grant : grants) {
-        switch (grant.kind) {
-            case Grant::Kind::kSecondHop:
-                counters_.second_hops += grant.packets;
-                break;
-            case Grant::Kind::kDirect:
-                counters_.direct += grant.packets;
-                break;
-            case Grant::Kind::kOwnRack:
-                counters_.own_rack += grant.packets;
-                break;
-            case Grant::Kind::kFirstHop:
-                counters_.first_hops += grant.packets;
-                break;
         }
     }
 }

@@ -28,6 +28,15 @@ void SlotLinks::carry_in_rack(std::uint32_t from, std::uint32_t to, std::uint32_
     carry_over(from, to, {}, packets, payload);
 }
 
+void SlotLinks::repeat(const SlotLinks& before, std::uint64_t times) {
+    packets_ += times * (packets_ - before.packets_);
+    packet_hops_ += times * (packet_hops_ - before.packet_hops_);
+    for (std::size_t i = 0; i < carried_.size(); ++i) {
+        const LinkId link(i);
+        carried_[link] += (carried_[link] - before.carried_[link]) * static_cast<std::int64_t>(times);
+    }
+}
+
 void SlotLinks::report(NetworkStatistics& statistics) const {
     statistics.packets = packets_;
     statistics.packet_hops = packet_hops_;

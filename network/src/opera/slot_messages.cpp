@@ -24,6 +24,7 @@ void SlotMessages::add(const Message& message, Time least) {
     const std::uint64_t packets = packets_of(message.size);
     const auto sent_as = static_cast<std::uint32_t>(sent_++);
     ++under_way_;
+    ++changes_;
     if (packets == 0 && pair.first == kNone && pair.first_flight == kNone) {
         pair.latest = std::max(pair.latest, least);
         arrivals_.push(pair.latest,
@@ -32,6 +33,7 @@ void SlotMessages::add(const Message& message, Time least) {
     }
     const std::uint32_t number =
         queued_.add({message.on_delivered, message.token, message.size, sent_as, kNone});
+    ++waiting_;
     if (pair.first != kNone) {
         queued_[pair.last].next = number;
         pair.last = number;
@@ -71,11 +73,15 @@ Bytes SlotMessages::take(Pair& pair, std::uint32_t packets) {
     return pair.packets_left > 0 ? full : full - missing_of_last(queued_[pair.first].size);
 }
 
-SlotMessages::Flight* SlotMessages::boarding(const Pair& pair) {
+const SlotMessages::Flight* SlotMessages::boarding(const Pair& pair) const {
     if (pair.last_flight == kNone || flights_[pair.last_flight].has_left) {
         return nullptr;
     }
     return &flights_[pair.last_flight];
+}
+
+SlotMessages::Flight* SlotMessages::boarding(const Pair& pair) {
+    return const_cast<Flight*>(std::as_const(*this).boarding(pair));
 }
 
 SlotMessages::Flight& SlotMessages::add_flight(Pair& pair) {
@@ -95,6 +101,8 @@ void SlotMessages::leave(Pair& pair) {
             flight->has_left = true;
             flight->latest = std::max(flight->latest, pair.latest);
         }
+        --waiting_;
+        ++changes_;
         queued_.remove(std::exchange(pair.first, queued_[pair.first].next));
         pair.packets_left = pair.first == kNone ? 0 : packets_of(queued_[pair.first].size);
     } while (pair.first != kNone && pair.packets_left == 0);
@@ -138,6 +146,28 @@ void SlotMessages::settle(Pair& pair) {
     pair.last_flight = kNone;
 }
 
+std::vector<SlotMessages::Leaving> SlotMessages::leaving() const {
+    std::vector<Leaving> leaving;
+    for (std::uint32_t number = 0; number < pairs_.size(); ++number) {
+        const Pair& pair = pairs_[number];
+        if (pair.first != kNone) {
+            const Flight* flight = boarding(pair);
+            leaving.push_back({number, pair.packets_left, flight == nullptr ? 0 : flight->on_detour,
+                               pair.latest, flight == nullptr ? Time(0) : flight->latest});
+        }
+    }
+    return leaving;
+}
+
+void SlotMessages::set_leaving(const Leaving& leaving) {
+    Pair& pair = pairs_[leaving.pair];
+    pair.packets_left = leaving.packets_left;
+    pair.latest = leaving.direct;
+    if (Flight* flight = boarding(pair)) {
+        flight->latest = leaving.detours;
+    }
+}
+
 std::vector<OutstandingMessage> SlotMessages::describe(std::size_t limit) const {
     struct Outstanding {
         std::uint32_t before;  // the message sent last
@@ -155,7 +185,7 @@ std::vector<OutstandingMessage> SlotMessages::describe(std::size_t limit) const 
             add(pair, flight.message.sent_as, flight.message.size,
                 flight.on_detour + (flight.has_left ? 0 : pair.packets_left));
         }
-        const bool is_boarding = pair.last_flight != kNone && !flights_[pair.last_flight].has_left;
+        const bool is_boarding = boarding(pair) != nullptr;
         for (std::uint32_t number = pair.first; number != kNone; number = queued_[number].next) {
             const Queued& queued = queued_[number];
             const std::uint64_t packets = number == pair.first ? pair.packets_left : packets_of(queued.size);

@@ -1,9 +1,12 @@
 /// Fair shares of a number of packets, as RotorLB takes them.
 ///
 /// One dimension: elements with demands share a cap. Every hungry element is given ⌊cap / hungry⌋, at most
-/// what it still wants, until that is 0; the remainder goes one by one to hungry elements at random, none
-/// twice. So shares of elements that stay hungry differ by at most 1, and everything is given away that
-/// someone wants.
+/// what it still wants, until that is 0; the remainder goes one by one to hungry elements, none twice: at
+/// random, or in turn. So shares of elements that stay hungry differ by at most 1, and everything is given
+/// away that someone wants.
+///
+/// In turn: with a remainder of r over m hungry elements, those from the (turn · r mod m)-th on, round and
+/// round, so that over m turns each gets r.
 ///
 /// Two dimensions: a matrix of demands, a cap for each row and each column. Up to five rounds of a share of
 /// each row over what its columns still want, then of each column over what the rows were given.
@@ -20,10 +23,23 @@
 
 namespace astrolabe::network::opera {
 
+enum class Remainders : std::uint8_t {
+    kAtRandom,
+    kInTurn  ///< the same again and again, where demands, caps and the step from turn to turn are
+};
+
 class FairShare {
 public:
-    explicit FairShare(std::uint64_t seed)
-        : random_(seed, "fair_share") {}
+    explicit FairShare(std::uint64_t seed, Remainders remainders = Remainders::kAtRandom)
+        : remainders_(remainders),
+          random_(seed, "fair_share") {}
+
+    /// Of the next splits. Rows of a matrix have this turn and those after it, columns likewise.
+    void set_turn(std::uint64_t turn) { turn_ = turn; }
+    /// Of what in turn depended on the turn since `forget`: the same remainders over as many elements from
+    /// the same one on have the same digest.
+    [[nodiscard]] std::size_t digest() const { return digest_; }
+    void forget() { digest_ = 0; }
 
     /// Writes to `shares`, of the size of `demands`; returns their sum. O(elements · rounds), where every
     /// round but the last satisfies an element.
@@ -35,6 +51,11 @@ public:
                std::span<std::uint32_t> column_caps, std::span<std::uint32_t> shares);
 
 private:
+    void give_remainder(std::uint32_t left, std::span<std::uint32_t> shares);
+
+    Remainders remainders_;
+    std::uint64_t turn_ = 0;
+    std::size_t digest_ = 0;
     RandomStream random_;
     std::vector<std::uint32_t> hungry_;
     std::vector<std::uint32_t> offered_;  // to columns by rows

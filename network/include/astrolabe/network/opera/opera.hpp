@@ -33,6 +33,7 @@ struct RackLinkParameters {
 struct BulkParameters {
     BulkRouting routing = BulkRouting::kRotorLb;
     std::optional<OwnRack> own_rack;  ///< unset: in two hops with RotorLB, else direct
+    Remainders remainders = Remainders::kAtRandom;
     Bytes payload{1436};
     Bytes header{64};
 };

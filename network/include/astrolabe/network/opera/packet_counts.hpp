@@ -18,6 +18,8 @@ public:
     struct Waiting {
         std::uint32_t destination;
         std::uint64_t packets;  ///< > 0
+
+        friend bool operator==(const Waiting&, const Waiting&) = default;
     };
 
     PacketCounts(std::uint32_t racks, std::uint32_t hosts_per_rack)

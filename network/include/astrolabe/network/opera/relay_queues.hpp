@@ -7,7 +7,9 @@
 /// and an index entry per pair of relaying host and destination that was ever used.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -49,6 +51,14 @@ public:
         for (std::uint32_t i = line.begin; i < line.end; ++i) {
             messages.fetch_flight(line.segments[i]);
         }
+    }
+
+    /// Of what is in the queues, and of what will be how many superslices after `superslice`. O(queues).
+    [[nodiscard]] std::size_t digest(std::uint64_t superslice) const;
+    /// What is on its way will be there so many superslices later.
+    void postpone(std::uint64_t superslices) {
+        std::rotate(ways_.rbegin(), ways_.rbegin() + static_cast<std::ptrdiff_t>(superslices % ways_.size()),
+                    ways_.rend());
     }
 
     /// Takes the next packets of a queue, at most `limit` and of one message. Precondition: some wait.

@@ -19,6 +19,9 @@
 /// random one. The source leaves open how an offer is split; with this, seven packets offered to four hosts
 /// go to them as 2, 2, 2, 1, which the times of the reference simulator show.
 ///
+/// Remainders go to elements drawn at random, as there, or in turn: then the same queues at the same turn are
+/// shared out alike, and whoever counts turns by cycles sees full queues repeat what they do.
+///
 /// Options. Without `two_hops` steps 1, 3, 4 and 5 do nothing. With `own_rack_direct` packets for the own
 /// rack are not offered; between steps 2 and 3 hosts of a rack share what they may still send and receive as
 /// in step 2, also while the uplink of their rack idles.
@@ -30,6 +33,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -63,8 +67,9 @@ struct RotorLbOptions {
     std::uint32_t slot = 0;  ///< packets a host may send, and receive, while a circuit is there
     bool two_hops = true;
     bool own_rack_direct = false;
-    /// By rack and rack, `racks` a row: does a circuit ever join them? Packets are relayed only where one will
-    /// take them on. Empty: all meet.
+    Remainders remainders = Remainders::kAtRandom;
+    /// By rack and rack, `racks` a row: does a circuit ever join them? Packets are relayed only where one
+    /// will take them on. Empty: all meet.
     std::vector<std::uint8_t> meets{};
 };
 
@@ -73,6 +78,18 @@ public:
     /// `seed` is that of what is drawn: remainders of fair shares, who accepts first, and what is offered
     /// where queues are many.
     RotorLb(const RotorLbOptions& options, std::uint64_t seed);
+
+    /// Of the next `share`, where remainders go in turn.
+    void set_turn(std::uint64_t turn) { turn_ = turn; }
+    /// Of what depended on the turn since `forget`; nothing if something was drawn.
+    [[nodiscard]] std::optional<std::size_t> digest() const {
+        return drew_ ? std::nullopt : std::optional(fair_.digest() ^ first_receivers_);
+    }
+    void forget() {
+        fair_.forget();
+        first_receivers_ = 0;
+        drew_ = false;
+    }
 
     /// Other traffic takes part of what `host` may send and receive in the next `share` of its rack, packets.
     void reserve(std::uint32_t host, std::uint32_t send, std::uint32_t receive) {
@@ -124,6 +141,7 @@ private:
     [[nodiscard]] bool is_offered(const Direction& direction, std::uint32_t destination) const;
     void group_offers(const Direction& direction);
     void accept(Direction& direction, const PacketCounts& own, const PacketCounts& relayed);
+    [[nodiscard]] std::uint32_t first_receiver();
     [[nodiscard]] std::uint32_t accept_at(Direction& direction, std::uint32_t port, std::uint32_t receivers,
                                           const PacketCounts& own, const PacketCounts& relayed);
     void commit(const Direction& direction, PacketCounts& own, std::vector<Grant>& grants) const;
@@ -135,6 +153,9 @@ private:
     RandomStream random_;
     std::vector<Reserved> reserved_;  // by host
     bool any_reserved_ = false;       // ever
+    std::uint64_t turn_ = 0;
+    std::size_t first_receivers_ = 0;  // digest since `forget`
+    bool drew_ = false;                // since `forget`
     Direction out_;
     Direction back_;
 

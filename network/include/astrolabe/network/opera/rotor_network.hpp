@@ -14,6 +14,7 @@
 #include <memory>
 
 #include <astrolabe/core/units.hpp>
+#include <astrolabe/network/opera/fair_share.hpp>
 #include <astrolabe/network/opera/rotor_schedule.hpp>
 
 namespace astrolabe::network::opera {
@@ -36,6 +37,7 @@ enum class OwnRack : std::uint8_t {
 struct BulkService {
     BulkRouting routing = BulkRouting::kRotorLb;
     OwnRack own_rack = OwnRack::kTwoHops;
+    Remainders remainders = Remainders::kAtRandom;  ///< of fair shares
     Bytes payload{1436};  ///< of a packet; every packet takes payload + header on the wire
     Bytes header{64};
 };

@@ -23,7 +23,8 @@
 /// Complexity: per installation O(racks) to look, and RotorLB's cost for pairs of racks where something
 /// waits; then O(log grants of a sender) per grant and message, and for first hops per grant and superslice
 /// in which some of it arrive. Packets cost nothing by themselves. While nothing waits there are no
-/// installations to process. Memory: slot_messages.hpp, packet_counts.hpp, relay_queues.hpp.
+/// installations to process; with remainders in turn, cycles in which full queues do the same again are
+/// passed over. Memory: slot_messages.hpp, packet_counts.hpp, relay_queues.hpp.
 ///
 /// Source: RotorNet (SIGCOMM 2017) section 4.2, Opera (NSDI 2020) section 4.
 #pragma once
@@ -43,9 +44,11 @@
 #include <astrolabe/network/opera/relay_queues.hpp>
 #include <astrolabe/network/opera/rotor_lb.hpp>
 #include <astrolabe/network/opera/rotor_network.hpp>
+#include <astrolabe/network/opera/slot_counters.hpp>
 #include <astrolabe/network/opera/slot_links.hpp>
 #include <astrolabe/network/opera/slot_low_latency.hpp>
 #include <astrolabe/network/opera/slot_messages.hpp>
+#include <astrolabe/network/opera/slot_repetition.hpp>
 #include <astrolabe/network/opera/slot_timing.hpp>
 
 namespace astrolabe::network::opera {
@@ -55,18 +58,12 @@ namespace astrolabe::network::opera {
 
 class SlotEngine final : public NetworkBackend {
 public:
-    /// What was decided so far.
-    struct Counters {
-        std::uint64_t installations = 0;  ///< superslices that were looked at
-        std::uint64_t direct = 0;         ///< packets granted, by kind
-        std::uint64_t own_rack = 0;
-        std::uint64_t first_hops = 0;
-        std::uint64_t second_hops = 0;
-        std::uint64_t low_latency = 0;  ///< messages
-    };
+    /// How cycles that repeat one another (slot_repetition.hpp) are come by; times are the same.
+    enum class Repetitions : std::uint8_t { kPassedOver, kWorkedOut };
 
     /// Precondition: no refusal.
-    explicit SlotEngine(std::shared_ptr<const Fabric> fabric);
+    explicit SlotEngine(std::shared_ptr<const Fabric> fabric,
+                        Repetitions repetitions = Repetitions::kPassedOver);
 
     [[nodiscard]] Time now() const override { return now_; }
     void send(const Message& message) override;
@@ -81,7 +78,7 @@ public:
     [[nodiscard]] std::uint64_t events_processed() const override { return events_; }
     [[nodiscard]] NetworkStatistics statistics() const override;
 
-    [[nodiscard]] const Counters& counters() const { return counters_; }
+    [[nodiscard]] const SlotCounters& counters() const { return counters_; }
 
 private:
     struct Timer {
@@ -105,7 +102,9 @@ private:
     void reserve(Rack rack, Rotor rotor);
     void process_instant();
     void install();
-    void count(std::span<const Grant> grants);
+    /// Before the installations of `superslice`: moves time over cycles that repeat; returns where it is
+    /// then.
+    [[nodiscard]] std::uint64_t pass_over(std::uint64_t superslice);
     /// Whose packets a grant takes, and when.
     struct Plan {
         std::uint32_t queue = 0;  ///< of messages_, or of relays_ for second hops
@@ -131,6 +130,7 @@ private:
     RelayQueues relays_;
     SlotLinks links_;
     std::optional<SlotLowLatency> low_latency_;  // if any message can be one
+    std::optional<SlotRepetition> repetition_;   // if cycles can repeat
 
     DelayQueue<Timer> timers_;
     Time now_;
@@ -140,7 +140,7 @@ private:
     std::uint64_t delivered_ = 0;
     Bytes bytes_delivered_;
     std::uint64_t events_ = 0;
-    Counters counters_;
+    SlotCounters counters_;
 
     // Scratch.
     std::vector<Grant> grants_;

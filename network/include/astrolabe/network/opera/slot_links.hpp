@@ -33,6 +33,9 @@ public:
     void carry_over(std::uint32_t from, std::uint32_t to, std::span<const Hop> hops, std::uint64_t packets,
                     Bytes payload);
 
+    /// Carries `times` again what it carried since it was `before`.
+    void repeat(const SlotLinks& before, std::uint64_t times);
+
     /// Fills in packets, hops, and what links carried.
     void report(NetworkStatistics& statistics) const;
 

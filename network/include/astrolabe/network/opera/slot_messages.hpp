@@ -127,6 +127,25 @@ public:
         return arrivals_.pop();
     }
 
+    /// Grows when a message is sent or the last packet of one leaves its source.
+    [[nodiscard]] std::uint64_t changes() const { return changes_; }
+    /// Has every message under way packets at its source? Then no arrival is known.
+    [[nodiscard]] bool all_at_source() const { return under_way_ == waiting_; }
+    /// The message of a pair that is leaving.
+    struct Leaving {
+        std::uint32_t pair = 0;
+        std::uint64_t packets_left = 0;
+        std::uint64_t on_detour = 0;
+        Time direct;   ///< arrival of what left directly
+        Time detours;  ///< and of what took detours; 0 if nothing did
+
+        friend bool operator==(const Leaving&, const Leaving&) = default;
+    };
+    /// Of every pair where something waits. O(pairs).
+    [[nodiscard]] std::vector<Leaving> leaving() const;
+    /// Makes it so for a pair. Precondition: the same message is leaving, and as much of it is on detours.
+    void set_leaving(const Leaving& leaving);
+
     [[nodiscard]] std::uint64_t under_way() const { return under_way_; }
     /// At most `limit`, in the order sent.
     [[nodiscard]] std::vector<OutstandingMessage> describe(std::size_t limit) const;
@@ -171,6 +190,7 @@ private:
     /// The last packet of the first message has left its source.
     void leave(Pair& pair);
     /// The flight of the first message, some of whose packets are still at the source.
+    [[nodiscard]] const Flight* boarding(const Pair& pair) const;
     [[nodiscard]] Flight* boarding(const Pair& pair);
     Flight& add_flight(Pair& pair);
     void settle(Pair& pair);
@@ -184,6 +204,8 @@ private:
     DayQueue<Arrival> arrivals_;
     std::uint64_t sent_ = 0;
     std::uint64_t under_way_ = 0;
+    std::uint64_t waiting_ = 0;  // with packets at their source
+    std::uint64_t changes_ = 0;
 };
 
 }  // namespace astrolabe::network::opera

@@ -1,0 +1,25 @@
+/// What the slot engine decided so far.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include <astrolabe/network/opera/rotor_lb.hpp>
+
+namespace astrolabe::network::opera {
+
+struct SlotCounters {
+    std::uint64_t installations = 0;  ///< superslices that were worked out
+    std::uint64_t passed_over = 0;    ///< superslices that repeat others
+    std::uint64_t direct = 0;         ///< packets granted, by kind
+    std::uint64_t own_rack = 0;
+    std::uint64_t first_hops = 0;
+    std::uint64_t second_hops = 0;
+    std::uint64_t low_latency = 0;  ///< messages
+
+    void count(std::span<const Grant> grants);
+    /// Grants `times` again what was granted since `before`.
+    void repeat(const SlotCounters& before, std::uint64_t times);
+};
+
+}  // namespace astrolabe::network::opera
