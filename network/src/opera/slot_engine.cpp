@@ -218,7 +218,7 @@ void SlotEngine::install() {
                 }
             }
             grants_.clear();
-            lb_.set_turn(superslice / schedule.superslices() + superslice % schedule.superslices());
+            lb_.set_turn(turn_in(schedule, superslice));
             lb_.share(rack, peer, own_, relayed_, grants_);
             if (!grants_.empty()) {
                 counters_.count(grants_);

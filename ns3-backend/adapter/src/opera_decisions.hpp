@@ -9,6 +9,8 @@
 
 #include <vector>
 
+#include <ns3/simulator.h>
+
 #include <astrolabe/core/random.hpp>
 #include <astrolabe/network/opera/bulk_service.hpp>
 #include <astrolabe/network/opera/rotor_lb.hpp>
@@ -18,8 +20,10 @@ namespace astrolabe::ns3 {
 
 class RotorLbPolicy final : public ::ns3::OperaBulkPolicy {
 public:
+    /// `network` outlives it.
     RotorLbPolicy(const network::opera::RotorNetwork& network, std::uint64_t seed)
-        : own_(network.schedule.racks(), network.hosts_per_rack),
+        : schedule_(network.schedule),
+          own_(network.schedule.racks(), network.hosts_per_rack),
           relayed_(network.schedule.racks(), network.hosts_per_rack),
           lb_(network::opera::rotor_lb_options(network), seed) {}
 
@@ -28,6 +32,8 @@ public:
     }
     void Share(std::uint32_t x, std::uint32_t y, std::vector<::ns3::OperaGrant>& grants) override {
         shared_.clear();
+        const Time now(::ns3::Simulator::Now().GetTimeStep());
+        lb_.set_turn(network::opera::turn_in(schedule_, schedule_.at(now).superslice));
         lb_.share(x, y, own_, relayed_, shared_);
         for (const network::opera::Grant& grant : shared_) {
             grants.push_back({grant.from, grant.to, grant.destination, grant.packets,
@@ -37,6 +43,7 @@ public:
     [[nodiscard]] std::uint64_t GetWaiting() const override { return own_.total() + relayed_.total(); }
 
 private:
+    const network::opera::RotorSchedule& schedule_;
     network::opera::PacketCounts own_;
     network::opera::PacketCounts relayed_;
     network::opera::RotorLb lb_;

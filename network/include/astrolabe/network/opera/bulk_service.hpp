@@ -2,6 +2,7 @@
 /// packets alike.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -11,6 +12,12 @@
 namespace astrolabe::network::opera {
 
 [[nodiscard]] RotorLbOptions rotor_lb_options(const RotorNetwork& network);
+
+/// The turn of remainders in a superslice: a pair of racks that meet once a cycle has the next one each time,
+/// and those that meet one after another have different ones.
+[[nodiscard]] inline std::uint64_t turn_in(const RotorSchedule& schedule, std::uint64_t superslice) {
+    return superslice / schedule.superslices() + superslice % schedule.superslices();
+}
 
 /// Why some bulk messages of `network` could never arrive, or nothing.
 [[nodiscard]] std::optional<std::string> bulk_refusal(const RotorNetwork& network);
