@@ -173,6 +173,17 @@ void build_trees(benchmark::State& state) {
     build(state, *system::make_double_binary_tree());
 }
 
+/// What bounds ask of a schedule, several times: with a barrier of N - 1 actions on N - 1 others.
+void chain_of_direct(benchmark::State& state) {
+    const system::CollectiveSchedule schedule = system::make_direct()->schedule(
+        CollectiveKind::kAllReduce, static_cast<system::Position>(state.range(0)), 0);
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(schedule.heaviest_chain(
+            [](system::Position, const system::Action& action) -> std::uint64_t { return action.peer; }));
+    }
+    state.SetComplexityN(state.range(0));
+}
+
 BENCHMARK(run_ring)->Arg(16)->Arg(128)->Unit(benchmark::kMillisecond);
 BENCHMARK(run_direct)->Arg(16)->Arg(128)->Unit(benchmark::kMillisecond);
 BENCHMARK(run_direct_all_to_all)->Arg(16)->Arg(128)->Arg(512)->Unit(benchmark::kMillisecond);
@@ -182,6 +193,7 @@ BENCHMARK(run_hierarchical)->Arg(128)->Arg(1024)->Unit(benchmark::kMillisecond);
 BENCHMARK(run_hierarchical_with_slots)->Arg(128)->Arg(1024)->Unit(benchmark::kMillisecond);
 BENCHMARK(build_ring)->RangeMultiplier(4)->Range(16, 1024)->Complexity();
 BENCHMARK(build_direct)->RangeMultiplier(4)->Range(16, 1024)->Complexity();
+BENCHMARK(chain_of_direct)->RangeMultiplier(8)->Range(128, 8192)->Complexity();
 BENCHMARK(build_trees)->RangeMultiplier(4)->Range(16, 1024)->Complexity();
 
 }  // namespace

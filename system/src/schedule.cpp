@@ -156,6 +156,14 @@ std::uint64_t CollectiveSchedule::heaviest_chain(
                    ? std::optional(std::pair{frame.program, actions + action.stage - 1})
                    : std::nullopt;
     };
+    // Of each program, the dependencies looked at last and the deepest of them: consecutive actions share
+    // theirs, and a barrier of N actions on N others is looked through once.
+    struct Shared {
+        std::uint32_t first = 0;
+        std::uint32_t count = 0;
+        std::uint64_t deepest = 0;
+    };
+    std::vector<Shared> shared(programs_.size());
     std::vector<Frame> stack;
     std::uint64_t longest = 0;
     for (std::size_t index = 0; index < programs_.size(); ++index) {
@@ -169,6 +177,18 @@ std::uint64_t CollectiveSchedule::heaviest_chain(
                     continue;
                 }
                 own = kOpen;
+                if (frame.node < programs_[frame.program].actions.size()) {
+                    const Action& action = programs_[frame.program].actions[frame.node];
+                    Shared& seen = shared[frame.program];
+                    const bool is_same =
+                        seen.first == action.first_dependency && seen.count == action.dependency_count;
+                    if (action.dependency_count > 1 && frame.next == 0 && is_same) {
+                        frame.next = seen.count;
+                        frame.deepest = seen.deepest;
+                    } else if (action.dependency_count > 1 && frame.next == action.dependency_count) {
+                        seen = {action.first_dependency, action.dependency_count, frame.deepest};
+                    }
+                }
                 const auto before = predecessor(frame);
                 if (!before) {
                     const RankProgram& program = programs_[frame.program];

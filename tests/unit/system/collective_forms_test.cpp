@@ -418,6 +418,27 @@ TEST(RootedKinds, MoveEveryByteToOrFromEveryRankOnce) {
     }
 }
 
+TEST(HeaviestChain, GoesThroughTheHeaviestActionBeforeABarrier) {
+    // Direct all_reduce: sends of 10, additions as heavy as the peer is far away, of which N - 1 is most, a
+    // barrier, sends of 10, and receptions that weigh nothing. Each of the N - 1 sends behind the barrier
+    // waits for the same N - 1 additions; all weights are asked for once.
+    for (const Position n : {2U, 5U, 8192U}) {
+        std::uint64_t asked = 0;
+        const std::uint64_t weight =
+            system::make_direct()
+                ->schedule(CollectiveKind::kAllReduce, n, 0)
+                .heaviest_chain([&](Position, const Action& action) -> std::uint64_t {
+                    ++asked;
+                    if (action.is_send()) {
+                        return 10;
+                    }
+                    return action.kind == Action::Kind::kReceiveReduce ? action.peer : 0;
+                });
+        EXPECT_EQ(weight, 10U + (n - 1) + 10U);
+        EXPECT_EQ(asked, 4 * (n - 1));
+    }
+}
+
 TEST(RootedKinds, AStarIsOneStep) {
     for (Position n = 2; n <= kMostRanks; ++n) {
         for (const CollectiveKind kind : {CollectiveKind::kBroadcast, CollectiveKind::kReduce}) {
