@@ -1,3 +1,4 @@
+#include "circuit_bound.hpp"
 #include "dependency_bound.hpp"
 #include "routing_bound.hpp"
 #include "saturation.hpp"
@@ -189,6 +190,12 @@ Bounds certified_bounds(const Experiment& experiment) {
     bounds.any_routing = routing_bound(total, fabric.is_static() ? busiest.time : Time::max(), fabric);
     bounds.any_routing->least = later(bounds.any_routing->least, latency);
     bounds.any_routing->most = later(bounds.any_routing->most, latency);
+    if (!fabric.is_static()) {
+        if (const Time circuits = circuit_bound(total, fabric); circuits > bounds.any_routing->least) {
+            bounds.any_routing->least = circuits;
+            bounds.any_routing->how = "circuits of the fullest switch";
+        }
+    }
     return bounds;
 }
 

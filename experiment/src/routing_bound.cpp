@@ -23,14 +23,6 @@ struct PlaceGraph {
     std::vector<double> in;
 };
 
-/// Hosts on one cable are inside their place, and so is the cable.
-bool is_between_places(const network::Fabric& fabric, LinkId id) {
-    const auto is_place = [&fabric](NodeId node) {
-        return node.index() >= fabric.host_count() || network::place_of(fabric, HostId(node.index())) == node;
-    };
-    return is_place(fabric.source(id)) && is_place(fabric.target(id));
-}
-
 PlaceGraph place_graph(const network::Fabric& fabric) {
     PlaceGraph graph{
         {}, std::vector<double>(fabric.node_count(), 0), std::vector<double>(fabric.node_count(), 0)};
@@ -102,6 +94,13 @@ bool is_closed(const RoutingBound& bound) {
 
 }  // namespace
 
+bool is_between_places(const network::Fabric& fabric, LinkId id) {
+    const auto is_place = [&fabric](NodeId node) {
+        return node.index() >= fabric.host_count() || network::place_of(fabric, HostId(node.index())) == node;
+    };
+    return is_place(fabric.source(id)) && is_place(fabric.target(id));
+}
+
 Busiest busiest_link(const LinkBytes& bytes, const network::Fabric& fabric) {
     Busiest busiest;
     double longest = 0;
@@ -166,22 +165,20 @@ TotalLoad total_load(const system::Program& program, const ScheduleLoads& loads,
 RoutingBound routing_bound(const TotalLoad& total, Time in_use, const network::Fabric& fabric) {
     const PlaceGraph graph = place_graph(fabric);
     RoutingBound bound{fullest_place(total, graph, fabric), in_use, "ports and switches"};
-    if (is_closed(bound) || total.places.empty()) {
+    if (is_closed(bound) || total.places.empty() || !fabric.is_static()) {
         return bound;
     }
     const Time hosts = bound.least;
-    if (fabric.is_static()) {
-        const Time lengths = by_costs(total, fabric);
-        if (lengths > bound.least) {
-            bound.least = lengths;
-            bound.how = "lengths of the routes in use";
-        }
-        const Time spread =
-            std::max(hosts, busiest_link(network::sprayed_loads(fabric, total.places), fabric).time);
-        bound.most = std::min(bound.most, spread);
-        if (is_closed(bound)) {
-            return bound;
-        }
+    const Time lengths = by_costs(total, fabric);
+    if (lengths > bound.least) {
+        bound.least = lengths;
+        bound.how = "lengths of the routes in use";
+    }
+    const Time spread =
+        std::max(hosts, busiest_link(network::sprayed_loads(fabric, total.places), fabric).time);
+    bound.most = std::min(bound.most, spread);
+    if (is_closed(bound)) {
+        return bound;
     }
     std::vector<network::FlowDemand> demands;
     for (const network::PlaceTraffic& pair : total.places) {

@@ -33,8 +33,12 @@ struct TotalLoad {
 [[nodiscard]] TotalLoad total_load(const system::Program& program, const ScheduleLoads& loads,
                                    const network::Fabric& fabric);
 
+/// Is the link between different places? Hosts on one cable are inside their place, and so is the cable.
+[[nodiscard]] bool is_between_places(const network::Fabric& fabric, network::LinkId id);
+
 /// The time that the best routing takes, without latency; `in_use` is that of one that is known. Looks for
-/// more than ports, cuts around single places and even spreading only where these leave a gap.
+/// more than ports, cuts around single places and even spreading only where these leave a gap, and no link
+/// comes and goes: those are taken as always there, so that no routing is found.
 [[nodiscard]] RoutingBound routing_bound(const TotalLoad& total, Time in_use, const network::Fabric& fabric);
 
 }  // namespace astrolabe::experiment

@@ -9,6 +9,7 @@
 #include <astrolabe/experiment/bounds.hpp>
 #include <astrolabe/experiment/run.hpp>
 #include <astrolabe/network/fabric.hpp>
+#include <astrolabe/network/opera/opera.hpp>
 #include <astrolabe/network/topologies/leaf_spine.hpp>
 #include <astrolabe/network/topologies/torus.hpp>
 #include <astrolabe/system/collectives.hpp>
@@ -161,6 +162,29 @@ TEST(Bounds, OfATorusCountTheLinksThatRoutesTake) {
     EXPECT_GE(bounds.any_routing->most, 360_us);
 }
 
+TEST(Bounds, OfRotorsAreThoseOfTheirCircuits) {
+    // 4 racks of 4 hosts on 4 rotors, 100 Gb/s, H = 2: T = 2.30 + 0.62 + 10 us. All to all, 1 MB for each of
+    // 16 hosts: 4 hosts of a rack have 12 MB each for others. Of its 4 uplinks one is idle, the others are
+    // dark for 10 of 4 * 12.92 us: 48 MB over 3 * 12.5 GB/s * (1 - 10 / 51.68). One circuit is dark at a
+    // time, so that in a part of a cycle the sum of what they carry is ahead of that or behind by less than
+    // what one carries in 10 us.
+    network::opera::OperaParameters parameters;
+    parameters.racks = 4;
+    parameters.uplinks = 4;
+    const Bounds bounds = certified_bounds(one_collective(
+        network::opera::build_opera(parameters), CollectiveKind::kAllToAll, system::make_direct(), 16_MB));
+    const double seconds = 48e6 / (3 * 12.5e9 * (1 - 10 / 51.68));
+    EXPECT_NEAR(to_seconds(bounds.any_routing->least), seconds, 10e-6);
+    EXPECT_EQ(bounds.any_routing->how, "circuits of the fullest switch");
+    EXPECT_EQ(bounds.any_routing->most, Time::max()) << "no routing was looked for";
+    EXPECT_LT(bounds.ports, bounds.any_routing->least) << "15 MB over 12.5 GB/s are 1.2 ms";
+    // Low-latency messages wait at switches for as long as they like: 48 MB over 3 * 12.5 GB/s.
+    parameters.low_latency.cutoff = 1_KB;
+    const Bounds at_once = certified_bounds(one_collective(
+        network::opera::build_opera(parameters), CollectiveKind::kAllToAll, system::make_direct(), 16_MB));
+    EXPECT_NEAR(to_seconds(at_once.any_routing->least), 48e6 / (3 * 12.5e9), 1e-9);
+}
+
 TEST(Bounds, NothingIsSentInNoTime) {
     const Bounds bounds =
         certified_bounds(one_collective(dumbbell(), CollectiveKind::kAllReduce, system::make_ring(), 0_B));
@@ -281,6 +305,35 @@ RC_GTEST_PROP(Bounds, NoRunBeatsThem, ()) {
         RC_ASSERT(run.bounds.collectives[id].value <=
                   record.last_finish - record.first_issue + total / (std::int64_t{1} << 34));
     }
+}
+
+RC_GTEST_PROP(Bounds, NoRunOnRotorsBeatsThem, ()) {
+    // 4 racks of up to 3 hosts on 2 or 4 rotors, with slots of any length; up to some 20 cycles of traffic.
+    const Components components = builtin_components();
+    const int hosts = *rc::gen::inRange(1, 4);
+    const bool many = *rc::gen::arbitrary<bool>();
+    const std::string network = fmt::format(
+        "network={{kind: {}, racks: 4, uplinks: {}, hosts_per_rack: {}, eps: {}ns, del: {}ns, "
+        "reconfiguration_delay: {}ns, propagation: {}ns, seed: {}, bulk: {{own_rack: direct, routing: {}}}}}",
+        *rc::gen::element("opera", "rotornet"), many ? 4 : 2, hosts, *rc::gen::inRange(4'000, 20'000),
+        *rc::gen::inRange(0, 2'000), *rc::gen::inRange(0, 10'000), *rc::gen::inRange(0, 2'000),
+        *rc::gen::inRange(1, 100), *rc::gen::element("rotor_lb", "direct"));
+    std::vector<std::string> settings{
+        network, fmt::format("cluster.ranks={}", 4 * hosts),
+        fmt::format("workload.batch.global={}", 48 * *rc::gen::inRange(1, 1'000)),
+        fmt::format("cluster.collectives.all_reduce={{algorithm: {}}}",
+                    *rc::gen::element("ring", "direct", "double_binary_tree"))};
+#ifdef ASTROLABE_WITH_NS3
+    settings.emplace_back(fmt::format("backend={{kind: {}}}", *rc::gen::element("fluid", "packet")));
+#endif
+    const Result<Experiment> experiment = testing::load_small(components, settings);
+    if (!experiment) {
+        RC_FAIL(render(experiment.error()));
+    }
+    const auto run = run_experiment(*experiment, {});
+    RC_ASSERT(run.execution.finished);
+    RC_ASSERT(run.bounds.any_routing->least <= run.execution.total);
+    RC_ASSERT(run.bounds.value() <= run.execution.total);
 }
 
 RC_GTEST_PROP(Bounds, FasterLinksScaleThem, ()) {

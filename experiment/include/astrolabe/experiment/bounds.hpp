@@ -16,6 +16,8 @@
 ///                 best routing on this fabric could reach. The fabric is reduced to places (route_load.hpp).
 ///                 `least` is the certificate: the fullest place, or lengths; `most` is the time of the best
 ///                 routing that was found: the one in use, all shortest paths evenly, or that of the method.
+///                 Where links come and go no routing is looked for, and the fullest place has what its
+///                 circuits carry while they are there, over whole and broken periods.
 ///   dependencies  the program's DAG, each collective at its own bound (dependency_bound.hpp).
 ///
 /// The value is the greatest. A collective by itself is bounded by
