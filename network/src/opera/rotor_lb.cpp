@@ -163,7 +163,8 @@ void RotorLb::offer(Direction& direction, const PacketCounts& own) {
     }
     for (std::uint32_t i = 0; i < options_.hosts_per_rack; ++i) {
         const std::uint32_t cap = direction.send[i];
-        const std::span<const PacketCounts::Waiting> waiting = own.at(host(direction.from, i));
+        const std::uint32_t from = host(direction.from, i);
+        const std::span<const std::uint32_t> waiting = own.destinations(from);
         if (cap == 0 || waiting.empty()) {
             continue;
         }
@@ -176,27 +177,27 @@ void RotorLb::offer(Direction& direction, const PacketCounts& own) {
         demands_.resize(waiting.size());
         shares_.resize(waiting.size());
         for (std::size_t k = 0; k < waiting.size(); ++k) {
-            demands_[k] = is_offered(direction, waiting[k].destination)
-                              ? static_cast<std::uint32_t>(std::min<std::uint64_t>(waiting[k].packets, cap))
-                              : 0;
+            demands_[k] =
+                is_offered(direction, waiting[k])
+                    ? static_cast<std::uint32_t>(std::min<std::uint64_t>(own(from, waiting[k]), cap))
+                    : 0;
         }
         fair_.set_turn(turn_ + i);
         static_cast<void>(fair_.split(demands_, cap, shares_));
         for (std::size_t k = 0; k < waiting.size(); ++k) {
             if (shares_[k] > 0) {
-                direction.offers.push_back({i, waiting[k].destination, shares_[k]});
+                direction.offers.push_back({i, waiting[k], shares_[k]});
             }
         }
     }
 }
 
 void RotorLb::offer_one_of_each(Direction& direction, std::uint32_t port, const PacketCounts& own) {
-    const std::span<const PacketCounts::Waiting> waiting = own.at(host(direction.from, port));
+    const std::span<const std::uint32_t> waiting = own.destinations(host(direction.from, port));
     const std::size_t first = direction.offers.size();
     drew_ = true;
     while (direction.offers.size() - first < direction.send[port]) {
-        const std::uint32_t destination =
-            waiting[random_.below(static_cast<std::uint32_t>(waiting.size()))].destination;
+        const std::uint32_t destination = waiting[random_.below(static_cast<std::uint32_t>(waiting.size()))];
         if (group_of_[destination] == 0 && is_offered(direction, destination)) {
             group_of_[destination] = 1;
             direction.offers.push_back({port, destination, 1});

@@ -10,9 +10,6 @@ namespace astrolabe::network::opera {
 
 namespace {
 
-/// Arrivals more superslices ahead are rare.
-constexpr std::uint64_t kDays = 256;
-
 /// Superslices from the one in which a packet is granted to the one it has arrived for.
 std::uint64_t horizon(const RotorNetwork& network) {
     return static_cast<std::uint64_t>(SlotTiming(network).longest() /
@@ -40,7 +37,7 @@ SlotEngine::SlotEngine(std::shared_ptr<const Fabric> fabric, Repetitions repetit
       own_(network().schedule.racks(), network().hosts_per_rack),
       relayed_(network().schedule.racks(), network().hosts_per_rack),
       messages_(fabric_->host_count(), network().bulk.payload, network().schedule.timing().superslice(),
-                std::min(horizon(network()), kDays)),
+                horizon(network())),
       relays_(fabric_->host_count(), horizon(network())),
       links_(*fabric_) {
     const std::optional<std::string> refusal = slot_engine_refusal(*fabric_);

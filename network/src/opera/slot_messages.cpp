@@ -31,16 +31,17 @@ void SlotMessages::add(const Message& message, Time least) {
                        {message.on_delivered, message.token, message.size, sent_as, pair_number});
         return;
     }
-    const std::uint32_t number =
-        queued_.add({message.on_delivered, message.token, message.size, sent_as, kNone});
+    const std::uint32_t number = queued_.add({message.on_delivered, message.token, Bytes(0), sent_as, kNone});
     ++waiting_;
     if (pair.first != kNone) {
         queued_[pair.last].next = number;
+        queued_[pair.last].size_of_next = message.size;
         pair.last = number;
         return;
     }
     pair.first = number;
     pair.last = number;
+    pair.size = message.size;
     pair.packets_left = packets;
     if (packets == 0) {
         pair.latest = std::max(pair.latest, least);
@@ -62,7 +63,7 @@ void SlotMessages::arrives(std::uint32_t message, Time time) {
 
 SlotMessages::Arrival SlotMessages::next_to_leave(const Pair& pair) const {
     const Queued& first = queued_[pair.first];
-    return {first.handler, first.token, first.size, first.sent_as,
+    return {first.handler, first.token, pair.size, first.sent_as,
             static_cast<std::uint32_t>(&pair - pairs_.data())};
 }
 
@@ -70,7 +71,7 @@ Bytes SlotMessages::take(Pair& pair, std::uint32_t packets) {
     ASTROLABE_ASSERT(pair.packets_left >= packets, "packets that leave belong to a message");
     pair.packets_left -= packets;
     const Bytes full = payload_ * static_cast<std::int64_t>(packets);
-    return pair.packets_left > 0 ? full : full - missing_of_last(queued_[pair.first].size);
+    return pair.packets_left > 0 ? full : full - missing_of_last(pair.size);
 }
 
 const SlotMessages::Flight* SlotMessages::boarding(const Pair& pair) const {
@@ -103,8 +104,10 @@ void SlotMessages::leave(Pair& pair) {
         }
         --waiting_;
         ++changes_;
-        queued_.remove(std::exchange(pair.first, queued_[pair.first].next));
-        pair.packets_left = pair.first == kNone ? 0 : packets_of(queued_[pair.first].size);
+        const Queued& left = queued_[pair.first];
+        pair.size = left.size_of_next;
+        pair.packets_left = left.next == kNone ? 0 : packets_of(pair.size);
+        queued_.remove(std::exchange(pair.first, left.next));
     } while (pair.first != kNone && pair.packets_left == 0);
     settle(pair);
 }
@@ -186,12 +189,13 @@ std::vector<OutstandingMessage> SlotMessages::describe(std::size_t limit) const 
                 flight.on_detour + (flight.has_left ? 0 : pair.packets_left));
         }
         const bool is_boarding = boarding(pair) != nullptr;
+        Bytes size = pair.size;
         for (std::uint32_t number = pair.first; number != kNone; number = queued_[number].next) {
-            const Queued& queued = queued_[number];
-            const std::uint64_t packets = number == pair.first ? pair.packets_left : packets_of(queued.size);
             if (number != pair.first || !is_boarding) {
-                add(pair, queued.sent_as, queued.size, packets);
+                add(pair, queued_[number].sent_as, size,
+                    number == pair.first ? pair.packets_left : packets_of(size));
             }
+            size = queued_[number].size_of_next;
         }
     }
     for (std::uint32_t number = 0; number < on_their_way_.size(); ++number) {

@@ -92,12 +92,14 @@ std::optional<std::size_t> SlotRepetition::period() const {
     return std::nullopt;
 }
 
-std::vector<PacketCounts::Waiting> SlotRepetition::levels(const PacketCounts& counts) const {
-    std::vector<PacketCounts::Waiting> levels;
+std::vector<SlotRepetition::Level> SlotRepetition::levels(const PacketCounts& counts) const {
+    std::vector<Level> levels;
     for (std::uint32_t host = 0; host < hosts_; ++host) {
-        const std::span<const PacketCounts::Waiting> at = counts.at(host);
-        levels.push_back({host, at.size()});
-        levels.insert(levels.end(), at.begin(), at.end());
+        const std::span<const std::uint32_t> destinations = counts.destinations(host);
+        levels.push_back({host, destinations.size()});
+        for (const std::uint32_t destination : destinations) {
+            levels.push_back({destination, counts(host, destination)});
+        }
     }
     return levels;
 }

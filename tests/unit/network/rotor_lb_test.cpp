@@ -65,8 +65,8 @@ TEST(PacketCounts, ListsWhereSomethingWaits) {
     EXPECT_EQ(counts.of_rack(1), 4U);
     EXPECT_EQ(counts.total(), 10U);
     counts.take(0, 5, 5);
-    ASSERT_EQ(counts.at(0).size(), 1U);
-    EXPECT_EQ(counts.at(0)[0].destination, 7U);
+    ASSERT_EQ(counts.destinations(0).size(), 1U);
+    EXPECT_EQ(counts.destinations(0)[0], 7U);
     EXPECT_EQ(counts(0, 7), 1U);
     EXPECT_THROW(counts.take(0, 7, 2), std::logic_error);
     EXPECT_THROW(counts.take(1, 7, 1), std::logic_error);

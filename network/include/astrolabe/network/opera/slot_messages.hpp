@@ -11,7 +11,7 @@
 /// and those of all before it, its arrival is known then and nothing is kept of it here; else it is a
 /// *flight* until its packets, and the messages before it, are known to arrive.
 ///
-/// Memory: 32 bytes per message with packets at its source, 64 per flight, 40 and an index entry per pair
+/// Memory: 32 bytes per message with packets at its source, 64 per flight, 48 and an index entry per pair
 /// that ever communicates.
 #pragma once
 
@@ -57,11 +57,11 @@ public:
         std::uint32_t pair = 0;
     };
 
-    /// Arrivals are kept by superslice; most of them are known less than `horizon` superslices before.
+    /// Most arrivals are known less than `horizon` superslices before.
     SlotMessages(std::size_t hosts, Bytes payload, Time superslice, std::uint64_t horizon)
         : payload_(payload),
           pair_index_(hosts),
-          arrivals_(superslice, horizon) {}
+          arrivals_(std::max(superslice / kDays, Time(1)), std::min(horizon, kMostSuperslices) * kDays) {}
 
     [[nodiscard]] std::uint64_t packets_of(Bytes size) const {
         return static_cast<std::uint64_t>((size.count() + payload_.count() - 1) / payload_.count());
@@ -152,11 +152,14 @@ public:
 
 private:
     static constexpr std::uint32_t kNone = 0xffffffffU;
+    static constexpr std::int64_t kDays = 32;               // of arrivals, to a superslice
+    static constexpr std::uint64_t kMostSuperslices = 256;  // arrivals farther ahead are rare
 
+    /// The size of the next one is here, so that whoever is done with this one need not fetch that yet.
     struct Queued {
         NotificationHandler* handler = nullptr;
         std::uint64_t token = 0;
-        Bytes size;
+        Bytes size_of_next;
         std::uint32_t sent_as = 0;  // the lower 32 bits
         std::uint32_t next = kNone;
     };
@@ -175,7 +178,8 @@ private:
         std::uint32_t last = kNone;
         std::uint32_t first_flight = kNone;
         std::uint32_t last_flight = kNone;
-        std::uint64_t packets_left = 0;  // of `first`
+        Bytes size;                      // of `first`
+        std::uint64_t packets_left = 0;  // of it
         Time latest;                     // arrival of packets that went directly and of messages delivered
     };
 

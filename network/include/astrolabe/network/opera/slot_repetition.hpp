@@ -65,12 +65,19 @@ public:
                                      std::uint64_t limit, const SlotState& state);
 
 private:
+    /// Packets for a destination; or a host, and how many destinations follow.
+    struct Level {
+        std::uint32_t destination = 0;
+        std::uint64_t packets = 0;
+
+        friend bool operator==(const Level&, const Level&) = default;
+    };
     struct Snapshot {
         std::uint64_t ended = 0;    // cycles before it
         std::size_t period = 0;     // cycles
         std::uint64_t changes = 0;  // of messages
-        std::vector<PacketCounts::Waiting> own;
-        std::vector<PacketCounts::Waiting> relayed;
+        std::vector<Level> own;
+        std::vector<Level> relayed;
         std::size_t relays = 0;
         std::vector<SlotMessages::Leaving> leaving;
         SlotLinks links;
@@ -79,7 +86,7 @@ private:
 
     [[nodiscard]] bool repeats(std::size_t period) const;
     [[nodiscard]] std::optional<std::size_t> period() const;
-    [[nodiscard]] std::vector<PacketCounts::Waiting> levels(const PacketCounts& counts) const;
+    [[nodiscard]] std::vector<Level> levels(const PacketCounts& counts) const;
     [[nodiscard]] Snapshot take(std::uint64_t superslice, std::size_t period, const SlotState& state) const;
     /// Periods that can be passed over after `now`, at most `most`.
     [[nodiscard]] std::uint64_t periods(const Snapshot& now, std::uint64_t most) const;
