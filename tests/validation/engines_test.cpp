@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include <example_run.hpp>
 #include <gtest/gtest.h>
 
 #include <astrolabe/experiment/run.hpp>
@@ -105,18 +106,10 @@ TEST(PacketAgainstTcp, RingAndDirectAllReduceAt16RanksWithinFivePercent) {
 /// The DLRM hybrid iteration of the study on 16 ranks: at most 10 % apart. Fluid is faster: it has no headers
 /// (0.5 % at MTU 9000), no slow start and no queueing delay.
 TEST(FluidAgainstTcp, DlrmOn16RanksWithinTenPercent) {
-    const experiment::Components components = experiment::builtin_components();
     const auto total_us = [&](const std::string& backend) {
-        const Result<experiment::Experiment> loaded = experiment::load_experiment(
-            ASTROLABE_SOURCE_DIR "/examples/dlrm-flat/experiment-16.yaml",
-            {{"backend=" + backend, "workload.iterations=1", "cluster.collectives.all_reduce.chunks=128"},
-             std::nullopt},
-            components);
-        if (!loaded) {
-            throw std::runtime_error(render(loaded.error()));
-        }
-        const experiment::Run run = experiment::run_experiment(*loaded, {});
-        EXPECT_TRUE(run.execution.finished) << run.execution.stall;
+        const experiment::Run run = run_example(
+            "dlrm-flat/experiment-16.yaml",
+            {"backend=" + backend, "workload.iterations=1", "cluster.collectives.all_reduce.chunks=128"});
         EXPECT_EQ(run.network.drops, 0u);
         return to_nanoseconds(run.execution.total) / 1000;
     };

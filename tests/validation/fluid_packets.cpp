@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include <example_run.hpp>
+
 #include <astrolabe/experiment/run.hpp>
 
 namespace astrolabe::testing {
@@ -104,20 +106,14 @@ struct Iteration {
 };
 
 Time time_iteration(const Iteration& iteration, Engine engine) {
-    static const experiment::Components kComponents = experiment::builtin_components();
     std::vector<std::string> overrides = iteration.overrides;
     overrides.push_back(engine == Engine::kFluid ? "backend={kind: fluid}" : "backend={kind: packet}");
     for (const auto& [key, gigabits] : iteration.rates) {
         overrides.push_back(fmt::format("{}={}", key, rate_for(engine, gigabits)));
     }
-    const Result<experiment::Experiment> loaded = experiment::load_experiment(
-        ASTROLABE_SOURCE_DIR "/examples/" + iteration.file, {overrides, std::nullopt}, kComponents);
-    if (!loaded) {
-        throw std::runtime_error(render(loaded.error()));
-    }
-    const experiment::Run run = experiment::run_experiment(*loaded, {});
-    if (!run.execution.finished || run.network.drops > 0) {
-        throw std::runtime_error(run.execution.stall + "; or packets were lost");
+    const experiment::Run run = run_example(iteration.file, std::move(overrides));
+    if (run.network.drops > 0) {
+        throw std::runtime_error("packets were lost");
     }
     return run.execution.total / static_cast<std::int64_t>(run.iteration_times.size());
 }

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include <example_run.hpp>
 #include <gtest/gtest.h>
 
 #include <astrolabe/experiment/run.hpp>
@@ -19,18 +20,11 @@ struct Outcome {
 };
 
 Outcome run_hoti20(const std::string& rate, int iterations, const std::string& chunks = "32") {
-    const experiment::Components components = experiment::builtin_components();
-    const Result<experiment::Experiment> loaded = experiment::load_experiment(
-        ASTROLABE_SOURCE_DIR "/examples/dlrm-flat/experiment.yaml",
-        {{"backend={kind: fluid}", "network.link.rate=" + rate,
-          "workload.iterations=" + std::to_string(iterations),
-          "cluster.collectives.all_reduce.chunks=" + chunks, "cluster.injection_latency=0"},
-         std::nullopt},
-        components);
-    if (!loaded) {
-        throw std::runtime_error(render(loaded.error()));
-    }
-    const experiment::Run run = experiment::run_experiment(*loaded, {});
+    const experiment::Run run =
+        run_example("dlrm-flat/experiment.yaml",
+                    {"backend={kind: fluid}", "network.link.rate=" + rate,
+                     "workload.iterations=" + std::to_string(iterations),
+                     "cluster.collectives.all_reduce.chunks=" + chunks, "cluster.injection_latency=0"});
     const system::RankRecord& rank = run.execution.ranks.front();
     Outcome outcome{};
     outcome.total_us = to_nanoseconds(run.execution.total) / 1000;

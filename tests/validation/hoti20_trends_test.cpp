@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include <example_run.hpp>
 #include <gtest/gtest.h>
 
 #include <astrolabe/experiment/run.hpp>
@@ -42,19 +43,14 @@ struct Outcome {
 };
 
 Outcome run_system(const std::string& name, std::vector<std::string> overrides = {}) {
-    const experiment::Components components = experiment::builtin_components();
-    Result<experiment::Experiment> loaded = experiment::load_experiment(
-        ASTROLABE_SOURCE_DIR "/examples/hoti20/" + name + ".yaml", {overrides, std::nullopt}, components);
-    if (!loaded) {
-        throw std::runtime_error(render(loaded.error()));
-    }
-    experiment::Run run = experiment::run_experiment(*loaded, {});
+    experiment::Experiment loaded = load_example("hoti20/" + name + ".yaml", overrides);
+    experiment::Run run = run_to_the_end(loaded);
     std::printf("%-9s", name.c_str());
     for (const std::string& text : overrides) {
         std::printf(" %s", text.c_str());
     }
     std::printf(": %.1f us\n", to_nanoseconds(run.execution.total) / 1000);
-    return {*std::move(loaded), std::move(run)};
+    return {std::move(loaded), std::move(run)};
 }
 
 const std::string kOneIteration = "workload.iterations=1";

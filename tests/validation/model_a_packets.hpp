@@ -2,13 +2,12 @@
 #pragma once
 
 #include <cstdio>
-#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <example_run.hpp>
 #include <gtest/gtest.h>
-
-#include <astrolabe/experiment/run.hpp>
 
 namespace astrolabe::testing {
 
@@ -21,15 +20,7 @@ inline const std::vector<std::string> kStudyFabric{"network.load_balancing=flow_
 
 inline experiment::Run run_model_a(const std::string& backend, std::vector<std::string> overrides) {
     overrides.push_back("backend=" + backend);
-    const experiment::Components components = experiment::builtin_components();
-    const Result<experiment::Experiment> loaded =
-        experiment::load_experiment(ASTROLABE_SOURCE_DIR "/examples/dlrm-opera-study/experiment-16.yaml",
-                                    {overrides, std::nullopt}, components);
-    if (!loaded) {
-        throw std::runtime_error(render(loaded.error()));
-    }
-    experiment::Run run = experiment::run_experiment(*loaded, {});
-    EXPECT_TRUE(run.execution.finished) << run.execution.stall;
+    experiment::Run run = run_example("dlrm-opera-study/experiment-16.yaml", std::move(overrides));
     const auto count = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
     std::printf(
         "%s: %.4f s, %llu timeouts, %llu drops, %llu sent again, %llu packet-hops, %llu events; %.0f s, "

@@ -2,30 +2,17 @@
 /// one number is calibrated, the others are predicted. docs/opera-study.md has what this prints.
 #include <cstdio>
 #include <map>
-#include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include <example_run.hpp>
 #include <gtest/gtest.h>
-
-#include <astrolabe/experiment/run.hpp>
 
 namespace astrolabe::testing {
 namespace {
 
 double iteration(const std::string& file, const std::vector<std::string>& overrides) {
-    const experiment::Components components = experiment::builtin_components();
-    const Result<experiment::Experiment> loaded = experiment::load_experiment(
-        ASTROLABE_SOURCE_DIR "/examples/dlrm-opera-study/" + file, {overrides, std::nullopt}, components);
-    if (!loaded) {
-        throw std::runtime_error(render(loaded.error()));
-    }
-    const experiment::Run run = experiment::run_experiment(*loaded, {});
-    if (!run.execution.finished) {
-        throw std::runtime_error(run.execution.stall);
-    }
-    return to_seconds(run.execution.total);
+    return to_seconds(run_example("dlrm-opera-study/" + file, overrides).execution.total);
 }
 
 double on_opera(int nodes, std::vector<std::string> overrides = {}) {
@@ -59,20 +46,26 @@ TEST(OperaComparison, OneNumberIsCalibratedAndTheOthersOnOperaFollow) {
     EXPECT_NEAR(predicted, 4.162758, 0.05 * 4.162758);
 }
 
-TEST(OperaComparison, AnIdealFatTreeIsNeverSlowerThanThePublishedOne) {
+TEST(OperaComparison, AnIdealFatTreeIsFasterThanThePublishedOneByItsTransport) {
+    // The published runs are of TCP whose timers expire for packets that were never lost (section 7), the
+    // most with the ring, where each step waits for the slowest connection; here the transport is ideal.
+    // These are the errors of leaving it out. Nothing in the runs is random, so they are held to the tenth of
+    // a percent that docs/opera-study.md prints: who moves them has to say so there.
     struct Case {
         const char* network;
         const char* algorithm;
         int nodes;
         double published;
+        double error;  ///< percent
     };
-    for (const Case& study :
-         {Case{"fat-tree, ring", "ring", 16, 36.818028}, Case{"fat-tree, direct", "direct", 16, 29.826309},
-          Case{"fat-tree, ring", "ring", 128, 4.730327}, Case{"fat-tree, direct", "direct", 128, 4.083509},
-          Case{"fat-tree, ring", "ring", 1024, 0.723328}}) {
+    for (const Case& study : {Case{"fat-tree, ring", "ring", 16, 36.818028, -24.0},
+                              Case{"fat-tree, direct", "direct", 16, 29.826309, -5.8},
+                              Case{"fat-tree, ring", "ring", 128, 4.730327, -22.8},
+                              Case{"fat-tree, direct", "direct", 128, 4.083509, -7.7},
+                              Case{"fat-tree, ring", "ring", 1024, 0.723328, -24.2}}) {
         const double simulated = on_fat_tree(study.nodes, study.algorithm);
         report(study.network, study.nodes, simulated, study.published);
-        EXPECT_LT(simulated, study.published);
+        EXPECT_NEAR(100 * (simulated / study.published - 1), study.error, 0.1);
     }
 }
 

@@ -1,9 +1,9 @@
 /// Model-A of the EuroMLSys 2024 Opera study on an ideal transport: dlrm-opera-study, sections 5 and 8 to 10.
 #include <cstdio>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include <example_run.hpp>
 #include <gtest/gtest.h>
 
 #include <astrolabe/experiment/run.hpp>
@@ -14,14 +14,7 @@ namespace {
 using namespace astrolabe::literals;
 
 experiment::Experiment load(const std::vector<std::string>& overrides) {
-    const experiment::Components components = experiment::builtin_components();
-    Result<experiment::Experiment> loaded =
-        experiment::load_experiment(ASTROLABE_SOURCE_DIR "/examples/dlrm-opera-study/experiment-16.yaml",
-                                    {overrides, std::nullopt}, components);
-    if (!loaded) {
-        throw std::runtime_error(render(loaded.error()));
-    }
-    return *std::move(loaded);
+    return load_example("dlrm-opera-study/experiment-16.yaml", overrides);
 }
 
 /// What must cross between ranks, whatever the algorithms.
@@ -91,12 +84,8 @@ TEST(OperaStudy, ModelFilesHoldTheStudysParameters) {
     EXPECT_EQ(gradients("dlrm-opera-study-i.yaml"), 61'778'971 * 4_B);
 }
 
-experiment::Run run_example(const std::vector<std::string>& overrides) {
-    experiment::Run run = experiment::run_experiment(load(overrides), {});
-    if (!run.execution.finished) {
-        throw std::runtime_error(run.execution.stall);
-    }
-    return run;
+experiment::Run run_study(const std::vector<std::string>& overrides) {
+    return run_to_the_end(load(overrides));
 }
 
 /// 1000 = 62·16 + 8: the first 8 nodes have 63 tables, the others 62.
@@ -112,7 +101,7 @@ constexpr double kConcatenation = 2.0 * 4096 * 83'375 * 4 / 1.555e12;
 constexpr double kPortBytesPerSecond = 12.5e9;
 
 TEST(OperaStudy, ComputeOn16NodesIsTheSumOfItsTasks) {
-    const experiment::Run run = run_example({});
+    const experiment::Run run = run_study({});
     for (std::size_t node = 0; node < 16; ++node) {
         // Three products a layer, the concatenation there and back. A picosecond of rounding a task.
         EXPECT_NEAR(to_seconds(run.execution.ranks[node].compute),
@@ -121,7 +110,7 @@ TEST(OperaStudy, ComputeOn16NodesIsTheSumOfItsTasks) {
 }
 
 TEST(OperaStudy, RunSendsThePayloadAndNothingElse) {
-    const experiment::Run run = run_example({});
+    const experiment::Run run = run_study({});
     const auto sent = [&run](system::CollectiveKind kind) {
         return run.traffic[static_cast<std::size_t>(kind)];
     };
@@ -132,7 +121,7 @@ TEST(OperaStudy, RunSendsThePayloadAndNothingElse) {
 }
 
 TEST(OperaStudy, IterationOn16NodesIsTheSumOfItsParts) {
-    const experiment::Run run = run_example({});
+    const experiment::Run run = run_study({});
     const double total = to_seconds(run.execution.total);
     const double compute = to_seconds(run.execution.ranks.front().compute);
     // Forward nothing is exposed: the last table's slices need 15·20,971,520 B / port = 25 ms, the bottom
@@ -153,7 +142,7 @@ TEST(OperaStudy, IterationOn16NodesIsTheSumOfItsParts) {
 }
 
 TEST(OperaStudy, IterationOn16NodesIsTheIdealTransportOfTheNotes) {
-    const double total = to_seconds(run_example({}).execution.total);
+    const double total = to_seconds(run_study({}).execution.total);
     std::printf(
         "iteration %.3f s; notes 28.2 s +- 0.5 %%; published fat-tree 29.826 s (DPS), 36.818 s (ring)\n",
         total);
@@ -164,8 +153,8 @@ TEST(OperaStudy, IterationOn16NodesIsTheIdealTransportOfTheNotes) {
 }
 
 TEST(OperaStudy, OnePathForEachPairOfHostsIsSlowerThanAllPaths) {
-    const double spray = to_seconds(run_example({}).execution.total);
-    const double hashed = to_seconds(run_example({"network.load_balancing=flow_hash"}).execution.total);
+    const double spray = to_seconds(run_study({}).execution.total);
+    const double hashed = to_seconds(run_study({"network.load_balancing=flow_hash"}).execution.total);
     std::printf("iteration %.3f s over all shortest paths, %.3f s over one each\n", spray, hashed);
     EXPECT_GT(hashed, spray);
 }

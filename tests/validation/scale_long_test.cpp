@@ -2,6 +2,7 @@
 /// `long`.
 #include <cstdio>
 
+#include <example_run.hpp>
 #include <gtest/gtest.h>
 
 #include <astrolabe/experiment/run.hpp>
@@ -10,15 +11,7 @@ namespace astrolabe::testing {
 namespace {
 
 experiment::Run run_at_128(const std::string& backend) {
-    const experiment::Components components = experiment::builtin_components();
-    const Result<experiment::Experiment> loaded =
-        experiment::load_experiment(ASTROLABE_SOURCE_DIR "/examples/dlrm-flat/experiment.yaml",
-                                    {{"backend=" + backend}, std::nullopt}, components);
-    if (!loaded) {
-        throw std::runtime_error(render(loaded.error()));
-    }
-    const experiment::Run run = experiment::run_experiment(*loaded, {});
-    EXPECT_TRUE(run.execution.finished) << run.execution.stall;
+    const experiment::Run run = run_example("dlrm-flat/experiment.yaml", {"backend=" + backend});
     std::printf(
         "%s: total %.3f ms, lower bound %.3f ms, %llu messages, %llu packets, %llu drops; %.1f s, %.0f MB\n",
         backend.c_str(), to_seconds(run.execution.total) * 1e3, to_seconds(run.bounds.value()) * 1e3,
