@@ -1,0 +1,118 @@
+/// Direct opportunities against the matchings themselves, installation by installation.
+#include <memory>
+#include <optional>
+
+#include <gtest/gtest.h>
+#include <rotor_fabric.hpp>
+
+#include <astrolabe/network/direct_opportunities.hpp>
+#include <astrolabe/network/opera/rotor_failures.hpp>
+#include <astrolabe/network/topologies/flat.hpp>
+
+namespace astrolabe::network {
+namespace {
+
+using namespace astrolabe::literals;
+using opera::Rack;
+using opera::RotorNetwork;
+using opera::RotorSchedule;
+
+constexpr Time kSuperslice = 15'840_ns;  ///< of the eight racks
+
+std::shared_ptr<const DirectOpportunities> of(RotorNetwork network) {
+    return direct_opportunities(opera::build_rotor_fabric(std::move(network)));
+}
+
+/// By looking at every installation from `time` on, for two cycles.
+std::optional<Time> next_installation(const RotorSchedule& schedule, Rack from, Rack to, Time time) {
+    const Time length = schedule.timing().superslice();
+    const auto first = static_cast<std::uint64_t>((time + length - 1_ps) / length);
+    for (std::uint64_t s = first; s < first + 2 * schedule.superslices(); ++s) {
+        for (opera::Rotor rotor = 0; rotor < schedule.uplinks(); ++rotor) {
+            if (schedule.installs(rotor, s) && schedule.peer(rotor, from, s) == to) {
+                return length * s;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+void expect_installations(const RotorNetwork& network) {
+    const RotorSchedule& schedule = network.schedule;
+    const auto opportunities = of(network);
+    const Time length = schedule.timing().superslice();
+    for (Rack from = 0; from < schedule.racks(); ++from) {
+        for (Rack to = 0; to < schedule.racks(); ++to) {
+            for (std::uint32_t s = 0; s < schedule.superslices() && from != to; ++s) {
+                for (const Time time : {length * s, length * s + 1_ps}) {
+                    const auto found = opportunities->next(PlaceId(from), PlaceId(to), time);
+                    const auto expected = next_installation(schedule, from, to, time);
+                    ASSERT_EQ(found.has_value(), expected.has_value()) << from << " " << to;
+                    if (found) {
+                        EXPECT_EQ(found->begin, *expected) << from << " " << to << " " << s;
+                        EXPECT_EQ(found->end, *expected + schedule.bulk_slot());
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST(DirectOpportunities, AreTheInstallationsOfMatchings) {
+    expect_installations(opera::eight_rack_network());
+    expect_installations(opera::drawn_rotor_network(12, 3, Bandwidth(100'000'000'000), 5));
+    RotorNetwork together = opera::eight_rack_network();
+    together.schedule = RotorSchedule(opera::eight_rack_matchings(), 4, opera::kEightRackTiming);
+    expect_installations(together);
+}
+
+TEST(DirectOpportunities, WhatFailedNeverComes) {
+    RotorNetwork network = opera::eight_rack_network();
+    opera::RotorFailures failures;
+    failures.rotors = {1, 0, 0, 0};
+    network.schedule = opera::without_failed(network.schedule, failures);
+    expect_installations(network);
+    EXPECT_FALSE(of(network)->next(PlaceId(0), PlaceId(7), 0_ps));  // M_0, on the rotor that failed
+}
+
+TEST(DirectOpportunities, SayWhatACircuitCarries) {
+    const auto opportunities = of(opera::eight_rack_network());
+    EXPECT_EQ(opportunities->places(), 8u);
+    EXPECT_EQ(opportunities->place_of(HostId(0)), PlaceId(0));
+    EXPECT_EQ(opportunities->place_of(HostId(31)), PlaceId(7));
+    EXPECT_EQ(opportunities->period(), 8 * kSuperslice);
+    // Slot 3 T + eps = 52.74 us, a turn of four packets of 120 ns: 109 and a bit.
+    EXPECT_EQ(opportunities->packets(), 109u);
+    EXPECT_EQ(opportunities->payload(), 1436_B);
+    EXPECT_EQ(opportunities->least_size(), 0_B);
+    EXPECT_EQ(of(opera::with_low_latency(opera::eight_rack_network(), 10_KB))->least_size(), 10_KB);
+}
+
+TEST(DirectOpportunities, NoticeLiesBehindTheInstallationBefore) {
+    const auto opportunities = of(opera::eight_rack_network());
+    EXPECT_GT(opportunities->notice(), 0_ps);
+    EXPECT_LT(opportunities->notice(), kSuperslice);
+}
+
+TEST(DirectOpportunities, HostsOfARackMeetIfTheirSwitchLetsThem) {
+    EXPECT_FALSE(of(opera::eight_rack_network())->next(PlaceId(3), PlaceId(3), 0_ps));
+    RotorNetwork network = opera::eight_rack_network();
+    network.bulk.own_rack = opera::OwnRack::kDirect;
+    // At any installation.
+    EXPECT_EQ(of(network)->next(PlaceId(3), PlaceId(3), kSuperslice + 1_ps)->begin, 2 * kSuperslice);
+}
+
+TEST(DirectOpportunities, EndWithTime) {
+    const auto opportunities = of(opera::eight_rack_network());
+    EXPECT_FALSE(opportunities->next(PlaceId(0), PlaceId(1), Time::max()));
+    EXPECT_TRUE(opportunities->next(PlaceId(0), PlaceId(1), Time::max() - 3 * opportunities->period()));
+}
+
+TEST(DirectOpportunities, AreNoneWithoutRotors) {
+    FlatParameters parameters;
+    parameters.hosts = 4;
+    EXPECT_EQ(direct_opportunities(build_flat(parameters)), nullptr);
+}
+
+}  // namespace
+}  // namespace astrolabe::network
