@@ -15,6 +15,8 @@ std::vector<AlgorithmEntry> builtin_algorithms() {
         {"pairwise", make_pairwise()},
         {"recursive_doubling", make_recursive_doubling()},
         {"ring", make_ring()},
+        {"rotor_direct", make_rotor_direct()},
+        {"rotor_ring", make_rotor_ring()},
         {"windowed_direct", make_windowed_direct()},
     };
 }

@@ -256,6 +256,15 @@ void register_builtin_algorithms(AlgorithmRegistry& registry) {
         "every rank sends to its neighbour only, step after step: least traffic, most steps", make_ring);
     add_windowed_direct(registry);
     add_hierarchical(registry);
+    // Not inside dimensions, whose messages would not wait for circuits.
+    add(registry, "rotor_direct",
+        "as direct on rotor switches: what goes between two ranks leaves when their racks are joined, and "
+        "takes no other rack's circuits",
+        make_rotor_direct);
+    add(registry, "rotor_ring",
+        "as ring on rotor switches: ranks in an order in which each is joined to the next soon after the one "
+        "before",
+        make_rotor_ring);
     add_schedule(registry);
 }
 

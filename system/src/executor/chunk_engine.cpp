@@ -1,6 +1,7 @@
 #include "chunk_engine.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <astrolabe/core/assert.hpp>
 
@@ -53,7 +54,8 @@ bool never_leaves(const Chunk& chunk, Bytes size) {
 
 }  // namespace
 
-ChunkEngine::ChunkEngine(network::NetworkBackend& backend, const EndPoint& end_point, TieWatch& ties,
+ChunkEngine::ChunkEngine(network::NetworkBackend& backend, const EndPoint& end_point,
+                         std::shared_ptr<const network::DirectOpportunities> opportunities, TieWatch& ties,
                          Continuation& continuation)
     : backend_(backend),
       timers_(backend),
@@ -61,7 +63,11 @@ ChunkEngine::ChunkEngine(network::NetworkBackend& backend, const EndPoint& end_p
       copy_time_(costs_.copy()),
       pays_receptions_(costs_.has_receptions()),
       ties_(ties),
-      continuation_(continuation) {}
+      continuation_(continuation) {
+    if (opportunities != nullptr) {
+        handover_.emplace(std::move(opportunities), backend_, copy_time_, timers_, circuit_timer_);
+    }
+}
 
 ChunkIndex ChunkEngine::open(const Description& description) {
     if (free_.empty()) {
@@ -82,6 +88,7 @@ ChunkIndex ChunkEngine::open(const Description& description) {
     chunk.stage = description.stage;
     chunk.label = description.label;
     chunk.traffic_class = description.traffic_class;
+    chunk.uses_circuits = description.uses_circuits;
     chunk.kept = description.kept;
     chunk.started = 0;
     chunk.finished = 0;
@@ -314,14 +321,15 @@ void ChunkEngine::dispatch(ChunkIndex index, Position position, std::uint32_t* s
     const Chunk& chunk = *chunks_[index];
     const Position peer = chunk.schedule->resolve(position, chunk.schedule->action(action).peer);
     ties_.sends(chunk.hosts[position], chunk.hosts[peer]);
-    outbox_.push_back({.source = chunk.hosts[position],
-                       .destination = chunk.hosts[peer],
-                       .size = size,
-                       .on_delivered = this,
-                       .token = pack(index, position, action),
-                       .traffic_class = chunk.traffic_class,
-                       .label = chunk.label});
-    if (copy_time_ == Time(0)) {
+    (chunk.uses_circuits ? for_circuits_ : outbox_)
+        .push_back({.source = chunk.hosts[position],
+                    .destination = chunk.hosts[peer],
+                    .size = size,
+                    .on_delivered = this,
+                    .token = pack(index, position, action),
+                    .traffic_class = chunk.traffic_class,
+                    .label = chunk.label});
+    if (copy_time_ == Time(0) && !chunk.uses_circuits) {
         count_down(index, position, state);
     }
 }
@@ -391,6 +399,9 @@ void ChunkEngine::flush() {
         backend_.send_batch(requests_);
         requests_.clear();
     }
+    if (!for_circuits_.empty()) {
+        handover_->take_over(for_circuits_);
+    }
     if (outbox_.empty()) {
         return;
     }
@@ -402,6 +413,18 @@ void ChunkEngine::flush() {
         copy_together();
     }
     outbox_.clear();
+}
+
+void ChunkEngine::circuits_come(std::uint64_t token) {
+    handover_->release(token, outbox_);
+    if (copy_time_ == Time(0)) {
+        backend_.send_batch(outbox_);
+        for (const network::Message& message : outbox_) {
+            handed_over(message);
+        }
+        outbox_.clear();
+    }
+    end_notification();
 }
 
 void ChunkEngine::copy_together() {
@@ -459,9 +482,13 @@ void ChunkEngine::message_copied(std::uint64_t host) {
     end_notification();
 }
 
-void ChunkEngine::handed_over(const network::Message& message) {
-    const ChunkIndex index = chunk_of(message.token);
-    const Position position = position_of(message.token);
+void ChunkEngine::handed_over(const network::Message& copied) {
+    const auto message = handover_ ? handover_->handed_over(copied) : std::optional(copied);
+    if (!message) {
+        return;
+    }
+    const ChunkIndex index = chunk_of(message->token);
+    const Position position = position_of(message->token);
     count_down(index, position, state_of(*chunks_[index], position));
 }
 

@@ -12,6 +12,9 @@
 /// every rank that has something to copy has one timer, for the message in the copy engine. What a message
 /// costs where it arrives (end_point_costs.hpp) is a timer of its own, so such costs overlap.
 ///
+/// Circuits. Messages of chunks that use circuits go through direct_handover.hpp on their way to the copy
+/// engine.
+///
 /// Rendezvous. A message of at least the threshold leaves its rank for the copy engine when it is ready *and*
 /// the receiver's request has come; the bit that an action has in the state says, for a send, that one of the
 /// two has happened. A rank sends its requests when it starts the chunk: what is to be added lands in a
@@ -21,6 +24,7 @@
 
 #include "compiled_schedule.hpp"
 #include "continuation.hpp"
+#include "direct_handover.hpp"
 #include "end_point_costs.hpp"
 #include "tie_watch.hpp"
 #include "timers.hpp"
@@ -47,6 +51,7 @@ struct Chunk {
     std::uint32_t stage = 0;
     std::uint32_t label = 0;  // of its messages
     std::uint8_t traffic_class = 0;
+    bool uses_circuits = false;
     Position kept = 0;  // positions with state
     Position started = 0;
     Position finished = 0;
@@ -61,7 +66,9 @@ struct FinishedChunk {
 
 class ChunkEngine final : public network::NotificationHandler {
 public:
-    ChunkEngine(network::NetworkBackend& backend, const EndPoint& end_point, TieWatch& ties,
+    /// No chunk uses circuits where `opportunities` is null.
+    ChunkEngine(network::NetworkBackend& backend, const EndPoint& end_point,
+                std::shared_ptr<const network::DirectOpportunities> opportunities, TieWatch& ties,
                 Continuation& continuation);
 
     struct Description {
@@ -74,6 +81,7 @@ public:
         std::uint32_t stage;
         std::uint32_t label;
         std::uint8_t traffic_class;
+        bool uses_circuits;
     };
     [[nodiscard]] ChunkIndex open(const Description& description);
     void start(ChunkIndex chunk, Position position);
@@ -154,7 +162,7 @@ private:
     void count_down(ChunkIndex index, Position position, std::uint32_t* state);
     void copy_together();
     void copy_in_turn();
-    void handed_over(const network::Message& message);
+    void handed_over(const network::Message& copied);
 
     // What handlers call.
     void start_paid(std::uint64_t token);       // chunk and position
@@ -162,6 +170,7 @@ private:
     void message_copied(std::uint64_t host);    // the first in the host's queue
     void reception_paid(std::uint64_t token);   // of a receive
     void request_arrived(std::uint64_t token);  // for a send
+    void circuits_come(std::uint64_t token);    // for messages held back
 
     network::NetworkBackend& backend_;
     Timers timers_;
@@ -175,11 +184,14 @@ private:
     Handler copy_timer_{*this, &ChunkEngine::message_copied};
     Handler reception_timer_{*this, &ChunkEngine::reception_paid};
     Handler request_handler_{*this, &ChunkEngine::request_arrived};
+    Handler circuit_timer_{*this, &ChunkEngine::circuits_come};
+    std::optional<DirectHandover> handover_;
 
     std::vector<std::unique_ptr<Chunk>> chunks_;
     std::vector<ChunkIndex> free_;
     std::vector<FinishedChunk> finished_;
     std::vector<network::Message> outbox_;
+    std::vector<network::Message> for_circuits_;
     std::vector<network::Message> requests_;
     std::vector<std::uint64_t> empty_;       // tokens of messages without bytes, not yet delivered
     std::vector<std::uint32_t> completing_;  // receives whose gates opened, not yet acted on

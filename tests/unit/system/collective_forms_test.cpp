@@ -511,6 +511,8 @@ TEST(Refusals, NameWhatTheAlgorithmDoes) {
         {"hierarchical", {kAllReduce, kReduceScatter, kAllGather, kAllToAll}},
         {"pairwise", {kAllToAll}},
         {"recursive_doubling", {kAllReduce}},
+        {"rotor_direct", {kAllReduce, kReduceScatter, kAllGather, kAllToAll}},
+        {"rotor_ring", {kAllReduce, kReduceScatter, kAllGather}},
         {"windowed_direct", {kAllReduce, kReduceScatter, kAllGather, kAllToAll}}};
     const std::vector<CollectiveKind> rings{kAllReduce, kReduceScatter, kAllGather,
                                             kAllToAll,  kBroadcast,     kReduce};

@@ -16,6 +16,14 @@
 
 namespace astrolabe::system {
 
+/// What an algorithm makes of a network whose circuits come and go (network/direct_opportunities.hpp).
+enum class CircuitUse : std::uint8_t {
+    kNone,    ///< messages are handed over when they are ready
+    kDirect,  ///< messages are handed over just before the circuits they can leave on (executor.hpp)
+    kInOrder  ///< and positions are given so that each meets the next soon after the one before
+              ///< (meeting_order.hpp)
+};
+
 class CollectiveAlgorithm {
 public:
     virtual ~CollectiveAlgorithm() = default;
@@ -27,6 +35,9 @@ public:
     /// How many dimensions the algorithm's parameters speak of; what is said of one that the ranks do not
     /// have would be without effect.
     [[nodiscard]] virtual std::size_t dimensions_named() const { return 0; }
+
+    /// Needs a network that has direct opportunities, unless it is kNone.
+    [[nodiscard]] virtual CircuitUse circuit_use() const { return CircuitUse::kNone; }
 
     // The rest requires that there is no refusal.
 

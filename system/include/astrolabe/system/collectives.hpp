@@ -28,8 +28,10 @@
 ///
 /// Folding to the P = 2^⌊log2 N⌋ < N first ranks adds, contention-free, 2(α + Sβ) to an all_reduce over P.
 ///
+///     rotor_direct        as direct, rotor_ring as ring, but for the wait for circuits
+///
 /// Limits: what end points cost is not in these times (docs/models/end-points.md); algorithms do not know the
-/// fabric under them.
+/// fabric under them, but for those that use circuits, which know when hosts are joined.
 /// Complexity: one program for all ranks, except that trees, kinds with a root and what is folded have one
 /// per rank. Actions of a program: N (ring, direct, pairwise), N² (the rings' all_to_all), log N (the
 /// others). Blocks it names: of the order of N, N² for the rings' all_to_all, N log N for bruck's all_to_all
@@ -159,6 +161,14 @@ struct HierarchicalOptions {
 /// broadcast and reduce for any N: the whole chunk, to one child at a time, down a tree in which N/2 ranks
 /// have nothing to pass on.
 [[nodiscard]] std::shared_ptr<const CollectiveAlgorithm> make_binomial_tree();
+
+/// all_reduce, reduce_scatter, all_gather and all_to_all: the messages of direct, each handed over when the
+/// circuit between its ranks comes. Needs a network with direct opportunities.
+[[nodiscard]] std::shared_ptr<const CollectiveAlgorithm> make_rotor_direct();
+
+/// all_reduce, reduce_scatter and all_gather: the messages of ring, likewise, over ranks in the order of
+/// circuits (meeting_order.hpp).
+[[nodiscard]] std::shared_ptr<const CollectiveAlgorithm> make_rotor_ring();
 
 /// The parent of `rank` in tree `variant` (0 or 1) of the double binary tree over `ranks` >= 2; the root is
 /// its own parent.

@@ -39,6 +39,10 @@
 /// Costs. What messages cost where they leave and where they arrive follows from `EndPoint`
 /// (docs/models/end-points.md): copies, additions, requests of rendezvous. By default all of it is free.
 ///
+/// Circuits. Where a collective's algorithm uses circuits and the network has them (`opportunities`), its
+/// messages are held back at their ranks until a circuit comes and cut in pieces that fit it
+/// (docs/models/rotor-collectives.md); a rank is done with a message when its last piece was handed over.
+///
 /// Folding. Ranks that are images of each other (folding.hpp) are simulated once; times and counts are those
 /// of all ranks.
 ///
@@ -56,6 +60,7 @@
 #include <astrolabe/core/parameter_problem.hpp>
 #include <astrolabe/core/signal.hpp>
 #include <astrolabe/network/backend.hpp>
+#include <astrolabe/network/direct_opportunities.hpp>
 #include <astrolabe/network/folding.hpp>
 #include <astrolabe/system/algorithm.hpp>
 #include <astrolabe/system/program.hpp>
@@ -118,6 +123,8 @@ struct SystemOptions {
     /// Logical dimensions of all ranks; a group gets its shape from them (shape.hpp). Unset: one.
     std::optional<Shape> dimensions{};
     Bytes minimum_chunk = Bytes(1024);
+    /// Of the network, for algorithms that use circuits; unset: they hand everything over at once.
+    std::shared_ptr<const network::DirectOpportunities> opportunities{};
     std::array<CollectiveChoice, kCollectiveKinds> collectives;  ///< by CollectiveKind
 };
 

@@ -1,0 +1,56 @@
+/// Places that meet by turns, in arithmetic that a test can follow.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include <astrolabe/network/direct_opportunities.hpp>
+
+namespace astrolabe::testing {
+
+/// n places of h hosts, host i at place ⌊i/h⌋. Places x and y meet at (x + y mod n)·T, and again every n·T,
+/// for `kOpen`. 10 packets of 100 bytes each, notice T/2. `meets_itself`: a place meets itself at every T.
+class TurnsOfPlaces final : public network::DirectOpportunities {
+public:
+    static constexpr Time kTurn{1'000'000};  ///< T
+    static constexpr Time kOpen{900'000};
+
+    TurnsOfPlaces(std::uint32_t places, std::uint32_t hosts, bool meets_itself = false)
+        : places_(places),
+          hosts_(hosts),
+          meets_itself_(meets_itself) {}
+
+    [[nodiscard]] std::size_t places() const override { return places_; }
+    [[nodiscard]] network::PlaceId place_of(network::HostId host) const override {
+        return network::PlaceId(host.index() / hosts_);
+    }
+    [[nodiscard]] std::optional<network::DirectOpportunity> next(network::PlaceId from, network::PlaceId to,
+                                                                 Time time) const override {
+        const std::int64_t now = (time + kTurn - Time(1)) / kTurn;
+        if (from == to) {
+            return meets_itself_ ? std::optional(at(now)) : std::nullopt;
+        }
+        const auto turn = static_cast<std::int64_t>((from.index() + to.index()) % places_);
+        const auto places = static_cast<std::int64_t>(places_);
+        return at(now + ((turn - now) % places + places) % places);
+    }
+    [[nodiscard]] Time period() const override { return kTurn * places_; }
+    [[nodiscard]] std::uint32_t packets() const override { return 10; }
+    [[nodiscard]] Bytes payload() const override { return Bytes(100); }
+    [[nodiscard]] Time notice() const override { return kTurn / 2; }
+    [[nodiscard]] Bytes least_size() const override { return least_size_; }
+
+    void let_pass_below(Bytes size) { least_size_ = size; }
+
+private:
+    [[nodiscard]] static network::DirectOpportunity at(std::int64_t turn) {
+        return {kTurn * turn, kTurn * turn + kOpen};
+    }
+
+    std::uint32_t places_;
+    std::uint32_t hosts_;
+    bool meets_itself_;
+    Bytes least_size_{0};
+};
+
+}  // namespace astrolabe::testing
