@@ -250,6 +250,22 @@ std::optional<std::string> surplus_dimensions(const system::CollectiveAlgorithm&
                        algorithm.dimensions_named(), known);
 }
 
+std::optional<ParameterProblem> circuit_problem(const Experiment& experiment, std::size_t kind) {
+    const system::SystemOptions& options = experiment.cluster.options;
+    const system::AlgorithmPointer& algorithm = options.collectives[kind].algorithm;
+    if (options.opportunities != nullptr || algorithm == nullptr ||
+        algorithm->circuit_use() == system::CircuitUse::kNone) {
+        return std::nullopt;
+    }
+    return ParameterProblem{
+        "collectives." + collective_key(kind) + ".algorithm",
+        fmt::format("{} sends when the circuit between two ranks comes, and no circuits come and go in "
+                    "network '{}'",
+                    experiment.cluster.algorithms[kind], experiment.network_kind),
+        "choose another algorithm (astrolabe list algorithms), or a network with rotor switches (opera, "
+        "rotornet)"};
+}
+
 Schema<system::EndPoint> end_point_schema() {
     using system::EndPoint;
     Schema<EndPoint> schema("end_point", "what a message costs where it leaves and where it arrives");

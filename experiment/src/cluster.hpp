@@ -71,6 +71,9 @@ struct ClusterKeys {
 [[nodiscard]] std::optional<std::string> surplus_dimensions(const system::CollectiveAlgorithm& algorithm,
                                                             std::size_t dimensions);
 
+/// "rotor_ring waits for circuits, and network 'flat' has none", or nothing.
+[[nodiscard]] std::optional<ParameterProblem> circuit_problem(const Experiment& experiment, std::size_t kind);
+
 [[nodiscard]] Cluster make_cluster(const ClusterKeys& keys, const Components& components);
 
 }  // namespace astrolabe::experiment

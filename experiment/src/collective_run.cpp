@@ -1,4 +1,5 @@
 #include "cluster.hpp"
+#include "engine.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +9,7 @@
 
 #include <astrolabe/experiment/collective_run.hpp>
 #include <astrolabe/experiment/results.hpp>
+#include <astrolabe/system/meeting_order.hpp>
 
 namespace astrolabe::experiment {
 namespace {
@@ -215,6 +217,7 @@ Result<CollectiveRun> CollectiveRun::prepare(const CollectiveRequest& request, c
     setting.seed = request.seed;
     setting.network_kind = network->kind;
     setting.fabric = network->make()(request.seed);
+    setting.cluster.options.opportunities = network::direct_opportunities(setting.fabric);
     setting.backend_kind = backend->kind;
     setting.backend = backend->make();
     setting.cluster.folding = *folding;
@@ -259,6 +262,10 @@ void CollectiveRun::check_setting(const CollectiveRequest& request, ReadContext&
     } else if (imbalance_ != kMillion && !is_uneven_) {
         context.error("collective.imbalance", argument("--imbalance", request.imbalance),
                       "only all_to_all_v has sizes that differ", "--kind all_to_all_v");
+    }
+    if (const auto problem = circuit_problem(setting_, static_cast<std::size_t>(kind_))) {
+        context.error("collective.circuits", argument("--algorithm", request.algorithm), problem->message,
+                      problem->hint);
     }
     if (context.error_count() == errors_before) {
         check_program(request, context);
@@ -335,6 +342,7 @@ system::Program CollectiveRun::program(Bytes size) const {
     wait.work = system::ComputeOperation{Time(0)};
     wait.dependencies = {collective};
     program.operations.push_back(std::move(wait));
+    system::order_by_meetings(program, setting_.cluster.options, place_ranks(setting_));
     return program;
 }
 

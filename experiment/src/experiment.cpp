@@ -1,4 +1,5 @@
 #include "cluster.hpp"
+#include "engine.hpp"
 
 #include <algorithm>
 
@@ -7,6 +8,7 @@
 #include <astrolabe/experiment/experiment.hpp>
 #include <astrolabe/experiment/lower_bound.hpp>
 #include <astrolabe/system/characterisation.hpp>
+#include <astrolabe/system/meeting_order.hpp>
 #include <astrolabe/system/padding.hpp>
 
 namespace astrolabe::experiment {
@@ -196,6 +198,19 @@ void check_algorithms(const Experiment& experiment, const ConfigNode& root, Read
     }
 }
 
+/// What waits for circuits needs a network that has them.
+void check_circuits(const Experiment& experiment, const ConfigNode& root, ReadContext& context) {
+    for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
+        if (const auto problem = circuit_problem(experiment, kind)) {
+            const std::string key = "cluster.collectives." + collective_key(kind) + ".algorithm";
+            Diagnostic diagnostic{
+                "config.circuits", root.find_path(key)->where, problem->message, problem->hint, {}};
+            diagnostic.notes.emplace_back(root.find("network")->where, "the network comes from here");
+            context.error(std::move(diagnostic));
+        }
+    }
+}
+
 std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root, const Components& components,
                                    ReadContext& context) {
     Experiment experiment;
@@ -205,6 +220,7 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root, const
     experiment.job = keys.workload->make();
     experiment.network_kind = keys.network->kind;
     experiment.fabric = keys.network->make()(keys.seed);
+    experiment.cluster.options.opportunities = network::direct_opportunities(experiment.fabric);
     experiment.backend_kind = keys.backend->kind;
     experiment.backend = keys.backend->make();
 
@@ -214,6 +230,7 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root, const
                     experiment.job.device_problems(experiment.cluster.device), context);
     check_ranks(experiment, root, context);
     check_traffic_classes(experiment, root, context);
+    check_circuits(experiment, root, context);
     if (const std::optional<std::string> refusal = experiment.backend.refusal(*experiment.fabric)) {
         context.error("config.backend", root.find("backend")->where,
                       fmt::format("backend '{}' cannot run this network: {}", keys.backend->kind, *refusal),
@@ -231,6 +248,7 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root, const
     } else if (experiment.cluster.padding) {
         system::pad_collectives(experiment.program, experiment.cluster.options);
     }
+    system::order_by_meetings(experiment.program, experiment.cluster.options, place_ranks(experiment));
     check_algorithms(experiment, root, context);
     if (const std::optional<std::string> problem =
             time_problem(lower_bound(experiment.program, experiment.cluster.options, *experiment.fabric))) {
