@@ -64,8 +64,8 @@ std::vector<Order> orders_of(const Shape& shape, DimensionOrder rule) {
 }
 
 std::vector<Stage> stages_of(CollectiveKind kind, const Order& order, HierarchicalOptimisation optimisation) {
-    const bool narrows = kind == CollectiveKind::kAllReduce &&
-                         optimisation == HierarchicalOptimisation::kLocalBandwidthAware;
+    const bool narrows =
+        kind == CollectiveKind::kAllReduce && optimisation == HierarchicalOptimisation::kLocalBandwidthAware;
     std::vector<Stage> stages;
     if (order.empty()) {
         return stages;
@@ -449,7 +449,7 @@ private:
         if (options_.order == DimensionOrder::kThemis) {
             std::vector<Loads> added;
             for (const Order& order : orders) {
-                added.push_back(loads(plan(kind, shape, order, 0)));
+                added.push_back(loads(plan(kind, shape, order, 0), shape.size()));
             }
             Loads total(shape.size());
             for (std::size_t& chosen : sequence) {
@@ -470,9 +470,9 @@ private:
 
     /// How long a chunk of the nominal size keeps each dimension busy: the bytes that its busiest rank sends
     /// there, over the bandwidth.
-    [[nodiscard]] Loads loads(const Plan& plan) const {
+    [[nodiscard]] Loads loads(const Plan& plan, std::size_t dimensions) const {
         constexpr Bytes kNominal = 1_MiB;
-        Loads loads;
+        Loads loads(dimensions);  // also of size 1, which no phase has
         for (const Phase& phase : plan.phases()) {
             std::uint64_t busiest = 0;
             for (Position member = 0; member < phase.inner.ranks(); ++member) {
@@ -485,7 +485,6 @@ private:
             const std::uint64_t blocks = busiest * phase.blocks_per_inner_block();
             const bool is_share = plan.kind() != CollectiveKind::kAllGather;  // a block is, of the chunk
             const Bytes bytes = kNominal * blocks / (is_share ? plan.columns() : std::uint64_t{1});
-            loads.resize(std::max<std::size_t>(loads.size(), phase.stage.dimension + 1));
             loads[phase.stage.dimension] += bytes / bandwidth(phase.stage.dimension);
         }
         return loads;
@@ -498,7 +497,7 @@ private:
         Loads best_after;
         for (std::size_t order = 0; order < added.size(); ++order) {
             Loads after = total;
-            for (std::size_t dimension = 0; dimension < added[order].size(); ++dimension) {
+            for (std::size_t dimension = 0; dimension < total.size(); ++dimension) {
                 after[dimension] += added[order][dimension];
             }
             std::ranges::sort(after, std::ranges::greater());

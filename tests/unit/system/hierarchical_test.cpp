@@ -81,8 +81,8 @@ RC_GTEST_PROP(HierarchicalProof, OnRandomGridsWithRandomAlgorithms, ()) {
     }
     HierarchicalOptions options;
     options.optimisation = *rc::gen::element(kAware, kBaseline);
-    options.order = *rc::gen::element(DimensionOrder::kAscending, DimensionOrder::kRoundRobin,
-                                      DimensionOrder::kThemis);
+    options.order =
+        *rc::gen::element(DimensionOrder::kAscending, DimensionOrder::kRoundRobin, DimensionOrder::kThemis);
     const std::vector<AlgorithmEntry> known = builtin_algorithms();
     for (std::size_t dimension = 0; dimension < sizes.size(); ++dimension) {
         options.per_dimension.push_back(known[pick(std::size_t{0}, known.size())].algorithm);
@@ -123,11 +123,10 @@ TEST(HierarchicalPhases, OfEveryKind) {
     const auto stages = [&](CollectiveKind kind, HierarchicalOptimisation optimisation) {
         return over({make_ring()}, optimisation)->schedule(kind, shape, 0).stages();
     };
-    EXPECT_EQ(stages(kAllReduce, kAware), (std::vector<Stage>{{0, kReduceScatter},
-                                                              {2, kReduceScatter},
-                                                              {3, kAllReduce},
-                                                              {2, kAllGather},
-                                                              {0, kAllGather}}));
+    EXPECT_EQ(
+        stages(kAllReduce, kAware),
+        (std::vector<Stage>{
+            {0, kReduceScatter}, {2, kReduceScatter}, {3, kAllReduce}, {2, kAllGather}, {0, kAllGather}}));
     EXPECT_EQ(stages(kAllReduce, kBaseline),
               (std::vector<Stage>{{0, kAllReduce}, {2, kAllReduce}, {3, kAllReduce}}));
     EXPECT_EQ(stages(kReduceScatter, kAware),
@@ -273,6 +272,10 @@ TEST(HierarchicalVariants, ThemisBalancesEqualDimensions) {
     // largest load takes both in turn.
     const Algorithm algorithm = over({make_ring()}, kAware, DimensionOrder::kThemis);
     EXPECT_EQ(first_dimensions(algorithm, Shape({4, 4}), 5), (std::vector<std::uint32_t>{0, 1, 0, 1, 0}));
+    // Dimensions of size 1 have no load, wherever they are.
+    EXPECT_EQ(first_dimensions(algorithm, Shape({4, 4, 1}), 5), (std::vector<std::uint32_t>{0, 1, 0, 1, 0}));
+    EXPECT_EQ(first_dimensions(algorithm, Shape({1, 4, 1, 4, 1}), 5),
+              (std::vector<std::uint32_t>{1, 3, 1, 3, 1}));
 }
 
 TEST(HierarchicalVariants, ThemisStartsWhereThereIsBandwidth) {
