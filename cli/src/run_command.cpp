@@ -93,6 +93,11 @@ void add_record_options(CLI::App& command, experiment::RecorderOptions& records)
         .add_flag("--flows", records.flows,
                   "write flows.csv, a row for every message, and sum up their times in summary.json")
         ->needs("--out");
+    command
+        .add_option("--throughput", records.throughput,
+                    "write throughput.csv, the bytes that flow in every interval of this length: 1ms")
+        ->type_name("INTERVAL")
+        ->needs("--out");
     CLI::Option* trace = command.add_option(
         "--packet-trace", records.packet_trace,
         "pcapng file of every packet's headers on every link, for Wireshark (backend packet)");

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <astrolabe/core/units.hpp>
@@ -52,6 +54,17 @@ double max_over_mean(const std::vector<Quantity>& values) {
     }
     return sum > 0 ? most * static_cast<double>(values.size()) / sum : 1.0;
 }
+
+/// Those of the times of messages that are reported, by name.
+inline constexpr std::array<std::pair<const char*, double>, 9> kMessageQuantiles{{{"p1", 0.01},
+                                                                                  {"p5", 0.05},
+                                                                                  {"p10", 0.1},
+                                                                                  {"p25", 0.25},
+                                                                                  {"p50", 0.5},
+                                                                                  {"p75", 0.75},
+                                                                                  {"p90", 0.9},
+                                                                                  {"p99", 0.99},
+                                                                                  {"p99.9", 0.999}}};
 
 [[nodiscard]] std::string readable_seconds(double seconds);
 

@@ -27,15 +27,14 @@ std::optional<Diagnostic> refusal(const RecorderOptions& options, const Experime
         {}};
 }
 
-Result<Time> read_interval(const std::string& text) {
+Result<Time> read_interval(const char* option, const std::string& text) {
     const Parsed<Time> parsed = parse_time(text);
     if (const auto* failure = std::get_if<ParseFailure>(&parsed)) {
-        return Diagnostic{
-            "record.interval", option_range("--queue-series", text), failure->message, failure->hint, {}};
+        return Diagnostic{"record.interval", option_range(option, text), failure->message, failure->hint, {}};
     }
     if (std::get<Time>(parsed) <= Time(0)) {
         return Diagnostic{"record.interval",
-                          option_range("--queue-series", text),
+                          option_range(option, text),
                           fmt::format("'{}' is no interval", text),
                           "a time above 0, such as 10us",
                           {}};
@@ -92,7 +91,11 @@ Result<std::unique_ptr<Recorder>> Recorder::open(const RecorderOptions& options,
     const network::Fabric& fabric = *experiment.fabric;
     std::optional<Time> interval;
     if (!options.queue_series.empty()) {
-        interval = value(read_interval(options.queue_series));
+        interval = value(read_interval("--queue-series", options.queue_series));
+    }
+    std::optional<Time> throughput_interval;
+    if (!options.throughput.empty()) {
+        throughput_interval = value(read_interval("--throughput", options.throughput));
     }
     std::optional<std::vector<bool>> links = value(read_links(options.trace_links, fabric));
     if (!errors.empty()) {
@@ -102,6 +105,11 @@ Result<std::unique_ptr<Recorder>> Recorder::open(const RecorderOptions& options,
     if (options.flows) {
         if (auto file = value(folder->create("flows.csv"))) {
             recorder->flows_.emplace(experiment, *std::move(file));
+        }
+    }
+    if (throughput_interval) {
+        if (auto file = value(folder->create("throughput.csv"))) {
+            recorder->throughput_.emplace(fabric, *throughput_interval, *std::move(file));
         }
     }
     std::vector<PacketSink*> sinks;
@@ -125,7 +133,16 @@ Result<std::unique_ptr<Recorder>> Recorder::open(const RecorderOptions& options,
 }
 
 NetworkObservers Recorder::observers() {
-    return {flows_ ? &*flows_ : nullptr, sequencer_ ? &*sequencer_ : nullptr};
+    return {flows_ || throughput_ ? this : nullptr, sequencer_ ? &*sequencer_ : nullptr};
+}
+
+void Recorder::message(const network::MessageRecord& record) {
+    if (flows_) {
+        flows_->message(record);
+    }
+    if (throughput_) {
+        throughput_->message(record);
+    }
 }
 
 void Recorder::sum_up(Run& run) const {
@@ -146,6 +163,9 @@ Diagnostics Recorder::finish(Time end) {
     }
     if (flows_) {
         note(flows_->finish());
+    }
+    if (throughput_) {
+        note(throughput_->finish());
     }
     if (capture_) {
         note(capture_->finish());

@@ -100,10 +100,12 @@ Json network_json(const Run& run) {
               {"max_link_utilization", run.utilization.max},
               {"mean_link_utilization", run.utilization.mean}};
     if (run.message_times) {
-        json["message_time_s"] = {{"mean", run.message_times->mean_seconds()},
-                                  {"p50", to_seconds(run.message_times->quantile(0.5))},
-                                  {"p99", to_seconds(run.message_times->quantile(0.99))},
-                                  {"max", to_seconds(run.message_times->max())}};
+        Json times{{"mean", run.message_times->mean_seconds()}};
+        for (const auto& [name, share] : kMessageQuantiles) {
+            times[name] = to_seconds(run.message_times->quantile(share));
+        }
+        times["max"] = to_seconds(run.message_times->max());
+        json["message_time_s"] = std::move(times);
     }
     return json;
 }

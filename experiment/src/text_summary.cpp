@@ -102,6 +102,13 @@ std::string text_summary(const Experiment& experiment, const Run& run) {
     text += line("drain", fmt::format("{} ({:.1f} %)", readable_seconds(means.drain), percent(means.drain)));
     text += line("traffic", readable(total_traffic(run)) + shares);
     text += line("network", fmt::format("{} messages{}", run.network.messages, packets));
+    if (run.message_times) {
+        std::string times;
+        for (const auto& [name, share] : kMessageQuantiles) {
+            times += fmt::format("{} {}, ", name, readable(run.message_times->quantile(share)));
+        }
+        text += line("messages", times + "max " + readable(run.message_times->max()));
+    }
     text += line("links", fmt::format("busiest {:.1f} % used, mean {:.1f} %", 100.0 * run.utilization.max,
                                       100.0 * run.utilization.mean));
     text += line(

@@ -218,6 +218,27 @@ TEST_F(PacketRecordsTest, WhatCannotBeRecordedIsNamed) {
     }
 }
 
+TEST_F(PacketRecordsTest, ThroughputIsThatOfMessagesThatFlowEvenly) {
+    // Four hosts at 100 Gb/s send 50 B in 1 ns. 100 B from 0.5 to 2.5 ns are 25, 50 and 25; 30 B from 4 to 9
+    // ns are 6 in each, of which those in the middle are one row.
+    ThroughputSeries series(fabric(), Time(1000), file("throughput.csv"));
+    const auto message = [&series](std::int64_t bytes, std::int64_t sent, std::int64_t delivered) {
+        series.message({HostId(0), HostId(1), Bytes(bytes), Time(sent), Time(delivered)});
+    };
+    message(100, 500, 2500);
+    message(30, 4000, 9000);
+    message(0, 20'000, 30'000);
+    ASSERT_FALSE(series.finish());
+    EXPECT_EQ(text("throughput.csv"),
+              "from_s,to_s,bytes,share,completed_bytes\n"
+              "0.000000000000,0.000000001000,25,0.5,0\n"
+              "0.000000001000,0.000000002000,50,1,0\n"
+              "0.000000002000,0.000000003000,25,0.5,100\n"
+              "0.000000004000,0.000000005000,6,0.12,0\n"
+              "0.000000005000,0.000000008000,18,0.12,0\n"
+              "0.000000008000,0.000000009000,6,0.12,30\n");
+}
+
 #ifdef ASTROLABE_WITH_NS3
 TEST_F(PacketRecordsTest, APacketRunIsTheSameObservedAndItsTraceHasEveryHop) {
     const Experiment packets = *testing::load_small(components_, {"backend.kind=packet"});

@@ -10,6 +10,7 @@
 #include <astrolabe/experiment/packet_sequencer.hpp>
 #include <astrolabe/experiment/queue_series.hpp>
 #include <astrolabe/experiment/run.hpp>
+#include <astrolabe/experiment/throughput_series.hpp>
 
 namespace astrolabe::experiment {
 
@@ -20,9 +21,10 @@ struct RecorderOptions {
     /// (ECMAScript) matches; empty: all.
     std::string trace_links;
     std::string queue_series;  ///< an interval, "10us": queues.csv in the folder; empty: none
+    std::string throughput{};  ///< an interval: throughput.csv in the folder; empty: none
 };
 
-class Recorder {
+class Recorder final : private network::MessageObserver {
 public:
     /// Opens the files. Reports an interval or an expression that is none, an expression that matches no
     /// link, a backend that does not tell of packets, and files that cannot be written. The experiment must
@@ -42,8 +44,10 @@ public:
 
 private:
     Recorder() = default;
+    void message(const network::MessageRecord& record) override;
 
     std::optional<FlowTable> flows_;
+    std::optional<ThroughputSeries> throughput_;
     std::optional<PacketCapture> capture_;
     std::optional<QueueSeries> queues_;
     std::optional<PacketSequencer> sequencer_;
