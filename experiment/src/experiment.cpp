@@ -7,6 +7,7 @@
 
 #include <astrolabe/experiment/experiment.hpp>
 #include <astrolabe/experiment/lower_bound.hpp>
+#include <astrolabe/network/opera/rotor_network.hpp>
 #include <astrolabe/system/characterisation.hpp>
 #include <astrolabe/system/meeting_order.hpp>
 #include <astrolabe/system/padding.hpp>
@@ -151,19 +152,36 @@ void check_ranks(const Experiment& experiment, const ConfigNode& root, ReadConte
     context.error(std::move(diagnostic));
 }
 
-/// A class that nobody looks at would change nothing, silently.
-void check_traffic_classes(const Experiment& experiment, const ConfigNode& root, ReadContext& context) {
-    if (experiment.backend.has_traffic_classes) {
+/// A class that nobody looks at would change nothing, silently. On rotors it chooses the service.
+void check_traffic_class(const Experiment& experiment, std::uint32_t traffic_class, const ConfigNode& given,
+                         ReadContext& context) {
+    const std::shared_ptr<const network::opera::RotorNetwork>& rotors = experiment.fabric->rotors();
+    const bool is_heeded =
+        rotors != nullptr ? rotors->lists(traffic_class) : experiment.backend.has_traffic_classes;
+    if (traffic_class == 0 || is_heeded) {
         return;
     }
+    if (rotors != nullptr) {
+        context.error("config.traffic-class", given.where,
+                      fmt::format("'traffic_class' {} has no effect: the network lists it neither in "
+                                  "low_latency.classes nor in bulk.classes",
+                                  traffic_class),
+                      "list it there, or leave it out");
+        return;
+    }
+    context.error(
+        "config.traffic-class", given.where,
+        fmt::format("'traffic_class' has no effect on backend '{}', which carries all messages alike",
+                    experiment.backend_kind),
+        "leave it out, or choose a backend that tells classes apart");
+}
+
+void check_traffic_classes(const Experiment& experiment, const ConfigNode& root, ReadContext& context) {
     for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
-        if (experiment.cluster.options.collectives[kind].traffic_class > 0) {
-            const std::string key = "cluster.collectives." + collective_key(kind) + ".traffic_class";
-            context.error("config.traffic-class", root.find_path(key)->where,
-                          fmt::format("'traffic_class' has no effect on backend '{}', which carries all "
-                                      "messages alike",
-                                      experiment.backend_kind),
-                          "leave it out, or choose a backend that tells classes apart");
+        const std::string key = "cluster.collectives." + collective_key(kind) + ".traffic_class";
+        if (const ConfigNode* given = root.find_path(key)) {
+            check_traffic_class(experiment, experiment.cluster.options.collectives[kind].traffic_class,
+                                *given, context);
         }
     }
 }

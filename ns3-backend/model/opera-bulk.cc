@@ -13,20 +13,6 @@
 namespace ns3
 {
 
-namespace
-{
-
-/// Of one bit, at 1 bit/s, rounded up.
-int64_t
-Serialize(uint64_t bytes, uint64_t bitsPerSecond)
-{
-    constexpr uint64_t BIT_PICOSECONDS = 8'000'000'000'000; // in a byte, at 1 bit/s
-    const auto product = static_cast<unsigned __int128>(bytes) * BIT_PICOSECONDS;
-    return static_cast<int64_t>((product + bitsPerSecond - 1) / bitsPerSecond);
-}
-
-} // namespace
-
 OperaBulk::OperaBulk(const OperaLayout& layout,
                      const OperaSchedule& schedule,
                      PacketFabric& fabric,
@@ -47,6 +33,14 @@ OperaBulk::OperaBulk(const OperaLayout& layout,
         m_hosts.emplace_back(layout.GetTurns(), turn, schedule.GetBulkSlot());
         m_hosts.back().port = &port;
     }
+}
+
+int64_t
+OperaBulk::Serialize(uint64_t bytes, uint64_t bitsPerSecond)
+{
+    constexpr uint64_t BIT_PICOSECONDS = 8'000'000'000'000; // in a byte, at 1 bit/s
+    const auto product = static_cast<unsigned __int128>(bytes) * BIT_PICOSECONDS;
+    return static_cast<int64_t>((product + bitsPerSecond - 1) / bitsPerSecond);
 }
 
 uint32_t
@@ -123,182 +117,6 @@ OperaBulk::Wait(uint32_t host, uint32_t destination, uint64_t packets, bool isRe
     m_policy.Add(host, destination, packets, isRelayed);
     m_lastChange = m_schedule.GetSuperslice(Now()) + 1;
     WakeForSlot();
-}
-
-bool
-OperaBulk::IsStuck() const
-{
-    return m_policy.GetWaiting() > 0 && m_underWay == 0 &&
-           m_nextSuperslice >= m_lastChange + m_schedule.GetSuperslices();
-}
-
-void
-OperaBulk::WakeForSlot()
-{
-    if (m_isAwake || m_policy.GetWaiting() == 0 || IsStuck())
-    {
-        return;
-    }
-    const int64_t now = Now();
-    const int64_t length = m_schedule.GetLength();
-    const auto from = static_cast<uint64_t>((now + length - 1) / length);
-    m_nextSuperslice = std::max(m_nextSuperslice, from);
-    const int64_t begin = static_cast<int64_t>(m_nextSuperslice) * length;
-    m_isAwake = true;
-    // What happens in the same instant happens before, what it starts included.
-    Simulator::Schedule(TimeStep(static_cast<uint64_t>(begin - now)),
-                        [this] { Simulator::ScheduleNow(&OperaBulk::BeginSlots, this); });
-}
-
-void
-OperaBulk::BeginSlots()
-{
-    const uint64_t superslice = m_nextSuperslice++;
-    m_isAwake = false;
-    bool isGranted = false;
-    for (uint32_t rotor = 0; rotor < m_layout.rotors; ++rotor)
-    {
-        if (!m_schedule.IsInstalled(rotor, superslice))
-        {
-            continue;
-        }
-        const uint32_t matching = m_schedule.GetMatchingIndex(rotor, superslice);
-        for (uint32_t rack = 0; rack < m_layout.racks; ++rack)
-        {
-            const uint32_t peer = m_schedule.GetPeer(rotor, matching, rack);
-            if (peer >= rack)
-            {
-                m_grants.clear();
-                m_policy.Share(rack, peer, m_grants);
-                isGranted = isGranted || !m_grants.empty();
-                Grant(rotor);
-            }
-        }
-    }
-    for (const uint32_t host : m_touched)
-    {
-        m_hosts[host].turns.Plan();
-        Offer(host);
-    }
-    m_touched.clear();
-    if (isGranted)
-    {
-        ++m_counters.slots;
-        m_lastChange = superslice + 1;
-        Simulator::Schedule(TimeStep(static_cast<uint64_t>(m_schedule.GetBulkSlot())),
-                            &OperaBulk::EndSlots,
-                            this,
-                            superslice);
-    }
-    WakeForSlot();
-}
-
-void
-OperaBulk::Grant(uint32_t rotor)
-{
-    const int64_t now = Now();
-    for (const OperaGrant& grant : m_grants)
-    {
-        Host& host = m_hosts[grant.from];
-        if (m_touched.empty() || m_touched.back() != grant.from)
-        {
-            host.port->Advance(now);
-            m_touched.push_back(grant.from);
-        }
-        host.turns.Commit(rotor, now, grant);
-        m_underWay += grant.packets;
-        traces.granted(rotor, grant);
-    }
-}
-
-void
-OperaBulk::EndSlots(uint64_t superslice)
-{
-    const int64_t now = Now();
-    for (uint32_t number = 0; number < m_hosts.size(); ++number)
-    {
-        Host& host = m_hosts[number];
-        if (host.turns.IsEmpty())
-        {
-            continue;
-        }
-        host.port->Advance(now);
-        for (uint32_t rotor = 0; rotor < m_layout.rotors; ++rotor)
-        {
-            if (m_schedule.IsInstalled(rotor, superslice))
-            {
-                host.turns.Withdraw(rotor, number, m_back);
-            }
-        }
-        GiveBack();
-        host.turns.Plan();
-        Offer(number);
-    }
-}
-
-void
-OperaBulk::GiveBack()
-{
-    for (const OperaGrant& grant : m_back)
-    {
-        m_underWay -= grant.packets;
-        Wait(grant.from, grant.destination, grant.packets, grant.isRelayed);
-    }
-    m_back.clear();
-}
-
-void
-OperaBulk::Offer(uint32_t number)
-{
-    Host& host = m_hosts[number];
-    const int64_t next = host.turns.GetNext();
-    if (next >= host.offered)
-    {
-        return; // the port asks before, and is told then
-    }
-    host.offered = next;
-    ++host.generation;
-    constexpr uint32_t GENERATIONS = 0x7fffffff;
-    const uint64_t offer =
-        uint64_t{1} << 63 | static_cast<uint64_t>(host.generation & GENERATIONS) << 32 | number;
-    host.port->Offer(offer, 0, next);
-}
-
-int64_t
-OperaBulk::TakePacket(uint64_t offer, int64_t when, uint32_t& packet)
-{
-    const auto number = static_cast<uint32_t>(offer);
-    Host& host = m_hosts[number];
-    constexpr uint32_t GENERATIONS = 0x7fffffff;
-    if ((offer >> 32 & GENERATIONS) != (host.generation & GENERATIONS))
-    {
-        return PacketSource::NEVER;
-    }
-    if (host.turns.GetNext() <= when)
-    {
-        packet = Make(number, host.turns.Take(when, number, m_back), when);
-        GiveBack();
-    }
-    host.offered = host.turns.GetNext();
-    return host.offered;
-}
-
-uint32_t
-OperaBulk::Make(uint32_t number, const OperaTurns::Turn& turn, int64_t when)
-{
-    const uint32_t packet = turn.isRelayed
-                                ? m_hosts[number].relayed[turn.destination].TakeFirst(m_context.packets)
-                                : TakeOwn(number, turn.destination);
-    PacketDescriptor& descriptor = m_context.packets[packet];
-    descriptor.arrival = when;
-    descriptor.tail = when;
-    descriptor.ingress = PACKET_NONE;
-    descriptor.sender = number;
-    descriptor.heading = turn.to;
-    descriptor.rotor = static_cast<uint16_t>(turn.rotor);
-    ++m_counters.packets;
-    m_counters.relayed += turn.isRelayed ? 1 : 0;
-    return packet;
 }
 
 uint32_t

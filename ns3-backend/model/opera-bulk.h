@@ -31,6 +31,9 @@ namespace ns3
  * no longer leads where it is heading goes back to the front of its last sender's queue, at once and at no
  * cost.
  *
+ * Where circuits fail (OperaSchedule::Fail), hosts learn of it when the next superslice begins: what was
+ * granted through them and has not left waits again then.
+ *
  * Messages between two hosts are delivered in the order in which they were sent, each when all its packets
  * have arrived, which may be in any order.
  *
@@ -83,6 +86,8 @@ class OperaBulk
     OperaBulk(const OperaBulk&) = delete;
     OperaBulk& operator=(const OperaBulk&) = delete;
 
+    /// Time on a link, ps, rounded up.
+    static int64_t Serialize(uint64_t bytes, uint64_t bitsPerSecond);
     /// Packets that fit into a slot: as many as a host sends in its turns.
     static uint32_t GetSlotPackets(const OperaLayout& layout,
                                    const OperaSchedule& schedule,
@@ -158,6 +163,9 @@ class OperaBulk
     void Wait(uint32_t host, uint32_t destination, uint64_t packets, bool isRelayed);
     void WakeForSlot();
     void BeginSlots();
+    void LearnOfFailures(uint64_t superslice);
+    template <class Is>
+    void WithdrawWhere(Is&& isGone); //!< isGone(rack, rotor)
     void EndSlots(uint64_t superslice);
     void Grant(uint32_t rotor);
     void Offer(uint32_t host);
@@ -180,6 +188,7 @@ class OperaBulk
     uint64_t m_nextSuperslice{0}; //!< the first whose slots have not begun
     uint64_t m_lastChange{0};     //!< superslice before which something came or was granted
     bool m_isAwake{false};        //!< the begin of a superslice is pending
+    int64_t m_learnt{0};          //!< when hosts last learnt of failures, ps
     Counters m_counters;
     std::vector<OperaGrant> m_grants; //!< scratch
     std::vector<OperaGrant> m_back;   //!< scratch

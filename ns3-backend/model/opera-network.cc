@@ -217,9 +217,16 @@ OperaNetwork::IsLowLatency(uint64_t bytes) const
 void
 OperaNetwork::Send(const PacketMessage& message)
 {
+    Send(message, IsLowLatency(message.bytes));
+}
+
+void
+OperaNetwork::Send(const PacketMessage& message, bool isLowLatency)
+{
     PacketMessage sent = message;
-    if (IsLowLatency(message.bytes))
+    if (isLowLatency)
     {
+        NS_ASSERT_MSG(m_hasPaths, "low-latency messages have paths");
         sent.priority = LOW_LATENCY_PRIORITY;
         m_transport->Send(sent);
     }

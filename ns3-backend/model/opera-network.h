@@ -25,10 +25,11 @@ namespace ns3
  * Hosts, top-of-rack switches and rotor switches, with the two services of Opera (Mellette et al., "Expanding
  * across time to deliver bandwidth efficiency and low latency", NSDI 2020, section 4).
  *
- * Messages below `Cutoff` are low-latency: NDP (PacketTransport with its receivers' pulls paced for each pair
- * of hosts) over the shortest paths of the expander of the moment (OperaRouter). A
- * header that finds no room goes back to its sender, which sends the packet again. What finds none twice, or
- * is lost on a dark circuit, is sent again after `Timeout`. All others are bulk (OperaBulk).
+ * Messages below `Cutoff`, or those that are said to be, are low-latency: NDP (PacketTransport with its
+ * receivers' pulls paced for each pair of hosts) over the shortest paths of the expander of the moment
+ * (OperaRouter). A header that finds no room goes back to its sender, which sends the packet again. What
+ * finds none twice, or is lost on a dark circuit, is sent again after `Timeout`. All others are bulk
+ * (OperaBulk).
  *
  * Switches store and forward, with a queue before each link. It holds `Queue` full packets of low-latency
  * data, beyond which payload is cut off, and as many bytes of headers; after 640 bytes of headers a packet of
@@ -58,9 +59,11 @@ class OperaNetwork : public Object, private PacketSink, private PacketSource
                OperaPathSource* paths = nullptr,
                PacketTransportClient* client = nullptr);
 
-    /// From one host to another. Priorities mean nothing.
+    /// From one host to another, by the service that its size asks for. Priorities mean nothing.
     void Send(const PacketMessage& message);
-    /// Whether a message of so many bytes would be.
+    /// By the service that is said; low latency needs paths.
+    void Send(const PacketMessage& message, bool isLowLatency);
+    /// Whether a message of so many bytes would be, by its size.
     bool IsLowLatency(uint64_t bytes) const;
 
     /// Packets that a host may send through one circuit while it is there.

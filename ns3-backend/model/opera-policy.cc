@@ -59,6 +59,11 @@ OperaEvenPolicy::ShareOneWay(uint32_t x, uint32_t y, std::vector<OperaGrant>& gr
     }
 }
 
+void
+OperaEvenPolicy::SetState(std::size_t /* state */)
+{
+}
+
 uint64_t
 OperaEvenPolicy::GetWaiting() const
 {

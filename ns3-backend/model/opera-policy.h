@@ -2,6 +2,7 @@
 #ifndef OPERA_POLICY_H
 #define OPERA_POLICY_H
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -30,6 +31,8 @@ class OperaBulkPolicy
     virtual void Add(uint32_t host, uint32_t destination, uint64_t packets, bool isRelayed) = 0;
     /// A circuit joins racks x and y, both ways; x = y: the uplink of x idles. Appends what may use it.
     virtual void Share(uint32_t x, uint32_t y, std::vector<OperaGrant>& grants) = 0;
+    /// Circuits have failed: what is shared out next is of this state (OperaSchedule), above 0.
+    virtual void SetState(std::size_t state) = 0;
     /// Packets that wait, of all hosts.
     virtual uint64_t GetWaiting() const = 0;
 };
@@ -47,6 +50,7 @@ class OperaEvenPolicy : public OperaBulkPolicy
 
     void Add(uint32_t host, uint32_t destination, uint64_t packets, bool isRelayed) override;
     void Share(uint32_t x, uint32_t y, std::vector<OperaGrant>& grants) override;
+    void SetState(std::size_t state) override; //!< nothing to do: only circuits that there are get shared
     uint64_t GetWaiting() const override;
 
   private:

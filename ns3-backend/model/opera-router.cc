@@ -50,8 +50,7 @@ OperaRouter::RouteAtRack(uint32_t rack, PacketDescriptor& packet)
         return down != nullptr ? down : m_context.ports[m_layout.GetUpPort(rack, packet.rotor)];
     }
     const bool enters = packet.ingress == PACKET_NONE || m_layout.IsHostPort(packet.ingress);
-    if (enters && m_layout.GetRackOf(packet.destination) != rack &&
-        !FixPath(rack, packet))
+    if (enters && m_layout.GetRackOf(packet.destination) != rack && !FixPath(rack, packet))
     {
         return nullptr;
     }
@@ -67,6 +66,17 @@ OperaRouter::RouteAtRack(uint32_t rack, PacketDescriptor& packet)
     return RouteDown(rack, packet.destination);
 }
 
+int64_t
+OperaRouter::GetDeparture(const PacketDescriptor& packet) const
+{
+    if (packet.ingress == PACKET_NONE)
+    {
+        return packet.arrival;
+    }
+    const PacketPort& link = *m_context.ports[packet.ingress];
+    return packet.arrival - link.GetLatency() - OperaBulk::Serialize(packet.bytes, link.GetBitsPerSecond());
+}
+
 bool
 OperaRouter::FixPath(uint32_t rack, PacketDescriptor& packet)
 {
@@ -77,7 +87,7 @@ OperaRouter::FixPath(uint32_t rack, PacketDescriptor& packet)
     const uint32_t number = m_context.paths.Allocate();
     PacketPath& path = m_context.paths[number];
     path.taken = 0;
-    const uint64_t superslice = m_schedule.GetSuperslice(packet.arrival);
+    const uint64_t superslice = m_schedule.GetSuperslice(GetDeparture(packet));
     if (!m_paths->Find(superslice, rack, m_layout.GetRackOf(packet.destination), path.uplinks))
     {
         m_context.paths.Free(number);
@@ -94,7 +104,7 @@ OperaRouter::RouteAtRotor(uint32_t rotor, PacketDescriptor& packet)
     const uint32_t from = m_layout.GetRackOfUpPort(packet.ingress);
     const uint64_t superslice = m_schedule.GetSuperslice(packet.arrival);
     const uint32_t matching = m_schedule.GetMatchingIndex(rotor, superslice);
-    const uint32_t to = m_schedule.GetPeer(rotor, matching, from);
+    const uint32_t to = m_schedule.GetPeer(rotor, matching, from, packet.arrival);
     const bool isBulk = packet.Is(PacketDescriptor::BULK);
     if (m_schedule.IsDark(rotor, packet.arrival) || to == from ||
         (isBulk && to != m_layout.GetRackOf(packet.heading)))

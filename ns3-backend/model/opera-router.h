@@ -30,10 +30,11 @@ class OperaPathSource
  * comes out.
  *
  * A bulk packet takes the uplink it was granted. If the rotor is dark then or leads to another rack than the
- * packet is heading for, the packet goes back to its sender.
+ * packet is heading for, or nowhere because something failed, the packet goes back to its sender.
  *
- * Any other packet has its path fixed when its last bit has left its host, or where it is returned to it; uplinks lead where they lead by
- * then. On a dark circuit, or if the path ends at another rack than its destination's, it is lost.
+ * Any other packet has its path fixed when its first bit leaves its host, or where it is returned to it;
+ * uplinks lead where they lead when it gets there. On a dark circuit, or if the path ends at another rack
+ * than its destination's, it is lost.
  */
 class OperaRouter : public PacketRouter
 {
@@ -58,6 +59,7 @@ class OperaRouter : public PacketRouter
     PacketPort* RouteAtRotor(uint32_t rotor, PacketDescriptor& packet);
     PacketPort* RouteDown(uint32_t rack, uint32_t host);
     bool FixPath(uint32_t rack, PacketDescriptor& packet);
+    int64_t GetDeparture(const PacketDescriptor& packet) const;
     std::size_t GetCircuit(uint32_t rotor, uint32_t matching, uint32_t rack) const;
 
     OperaLayout m_layout;

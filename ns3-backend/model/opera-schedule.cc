@@ -3,6 +3,8 @@
 
 #include "ns3/abort.h"
 
+#include <utility>
+
 namespace ns3
 {
 
@@ -20,6 +22,14 @@ OperaSchedule::OperaSchedule(std::vector<std::vector<Matching>> matchings, uint3
     m_eps = timing.eps;
     NS_ABORT_MSG_IF(timing.eps < 0 || timing.del < 0 || timing.r < 0 || m_superslice == 0,
                     "a superslice takes some time");
+    m_states.push_back({0, JoinMatchings(matchings)});
+}
+
+std::vector<uint32_t>
+OperaSchedule::JoinMatchings(const std::vector<std::vector<Matching>>& matchings) const
+{
+    std::vector<uint32_t> peers;
+    NS_ABORT_MSG_IF(matchings.size() != m_rotors, "every rotor has matchings");
     for (const std::vector<Matching>& rotor : matchings)
     {
         NS_ABORT_MSG_IF(rotor.size() != m_perRotor, "rotors have as many matchings each");
@@ -31,8 +41,32 @@ OperaSchedule::OperaSchedule(std::vector<std::vector<Matching>> matchings, uint3
                 NS_ABORT_MSG_IF(matching[rack] >= m_racks || matching[matching[rack]] != rack,
                                 "the circuits of rack " << rack << " lead there and back");
             }
-            m_peers.insert(m_peers.end(), matching.begin(), matching.end());
+            peers.insert(peers.end(), matching.begin(), matching.end());
         }
+    }
+    return peers;
+}
+
+void
+OperaSchedule::Fail(int64_t when, const std::vector<std::vector<Matching>>& matchings)
+{
+    NS_ABORT_MSG_IF(m_states.empty() || when <= m_states.back().from, "failures come one after the other");
+    std::vector<uint32_t> peers = JoinMatchings(matchings);
+    for (std::size_t i = 0; i < peers.size(); ++i)
+    {
+        NS_ABORT_MSG_IF(peers[i] != i % m_racks && peers[i] != m_states.back().peers[i],
+                        "a failure makes no circuits");
+    }
+    m_states.push_back({when, std::move(peers)});
+}
+
+void
+OperaSchedule::FindState(int64_t when) const
+{
+    m_state = m_states.size() - 1;
+    while (m_state > 0 && when < m_states[m_state].from)
+    {
+        --m_state;
     }
 }
 

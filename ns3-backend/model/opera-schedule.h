@@ -2,6 +2,7 @@
 #ifndef OPERA_SCHEDULE_H
 #define OPERA_SCHEDULE_H
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -18,8 +19,11 @@ namespace ns3
  * switch together. Bulk traffic may use a circuit for (residence - 1) T + eps from its installation; in what
  * is left, it drains.
  *
- * All times in ps, from 0. The last superslice that was asked for is remembered, so that asking about times
- * of one superslice in a row divides nothing.
+ * Circuits may fail: from a time on other matchings stand for the first ones, in which racks idle whose
+ * circuits are no more. The time between two failures is a state, from 0 at the start.
+ *
+ * All times in ps, from 0. The last superslice and the last state that were asked for are remembered, so that
+ * asking about times of one superslice in a row divides nothing.
  */
 class OperaSchedule
 {
@@ -38,6 +42,10 @@ class OperaSchedule
     /// \param matchings of each rotor, by order of installation; as many of each, over the same racks
     /// \param groups of rotors, each of which switches one at a time; a divisor of their number
     OperaSchedule(std::vector<std::vector<Matching>> matchings, uint32_t groups, Timing timing);
+
+    /// From `when` on, which is after all earlier failures, these matchings. \param matchings as many as at
+    /// the start; where they are not the same, a rack idles instead
+    void Fail(int64_t when, const std::vector<std::vector<Matching>>& matchings);
 
     /// All pairs of `racks`, once each: matching m joins x with (m - x) mod racks. Rotor a has matchings
     /// a·racks/rotors and on. Regular, so that its slices are poor expanders: for bulk traffic.
@@ -82,13 +90,34 @@ class OperaSchedule
         return when - m_begin >= m_carries && IsInstalled(rotor, superslice + 1);
     }
 
+    /// Where a circuit leads at a time, whether it is installed then or not.
     uint32_t
-    GetPeer(uint32_t rotor, uint32_t matching, uint32_t rack) const
+    GetPeer(uint32_t rotor, uint32_t matching, uint32_t rack, int64_t when) const
     {
-        return m_peers[(std::size_t{rotor} * m_perRotor + matching) * m_racks + rack];
+        return m_states[GetState(when)].peers[(std::size_t{rotor} * m_perRotor + matching) * m_racks + rack];
+    }
+
+    std::size_t
+    GetState(int64_t when) const
+    {
+        if (when < m_states[m_state].from ||
+            (m_state + 1 < m_states.size() && when >= m_states[m_state + 1].from))
+        {
+            FindState(when);
+        }
+        return m_state;
     }
 
   private:
+    struct State
+    {
+        int64_t from;                //!< ps
+        std::vector<uint32_t> peers; //!< by rotor, matching, rack
+    };
+
+    std::vector<uint32_t> JoinMatchings(const std::vector<std::vector<Matching>>& matchings) const;
+    void FindState(int64_t when) const;
+
     uint32_t m_racks{0};
     uint32_t m_rotors{0};
     uint32_t m_perRotor{0};
@@ -96,7 +125,8 @@ class OperaSchedule
     int64_t m_superslice{1};
     int64_t m_carries{0}; //!< eps + del
     int64_t m_eps{0};
-    std::vector<uint32_t> m_peers; //!< by rotor, matching, rack
+    std::vector<State> m_states; //!< by time
+    mutable std::size_t m_state{0};
     mutable uint64_t m_current{0};
     mutable int64_t m_begin{0};
 };

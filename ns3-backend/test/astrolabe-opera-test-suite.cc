@@ -39,7 +39,7 @@ class ScheduleTest : public TestCase
             {
                 for (uint32_t rack = 0; rack < RACKS; ++rack)
                 {
-                    ++joined[rack * RACKS + schedule.GetPeer(rotor, matching, rack)];
+                    ++joined[rack * RACKS + schedule.GetPeer(rotor, matching, rack, 0)];
                 }
             }
         }

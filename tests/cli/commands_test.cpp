@@ -1,6 +1,8 @@
 #include "process.hpp"
 
+#include <cstdio>
 #include <filesystem>
+#include <sstream>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -180,11 +182,46 @@ TEST(Run, FlowsAreWrittenOnRequestAndSummedUp) {
     EXPECT_NE(flows.find(",Embedding.forward.all_to_all,"), std::string::npos);
     const Json& times = summary["network"]["message_time_s"];
     EXPECT_GT(times["mean"].get<double>(), 0.0);
-    EXPECT_LE(times["p50"], times["p99"]);
-    EXPECT_LE(times["p99"], times["max"]);
+    const std::vector<std::string> names{"p1",  "p5",  "p10", "p25",   "p50",
+                                         "p75", "p90", "p99", "p99.9", "max"};
+    for (std::size_t i = 0; i + 1 < names.size(); ++i) {
+        EXPECT_LE(times[names[i]].get<double>(), times[names[i + 1]].get<double>()) << names[i];
+    }
     const Json silent = Json::parse(astrolabe({"run", kQuickstart, "--json"}).out);
     EXPECT_FALSE(silent["network"].contains("message_time_s"));
     EXPECT_EQ(silent["fingerprint"], summary["fingerprint"]);
+}
+
+TEST(Run, ThroughputIsWrittenOnRequestAndAddsUp) {
+    const TemporaryFolder folder;
+    const std::string out = folder.path().string();
+    const ProcessResult result =
+        astrolabe({"run", kQuickstart, "--throughput", "100us", "--out", out, "--json"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    std::istringstream rows(read_file(folder.path() / "throughput.csv"));
+    std::string row;
+    std::getline(rows, row);
+    EXPECT_EQ(row, "from_s,to_s,bytes,share,completed_bytes");
+    double flowed = 0;
+    double completed = 0;
+    while (std::getline(rows, row)) {
+        double from = 0;
+        double to = 0;
+        double bytes = 0;
+        double share = 0;
+        double whole = 0;
+        ASSERT_EQ(std::sscanf(row.c_str(), "%lf,%lf,%lf,%lf,%lf", &from, &to, &bytes, &share, &whole), 5);
+        EXPECT_LE(share, 1.0);
+        flowed += bytes;
+        completed += whole;
+    }
+    const auto delivered = Json::parse(result.out)["network"]["bytes_delivered"].get<double>();
+    EXPECT_EQ(completed, delivered);
+    EXPECT_NEAR(flowed, delivered, 1e-6 * delivered);
+    EXPECT_EQ(astrolabe({"run", kQuickstart, "--throughput", "1ms"}).exit_code, 2);  // needs --out
+    const ProcessResult none = astrolabe({"run", kQuickstart, "--throughput", "0", "--out", out});
+    EXPECT_EQ(none.exit_code, 3);
+    EXPECT_NE(none.err.find("'0' is no interval"), std::string::npos) << none.err;
 }
 
 TEST(Run, PacketRecordsAreRefusedWhereThereAreNoPackets) {
@@ -326,6 +363,28 @@ TEST(Run, AStallSaysWhoWaitsForWhat) {
     EXPECT_NE(result.err.find("waits for 'Embedding."), std::string::npos) << result.err;  // the operation
     EXPECT_NE(result.err.find(" from rank "), std::string::npos) << result.err;            // the peer
     EXPECT_NE(result.err.find("B left"), std::string::npos) << result.err;                 // the bytes
+}
+#endif
+
+#ifdef ASTROLABE_WITH_NS3
+TEST(Run, ARackThatFailsEndsTheRunWithWhatItTookWithIt) {
+    const TemporaryFolder folder;
+    const std::string opera = folder
+                                  .write("opera.yaml", R"(schema: astrolabe/1
+kind: opera
+racks: 16
+uplinks: 4
+hosts_per_rack: 2
+failures: [{at: 100us, racks: 1}]
+)")
+                                  .string();
+    const ProcessResult result =
+        astrolabe({"run", kQuickstart, "--set", "network=" + opera, "--set", "backend.kind=packet"});
+    EXPECT_EQ(result.exit_code, 1) << result.err;
+    EXPECT_EQ(result.out, "");
+    EXPECT_NE(result.err.find("stalled after"), std::string::npos) << result.err;
+    EXPECT_NE(result.err.find("pairs of hosts wait for circuits"), std::string::npos) << result.err;
+    EXPECT_NE(result.err.find("is cut off since 100us"), std::string::npos) << result.err;
 }
 #endif
 

@@ -1,12 +1,18 @@
 /// Rotor networks of all sizes, lengths and options, small enough to run hundreds of them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <random>
+#include <utility>
 #include <vector>
 
+#include <astrolabe/core/random.hpp>
 #include <astrolabe/network/opera/rotor_draw.hpp>
+#include <astrolabe/network/opera/rotor_failures.hpp>
 #include <astrolabe/network/opera/rotor_network.hpp>
+#include <astrolabe/network/opera/slice_paths.hpp>
 
 namespace astrolabe::network::opera {
 
@@ -65,6 +71,42 @@ inline RotorNetwork random_network(Random& random) {
                                 ? OwnRack::kDirect
                                 : OwnRack::kTwoHops;
     return network;
+}
+
+/// Lets up to three times something fail, from 1 ps to `latest`.
+inline void fail_at_random(Random& random, RotorNetwork& network, Time latest) {
+    const RotorSchedule& whole = network.schedule;
+    RotorFailures failed;
+    Time at;
+    for (std::int64_t left = random(1, 3); left > 0 && at < latest; --left) {
+        at = Time(random(at.count() + 1, latest.count()));
+        const auto seed = static_cast<std::uint64_t>(random(1, 1000));
+        RandomStream stream(seed, "failures");
+        const std::int64_t kind = random(0, 2);
+        const auto one_if = [&](std::int64_t which, const std::vector<std::uint8_t>& before, std::size_t of) {
+            const auto gone = static_cast<std::size_t>(std::count(before.begin(), before.end(), 1));
+            return static_cast<std::uint32_t>(kind == which && gone < of ? 1 : 0);
+        };
+        const FailureCounts counts{one_if(0, failed.cables, std::size_t{whole.racks()} * whole.uplinks()),
+                                   one_if(1, failed.racks, whole.racks()),
+                                   one_if(2, failed.rotors, whole.uplinks())};
+        failed = draw_failures(whole, counts, stream, failed);
+        RotorState state{at, without_failed(whole, failed), nullptr};
+        if (network.paths != nullptr) {
+            state.paths = std::make_shared<ShortestSlicePaths>(state.schedule, 4, network.seed);
+        }
+        network.failing.push_back(std::move(state));
+    }
+}
+
+/// When the circuit of this matching fails; Time::max(): never.
+inline Time failure_of(const RotorNetwork& network, Rotor rotor, std::uint32_t matching, Rack rack) {
+    for (const RotorState& state : network.failing) {
+        if (state.schedule.matching(rotor, matching)[rack] == rack) {
+            return state.from;
+        }
+    }
+    return Time::max();
 }
 
 }  // namespace astrolabe::network::opera

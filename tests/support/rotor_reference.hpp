@@ -23,9 +23,9 @@ namespace astrolabe::network::opera {
 /// How long each of the messages takes that are sent together, on an engine that is made from a fabric.
 template <class Engine>
 std::vector<Time> durations(const RotorNetwork& network, const std::vector<HostPair>& pairs, Bytes size,
-                            Time start = Time(0)) {
+                            Time start = Time(0), std::uint8_t traffic_class = 0) {
     Engine engine(build_rotor_fabric(network));
-    RotorTraffic traffic(engine, pairs, size, start);
+    RotorTraffic traffic(engine, pairs, size, start, traffic_class);
     engine.run();
     EXPECT_EQ(engine.outstanding_messages(), 0U);
     return traffic.durations;
@@ -50,6 +50,31 @@ inline std::vector<ReferenceMessage> reference_messages() {
         {{0, 28}, 10, 0_us, 47'900_ns},
         // The last of 109: turn 108.
         {{0, 28}, 109, 0_us, 52'700_ns}};
+}
+
+/// A message from rack 0 to rack 4 by the service that it gets: cutoff 1436 B, classes 2 and 7 low-latency, 3
+/// bulk.
+struct ServiceCase {
+    Bytes size;
+    std::uint8_t traffic_class;
+    Time duration;
+};
+
+inline RotorNetwork network_of_both_services() {
+    RotorNetwork network = with_low_latency(eight_rack_network(), 1436_B);
+    network.low_latency.classes.add(2);
+    network.low_latency.classes.add(7);
+    network.bulk.classes.add(3);
+    return network;
+}
+
+inline std::vector<ServiceCase> service_cases() {
+    // At once 2 · 0.12 + 2 · 0.62 us, a byte less 0.08 ns less on four links. Bulk as above, in full packets.
+    constexpr Time kAtOnce = 1'480_ns;
+    constexpr Time kOneByteLess = kAtOnce - 4 * 80_ps;
+    constexpr Time kBulk = 32'540_ns;
+    return {{1436_B, 0, kBulk},   {1435_B, 0, kOneByteLess}, {1436_B, 5, kBulk}, {1435_B, 5, kOneByteLess},
+            {1436_B, 2, kAtOnce}, {1436_B, 7, kAtOnce},      {1435_B, 3, kBulk}, {1436_B, 3, kBulk}};
 }
 
 /// Messages of one size between many hosts, all sent at 0, and when the last arrives.

@@ -42,14 +42,16 @@ inline double last_seconds(const std::vector<Time>& durations) {
     return to_seconds(*std::max_element(durations.begin(), durations.end()));
 }
 
-/// One message of `size` for each pair, all sent at `start`: how long each took.
+/// One message of `size` and class for each pair, all sent at `start`: how long each took.
 class RotorTraffic final : public NotificationHandler {
 public:
-    RotorTraffic(NetworkBackend& backend, std::vector<HostPair> pairs, Bytes size, Time start = Time(0))
+    RotorTraffic(NetworkBackend& backend, std::vector<HostPair> pairs, Bytes size, Time start = Time(0),
+                 std::uint8_t traffic_class = 0)
         : backend_(backend),
           pairs_(std::move(pairs)),
           size_(size),
-          start_(start) {
+          start_(start),
+          traffic_class_(traffic_class) {
         backend.schedule(start, *this, pairs_.size());
     }
 
@@ -62,7 +64,8 @@ public:
         durations.assign(pairs_.size(), Time::max());
         std::vector<Message> messages;
         for (const auto& [source, destination] : pairs_) {
-            messages.push_back({HostId(source), HostId(destination), size_, this, messages.size()});
+            messages.push_back(
+                {HostId(source), HostId(destination), size_, this, messages.size(), traffic_class_});
         }
         backend_.send_batch(messages);
     }
@@ -83,6 +86,7 @@ private:
     std::vector<HostPair> pairs_;
     Bytes size_;
     Time start_;
+    std::uint8_t traffic_class_;
 };
 
 }  // namespace astrolabe::network::opera

@@ -1,14 +1,23 @@
 /// The shuffle of the Opera paper's artefact on the slot engine (opera, section 10): 108 racks of six hosts,
 /// 10 Gb/s, 100 kB from every host to all hosts of other racks.
 #include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <rotor_fabric.hpp>
 #include <rotor_traffic.hpp>
+#include <sys/resource.h>
 
 #include <astrolabe/core/units.hpp>
+#include <astrolabe/network/opera/opera.hpp>
 #include <astrolabe/network/opera/slot_engine.hpp>
+#include <astrolabe/network/opera/topology_file.hpp>
 
 namespace astrolabe::network::opera {
 namespace {
@@ -28,6 +37,37 @@ TEST(RotorShuffle, HasTheCompletionTimesOfTheArtefact) {
     EXPECT_LT(to_seconds(traffic.last()), 64.6e-3 + 6.534e-3);
     // Section 9: 36 · 70 packets of a pair of racks at 6 · 48 per circuit are 8.75 cycles.
     EXPECT_GT(to_seconds(traffic.last()), 8 * 6.534e-3);
+}
+
+TEST(RotorShuffle, TakesAsLongOnItsTopologyFile) {
+    // The network of one path for each pair of racks, written as the Opera simulator reads it, and read back.
+    RotorNetwork drawn = drawn_rotor_network(108, 6, 10_Gbps, 5);
+    const auto paths = std::make_shared<const ShortestSlicePaths>(drawn.schedule, 1, drawn.seed);
+    const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "shuffle-topology.txt";
+    {
+        std::ofstream out(file);
+        write_topology({drawn.schedule, 6, paths, true}, [&out](std::string_view part) { out << part; });
+    }
+    Result<TopologyFile> topology = load_topology(file);
+    std::filesystem::remove(file);
+    ASSERT_TRUE(topology) << render(topology.error());
+    OperaParameters parameters;
+    parameters.topology = std::make_shared<const TopologyFile>(*std::move(topology));
+    parameters.link.rate = 10_Gbps;
+    ASSERT_TRUE(problems(parameters).empty());
+
+    SlotEngine engine(build_opera(parameters));
+    RotorTraffic traffic(engine, pairs_where(648, [](auto i, auto j) { return i / 6 != j / 6; }), 100_KB);
+    engine.run();
+    EXPECT_EQ(traffic.delivered, 416'016U);
+    for (const double part : {0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999, 1.0}) {
+        std::printf("p%-4g %.2f ms\n", 100 * part, 1e3 * to_seconds(traffic.percentile(part)));
+    }
+    EXPECT_NEAR(to_seconds(traffic.percentile(0.50)), 59.1e-3, 0.03 * 59.1e-3);
+    EXPECT_NEAR(to_seconds(traffic.percentile(0.99)), 64.4e-3, 0.03 * 64.4e-3);
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    EXPECT_LT(usage.ru_maxrss, 2 << 20) << "2 GiB, in KiB";
 }
 
 TEST(RotorShuffle, SmallMessages) {

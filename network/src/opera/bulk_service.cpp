@@ -1,6 +1,3 @@
-#include <cstdint>
-#include <vector>
-
 #include <fmt/format.h>
 
 #include <astrolabe/network/opera/bulk_service.hpp>
@@ -8,9 +5,6 @@
 
 namespace astrolabe::network::opera {
 
-namespace {
-
-/// Empty where all racks meet.
 std::vector<std::uint8_t> meeting_racks(const RotorSchedule& schedule) {
     std::vector<std::uint8_t> meets(std::size_t{schedule.racks()} * schedule.racks(), 1);
     bool all_meet = true;
@@ -24,8 +18,6 @@ std::vector<std::uint8_t> meeting_racks(const RotorSchedule& schedule) {
     }
     return all_meet ? std::vector<std::uint8_t>() : meets;
 }
-
-}  // namespace
 
 RotorLbOptions rotor_lb_options(const RotorNetwork& network) {
     return {.racks = network.schedule.racks(),
@@ -61,6 +53,13 @@ std::optional<std::string> bulk_refusal(const RotorNetwork& network) {
         return "messages within a rack take two hops (bulk.own_rack), and there is no second hop to take";
     }
     return std::nullopt;
+}
+
+std::optional<std::string> service_refusal(const RotorNetwork& network) {
+    if (network.has_low_latency() && network.paths == nullptr) {
+        return "its low-latency messages (low_latency.cutoff and low_latency.classes) have no paths to take";
+    }
+    return bulk_refusal(network);
 }
 
 }  // namespace astrolabe::network::opera

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include <astrolabe/core/section_list.hpp>
 #include <astrolabe/network/components.hpp>
 #include <astrolabe/network/opera/expander.hpp>
 #include <astrolabe/network/opera/matchings.hpp>
@@ -44,6 +45,7 @@ namespace {
 using namespace opera;
 
 constexpr Range<Time> kParts{Time(0), Time(kPicosecondsPerSecond)};
+constexpr Range<std::uint32_t> kClasses{0, TrafficClasses::kMost};
 constexpr Range<std::int64_t> kSeeds{0, std::numeric_limits<std::int64_t>::max()};
 
 Schema<RackLinkParameters> rack_link_schema() {
@@ -68,15 +70,20 @@ Schema<BulkParameters> bulk_schema() {
                   "backend fluid passes over cycles that repeat")
         .optional("payload", &BulkParameters::payload, "of a packet", {Bytes(1), Bytes(65'536)})
         .optional("header", &BulkParameters::header, "of a packet, beside its payload",
-                  {Bytes(0), Bytes(65'536)});
+                  {Bytes(0), Bytes(65'536)})
+        .list("classes", &BulkParameters::classes,
+              "traffic classes of messages that are bulk even below low_latency.cutoff", false, kClasses);
     return schema;
 }
 
 Schema<LowLatencyParameters> low_latency_schema() {
     Schema<LowLatencyParameters> schema("low_latency", "messages that leave at once, over the expander");
     schema
-        .optional("cutoff", &LowLatencyParameters::cutoff, "messages below it are low-latency; 0: none is",
+        .optional("cutoff", &LowLatencyParameters::cutoff,
+                  "messages below it are low-latency, but those of bulk.classes; 0: none is by its size",
                   {Bytes(0), {}})
+        .list("classes", &LowLatencyParameters::classes,
+              "traffic classes of messages that are low-latency whatever their size", false, kClasses)
         .optional("window", &LowLatencyParameters::window, "packets sent before the first pull",
                   {1, 1'000'000})
         .optional("paths", &LowLatencyParameters::paths,
@@ -85,13 +92,13 @@ Schema<LowLatencyParameters> low_latency_schema() {
 }
 
 Schema<FailureParameters> failures_schema() {
-    Schema<FailureParameters> schema("failures", "what is broken from the start, drawn at random");
-    schema
-        .optional("cables", &FailureParameters::cables, "so many cables between racks and rotors",
+    Schema<FailureParameters> schema("failures", "what breaks, drawn at random among what still works");
+    schema.optional("at", &FailureParameters::at, "when; 0: from the start", {Time(0), {}})
+        .optional("cables", &FailureParameters::cables, "so many more cables between racks and rotors",
                   {0, std::int64_t{kMaxRacks} * kMaxRacks})
-        .optional("racks", &FailureParameters::racks, "so many racks, cut off from all others",
+        .optional("racks", &FailureParameters::racks, "so many more racks, cut off from all others",
                   {0, kMaxRacks})
-        .optional("rotors", &FailureParameters::rotors, "so many rotors", {0, kMaxRacks})
+        .optional("rotors", &FailureParameters::rotors, "so many more rotors", {0, kMaxRacks})
         .optional("seed", &FailureParameters::seed, "of the draw", kSeeds);
     return schema;
 }
@@ -127,9 +134,10 @@ void add_lengths(Schema<Parameters>& schema) {
         .optional("lift_from", &Parameters::lift_from,
                   "draw matchings of this many racks and lift them; 0: draw those of all racks",
                   {0, kMaxRacks})
-        .optional("seed", &Parameters::seed, "of the matchings", kSeeds)
-        .section("failures", &Parameters::failures, failures_schema(), "what is broken from the start")
-        .section("bulk", &Parameters::bulk, bulk_schema(), "messages that wait for a circuit");
+        .optional("seed", &Parameters::seed, "of the matchings", kSeeds);
+    add_section_list(schema, "failures", &Parameters::failures, failures_schema(),
+                     "what breaks, in order of time");
+    schema.section("bulk", &Parameters::bulk, bulk_schema(), "messages that wait for a circuit");
 }
 
 void read_topology_file(OperaParameters& parameters, const ConfigNode& node, ReadContext& context) {

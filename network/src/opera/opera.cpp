@@ -1,3 +1,4 @@
+#include "failure_list.hpp"
 #include "opera_checks.hpp"
 
 #include <algorithm>
@@ -10,7 +11,6 @@
 #include <astrolabe/network/opera/opera.hpp>
 #include <astrolabe/network/opera/rotor_draw.hpp>
 #include <astrolabe/network/opera/rotor_fabric.hpp>
-#include <astrolabe/network/opera/rotor_failures.hpp>
 #include <astrolabe/network/opera/rotor_timing.hpp>
 #include <astrolabe/network/opera/slice_paths.hpp>
 
@@ -40,13 +40,21 @@ RotorTiming timing_of(const OperaParameters& p, const HopCounts& hops) {
     return timing;
 }
 
+/// Which parameter lets messages be low-latency; null: none does.
+const char* low_latency_key(const OperaParameters& p) {
+    if (p.low_latency.cutoff > Bytes(0)) {
+        return "low_latency.cutoff";
+    }
+    return p.low_latency.classes.empty() ? nullptr : "low_latency.classes";
+}
+
 /// Which parameter needs a path between all racks in every superslice; null: none, or a file lists them.
 const char* paths_needed_by(const OperaParameters& p) {
     if (p.topology) {
         return nullptr;
     }
-    if (p.low_latency.cutoff > Bytes(0)) {
-        return "low_latency.cutoff";
+    if (const char* key = low_latency_key(p)) {
+        return key;
     }
     return p.eps ? nullptr : "the length of eps, which is not given,";
 }
@@ -97,17 +105,6 @@ ParameterProblems way_problems(const OperaParameters& p, const RotorSchedule& sc
              "check the units of propagation, link.latency and link.rate, or leave eps out to derive it"}};
 }
 
-RotorSchedule degraded(RotorSchedule schedule, const FailureParameters& failures) {
-    if (!failures.any()) {
-        return schedule;
-    }
-    RandomStream random(static_cast<std::uint64_t>(failures.seed), "failures");
-    const FailureCounts counts{static_cast<std::uint32_t>(failures.cables),
-                               static_cast<std::uint32_t>(failures.racks),
-                               static_cast<std::uint32_t>(failures.rotors)};
-    return without_failed(schedule, draw_failures(schedule, counts, random));
-}
-
 ParameterProblems all_problems(const OperaParameters& p,
                                RotorSchedule (&schedule_of)(const OperaParameters&)) {
     ParameterProblems found = problems_before_drawing(p);
@@ -127,41 +124,54 @@ ParameterProblems all_problems(const OperaParameters& p,
     if (found.empty()) {
         found = way_problems(p, schedule_of(p));
     }
-    if (found.empty() && p.failures.any() && p.low_latency.cutoff > Bytes(0)) {
-        const HopCounts hops = HopCounts::of_cycle(degraded(whole_schedule(p), p.failures));
+    const char* services = low_latency_key(p);
+    if (found.empty() && fail_from_start(p.failures) && services != nullptr) {
+        const HopCounts hops = HopCounts::of_cycle(degrade(whole_schedule(p), p.failures).schedule);
         if (hops.disconnected() > 0) {
             found.push_back(
                 {"failures",
                  fmt::format("{} of {} pairs of racks, superslice by superslice, are left without a "
-                             "path, and low_latency.cutoff needs paths",
-                             hops.disconnected(), hops.pairs()),
+                             "path, and {} needs paths",
+                             hops.disconnected(), hops.pairs(), services),
                  "have less fail, or leave low_latency out: bulk waits for other circuits"});
         }
     }
     return found;
 }
 
-std::shared_ptr<RotorNetwork> network_of(const OperaParameters& p, RotorSchedule schedule) {
+TrafficClasses classes_of(const std::vector<std::uint32_t>& listed) {
+    TrafficClasses classes;
+    for (const std::uint32_t one : listed) {
+        classes.add(one);
+    }
+    return classes;
+}
+
+std::shared_ptr<RotorNetwork> network_of(const OperaParameters& p, const RotorSchedule& whole) {
+    DegradedSchedule left = degrade(whole, p.failures);
     const OwnRack own_rack = p.bulk.own_rack.value_or(
         p.bulk.routing == BulkRouting::kRotorLb ? OwnRack::kTwoHops : OwnRack::kDirect);
     const std::int64_t hosts = p.topology              ? p.topology->hosts_per_rack
                                : p.hosts_per_rack != 0 ? p.hosts_per_rack
                                                        : uplinks_of(p);
     return std::make_shared<RotorNetwork>(
-        RotorNetwork{.schedule = std::move(schedule),
+        RotorNetwork{.schedule = std::move(left.schedule),
                      .hosts_per_rack = static_cast<std::uint32_t>(hosts),
                      .rate = p.link.rate,
                      .propagation = p.propagation,
                      .host_latency = p.link.latency,
-                     .bulk = {p.bulk.routing, own_rack, p.bulk.remainders, p.bulk.payload, p.bulk.header},
-                     .low_latency = {p.low_latency.cutoff, p.queue, p.low_latency.window},
+                     .bulk = {p.bulk.routing, own_rack, p.bulk.remainders, p.bulk.payload, p.bulk.header,
+                              classes_of(p.bulk.classes)},
+                     .low_latency = {p.low_latency.cutoff, p.queue, p.low_latency.window,
+                                     classes_of(p.low_latency.classes)},
                      .paths = nullptr,
-                     .seed = static_cast<std::uint64_t>(p.run_seed)});
+                     .seed = static_cast<std::uint64_t>(p.run_seed),
+                     .failing = std::move(left.failing)});
 }
 
 /// Of what is left after failures.
 HopCounts hops_of(const OperaParameters& p, const RotorSchedule& schedule) {
-    return p.topology || p.failures.any() ? HopCounts::of_cycle(schedule) : draw(p)->hops;
+    return p.topology || fail_from_start(p.failures) ? HopCounts::of_cycle(schedule) : draw(p)->hops;
 }
 
 }  // namespace
@@ -178,13 +188,19 @@ ParameterProblems problems(const RotorNetParameters& parameters) {
 std::shared_ptr<const RotorNetwork> make_rotor_network(const OperaParameters& parameters) {
     const OperaParameters& p = parameters;
     ASTROLABE_ASSERT(problems_before_drawing(p).empty(), "parameters are checked before a network is made");
-    const std::shared_ptr<RotorNetwork> network = network_of(p, degraded(whole_schedule(p), p.failures));
-    if (p.topology && !p.failures.any()) {
+    const std::shared_ptr<RotorNetwork> network = network_of(p, whole_schedule(p));
+    const auto shortest = [&](const RotorSchedule& schedule) {
+        return std::make_shared<const ShortestSlicePaths>(
+            schedule, static_cast<std::size_t>(p.low_latency.paths), network->seed);
+    };
+    if (p.topology && !fail_from_start(p.failures)) {
         network->paths = p.topology->paths;
         network->file = p.topology;
     } else if (hops_of(p, network->schedule).disconnected() == 0) {
-        network->paths = std::make_shared<ShortestSlicePaths>(
-            network->schedule, static_cast<std::size_t>(p.low_latency.paths), network->seed);
+        network->paths = shortest(network->schedule);
+    }
+    for (RotorState& state : network->failing) {
+        state.paths = network->paths == nullptr ? nullptr : shortest(state.schedule);
     }
     return network;
 }
@@ -193,7 +209,7 @@ std::shared_ptr<const RotorNetwork> make_rotor_network(const RotorNetParameters&
     const OperaParameters& p = parameters;
     ASTROLABE_ASSERT(problems_of_switching_together(p).empty() && problems_before_drawing(p).empty(),
                      "parameters are checked before a network is made");
-    return network_of(p, degraded(schedule_together(p), p.failures));
+    return network_of(p, schedule_together(p));
 }
 
 std::shared_ptr<const Fabric> build_opera(const OperaParameters& parameters) {

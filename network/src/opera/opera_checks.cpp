@@ -1,8 +1,11 @@
 #include "opera_checks.hpp"
 
 #include "../topologies/checks.hpp"
+#include "failure_list.hpp"
 
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -97,6 +100,31 @@ void check_times(detail::ParameterCheck& check, const OperaParameters& p) {
     }
 }
 
+/// Of each list, and no class of both.
+void check_classes(detail::ParameterCheck& check, const OperaParameters& p) {
+    const auto list = [&check](const char* key, const std::vector<std::uint32_t>& classes,
+                               const TrafficClasses& others) {
+        TrafficClasses listed;
+        for (const std::uint32_t one : classes) {
+            if (!check.count(key, one, 0, TrafficClasses::kMost, "messages have one of eight classes")) {
+                continue;
+            }
+            if (listed.contain(one) || others.contain(one)) {
+                check.report(key, fmt::format("class {} is listed twice", one),
+                             "a class is bulk or low-latency; leave it out of one of the lists");
+            }
+            listed.add(one);
+        }
+        return listed;
+    };
+    const TrafficClasses low = list("low_latency.classes", p.low_latency.classes, {});
+    const TrafficClasses bulk = list("bulk.classes", p.bulk.classes, low);
+    if (!bulk.empty() && p.low_latency.cutoff == Bytes(0)) {
+        check.report("bulk.classes", "no message is low-latency by its size, so that these are bulk anyway",
+                     "leave classes out, or give low_latency.cutoff");
+    }
+}
+
 void check_services(detail::ParameterCheck& check, const OperaParameters& p) {
     const std::int64_t most = 65'536;
     check.count("bulk.payload", p.bulk.payload.count(), 1, most, "bytes of a packet beside its header");
@@ -110,6 +138,7 @@ void check_services(detail::ParameterCheck& check, const OperaParameters& p) {
                      fmt::format("cutoff is {}, expected 0 or more", to_string(p.low_latency.cutoff)),
                      "messages below the cutoff are low-latency; 0 stands for none");
     }
+    check_classes(check, p);
     check.count("low_latency.window", p.low_latency.window, 1, kMaxQueue,
                 "packets sent before the first pull");
     check.count("low_latency.paths", p.low_latency.paths, 1, 1'000,
@@ -158,15 +187,6 @@ void check_beside_file(detail::ParameterCheck& check, const OperaParameters& p) 
     }
 }
 
-void check_failures(detail::ParameterCheck& check, const OperaParameters& p) {
-    const std::int64_t racks = p.topology ? p.topology->schedule.racks() : p.racks;
-    const std::int64_t uplinks = p.topology ? p.topology->schedule.uplinks() : uplinks_of(p);
-    check.count("failures.cables", p.failures.cables, 0, racks * uplinks,
-                "a rack has one cable to each rotor");
-    check.count("failures.racks", p.failures.racks, 0, racks, "so many racks fail");
-    check.count("failures.rotors", p.failures.rotors, 0, uplinks, "so many rotors fail");
-}
-
 }  // namespace
 
 ParameterProblems problems_before_drawing(const OperaParameters& p) {
@@ -178,7 +198,8 @@ ParameterProblems problems_before_drawing(const OperaParameters& p) {
         check_shape(check, p);
     }
     if (check.sound()) {
-        check_failures(check, p);
+        check_failures(check, p.failures, p.topology ? p.topology->schedule.racks() : p.racks,
+                       p.topology ? p.topology->schedule.uplinks() : uplinks_of(p));
     }
     check_times(check, p);
     if (p.eps == Time(0) && p.del == Time(0) && p.reconfiguration_delay == Time(0)) {

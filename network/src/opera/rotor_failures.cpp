@@ -7,19 +7,24 @@
 
 namespace astrolabe::network::opera {
 
-RotorFailures draw_failures(const RotorSchedule& schedule, const FailureCounts& counts,
-                            RandomStream& random) {
-    const auto draw = [&random](std::uint32_t of, std::uint32_t failed) {
-        ASTROLABE_ASSERT(failed <= of, "no more fail than there are");
-        std::vector<std::uint8_t> which(of, 0);
-        std::fill_n(which.begin(), failed, std::uint8_t{1});
+RotorFailures draw_failures(const RotorSchedule& schedule, const FailureCounts& counts, RandomStream& random,
+                            const RotorFailures& earlier) {
+    const auto draw = [&random](std::uint32_t of, std::uint32_t more, std::vector<std::uint8_t> failed) {
+        failed.resize(of, 0);
+        std::vector<std::uint8_t> which(static_cast<std::size_t>(std::ranges::count(failed, 0)), 0);
+        ASTROLABE_ASSERT(more <= which.size(), "no more fail than there are");
+        std::fill_n(which.begin(), more, std::uint8_t{1});
         random.shuffle(which);
-        return which;
+        auto next = which.begin();
+        for (std::uint8_t& part : failed) {
+            part = part != 0 ? part : *next++;
+        }
+        return failed;
     };
     RotorFailures failures;
-    failures.cables = draw(schedule.racks() * schedule.uplinks(), counts.cables);
-    failures.racks = draw(schedule.racks(), counts.racks);
-    failures.rotors = draw(schedule.uplinks(), counts.rotors);
+    failures.cables = draw(schedule.racks() * schedule.uplinks(), counts.cables, earlier.cables);
+    failures.racks = draw(schedule.racks(), counts.racks, earlier.racks);
+    failures.rotors = draw(schedule.uplinks(), counts.rotors, earlier.rotors);
     return failures;
 }
 

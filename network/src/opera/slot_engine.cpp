@@ -1,10 +1,9 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/network/opera/slot_engine.hpp>
+#include <astrolabe/network/opera/stranded.hpp>
 
 namespace astrolabe::network::opera {
 
@@ -24,10 +23,11 @@ std::optional<std::string> slot_engine_refusal(const Fabric& fabric) {
         return "slots are those of rotor switches, and this network has none";
     }
     const RotorNetwork& network = *fabric.rotors();
-    if (network.low_latency.cutoff > Bytes(0) && network.paths == nullptr) {
-        return "its messages below low_latency.cutoff have no paths to take";
+    if (!network.failing.empty()) {
+        return "slots know of failures from the start only (failures.at: 0); backend packet knows of later "
+               "ones";
     }
-    return bulk_refusal(network);
+    return service_refusal(network);
 }
 
 SlotEngine::SlotEngine(std::shared_ptr<const Fabric> fabric, Repetitions repetitions)
@@ -42,7 +42,7 @@ SlotEngine::SlotEngine(std::shared_ptr<const Fabric> fabric, Repetitions repetit
       links_(*fabric_) {
     const std::optional<std::string> refusal = slot_engine_refusal(*fabric_);
     ASTROLABE_ASSERT(!refusal, refusal.value_or(""));
-    if (network().low_latency.cutoff > Bytes(0)) {
+    if (network().has_low_latency()) {
         low_latency_.emplace(network());
     } else if (repetitions == Repetitions::kPassedOver && network().bulk.remainders == Remainders::kInTurn) {
         repetition_.emplace(network().schedule, static_cast<std::uint32_t>(fabric_->host_count()),
@@ -72,7 +72,7 @@ void SlotEngine::send(const Message& message) {
 }
 
 bool SlotEngine::send_at_once(const Message& message) {
-    if (!low_latency_ || message.size >= network().low_latency.cutoff) {
+    if (!network().is_low_latency(message.size, message.traffic_class)) {
         return false;
     }
     if (!low_latency_->joins(message.source, message.destination, now_)) {
@@ -359,8 +359,7 @@ std::string SlotEngine::explain_stall() const {
     if (!is_stuck(std::max(next_superslice_, superslice_from(now_)))) {
         return std::string(kBeyondTime);
     }
-    return fmt::format("{} packets wait for circuits, and in a whole cycle none came that could take one",
-                       own_.total() + relayed_.total());
+    return describe_stranded(network(), now_, own_, relayed_);
 }
 
 NetworkStatistics SlotEngine::statistics() const {

@@ -7,6 +7,7 @@
 #include "opera-router.h"
 #include "opera-schedule.h"
 
+#include <string>
 #include <vector>
 
 #include <ns3/simulator.h>
@@ -15,6 +16,7 @@
 #include <astrolabe/network/opera/bulk_service.hpp>
 #include <astrolabe/network/opera/rotor_lb.hpp>
 #include <astrolabe/network/opera/slice_paths.hpp>
+#include <astrolabe/network/opera/stranded.hpp>
 
 namespace astrolabe::ns3 {
 
@@ -22,7 +24,7 @@ class RotorLbPolicy final : public ::ns3::OperaBulkPolicy {
 public:
     /// `network` outlives it.
     RotorLbPolicy(const network::opera::RotorNetwork& network, std::uint64_t seed)
-        : schedule_(network.schedule),
+        : network_(network),
           own_(network.schedule.racks(), network.hosts_per_rack),
           relayed_(network.schedule.racks(), network.hosts_per_rack),
           lb_(network::opera::rotor_lb_options(network), seed) {}
@@ -33,17 +35,23 @@ public:
     void Share(std::uint32_t x, std::uint32_t y, std::vector<::ns3::OperaGrant>& grants) override {
         shared_.clear();
         const Time now(::ns3::Simulator::Now().GetTimeStep());
-        lb_.set_turn(network::opera::turn_in(schedule_, schedule_.at(now).superslice));
+        lb_.set_turn(network::opera::turn_in(network_.schedule, network_.schedule.at(now).superslice));
         lb_.share(x, y, own_, relayed_, shared_);
         for (const network::opera::Grant& grant : shared_) {
             grants.push_back({grant.from, grant.to, grant.destination, grant.packets,
                               grant.kind == network::opera::Grant::Kind::kSecondHop});
         }
     }
+    void SetState(std::size_t state) override {
+        lb_.set_meets(network::opera::meeting_racks(network_.schedule_of(state)));
+    }
     [[nodiscard]] std::uint64_t GetWaiting() const override { return own_.total() + relayed_.total(); }
+    [[nodiscard]] std::string describe_stranded(Time now) const {
+        return network::opera::describe_stranded(network_, now, own_, relayed_);
+    }
 
 private:
-    const network::opera::RotorSchedule& schedule_;
+    const network::opera::RotorNetwork& network_;
     network::opera::PacketCounts own_;
     network::opera::PacketCounts relayed_;
     network::opera::RotorLb lb_;
@@ -53,14 +61,14 @@ private:
 /// One of the listed paths, all equally likely.
 class SlicePathSource final : public ::ns3::OperaPathSource {
 public:
-    /// `paths` outlives it.
-    SlicePathSource(const network::opera::SlicePaths& paths, std::uint64_t seed)
-        : paths_(paths),
+    /// `network` has paths, and outlives it.
+    SlicePathSource(const network::opera::RotorNetwork& network, std::uint64_t seed)
+        : network_(network),
           random_(seed, "opera path") {}
 
     bool Find(std::uint64_t superslice, std::uint32_t from, std::uint32_t to,
               std::vector<std::uint16_t>& uplinks) override {
-        paths_.find(superslice, from, to, found_);
+        network_.paths_of(network_.state_in(superslice))->find(superslice, from, to, found_);
         if (found_.size() == 0) {
             return false;
         }
@@ -70,22 +78,30 @@ public:
     }
 
 private:
-    const network::opera::SlicePaths& paths_;
+    const network::opera::RotorNetwork& network_;
     network::opera::PathList found_;
     RandomStream random_;
 };
 
-[[nodiscard]] inline ::ns3::OperaSchedule to_ns3(const network::opera::RotorSchedule& schedule) {
+[[nodiscard]] inline std::vector<std::vector<::ns3::OperaSchedule::Matching>> matchings_of(
+    const network::opera::RotorSchedule& schedule) {
     std::vector<std::vector<::ns3::OperaSchedule::Matching>> matchings(schedule.uplinks());
     for (network::opera::Rotor rotor = 0; rotor < schedule.uplinks(); ++rotor) {
         for (std::uint32_t index = 0; index < schedule.matchings_per_rotor(); ++index) {
             matchings[rotor].push_back(schedule.matching(rotor, index));
         }
     }
-    const network::opera::RotorTiming& timing = schedule.timing();
-    return {std::move(matchings),
-            schedule.groups(),
-            {timing.eps.count(), timing.del.count(), timing.reconfiguration.count()}};
+    return matchings;
+}
+
+[[nodiscard]] inline ::ns3::OperaSchedule to_ns3(const network::opera::RotorNetwork& network) {
+    const network::opera::RotorTiming& timing = network.schedule.timing();
+    ::ns3::OperaSchedule schedule(matchings_of(network.schedule), network.schedule.groups(),
+                                  {timing.eps.count(), timing.del.count(), timing.reconfiguration.count()});
+    for (const network::opera::RotorState& state : network.failing) {
+        schedule.Fail(state.from.count(), matchings_of(state.schedule));
+    }
+    return schedule;
 }
 
 }  // namespace astrolabe::ns3

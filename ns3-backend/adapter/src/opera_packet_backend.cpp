@@ -49,7 +49,6 @@ sim::Ptr<sim::OperaNetwork> configure(const RotorNetwork& network, const PacketO
     set("Payload", count_of(network.bulk.payload));
     set("Header", count_of(network.bulk.header));
     set("Queue", static_cast<std::uint64_t>(network.low_latency.queue));
-    set("Cutoff", count_of(network.low_latency.cutoff));
     set("Window", static_cast<std::uint64_t>(network.low_latency.window));
     set_time("Timeout", options.timeout);
     set("MaxBackoff", options.max_backoff);
@@ -58,7 +57,7 @@ sim::Ptr<sim::OperaNetwork> configure(const RotorNetwork& network, const PacketO
 }
 
 std::unique_ptr<SlicePathSource> path_source(const RotorNetwork& network, std::uint64_t seed) {
-    return network.paths == nullptr ? nullptr : std::make_unique<SlicePathSource>(*network.paths, seed);
+    return network.paths == nullptr ? nullptr : std::make_unique<SlicePathSource>(network, seed);
 }
 
 }  // namespace
@@ -75,7 +74,7 @@ public:
           policy_(network_, seed ^ network_.seed),
           paths_(path_source(network_, seed ^ network_.seed)),
           opera_(configure(network_, options)) {
-        opera_->Build(to_ns3(network_.schedule), network_.hosts_per_rack, &policy_, paths_.get(), this);
+        opera_->Build(to_ns3(network_), network_.hosts_per_rack, &policy_, paths_.get(), this);
         opera_->GetFabric()->GetContext().random = sim::PacketRandom(seed + 1);
     }
 
@@ -83,7 +82,8 @@ public:
         loop_.sent(message);
         opera_->Send({static_cast<std::uint32_t>(message.source.index()),
                       static_cast<std::uint32_t>(message.destination.index()), count_of(message.size),
-                      message.on_delivered, message.token, 0});
+                      message.on_delivered, message.token, 0},
+                     network_.is_low_latency(message.size, message.traffic_class));
     }
 
     [[nodiscard]] EventLoop& loop() { return loop_; }
@@ -118,18 +118,25 @@ public:
     [[nodiscard]] std::string explain_stall() const {
         std::string text;
         if (opera_->GetBulk().IsStuck()) {
-            text = std::to_string(policy_.GetWaiting()) +
-                   " bulk packets wait for circuits, and in a whole cycle none came that could take one";
+            text = policy_.describe_stranded(Time(sim::Simulator::Now().GetTimeStep()));
         }
         const auto given_up = opera_->GetTransport()->GetGivenUp();
         if (!given_up.empty()) {
             text += text.empty() ? "" : "\n";
-            text +=
-                std::to_string(given_up.size()) + " pairs of hosts had more than " +
-                std::to_string(retry_limit_) +
-                " timeouts of low-latency packets in a row (retry_limit) and gave up, the first of them " +
-                fabric_->node(fabric_->node_of(HostId(given_up.front().first))).name + " -> " +
-                fabric_->node(fabric_->node_of(HostId(given_up.front().second))).name;
+            text += std::to_string(given_up.size()) + " pairs of hosts had more than " +
+                    std::to_string(retry_limit_) +
+                    " timeouts of low-latency packets in a row (retry_limit) and gave up:";
+        }
+        constexpr std::size_t kDescribed = 8;
+        for (std::size_t i = 0; i < std::min(given_up.size(), kDescribed); ++i) {
+            const auto& [source, destination] = given_up[i];
+            const std::string reason = network::opera::describe_cut_off(
+                network_, Time(sim::Simulator::Now().GetTimeStep()), source, destination);
+            text += "\n  host " + std::to_string(source) + " -> host " + std::to_string(destination) +
+                    (reason.empty() ? "" : ": " + reason);
+        }
+        if (given_up.size() > kDescribed) {
+            text += "\n  and " + std::to_string(given_up.size() - kDescribed) + " more";
         }
         return text;
     }
@@ -163,7 +170,7 @@ private:
         const std::uint32_t rotor = (port - 2 * hosts) % layout.rotors;
         const sim::OperaSchedule& schedule = opera_->GetSchedule();
         const std::uint32_t matching = schedule.GetMatchingIndex(rotor, schedule.GetSuperslice(when));
-        if (schedule.GetPeer(rotor, matching, rack) == rack) {
+        if (schedule.GetPeer(rotor, matching, rack, 0) == rack) {
             return std::nullopt;
         }
         return links_.circuit(rotor, matching, rack);

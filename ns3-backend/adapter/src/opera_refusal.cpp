@@ -79,13 +79,10 @@ std::optional<std::string> opera_refusal(const network::Fabric& fabric, const Pa
         return refusal;
     }
     const network::opera::RotorNetwork& network = *fabric.rotors();
-    if (network.low_latency.cutoff > Bytes(0) && network.paths == nullptr) {
-        return "its messages below low_latency.cutoff have no paths to take";
-    }
     if (network.schedule.uplinks() > 0xffff) {
         return "it has more than 65 535 rotors";
     }
-    return network::opera::bulk_refusal(network);
+    return network::opera::service_refusal(network);
 }
 
 }  // namespace astrolabe::ns3

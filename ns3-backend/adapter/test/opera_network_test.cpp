@@ -26,13 +26,13 @@ public:
     OperaNet()
         : network(with_low_latency(network::opera::eight_rack_network(), Bytes(15'000'000))),
           policy(network, 1),
-          paths(*network.paths, 1) {
+          paths(network, 1) {
         if (sim::Time::GetResolution() != sim::Time::PS) {
             sim::Time::SetResolution(sim::Time::PS);
         }
         opera = sim::CreateObject<sim::OperaNetwork>();
         opera->SetAttribute("Cutoff", sim::UintegerValue(15'000'000));
-        opera->Build(to_ns3(network.schedule), network.hosts_per_rack, &policy, &paths);
+        opera->Build(to_ns3(network), network.hosts_per_rack, &policy, &paths);
         opera->GetTransport()->TraceConnectWithoutContext("Acknowledged",
                                                           sim::MakeCallback(&OperaNet::acknowledged, this));
         opera->GetTransport()->TraceConnectWithoutContext("Delivered",

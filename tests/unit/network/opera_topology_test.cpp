@@ -79,9 +79,34 @@ TEST(OperaParameters, WhatIsRefused) {
         {[](OperaParameters& p) { p.low_latency.cutoff = Bytes(-1); }, {"low_latency.cutoff"}},
         {[](OperaParameters& p) { p.low_latency.window = 0; }, {"low_latency.window"}},
         {[](OperaParameters& p) { p.low_latency.paths = 0; }, {"low_latency.paths"}},
-        {[](OperaParameters& p) { p.failures.cables = 65; }, {"failures.cables"}},  // 16 racks, 4 rotors
-        {[](OperaParameters& p) { p.failures.racks = 17; }, {"failures.racks"}},
-        {[](OperaParameters& p) { p.failures.rotors = -1; }, {"failures.rotors"}},
+        {[](OperaParameters& p) { p.failures = {{.cables = 65}}; },
+         {"failures.cables"}},  // 16 racks, 4 rotors
+        {[](OperaParameters& p) { p.failures = {{.racks = 17}}; }, {"failures.racks"}},
+        {[](OperaParameters& p) { p.failures = {{.rotors = -1}}; }, {"failures.rotors"}},
+        {[](OperaParameters& p) {
+             p.failures = {{.rotors = 3}, {.at = 1_us, .rotors = 2}};
+         },
+         {"failures.1.rotors"}},
+        {[](OperaParameters& p) {
+             p.failures = {{.at = 2_us, .racks = 1}, {.at = 1_us, .racks = 1}};
+         },
+         {"failures.1.at"}},
+        {[](OperaParameters& p) { p.failures = {{.at = Time(-1), .racks = 1}}; }, {"failures.0.at"}},
+        {[](OperaParameters& p) { p.failures.resize(101); }, {"failures"}},
+        {[](OperaParameters& p) {
+             p.low_latency.classes = {1, 8};
+         },
+         {"low_latency.classes"}},
+        {[](OperaParameters& p) {
+             p.low_latency.classes = {1, 1};
+         },
+         {"low_latency.classes"}},
+        {[](OperaParameters& p) {
+             p.low_latency = {.cutoff = 1_MB, .classes = {1, 2}};
+             p.bulk.classes = {2};
+         },
+         {"bulk.classes"}},
+        {[](OperaParameters& p) { p.bulk.classes = {2}; }, {"bulk.classes"}},
     };
     EXPECT_EQ(keys(problems(small())), Keys{});
     for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -265,7 +290,7 @@ TEST(OperaTopology, BulkWithinARackFollowsTheRouting) {
 TEST(OperaTopology, WhatFailedHasNoCircuits) {
     OperaParameters p = small();
     const std::size_t whole = build_opera(p)->link_count();
-    p.failures.rotors = 1;
+    p.failures = {{.rotors = 1}};
     const std::shared_ptr<const Fabric> fabric = build_opera(p);
     // A rotor holds 4 of 16 matchings; its circuits are those of its pairs of racks.
     EXPECT_LT(fabric->link_count(), whole);
@@ -273,11 +298,41 @@ TEST(OperaTopology, WhatFailedHasNoCircuits) {
     // Slices keep the length they have in the whole network.
     EXPECT_EQ(fabric->rotors()->schedule.timing(), make_rotor_network(small())->schedule.timing());
     // All 64 cables: nobody reaches anybody, which only low-latency messages forbid.
-    p.failures = {.cables = 64, .racks = 0, .rotors = 0, .seed = 1};
+    p.failures = {{.cables = 64}};
     EXPECT_EQ(build_opera(p)->link_count(), 2U * 32);
     EXPECT_EQ(build_opera(p)->rotors()->paths, nullptr);
     p.low_latency.cutoff = 1_MB;
     EXPECT_EQ(keys(problems(p)), Keys{"failures"});
+}
+
+TEST(OperaTopology, FailuresAddUp) {
+    OperaParameters p = small();
+    p.failures = {{.cables = 2, .racks = 1}, {.at = 1_ms, .rotors = 1}, {.at = 1_ms, .racks = 15}};
+    const std::shared_ptr<const RotorNetwork> network = make_rotor_network(p);
+    // What is there from the start is what it is without what comes later, whichever way it is written.
+    OperaParameters from_start = small();
+    from_start.failures = {{.cables = 2, .racks = 1}};
+    const RotorSchedule first = make_rotor_network(from_start)->schedule;
+    ASSERT_EQ(network->failing.size(), 1U) << "what fails at one time makes one state";
+    const RotorState& later = network->failing.front();
+    EXPECT_EQ(later.from, 1_ms);
+    for (Rotor rotor = 0; rotor < 4; ++rotor) {
+        for (std::uint32_t index = 0; index < 4; ++index) {
+            EXPECT_EQ(network->schedule.matching(rotor, index), first.matching(rotor, index));
+            for (Rack rack = 0; rack < 16; ++rack) {
+                EXPECT_EQ(later.schedule.matching(rotor, index)[rack], rack) << "all 16 racks have failed";
+            }
+        }
+    }
+    // Superslices are those of the whole network; the state is known from the first that begins in it.
+    const Time length = first.timing().superslice();
+    const std::uint64_t known = network->first_superslice(1);
+    EXPECT_GE(length * static_cast<std::int64_t>(known), 1_ms);
+    EXPECT_LT(length * static_cast<std::int64_t>(known - 1), 1_ms);
+    EXPECT_EQ(network->state_in(known - 1), 0U);
+    EXPECT_EQ(network->state_in(known), 1U);
+    EXPECT_EQ(network->state_at(1_ms - 1_ps), 0U);
+    EXPECT_EQ(network->state_at(1_ms), 1U);
 }
 
 /// Tokens of delivered messages of 10 kB among all hosts, by source · hosts + destination.
@@ -301,12 +356,12 @@ std::set<std::uint64_t> delivered_among_all(const std::shared_ptr<const Fabric>&
 TEST(OperaTopology, RotorLbGoesRoundWhatFailed) {
     OperaParameters p = small();
     // 4 rotors with 4 matchings each: without two cables some racks never meet, but two hops join all.
-    p.failures = {.cables = 2, .racks = 0, .rotors = 0, .seed = 1};
+    p.failures = {{.cables = 2}};
     const std::shared_ptr<const Fabric> cables = build_opera(p);
     EXPECT_LT(cables->link_count(), build_opera(small())->link_count());
     EXPECT_EQ(delivered_among_all(cables).size(), 32U * 31);
     // The two hosts of a failed rack send and receive nothing; the 30 others are not disturbed.
-    p.failures = {.cables = 0, .racks = 1, .rotors = 0, .seed = 1};
+    p.failures = {{.racks = 1}};
     EXPECT_EQ(delivered_among_all(build_opera(p)).size(), 30U * 29);
 }
 

@@ -66,7 +66,7 @@ TEST(RotorCapacity, CircuitsThatFailedAreMissing) {
     p.eps = 5'220_ns;
     const RotorCapacity whole = capacity_of(*make_rotor_network(p));
     EXPECT_DOUBLE_EQ(whole.met, 1.0);
-    p.failures.racks = 1;
+    p.failures = {{.racks = 1}};
     const RotorCapacity damaged = capacity_of(*make_rotor_network(p));
     EXPECT_DOUBLE_EQ(damaged.met, 42.0 / 56);
     EXPECT_DOUBLE_EQ(damaged.carried, 42.0 / 64);

@@ -213,7 +213,7 @@ TEST(SlotEngine, SaysWhatNoCircuitTakes) {
     engine.run();
     EXPECT_EQ(recorder.order, (std::vector<std::uint64_t>{1}));
     EXPECT_EQ(engine.outstanding_messages(), 1U);
-    EXPECT_NE(engine.explain_stall().find("3 packets wait"), std::string::npos) << engine.explain_stall();
+    EXPECT_NE(engine.explain_stall().find("3 bulk packets of 1 pair of hosts wait"), std::string::npos) << engine.explain_stall();
     // It looked at one cycle of four superslices after the last packet that went.
     EXPECT_LE(engine.counters().installations, 6U);
 }

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 #include <rotor_fabric.hpp>
+#include <rotor_reference.hpp>
 
 #include <astrolabe/core/units.hpp>
 #include <astrolabe/network/opera/slot_engine.hpp>
@@ -82,6 +83,15 @@ TEST(SlotLowLatency, OnlySmallMessagesAreThat) {
     EXPECT_EQ(recorder.order, (std::vector<std::uint64_t>{1, 0}));
     EXPECT_EQ(recorder.times[0], 32'540_ns) << "a slot, through rack 7";
     EXPECT_EQ(engine.counters().low_latency, 1U);
+}
+
+TEST(SlotLowLatency, AListedClassGoesBeforeTheSize) {
+    for (const ServiceCase& row : service_cases()) {
+        EXPECT_EQ(
+            durations<SlotEngine>(network_of_both_services(), {{0, 16}}, row.size, 0_us, row.traffic_class),
+            std::vector{row.duration})
+            << to_string(row.size) << " of class " << int{row.traffic_class};
+    }
 }
 
 TEST(SlotLowLatency, BulkGivesWay) {

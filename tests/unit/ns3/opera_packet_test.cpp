@@ -77,6 +77,24 @@ TEST(OperaPackets, MessagesBelowTheCutoffLeaveAtOnce) {
     EXPECT_EQ(durations<OperaPacketBackend>(network, {{0, 28}}, 0_B, 16_us).front(), 3 * 5'120_ps + 500_ns);
 }
 
+TEST(OperaPackets, PathsAreThoseOfTheSupersliceInWhichAPacketLeaves) {
+    // Rack 4 is two hops away in superslice 0, of which the circuits last, and one in superslice 1,
+    // from 15.84 us. A packet that leaves at 15.8 us has left its host at 15.92.
+    const RotorNetwork network = low_latency_network(1437_B);
+    EXPECT_EQ(durations<OperaPacketBackend>(network, {{0, 16}}, 1436_B, 15'800_ns).front(),
+              240_ns + 2 * 620_ns);
+    EXPECT_EQ(durations<OperaPacketBackend>(network, {{0, 16}}, 1436_B, 15'840_ns).front(), 240_ns + 620_ns);
+}
+
+TEST(OperaPackets, AListedClassGoesBeforeTheSize) {
+    for (const ServiceCase& row : service_cases()) {
+        EXPECT_EQ(durations<OperaPacketBackend>(network_of_both_services(), {{0, 16}}, row.size, 0_us,
+                                                row.traffic_class),
+                  std::vector{row.duration})
+            << to_string(row.size) << " of class " << int{row.traffic_class};
+    }
+}
+
 TEST(OperaPackets, LowLatencyGoesBeforeBulk) {
     // 109 packets fill the turns of host 0 on the circuit to rack 7; the one that a low-latency packet delays
     // by some of 0.12 us shortens a dummy, so the last is as late as without.

@@ -3,9 +3,9 @@
 /// Time is cut into intervals of length d from 0. Engines tell when messages are sent and when they have
 /// arrived, not what flows in between: a message of S bytes sent at s that arrived at t counts evenly,
 ///     S · |[s, t] ∩ interval| / (t - s),
-/// and whole to the interval that holds t, or ends with it, as `completed_bytes`. So intervals shorter than messages take are
-/// smoothed, and messages that wait for others of their pair count while they wait. With B the bytes of an
-/// interval,
+/// and whole to the interval that holds t, or ends with it, as `completed_bytes`. So intervals shorter than
+/// messages take are smoothed, and messages that wait for others of their pair count while they wait. With B
+/// the bytes of an interval,
 ///     share = 8 B / (d · Σ rates of the links out of hosts).
 /// Intervals one after the other in which the same bytes flow and no message ends are one row; those without
 /// any have none.

@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <astrolabe/network/opera/rotor_draw.hpp>
 #include <astrolabe/network/opera/rotor_network.hpp>
@@ -36,24 +37,25 @@ struct BulkParameters {
     Remainders remainders = Remainders::kAtRandom;
     Bytes payload{1436};
     Bytes header{64};
+    std::vector<std::uint32_t> classes{};  ///< traffic classes that are bulk whatever the size
 };
 
 struct LowLatencyParameters {
-    Bytes cutoff;  ///< messages below it are low-latency; 0: none is
+    Bytes cutoff;                          ///< messages below it are low-latency; 0: none is by its size
+    std::vector<std::uint32_t> classes{};  ///< traffic classes that are low-latency whatever the size
     std::int64_t window = 30;
     std::int64_t paths = 12;  ///< most shortest paths a pair of racks uses in a superslice
 
     friend bool operator==(const LowLatencyParameters&, const LowLatencyParameters&) = default;
 };
 
-/// So many of each are broken from the start, drawn at random (rotor_failures.hpp).
+/// So many more of each fail, drawn at random (rotor_failures.hpp).
 struct FailureParameters {
+    Time at{};                ///< 0: they are broken from the start
     std::int64_t cables = 0;  ///< between racks and rotors
     std::int64_t racks = 0;
     std::int64_t rotors = 0;
     std::int64_t seed = 1;
-
-    [[nodiscard]] bool any() const { return cables + racks + rotors > 0; }
 };
 
 struct OperaParameters {
@@ -78,7 +80,7 @@ struct OperaParameters {
     /// Says all of the above but rate, host latency, propagation and queue; null: they are said one by one.
     std::shared_ptr<const TopologyFile> topology;
 
-    FailureParameters failures;
+    std::vector<FailureParameters> failures;  ///< by time
     BulkParameters bulk;
     LowLatencyParameters low_latency;
 

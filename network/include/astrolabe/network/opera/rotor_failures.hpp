@@ -1,4 +1,4 @@
-/// Rotor networks of which something is broken from the start.
+/// Rotor networks of which something is broken, from the start or from a time on.
 ///
 /// Model. A circuit of which an end's cable, an end's rack or the rotor failed is never there: its two racks
 /// idle on that uplink instead, which is all that anything that reads the schedule needs to know. Lengths of
@@ -20,9 +20,10 @@ struct FailureCounts {
     std::uint32_t rotors = 0;
 };
 
-/// So many of each, drawn apart from one another: a cable may be of a rack that fails too.
+/// Fails so many more of each, drawn among those that did not yet, and apart from one another: a cable may be
+/// of a rack that fails too. Precondition: there are as many.
 [[nodiscard]] RotorFailures draw_failures(const RotorSchedule& schedule, const FailureCounts& counts,
-                                          RandomStream& random);
+                                          RandomStream& random, const RotorFailures& earlier = {});
 
 /// The schedule without the circuits that failed.
 [[nodiscard]] RotorSchedule without_failed(const RotorSchedule& schedule, const RotorFailures& failures);

@@ -35,6 +35,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <astrolabe/core/random.hpp>
@@ -96,6 +97,9 @@ public:
         reserved_[host] = {send, receive};
         any_reserved_ = true;
     }
+
+    /// From now on these racks meet (RotorLbOptions::meets).
+    void set_meets(std::vector<std::uint8_t> meets) { options_.meets = std::move(meets); }
 
     /// Shares out the circuits between `x` and `y`, both directions; x = y: the uplink of x idles. Takes the
     /// granted packets out of the counts and appends the grants: those of one sender together, in the order
