@@ -13,6 +13,13 @@ namespace {
 
 using Json = nlohmann::json;
 
+// AddressSanitizer keeps a shadow, and freed blocks for a while, several times what the program takes.
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool kMemoryIsOurs = false;
+#else
+constexpr bool kMemoryIsOurs = true;
+#endif
+
 /// Within twice and half of what a run took. A run that met a tie simulated all ranks after all.
 void expect_predicted(const ProcessResult& validated, const Json& summary) {
     ASSERT_EQ(validated.exit_code, 0) << validated.err;
@@ -24,8 +31,10 @@ void expect_predicted(const ProcessResult& validated, const Json& summary) {
     EXPECT_GT(events, 0.5) << summary["name"];
     EXPECT_LT(events, 2.0) << summary["name"];
     const double memory = engine["peak_rss_bytes"].get<double>() / prediction["peak_rss_bytes"].get<double>();
-    EXPECT_GT(memory, 0.5) << summary["name"];
-    EXPECT_LT(memory, 2.0) << summary["name"];
+    if (kMemoryIsOurs) {
+        EXPECT_GT(memory, 0.5) << summary["name"];
+        EXPECT_LT(memory, 2.0) << summary["name"];
+    }
     EXPECT_GT(prediction["wall_s"].get<double>(), 0) << summary["name"];
     std::printf("%s on %s: events %.2f, memory %.2f of the prediction\n",
                 summary["name"].get<std::string>().c_str(),
