@@ -51,7 +51,7 @@ std::uint64_t SlotRepetition::pass(std::uint64_t superslice, std::optional<std::
     }
     if (!before_) {
         if (ended_ >= next_try_ && state.messages.all_at_source()) {
-            if (const std::optional<std::size_t> found = period()) {
+            if (const std::optional<std::size_t> found = shortest_period()) {
                 before_ = take(superslice, *found, state);
             }
         }
@@ -65,7 +65,7 @@ std::uint64_t SlotRepetition::pass(std::uint64_t superslice, std::optional<std::
     std::uint64_t times = 0;
     if (repeats(period)) {
         const Snapshot now = take(superslice, period, state);
-        times = periods(now, limit / superslices);
+        times = periods_ahead(now, limit / superslices);
         if (times > 0) {
             apply(now, times, state);
         }
@@ -83,7 +83,7 @@ bool SlotRepetition::repeats(std::size_t period) const {
                       cycles_.end() - static_cast<std::ptrdiff_t>(2 * period));
 }
 
-std::optional<std::size_t> SlotRepetition::period() const {
+std::optional<std::size_t> SlotRepetition::shortest_period() const {
     for (std::size_t period = 1; period <= std::min(kLongestPeriod, cycles_.size() / 2); ++period) {
         if (repeats(period)) {
             return period;
@@ -117,7 +117,7 @@ SlotRepetition::Snapshot SlotRepetition::take(std::uint64_t superslice, std::siz
             state.counters};
 }
 
-std::uint64_t SlotRepetition::periods(const Snapshot& now, std::uint64_t most) const {
+std::uint64_t SlotRepetition::periods_ahead(const Snapshot& now, std::uint64_t most) const {
     const Snapshot& before = *before_;
     if (now.relayed != before.relayed || now.relays != before.relays || now.own.size() != before.own.size() ||
         now.leaving.size() != before.leaving.size()) {

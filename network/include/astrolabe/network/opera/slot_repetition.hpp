@@ -85,11 +85,11 @@ private:
     };
 
     [[nodiscard]] bool repeats(std::size_t period) const;
-    [[nodiscard]] std::optional<std::size_t> period() const;
+    [[nodiscard]] std::optional<std::size_t> shortest_period() const;
     [[nodiscard]] std::vector<Level> levels(const PacketCounts& counts) const;
     [[nodiscard]] Snapshot take(std::uint64_t superslice, std::size_t period, const SlotState& state) const;
     /// Periods that can be passed over after `now`, at most `most`.
-    [[nodiscard]] std::uint64_t periods(const Snapshot& now, std::uint64_t most) const;
+    [[nodiscard]] std::uint64_t periods_ahead(const Snapshot& now, std::uint64_t most) const;
     void apply(const Snapshot& now, std::uint64_t times, const SlotState& state) const;
     [[nodiscard]] Time length(std::size_t period) const { return cycle_ * static_cast<std::int64_t>(period); }
 
