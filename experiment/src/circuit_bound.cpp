@@ -79,7 +79,7 @@ Time circuit_bound(const TotalLoad& total, const network::Fabric& fabric) {
         of_place[pair.destination.index()].in += pair.amount;
     }
     const auto& rotors = fabric.rotors();
-    const bool is_always_up = rotors && rotors->low_latency.cutoff > Bytes(0);
+    const bool is_always_up = rotors && rotors->has_low_latency();
     Time most;
     for (std::size_t i = 0; i < fabric.node_count(); ++i) {
         const auto [out, in] = of_place[i];

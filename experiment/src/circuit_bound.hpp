@@ -8,7 +8,7 @@
 /// T' and idle in one matching of N, this is
 ///     T ≥ bytes / (u · B/8 · (1 - r/(g T')) · (N - 1)/N).
 /// Low-latency messages of rotor networks may wait at a switch until their circuit is gone, and the slot
-/// engine has it carry them then (slot_low_latency.hpp): with a cutoff uplinks count as always up.
+/// engine has it carry them then (slot_low_latency.hpp): where any can be one uplinks count as always up.
 ///
 /// Source: the cut condition of flows; for Opera, Mellette and others, NSDI 2020, section 3.
 #pragma once
