@@ -9,11 +9,9 @@
 // Ring: a rank has one message at a time. Its way round takes what the waits for one circuit after the other
 // take together, so positions are given such that waits are short (meeting_order.hpp).
 
-#include "direct.hpp"
-#include "ring.hpp"
-
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <astrolabe/system/collectives.hpp>
 
@@ -21,52 +19,44 @@ namespace astrolabe::system {
 
 namespace {
 
-class RotorDirect final : public CollectiveAlgorithm {
+class OnCircuits final : public CollectiveAlgorithm {
 public:
-    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind,
-                                                     const Shape& /*shape*/) const override {
-        if (has_root(kind)) {
-            return "rotor_direct does not do " + std::string(to_string(kind));
-        }
-        return std::nullopt;
-    }
-    [[nodiscard]] CircuitUse circuit_use() const override { return CircuitUse::kDirect; }
-    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& /*shape*/) const override {
-        return 1;
-    }
-    [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, const Shape& shape,
-                                              unsigned /*variant*/) const override {
-        return detail::direct_exchange(kind, shape.ranks(), detail::kNoWindow);
-    }
-};
+    /// Refuses kinds with a root, and what `plain` refuses.
+    OnCircuits(std::string name, std::shared_ptr<const CollectiveAlgorithm> plain, CircuitUse use)
+        : name_(std::move(name)),
+          plain_(std::move(plain)),
+          use_(use) {}
 
-class RotorRing final : public CollectiveAlgorithm {
-public:
-    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind,
-                                                     const Shape& /*shape*/) const override {
-        if (has_root(kind) || kind == CollectiveKind::kAllToAll) {
-            return "rotor_ring does not do " + std::string(to_string(kind));
+    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind, const Shape& shape) const override {
+        // A ring passes an all_to_all on from rank to rank, over every circuit but the one it needs.
+        if (has_root(kind) || (use_ == CircuitUse::kInOrder && kind == CollectiveKind::kAllToAll)) {
+            return name_ + " does not do " + std::string(to_string(kind));
         }
-        return std::nullopt;
+        return plain_->refusal(kind, shape);
     }
-    [[nodiscard]] CircuitUse circuit_use() const override { return CircuitUse::kInOrder; }
-    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& /*shape*/) const override {
-        return 1;
+    [[nodiscard]] CircuitUse circuit_use() const override { return use_; }
+    [[nodiscard]] unsigned variants(CollectiveKind kind, const Shape& shape) const override {
+        return plain_->variants(kind, shape);
     }
     [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, const Shape& shape,
-                                              unsigned /*variant*/) const override {
-        return detail::ring_schedule(kind, shape.ranks(), 1);
+                                              unsigned variant) const override {
+        return plain_->schedule(kind, shape, variant);
     }
+
+private:
+    std::string name_;
+    std::shared_ptr<const CollectiveAlgorithm> plain_;
+    CircuitUse use_;
 };
 
 }  // namespace
 
 std::shared_ptr<const CollectiveAlgorithm> make_rotor_direct() {
-    return std::make_shared<RotorDirect>();
+    return std::make_shared<OnCircuits>("rotor_direct", make_direct(), CircuitUse::kDirect);
 }
 
 std::shared_ptr<const CollectiveAlgorithm> make_rotor_ring() {
-    return std::make_shared<RotorRing>();
+    return std::make_shared<OnCircuits>("rotor_ring", make_ring(), CircuitUse::kInOrder);
 }
 
 }  // namespace astrolabe::system
