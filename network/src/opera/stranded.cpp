@@ -35,7 +35,7 @@ std::string when_failed(const RotorNetwork& network, std::size_t state) {
     return state == 0 ? "from the start" : "since " + to_string(network.failing[state - 1].from);
 }
 
-/// The first state for which `holds`, or nothing if the last one, `now`, is not among them.
+/// When the first state began for which `holds`, up to `now`; what failed stays so. Empty if there is none.
 template <class Holds>
 std::string since(const RotorNetwork& network, std::size_t now, Holds&& holds) {
     for (std::size_t state = 0; state <= now; ++state) {

@@ -3,7 +3,7 @@
 ///
 /// Limits first. Packets are counted, not moved: what waits at a switch for packets of other hosts, less
 /// than h packets long, is left out, and so is contention of relayed packets at the host that relays them.
-/// Message classes have no effect, and messages of a pair keep their order among those of one service.
+/// Bulk messages of a pair of hosts keep their order, whatever their class.
 ///
 /// Model. At the begin of superslice s every rotor that installs a matching there joins pairs of racks. For
 /// each pair RotorLB (rotor_lb.hpp) says how many packets go from which host to which; the packets of each
@@ -12,8 +12,8 @@
 /// sent during a slot waits for the next installation. A message without bytes needs no circuit: it takes
 /// host latencies and propagation.
 ///
-/// Messages below the cutoff of the low-latency service go around the slots, with priority: see
-/// slot_low_latency.hpp.
+/// Low-latency messages (by size or by class, RotorNetwork::is_low_latency) go around the slots, with
+/// priority: see slot_low_latency.hpp.
 ///
 /// Own-rack messages wait for slots too: as OwnRack says, through another rack or through their switch.
 ///
