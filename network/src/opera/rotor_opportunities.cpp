@@ -56,7 +56,9 @@ public:
     [[nodiscard]] std::uint32_t packets() const override { return packets_; }
     [[nodiscard]] Bytes payload() const override { return network_->bulk.payload; }
     [[nodiscard]] Time notice() const override { return superslice_ / 2; }
-    [[nodiscard]] Bytes least_size() const override { return network_->low_latency.cutoff; }
+    [[nodiscard]] bool wait_for_circuits(std::uint32_t traffic_class) const override {
+        return !network_->is_low_latency(Bytes(0), traffic_class);
+    }
 
 private:
     [[nodiscard]] const RotorSchedule& schedule() const { return network_->schedule; }

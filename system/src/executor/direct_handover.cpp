@@ -40,7 +40,7 @@ void DirectHandover::take_over(std::vector<Message>& ready) {
 bool DirectHandover::has_lane(const Message& message) const {
     const PlaceId from = place_of(message.source);
     const PlaceId to = place_of(message.destination);
-    return from != to && message.size > Bytes(0) && message.size >= opportunities_->least_size() &&
+    return from != to && message.size > Bytes(0) && opportunities_->wait_for_circuits(message.traffic_class) &&
            opportunities_->next(from, to, backend_.now() + copy_).has_value();
 }
 

@@ -16,8 +16,8 @@
 ///
 /// Relays. Where one place is to get much more than others, its lane would be slow and the capacity of others
 /// idle. What exceeds HP is handed over at once, for the network to relay, and so are messages within a
-/// place, those without bytes and those for places that are never met. Even traffic, N_y alike, has no
-/// excess.
+/// place, those without bytes, those of a class that does not wait and those for places that are never met.
+/// Even traffic, N_y alike, has no excess.
 ///
 /// Limits: ranks look at what they send, not at what others send to the same host, and not at what was in a
 /// lane before; an opportunity is shared out once.

@@ -84,8 +84,20 @@ TEST(DirectOpportunities, SayWhatACircuitCarries) {
     // Slot 3 T + eps = 52.74 us, a turn of four packets of 120 ns: 109 and a bit.
     EXPECT_EQ(opportunities->packets(), 109u);
     EXPECT_EQ(opportunities->payload(), 1436_B);
-    EXPECT_EQ(opportunities->least_size(), 0_B);
-    EXPECT_EQ(of(opera::with_low_latency(opera::eight_rack_network(), 10_KB))->least_size(), 10_KB);
+    EXPECT_TRUE(opportunities->wait_for_circuits(0));
+}
+
+TEST(DirectOpportunities, OnlyWhatIsBulkInAnyPiecesWaits) {
+    opera::RotorNetwork network = opera::with_low_latency(opera::eight_rack_network(), 10_KB);
+    network.bulk.classes.add(1);
+    const auto with_cutoff = of(network);
+    EXPECT_FALSE(with_cutoff->wait_for_circuits(0));
+    EXPECT_TRUE(with_cutoff->wait_for_circuits(1));
+    network.low_latency.cutoff = 0_B;
+    network.low_latency.classes.add(2);
+    const auto by_class = of(network);
+    EXPECT_TRUE(by_class->wait_for_circuits(0));
+    EXPECT_FALSE(by_class->wait_for_circuits(2));
 }
 
 TEST(DirectOpportunities, NoticeLiesBehindTheInstallationBefore) {

@@ -33,7 +33,7 @@ struct Outcome {
 struct Setting {
     std::uint32_t places = 4;
     std::uint32_t hosts = 1;
-    Bytes let_pass_below{0};
+    std::uint32_t passing_class = 7;
     Time injection_latency{};
     system::CopyEngine copy_engine = system::CopyEngine::kParallel;
     std::uint32_t chunks = 1;
@@ -41,7 +41,7 @@ struct Setting {
 
 Outcome run(const Setting& setting, const system::CollectiveOperation& collective) {
     auto turns = std::make_shared<TurnsOfPlaces>(setting.places, setting.hosts);
-    turns->let_pass_below(setting.let_pass_below);
+    turns->let_pass(setting.passing_class);
     const std::size_t ranks = setting.places * setting.hosts;
     system::SystemOptions options = options_with(system::make_rotor_direct(), setting.chunks, 64);
     options.opportunities = turns;
@@ -112,9 +112,10 @@ TEST(DirectHandover, ChunksShareAnOpportunity) {
     EXPECT_EQ(outcome.messages, 24u);
 }
 
-TEST(DirectHandover, ShortMessagesOfAnotherServicePass) {
-    EXPECT_EQ(all_to_all({.let_pass_below = 301_B}, 300_B).total, kLatency);
-    EXPECT_EQ(all_to_all({.let_pass_below = 300_B}, 300_B).total, 3 * T - kNotice + kLatency);
+// They have class 0.
+TEST(DirectHandover, MessagesOfAnotherServicePass) {
+    EXPECT_EQ(all_to_all({.passing_class = 0}, 300_B).total, kLatency);
+    EXPECT_EQ(all_to_all({.passing_class = 1}, 300_B).total, 3 * T - kNotice + kLatency);
 }
 
 // A copy of c begins that much earlier; what is to leave at 0 comes too late, and leaves at 4T.

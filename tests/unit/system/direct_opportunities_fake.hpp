@@ -38,9 +38,11 @@ public:
     [[nodiscard]] std::uint32_t packets() const override { return 10; }
     [[nodiscard]] Bytes payload() const override { return Bytes(100); }
     [[nodiscard]] Time notice() const override { return kTurn / 2; }
-    [[nodiscard]] Bytes least_size() const override { return least_size_; }
+    [[nodiscard]] bool wait_for_circuits(std::uint32_t traffic_class) const override {
+        return traffic_class != passing_class_;
+    }
 
-    void let_pass_below(Bytes size) { least_size_ = size; }
+    void let_pass(std::uint32_t traffic_class) { passing_class_ = traffic_class; }
 
 private:
     [[nodiscard]] static network::DirectOpportunity at(std::int64_t turn) {
@@ -50,7 +52,7 @@ private:
     std::uint32_t places_;
     std::uint32_t hosts_;
     bool meets_itself_;
-    Bytes least_size_{0};
+    std::uint32_t passing_class_ = 7;
 };
 
 }  // namespace astrolabe::testing

@@ -96,6 +96,22 @@ TEST(RotorCollectives, OnePacketMoreTakesAnother) {
     EXPECT_EQ(outcome.counters.first_hops, 0u);
 }
 
+// The same below a cutoff of 30 kB but above it in one piece, 28 · 1436 B: halves of 14 packets would be
+// low-latency, so nothing is cut, unless the class is bulk whatever the size.
+TEST(RotorCollectives, NoPieceOfABulkMessageIsLowLatency) {
+    RotorNetwork network = network::opera::with_low_latency(own_rack_direct(), 30_KB);
+    const system::CollectiveOperation all_to_all{.kind = CollectiveKind::kAllToAll,
+                                                 .size = 32 * 28 * 1436_B};
+    const Outcome whole = run(network, system::make_rotor_direct(), all_to_all);
+    EXPECT_EQ(whole.counters.low_latency, 0u);
+    EXPECT_EQ(whole.total, run(network, system::make_direct(), all_to_all).total);
+    network.bulk.classes.add(0);
+    const Outcome cut = run(network, system::make_rotor_direct(), all_to_all);
+    EXPECT_EQ(cut.counters.low_latency, 0u);
+    EXPECT_EQ(cut.counters.first_hops, 0u);
+    EXPECT_LE(cut.total, 15 * T + kSlot + kPath);
+}
+
 // Of groups with one host in each rack every pair has a whole slot, 109 packets.
 TEST(RotorCollectives, AGroupOfOneHostARackHasWholeSlots) {
     const Bytes pair = 109 * 1436_B;

@@ -53,8 +53,8 @@ public:
     [[nodiscard]] virtual std::uint32_t packets() const = 0;
     [[nodiscard]] virtual Bytes payload() const = 0;
     [[nodiscard]] virtual Time notice() const = 0;
-    /// Messages below this size do not wait for circuits.
-    [[nodiscard]] virtual Bytes least_size() const = 0;
+    /// Do messages of this traffic class wait for circuits, whatever their size? Then they may be cut.
+    [[nodiscard]] virtual bool wait_for_circuits(std::uint32_t traffic_class) const = 0;
 };
 
 /// Of a fabric whose places meet over rotor switches; null where there is nothing to wait for, or where the
