@@ -1,0 +1,102 @@
+/// TopologyFinder: which links n servers of d interfaces each should have for a job.
+///
+/// Model. Interface i of every server is wired to optical plane i, so that a plane holds one link of a server
+/// at most. Steps of mode `paper`:
+///
+///   1. Split the degree between all-reduces and the rest: d_A, d_MP (demand.hpp).
+///   2. Groups of k members, in the order they first come: r_k = ⌈R·S_k / ΣS⌉ of the R rings that d_A
+///      interfaces make, until none is left; S_k is what one group reduces, the most of all groups of k.
+///      Their strides are chosen among the totients of k and serve all n/k shifted groups (strides.hpp).
+///   3. d_MP matchings of greatest demand, halved each time (demand_matching.hpp).
+///   4. The union. Some ring joins all servers always: if no group of all got one, the last group that has a
+///      ring gives one up. So the union is strongly connected.
+///
+/// Mode `released` does what the published code does, which differs from the paper: d_A = d and no matchings;
+/// full-duplex rings; the first group gets all rings, as shares are inverted and then cut; strides by
+/// `at_least` (strides.hpp).
+///
+/// Wiring:
+///   separate_fibres   an interface's fibre out and fibre in are patched separately, so that a plane is any
+///                     permutation of directed links. A one-way ring takes one plane, a ring that goes both
+///                     ways two, a matching one.
+///   duplex            an interface is wired to one other, both ways, so that a plane is a matching. A ring
+///                     takes two planes, whose links alternate around it: it must have an even length.
+///   panel             as duplex, but all planes are one panel that joins any two ports: a ring leaves each
+///                     server by one interface and enters by the next.
+/// Only with separate_fibres in mode paper do rings go one way; otherwise a ring takes two interfaces and d_A
+/// is rounded up to an even number, or down if d itself is odd.
+///
+/// Complexity: the matchings, see there; the rest O(n·d + groups·k).
+///
+/// Source: TopoOpt (NSDI 2023), section 4; the authors' FlexFlow fork for `released`.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <astrolabe/core/parameter_problem.hpp>
+#include <astrolabe/network/topoopt/demand.hpp>
+#include <astrolabe/network/topoopt/demand_matching.hpp>
+#include <astrolabe/network/topoopt/strides.hpp>
+
+namespace astrolabe::network::topoopt {
+
+inline constexpr std::uint32_t kMaxServers = 4'096;
+inline constexpr std::uint32_t kMaxDegree = 64;
+
+enum class Mode : std::uint8_t { kPaper, kReleased };
+
+enum class Wiring : std::uint8_t { kSeparateFibres, kDuplex, kPanel };
+
+struct FinderOptions {
+    std::uint32_t degree = 0;  ///< d, must be given
+    Mode mode = Mode::kPaper;
+    Wiring wiring = Wiring::kSeparateFibres;
+    Candidates candidates = Candidates::kAll;
+    bool repeat_strides = false;    ///< released: as the fork of 2024
+    bool perfect_matching = false;  ///< refuse an odd number of servers, of which a matching leaves one out
+};
+
+/// Does every ring take two interfaces of a server?
+[[nodiscard]] inline bool rings_go_both_ways(const FinderOptions& options) {
+    return options.mode == Mode::kReleased || options.wiring != Wiring::kSeparateFibres;
+}
+
+/// From one server to another. With duplex and panel wiring every link but its reverse follows it at once.
+struct PlannedLink {
+    Server from = 0;
+    Server to = 0;
+    std::uint32_t from_interface = 0;
+    std::uint32_t to_interface = 0;  ///< differs on a panel alone
+
+    friend bool operator==(const PlannedLink&, const PlannedLink&) = default;
+};
+
+/// What all-reduces of groups of one size got.
+struct GroupRings {
+    std::uint32_t members = 0;           ///< k
+    std::uint64_t bytes = 0;             ///< S_k; 0 for the ring that is there to connect
+    std::vector<std::uint32_t> strides;  ///< ascending, of the ring's forward direction; may be none
+};
+
+struct Topology {
+    std::uint32_t servers = 0;
+    std::uint32_t degree = 0;
+    Wiring wiring = Wiring::kSeparateFibres;
+    bool full_duplex_rings = false;  ///< stride s comes with n - s
+    DegreeSplit split;               ///< d_A and d_MP; below the degree where one interface stays unused
+    std::vector<GroupRings> rings;   ///< by group size, in the order of the demand
+    std::vector<MatchingRound> matchings;
+    std::vector<PlannedLink> links;  ///< those of rings, then those of matchings, by interface
+};
+
+/// Every stride of every ring, n - s too where rings go both ways: what the coins of coin_change.hpp are.
+[[nodiscard]] std::vector<std::uint32_t> directed_strides(const Topology& topology);
+
+/// Keys: "degree", "servers", "groups.<i>", "point_to_point", "perfect_matching", "wiring".
+[[nodiscard]] std::vector<ParameterProblem> problems(const Demand& demand, const FinderOptions& options);
+
+/// Precondition: no problems.
+[[nodiscard]] Topology find_topology(const Demand& demand, const FinderOptions& options);
+
+}  // namespace astrolabe::network::topoopt

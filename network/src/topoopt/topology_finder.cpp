@@ -1,0 +1,198 @@
+#include <algorithm>
+#include <numeric>
+
+#include <astrolabe/core/assert.hpp>
+#include <astrolabe/network/topoopt/topology_finder.hpp>
+
+namespace astrolabe::network::topoopt {
+
+namespace {
+
+std::uint32_t interfaces_per_ring(const FinderOptions& options) {
+    return rings_go_both_ways(options) ? 2 : 1;
+}
+
+/// Groups by size, in the order they first come. What one group of a size reduces is summed over those with
+/// its first member, and the most of these counts.
+std::vector<GroupRings> group_sizes(const Demand& demand) {
+    std::vector<GroupRings> sizes;
+    std::vector<std::vector<std::uint64_t>> bytes;  // by size, first member
+    for (const AllReduceGroup& group : demand.groups) {
+        const auto members = static_cast<std::uint32_t>(group.members.size());
+        const auto known = std::find_if(sizes.begin(), sizes.end(),
+                                        [&](const GroupRings& rings) { return rings.members == members; });
+        const auto index = static_cast<std::size_t>(known - sizes.begin());
+        if (known == sizes.end()) {
+            sizes.push_back({members, 0, {}});
+            bytes.emplace_back(demand.servers / members, 0);
+        }
+        std::uint64_t& sum = bytes[index][group.members.front()];
+        sum += group.bytes;
+        sizes[index].bytes = std::max(sizes[index].bytes, sum);
+    }
+    return sizes;
+}
+
+/// Rings for each size; the one of all servers, which is appended if it is not there, gets one at least.
+std::vector<std::uint32_t> share_rings(std::vector<GroupRings>& sizes, std::uint32_t servers,
+                                       std::uint32_t rings, Mode mode) {
+    std::vector<std::uint32_t> shares;
+    std::uint64_t sum = 0;
+    for (const GroupRings& size : sizes) {
+        sum += size.bytes;
+    }
+    std::uint32_t left = rings;
+    for (const GroupRings& size : sizes) {
+        const bool takes_all = mode == Mode::kReleased || sum == 0;
+        const std::uint64_t share = takes_all ? left : (rings * size.bytes + sum - 1) / sum;
+        shares.push_back(static_cast<std::uint32_t>(std::min<std::uint64_t>(share, left)));
+        left -= shares.back();
+    }
+    auto all = std::find_if(sizes.begin(), sizes.end(),
+                            [&](const GroupRings& size) { return size.members == servers; });
+    const auto all_index = static_cast<std::size_t>(all - sizes.begin());
+    if (all == sizes.end()) {
+        sizes.push_back({servers, 0, {}});
+        shares.push_back(0);
+    }
+    if (shares[all_index] == 0 && left > 0) {
+        shares[all_index] = left;  // there is no group at all
+    } else if (shares[all_index] == 0) {
+        const auto last =
+            std::find_if(shares.rbegin(), shares.rend(), [](std::uint32_t share) { return share > 0; });
+        ASTROLABE_ASSERT(last != shares.rend(), "there is a ring to give up");
+        --*last;
+        shares[all_index] = 1;
+    }
+    return shares;
+}
+
+class Wirer {
+public:
+    explicit Wirer(Topology& topology)
+        : topology_(topology) {}
+
+    void add_ring(std::uint32_t stride) {
+        const std::uint32_t forward = next_interface_++;
+        if (!topology_.full_duplex_rings) {
+            for (Server server = 0; server < topology_.servers; ++server) {
+                add(server, after(server, stride), forward, forward);
+            }
+            return;
+        }
+        const std::uint32_t backward = next_interface_++;
+        if (topology_.wiring == Wiring::kSeparateFibres) {
+            for (Server server = 0; server < topology_.servers; ++server) {
+                add(server, after(server, stride), forward, forward);
+                add(after(server, stride), server, backward, backward);
+            }
+        } else if (topology_.wiring == Wiring::kPanel) {
+            for (Server server = 0; server < topology_.servers; ++server) {
+                add_both(server, after(server, stride), forward, backward);
+            }
+        } else {
+            const std::uint32_t rings = std::gcd(stride, topology_.servers);
+            const std::uint32_t members = topology_.servers / rings;
+            for (Server first = 0; first < rings; ++first) {
+                Server server = first;
+                for (std::uint32_t i = 0; i < members; ++i) {
+                    const std::uint32_t plane = i % 2 == 0 ? forward : backward;
+                    add_both(server, after(server, stride), plane, plane);
+                    server = after(server, stride);
+                }
+            }
+        }
+    }
+
+    void add_matching(const MatchingRound& round) {
+        const std::uint32_t plane = next_interface_++;
+        for (const auto& [a, b] : round.pairs) {
+            add_both(a, b, plane, plane);
+        }
+    }
+
+private:
+    [[nodiscard]] Server after(Server server, std::uint32_t stride) const {
+        return (server + stride) % topology_.servers;
+    }
+    void add(Server from, Server to, std::uint32_t from_interface, std::uint32_t to_interface) {
+        topology_.links.push_back({from, to, from_interface, to_interface});
+    }
+    void add_both(Server a, Server b, std::uint32_t a_interface, std::uint32_t b_interface) {
+        add(a, b, a_interface, b_interface);
+        add(b, a, b_interface, a_interface);
+    }
+
+    Topology& topology_;
+    std::uint32_t next_interface_ = 0;
+};
+
+/// d_A and d_MP, and how many rings that makes.
+DegreeSplit split(const Demand& demand, const FinderOptions& options) {
+    if (options.mode == Mode::kReleased) {
+        return {options.degree - options.degree % 2, 0};
+    }
+    DegreeSplit split =
+        split_degree(options.degree, all_reduce_traffic(demand), demand.point_to_point.total());
+    if (rings_go_both_ways(options) && split.all_reduce % 2 != 0) {
+        split.all_reduce += split.point_to_point > 0 ? 1 : -1;
+        split.point_to_point = options.degree - split.all_reduce;
+    }
+    return split;
+}
+
+Selection selection(const FinderOptions& options) {
+    if (options.mode == Mode::kPaper) {
+        return Selection::kNearest;
+    }
+    return options.repeat_strides ? Selection::kAtLeastRepeating : Selection::kAtLeast;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> directed_strides(const Topology& topology) {
+    std::vector<std::uint32_t> strides;
+    for (const GroupRings& rings : topology.rings) {
+        for (const std::uint32_t stride : rings.strides) {
+            strides.push_back(stride);
+            if (topology.full_duplex_rings) {
+                strides.push_back(topology.servers - stride);
+            }
+        }
+    }
+    std::sort(strides.begin(), strides.end());
+    return strides;
+}
+
+Topology find_topology(const Demand& demand, const FinderOptions& options) {
+    ASTROLABE_ASSERT(problems(demand, options).empty(), "a demand is checked before its topology is found");
+    Topology topology{.servers = demand.servers,
+                      .degree = options.degree,
+                      .wiring = options.wiring,
+                      .full_duplex_rings = rings_go_both_ways(options),
+                      .split = split(demand, options),
+                      .rings = group_sizes(demand),
+                      .matchings = {},
+                      .links = {}};
+    const std::vector<std::uint32_t> shares =
+        share_rings(topology.rings, demand.servers, topology.split.all_reduce / interfaces_per_ring(options),
+                    options.mode);
+    Wirer wirer(topology);
+    for (std::size_t i = 0; i < topology.rings.size(); ++i) {
+        GroupRings& rings = topology.rings[i];
+        const std::vector<std::uint32_t> candidates =
+            totient_strides(demand.servers, rings.members, options.candidates);
+        rings.strides = select_strides(demand.servers, rings.members, candidates,
+                                       {shares[i], selection(options), topology.full_duplex_rings});
+        for (const std::uint32_t stride : rings.strides) {
+            wirer.add_ring(stride);
+        }
+    }
+    topology.matchings = match_demand(demand.servers, demand.point_to_point, topology.split.point_to_point);
+    for (const MatchingRound& round : topology.matchings) {
+        wirer.add_matching(round);
+    }
+    return topology;
+}
+
+}  // namespace astrolabe::network::topoopt
