@@ -78,8 +78,9 @@ void add_collective_command(CLI::App& app, const experiment::Components& compone
         ->add_option("--imbalance", request.imbalance,
                      "all-to-all-v: bytes of the fullest rank over the mean")
         ->capture_default_str();
-    command->add_option("--chunks", request.chunks, "chunks it is cut in")
-        ->capture_default_str()
+    command
+        ->add_option("--chunks", request.chunks,
+                     "chunks it is cut in; unset: 1, or one for each ring of multi_ring")
         ->check(CLI::Range(1U, 1U << 20));
     command->add_option("--active-chunks", request.active_chunks, "chunks a rank may have under way")
         ->capture_default_str()

@@ -81,7 +81,7 @@ void read_collective(CollectiveKeys& keys, const ConfigNode& node, std::size_t k
     }
     keys.algorithm = components.algorithms.read(complete, context, collective_keys());
     if (const ConfigNode* chunks = node.find("chunks")) {
-        keys.chunks = read_scalar<std::uint32_t>(*chunks, "'chunks'", context, kChunks).value_or(1);
+        keys.chunks = read_scalar<std::uint32_t>(*chunks, "'chunks'", context, kChunks);
     }
     if (const ConfigNode* traffic_class = node.find("traffic_class")) {
         keys.traffic_class = static_cast<std::uint8_t>(
@@ -91,8 +91,13 @@ void read_collective(CollectiveKeys& keys, const ConfigNode& node, std::size_t k
 }
 
 ConfigNode write_collective(const CollectiveKeys& keys, std::size_t kind, const Components& components) {
-    ConfigNode node = algorithm_of(keys, components, kind).resolved;
-    node.set("chunks", ConfigNode::scalar(std::to_string(keys.chunks)));
+    const auto configured = algorithm_of(keys, components, kind);
+    ConfigNode node = configured.resolved;
+    const system::AlgorithmPointer algorithm = configured.make();
+    if (keys.chunks || !algorithm->needs_rings()) {
+        node.set("chunks",
+                 ConfigNode::scalar(std::to_string(keys.chunks.value_or(algorithm->default_chunks()))));
+    }
     node.set("traffic_class", ConfigNode::scalar(std::to_string(keys.traffic_class)));
     return node;
 }
@@ -115,7 +120,7 @@ std::vector<ParameterDescriptor> collective_parameters(const Components& compone
          "1",
          false,
          range_text(kChunks),
-         "chunks a collective is cut in, each run by itself",
+         "chunks a collective is cut in, each run by itself; multi_ring: one for each ring",
          {}},
         {"traffic_class",
          ValueTraits<std::uint32_t>::type(),
@@ -266,6 +271,19 @@ std::optional<ParameterProblem> circuit_problem(const Experiment& experiment, st
         "rotornet)"};
 }
 
+std::optional<ParameterProblem> rings_problem(const Experiment& experiment, std::size_t kind) {
+    const system::AlgorithmPointer& algorithm = experiment.cluster.options.collectives[kind].algorithm;
+    if (algorithm == nullptr || !algorithm->needs_rings()) {
+        return std::nullopt;
+    }
+    return ParameterProblem{
+        "collectives." + collective_key(kind) + ".strides",
+        fmt::format("{} takes the strides of the rings that the network was built of, and network '{}' was "
+                    "not built of rings",
+                    experiment.cluster.algorithms[kind], experiment.network_kind),
+        "give them as a list: strides: [1, 3]"};
+}
+
 Schema<system::EndPoint> end_point_schema() {
     using system::EndPoint;
     Schema<EndPoint> schema("end_point", "what a message costs where it leaves and where it arrives");
@@ -345,7 +363,9 @@ Cluster make_cluster(const ClusterKeys& keys, const Components& components) {
     for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
         const auto configured = algorithm_of(keys.collectives[kind], components, kind);
         cluster.algorithms[kind] = configured.kind;
-        options.collectives[kind] = {configured.make(), keys.collectives[kind].chunks,
+        const system::AlgorithmPointer algorithm = configured.make();
+        options.collectives[kind] = {algorithm,
+                                     keys.collectives[kind].chunks.value_or(algorithm->default_chunks()),
                                      keys.collectives[kind].traffic_class};
     }
     return cluster;

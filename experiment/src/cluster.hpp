@@ -22,7 +22,7 @@ namespace astrolabe::experiment {
 
 struct CollectiveKeys {
     std::optional<system::AlgorithmRegistry::Configured> algorithm;  ///< unset: the default of the kind
-    std::uint32_t chunks = 1;
+    std::optional<std::uint32_t> chunks;  ///< unset: the default of the algorithm
     std::uint8_t traffic_class = 0;
 };
 
@@ -73,6 +73,9 @@ struct ClusterKeys {
 
 /// "rotor_ring waits for circuits, and network 'flat' has none", or nothing.
 [[nodiscard]] std::optional<ParameterProblem> circuit_problem(const Experiment& experiment, std::size_t kind);
+
+/// "multi_ring takes the rings of the network, and 'flat' was not built of rings", or nothing.
+[[nodiscard]] std::optional<ParameterProblem> rings_problem(const Experiment& experiment, std::size_t kind);
 
 [[nodiscard]] Cluster make_cluster(const ClusterKeys& keys, const Components& components);
 

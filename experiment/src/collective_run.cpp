@@ -229,7 +229,8 @@ Result<CollectiveRun> CollectiveRun::prepare(const CollectiveRequest& request, c
     options.minimum_chunk = Bytes(1);
     const auto index = static_cast<std::size_t>(run.kind_);
     setting.cluster.algorithms[index] = algorithm->kind;
-    options.collectives[index] = {algorithm->make(), request.chunks};
+    const system::AlgorithmPointer made = algorithm->make();
+    options.collectives[index] = {made, request.chunks.value_or(made->default_chunks())};
     if (const auto problem = dimensions_problem(dimensions, setting.cluster.ranks)) {
         context.error("collective.dimensions", argument("--dimensions", request.dimensions), problem->message,
                       problem->hint);
@@ -265,6 +266,10 @@ void CollectiveRun::check_setting(const CollectiveRequest& request, ReadContext&
     }
     if (const auto problem = circuit_problem(setting_, static_cast<std::size_t>(kind_))) {
         context.error("collective.circuits", argument("--algorithm", request.algorithm), problem->message,
+                      problem->hint);
+    }
+    if (const auto problem = rings_problem(setting_, static_cast<std::size_t>(kind_))) {
+        context.error("collective.rings", argument("--algorithm", request.algorithm), problem->message,
                       problem->hint);
     }
     if (context.error_count() == errors_before) {

@@ -216,16 +216,19 @@ void check_algorithms(const Experiment& experiment, const ConfigNode& root, Read
     }
 }
 
-/// What waits for circuits needs a network that has them.
-void check_circuits(const Experiment& experiment, const ConfigNode& root, ReadContext& context) {
-    for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
-        if (const auto problem = circuit_problem(experiment, kind)) {
-            const std::string key = "cluster.collectives." + collective_key(kind) + ".algorithm";
-            Diagnostic diagnostic{
-                "config.circuits", root.find_path(key)->where, problem->message, problem->hint, {}};
+/// What waits for circuits needs a network that has them, and what takes its rings one that is made of rings.
+void check_circuits_and_rings(const Experiment& experiment, const ConfigNode& root, ReadContext& context) {
+    const auto report = [&](std::string code, const std::optional<ParameterProblem>& problem) {
+        if (problem) {
+            Diagnostic diagnostic{std::move(code), root.find_path("cluster." + problem->key)->where,
+                                  problem->message, problem->hint, {}};
             diagnostic.notes.emplace_back(root.find("network")->where, "the network comes from here");
             context.error(std::move(diagnostic));
         }
+    };
+    for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
+        report("config.circuits", circuit_problem(experiment, kind));
+        report("config.rings", rings_problem(experiment, kind));
     }
 }
 
@@ -248,7 +251,7 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root, const
                     experiment.job.device_problems(experiment.cluster.device), context);
     check_ranks(experiment, root, context);
     check_traffic_classes(experiment, root, context);
-    check_circuits(experiment, root, context);
+    check_circuits_and_rings(experiment, root, context);
     if (const std::optional<std::string> refusal = experiment.backend.refusal(*experiment.fabric)) {
         context.error("config.backend", root.find("backend")->where,
                       fmt::format("backend '{}' cannot run this network: {}", keys.backend->kind, *refusal),

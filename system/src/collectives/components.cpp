@@ -2,7 +2,9 @@
 #include <array>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -72,17 +74,88 @@ void add_windowed_direct(AlgorithmRegistry& registry) {
     registry.add<WindowedDirectParameters>(schema, make);
 }
 
+constexpr std::string_view kRingsOfNetwork = "network";
+constexpr Range<Position> kStrides{1, 1U << 20};
+
+struct MultiRingParameters {
+    std::optional<unsigned> rings;
+    std::vector<Position> strides;
+    bool of_network = false;
+};
+
+AlgorithmPointer make_configured_multi_ring(const MultiRingParameters& parameters) {
+    if (parameters.of_network) {
+        return make_multi_ring_of_network();
+    }
+    return make_multi_ring(
+        {.rings = parameters.rings.value_or(MultiRingOptions{}.rings), .strides = parameters.strides});
+}
+
+void read_strides(MultiRingParameters& parameters, const ConfigNode& node, ReadContext& context) {
+    parameters.of_network = node.is_scalar() && node.text == kRingsOfNetwork;
+    if (parameters.of_network) {
+        return;
+    }
+    if (!node.is_sequence() || node.items.empty()) {
+        context.error("config.type", node.where,
+                      "'strides' takes a list of strides or 'network', found " +
+                          std::string(node.is_sequence() ? "an empty list" : node.kind_name()),
+                      "write [1, 5], or network for those that it was built of");
+        return;
+    }
+    for (const ConfigNode& item : node.items) {
+        if (const auto stride = read_scalar<Position>(item, "an item of 'strides'", context, kStrides)) {
+            parameters.strides.push_back(*stride);
+        }
+    }
+}
+
+std::optional<ConfigNode> write_strides(const MultiRingParameters& parameters) {
+    if (parameters.of_network) {
+        return ConfigNode::scalar(std::string(kRingsOfNetwork));
+    }
+    if (parameters.strides.empty()) {
+        return std::nullopt;
+    }
+    std::vector<ConfigNode> items;
+    for (const Position stride : parameters.strides) {
+        items.push_back(ConfigNode::scalar(std::to_string(stride)));
+    }
+    return ConfigNode::sequence(std::move(items));
+}
+
+std::vector<ParameterProblem> problems(const MultiRingParameters& parameters) {
+    if (parameters.rings && (parameters.of_network || !parameters.strides.empty())) {
+        return {{"rings", "'strides' says which rings there are, one for each",
+                 "leave 'rings' out, or 'strides'"}};
+    }
+    return {};
+}
+
 void add_multi_ring(AlgorithmRegistry& registry) {
-    Schema<MultiRingOptions> schema(
+    Schema<MultiRingParameters> schema(
         "multi_ring",
         "as ring, but chunks go round several rings of different strides in turn: as many links of a rank "
-        "carry load" +
+        "carry load; in as many chunks as there are rings, unless 'chunks' is given" +
             kinds_text(*make_multi_ring({})));
-    schema.optional("rings", &MultiRingOptions::rings,
-                    "rings, of the smallest strides without a common divisor with the number of ranks; all "
-                    "there are where these are fewer",
-                    {1, {}});
-    registry.add<MultiRingOptions>(schema, make_multi_ring);
+    schema
+        .optional("rings", &MultiRingParameters::rings,
+                  "rings, of the smallest strides without a common divisor with the number of ranks; all "
+                  "there are where these are fewer; unset: " +
+                      std::to_string(MultiRingOptions{}.rings) + ", or those of 'strides'",
+                  {1U, 1U << 20})
+        .field(
+            {"strides",
+             "network, or list of " + ValueTraits<Position>::type(),
+             "unset",
+             false,
+             range_text(kStrides),
+             "of the rings, each from rank i to i + stride, without a common divisor with the ranks of any "
+             "group; network: those that the network was built of",
+             {}},
+            read_strides, write_strides)
+        .check([](const MultiRingParameters& parameters) { return problems(parameters); });
+    registry.add<MultiRingParameters>(schema, make_configured_multi_ring);
 }
 
 struct HierarchicalParameters {
@@ -138,6 +211,12 @@ std::vector<ParameterProblem> problems(const HierarchicalParameters& parameters)
     if (!parameters.bandwidths.empty() && parameters.order != DimensionOrder::kThemis) {
         return {{"bandwidths", "only 'order: themis' balances loads by bandwidths",
                  "leave them out, or write order: themis"}};
+    }
+    for (const AlgorithmRegistry::Configured& inner : parameters.dimension_algorithms) {
+        if (inner.make()->needs_rings()) {
+            return {{"dimension_algorithms", "a network has rings for whole groups, not for their dimensions",
+                     "give 'strides' as a list"}};
+        }
     }
     return {};
 }

@@ -1,15 +1,19 @@
 // Several rings: chunk c goes round ring c mod k, so k rings carry load at a time (three-layers 3.3, the
 // queues of a dimension; TopoOpt, NSDI 2023, section 4.2, whose regular rings have strides coprime to N).
 //
-// The strides are the k smallest numbers that have no common divisor with N, fewer where N has fewer: a
-// ring of each visits all ranks, and no two rings use the same link from one rank to another.
+// Strides are the k smallest numbers that have no common divisor with N, fewer where N has fewer: no two
+// rings use the same link from one rank to another. Or they are given; or they are those that a network was
+// built of, which differ by the size of the group.
 
 #include "ring.hpp"
 
 #include <memory>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/system/collectives.hpp>
@@ -21,25 +25,90 @@ namespace {
 class MultiRing final : public CollectiveAlgorithm {
 public:
     explicit MultiRing(MultiRingOptions options)
-        : options_(options) {
+        : options_(std::move(options)) {
         ASTROLABE_ASSERT(options_.rings >= 1, "there is a ring");
+        for (const Position stride : options_.strides) {
+            ASTROLABE_ASSERT(stride >= 1, "a ring goes on");
+        }
     }
 
     [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind, const Shape& shape) const override {
-        return detail::ring_refusal("multi_ring", kind, shape.ranks());
+        const Position ranks = shape.ranks();
+        for (const Position stride : options_.strides) {
+            if (const Position divisor = std::gcd(stride, ranks); divisor > 1) {
+                return fmt::format(
+                    "a ring of stride {} does not visit all of {} ranks: both are multiples of {}", stride,
+                    ranks, divisor);
+            }
+        }
+        return detail::ring_refusal("multi_ring", kind, ranks);
+    }
+    [[nodiscard]] std::uint32_t default_chunks() const override {
+        return options_.strides.empty() ? options_.rings
+                                        : static_cast<std::uint32_t>(options_.strides.size());
     }
     [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& shape) const override {
-        return static_cast<unsigned>(multi_ring_strides(shape.ranks(), options_.rings).size());
+        return static_cast<unsigned>(strides(shape.ranks()).size());
     }
 
     [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, const Shape& shape,
                                               unsigned variant) const override {
         const Position ranks = shape.ranks();
-        return detail::ring_schedule(kind, ranks, multi_ring_strides(ranks, options_.rings)[variant]);
+        return detail::ring_schedule(kind, ranks, strides(ranks)[variant]);
     }
 
 private:
+    [[nodiscard]] std::vector<Position> strides(Position ranks) const {
+        if (options_.strides.empty()) {
+            return multi_ring_strides(ranks, options_.rings);
+        }
+        std::vector<Position> strides;
+        for (const Position stride : options_.strides) {
+            strides.push_back(stride % ranks);
+        }
+        return strides;
+    }
+
     MultiRingOptions options_;
+};
+
+class MultiRingOfNetwork final : public CollectiveAlgorithm {
+public:
+    explicit MultiRingOfNetwork(RingStrides rings)
+        : rings_(std::move(rings)) {
+        for (const auto& [ranks, strides] : rings_) {
+            ASTROLABE_ASSERT(!strides.empty(), "a group that is named has a ring");
+        }
+    }
+
+    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind, const Shape& shape) const override {
+        return detail::ring_refusal("multi_ring", kind, shape.ranks());
+    }
+    [[nodiscard]] std::uint32_t default_chunks() const override {
+        std::uint32_t chunks = 1;
+        for (const auto& [ranks, strides] : rings_) {
+            chunks = std::lcm(chunks, static_cast<std::uint32_t>(strides.size()));
+        }
+        return chunks;
+    }
+    [[nodiscard]] bool needs_rings() const override { return true; }
+    [[nodiscard]] std::shared_ptr<const CollectiveAlgorithm> on_rings(
+        const RingStrides& rings) const override {
+        return std::make_shared<MultiRingOfNetwork>(rings);
+    }
+    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& shape) const override {
+        const auto own = rings_.find(shape.ranks());
+        return own == rings_.end() ? 1 : static_cast<unsigned>(own->second.size());
+    }
+
+    [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, const Shape& shape,
+                                              unsigned variant) const override {
+        const auto own = rings_.find(shape.ranks());
+        return detail::ring_schedule(kind, shape.ranks(), own == rings_.end() ? 1 : own->second[variant]);
+    }
+
+private:
+    RingStrides rings_;
 };
 
 }  // namespace
@@ -55,7 +124,11 @@ std::vector<Position> multi_ring_strides(Position ranks, unsigned rings) {
 }
 
 std::shared_ptr<const CollectiveAlgorithm> make_multi_ring(MultiRingOptions options) {
-    return std::make_shared<MultiRing>(options);
+    return std::make_shared<MultiRing>(std::move(options));
+}
+
+std::shared_ptr<const CollectiveAlgorithm> make_multi_ring_of_network() {
+    return std::make_shared<MultiRingOfNetwork>(RingStrides{});
 }
 
 }  // namespace astrolabe::system

@@ -49,6 +49,23 @@ TEST_F(ExperimentTest, OneCollectiveMayBeConfiguredWithoutTheOthers) {
     EXPECT_EQ(loaded->resolved.find_path("cluster.collectives.all_gather.algorithm")->text, "ring");
 }
 
+TEST_F(ExperimentTest, RingsGetAChunkEachUnlessChunksAreGiven) {
+    const std::string all_reduce = "cluster.collectives.all_reduce";
+    const auto chunks = [&](const std::string& keys) {
+        const Result<Experiment> loaded = load_small(components_, {all_reduce + "={" + keys + "}"});
+        EXPECT_TRUE(loaded) << render(loaded.error());
+        const auto kind = static_cast<std::size_t>(system::CollectiveKind::kAllReduce);
+        EXPECT_EQ(loaded->resolved.find_path(all_reduce + ".chunks")->text,
+                  std::to_string(loaded->cluster.options.collectives[kind].chunks));
+        return loaded->cluster.options.collectives[kind].chunks;
+    };
+    EXPECT_EQ(chunks("algorithm: ring"), 1U);
+    EXPECT_EQ(chunks("algorithm: multi_ring"), 2U);
+    EXPECT_EQ(chunks("algorithm: multi_ring, rings: 5"), 5U);
+    EXPECT_EQ(chunks("algorithm: multi_ring, strides: [1, 3, 3]"), 3U);
+    EXPECT_EQ(chunks("algorithm: multi_ring, strides: [1, 3, 3], chunks: 7"), 7U);
+}
+
 TEST_F(ExperimentTest, WhatOnlyShowsAcrossSectionsIsRefused) {
     EXPECT_EQ(first_code({"cluster.ranks=5"}), "config.inconsistent");  // 64 samples over 5 ranks
     EXPECT_EQ(first_code({"cluster.ranks=8"}), "config.ranks");

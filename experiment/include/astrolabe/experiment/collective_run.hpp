@@ -38,7 +38,7 @@ struct CollectiveRequest {
     std::optional<std::size_t> ranks;  ///< unset: every host
     std::string dimensions;            ///< "16x8": logical dimensions, the fastest-varying first; empty: one
     std::string imbalance = "1";       ///< all_to_all_v: bytes of the fullest rank over the mean, 1 to N
-    std::uint32_t chunks = 1;
+    std::optional<std::uint32_t> chunks;  ///< unset: the default of the algorithm
     std::uint32_t active_chunks = system::SystemOptions{}.active_chunks;
     std::string injection_latency = "0";
     std::vector<std::string> overrides;  ///< "network.link.rate=…", "end_point.timing=…", "folding=off"

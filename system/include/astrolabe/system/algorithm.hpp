@@ -8,6 +8,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +26,10 @@ enum class CircuitUse : std::uint8_t {
               ///< (meeting_order.hpp)
 };
 
+/// The rings that a network was built of: by number of ranks N of a group, the strides p of its rings, which
+/// go from position i to i+p (mod N). Several rings may have the same stride, on links of their own.
+using RingStrides = std::map<Position, std::vector<Position>>;
+
 class CollectiveAlgorithm {
 public:
     virtual ~CollectiveAlgorithm() = default;
@@ -38,6 +44,17 @@ public:
 
     /// Needs a network that has direct opportunities, unless it is kNone.
     [[nodiscard]] virtual CircuitUse circuit_use() const { return CircuitUse::kNone; }
+
+    /// Chunks to cut a collective in where nobody says how many, so that all variants carry the same.
+    [[nodiscard]] virtual std::uint32_t default_chunks() const { return 1; }
+
+    /// Whether it runs on the rings that a network was built of, and must be told which (`on_rings`).
+    [[nodiscard]] virtual bool needs_rings() const { return false; }
+    /// The algorithm on these rings; null where it needs none.
+    [[nodiscard]] virtual std::shared_ptr<const CollectiveAlgorithm> on_rings(
+        const RingStrides& /*rings*/) const {
+        return nullptr;
+    }
 
     // The rest requires that there is no refusal.
 

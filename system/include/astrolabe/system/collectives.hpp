@@ -66,12 +66,24 @@ struct AlgorithmEntry {
 /// shorter way; only the block for the rank opposite (even N) alternates.
 [[nodiscard]] std::shared_ptr<const CollectiveAlgorithm> make_bidirectional_ring();
 
+/// Which rings there are over N ranks.
 struct MultiRingOptions {
-    unsigned rings = 2;  ///< k >= 1
+    unsigned rings = 2;  ///< k >= 1: of the k smallest strides
+    /// One ring for each of these instead, each >= 1 and counted modulo N. Groups of which one has a common
+    /// divisor with N are refused.
+    std::vector<Position> strides{};
 };
 
-/// As ring, but chunk c goes round ring c mod k of k rings; ring j goes from rank i to i + p_j.
+/// As ring, but chunk c goes round ring c mod k of k rings; ring j goes from rank i to i + p_j (mod N). With
+/// k chunks, the default, every ring carries S/k, and an all_reduce on links of rate 1/β for every stride
+/// takes
+///     2(N-1)(α + Sβ/(kN))
+/// (TopoOpt, NSDI 2023, section 4.2).
 [[nodiscard]] std::shared_ptr<const CollectiveAlgorithm> make_multi_ring(MultiRingOptions options = {});
+
+/// The same on the rings of the network, which `on_rings` tells: in groups of a size of which there are none,
+/// one ring in the order of the group.
+[[nodiscard]] std::shared_ptr<const CollectiveAlgorithm> make_multi_ring_of_network();
 
 /// p_0, p_1, …: the k = `rings` smallest strides without a common divisor with N = `ranks` >= 2, all where
 /// N has fewer. 1 is always the first.
