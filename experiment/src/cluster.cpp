@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <astrolabe/core/section_list.hpp>
+
 namespace astrolabe {
 
 template <>
@@ -302,6 +304,15 @@ Schema<system::EndPoint> end_point_schema() {
     return schema;
 }
 
+Schema<OperationRule> operation_rule_schema() {
+    Schema<OperationRule> schema("operations", "collectives that are told apart from others of their kind");
+    schema
+        .required("name", &OperationRule::name,
+                  "of collectives as operations.csv names them; * stands for any text, ? for a character")
+        .required("traffic_class", &OperationRule::traffic_class, "of their messages", kTrafficClasses);
+    return schema;
+}
+
 Schema<ClusterKeys> cluster_schema(const Components& components) {
     Schema<ClusterKeys> schema("cluster", "the ranks, their device, and how they carry out collectives");
     schema.required("ranks", &ClusterKeys::ranks, "number of ranks; rank i runs on host i", {1, 1U << 20})
@@ -325,6 +336,8 @@ Schema<ClusterKeys> cluster_schema(const Components& components) {
               false, {1, 1U << 20})
         .section("collectives", &ClusterKeys::collectives, collectives_schema(components),
                  "algorithm and chunks of each kind of collective");
+    add_section_list(schema, "operations", &ClusterKeys::operations, operation_rule_schema(),
+                     "traffic classes of single operations; the first entry that fits one holds");
     add_order_of_chunks(schema);
     schema
         .optional("injection_latency", &ClusterKeys::injection_latency,

@@ -26,6 +26,12 @@ struct CollectiveKeys {
     std::uint8_t traffic_class = 0;
 };
 
+/// Operations of the workload that are told apart from others of their kind.
+struct OperationRule {
+    std::string name;  ///< of operations, with * and ? as in file names
+    std::uint32_t traffic_class = 0;
+};
+
 /// What `injection_latency` may be.
 inline const Range<Time> kInjectionLatencies{Time(0), Time(1000 * kPicosecondsPerSecond)};
 
@@ -39,6 +45,7 @@ struct ClusterKeys {
     std::optional<Registry<workload::Device>::Configured> device;
     std::vector<system::Position> dimensions;  ///< empty: one, of all ranks
     std::array<CollectiveKeys, system::kCollectiveKinds> collectives;
+    std::vector<OperationRule> operations;  ///< the first that fits an operation holds
     system::Scheduling scheduling = system::SystemOptions{}.scheduling;
     std::uint32_t active_chunks = system::SystemOptions{}.active_chunks;
     std::optional<std::uint32_t> active_chunks_per_dimension;

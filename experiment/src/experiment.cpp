@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 
 #include <astrolabe/experiment/experiment.hpp>
 #include <astrolabe/experiment/lower_bound.hpp>
@@ -152,6 +153,17 @@ void check_ranks(const Experiment& experiment, const ConfigNode& root, ReadConte
     context.error(std::move(diagnostic));
 }
 
+/// Each once, in program order.
+std::vector<std::string> collective_names(const system::Program& program) {
+    std::vector<std::string> names;
+    for (const system::Operation& operation : program.operations) {
+        if (!operation.is_compute() && operation.iteration == 0) {
+            names.push_back(operation.name);
+        }
+    }
+    return names;
+}
+
 /// A class that nobody looks at would change nothing, silently. On rotors it chooses the service.
 void check_traffic_class(const Experiment& experiment, std::uint32_t traffic_class, const ConfigNode& given,
                          ReadContext& context) {
@@ -183,6 +195,34 @@ void check_traffic_classes(const Experiment& experiment, const ConfigNode& root,
             check_traffic_class(experiment, experiment.cluster.options.collectives[kind].traffic_class,
                                 *given, context);
         }
+    }
+}
+
+/// Gives operations the traffic classes that rules say; a rule that no collective needs is an error.
+void apply_operation_rules(Experiment& experiment, const std::vector<OperationRule>& rules,
+                           const ConfigNode& root, ReadContext& context) {
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+        // A list of one may be written as a mapping.
+        const ConfigNode& list = *root.find_path("cluster.operations");
+        const ConfigNode& given = list.is_sequence() ? list.items[i] : list;
+        bool is_used = false;
+        for (system::Operation& operation : experiment.program.operations) {
+            if (operation.is_compute() || fnmatch(rules[i].name.c_str(), operation.name.c_str(), 0) != 0) {
+                continue;
+            }
+            auto& collective = std::get<system::CollectiveOperation>(operation.work);
+            if (!collective.traffic_class) {
+                collective.traffic_class = static_cast<std::uint8_t>(rules[i].traffic_class);
+                is_used = true;
+            }
+        }
+        if (!is_used) {
+            context.error("config.operation", given.find("name")->where,
+                          fmt::format("'{}' fits no collective of the workload that no entry before it fits",
+                                      rules[i].name),
+                          suggest(rules[i].name, collective_names(experiment.program)));
+        }
+        check_traffic_class(experiment, rules[i].traffic_class, *given.find("traffic_class"), context);
     }
 }
 
@@ -262,6 +302,7 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root, const
     }
     experiment.program = experiment.job.program(experiment.cluster.device, experiment.cluster.ranks);
     experiment.program.check();
+    apply_operation_rules(experiment, keys.cluster->operations, root, context);
     if (const std::optional<std::string> problem =
             traffic_problem(experiment.program, experiment.cluster.options)) {
         context.error("config.traffic", root.find("workload")->where, *problem,

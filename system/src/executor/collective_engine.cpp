@@ -314,8 +314,8 @@ void CollectiveEngine::start_stage(RunIndex index, std::uint32_t stage, Position
     const Time now = backend_.now();
     if (stage_run.chunk == kNone) {
         const Channel& channel = channels_[instance.channel];
-        const auto kind = static_cast<std::size_t>(collective(instance.operation).kind);
-        const CollectiveChoice& choice = options_.collectives[kind];
+        const CollectiveOperation& work = collective(instance.operation);
+        const CollectiveChoice& choice = options_.collectives[static_cast<std::size_t>(work.kind)];
         const bool uses_circuits =
             options_.opportunities != nullptr && choice.algorithm->circuit_use() != CircuitUse::kNone;
         stage_run.chunk = chunks_.open({.schedule = run.schedule->compiled[stage].get(),
@@ -326,7 +326,7 @@ void CollectiveEngine::start_stage(RunIndex index, std::uint32_t stage, Position
                                         .run = index,
                                         .stage = stage,
                                         .label = instance.operation.index(),
-                                        .traffic_class = choice.traffic_class,
+                                        .traffic_class = work.traffic_class.value_or(choice.traffic_class),
                                         .uses_circuits = uses_circuits});
         Time& first_start = stage_run.account->record.first_start;
         first_start = std::min(first_start, now);

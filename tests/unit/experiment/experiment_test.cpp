@@ -1,5 +1,9 @@
 #include "small_experiment.hpp"
 
+#include <map>
+#include <optional>
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include <astrolabe/experiment/experiment.hpp>
@@ -84,6 +88,38 @@ TEST_F(ExperimentTest, ATrafficClassIsReadAndRefusedWhereItHasNoEffect) {
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().size(), 1u);
     EXPECT_NE(refused.error().front().message.find("no effect on backend 'fluid'"), std::string::npos);
+}
+
+TEST_F(ExperimentTest, OperationsHaveTheClassOfTheFirstEntryThatFitsThem) {
+    const std::string network =
+        "network={kind: opera, racks: 4, uplinks: 4, hosts_per_rack: 1, low_latency: {cutoff: 1KB, classes: "
+        "[2, 4]}, bulk: {classes: [3]}}";
+    const std::string rules =
+        "cluster.operations=[{name: Embedding.forward.*, traffic_class: 2}, {name: '*.all_to_all', "
+        "traffic_class: 3}, {name: 'Top_?.*', traffic_class: 0}]";
+    const Result<Experiment> loaded =
+        load_small(components_, {network, rules, "cluster.collectives={all_reduce: {traffic_class: 4}}"});
+    ASSERT_TRUE(loaded) << render(loaded.error());
+    std::map<std::string, std::optional<int>> classes;
+    for (const system::Operation& operation : loaded->program.operations) {
+        if (!operation.is_compute()) {
+            const auto& of_its_own = operation.collective().traffic_class;
+            classes[operation.name] = of_its_own ? std::optional<int>(*of_its_own) : std::nullopt;
+        }
+    }
+    EXPECT_EQ(classes.at("Embedding.forward.all_to_all"), 2);
+    EXPECT_EQ(classes.at("Embedding.input_gradient.all_to_all"), 3);
+    EXPECT_EQ(classes.at("Top_0.weight_gradient.all_reduce"), 0);
+    EXPECT_EQ(classes.at("Bottom_0.weight_gradient.all_reduce"), std::nullopt) << "that of its kind";
+    EXPECT_EQ(loaded->resolved.find_path("cluster.operations.1.traffic_class")->text, "3");
+
+    EXPECT_EQ(first_code({network, "cluster.operations={name: Nothing, traffic_class: 2}"}),
+              "config.operation");
+    EXPECT_EQ(first_code({network, "cluster.operations={name: '*', traffic_class: 5}"}),
+              "config.traffic-class");
+    EXPECT_EQ(first_code({network, "cluster.operations={name: '*', traffic_class: 8}"}), "config.range");
+    EXPECT_EQ(first_code({"cluster.operations={name: '*', traffic_class: 1}"}), "config.traffic-class");
+    EXPECT_EQ(first_code({"cluster.operations={name: '*', traffic_class: 0}"}), "");
 }
 
 TEST_F(ExperimentTest, DimensionsThatTheRanksDoNotHaveAreRefused) {

@@ -358,11 +358,13 @@ TEST(Contract, RefusesWhatTheAlgorithmCannotDo) {
         std::logic_error);
 }
 
-TEST(Messages, CarryTheClassOfTheirKindAndTheNumberOfTheirOperation) {
+TEST(Messages, CarryTheClassOfTheirOperationOrKindAndTheNumberOfTheirOperation) {
     ProgramBuilder builder(4);
     const OperationId sums =
         builder.collective("sums", {.kind = CollectiveKind::kAllReduce, .size = Bytes(8)});
     builder.collective("turns", {.kind = CollectiveKind::kAllToAll, .size = Bytes(8)}, {sums});
+    // One that says a class of its own, 0 included.
+    builder.collective("more", {.kind = CollectiveKind::kAllToAll, .size = Bytes(8), .traffic_class = 0});
     SystemOptions options = options_with(system::make_direct(), 1, 64);
     options.collectives[static_cast<std::size_t>(CollectiveKind::kAllToAll)].traffic_class = 5;
     options.end_point.rendezvous_threshold = Bytes(1);  // requests go with what they ask for
@@ -374,7 +376,7 @@ TEST(Messages, CarryTheClassOfTheirKindAndTheNumberOfTheirOperation) {
     Executor executor(builder.program(), options, backend, host_of_each_rank(4));
     ASSERT_TRUE(executor.run().finished);
     // Both halves of the direct all-reduce, and the all-to-all: 12 messages each, and as many requests.
-    EXPECT_EQ(seen, (std::map<std::pair<std::uint32_t, int>, int>{{{0, 0}, 48}, {{1, 5}, 24}}));
+    EXPECT_EQ(seen, (std::map<std::pair<std::uint32_t, int>, int>{{{0, 0}, 48}, {{1, 5}, 24}, {{2, 0}, 24}}));
 }
 
 }  // namespace

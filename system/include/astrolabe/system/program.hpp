@@ -23,6 +23,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -142,6 +143,8 @@ struct CollectiveOperation {
     /// By group of the partition: sizes of an uneven all_to_all. Empty where all pairs have the same.
     /// Operations that move the same share the same.
     std::shared_ptr<const std::vector<PairSizes>> pair_sizes{};
+    /// 0 to 7, of its messages in the network; unset: that of the cluster for the kind.
+    std::optional<std::uint8_t> traffic_class{};
 
     [[nodiscard]] bool is_uneven() const { return pair_sizes != nullptr; }
     /// Whether a group of `ranks` is done with it as soon as it is issued.
