@@ -366,7 +366,6 @@ TEST(Run, AStallSaysWhoWaitsForWhat) {
 }
 #endif
 
-#ifdef ASTROLABE_WITH_NS3
 TEST(Run, ARackThatFailsEndsTheRunWithWhatItTookWithIt) {
     const TemporaryFolder folder;
     const std::string opera = folder
@@ -378,15 +377,20 @@ hosts_per_rack: 2
 failures: [{at: 100us, racks: 1}]
 )")
                                   .string();
-    const ProcessResult result =
-        astrolabe({"run", kQuickstart, "--set", "network=" + opera, "--set", "backend.kind=packet"});
-    EXPECT_EQ(result.exit_code, 1) << result.err;
-    EXPECT_EQ(result.out, "");
-    EXPECT_NE(result.err.find("stalled after"), std::string::npos) << result.err;
-    EXPECT_NE(result.err.find("pairs of hosts wait for circuits"), std::string::npos) << result.err;
-    EXPECT_NE(result.err.find("is cut off since 100us"), std::string::npos) << result.err;
-}
+    std::vector<std::string> backends = {"fluid"};
+#ifdef ASTROLABE_WITH_NS3
+    backends.emplace_back("packet");
 #endif
+    for (const std::string& backend : backends) {
+        const ProcessResult result =
+            astrolabe({"run", kQuickstart, "--set", "network=" + opera, "--set", "backend.kind=" + backend});
+        EXPECT_EQ(result.exit_code, 1) << result.err;
+        EXPECT_EQ(result.out, "");
+        EXPECT_NE(result.err.find("stalled after"), std::string::npos) << result.err;
+        EXPECT_NE(result.err.find("pairs of hosts wait for circuits"), std::string::npos) << result.err;
+        EXPECT_NE(result.err.find("is cut off since 100us"), std::string::npos) << result.err;
+    }
+}
 
 TEST(Run, OverridesReachIntoIncludedFilesAndBadOnesAreNamed) {
     const ProcessResult more =

@@ -73,6 +73,14 @@ inline RotorNetwork random_network(Random& random) {
     return network;
 }
 
+/// Makes small messages low-latency.
+inline void add_low_latency(Random& random, RotorNetwork& network) {
+    network.low_latency.cutoff = Bytes(random(1, 100'000));
+    network.low_latency.queue = random(1, 8);
+    network.low_latency.window = random(1, 30);
+    network.paths = std::make_shared<ShortestSlicePaths>(network.schedule, 4, network.seed);
+}
+
 /// Lets up to three times something fail, from 1 ps to `latest`.
 inline void fail_at_random(Random& random, RotorNetwork& network, Time latest) {
     const RotorSchedule& whole = network.schedule;
@@ -99,7 +107,7 @@ inline void fail_at_random(Random& random, RotorNetwork& network, Time latest) {
     }
 }
 
-/// When the circuit of this matching fails; Time::max(): never.
+/// When the circuit of this matching fails; Time::max(): never. What failed stays so.
 inline Time failure_of(const RotorNetwork& network, Rotor rotor, std::uint32_t matching, Rack rack) {
     for (const RotorState& state : network.failing) {
         if (state.schedule.matching(rotor, matching)[rack] == rack) {

@@ -2,22 +2,20 @@
 
 namespace astrolabe::network::opera {
 
-void SlotCounters::count(std::span<const Grant> grants) {
-    for (const Grant& grant : grants) {
-        switch (grant.kind) {
-            case Grant::Kind::kSecondHop:
-                second_hops += grant.packets;
-                break;
-            case Grant::Kind::kDirect:
-                direct += grant.packets;
-                break;
-            case Grant::Kind::kOwnRack:
-                own_rack += grant.packets;
-                break;
-            case Grant::Kind::kFirstHop:
-                first_hops += grant.packets;
-                break;
-        }
+void SlotCounters::count(Grant::Kind kind, std::uint64_t packets) {
+    switch (kind) {
+        case Grant::Kind::kSecondHop:
+            second_hops += packets;
+            break;
+        case Grant::Kind::kDirect:
+            direct += packets;
+            break;
+        case Grant::Kind::kOwnRack:
+            own_rack += packets;
+            break;
+        case Grant::Kind::kFirstHop:
+            first_hops += packets;
+            break;
     }
 }
 

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/network/opera/slot_engine.hpp>
 #include <astrolabe/network/opera/stranded.hpp>
@@ -23,10 +25,6 @@ std::optional<std::string> slot_engine_refusal(const Fabric& fabric) {
         return "slots are those of rotor switches, and this network has none";
     }
     const RotorNetwork& network = *fabric.rotors();
-    if (!network.failing.empty()) {
-        return "slots know of failures from the start only (failures.at: 0); backend packet knows of later "
-               "ones";
-    }
     return service_refusal(network);
 }
 
@@ -39,12 +37,14 @@ SlotEngine::SlotEngine(std::shared_ptr<const Fabric> fabric, Repetitions repetit
       messages_(fabric_->host_count(), network().bulk.payload, network().schedule.timing().superslice(),
                 horizon(network())),
       relays_(fabric_->host_count(), horizon(network())),
-      links_(*fabric_) {
+      links_(*fabric_),
+      failures_(network(), timing_) {
     const std::optional<std::string> refusal = slot_engine_refusal(*fabric_);
     ASTROLABE_ASSERT(!refusal, refusal.value_or(""));
     if (network().has_low_latency()) {
         low_latency_.emplace(network());
-    } else if (repetitions == Repetitions::kPassedOver && network().bulk.remainders == Remainders::kInTurn) {
+    } else if (repetitions == Repetitions::kPassedOver && network().failing.empty() &&
+               network().bulk.remainders == Remainders::kInTurn) {
         repetition_.emplace(network().schedule, static_cast<std::uint32_t>(fabric_->host_count()),
                             network().hosts_per_rack, timing_.packets_per_slot());
     }
@@ -107,7 +107,8 @@ std::uint64_t SlotEngine::superslice_from(Time time) const {
 
 /// Has a cycle before `superslice` passed without a change? Then the next one is the same.
 bool SlotEngine::is_stuck(std::uint64_t superslice) const {
-    return !relays_.any_under_way() && superslice >= last_change_ + network().schedule.superslices();
+    return !relays_.any_under_way() && !failures_.holds_any() &&
+           superslice >= last_change_ + network().schedule.superslices();
 }
 
 Time SlotEngine::next_installation() const {
@@ -185,8 +186,11 @@ std::uint64_t SlotEngine::pass_over(std::uint64_t superslice) {
 }
 
 void SlotEngine::install() {
-    const RotorSchedule& schedule = network().schedule;
     const std::uint64_t superslice = pass_over(superslice_from(now_));
+    if (failures_.learn(superslice, lb_, own_, relayed_)) {
+        last_change_ = superslice;
+    }
+    const RotorSchedule& schedule = failures_.schedule();
     next_superslice_ = superslice + 1;
     ++events_;
     ++counters_.installations;
@@ -218,11 +222,11 @@ void SlotEngine::install() {
             lb_.set_turn(turn_in(schedule, superslice));
             lb_.share(rack, peer, own_, relayed_, grants_);
             if (!grants_.empty()) {
-                counters_.count(grants_);
                 if (repetition_) {
                     repetition_->note(grants_);
                 }
                 plan(grants_);
+                curb(installation, rack);
                 serve(installation, grants_);
                 last_change_ = next_superslice_;
             }
@@ -277,6 +281,15 @@ void SlotEngine::rank(std::span<const Grant> of_one_sender, std::span<Plan> plan
     }
 }
 
+/// What leaves of each grant: all of it, unless the circuit of `rack` fails before.
+void SlotEngine::curb(const Installation& installation, Rack rack) {
+    const Time failure = failures_.failure(installation.rotor, installation.index, rack, installation.begin);
+    for (std::size_t i = 0; i < grants_.size(); ++i) {
+        plans_[i].leaves = failures_.curb(grants_[i], plans_[i].rank, installation.begin, failure);
+        counters_.count(grants_[i].kind, plans_[i].leaves);
+    }
+}
+
 void SlotEngine::serve(const Installation& installation, std::span<const Grant> grants) {
     for (std::size_t number = 0; number < grants.size();) {
         const Grant& grant = grants[number];
@@ -305,20 +318,20 @@ void SlotEngine::serve_to_destination(const Installation& installation, const Gr
     };
     Bytes payload;
     if (grant.kind == Grant::Kind::kSecondHop) {
-        for (std::uint32_t gone = 0; gone < grant.packets;) {
-            const Segment segment = relays_.take(plan.queue, grant.packets - gone);
+        for (std::uint32_t gone = 0; gone < plan.leaves;) {
+            const Segment segment = relays_.take(plan.queue, plan.leaves - gone);
             gone += segment.packets();
             payload += messages_.payload_of(segment);
             messages_.arrives(segment, arrival(gone));
         }
     } else {
-        payload = messages_.send(plan.queue, grant.packets, arrival);
+        payload = messages_.send(plan.queue, plan.leaves, arrival);
     }
     if (own_rack) {
-        links_.carry_in_rack(grant.from, grant.to, grant.packets, payload);
+        links_.carry_in_rack(grant.from, grant.to, plan.leaves, payload);
     } else {
-        links_.carry_to_other_rack(installation.rotor, installation.index, grant.from, grant.to,
-                                   grant.packets, payload);
+        links_.carry_to_other_rack(installation.rotor, installation.index, grant.from, grant.to, plan.leaves,
+                                   payload);
     }
 }
 
@@ -333,19 +346,20 @@ void SlotEngine::serve_first_hops(const Installation& installation, std::span<co
             const Grant& grant = grants[number];
             auto& [gone, payload] = detoured_[number];
             const std::uint32_t there =
-                timing_.packets_by(last_turns_[later] - plans[number].rank, grant.packets);
+                std::min(plans[number].leaves,
+                         timing_.packets_by(last_turns_[later] - plans[number].rank, grant.packets));
             while (gone < there) {
                 const Segment segment = messages_.detour(plans[number].queue, there - gone);
                 gone += segment.packets();
                 payload += messages_.payload_of(segment);
                 relays_.travel(HostId(grant.to), destination, segment, installation.superslice + later);
             }
-            open += gone < grant.packets ? 1 : 0;
+            open += gone < plans[number].leaves ? 1 : 0;
         }
     }
     for (std::size_t number = 0; number < grants.size(); ++number) {
         links_.carry_to_other_rack(installation.rotor, installation.index, grants[number].from,
-                                   grants[number].to, grants[number].packets, detoured_[number].payload);
+                                   grants[number].to, plans[number].leaves, detoured_[number].payload);
     }
 }
 
@@ -353,13 +367,19 @@ std::string SlotEngine::explain_stall() const {
     if (low_latency_ && low_latency_->beyond_time() > 0) {
         return std::string(kBeyondTime);
     }
-    if (!anything_waits() || next_installation() != Time::max()) {
-        return {};
+    std::string text;
+    if (anything_waits() && next_installation() == Time::max()) {
+        if (!is_stuck(std::max(next_superslice_, superslice_from(now_)))) {
+            return std::string(kBeyondTime);
+        }
+        text = describe_stranded(network(), now_, own_, relayed_);
     }
-    if (!is_stuck(std::max(next_superslice_, superslice_from(now_)))) {
-        return std::string(kBeyondTime);
+    if (low_latency_ && !low_latency_->cut_off().empty()) {
+        text += fmt::format("{}{} low-latency messages have no path left:{}", text.empty() ? "" : "\n",
+                            low_latency_->cut_off().size(),
+                            describe_given_up(network(), now_, low_latency_->cut_off()));
     }
-    return describe_stranded(network(), now_, own_, relayed_);
+    return text;
 }
 
 NetworkStatistics SlotEngine::statistics() const {

@@ -43,7 +43,11 @@ bool SlotLowLatency::joins(HostId source, HostId destination, Time now) {
     if (rack_of(source) == rack_of(destination)) {
         return true;
     }
-    network_.paths->find(network_.schedule.at(now).superslice, rack_of(source), rack_of(destination), paths_);
+    return find_paths(network_.schedule.at(now).superslice, rack_of(source), rack_of(destination));
+}
+
+bool SlotLowLatency::find_paths(std::uint64_t superslice, Rack from, Rack to) {
+    network_.paths_of(network_.state_in(superslice))->find(superslice, from, to, paths_);
     return paths_.size() > 0;
 }
 
@@ -81,17 +85,9 @@ void SlotLowLatency::leave(const Event& event, SlotLinks& links) {
     const Rack from = rack_of(sending.source);
     const Rack to = rack_of(sending.destination);
     const RotorSchedule::Position position = schedule.at(event.time);
-    paths_.clear();
-    if (from != to) {
-        network_.paths->find(position.superslice, from, to, paths_);
-        if (paths_.size() == 0) {
-            Wire& wire = up_[sending.source.index()];
-            const Time all = at_source(sending);
-            wire.booked -= all;
-            const Time next = later(position.begin, schedule.timing().superslice());
-            add_event(wire.serve(next, all), event.index, true);
-            return;
-        }
+    if (from != to && !find_paths(position.superslice, from, to)) {
+        wait(event, position);
+        return;
     }
     const std::uint32_t number = take_one(pieces_, free_pieces_);
     Piece& piece = pieces_[number];
@@ -123,6 +119,25 @@ void SlotLowLatency::leave(const Event& event, SlotLinks& links) {
     if (sending.packets_left > 0) {
         add_event(later(event.time, piece.all), event.index, true);
     }
+}
+
+void SlotLowLatency::wait(const Event& event, const RotorSchedule::Position& position) {
+    const Sending& sending = sendings_[event.index];
+    Wire& wire = up_[sending.source.index()];
+    const Time all = at_source(sending);
+    wire.booked -= all;
+    // What failed stays so: without a path in a whole cycle from now on there will be none.
+    const std::uint64_t end = position.superslice + network_.schedule.superslices();
+    std::uint64_t next = position.superslice + 1;
+    while (next < end && !find_paths(next, rack_of(sending.source), rack_of(sending.destination))) {
+        ++next;
+    }
+    if (next == end) {
+        cut_off_.emplace_back(sending.source.index(), sending.destination.index());
+        return;
+    }
+    const Time begin = later(position.begin, network_.schedule.timing().superslice());
+    add_event(wire.serve(begin, all), event.index, true);
 }
 
 /// The first packet of a piece comes to a switch.

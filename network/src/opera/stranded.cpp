@@ -73,9 +73,17 @@ std::string reason(const RotorNetwork& network, std::size_t state, const Strande
 
 }  // namespace
 
-std::string describe_cut_off(const RotorNetwork& network, Time now, std::uint32_t host,
-                             std::uint32_t destination) {
-    return cut_off_in(network, network.state_at(now), host, destination);
+std::string describe_given_up(const RotorNetwork& network, Time now, std::span<const PairOfHosts> pairs) {
+    std::string text;
+    for (const auto& [source, destination] : pairs.first(std::min(pairs.size(), kDescribed))) {
+        const std::string reason = cut_off_in(network, network.state_at(now), source, destination);
+        text += fmt::format("\n  host {} -> host {}{}{}", source, destination, reason.empty() ? "" : ": ",
+                            reason);
+    }
+    if (pairs.size() > kDescribed) {
+        text += fmt::format("\n  and {} more", pairs.size() - kDescribed);
+    }
+    return text;
 }
 
 std::string describe_stranded(const RotorNetwork& network, Time now, const PacketCounts& own,

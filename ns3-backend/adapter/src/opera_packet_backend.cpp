@@ -125,18 +125,9 @@ public:
             text += text.empty() ? "" : "\n";
             text += std::to_string(given_up.size()) + " pairs of hosts had more than " +
                     std::to_string(retry_limit_) +
-                    " timeouts of low-latency packets in a row (retry_limit) and gave up:";
-        }
-        constexpr std::size_t kDescribed = 8;
-        for (std::size_t i = 0; i < std::min(given_up.size(), kDescribed); ++i) {
-            const auto& [source, destination] = given_up[i];
-            const std::string reason = network::opera::describe_cut_off(
-                network_, Time(sim::Simulator::Now().GetTimeStep()), source, destination);
-            text += "\n  host " + std::to_string(source) + " -> host " + std::to_string(destination) +
-                    (reason.empty() ? "" : ": " + reason);
-        }
-        if (given_up.size() > kDescribed) {
-            text += "\n  and " + std::to_string(given_up.size() - kDescribed) + " more";
+                    " timeouts of low-latency packets in a row (retry_limit) and gave up:" +
+                    network::opera::describe_given_up(network_, Time(sim::Simulator::Now().GetTimeStep()),
+                                                      given_up);
         }
         return text;
     }

@@ -16,6 +16,7 @@
 #include <rapidcheck/gtest.h>
 #include <rotor_fabric.hpp>
 
+#include <astrolabe/network/opera/rotor_links.hpp>
 #include <astrolabe/network/opera/slot_engine.hpp>
 
 namespace astrolabe::network::opera {
@@ -45,7 +46,10 @@ struct Sending {
 
 RC_GTEST_PROP(SlotEngineProperty, DeliversEverythingOnceInOrderAndWithinTheRatesOfLinks, ()) {
     Random random(random_seed());
-    const RotorNetwork network = random_network(random);
+    RotorNetwork network = random_network(random);
+    if (random(0, 1) == 0) {
+        add_low_latency(random, network);
+    }
     const std::shared_ptr<const Fabric> fabric = build_rotor_fabric(network);
     RC_PRE(!slot_engine_refusal(*fabric));
     const std::int64_t hosts = network.schedule.racks() * network.hosts_per_rack;
@@ -58,7 +62,7 @@ RC_GTEST_PROP(SlotEngineProperty, DeliversEverythingOnceInOrderAndWithinTheRates
 
     // Bytes of hosts, for bounds: what a host sends and receives passes its link.
     Bytes total;
-    std::map<std::tuple<std::uint32_t, std::uint32_t, bool>, Time> latest_of_pair;  // and service
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Time> latest_of_pair;  // of bulk
     std::vector<std::size_t> by_start(messages.size());
     std::iota(by_start.begin(), by_start.end(), std::size_t{0});
     std::stable_sort(by_start.begin(), by_start.end(),
@@ -66,10 +70,11 @@ RC_GTEST_PROP(SlotEngineProperty, DeliversEverythingOnceInOrderAndWithinTheRates
     for (const std::size_t i : by_start) {
         const LaterMessage& sent = messages[i];
         const Time time = run.recorder.times.at(i);
-        const bool is_small = sent.size < network.low_latency.cutoff;
-        Time& latest = latest_of_pair[{sent.source, sent.destination, is_small}];
-        RC_ASSERT(time >= latest);
-        latest = time;
+        if (!network.is_low_latency(sent.size, 0)) {
+            Time& latest = latest_of_pair[{sent.source, sent.destination}];
+            RC_ASSERT(time >= latest);
+            latest = time;
+        }
         const bool other_rack =
             sent.source / network.hosts_per_rack != sent.destination / network.hosts_per_rack;
         const Time latency = 2 * network.host_latency + (other_rack ? network.propagation : Time(0));
@@ -108,6 +113,51 @@ RC_GTEST_PROP(SlotEngineProperty, DeliversEverythingOnceInOrderAndWithinTheRates
     Sending again(fabric, messages);
     RC_ASSERT(again.recorder.times == run.recorder.times);
     RC_ASSERT(again.recorder.order == run.recorder.order);
+}
+
+RC_GTEST_PROP(SlotEngineProperty, WhateverFailsMessagesAreDeliveredOrReportedOnce, ()) {
+    Random random(random_seed());
+    RotorNetwork network = random_network(random);
+    if (random(0, 1) == 0) {
+        add_low_latency(random, network);
+    }
+    fail_at_random(random, network, 500_us);
+    const std::shared_ptr<const Fabric> fabric = build_rotor_fabric(network);
+    RC_PRE(!slot_engine_refusal(*fabric));
+    const std::int64_t hosts = network.schedule.racks() * network.hosts_per_rack;
+    RC_PRE(hosts > 1);
+    const std::vector<LaterMessage> messages = random_messages(random, hosts, 300'000);
+    Sending run(fabric, messages);
+    const std::vector<OutstandingMessage> outstanding = run.engine.describe_outstanding(messages.size());
+    RC_ASSERT(run.recorder.order.size() == run.recorder.times.size());
+    RC_ASSERT(run.recorder.order.size() + outstanding.size() == messages.size());
+    RC_ASSERT(run.engine.outstanding_messages() == outstanding.size());
+    RC_ASSERT(run.engine.explain_stall().empty() == outstanding.empty());
+    Bytes delivered;
+    for (const auto& [token, time] : run.recorder.times) {
+        delivered += messages[token].size;
+        RC_ASSERT(time >=
+                  messages[token].at + 2 * network.host_latency + messages[token].size / network.rate);
+    }
+    const NetworkStatistics statistics = run.engine.statistics();
+    RC_ASSERT(statistics.bytes_delivered == delivered);
+    const SlotCounters& counters = run.engine.counters();
+    RC_ASSERT(counters.second_hops <= counters.first_hops);
+    RC_ASSERT(!outstanding.empty() || counters.second_hops == counters.first_hops);
+    // A circuit carries no bulk packets that come out of it after it failed.
+    const RotorLinks links(*fabric);
+    for (Rotor rotor = 0; rotor < network.schedule.uplinks(); ++rotor) {
+        for (std::uint32_t matching = 0; matching < network.schedule.matchings_per_rotor(); ++matching) {
+            for (Rack rack = 0; rack < network.schedule.racks(); ++rack) {
+                if (!network.has_low_latency() && network.schedule.matching(rotor, matching)[rack] != rack) {
+                    RC_ASSERT(statistics.links[links.circuit(rotor, matching, rack)].carried / network.rate <=
+                              failure_of(network, rotor, matching, rack));
+                }
+            }
+        }
+    }
+    RC_CLASSIFY(!outstanding.empty(), "some are reported");
+    RC_CLASSIFY(run.engine.now() > network.failing.front().from, "fails before the end");
 }
 
 RC_GTEST_PROP(SlotEngineProperty, CyclesPassedOverAreThoseThatWouldHaveBeenWorkedOut, ()) {

@@ -73,10 +73,7 @@ RC_GTEST_PROP(OperaPacketProperty, DeliversEverythingOnceAndWithinTheRatesOfLink
     RotorNetwork net = network::opera::random_network(random);
     const bool has_low_latency = random(0, 1) == 0;
     if (has_low_latency) {
-        net.low_latency.cutoff = Bytes(random(1, 100'000));
-        net.low_latency.queue = random(1, 8);
-        net.low_latency.window = random(1, 30);
-        net.paths = std::make_shared<network::opera::ShortestSlicePaths>(net.schedule, 4, net.seed);
+        network::opera::add_low_latency(random, net);
     }
     const bool fails = random(0, 1) == 0;
     if (fails) {

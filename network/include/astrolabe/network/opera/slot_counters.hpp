@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include <astrolabe/network/opera/rotor_lb.hpp>
 
@@ -11,14 +10,14 @@ namespace astrolabe::network::opera {
 struct SlotCounters {
     std::uint64_t installations = 0;  ///< superslices that were worked out
     std::uint64_t passed_over = 0;    ///< superslices that repeat others
-    std::uint64_t direct = 0;         ///< packets granted, by kind
+    std::uint64_t direct = 0;         ///< packets that left, by kind of their grant
     std::uint64_t own_rack = 0;
     std::uint64_t first_hops = 0;
     std::uint64_t second_hops = 0;
     std::uint64_t low_latency = 0;  ///< messages
 
-    void count(std::span<const Grant> grants);
-    /// Grants `times` again what was granted since `before`.
+    void count(Grant::Kind kind, std::uint64_t packets);
+    /// Counts `times` again what left since `before`.
     void repeat(const SlotCounters& before, std::uint64_t times);
 };
 

@@ -45,6 +45,7 @@
 #include <astrolabe/network/opera/rotor_lb.hpp>
 #include <astrolabe/network/opera/rotor_network.hpp>
 #include <astrolabe/network/opera/slot_counters.hpp>
+#include <astrolabe/network/opera/slot_failures.hpp>
 #include <astrolabe/network/opera/slot_links.hpp>
 #include <astrolabe/network/opera/slot_low_latency.hpp>
 #include <astrolabe/network/opera/slot_messages.hpp>
@@ -94,7 +95,7 @@ private:
     };
     [[nodiscard]] const RotorNetwork& network() const { return *fabric_->rotors(); }
     [[nodiscard]] bool anything_waits() const {
-        return own_.total() + relayed_.total() > 0 || relays_.any_under_way();
+        return own_.total() + relayed_.total() > 0 || relays_.any_under_way() || failures_.holds_any();
     }
     [[nodiscard]] bool is_stuck(std::uint64_t superslice) const;
     [[nodiscard]] Time next_installation() const;
@@ -107,10 +108,12 @@ private:
     [[nodiscard]] std::uint64_t pass_over(std::uint64_t superslice);
     /// Whose packets a grant takes, and when.
     struct Plan {
-        std::uint32_t queue = 0;  ///< of messages_, or of relays_ for second hops
-        std::uint32_t rank = 0;   ///< among the grants of its sender
+        std::uint32_t queue = 0;   ///< of messages_, or of relays_ for second hops
+        std::uint32_t rank = 0;    ///< among the grants of its sender
+        std::uint32_t leaves = 0;  ///< packets; all that were granted, unless the circuit fails before
     };
     void plan(std::span<const Grant> grants);
+    void curb(const Installation& installation, Rack rack);
     void rank(std::span<const Grant> of_one_sender, std::span<Plan> plans);
     void serve(const Installation& installation, std::span<const Grant> grants);
     void serve_to_destination(const Installation& installation, const Grant& grant, const Plan& plan);
@@ -129,6 +132,7 @@ private:
     SlotMessages messages_;
     RelayQueues relays_;
     SlotLinks links_;
+    SlotFailures failures_;
     std::optional<SlotLowLatency> low_latency_;  // if any message can be one
     std::optional<SlotRepetition> repetition_;   // if cycles can repeat
 

@@ -16,7 +16,9 @@
 /// As no packet of a piece is longer than its first, none is missing when its turn comes. A message arrives
 /// with the last of its pieces, at b + w + α of their last links: one packet alone takes (f + 2) σ and the
 /// latencies, and n packets over one path follow one another. A piece without a path waits for the next
-/// superslice; messages whose hosts have none in the present one are refused.
+/// superslice, and for ever where failures left none in any; messages whose hosts have none in the present
+/// one are refused. Paths avoid what failed before their superslice began; what fails under a piece that has
+/// left does not stop it.
 ///
 /// Bulk traffic gives way: what messages took of a link since it was last asked, no more than in one
 /// superslice, is missing in the slot that begins (`taken`). Of an uplink all hosts of the rack bear an equal
@@ -32,6 +34,7 @@
 #include <cstdint>
 #include <functional>
 #include <queue>
+#include <span>
 #include <vector>
 
 #include <astrolabe/core/random.hpp>
@@ -41,6 +44,7 @@
 #include <astrolabe/network/opera/slice_paths.hpp>
 #include <astrolabe/network/opera/slot_links.hpp>
 #include <astrolabe/network/opera/slot_messages.hpp>
+#include <astrolabe/network/opera/stranded.hpp>
 
 namespace astrolabe::network::opera {
 
@@ -61,6 +65,8 @@ public:
     void process(SlotLinks& links, SlotMessages& messages);
     /// Pieces that will never arrive, for simulated time ends before.
     [[nodiscard]] std::uint64_t beyond_time() const { return beyond_time_; }
+    /// Hosts of messages whose last pieces will never leave, for no path is left.
+    [[nodiscard]] std::span<const PairOfHosts> cut_off() const { return cut_off_; }
 
     struct Taken {
         std::uint32_t send;     ///< full packets that the host cannot send in the slot that begins
@@ -120,6 +126,10 @@ private:
         return (payload + network_.bulk.header * packets) / network_.rate;
     }
     [[nodiscard]] Time at_source(const Sending& sending) const;
+    /// Paths of a superslice between two racks, into paths_; false: there is none.
+    [[nodiscard]] bool find_paths(std::uint64_t superslice, Rack from, Rack to);
+    /// The next piece of a message has no path in this superslice, and leaves later or never.
+    void wait(const Event& event, const RotorSchedule::Position& position);
     void add_event(Time time, std::uint32_t index, bool leaves);
     void leave(const Event& event, SlotLinks& links);
     void come(const Event& event, SlotMessages& messages);
@@ -133,6 +143,7 @@ private:
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
     std::uint64_t added_ = 0;
     std::uint64_t beyond_time_ = 0;
+    std::vector<PairOfHosts> cut_off_;
     std::vector<Sending> sendings_;
     std::vector<std::uint32_t> free_sendings_;
     std::vector<Piece> pieces_;

@@ -1,4 +1,4 @@
-/// Bulk packets that no circuit will ever take, said for people.
+/// What no circuit will ever take, said for people.
 ///
 /// Model. A run that can go on no more has packets that wait at their hosts, or at hosts that relay them.
 /// Either the two racks meet no more, because of what failed, or they do and something else is in the way
@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <utility>
 
 #include <astrolabe/network/opera/packet_counts.hpp>
 #include <astrolabe/network/opera/rotor_network.hpp>
@@ -18,8 +20,12 @@ namespace astrolabe::network::opera {
 [[nodiscard]] std::string describe_stranded(const RotorNetwork& network, Time now, const PacketCounts& own,
                                             const PacketCounts& relayed);
 
-/// Which rack of the two hosts is cut off and since when, "rack 3 is cut off since 5ms"; empty if neither is.
-[[nodiscard]] std::string describe_cut_off(const RotorNetwork& network, Time now, std::uint32_t host,
-                                           std::uint32_t destination);
+/// Source and destination.
+using PairOfHosts = std::pair<std::uint32_t, std::uint32_t>;
+
+/// A line for each of the first few pairs, between which low-latency messages were given up, with the rack
+/// that is cut off, if one is, and since when: "host 0 -> host 28: rack 7 is cut off since 5ms".
+[[nodiscard]] std::string describe_given_up(const RotorNetwork& network, Time now,
+                                            std::span<const PairOfHosts> pairs);
 
 }  // namespace astrolabe::network::opera
