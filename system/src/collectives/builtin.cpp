@@ -4,6 +4,7 @@ namespace astrolabe::system {
 
 std::vector<AlgorithmEntry> builtin_algorithms() {
     return {
+        {"barrier_direct", make_barrier_direct()},
         {"bidirectional_ring", make_bidirectional_ring()},
         {"binomial_tree", make_binomial_tree()},
         {"bruck", make_bruck()},

@@ -67,9 +67,8 @@ void add_windowed_direct(AlgorithmRegistry& registry) {
         return make_windowed_direct(parameters.window);
     };
     Schema<WindowedDirectParameters> schema(
-        "windowed_direct",
-        "as direct, with a bounded number of sends of a rank under way: a bounded incast" +
-            kinds_text(*make({})));
+        "windowed_direct", "as direct, with a bounded number of sends of a rank under way: a bounded incast" +
+                               kinds_text(*make({})));
     schema.optional("window", &WindowedDirectParameters::window, "sends of a rank under way", {1, {}});
     registry.add<WindowedDirectParameters>(schema, make);
 }
@@ -335,7 +334,11 @@ void register_builtin_algorithms(AlgorithmRegistry& registry) {
         "every rank sends to its neighbour only, step after step: least traffic, most steps", make_ring);
     add_windowed_direct(registry);
     add_hierarchical(registry);
-    // Not inside dimensions, whose messages would not wait for circuits.
+    // Not inside dimensions, whose messages would wait neither for all ranks nor for circuits.
+    add(registry, "barrier_direct",
+        "as direct, with a barrier of all ranks between its halves, as of a synchronous sharded parameter "
+        "server",
+        make_barrier_direct);
     add(registry, "rotor_direct",
         "as direct on rotor switches: what goes between two ranks leaves when their racks are joined, and "
         "takes no other rack's circuits",

@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <astrolabe/system/collectives.hpp>
@@ -21,12 +22,12 @@ namespace {
 
 class DirectWriter {
 public:
-    DirectWriter(CollectiveKind kind, Position ranks, Position window)
+    DirectWriter(CollectiveKind kind, Position ranks, Position window, std::vector<Stage> stages = {})
         : kind_(kind),
           ranks_(ranks),
           window_(window),
           builder_(kind, ranks, kind == CollectiveKind::kAllToAll ? std::uint64_t{ranks} * ranks : ranks,
-                   Symmetry::kRotation) {}
+                   Symmetry::kRotation, std::move(stages)) {}
 
     /// Sends every other rank its block.
     void scatter() {
@@ -51,6 +52,13 @@ public:
             const BlockReference block{.block = peer};
             builder_.receive(0, peer, {&block, 1}, {}, false);
         }
+    }
+
+    /// From here on actions wait for those before because they belong to the stage after.
+    void begin_stage(std::size_t index) {
+        builder_.begin_stage(index);
+        scattered_.clear();
+        sends_.clear();
     }
 
     [[nodiscard]] CollectiveSchedule finish() && { return std::move(builder_).build(); }
@@ -88,6 +96,15 @@ CollectiveSchedule direct_exchange(CollectiveKind kind, Position ranks, Position
     return std::move(writer).finish();
 }
 
+CollectiveSchedule staged_direct_all_reduce(Position ranks) {
+    DirectWriter writer(CollectiveKind::kAllReduce, ranks, kNoWindow,
+                        {{0, CollectiveKind::kReduceScatter}, {0, CollectiveKind::kAllGather}});
+    writer.scatter();
+    writer.begin_stage(1);
+    writer.gather();
+    return std::move(writer).finish();
+}
+
 }  // namespace detail
 
 namespace {
@@ -121,8 +138,7 @@ public:
     [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, const Shape& shape,
                                               unsigned /*variant*/) const override {
         const Position ranks = shape.ranks();
-        return has_root(kind) ? star(kind, ranks)
-                              : detail::direct_exchange(kind, ranks, detail::kNoWindow);
+        return has_root(kind) ? star(kind, ranks) : detail::direct_exchange(kind, ranks, detail::kNoWindow);
     }
 };
 

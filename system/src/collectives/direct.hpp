@@ -14,4 +14,7 @@ inline constexpr Position kNoWindow = std::numeric_limits<Position>::max();
 /// (k - window)-th has been delivered, as if the window were so many lanes.
 [[nodiscard]] CollectiveSchedule direct_exchange(CollectiveKind kind, Position ranks, Position window);
 
+/// An all_reduce whose halves are stages.
+[[nodiscard]] CollectiveSchedule staged_direct_all_reduce(Position ranks);
+
 }  // namespace astrolabe::system::detail

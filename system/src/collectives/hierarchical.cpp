@@ -300,6 +300,9 @@ public:
         for (const Order& order : orders_of(shape, options_.order)) {
             for (const Stage stage : stages_of(kind, order, options_.optimisation)) {
                 const Position ranks = shape[stage.dimension];
+                if (inner(stage.dimension).has_barriers()) {
+                    return "hierarchical knows no barriers inside a dimension";
+                }
                 if (const auto reason = inner(stage.dimension).refusal(stage.kind, ranks)) {
                     return fmt::format("hierarchical cannot do {} in dimension {} of {}: {}",
                                        to_string(stage.kind), stage.dimension, shape.text(), *reason);

@@ -363,7 +363,14 @@ void CollectiveEngine::chunk_finished(const FinishedChunk& finished) {
         chunks_.close(finished.chunk);
     }
     if (!is_last) {
-        arrivals_.push_back({run_index, stage + 1, position});
+        const CollectiveKind kind = collective(instance.operation).kind;
+        if (!options_.collectives[static_cast<std::size_t>(kind)].algorithm->has_barriers()) {
+            arrivals_.push_back({run_index, stage + 1, position});
+        } else if (is_closed) {
+            for (Position each = 0; each < channel.kept; ++each) {
+                arrivals_.push_back({run_index, stage + 1, each});
+            }
+        }
         return;
     }
     const InstanceIndex index = run.instance;

@@ -20,6 +20,7 @@
 ///     entry. The rank that gave (x, 0) its place let x into its own window, so by then it had finished the
 ///     first stage of one of them, y. Then (y, 0) got its place before (x, 0) and is finished on r as well,
 ///     so y is not in r's window.
+/// With barriers r has done the stage before k when all ranks have, and that is finished everywhere likewise.
 /// A proven schedule that all ranks have started ends. Where no place is given and not finished, all ranks
 /// have room and any of them gives the next. Without a limit the same argument holds for the order of entry
 /// alone.

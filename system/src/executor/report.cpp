@@ -166,8 +166,12 @@ void Executor::Implementation::describe_collective(OperationId operation, RankId
     const std::size_t under_way = describe_chunks(*instance, rank, position, text);
     const std::size_t waiting = describe_slots(*instance, rank, position, text);
     if (under_way + waiting == 0) {
-        append(text, "rank {}: '{}' has {} of {} chunks to start\n", rank.index(), name,
-               instance->chunks_left[position], instance->chunks);
+        const CollectiveKind kind = program_.operations[operation].collective().kind;
+        const bool has_barriers =
+            options_.collectives[static_cast<std::size_t>(kind)].algorithm->has_barriers();
+        append(text, "rank {}: '{}' has {} of {} chunks to start{}\n", rank.index(), name,
+               instance->chunks_left[position], instance->chunks,
+               has_barriers ? ", or to go on with when all ranks have come as far" : "");
     }
 }
 

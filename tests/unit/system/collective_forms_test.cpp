@@ -316,6 +316,42 @@ TEST(WindowedDirect, NeverHasMoreSendsUnderWayThanTheWindow) {
     }
 }
 
+TEST(BarrierDirect, SendsNoResultBeforeAllRanksHaveTheirs) {
+    constexpr Position kRanks = 13;
+    const auto early_results = [](const Algorithm& algorithm) {
+        FakeBackend* network = nullptr;
+        std::vector<std::uint32_t> sent(kRanks);  // by source; the first N-1 are scattered, all at 0
+        Time scattered;                           // the last of them arrives
+        std::size_t early = 0;
+        FakeBackend backend(kRanks, [&](const network::Message& message) {
+            const std::uint32_t source = message.source.index();
+            const Time cost(100 + (source * 37 + message.destination.index() * 1009) % 1013);
+            if (sent[source]++ < kRanks - 1) {
+                EXPECT_EQ(network->now(), Time(0));
+                scattered = std::max(scattered, cost);
+            } else {
+                early += network->now() < scattered ? 1 : 0;
+            }
+            return cost;
+        });
+        network = &backend;
+        ProgramBuilder builder(kRanks);
+        builder.collective("alone", {.kind = CollectiveKind::kAllReduce, .size = kBlock * kRanks});
+        system::Executor executor(builder.program(), options_with(algorithm, 1, 1), backend,
+                                  host_of_each_rank(kRanks));
+        EXPECT_TRUE(executor.run().finished);
+        EXPECT_EQ(sent, std::vector<std::uint32_t>(kRanks, 2 * (kRanks - 1)));
+        return early;
+    };
+    EXPECT_EQ(early_results(system::make_barrier_direct()), 0U);
+    EXPECT_GT(early_results(system::make_direct()), 0U);
+    // Where all ranks keep step there is nothing to wait for.
+    for (Position n = 2; n <= kMostRanks; ++n) {
+        expect_form(system::make_barrier_direct(), CollectiveKind::kAllReduce, n, kBlock * n,
+                    {Symmetry::kRotation, 2 * (n - 1), kBlock * (2 * (n - 1)), 2, message_time(kBlock) * 2});
+    }
+}
+
 TEST(BidirectionalRing, AsRingEitherWay) {
     const Algorithm algorithm = system::make_bidirectional_ring();
     for (Position n = 2; n <= kMostRanks; ++n) {
@@ -489,8 +525,7 @@ TEST(RootedKinds, HalvingDoublingScattersAndGathers) {
             EXPECT_TRUE(reduce == 2 * k - 1 || reduce == 2 * k) << n;
             continue;
         }
-        const Time both =
-            (kNetwork.latency * k + kNetwork.time_per_byte * (kBlock * (n - 1)).count()) * 2;
+        const Time both = (kNetwork.latency * k + kNetwork.time_per_byte * (kBlock * (n - 1)).count()) * 2;
         EXPECT_EQ(broadcast, 2 * k) << n;
         EXPECT_EQ(time_alone(algorithm, CollectiveKind::kBroadcast, n, kBlock * n), both) << n;
         // The last message of the halving and the first of the gather go the same way at the same time.
@@ -503,6 +538,7 @@ TEST(RootedKinds, HalvingDoublingScattersAndGathers) {
 TEST(Refusals, NameWhatTheAlgorithmDoes) {
     using enum CollectiveKind;
     const std::map<std::string, std::vector<CollectiveKind>> done{
+        {"barrier_direct", {kAllReduce}},
         {"binomial_tree", {kBroadcast, kReduce}},
         {"bruck", {kAllGather, kAllToAll}},
         {"direct", {kAllReduce, kReduceScatter, kAllGather, kAllToAll, kBroadcast, kReduce}},

@@ -56,6 +56,10 @@ public:
         return nullptr;
     }
 
+    /// Whether no rank begins a stage of a schedule before all ranks have finished the one before. Such a
+    /// barrier costs nothing by itself.
+    [[nodiscard]] virtual bool has_barriers() const { return false; }
+
     // The rest requires that there is no refusal.
 
     [[nodiscard]] virtual unsigned variants(CollectiveKind kind, const Shape& shape) const = 0;

@@ -13,6 +13,7 @@
 ///                         all_gather (S: the result)                  α + (N-1)Sβ/N
 ///                         all_reduce                                  2[α + (N-1)Sβ/N]
 ///                         broadcast, reduce                           α + (N-1)Sβ
+///     barrier_direct      all_reduce                                  as direct
 ///     windowed_direct     as direct, with ⌈(N-1)/W⌉α for every α
 ///     pairwise            all_to_all                                  (N-1)(α + Sβ/N)
 ///     bruck               all_to_all, N = 2^k                         k(α + Sβ/2)
@@ -92,6 +93,9 @@ struct MultiRingOptions {
 /// All kinds, point_to_point between two ranks only: every rank sends to every other at once, to rank i+1,
 /// i+2, … in this order. With a root: the root to or from every other.
 [[nodiscard]] std::shared_ptr<const CollectiveAlgorithm> make_direct();
+
+/// all_reduce: as direct, but no rank sends its result before all ranks have theirs.
+[[nodiscard]] std::shared_ptr<const CollectiveAlgorithm> make_barrier_direct();
 
 /// W of the registered windowed_direct.
 inline constexpr Position kDefaultSendWindow = 8;
