@@ -171,9 +171,11 @@ Prediction predict(const Experiment& experiment) {
     prediction.events = counts.computations;
     prediction.memory_bytes = kBase + kHost * static_cast<double>(fabric.host_count()) +
                               kLink * static_cast<double>(fabric.link_count());
-    const bool has_slots = fabric.rotors() != nullptr && experiment.backend.packet_payload == Bytes(0);
-    if (has_slots) {
-        prediction.events += counts.messages + busy_superslices(total, *fabric.rotors());
+    double steps = 0;  // that are no events and take as long
+    if (fabric.rotors() != nullptr && experiment.backend.packet_payload == Bytes(0)) {
+        const double superslices = busy_superslices(total, *fabric.rotors());
+        prediction.events += counts.messages + superslices;
+        steps = pairs * superslices / fabric.rotors()->schedule.superslices();
         prediction.memory_bytes += pairs * (kFlowPair + kFlowMessage);
     } else if (experiment.backend.packet_payload == Bytes(0)) {
         prediction.events += kEventsOfAMessage * counts.messages - counts.empty;
@@ -191,8 +193,8 @@ Prediction predict(const Experiment& experiment) {
         prediction.memory_bytes += pairs * kTcpPair;
     }
     prediction.wall_seconds =
-        pairs > static_cast<double>(kMostProbedPairs) && !has_slots
-            ? prediction.events * kSecondsOfAnEvent
+        pairs > static_cast<double>(kMostProbedPairs)
+            ? (prediction.events + steps) * kSecondsOfAnEvent
             : prediction.events * kLaterEvent / probe_events_per_second(experiment, engine, placement);
     return prediction;
 }

@@ -12,7 +12,8 @@
 ///     memory          base + what engine and executor keep for hosts, links and pairs
 ///     wall time       1.2 · events over events a second of processor time, which the first quarter of a
 ///                     second of the run tells; where U exceeds 2^17, and to begin costs seconds, 0.7 us an
-///                     event: the 210 s of the 331 M events of Model-A on 1,024 ranks
+///                     event: the 210 s of the 331 M events of Model-A on 1,024 ranks. On slots a pair is
+///                     served once a cycle, which takes as long
 ///
 /// Origin of the constants, all in prediction.cpp: two events of a message from fluid_backend.hpp; a quarter
 /// of a timer for each copied message and 4.6 events for a hop of TCP measured on the HOTI 2020 and
