@@ -28,15 +28,16 @@ Bandwidth Fabric::ingress_rate(HostId host) const {
     return sum;
 }
 
-HostId FabricBuilder::add_host(std::string name) {
+HostId FabricBuilder::add_host(std::string name, Time forwarding) {
     ASTROLABE_ASSERT(nodes_.size() == host_count_, "hosts are added before switches");
-    nodes_.push_back({NodeKind::kHost, std::move(name), Bytes(0)});
+    ASTROLABE_ASSERT(forwarding >= Time(0), "forwarding takes no negative time");
+    nodes_.push_back({NodeKind::kHost, std::move(name), Bytes(0), forwarding});
     return HostId(host_count_++);
 }
 
 NodeId FabricBuilder::add_switch(std::string name, Bytes buffer) {
     ASTROLABE_ASSERT(buffer >= Bytes(0), "a switch buffer is a size");
-    nodes_.push_back({NodeKind::kSwitch, std::move(name), buffer});
+    nodes_.push_back({NodeKind::kSwitch, std::move(name), buffer, Time(0)});
     return NodeId(nodes_.size() - 1);
 }
 
@@ -71,6 +72,13 @@ void FabricBuilder::set_rotors(std::shared_ptr<const opera::RotorNetwork> rotors
 }
 
 std::shared_ptr<const Fabric> FabricBuilder::build(LoadBalancing load_balancing, std::uint64_t seed) && {
+    ASTROLABE_ASSERT(load_balancing != LoadBalancing::kPaths, "shortest-path routing names no paths");
+    return std::move(*this).build([load_balancing, seed](const Fabric& fabric) {
+        return std::make_shared<const ShortestPathRouting>(fabric, load_balancing, seed);
+    });
+}
+
+std::shared_ptr<const Fabric> FabricBuilder::build(const RoutingMaker& routing) && {
     ASTROLABE_ASSERT(host_count_ > 0, "a fabric has a host");
     const std::size_t node_count = nodes_.size();
     const std::size_t link_count = links_.size();
@@ -136,7 +144,7 @@ std::shared_ptr<const Fabric> FabricBuilder::build(LoadBalancing load_balancing,
         ASTROLABE_ASSERT(fabric->circuits_.period() == period_, "the intervals fill the period");
     }
     fabric->rotors_ = std::move(rotors_);
-    fabric->routing_ = std::make_shared<const ShortestPathRouting>(*fabric, load_balancing, seed);
+    fabric->routing_ = routing(*fabric);
     return fabric;
 }
 

@@ -222,7 +222,13 @@ void LinkClasses::find_bundles(HostId source, HostId destination, ClassRoute& ro
     if (entry != exit && fabric_->routing().next_links(entry, destination).empty()) {
         return;
     }
-    if (!is_sprayed_) {
+    if (fabric_->routing().load_balancing() == LoadBalancing::kPaths) {
+        const Route paths = fabric_->routing().route(source, destination);
+        for (const RouteLeg& leg : paths.legs) {
+            route.legs.push_back({static_cast<std::uint32_t>(leg.link.index()), leg.share});
+        }
+        route.latency = paths.latency;
+    } else if (!is_sprayed_) {
         single_path(source, destination, route);
     } else {
         const NodeId to = fabric_->node_of(destination);
@@ -251,8 +257,8 @@ void LinkClasses::single_path(HostId source, HostId destination, ClassRoute& rou
     const NodeId target = fabric_->node_of(destination);
     for (NodeId at = fabric_->node_of(source); at != target;) {
         const LinkId link = fabric_->routing().select(at, source, destination);
+        route.latency += hop_latency(*fabric_, link, route.legs.empty());
         route.legs.push_back({static_cast<std::uint32_t>(link.index()), 1.0});
-        route.latency += fabric_->link(link).latency;
         at = fabric_->target(link);
     }
 }
@@ -309,7 +315,7 @@ void LinkClasses::spread(NodeId entry, NodeId exit, HostId destination, ClassRou
             const NodeId target = fabric_->target(id);
             const std::uint32_t colour = colour_of_node_[target];
             const double share = load * links_in_bundle_[bundle];
-            const Time latency = here.latency + link.latency;
+            const Time latency = here.latency + hop_latency(*fabric_, id, here.example == entry);
             const auto known = std::find_if(waiting.begin(), waiting.end(), [colour](const auto& arrival) {
                 return arrival.colour == colour;
             });

@@ -202,10 +202,10 @@ PacketFabric::GetTypeId()
 }
 
 uint32_t
-PacketFabric::AddHost()
+PacketFabric::AddHost(int64_t forwarding)
 {
     const uint32_t number = GetNodeCount();
-    m_nodes.emplace_back(number, m_context);
+    m_nodes.emplace_back(number, m_context, forwarding);
     m_nodeFacts.push_back({0, false});
     return number;
 }

@@ -51,8 +51,9 @@ class PacketFabric : public Object
 
     static TypeId GetTypeId();
 
+    /// \param forwarding what it takes, in ps, from when it has a packet for others until the packet is queued
     /// \returns the number of the new node: nodes are numbered from 0.
-    uint32_t AddHost();
+    uint32_t AddHost(int64_t forwarding = 0);
     uint32_t AddSwitch(uint64_t memory);
     /// One direction of a cable, numbered from 0. \param limit of the queue before it in bytes; 0: none of
     /// its own

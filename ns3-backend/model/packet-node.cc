@@ -38,7 +38,15 @@ PacketNode::Receive(uint32_t packet)
     const PacketDescriptor& descriptor = m_context.packets[packet];
     if (descriptor.destination != m_number)
     {
-        Forward(packet);
+        if (m_forwarding == 0)
+        {
+            Forward(packet);
+            return;
+        }
+        Simulator::Schedule(TimeStep(static_cast<uint64_t>(m_forwarding)), [this, packet] {
+            m_context.packets[packet].arrival += m_forwarding;
+            Forward(packet);
+        });
         return;
     }
     if (PacketFlowControl* flowControl = PacketFlowControl::Before(m_context, descriptor))

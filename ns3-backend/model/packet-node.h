@@ -41,14 +41,15 @@ class PacketSink
 /**
  * A host or a switch: a packet for itself goes to the sink, any other is at once in the queue of the port it
  * leaves by. It has arrived whole before (store and forward) or with its header (cut-through); forwarding
- * itself takes no time, which belongs to the latency of the link. Hosts forward too, as those of a torus
- * must.
+ * itself takes no time in a switch, where it belongs to the latency of the link. Hosts forward too, as those
+ * of a torus must, and may take a time to do it, during which they take and forward any number of others.
  */
 class PacketNode
 {
   public:
-    PacketNode(uint32_t number, PacketContext& context)
+    PacketNode(uint32_t number, PacketContext& context, int64_t forwarding = 0)
         : m_number(number),
+          m_forwarding(forwarding),
           m_context(context)
     {
     }
@@ -83,6 +84,7 @@ class PacketNode
   private:
     uint32_t m_number;
     uint32_t m_watchers{0};
+    int64_t m_forwarding;
     PacketContext& m_context;
     PacketRouter* m_router{nullptr};
     PacketSink* m_sink{nullptr};

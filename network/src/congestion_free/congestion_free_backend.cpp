@@ -37,8 +37,8 @@ std::optional<std::string> congestion_free_refusal(const Fabric& fabric,
         return "its circuits come and go, and a formula of latency and rate knows no time at which they do";
     }
     if (options.switching == Switching::kStoreAndForward &&
-        fabric.routing().load_balancing() == LoadBalancing::kSpray) {
-        return "store_and_forward follows one path, and this network sprays messages over several";
+        fabric.routing().load_balancing() != LoadBalancing::kFlowHash) {
+        return "store_and_forward follows one path, and this network spreads messages over several";
     }
     return std::nullopt;
 }
@@ -81,13 +81,14 @@ void CongestionFreeBackend::add_hops(Pair& pair) {
         }
         hops_.push_back({route.latency, slowest, 1});
     } else {
-        for (const RouteLeg& leg : route.legs) {
-            const Link& link = fabric_->link(leg.link);
-            const auto alike = std::find_if(
-                hops_.begin() + pair.first_hops, hops_.end(),
-                [&link](const Hops& hops) { return hops.latency == link.latency && hops.rate == link.rate; });
+        for (std::size_t i = 0; i < route.legs.size(); ++i) {
+            const Bandwidth rate = fabric_->link(route.legs[i].link).rate;
+            const Time latency = hop_latency(*fabric_, route.legs[i].link, i == 0);
+            const auto alike =
+                std::find_if(hops_.begin() + pair.first_hops, hops_.end(),
+                             [&](const Hops& hops) { return hops.latency == latency && hops.rate == rate; });
             if (alike == hops_.end()) {
-                hops_.push_back({link.latency, link.rate, 1});
+                hops_.push_back({latency, rate, 1});
             } else {
                 ++alike->count;
             }

@@ -109,7 +109,7 @@ sim::Ptr<sim::PacketFabric> build_ports(const network::Fabric& fabric, const Pac
         if (node.kind == network::NodeKind::kSwitch) {
             ports->AddSwitch(count_of(node.buffer));
         } else {
-            ports->AddHost();
+            ports->AddHost(node.forwarding.count());
         }
     }
     for (LinkId id; id.index() < fabric.link_count(); ++id) {

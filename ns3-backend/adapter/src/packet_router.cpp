@@ -13,6 +13,7 @@ PacketFabricRouter::PacketFabricRouter(const network::Fabric& fabric, sim::Packe
     : fabric_(fabric),
       ports_(ports),
       sprays_(fabric.routing().load_balancing() == network::LoadBalancing::kSpray),
+      splits_(fabric.routing().load_balancing() == network::LoadBalancing::kPaths),
       by_connection_(by_connection),
       flowlet_gap_(flowlet_gap.count()),
       seed_(seed),
@@ -27,10 +28,23 @@ sim::PacketPort* PacketFabricRouter::Route(std::uint32_t node, sim::PacketDescri
     if (node == packet.source && routing.next_links(at, to).empty()) {
         return nullptr;
     }
+    if (splits_) {
+        return &ports_.GetPort(next_on_path(node, packet).index());
+    }
     if (!sprays_ && !by_connection_ && flowlet_gap_ == 0) {
         return &ports_.GetPort(routing.select(at, HostId(packet.source), to).index());
     }
     return &ports_.GetPort(choose(node, packet, routing.next_links(at, to)).index());
+}
+
+LinkId PacketFabricRouter::next_on_path(std::uint32_t node, const sim::PacketDescriptor& packet) const {
+    const HostId from(packet.source);
+    const HostId to(packet.destination);
+    sim::PacketRandom of_pair((std::uint64_t{packet.source} << 32 | packet.destination) ^ seed_);
+    sim::PacketRandom of_connection(of_pair.Next() ^ packet.queuePair);
+    sim::PacketRandom of_packet(of_connection.Next() + packet.sequence);
+    const std::size_t path = of_packet.Next() % fabric_.routing().path_count(from, to);
+    return fabric_.routing().select_on(path, NodeId(node), from, to);
 }
 
 LinkId PacketFabricRouter::choose(std::uint32_t node, const sim::PacketDescriptor& packet,

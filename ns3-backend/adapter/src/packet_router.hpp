@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// The routes of a Fabric, for packets hop by hop: by hash of the pair or of the connection, by flowlet, or
-/// each packet by itself.
+/// each packet by itself. Where a routing names the paths of a pair (LoadBalancing::kPaths), each packet
+/// takes one of them, by hash of what it is, so that all nodes agree on it.
 #pragma once
 
 #include "packet-fabric.h"
@@ -28,7 +29,7 @@ public:
     ::ns3::PacketPort* Route(std::uint32_t node, ::ns3::PacketDescriptor& packet) override;
 
     /// Whether packets of a pair may overtake one another.
-    [[nodiscard]] bool reorders() const { return sprays_ || flowlet_gap_ > 0; }
+    [[nodiscard]] bool reorders() const { return sprays_ || splits_ || flowlet_gap_ > 0; }
 
 private:
     static constexpr std::size_t kFlowlets = 1024;
@@ -37,6 +38,9 @@ private:
         std::uint32_t choice = 0;
     };
 
+    /// Of the paths that the routing names for the packet's pair.
+    [[nodiscard]] network::LinkId next_on_path(std::uint32_t node,
+                                               const ::ns3::PacketDescriptor& packet) const;
     /// By connection, by flowlet or by packet.
     network::LinkId choose(std::uint32_t node, const ::ns3::PacketDescriptor& packet,
                            std::span<const network::LinkId> links);
@@ -44,6 +48,7 @@ private:
     const network::Fabric& fabric_;
     ::ns3::PacketFabric& ports_;
     bool sprays_;
+    bool splits_;
     bool by_connection_;
     std::int64_t flowlet_gap_;
     std::uint64_t seed_;

@@ -104,6 +104,16 @@ std::optional<std::string> refusal(const network::Fabric& fabric, const TcpOptio
         return "packet spraying reorders the packets of a connection, which TCP takes for loss; "
                "use flow-hash load balancing";
     }
+    if (fabric.routing().load_balancing() == network::LoadBalancing::kPaths) {
+        return "its routing splits the packets of a connection over several paths, which reorders them, and "
+               "TCP takes that for loss; use a routing with one path a pair";
+    }
+    for (network::NodeId id; id.index() < fabric.host_count(); ++id) {
+        if (fabric.node(id).forwarding > Time(0)) {
+            return "hosts of ns-3's TCP stack forward at once, and " + fabric.node(id).name + " takes " +
+                   to_string(fabric.node(id).forwarding) + "; leave the forwarding latency out";
+        }
+    }
     if (fabric.host_count() > kMostHosts) {
         return "it has " + std::to_string(fabric.host_count()) + " hosts, and there are addresses for " +
                std::to_string(kMostHosts);
@@ -123,8 +133,8 @@ std::optional<std::string> refusal(const network::Fabric& fabric, const TcpOptio
         if (!room) {
             continue;
         }
-        const std::string port = "a port of " + fabric.node(fabric.source(id)).name + " has room for " +
-                                 to_string(*room);
+        const std::string port =
+            "a port of " + fabric.node(fabric.source(id)).name + " has room for " + to_string(*room);
         if (*room < packet) {
             return port + ", less than one packet of " + to_string(packet);
         }

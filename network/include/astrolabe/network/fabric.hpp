@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -41,6 +42,7 @@ struct Node {
     NodeKind kind = NodeKind::kHost;
     std::string name;  ///< "host 3", "leaf 0": for people
     Bytes buffer;      ///< packet memory of a switch that its ports may share; 0: unlimited
+    Time forwarding;   ///< from when a host has what is for others until it queues it to go on
 };
 
 struct Link {
@@ -114,8 +116,12 @@ private:
 /// Which of several equal paths a message takes.
 enum class LoadBalancing : std::uint8_t {
     kFlowHash,  ///< ECMP: one path per (source, destination), chosen by hash at every branch
-    kSpray      ///< ideal packet spraying: every branch splits evenly over all its equal next links
+    kSpray,     ///< ideal packet spraying: every branch splits evenly over all its equal next links
+    kPaths      ///< every (source, destination) splits evenly over paths of its own, named by the routing
 };
+
+/// Makes the routes of a fabric that is otherwise complete.
+using RoutingMaker = std::function<std::shared_ptr<const RoutingPolicy>(const Fabric&)>;
 
 class FabricBuilder {
 public:
@@ -123,7 +129,7 @@ public:
         : kind_(std::move(kind)) {}
 
     /// Hosts must be added before switches.
-    HostId add_host(std::string name);
+    HostId add_host(std::string name, Time forwarding = Time(0));
     NodeId add_switch(std::string name, Bytes buffer = Bytes(0));
 
     /// Handle of a cable while it is being built: its two directions in builder numbering.
@@ -144,9 +150,11 @@ public:
     void set_rotors(std::shared_ptr<const opera::RotorNetwork> rotors);
 
     /// Freezes: sorts links, fixes ids, installs shortest-path routing with the given choice among equal
-    /// paths. `seed` enters the flow hash. The fabric must have at least one host.
+    /// paths, kFlowHash or kSpray. `seed` enters the flow hash. The fabric must have at least one host.
     [[nodiscard]] std::shared_ptr<const Fabric> build(LoadBalancing load_balancing = LoadBalancing::kFlowHash,
                                                       std::uint64_t seed = 1) &&;
+    /// The same with routes of the caller's making.
+    [[nodiscard]] std::shared_ptr<const Fabric> build(const RoutingMaker& routing) &&;
 
 private:
     struct PendingLink {

@@ -4,11 +4,12 @@
 ///     load(l) = Σ_{s,d} share_l(s, d) · D(s, d),
 /// so a network whose links have rates C(l) needs at least max_l load(l) / C(l) for it. With kFlowHash every
 /// pair takes the one path that `select` picks; with kSpray every node splits what it has for a destination
-/// evenly over `next_links`, which is what ideal spraying does and a feasible routing on any fabric.
+/// evenly over `next_links`, which is what ideal spraying does and a feasible routing on any fabric; with
+/// kPaths every pair splits evenly over its paths.
 ///
-/// Complexity: kFlowHash O(links of the path) an amount. kSpray O(1) an amount, and at the end O(links
-/// towards it) for every *place* that is a destination: hosts that hang by one cable on a switch are one
-/// place, the switch; every other host is one by itself.
+/// Complexity: kFlowHash and kPaths O(links of the paths) an amount. kSpray O(1) an amount, and at the end
+/// O(links towards it) for every *place* that is a destination: hosts that hang by one cable on a switch are
+/// one place, the switch; every other host is one by itself.
 #pragma once
 
 #include <cstdint>
