@@ -1,0 +1,93 @@
+#include <cmath>
+
+#include <astrolabe/network/route_load.hpp>
+#include <astrolabe/network/route_report.hpp>
+#include <astrolabe/network/routing.hpp>
+
+namespace astrolabe::network {
+
+namespace {
+
+/// Adds up what is given to it.
+class Loads {
+public:
+    explicit Loads(const Fabric& fabric)
+        : fabric_(fabric),
+          sprays_(fabric.routing().load_balancing() == LoadBalancing::kSpray),
+          sprayed_(fabric, LoadBalancing::kSpray),
+          loads_(fabric.link_count(), 0) {}
+
+    void add(HostId source, HostId destination, double bytes) {
+        bytes_ += bytes;
+        if (sprays_) {
+            sprayed_.add(source, destination, bytes);
+            return;
+        }
+        for (const RouteLeg& leg : fabric_.routing().route(source, destination).legs) {
+            loads_[leg.link] += leg.share * bytes;
+        }
+    }
+
+    [[nodiscard]] RouteReport report() const {
+        return sprays_ ? report_loads(sprayed_.links()) : report_loads(loads_);
+    }
+
+private:
+    [[nodiscard]] RouteReport report_loads(const IndexedVector<LinkId, double>& loads) const;
+
+    const Fabric& fabric_;
+    bool sprays_;
+    RouteLoad sprayed_;
+    IndexedVector<LinkId, double> loads_;
+    double bytes_ = 0;
+};
+
+RouteReport Loads::report_loads(const IndexedVector<LinkId, double>& loads) const {
+    RouteReport report;
+    report.bytes = bytes_;
+    double sum = 0;
+    double longest = 0;  // seconds times 8
+    for (std::size_t i = 0; i < loads.size(); ++i) {
+        const LinkId link(i);
+        sum += loads[link];
+        const double time = loads[link] / static_cast<double>(fabric_.link(link).rate.count());
+        if (time > longest) {
+            longest = time;
+            report.busiest = link;
+            report.busiest_load = loads[link];
+        }
+    }
+    if (bytes_ > 0) {
+        report.tax = sum / bytes_;
+        report.mean_load = sum / static_cast<double>(loads.size());
+        const double picoseconds = std::ceil(longest * 8.0 * static_cast<double>(kPicosecondsPerSecond));
+        report.least_time = picoseconds < static_cast<double>(Time::max().count())
+                                ? Time(static_cast<std::int64_t>(picoseconds))
+                                : Time::max();
+    }
+    return report;
+}
+
+}  // namespace
+
+RouteReport report_routes(const Fabric& fabric, const std::vector<PairTraffic>& demand) {
+    Loads loads(fabric);
+    for (const PairTraffic& pair : demand) {
+        loads.add(pair.source, pair.destination, pair.bytes);
+    }
+    return loads.report();
+}
+
+RouteReport report_uniform_routes(const Fabric& fabric, double bytes_per_pair) {
+    Loads loads(fabric);
+    for (std::size_t source = 0; source < fabric.host_count(); ++source) {
+        for (std::size_t destination = 0; destination < fabric.host_count(); ++destination) {
+            if (source != destination) {
+                loads.add(HostId(source), HostId(destination), bytes_per_pair);
+            }
+        }
+    }
+    return loads.report();
+}
+
+}  // namespace astrolabe::network
