@@ -210,6 +210,7 @@ void register_builtin_topologies(Registry<FabricMaker>& registry) {
     register_trees(registry);
     register_direct(registry);
     register_hierarchical(registry);
+    register_direct_connect(registry);
     register_rotor_topologies(registry);
 }
 

@@ -1,4 +1,5 @@
 #include "checks.hpp"
+#include "torus_cables.hpp"
 
 #include <fmt/format.h>
 
@@ -90,21 +91,12 @@ std::shared_ptr<const Fabric> build_torus(const TorusParameters& parameters) {
     for (std::size_t i = 0; i < hosts; ++i) {
         builder.add_host(fmt::format("host {}", i));
     }
-    std::size_t stride = 1;  // between neighbours along the dimension
-    for (std::size_t d = 0; d < parameters.sizes.size(); ++d) {
-        const auto size = static_cast<std::size_t>(parameters.sizes[d]);
-        const HostLinkParameters link = dimension_link(parameters, d);
-        const LinkParameters cable{link.rate, link.latency, Bytes(0)};
-        for (std::size_t host = 0; host < hosts && size > 1; ++host) {
-            const std::size_t position = host / stride % size;
-            if (position + 1 < size) {
-                builder.connect(NodeId(host), NodeId(host + stride), cable);
-            } else if (size > 2 || parameters.double_links) {
-                builder.connect(NodeId(host), NodeId(host - position * stride), cable);
-            }
-        }
-        stride *= size;
-    }
+    detail::for_each_torus_cable(
+        parameters.sizes, parameters.double_links,
+        [&](std::size_t host, std::size_t other, std::size_t dimension) {
+            const HostLinkParameters link = dimension_link(parameters, dimension);
+            builder.connect(NodeId(host), NodeId(other), {link.rate, link.latency, Bytes(0)});
+        });
     return std::move(builder).build(parameters.load_balancing, static_cast<std::uint64_t>(parameters.seed));
 }
 

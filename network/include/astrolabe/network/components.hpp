@@ -43,6 +43,8 @@ struct BackendMaker {
 
 /// All of them.
 void register_builtin_topologies(Registry<FabricMaker>& registry);
+/// Of these: direct_connect.
+void register_direct_connect(Registry<FabricMaker>& registry);
 /// Of these: opera, rotornet, expander.
 void register_rotor_topologies(Registry<FabricMaker>& registry);
 void register_fluid_backend(Registry<BackendMaker>& registry);

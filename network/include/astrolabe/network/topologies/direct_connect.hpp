@@ -1,0 +1,88 @@
+/// Direct connect: hosts joined by cables of their own, without switches; hosts forward.
+///
+/// Cables are full-duplex, all of one rate and latency, and add up from any of
+///   rings       a stride s joins every host i to i + s mod n; n/2 joins opposite hosts twice
+///   torus       a grid of the given sizes whose lines are closed to rings (torus.hpp), n hosts in all
+///   random      a random graph in which every host has so many neighbours (opera/expander.hpp)
+///   all_to_all  so many cables between every two hosts
+///   links       from one host to another, one by one
+/// in this order. A host sends d·rate in all, d the cables it has: interfaces share no limit. Traffic for
+/// hosts that are not neighbours is stored and forwarded by hosts on its way, each of which takes
+/// `forwarding.latency` from when it has a packet until it queues it.
+///
+/// Routing:
+///   flow_hash         a shortest path by hash of the pair, one for all its messages
+///   spray             every host splits evenly over the links of all shortest paths
+///   random_shortest   the path in a random shortest-path tree of the source (random_tree_routing.hpp): the
+///                     released code's
+///   coin_change       fewest hops, then the smallest stride first (coin_change_routing.hpp)
+///   balanced          as coin_change, strides as evenly used as can be
+///   k_shortest        evenly over `paths` shortest paths, at most `detour` hops longer than the shortest
+///                     (k_shortest_routing.hpp)
+/// coin_change and balanced need the same strides out of every host.
+///
+/// With h̄ the mean hops, uniform all-to-all of v bytes a pair puts (n-1)·v·h̄/d on a link on average; R full-
+/// duplex rings are much like a torus of R dimensions, h̄ ≈ R·n^{1/R}/4.
+///
+/// What is left out: one-way links (separate fibres), a limit of the host on what it forwards, the time to
+/// wire the job.
+///
+/// Source: TopoOpt (NSDI 2023), sections 2 and 3.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <astrolabe/network/topologies/parameters.hpp>
+
+namespace astrolabe::network {
+
+enum class DirectRouting : std::uint8_t {
+    kFlowHash,
+    kSpray,
+    kRandomShortest,
+    kCoinChange,
+    kBalanced,
+    kKShortest
+};
+
+struct ForwardingParameters {
+    Time latency;
+};
+
+struct RandomCableParameters {
+    std::int64_t degree = 0;  ///< neighbours of every host; 0: none
+    std::int64_t seed = 1;    ///< of the graph
+};
+
+struct DirectLinkParameters {
+    std::int64_t from = 0;
+    std::int64_t to = 0;
+    std::int64_t cables = 1;
+};
+
+struct DirectConnectParameters {
+    std::int64_t hosts = 0;  ///< must be given, >= 1
+    HostLinkParameters link;
+    ForwardingParameters forwarding;
+    std::vector<std::int64_t> rings;  ///< strides, 1 … hosts - 1
+    std::vector<std::int64_t> torus;  ///< sizes
+    RandomCableParameters random;
+    std::int64_t all_to_all = 0;
+    std::vector<DirectLinkParameters> links;
+    DirectRouting routing = DirectRouting::kFlowHash;
+    std::int64_t paths = 4;   ///< of k_shortest
+    std::int64_t detour = 0;  ///< of k_shortest
+    std::int64_t seed = 1;    ///< of the flow hash, the trees, and what k_shortest tries first
+};
+
+[[nodiscard]] ParameterProblems problems(const DirectConnectParameters& parameters);
+
+using HostPair = std::pair<std::uint32_t, std::uint32_t>;
+/// Precondition of both: no problems.
+[[nodiscard]] std::vector<HostPair> direct_cables(const DirectConnectParameters& parameters);
+[[nodiscard]] std::shared_ptr<const Fabric> build_direct_connect(const DirectConnectParameters& parameters);
+
+}  // namespace astrolabe::network

@@ -1,0 +1,233 @@
+#include "checks.hpp"
+#include "torus_cables.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include <astrolabe/core/assert.hpp>
+#include <astrolabe/network/coin_change_routing.hpp>
+#include <astrolabe/network/k_shortest_routing.hpp>
+#include <astrolabe/network/opera/expander.hpp>
+#include <astrolabe/network/random_tree_routing.hpp>
+#include <astrolabe/network/topologies/direct_connect.hpp>
+
+namespace astrolabe::network {
+
+namespace {
+
+constexpr std::int64_t kMaxRandomHosts = 4'096;
+constexpr std::int64_t kMaxCoinHosts = 65'536;
+constexpr std::int64_t kMaxPaths = 64;
+constexpr std::int64_t kMaxDetour = 64;
+
+bool pays_coins(const DirectConnectParameters& p) {
+    return p.routing == DirectRouting::kCoinChange || p.routing == DirectRouting::kBalanced;
+}
+
+void check_random(detail::ParameterCheck& check, const DirectConnectParameters& p) {
+    if (p.random.degree == 0) {
+        return;
+    }
+    if (p.hosts > kMaxRandomHosts) {
+        check.report("random.degree",
+                     fmt::format("random cables of {} hosts, expected at most {}", p.hosts, kMaxRandomHosts),
+                     "leave random out, or take fewer hosts");
+        return;
+    }
+    if (check.count("random.degree", p.random.degree, 1, p.hosts - 1, "neighbours are different hosts") &&
+        p.hosts * p.random.degree % 2 != 0) {
+        check.report("random.degree",
+                     fmt::format("{} hosts with {} neighbours have an odd number of cable ends", p.hosts,
+                                 p.random.degree),
+                     "take an even number of hosts or of neighbours");
+    }
+}
+
+void check_torus(detail::ParameterCheck& check, const DirectConnectParameters& p) {
+    std::int64_t product = 1;
+    for (std::size_t d = 0; d < p.torus.size(); ++d) {
+        if (!check.count(fmt::format("torus.{}", d), p.torus[d], 1, p.hosts,
+                         "a size is the number of hosts along a dimension")) {
+            return;
+        }
+        product = product > p.hosts ? product : product * p.torus[d];
+    }
+    if (!p.torus.empty() && product != p.hosts) {
+        check.report("torus",
+                     fmt::format("the sizes make {} hosts, expected {}",
+                                 product > p.hosts ? "more" : std::to_string(product), p.hosts),
+                     "the product of the sizes is the number of hosts");
+    }
+}
+
+void check_links(detail::ParameterCheck& check, const DirectConnectParameters& p) {
+    for (std::size_t i = 0; i < p.links.size(); ++i) {
+        const DirectLinkParameters& link = p.links[i];
+        check.count(fmt::format("links.{}.from", i), link.from, 0, p.hosts - 1, "hosts are numbered from 0");
+        check.count(fmt::format("links.{}.to", i), link.to, 0, p.hosts - 1, "hosts are numbered from 0");
+        check.count(fmt::format("links.{}.cables", i), link.cables, 1, kMaxCables, "leave it out for one");
+        if (link.from == link.to) {
+            check.report(fmt::format("links.{}.to", i),
+                         fmt::format("a link leads from host {} to itself", link.from),
+                         "a cable joins two hosts");
+        }
+    }
+}
+
+/// So many there are, or more than there may be.
+std::int64_t count_cables(const DirectConnectParameters& p) {
+    std::int64_t cables =
+        static_cast<std::int64_t>(p.rings.size() + p.torus.size()) * p.hosts + p.hosts * p.random.degree / 2;
+    if (p.hosts > 1 && p.all_to_all > kMaxCables / (p.hosts * (p.hosts - 1) / 2)) {
+        return kMaxCables + 1;
+    }
+    cables += p.all_to_all * (p.hosts * (p.hosts - 1) / 2);
+    for (const DirectLinkParameters& link : p.links) {
+        cables = cables > kMaxCables ? cables : cables + link.cables;
+    }
+    return cables;
+}
+
+void check_numbers(detail::ParameterCheck& check, const DirectConnectParameters& p) {
+    check.cable("link", p.link);
+    check.latency("forwarding.latency", p.forwarding.latency);
+    check.count("paths", p.paths, 1, kMaxPaths, "paths that a pair of hosts is split over");
+    check.count("detour", p.detour, 0, kMaxDetour, "0 stands for shortest paths alone");
+    if (!check.count("hosts", p.hosts, 1, pays_coins(p) ? kMaxCoinHosts : kMaxHosts,
+                     "give the number of hosts")) {
+        return;
+    }
+    for (std::size_t i = 0; i < p.rings.size(); ++i) {
+        check.count(fmt::format("rings.{}", i), p.rings[i], 1, p.hosts - 1,
+                    "a stride leads from a host to another one");
+    }
+    check_torus(check, p);
+    check_random(check, p);
+    check.count("all_to_all", p.all_to_all, 0, kMaxCables, "cables between every two hosts");
+    check_links(check, p);
+    if (check.sound() && count_cables(p) > kMaxCables) {
+        check.report("", fmt::format("there are more than {} cables", kMaxCables), "take fewer");
+    }
+}
+
+/// Neighbours of every host, once for each cable.
+std::vector<std::vector<std::uint32_t>> neighbours(std::int64_t hosts, const std::vector<HostPair>& cables) {
+    std::vector<std::vector<std::uint32_t>> out_of(static_cast<std::size_t>(hosts));
+    for (const auto& [a, b] : cables) {
+        out_of[a].push_back(b);
+        out_of[b].push_back(a);
+    }
+    return out_of;
+}
+
+void check_graph(detail::ParameterCheck& check, const DirectConnectParameters& p) {
+    const std::vector<std::vector<std::uint32_t>> out_of = neighbours(p.hosts, direct_cables(p));
+    std::vector<std::uint8_t> is_reached(out_of.size(), 0);
+    std::vector<std::uint32_t> reached{0};
+    is_reached[0] = 1;
+    for (std::size_t next = 0; next < reached.size(); ++next) {
+        for (const std::uint32_t neighbour : out_of[reached[next]]) {
+            if (is_reached[neighbour] == 0) {
+                is_reached[neighbour] = 1;
+                reached.push_back(neighbour);
+            }
+        }
+    }
+    if (reached.size() < out_of.size()) {
+        const auto first = std::find(is_reached.begin(), is_reached.end(), 0) - is_reached.begin();
+        check.report("",
+                     fmt::format("no cables lead from host 0 to host {}, and {} of {} hosts in all", first,
+                                 out_of.size() - reached.size(), out_of.size()),
+                     "a ring whose stride has no divisor in common with hosts joins all, for example 1");
+    }
+    if (pays_coins(p) && p.hosts > 1 && !common_coins(out_of)) {
+        check.report("routing", "coin change needs the same strides out of every host",
+                     "take cables of rings or all_to_all alone, or routing: k_shortest");
+    }
+}
+
+}  // namespace
+
+ParameterProblems problems(const DirectConnectParameters& parameters) {
+    detail::ParameterCheck check;
+    check_numbers(check, parameters);
+    if (check.sound()) {
+        check_graph(check, parameters);
+    }
+    return std::move(check).take();
+}
+
+std::vector<HostPair> direct_cables(const DirectConnectParameters& p) {
+    const auto hosts = static_cast<std::uint32_t>(p.hosts);
+    std::vector<HostPair> cables;
+    for (const std::int64_t stride : p.rings) {
+        for (std::uint32_t host = 0; host < hosts; ++host) {
+            cables.emplace_back(host, static_cast<std::uint32_t>((host + stride) % hosts));
+        }
+    }
+    if (!p.torus.empty()) {
+        detail::for_each_torus_cable(p.torus, false, [&](std::size_t host, std::size_t other, std::size_t) {
+            cables.emplace_back(host, other);
+        });
+    }
+    if (p.random.degree > 0) {
+        RandomStream random(static_cast<std::uint64_t>(p.random.seed), "direct_connect");
+        const auto degree = static_cast<std::uint32_t>(p.random.degree);
+        const std::vector<opera::Rack> drawn = opera::draw_regular_graph(hosts, degree, random);
+        for (std::size_t i = 0; i < drawn.size(); ++i) {
+            if (i / degree < drawn[i]) {
+                cables.emplace_back(i / degree, drawn[i]);
+            }
+        }
+    }
+    for (std::uint32_t a = 0; p.all_to_all > 0 && a < hosts; ++a) {
+        for (std::uint32_t b = a + 1; b < hosts; ++b) {
+            cables.insert(cables.end(), static_cast<std::size_t>(p.all_to_all), {a, b});
+        }
+    }
+    for (const DirectLinkParameters& link : p.links) {
+        cables.insert(cables.end(), static_cast<std::size_t>(link.cables),
+                      {static_cast<std::uint32_t>(link.from), static_cast<std::uint32_t>(link.to)});
+    }
+    return cables;
+}
+
+std::shared_ptr<const Fabric> build_direct_connect(const DirectConnectParameters& p) {
+    ASTROLABE_ASSERT(problems(p).empty(), "parameters are checked before a fabric is built");
+    FabricBuilder builder("direct_connect");
+    for (std::int64_t host = 0; host < p.hosts; ++host) {
+        builder.add_host(fmt::format("host {}", host), p.forwarding.latency);
+    }
+    const std::vector<HostPair> cables = direct_cables(p);
+    for (const auto& [a, b] : cables) {
+        builder.connect(NodeId(a), NodeId(b), {p.link.rate, p.link.latency, Bytes(0)});
+    }
+    const auto seed = static_cast<std::uint64_t>(p.seed);
+    if (p.routing == DirectRouting::kRandomShortest) {
+        return std::move(builder).build(
+            [seed](const Fabric& fabric) { return std::make_shared<const RandomTreeRouting>(fabric, seed); });
+    }
+    if (p.routing == DirectRouting::kKShortest) {
+        const KShortestOptions options{static_cast<std::size_t>(p.paths), static_cast<std::size_t>(p.detour),
+                                       seed};
+        return std::move(builder).build([options](const Fabric& fabric) {
+            return std::make_shared<const KShortestRouting>(fabric, options);
+        });
+    }
+    if (pays_coins(p) && p.hosts > 1) {
+        return std::move(builder).build([&](const Fabric& fabric) {
+            topoopt::CoinChange change(static_cast<std::uint32_t>(p.hosts),
+                                       *common_coins(neighbours(p.hosts, cables)));
+            topoopt::CoinRoutes routes = p.routing == DirectRouting::kBalanced
+                                             ? topoopt::balanced_routes(change)
+                                             : topoopt::smallest_first_routes(change);
+            return std::make_shared<const CoinChangeRouting>(fabric, std::move(change), std::move(routes));
+        });
+    }
+    return std::move(builder).build(
+        p.routing == DirectRouting::kSpray ? LoadBalancing::kSpray : LoadBalancing::kFlowHash, seed);
+}
+
+}  // namespace astrolabe::network

@@ -1,0 +1,340 @@
+/// The routings that direct_connect offers, path by path and by what they put on links.
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <astrolabe/network/k_shortest_routing.hpp>
+#include <astrolabe/network/route_load.hpp>
+#include <astrolabe/network/route_report.hpp>
+#include <astrolabe/network/routing.hpp>
+#include <astrolabe/network/topologies/direct_connect.hpp>
+
+namespace astrolabe::network {
+namespace {
+
+constexpr DirectRouting kAll[] = {DirectRouting::kFlowHash,       DirectRouting::kSpray,
+                                  DirectRouting::kRandomShortest, DirectRouting::kCoinChange,
+                                  DirectRouting::kBalanced,       DirectRouting::kKShortest};
+
+DirectConnectParameters rings(std::int64_t hosts, std::vector<std::int64_t> strides, DirectRouting routing,
+                              std::int64_t seed = 1) {
+    DirectConnectParameters parameters;
+    parameters.hosts = hosts;
+    parameters.link = {100_Gbps, 500_ns};
+    parameters.rings = std::move(strides);
+    parameters.routing = routing;
+    parameters.seed = seed;
+    return parameters;
+}
+
+DirectConnectParameters with_paths(DirectConnectParameters parameters, std::int64_t paths,
+                                   std::int64_t detour) {
+    parameters.routing = DirectRouting::kKShortest;
+    parameters.paths = paths;
+    parameters.detour = detour;
+    return parameters;
+}
+
+/// Hosts on the way, as `select` leads.
+std::vector<std::size_t> walk(const Fabric& fabric, std::size_t source, std::size_t destination) {
+    std::vector<std::size_t> visited{source};
+    while (visited.back() != destination && visited.size() <= fabric.host_count()) {
+        visited.push_back(
+            fabric
+                .target(fabric.routing().select(NodeId(visited.back()), HostId(source), HostId(destination)))
+                .index());
+    }
+    return visited;
+}
+
+TEST(DirectRouting, EveryRoutingTakesShortestPathsThroughEveryLinkOfThem) {
+    for (const DirectRouting routing : kAll) {
+        const std::shared_ptr<const Fabric> fabric = build_direct_connect(rings(16, {1, 5}, routing));
+        const std::shared_ptr<const Fabric> reference =
+            build_direct_connect(rings(16, {1, 5}, DirectRouting::kFlowHash));
+        for (std::size_t source = 0; source < 16; ++source) {
+            for (std::size_t destination = 0; destination < 16; ++destination) {
+                if (source == destination) {
+                    continue;
+                }
+                const Route route = fabric->routing().route(HostId(source), HostId(destination));
+                const std::size_t hops = reference->routing().route(HostId(source), HostId(destination)).hops;
+                ASSERT_EQ(route.hops, hops);
+                ASSERT_EQ(route.latency, static_cast<std::int64_t>(hops) * 500_ns);
+                double crossed = 0;
+                for (const RouteLeg& leg : route.legs) {
+                    crossed += leg.share;
+                }
+                ASSERT_NEAR(crossed, static_cast<double>(hops), 1e-9);
+                ASSERT_EQ(walk(*fabric, source, destination).size(), hops + 1);
+            }
+        }
+    }
+}
+
+TEST(DirectRouting, SelectFollowsTheRouteWhereThereIsOne) {
+    for (const DirectRouting routing :
+         {DirectRouting::kRandomShortest, DirectRouting::kCoinChange, DirectRouting::kBalanced}) {
+        const std::shared_ptr<const Fabric> fabric = build_direct_connect(rings(32, {1, 7, 7}, routing, 3));
+        EXPECT_EQ(fabric->routing().load_balancing(), LoadBalancing::kFlowHash);
+        for (std::size_t source = 0; source < 32; source += 5) {
+            for (std::size_t destination = 0; destination < 32; ++destination) {
+                if (source == destination) {
+                    continue;
+                }
+                NodeId at(source);
+                for (const RouteLeg& leg :
+                     fabric->routing().route(HostId(source), HostId(destination)).legs) {
+                    ASSERT_EQ(fabric->routing().select(at, HostId(source), HostId(destination)), leg.link);
+                    at = fabric->target(leg.link);
+                }
+                ASSERT_EQ(at, NodeId(destination));
+            }
+        }
+    }
+}
+
+TEST(DirectRouting, APacketThatHasLeftItsRouteArrives) {
+    for (const DirectRouting routing : kAll) {
+        const std::shared_ptr<const Fabric> fabric = build_direct_connect(rings(16, {1, 5}, routing));
+        for (std::size_t at = 0; at < 16; ++at) {
+            // Of a packet from host 2 to host 9.
+            std::size_t hops = 0;
+            NodeId node(at);
+            while (node != NodeId(9) && hops <= 16) {
+                node = fabric->target(fabric->routing().select_on(0, node, HostId(2), HostId(9)));
+                ++hops;
+            }
+            EXPECT_EQ(node, NodeId(9));
+            EXPECT_LE(hops, 8U);
+        }
+    }
+}
+
+TEST(CoinChangeRouting, PaysTheSmallestCoinsFirst) {
+    // coin_change_test.cpp: 8 = 1+1+1+5 and 14 = 15+15 of 16 servers with coins 1, 5, 11, 15.
+    const std::shared_ptr<const Fabric> fabric =
+        build_direct_connect(rings(16, {1, 5}, DirectRouting::kCoinChange));
+    EXPECT_EQ(walk(*fabric, 0, 8), (std::vector<std::size_t>{0, 1, 2, 3, 8}));
+    EXPECT_EQ(walk(*fabric, 3, 11), (std::vector<std::size_t>{3, 4, 5, 6, 11}));
+    EXPECT_EQ(walk(*fabric, 0, 14), (std::vector<std::size_t>{0, 15, 14}));
+}
+
+TEST(CoinChangeRouting, UniformTrafficLoadsLinksOfACoinAlike) {
+    for (const DirectRouting routing : {DirectRouting::kCoinChange, DirectRouting::kBalanced}) {
+        const std::shared_ptr<const Fabric> fabric = build_direct_connect(rings(24, {1, 5}, routing));
+        RouteLoad routes(*fabric, LoadBalancing::kFlowHash);
+        for (std::size_t source = 0; source < 24; ++source) {
+            for (std::size_t step = 1; step < 24; ++step) {
+                routes.add(HostId(source), HostId((source + step) % 24), 1.0);
+            }
+        }
+        const IndexedVector<LinkId, double> loads = routes.links();
+        std::vector<double> of_coin(24, -1.0);
+        for (std::size_t i = 0; i < loads.size(); ++i) {
+            const LinkId link(i);
+            const std::size_t coin = (fabric->target(link).index() + 24 - fabric->source(link).index()) % 24;
+            if (of_coin[coin] < 0) {
+                of_coin[coin] = loads[link];
+            }
+            EXPECT_EQ(loads[link], of_coin[coin]) << coin;
+        }
+    }
+}
+
+// Section 8 of the model: uniform all-to-all, one unit from every host to every other.
+//
+// With h̄ the mean hops and d = 4 links out of a host, a link carries (n-1)·h̄/4 on average: 15·2.1333/4 = 8,
+// 127·5.6220/4 = 178.5 and 1023·16.0156/4 = 4,096.
+struct Uniform {
+    std::int64_t hosts;
+    std::vector<std::int64_t> strides;
+    double mean;
+};
+const std::vector<Uniform> kUniform = {{16, {1, 5}, 8.0}, {128, {1, 13}, 178.5}, {1024, {1, 33}, 4096.0}};
+
+TEST(UniformAllToAll, TakesTheMeanHopsOfEveryLink) {
+    for (const Uniform& row : kUniform) {
+        const RouteReport report = report_uniform_routes(
+            *build_direct_connect(rings(row.hosts, row.strides, DirectRouting::kCoinChange)), 1.0);
+        EXPECT_NEAR(report.mean_load, row.mean, 1e-9);
+        EXPECT_NEAR(report.tax, row.mean * 4 / static_cast<double>(row.hosts - 1), 1e-9);
+    }
+}
+
+TEST(UniformAllToAll, BalancedRoutesComeNearTheMean) {
+    // coin_change_test.cpp derives what no choice of shortest routes can even out.
+    const double most[] = {1.125, 1.08, 1.04};
+    for (std::size_t i = 0; i < kUniform.size(); ++i) {
+        const Uniform& row = kUniform[i];
+        const RouteReport report = report_uniform_routes(
+            *build_direct_connect(rings(row.hosts, row.strides, DirectRouting::kBalanced)), 1.0);
+        EXPECT_LE(report.busiest_load / row.mean, most[i]) << row.hosts;
+    }
+}
+
+TEST(UniformAllToAll, OneRandomTreeASourceLeavesTheBusiestLinkFarAboveTheMean) {
+    // Published for single random shortest paths: 15 to 17, 265 to 277 and about 5,270 routes on the busiest
+    // link. One seed of 16 hosts may have 14 or 19, as a program of our own found, so the mean of eight is
+    // held to these; of 1,024 hosts one seed is held to 2 %.
+    const double least[] = {15, 265, 0.98 * 5270};
+    const double most[] = {17, 277, 1.02 * 5270};
+    for (std::size_t i = 0; i < kUniform.size(); ++i) {
+        const Uniform& row = kUniform[i];
+        const int seeds = row.hosts == 1024 ? 1 : 8;
+        double sum = 0;
+        for (int seed = 1; seed <= seeds; ++seed) {
+            sum += report_uniform_routes(*build_direct_connect(rings(row.hosts, row.strides,
+                                                                     DirectRouting::kRandomShortest, seed)),
+                                         1.0)
+                       .busiest_load;
+        }
+        EXPECT_GE(sum / seeds, least[i]) << row.hosts;
+        EXPECT_LE(sum / seeds, most[i]) << row.hosts;
+        RecordProperty("busiest_" + std::to_string(row.hosts), std::to_string(sum / seeds));
+    }
+}
+
+TEST(RouteReport, CountsBytesTimesLinks) {
+    // A ring of 4: 3 units over one link, 5 over two by way of host 1 or 3, in a fixed choice.
+    const std::shared_ptr<const Fabric> fabric =
+        build_direct_connect(rings(4, {1}, DirectRouting::kCoinChange));
+    const RouteReport report =
+        report_routes(*fabric, {{HostId(0), HostId(1), 3.0}, {HostId(0), HostId(2), 5.0}});
+    EXPECT_EQ(report.bytes, 8.0);
+    EXPECT_EQ(report.tax, (3.0 + 2 * 5.0) / 8.0);
+    // Coins 1+1 come before 3+3, so host 0's link to host 1 has both: 8 bytes at 100 Gb/s are 640 ps.
+    EXPECT_EQ(report.busiest_load, 8.0);
+    EXPECT_EQ(fabric->target(report.busiest), NodeId(1));
+    EXPECT_EQ(report.least_time, 640_ps);
+    EXPECT_EQ(report.mean_load, 13.0 / 8);
+    EXPECT_EQ(report_routes(*fabric, {}).tax, 0.0);
+}
+
+TEST(RouteReport, SplitsAsTheRoutingDoes) {
+    // Between opposite hosts of a ring of 4, half each way: sprayed, and over both of two paths.
+    for (const DirectRouting routing : {DirectRouting::kSpray, DirectRouting::kKShortest}) {
+        const std::shared_ptr<const Fabric> fabric = build_direct_connect(rings(4, {1}, routing));
+        const RouteReport report = report_routes(*fabric, {{HostId(0), HostId(2), 8.0}});
+        EXPECT_EQ(report.tax, 2.0);
+        EXPECT_EQ(report.busiest_load, 4.0);
+    }
+}
+
+std::vector<KShortestRouting::Path> paths(const Fabric& fabric, std::size_t source, std::size_t destination) {
+    return dynamic_cast<const KShortestRouting&>(fabric.routing()).paths(HostId(source), HostId(destination));
+}
+
+TEST(KShortestRouting, FindsPathsInOrderOfLength) {
+    // A ring of 6: two links round one way, four the other, and no third way.
+    const std::shared_ptr<const Fabric> fabric =
+        build_direct_connect(with_paths(rings(6, {1}, DirectRouting::kKShortest), 4, 10));
+    const auto found = paths(*fabric, 0, 2);
+    ASSERT_EQ(found.size(), 2U);
+    EXPECT_EQ(found[0].size(), 2U);
+    EXPECT_EQ(found[1].size(), 4U);
+    EXPECT_EQ(fabric->routing().path_count(HostId(0), HostId(2)), 2U);
+    const Route route = fabric->routing().route(HostId(0), HostId(2));
+    EXPECT_EQ(route.legs.size(), 6U);
+    EXPECT_EQ(route.hops, 4U);
+    EXPECT_EQ(route.latency, 4 * 500_ns);
+    for (const RouteLeg& leg : route.legs) {
+        EXPECT_EQ(leg.share, 0.5);
+    }
+}
+
+TEST(KShortestRouting, KeepsToTheDetourAndTheNumberOfPaths) {
+    const DirectConnectParameters ring = rings(6, {1}, DirectRouting::kKShortest);
+    EXPECT_EQ(paths(*build_direct_connect(with_paths(ring, 4, 1)), 0, 2).size(), 1U);
+    EXPECT_EQ(paths(*build_direct_connect(with_paths(ring, 4, 2)), 0, 2).size(), 2U);
+    EXPECT_EQ(paths(*build_direct_connect(with_paths(ring, 1, 2)), 0, 2).size(), 1U);
+    // Opposite hosts: both ways are shortest.
+    EXPECT_EQ(paths(*build_direct_connect(with_paths(ring, 4, 0)), 0, 3).size(), 2U);
+}
+
+TEST(KShortestRouting, LinksInParallelAreDifferentPaths) {
+    const std::shared_ptr<const Fabric> fabric =
+        build_direct_connect(with_paths(rings(6, {1, 1}, DirectRouting::kKShortest), 8, 0));
+    EXPECT_EQ(paths(*fabric, 0, 1).size(), 2U);
+    EXPECT_EQ(paths(*fabric, 0, 2).size(), 4U);  // two links, each one of two
+    for (const RouteLeg& leg : fabric->routing().route(HostId(0), HostId(2)).legs) {
+        EXPECT_EQ(leg.share, 0.5);
+    }
+}
+
+/// All loopless paths, by trying.
+void count_paths(const Fabric& fabric, NodeId at, NodeId to, std::vector<bool>& is_visited,
+                 std::size_t length, std::vector<std::size_t>& of_length) {
+    if (at == to) {
+        ++of_length[length];
+        return;
+    }
+    is_visited[at.index()] = true;
+    for (std::size_t i = 0; i < fabric.out_degree(at); ++i) {
+        const NodeId next = fabric.target(LinkId(fabric.first_link(at).index() + i));
+        if (!is_visited[next.index()]) {
+            count_paths(fabric, next, to, is_visited, length + 1, of_length);
+        }
+    }
+    is_visited[at.index()] = false;
+}
+
+TEST(KShortestRouting, FindsAsManyOfEveryLengthAsThereAre) {
+    for (int seed = 1; seed <= 6; ++seed) {
+        DirectConnectParameters parameters;
+        parameters.hosts = 8;
+        parameters.random = {3, seed};
+        parameters.rings = {1};
+        const std::shared_ptr<const Fabric> fabric = build_direct_connect(with_paths(parameters, 64, 64));
+        for (std::size_t destination = 1; destination < 8; ++destination) {
+            std::vector<std::size_t> expected(9, 0);
+            std::vector<bool> is_visited(8, false);
+            count_paths(*fabric, NodeId(0), NodeId(destination), is_visited, 0, expected);
+            const auto found = paths(*fabric, 0, destination);
+            ASSERT_EQ(found.size(),
+                      std::min<std::size_t>(64, std::accumulate(expected.begin(), expected.end(), 0UL)));
+            std::vector<std::size_t> lengths(9, 0);
+            std::set<KShortestRouting::Path> different;
+            for (const auto& path : found) {
+                ++lengths[path.size()];
+                ASSERT_TRUE(different.insert(path).second);
+                std::set<NodeId> visited{NodeId(0)};
+                NodeId at(0);
+                for (const LinkId link : path) {
+                    ASSERT_EQ(fabric->source(link), at);
+                    at = fabric->target(link);
+                    ASSERT_TRUE(visited.insert(at).second);
+                }
+                ASSERT_EQ(at, NodeId(destination));
+            }
+            // All of the short ones; of the longest length found, what there was room for.
+            for (std::size_t length = 0; length < found.back().size(); ++length) {
+                ASSERT_EQ(lengths[length], expected[length]);
+            }
+        }
+    }
+}
+
+TEST(KShortestRouting, SelectOnFollowsEachPath) {
+    const std::shared_ptr<const Fabric> fabric =
+        build_direct_connect(with_paths(rings(32, {1, 7}, DirectRouting::kKShortest), 4, 1));
+    for (std::size_t destination = 1; destination < 32; ++destination) {
+        const auto found = paths(*fabric, 0, destination);
+        for (std::size_t path = 0; path < found.size(); ++path) {
+            NodeId at(0);
+            for (const LinkId link : found[path]) {
+                ASSERT_EQ(fabric->routing().select_on(path, at, HostId(0), HostId(destination)), link);
+                at = fabric->target(link);
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace astrolabe::network
