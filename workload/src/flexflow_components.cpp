@@ -6,15 +6,17 @@
 
 #include <fmt/format.h>
 
+#include <astrolabe/core/section_list.hpp>
 #include <astrolabe/workload/flexflow_dlrm.hpp>
 
 namespace astrolabe {
 
 template <>
 struct EnumNames<workload::FlexflowPlacement> {
-    static constexpr std::array<std::pair<std::string_view, workload::FlexflowPlacement>, 2> kNames{
+    static constexpr std::array<std::pair<std::string_view, workload::FlexflowPlacement>, 3> kNames{
         {{"round_robin", workload::FlexflowPlacement::kRoundRobin},
-         {"balanced", workload::FlexflowPlacement::kBalanced}}};
+         {"balanced", workload::FlexflowPlacement::kBalanced},
+         {"explicit", workload::FlexflowPlacement::kExplicit}}};
 };
 
 }  // namespace astrolabe
@@ -83,6 +85,13 @@ std::optional<ConfigNode> write_gemm(const FlexflowParameters& parameters) {
     return ConfigNode::sequence(std::move(rates));
 }
 
+Schema<NodeTables> node_tables_schema() {
+    Schema<NodeTables> schema("tables_per_node", "consecutive nodes with as many tables each");
+    schema.required("nodes", &NodeTables::nodes, "how many, counted on from those before", {1, {}})
+        .required("tables", &NodeTables::tables, "of each of them", {0, {}});
+    return schema;
+}
+
 Schema<FlexflowParameters> flexflow_schema() {
     Schema<FlexflowParameters> schema(
         "flexflow_dlrm",
@@ -93,7 +102,10 @@ Schema<FlexflowParameters> flexflow_schema() {
         .required("batch", &FlexflowParameters::batch, "samples of an iteration over all nodes", {1, {}})
         .optional("placement", &FlexflowParameters::placement,
                   "round_robin: table t on node t mod N; balanced: T/N of the tables on every node, parts of "
-                  "tables where N does not divide T")
+                  "tables where N does not divide T; explicit: as tables_per_node says");
+    add_section_list(schema, "tables_per_node", &FlexflowParameters::tables_per_node, node_tables_schema(),
+                     "of placement explicit: tables of each node, all nodes from 0 on");
+    schema
         .optional("gpus_per_node", &FlexflowParameters::gpus_per_node,
                   "GPUs that share the dense layers of a node, which is a rank", {1, {}})
         .optional("element_size", &FlexflowParameters::element_size,

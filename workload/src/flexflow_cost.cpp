@@ -1,8 +1,10 @@
 #include "flexflow_cost.hpp"
+
 #include "integer_division.hpp"
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 
 #include <astrolabe/core/assert.hpp>
 
@@ -27,9 +29,9 @@ FlexflowCost::FlexflowCost(const FlexflowModel& model, const FlexflowTraining& t
       scale_down_(training.scale_down),
       table_forward_(scaled(scaled_to_batch(training.embedding.forward, training), training)),
       table_backward_(scaled(scaled_to_batch(training.embedding.backward, training), training)),
-      concatenation_(scaled(time_of(device, {.bytes = 2 * rows_ * concatenation_width(model) *
-                                                      training.gradient_element_size}),
-                            training)) {}
+      concatenation_(scaled(
+          time_of(device, {.bytes = 2 * rows_ * concatenation_width(model) * training.gradient_element_size}),
+          training)) {}
 
 Time FlexflowCost::products(const MlpLayer& layer, std::int64_t number) const {
     return Time(divide_up((Flops(2 * number * rows_ * layer.parameters()) / rate_).count(), scale_down_));
@@ -39,16 +41,44 @@ Time TableRound::part_of(Time table) const {
     return Time(detail::multiply_divide_up(table.count(), tables, owners));
 }
 
-TableRound table_round(const FlexflowModel& model, FlexflowPlacement placement, std::size_t nodes,
-                       std::int64_t round) {
-    const auto all = static_cast<std::int64_t>(nodes);
-    const std::int64_t tables = std::min(all, model.tables - round * all);
-    return {.tables = tables, .owners = placement == FlexflowPlacement::kBalanced ? all : tables};
+TableRounds::TableRounds(const FlexflowModel& model, const FlexflowTraining& training, std::size_t nodes)
+    : shared_out_(training.placement == FlexflowPlacement::kBalanced),
+      tables_(tables_of_nodes(model, training, nodes)),
+      rounds_(static_cast<std::size_t>(*std::ranges::max_element(tables_))) {
+    for (const std::int64_t tables : tables_) {
+        for (std::int64_t round = 0; round < tables; ++round) {
+            ++rounds_[static_cast<std::size_t>(round)].tables;
+        }
+    }
+    for (TableRound& round : rounds_) {
+        round.owners = shared_out_ ? static_cast<std::int64_t>(nodes) : round.tables;
+    }
 }
 
-std::int64_t rounds(const FlexflowModel& model, std::size_t nodes) {
+std::int64_t TableRounds::parts() const {
+    return std::accumulate(rounds_.begin(), rounds_.end(), std::int64_t{0},
+                           [](std::int64_t sum, const TableRound& round) { return sum + round.owners; });
+}
+
+Time TableRounds::passes(Time table) const {
+    return (count() - 1) * table + rounds_.back().part_of(table);
+}
+
+std::vector<std::int64_t> tables_of_nodes(const FlexflowModel& model, const FlexflowTraining& training,
+                                          std::size_t nodes) {
+    std::vector<std::int64_t> tables;
+    if (training.placement == FlexflowPlacement::kExplicit) {
+        for (const NodeTables& run : training.tables_per_node) {
+            tables.insert(tables.end(), static_cast<std::size_t>(run.nodes), run.tables);
+        }
+        return tables;
+    }
     const auto count = static_cast<std::int64_t>(nodes);
-    return (model.tables + count - 1) / count;
+    tables.assign(nodes, model.tables / count);
+    for (std::int64_t node = 0; node < model.tables % count; ++node) {
+        ++tables[static_cast<std::size_t>(node)];
+    }
+    return tables;
 }
 
 std::vector<MlpLayer> dense_layers(const FlexflowModel& model) {
@@ -69,13 +99,11 @@ FlopRate gemm_rate(const FlexflowTraining& training, const Device& device, std::
 FlexflowCompute compute_times(const FlexflowModel& model, const FlexflowTraining& training,
                               const Device& device, std::size_t nodes) {
     const FlexflowCost cost(model, training, device, nodes);
-    const std::int64_t last = rounds(model, nodes) - 1;
-    const TableRound rest = table_round(model, training.placement, nodes, last);
-    FlexflowCompute times{.embedding = last * (cost.table_forward() + cost.table_backward()) +
-                                       rest.part_of(cost.table_forward()) +
-                                       rest.part_of(cost.table_backward()),
-                          .mlp = Time(0),
-                          .concatenation = 2 * cost.concatenation()};
+    const TableRounds rounds(model, training, nodes);
+    FlexflowCompute times{
+        .embedding = rounds.passes(cost.table_forward()) + rounds.passes(cost.table_backward()),
+        .mlp = Time(0),
+        .concatenation = 2 * cost.concatenation()};
     for (const MlpLayer& layer : dense_layers(model)) {
         times.mlp += cost.layer_forward(layer) + cost.layer_backward(layer);
     }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include <astrolabe/core/units.hpp>
 #include <astrolabe/workload/device.hpp>
@@ -38,15 +39,34 @@ private:
 /// Tables of a round, and the nodes that pass over them in equal parts: tables/owners of a table each.
 struct TableRound {
     std::int64_t tables = 0;
-    std::int64_t owners = 0;  ///< the first so many nodes
+    std::int64_t owners = 0;
 
     /// The part of an owner, rounded up; saturates.
     [[nodiscard]] Time part_of(Time table) const;
 };
-[[nodiscard]] TableRound table_round(const FlexflowModel& model, FlexflowPlacement placement,
-                                     std::size_t nodes, std::int64_t round);
-/// ⌈T/N⌉
-[[nodiscard]] std::int64_t rounds(const FlexflowModel& model, std::size_t nodes);
+
+/// The rounds in which nodes pass over their tables. O(T + N) time and memory.
+class TableRounds {
+public:
+    TableRounds(const FlexflowModel& model, const FlexflowTraining& training, std::size_t nodes);
+
+    [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(rounds_.size()); }
+    [[nodiscard]] const TableRound& operator[](std::int64_t round) const {
+        return rounds_[static_cast<std::size_t>(round)];
+    }
+    [[nodiscard]] bool is_owner(std::size_t node, std::int64_t round) const {
+        return shared_out_ || tables_[node] > round;
+    }
+    /// Tables and parts of tables that nodes pass over, in all rounds.
+    [[nodiscard]] std::int64_t parts() const;
+    /// What the node with most tables passes over. All rounds but the last are of whole tables.
+    [[nodiscard]] Time passes(Time table) const;
+
+private:
+    bool shared_out_;                   // in parts: every node takes part in every round
+    std::vector<std::int64_t> tables_;  // of nodes
+    std::vector<TableRound> rounds_;
+};
 /// Bottom layers, then top layers.
 [[nodiscard]] std::vector<MlpLayer> dense_layers(const FlexflowModel& model);
 

@@ -2,6 +2,7 @@
 #include "integer_division.hpp"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -35,7 +36,7 @@ public:
         : model_(model),
           training_(training),
           nodes_(nodes),
-          rounds_(rounds(model, nodes)),
+          rounds_(model, training, nodes),
           slice_(scaled(slice_size(model, training, nodes), training)),
           cost_(model, training, device, nodes),
           bottom_(bottom_layers(model)),
@@ -43,7 +44,7 @@ public:
         program_.ranks = nodes;
         program_.iterations = training.iterations;
         world_ = program_.partitions.push_back(system::Partition::world(nodes));
-        share_last_round_sizes();
+        share_sizes();
     }
 
     void write_iteration(int iteration) {
@@ -67,29 +68,31 @@ public:
 
 private:
     [[nodiscard]] std::int64_t nodes() const { return static_cast<std::int64_t>(nodes_); }
-    [[nodiscard]] TableRound in_round(std::int64_t round) const {
-        return table_round(model_, training_.placement, nodes_, round);
-    }
 
-    void share_last_round_sizes() {
-        const std::int64_t owners = in_round(rounds_ - 1).owners;
-        if (owners == nodes()) {
-            return;
+    /// Owners of a round are among those of the round before: as many are the same.
+    void share_sizes() {
+        for (std::int64_t round = 0; round < rounds_.count(); ++round) {
+            const std::int64_t owners = rounds_[round].owners;
+            if (owners == nodes() || uneven_.contains(owners)) {
+                continue;
+            }
+            std::vector<Bytes> sizes(nodes_);
+            for (std::size_t node = 0; node < nodes_; ++node) {
+                sizes[node] = rounds_.is_owner(node, round) ? slice_ : Bytes(0);
+            }
+            using Sizes = const std::vector<system::PairSizes>;
+            uneven_[owners] = {std::make_shared<Sizes>(1, system::PairSizes::by_source(sizes)),
+                               std::make_shared<Sizes>(1, system::PairSizes::by_destination(sizes))};
         }
-        std::vector<Bytes> sizes(nodes_);
-        std::fill_n(sizes.begin(), owners, slice_);
-        using Sizes = const std::vector<system::PairSizes>;
-        uneven_forward_ = std::make_shared<Sizes>(1, system::PairSizes::by_source(sizes));
-        uneven_backward_ = std::make_shared<Sizes>(1, system::PairSizes::by_destination(std::move(sizes)));
     }
 
     std::vector<OperationId> look_up_tables() {
         std::vector<OperationId> exchanges;
-        for (std::int64_t round = 0; round < rounds_; ++round) {
+        for (std::int64_t round = 0; round < rounds_.count(); ++round) {
             const OperationId lookup = compute(fmt::format("Embedding_{}.forward", round), kEmbeddingLayer,
                                                on_owners(round, cost_.table_forward()));
             // Slices of every table for every node, in equal parts with the owners.
-            const TableRound in = in_round(round);
+            const TableRound& in = rounds_[round];
             exchanges.push_back(
                 exchange(round, Direction::kForward, in.tables * nodes() / in.owners * slice_, lookup));
         }
@@ -98,19 +101,18 @@ private:
 
     std::vector<OperationId> return_gradients(OperationId concatenated) {
         std::vector<OperationId> exchanges;
-        for (std::int64_t round = 0; round < rounds_; ++round) {
+        for (std::int64_t round = 0; round < rounds_.count(); ++round) {
             // Every node holds a slice for each table of the round.
             exchanges.push_back(
-                exchange(round, Direction::kBackward, in_round(round).tables * slice_, concatenated));
+                exchange(round, Direction::kBackward, rounds_[round].tables * slice_, concatenated));
         }
         return exchanges;
     }
 
     void update_tables(const std::vector<OperationId>& gradients) {
-        for (std::int64_t round = 0; round < rounds_; ++round) {
+        for (std::int64_t round = 0; round < rounds_.count(); ++round) {
             compute(fmt::format("Embedding_{}.backward", round), kEmbeddingLayer,
-                    on_owners(round, cost_.table_backward()),
-                    {gradients[static_cast<std::size_t>(round)]});
+                    on_owners(round, cost_.table_backward()), {gradients[static_cast<std::size_t>(round)]});
         }
     }
 
@@ -138,20 +140,20 @@ private:
     }
 
     void reduce(const std::string& name, std::string_view layer, std::int64_t elements, OperationId after) {
-        reductions_.push_back(collective(
-            name, layer,
-            {.kind = system::CollectiveKind::kAllReduce,
-             .partition = world_,
-             .size = scaled(elements * training_.gradient_element_size, training_)},
-            after));
+        reductions_.push_back(
+            collective(name, layer,
+                       {.kind = system::CollectiveKind::kAllReduce,
+                        .partition = world_,
+                        .size = scaled(elements * training_.gradient_element_size, training_)},
+                       after));
     }
 
     OperationId exchange(std::int64_t round, Direction direction, Bytes held, OperationId after) {
         const bool forward = direction == Direction::kForward;
         system::CollectiveOperation all_to_all{
             .kind = system::CollectiveKind::kAllToAll, .partition = world_, .size = held};
-        if (in_round(round).owners < nodes()) {
-            all_to_all.pair_sizes = forward ? uneven_forward_ : uneven_backward_;
+        if (const auto uneven = uneven_.find(rounds_[round].owners); uneven != uneven_.end()) {
+            all_to_all.pair_sizes = forward ? uneven->second.forward : uneven->second.backward;
         }
         return collective(fmt::format("Embedding_{}.{}", round, forward ? "forward" : "backward"),
                           kEmbeddingLayer, std::move(all_to_all), after);
@@ -159,12 +161,14 @@ private:
 
     /// The part of a pass over a table on the nodes that have one in the round.
     [[nodiscard]] system::PerRank<Time> on_owners(std::int64_t round, Time table) const {
-        const TableRound in = in_round(round);
+        const TableRound& in = rounds_[round];
         if (in.owners == nodes()) {
             return in.part_of(table);
         }
         std::vector<Time> times(nodes_);
-        std::fill_n(times.begin(), in.owners, in.part_of(table));
+        for (std::size_t node = 0; node < nodes_; ++node) {
+            times[node] = rounds_.is_owner(node, round) ? in.part_of(table) : Time(0);
+        }
         return system::PerRank<Time>(std::move(times));
     }
 
@@ -191,15 +195,18 @@ private:
     const FlexflowModel& model_;
     const FlexflowTraining& training_;
     std::size_t nodes_;
-    std::int64_t rounds_;
+    TableRounds rounds_;
     Bytes slice_;
     FlexflowCost cost_;
     std::vector<MlpLayer> bottom_;
     std::vector<MlpLayer> top_;
     system::Program program_;
     system::PartitionId world_{0};
-    std::shared_ptr<const std::vector<system::PairSizes>> uneven_forward_;
-    std::shared_ptr<const std::vector<system::PairSizes>> uneven_backward_;
+    struct UnevenSizes {
+        std::shared_ptr<const std::vector<system::PairSizes>> forward;
+        std::shared_ptr<const std::vector<system::PairSizes>> backward;
+    };
+    std::map<std::int64_t, UnevenSizes> uneven_;  // by number of owners, where they are not all
     int iteration_ = 0;
     std::vector<OperationId> reductions_;  // of the iteration so far
 };
@@ -218,8 +225,7 @@ std::vector<MlpLayer> chain(std::string_view name, std::int64_t input_width,
 
 double share(Bytes part, Bytes rest) {
     const Bytes whole = part + rest;
-    return whole == Bytes(0) ? 0.0
-                             : static_cast<double>(part.count()) / static_cast<double>(whole.count());
+    return whole == Bytes(0) ? 0.0 : static_cast<double>(part.count()) / static_cast<double>(whole.count());
 }
 
 }  // namespace
@@ -276,8 +282,7 @@ FlexflowCounts count(const FlexflowModel& model, const FlexflowTraining& trainin
     const auto tensors = static_cast<std::int64_t>(gradient_tensors(model, training).size());
     const auto layers = static_cast<std::int64_t>(dense_layers(model).size());
     FlexflowCounts counts;
-    const std::int64_t last = rounds(model, nodes) - 1;
-    const std::int64_t parts = last * n + table_round(model, training.placement, nodes, last).owners;
+    const std::int64_t parts = TableRounds(model, training, nodes).parts();
     counts.slice = slice_size(model, training, nodes);
     counts.slices = 2 * parts * (n - 1);
     counts.tasks = 2 * n * (layers + 1) + 2 * parts + counts.slices + tensors + parts;

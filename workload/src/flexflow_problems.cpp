@@ -35,10 +35,10 @@ void require_range(Problems& found, std::string key, std::int64_t value, std::in
 
 void check_sizes(Problems& found, const std::string& key, const std::vector<std::int64_t>& sizes) {
     if (sizes.size() < 2 || sizes.size() > kMostSizes) {
-        found.push_back({.key = key,
-                         .message = fmt::format("{} has {} sizes, expected 2 to {}", key, sizes.size(),
-                                                kMostSizes),
-                         .hint = "m sizes make m-1 layers"});
+        found.push_back(
+            {.key = key,
+             .message = fmt::format("{} has {} sizes, expected 2 to {}", key, sizes.size(), kMostSizes),
+             .hint = "m sizes make m-1 layers"});
     }
     for (std::size_t i = 0; i < sizes.size(); ++i) {
         require_range(found, fmt::format("{}.{}", key, i), sizes[i], kLargestWidth);
@@ -71,8 +71,7 @@ bool is_countable(const FlexflowModel& model, const FlexflowTraining& training, 
     const Int128 parameters = count_dense_parameters(model);
     const Int128 all_reduce = 2 * parameters * nodes * training.gradient_element_size.count();
     const std::int64_t element = std::max(training.element_size, training.gradient_element_size).count();
-    const Int128 per_sample =
-        6 * parameters + 4 * static_cast<Int128>(concatenation_width(model)) * element;
+    const Int128 per_sample = 6 * parameters + 4 * static_cast<Int128>(concatenation_width(model)) * element;
     return all_reduce <= kMost && training.batch <= kMost / per_sample;
 }
 
@@ -92,11 +91,11 @@ void check_batch(Problems& found, const FlexflowModel& model, const FlexflowTrai
     } else if (batch % gpus != 0) {
         const std::int64_t below = batch / gpus * gpus;
         const std::string or_below = below > 0 ? fmt::format("{} or ", below) : "";
-        found.push_back({.key = "batch",
-                         .message = fmt::format(
-                             "a batch of {} cannot be shared evenly by {} nodes of {} GPUs", batch, nodes,
-                             training.gpus_per_node),
-                         .hint = fmt::format("use a batch of {}{}", or_below, below + gpus)});
+        found.push_back(
+            {.key = "batch",
+             .message = fmt::format("a batch of {} cannot be shared evenly by {} nodes of {} GPUs", batch,
+                                    nodes, training.gpus_per_node),
+             .hint = fmt::format("use a batch of {}{}", or_below, below + gpus)});
     }
 }
 
@@ -128,6 +127,41 @@ void check_gemm(Problems& found, const std::vector<GemmRate>& gemm) {
     }
 }
 
+/// All nodes and all tables, no more and no less.
+void check_placement(Problems& found, const FlexflowModel& model, const FlexflowTraining& training,
+                     std::int64_t nodes) {
+    const std::string key = "tables_per_node";
+    if (training.placement != FlexflowPlacement::kExplicit) {
+        if (!training.tables_per_node.empty()) {
+            found.push_back({.key = key,
+                             .message = "tables_per_node is of placement explicit",
+                             .hint = "write placement: explicit, or leave it out"});
+        }
+        return;
+    }
+    // A file holds at most a million numbers, and neither factor exceeds 2^20.
+    std::int64_t named_nodes = 0;
+    std::int64_t placed = 0;
+    for (std::size_t i = 0; i < training.tables_per_node.size(); ++i) {
+        const NodeTables& run = training.tables_per_node[i];
+        require_range(found, fmt::format("{}.{}.nodes", key, i), run.nodes, nodes);
+        if (run.tables < 0 || run.tables > model.tables) {
+            found.push_back(
+                {.key = fmt::format("{}.{}.tables", key, i),
+                 .message = fmt::format("a node has 0 to {} tables, got {}", model.tables, run.tables),
+                 .hint = ""});
+        }
+        named_nodes += run.nodes;
+        placed += found.empty() ? run.nodes * run.tables : 0;
+    }
+    if (found.empty() && (named_nodes != nodes || placed != model.tables)) {
+        found.push_back({.key = training.tables_per_node.empty() ? "placement" : key,
+                         .message = fmt::format("tables_per_node puts {} tables on {} nodes, not {} on {}",
+                                                placed, named_nodes, model.tables, nodes),
+                         .hint = "write [{nodes: 104, tables: 8}, {nodes: 24, tables: 7}], from node 0 on"});
+    }
+}
+
 }  // namespace
 
 std::vector<ParameterProblem> problems(const FlexflowModel& model) {
@@ -155,6 +189,7 @@ std::vector<ParameterProblem> problems(const FlexflowModel& model, const Flexflo
     require_range(found, "iterations", training.iterations, std::numeric_limits<int>::max());
     check_times(found, training.embedding);
     check_gemm(found, training.gemm);
+    check_placement(found, model, training, static_cast<std::int64_t>(nodes));
     if (found.empty()) {
         check_batch(found, model, training, static_cast<std::int64_t>(nodes));
     }
@@ -189,10 +224,10 @@ std::vector<ParameterProblem> problems(const FlexflowModel& model, const Flexflo
     const FlexflowCost cost(model, training, device, nodes);
     // Every time by itself may have saturated.
     Int128 compute = 2 * static_cast<Int128>(cost.concatenation().count());
-    const std::int64_t last = rounds(model, nodes) - 1;
-    const TableRound rest = table_round(model, training.placement, nodes, last);
+    const TableRounds rounds(model, training, nodes);
+    const std::int64_t last = rounds.count() - 1;
     for (const Time table : {cost.table_forward(), cost.table_backward()}) {
-        compute += static_cast<Int128>(last) * table.count() + rest.part_of(table).count();
+        compute += static_cast<Int128>(last) * table.count() + rounds[last].part_of(table).count();
     }
     for (const MlpLayer& layer : dense_layers(model)) {
         compute += cost.layer_forward(layer).count();

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -146,6 +147,90 @@ RC_GTEST_PROP(FlexflowPlacement, TotalsDoNotDependOnIt, ()) {
         RC_ASSERT(compute_on(balanced, node) == compute_on(balanced, 0));
     }
     RC_ASSERT(compute_on(balanced, 0) <= compute_on(placed, 0));
+}
+
+/// Runs of nodes that together have all tables.
+std::vector<NodeTables> drawn_counts(std::int64_t tables, std::size_t nodes) {
+    std::vector<NodeTables> runs;
+    for (std::size_t node = 0; node < nodes; ++node) {
+        const std::int64_t here = node + 1 < nodes ? *rc::gen::inRange<std::int64_t>(0, tables + 1) : tables;
+        runs.push_back({.nodes = 1, .tables = here});
+        tables -= here;
+    }
+    return runs;
+}
+
+RC_GTEST_PROP(FlexflowPlacement, AnyPlacementHasTheSameTasksAndBytes, ()) {
+    Drawn drawn(*rc::gen::inRange<std::int64_t>(1, 60));
+    const testing::Crossing expected = testing::crossing(drawn.program(FlexflowPlacement::kRoundRobin));
+    const FlexflowCounts counted = count(drawn.model, drawn.training, drawn.nodes);
+    drawn.training.tables_per_node = drawn_counts(drawn.model.tables, drawn.nodes);
+    drawn.training.placement = FlexflowPlacement::kExplicit;
+    RC_ASSERT(problems(drawn.model, drawn.training, drawn.nodes).empty());
+    const Program placed = drawn.program(FlexflowPlacement::kExplicit);
+    const testing::Crossing sent = testing::crossing(placed);
+    RC_ASSERT(sent.slices == expected.slices);
+    RC_ASSERT(sent.tasks == expected.tasks);
+    RC_ASSERT(sent.all_reduce == expected.all_reduce);
+    RC_ASSERT(count(drawn.model, drawn.training, drawn.nodes).tasks == counted.tasks);
+    // Each node passes over its own tables, no more and no less.
+    drawn.model.tables = 1;
+    FlexflowTraining none = drawn.training;
+    none.placement = FlexflowPlacement::kRoundRobin;
+    none.tables_per_node = {};
+    const Time table = compute_times(drawn.model, none, testing::a100(), drawn.nodes).embedding;
+    for (std::size_t node = 0; node < drawn.nodes; ++node) {
+        Time passes;
+        for (const Operation& operation : placed.operations) {
+            passes += operation.is_compute() && operation.layer == "Embedding"
+                          ? operation.compute().duration[RankId(node)]
+                          : Time(0);
+        }
+        RC_ASSERT(passes == drawn.training.tables_per_node[node].tables * table);
+    }
+}
+
+TEST(FlexflowPlacement, ExplicitCountsOfRoundRobinGiveItsProgram) {
+    FlexflowTraining training = testing::opera_study_training();
+    const Program expected = program_of(testing::model_a(), training, FlexflowPlacement::kRoundRobin, 128);
+    training.tables_per_node = {{.nodes = 104, .tables = 8}, {.nodes = 24, .tables = 7}};  // 832 + 168
+    const Program placed = program_of(testing::model_a(), training, FlexflowPlacement::kExplicit, 128);
+    ASSERT_EQ(placed.operations.size(), expected.operations.size());
+    for (std::size_t i = 0; i < placed.operations.size(); ++i) {
+        const Operation& one = placed.operations[OperationId(i)];
+        const Operation& other = expected.operations[OperationId(i)];
+        EXPECT_EQ(one.name, other.name);
+        EXPECT_EQ(one.dependencies, other.dependencies);
+        for (std::size_t node = 0; one.is_compute() && node < 128; ++node) {
+            EXPECT_EQ(one.compute().duration[RankId(node)], other.compute().duration[RankId(node)]);
+        }
+        if (!one.is_compute()) {
+            EXPECT_EQ(one.collective().size, other.collective().size);
+            EXPECT_EQ(one.collective().is_uneven(), other.collective().is_uneven());
+        }
+    }
+}
+
+TEST(FlexflowPlacement, ExplicitCountsAreOfAllNodesAndTables) {
+    FlexflowTraining training = testing::opera_study_training();
+    const auto key = [&] {
+        const auto found = problems(testing::model_a(), training, 128);
+        return found.empty() ? std::string("none") : found.front().key;
+    };
+    training.placement = FlexflowPlacement::kExplicit;
+    EXPECT_EQ(key(), "placement");  // and no counts
+    training.tables_per_node = {{.nodes = 104, .tables = 8}, {.nodes = 23, .tables = 7}};
+    EXPECT_EQ(key(), "tables_per_node");  // 127 nodes
+    training.tables_per_node = {{.nodes = 103, .tables = 8}, {.nodes = 25, .tables = 7}};
+    EXPECT_EQ(key(), "tables_per_node");  // 999 tables
+    training.tables_per_node = {{.nodes = 129, .tables = 8}};
+    EXPECT_EQ(key(), "tables_per_node.0.nodes");
+    training.tables_per_node = {{.nodes = 128, .tables = -1}};
+    EXPECT_EQ(key(), "tables_per_node.0.tables");
+    training.tables_per_node = {{.nodes = 104, .tables = 8}, {.nodes = 24, .tables = 7}};
+    EXPECT_EQ(key(), "none");
+    training.placement = FlexflowPlacement::kRoundRobin;
+    EXPECT_EQ(key(), "tables_per_node");
 }
 
 RC_GTEST_PROP(FlexflowPlacement, SameProgramWhereTablesDivide, ()) {

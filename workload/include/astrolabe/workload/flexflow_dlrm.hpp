@@ -21,14 +21,17 @@
 ///     an all-reduce of k·n·g and one of n·g bytes for each layer
 /// e is 8 in the study, which accounts the output of a lookup like its 64-bit indices (section 4).
 ///
-/// Placement of tables, in ⌈T/N⌉ rounds of one pass over tables each, N tables a round and r = T mod N in the
-/// last where N does not divide T. Placements differ in that round alone:
-///     round_robin  table t is on node t mod N (section 4): in the last round the first r nodes pass over a
-///                  table each, the others compute and send nothing
+/// Placement of tables. Node n has c_n of them and passes over one each round: max c_n rounds, and in round k
+/// those with c_n > k pass over a table, the others compute and send nothing.
+///     round_robin  table t is on node t mod N (section 4): ⌈T/N⌉ rounds, N tables a round and on the first
+///                  r = T mod N nodes one in the last where N does not divide T
+///     explicit     c_n as given, T in all
 ///     balanced     every node has T/N of the tables: in the last round each passes over the r/N-th part of
 ///                  one, in r/N of its time, rounded up to a picosecond. It holds r slices for all nodes, one
 ///                  r/N of a slice for each, cut like any all_to_all: where N does not divide r slices, bytes
 ///                  of pairs differ by at most one. The sum over all pairs is round_robin's to the byte
+/// The sum over all pairs of nodes is the same in every placement, and so is that of the compute times but
+/// for balanced's rounding.
 /// balanced is the limit of tables that can be cut or differ enough in cost to be shared out evenly; nodes
 /// are alike then, and a symmetric network folds them (system/folding.hpp). It leaves out what round_robin
 /// adds to the most loaded node, N·⌈T/N⌉/T - 1 of the embedding time: 2.4 % for 1000 tables on 1024 nodes or
@@ -50,7 +53,8 @@
 /// nodes have; the replay's delay of rings inside a node is left out. No optimiser, no index exchange, no
 /// loss.
 ///
-/// Complexity: O(T/N + layers) operations an iteration, O(N) memory more where nodes differ.
+/// Complexity: O(max c_n + layers) operations an iteration, O(N) memory more for each number of nodes that
+/// pass over tables in the same round and are not all.
 #pragma once
 
 #include <cstddef>
@@ -88,11 +92,18 @@ struct GemmRate {
     FlopRate rate{};
 };
 
-enum class FlexflowPlacement : std::uint8_t { kRoundRobin, kBalanced };
+enum class FlexflowPlacement : std::uint8_t { kRoundRobin, kBalanced, kExplicit };
+
+/// Consecutive nodes with as many tables each.
+struct NodeTables {
+    std::int64_t nodes = 1;
+    std::int64_t tables = 0;
+};
 
 struct FlexflowTraining {
     std::int64_t batch = 1;  ///< B, over all nodes
     FlexflowPlacement placement = FlexflowPlacement::kRoundRobin;
+    std::vector<NodeTables> tables_per_node = {};  ///< kExplicit only: from node 0 on, all nodes and tables
     std::int64_t gpus_per_node = 8;
     Bytes element_size = Bytes(8);           ///< e
     Bytes gradient_element_size = Bytes(4);  ///< g
@@ -147,6 +158,10 @@ struct FlexflowCompute {
                                                      const FlexflowTraining& training, const Device& device,
                                                      std::size_t nodes);
 
+/// c, the whole tables of each node: of a balanced placement as round_robin has them.
+[[nodiscard]] std::vector<std::int64_t> tables_of_nodes(const FlexflowModel& model,
+                                                        const FlexflowTraining& training, std::size_t nodes);
+
 /// The tensors that are all-reduced in an iteration, in bytes, bottom layers first.
 [[nodiscard]] std::vector<Bytes> gradient_tensors(const FlexflowModel& model,
                                                   const FlexflowTraining& training);
@@ -157,10 +172,10 @@ struct FlexflowCounts {
     /// 2·N·(layers + 1) dense and concatenation tasks, 2·T table tasks, the slices, an all-reduce for each
     /// tensor and one of a single member for each table.
     std::int64_t tasks = 0;
-    Bytes slice;              ///< of a whole table
-    std::int64_t slices = 0;  ///< between nodes: 2·T·(N-1)
-    Bytes slice_traffic;      ///< 2·T·(N-1)·slice, T tables for any placement
-    Bytes all_reduce;         ///< 2·(N-1)·g·P, what any all-reduce without rounding sends
+    Bytes slice;                    ///< of a whole table
+    std::int64_t slices = 0;        ///< between nodes: 2·T·(N-1)
+    Bytes slice_traffic;            ///< 2·T·(N-1)·slice, T tables for any placement
+    Bytes all_reduce;               ///< 2·(N-1)·g·P, what any all-reduce without rounding sends
     double all_reduce_share = 0.0;  ///< all_reduce / (all_reduce + slice_traffic); 0 where nothing is sent
 };
 [[nodiscard]] FlexflowCounts count(const FlexflowModel& model, const FlexflowTraining& training,
