@@ -1,9 +1,10 @@
+#include "components.hpp"
+
 #include <fmt/format.h>
 
 #include <astrolabe/workload/dlrm_model.hpp>
 #include <astrolabe/workload/dlrm_training.hpp>
-
-#include "components.hpp"
+#include <astrolabe/workload/sharding_names.hpp>
 
 namespace astrolabe {
 
@@ -36,16 +37,6 @@ struct EnumNames<workload::DistributionShape> {
          {"log_uniform", workload::DistributionShape::kLogUniform},
          {"normal", workload::DistributionShape::kNormal},
          {"zipf", workload::DistributionShape::kZipf}}};
-};
-template <>
-struct EnumNames<workload::TableSharding> {
-    static constexpr std::array<std::pair<std::string_view, workload::TableSharding>, 6> kNames{
-        {{"table_wise", workload::TableSharding::kTableWise},
-         {"column_wise", workload::TableSharding::kColumnWise},
-         {"table_column_wise", workload::TableSharding::kTableColumnWise},
-         {"row_wise", workload::TableSharding::kRowWise},
-         {"table_row_wise", workload::TableSharding::kTableRowWise},
-         {"data_parallel", workload::TableSharding::kDataParallel}}};
 };
 template <>
 struct EnumNames<workload::ShardingMethod> {
@@ -114,8 +105,7 @@ Schema<ValueDistribution> distribution_schema() {
     return schema;
 }
 
-std::optional<TableValues> read_values(const ConfigNode& node, const std::string& key,
-                                       ReadContext& context) {
+std::optional<TableValues> read_values(const ConfigNode& node, const std::string& key, ReadContext& context) {
     if (node.is_mapping() && node.find("distribution") != nullptr) {
         const std::optional<ValueDistribution> distribution = distribution_schema().read(node, context);
         return distribution ? std::optional(TableValues(*distribution)) : std::nullopt;
@@ -167,15 +157,14 @@ Schema<EmbeddingTables> tables_schema() {
         key.default_value = key.default_value.empty() ? "unset" : key.default_value;
     }
     const auto values = [&](std::string key, TableValues EmbeddingTables::*member, std::string help) {
-        schema.field({key, "integer, list, range or distribution", "", true, "at least 1", help, forms},
-                     [key, member](EmbeddingTables& tables, const ConfigNode& node, ReadContext& context) {
-                         if (std::optional<TableValues> read = read_values(node, key, context)) {
-                             tables.*member = *std::move(read);
-                         }
-                     },
-                     [member](const EmbeddingTables& tables) {
-                         return std::optional(write_values(tables.*member));
-                     });
+        schema.field(
+            {key, "integer, list, range or distribution", "", true, "at least 1", help, forms},
+            [key, member](EmbeddingTables& tables, const ConfigNode& node, ReadContext& context) {
+                if (std::optional<TableValues> read = read_values(node, key, context)) {
+                    tables.*member = *std::move(read);
+                }
+            },
+            [member](const EmbeddingTables& tables) { return std::optional(write_values(tables.*member)); });
     };
     values("rows", &EmbeddingTables::rows, "rows of each table");
     values("dimension", &EmbeddingTables::dimension, "values in a row");
@@ -294,7 +283,12 @@ Schema<Sharding> sharding_schema() {
         .optional("index_size", &Sharding::index_size, "read with every lookup of a shard; unset: 8 bytes",
                   {Bytes(0), Bytes(16)})
         .field(
-            {"tables", "list of mappings", "[]", false, {}, "what holds for some tables instead",
+            {"tables",
+             "list of mappings",
+             "[]",
+             false,
+             {},
+             "what holds for some tables instead",
              rule_schema().parameters()},
             [](Sharding& sharding, const ConfigNode& node, ReadContext& context) {
                 if (!node.is_sequence()) {
@@ -328,8 +322,7 @@ Schema<GradientBuckets> buckets_schema() {
 
 Schema<WireFormats> wire_formats_schema() {
     Schema<WireFormats> schema("wire_formats", "what collectives carry instead of what is computed with");
-    schema
-        .optional("forward_all_to_all", &WireFormats::forward_all_to_all, "pooled embeddings")
+    schema.optional("forward_all_to_all", &WireFormats::forward_all_to_all, "pooled embeddings")
         .optional("backward_all_to_all", &WireFormats::backward_all_to_all, "gradients of pooled embeddings")
         .optional("forward_reduce_scatter", &WireFormats::forward_reduce_scatter,
                   "partial sums of row_wise tables")
@@ -413,38 +406,54 @@ Schema<DlrmParameters> dlrm_schema() {
                   "how copies of a table exchange their gradients: touched rows only, or whole tables")
         .section("sharding", &DlrmParameters::sharding, sharding_schema(),
                  "which rank holds what of which embedding table (hybrid)")
-        .field({"gradient_buckets", "mapping", "unset", false, {},
-                "MLP gradients that are all-reduced together; unset: layer by layer",
-                buckets_schema().parameters()},
-               [](DlrmParameters& parameters, const ConfigNode& node, ReadContext& context) {
-                   parameters.gradient_buckets = buckets_schema().read(node, context);
-               },
-               [](const DlrmParameters& parameters) -> std::optional<ConfigNode> {
-                   return parameters.gradient_buckets
-                              ? std::optional(buckets_schema().write(*parameters.gradient_buckets))
-                              : std::nullopt;
-               })
+        .field(
+            {"gradient_buckets",
+             "mapping",
+             "unset",
+             false,
+             {},
+             "MLP gradients that are all-reduced together; unset: layer by layer",
+             buckets_schema().parameters()},
+            [](DlrmParameters& parameters, const ConfigNode& node, ReadContext& context) {
+                parameters.gradient_buckets = buckets_schema().read(node, context);
+            },
+            [](const DlrmParameters& parameters) -> std::optional<ConfigNode> {
+                return parameters.gradient_buckets
+                           ? std::optional(buckets_schema().write(*parameters.gradient_buckets))
+                           : std::nullopt;
+            })
         .optional("dense_sharding", &DlrmParameters::dense_sharding,
                   "fsdp: each rank keeps a part of every MLP layer and gathers the rest when it computes")
         .optional("parameter_prefetch", &DlrmParameters::parameter_prefetch,
                   "of fsdp: layers whose parameters are gathered ahead; unset: 1", {0, 1024})
         .section("wire_formats", &DlrmParameters::wire_formats, wire_formats_schema(),
                  "what collectives carry instead of what is computed with")
-        .field({"priorities", "mapping of layer names to integers", "unset", false, {},
+        .field({"priorities",
+                "mapping of layer names to integers",
+                "unset",
+                false,
+                {},
                 "explicit priority of a layer's collectives; larger starts first",
                 {}},
                read_priorities, write_priorities);
     return schema;
 }
 
+std::vector<std::int64_t> table_dimensions(const DlrmModel& model) {
+    std::vector<std::int64_t> dimensions;
+    for (const EqualTables& run : equal_tables(model)) {
+        dimensions.insert(dimensions.end(), static_cast<std::size_t>(run.count), run.dimension);
+    }
+    return dimensions;
+}
+
 void append_sharding(Facts& facts, const DlrmSummary& summary) {
-    facts.emplace_back("embedding shards",
-                       fmt::format("{} placed; the fullest rank holds {}", summary.shards,
-                                   readable(summary.largest_memory)));
-    facts.emplace_back("embedding imbalance (greatest over mean)",
-                       fmt::format("lookup and update {:.3f}, all-to-all {:.3f}, memory {:.3f}",
-                                   summary.imbalance.compute, summary.imbalance.bytes,
-                                   summary.imbalance.memory));
+    facts.emplace_back("embedding shards", fmt::format("{} placed; the fullest rank holds {}", summary.shards,
+                                                       readable(summary.largest_memory)));
+    facts.emplace_back(
+        "embedding imbalance (greatest over mean)",
+        fmt::format("lookup and update {:.3f}, all-to-all {:.3f}, memory {:.3f}", summary.imbalance.compute,
+                    summary.imbalance.bytes, summary.imbalance.memory));
     if (summary.placement) {
         facts.emplace_back("placement",
                            fmt::format("most loaded rank {}, lower bound {}, {} after {} placements tried",
@@ -492,6 +501,13 @@ void register_dlrm(Registry<Job>& registry) {
         };
         job.program = [parameters](const Device& device, std::size_t ranks) {
             return build_dlrm_program(parameters.model, parameters, device, ranks);
+        };
+        job.tables = [parameters](const Device& device, std::size_t ranks) -> MovableTables {
+            auto places = table_places(parameters.model, parameters, device, ranks);
+            if (!places) {
+                return {};
+            }
+            return PlacedTables{*std::move(places), table_dimensions(parameters.model)};
         };
         job.facts = [parameters](const Device& device, std::size_t ranks) {
             return dlrm_facts(parameters, device, ranks);

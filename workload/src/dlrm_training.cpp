@@ -122,8 +122,7 @@ private:
                                 .element_size = gradient_element_size(model_),
                                 .format = training_.wire_formats.all_reduce};
         if (training_.dense_sharding == DenseSharding::kReplicated) {
-            layer.weight_gradient_communication =
-                exchanged(CollectiveKind::kAllReduce, gradients, gradients);
+            layer.weight_gradient_communication = exchanged(CollectiveKind::kAllReduce, gradients, gradients);
             return;
         }
         const auto part = [&](Bytes element_size, std::optional<WireFormat> format) {
@@ -138,8 +137,7 @@ private:
             return payload;
         };
         const Payload parameters = part(model_.element_size, training_.wire_formats.parameter_all_gather);
-        layer.parameter_gather =
-            exchanged(CollectiveKind::kAllGather, parameters, whole(parameters));
+        layer.parameter_gather = exchanged(CollectiveKind::kAllGather, parameters, whole(parameters));
         const Payload reduced =
             part(gradient_element_size(model_), training_.wire_formats.gradient_reduce_scatter);
         layer.weight_gradient_communication =
@@ -393,6 +391,12 @@ std::vector<ParameterProblem> problems(const DlrmModel& model, const DlrmTrainin
              .message = fmt::format("{} iterations compute for {:.4g} s, expected at most {}",
                                     training.iterations, seconds, readable(kMost)),
              .hint = "check the units of the device's rates and times, or simulate fewer iterations"}};
+}
+
+std::optional<std::vector<TablePlace>> table_places(const DlrmModel& model, const DlrmTraining& training,
+                                                    const Device& device, std::size_t ranks) {
+    const std::optional<ShardingPlan> plan = sharding_plan(model, training, device, ranks);
+    return plan ? std::optional(places_of(*plan, training.sharding, model)) : std::nullopt;
 }
 
 TrainingPlan dlrm_training_plan(const DlrmModel& model, const DlrmTraining& training, const Device& device,

@@ -179,6 +179,12 @@ void register_flexflow_dlrm(Registry<Job>& registry) {
         job.program = [parameters](const Device& device, std::size_t ranks) {
             return build_flexflow_program(parameters.model, parameters, device, ranks);
         };
+        job.tables = [parameters](const Device&, std::size_t ranks) -> MovableTables {
+            if (parameters.placement == FlexflowPlacement::kBalanced) {
+                return {};
+            }
+            return CountedTables{tables_of_nodes(parameters.model, parameters, ranks)};
+        };
         job.facts = [parameters](const Device& device, std::size_t ranks) {
             return flexflow_facts(parameters, device, ranks);
         };

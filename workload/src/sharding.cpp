@@ -14,6 +14,27 @@ TableCounts count_tables(const Sharding& sharding, const DlrmModel& model) {
     return counts;
 }
 
+std::vector<TablePlace> places_of(const ShardingPlan& plan, const Sharding& sharding,
+                                  const DlrmModel& model) {
+    std::vector<TablePlace> places;
+    for (const Decision& decision : decide(sharding, plan.tables, model.element_size)) {
+        places.push_back({.sharding = decision.kind});
+    }
+    for (const Shard& shard : plan.shards) {
+        TablePlace& place = places[shard.table];
+        const auto rank = static_cast<std::int64_t>(shard.rank.index());
+        if (is_placed_on_hosts(place.sharding)) {
+            place.host = rank / static_cast<std::int64_t>(plan.ranks_per_host);
+        } else {
+            place.ranks.push_back(rank);
+        }
+    }
+    for (const HostTable& table : plan.host_tables) {
+        places[table.table].host = static_cast<std::int64_t>(table.host);
+    }
+    return places;
+}
+
 std::vector<Bytes> memory_of(const ShardingPlan& plan, Bytes element_size) {
     Bytes everywhere;
     const auto share = [&](std::size_t table, std::size_t sharers) {

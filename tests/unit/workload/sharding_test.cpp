@@ -54,6 +54,40 @@ protected:
     Sharding sharding_;
 };
 
+TEST_F(ShardingTest, PlacesMadeExplicitGiveTheSamePlan) {
+    sharding_.ranks_per_host = 2;
+    sharding_.index_size = 4_B;
+    sharding_.tables = {{.first = 1, .sharding = TableSharding::kColumnWise, .shards = 3},
+                        {.first = 2, .sharding = TableSharding::kTableRowWise},
+                        {.first = 3, .sharding = TableSharding::kTableColumnWise}};
+    const ShardingPlan plan = this->plan().plan;
+    const std::vector<TablePlace> places = places_of(plan, sharding_, model_);
+    // Shards in turn from rank 0 on: table 0 on 0, table 1 on 1 to 3; on hosts of two, tables 2 and 3 in
+    // turn.
+    EXPECT_EQ(places[0], (TablePlace{.ranks = {0}}));
+    EXPECT_EQ(places[1], (TablePlace{.sharding = TableSharding::kColumnWise, .ranks = {1, 2, 3}}));
+    EXPECT_EQ(places[2], (TablePlace{.sharding = TableSharding::kTableRowWise, .host = 0}));
+    EXPECT_EQ(places[3], (TablePlace{.sharding = TableSharding::kTableColumnWise, .host = 1}));
+    sharding_.plan = ShardingMethod::kExplicit;
+    sharding_.tables.clear();
+    for (std::size_t table = 0; table < places.size(); ++table) {
+        TableRule rule{.first = static_cast<std::int64_t>(table), .sharding = places[table].sharding};
+        rule.ranks = places[table].ranks;
+        if (rule.sharding == TableSharding::kColumnWise) {
+            rule.shards = static_cast<std::int64_t>(rule.ranks.size());
+        }
+        if (places[table].host) {
+            rule.hosts = {*places[table].host};
+        }
+        sharding_.tables.push_back(rule);
+    }
+    ASSERT_EQ(keys(), Keys{});
+    const ShardingPlan explicit_plan = this->plan().plan;
+    EXPECT_EQ(columns_of(explicit_plan), columns_of(plan));
+    EXPECT_EQ(memory_of(explicit_plan, 2_B), memory_of(plan, 2_B));
+    EXPECT_EQ(places_of(explicit_plan, sharding_, model_), places);
+}
+
 TEST_F(ShardingTest, RoundRobinTakesRanksInTurn) {
     const ShardingPlan plan = this->plan().plan;
     EXPECT_EQ(columns_of(plan), (Values{4, 8, 12, 16}));
@@ -125,12 +159,9 @@ TEST_F(ShardingTest, PlannerCountsCommunicationAtTheLinkRate) {
 
 TEST_F(ShardingTest, ExplicitPlacesWhatItSays) {
     sharding_.plan = ShardingMethod::kExplicit;
-    sharding_.tables = {{.first = 0, .count = 3, .ranks = {3, 3, 1}},
-                        {.first = 3,
-                         .count = 1,
-                         .sharding = TableSharding::kColumnWise,
-                         .shards = 3,
-                         .ranks = {0, 1, 2}}};
+    sharding_.tables = {
+        {.first = 0, .count = 3, .ranks = {3, 3, 1}},
+        {.first = 3, .count = 1, .sharding = TableSharding::kColumnWise, .shards = 3, .ranks = {0, 1, 2}}};
     EXPECT_EQ(keys(), Keys{});
     EXPECT_EQ(columns_of(plan().plan), (Values{6, 17, 5, 12}));  // 16 = 6 + 5 + 5
     sharding_.tables.pop_back();
@@ -184,9 +215,8 @@ TEST_F(ShardingTest, MemoryBeyondAllCountsIsRefusedAsWell) {
     model_.tables = {{.count = 1, .rows = kRows, .dimension = 4}, {.count = 1, .rows = 1, .dimension = 4}};
     sharding_ = {.plan = ShardingMethod::kPlanner, .memory = 1_GiB};
     sharding_.tables = {{.first = 0, .count = 1, .sharding = TableSharding::kDataParallel}};
-    const ShardingResult result = plan_sharding(
-        sharding_, model_, kManyRanks, kSamples,
-        [](std::size_t, std::int64_t, std::int64_t) { return 1_ns; });
+    const ShardingResult result = plan_sharding(sharding_, model_, kManyRanks, kSamples,
+                                                [](std::size_t, std::int64_t, std::int64_t) { return 1_ns; });
     ASSERT_EQ(result.problems.size(), 1U);
     EXPECT_EQ(result.problems[0].key, "sharding.memory");
     EXPECT_NE(result.problems[0].message.find("they need 9.223 EB"), std::string::npos)

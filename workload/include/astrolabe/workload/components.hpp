@@ -2,16 +2,31 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <astrolabe/core/registry.hpp>
 #include <astrolabe/system/program.hpp>
 #include <astrolabe/workload/device.hpp>
+#include <astrolabe/workload/sharding.hpp>
 
 namespace astrolabe::workload {
+
+/// Tables that lie on ranks each by itself.
+struct PlacedTables {
+    std::vector<TablePlace> places;        ///< by table
+    std::vector<std::int64_t> dimensions;  ///< columns of each
+};
+/// Tables that are all alike: how many each rank has.
+struct CountedTables {
+    std::vector<std::int64_t> tables;
+};
+/// Whole tables that somebody may move to other ranks; none where a job places no whole tables.
+using MovableTables = std::variant<std::monostate, PlacedTables, CountedTables>;
 
 /// A configured training job; the cluster it runs on completes it.
 struct Job {
@@ -22,6 +37,10 @@ struct Job {
     std::function<std::vector<ParameterProblem>(const Device&)> device_problems;
     /// Precondition: no problems.
     std::function<system::Program(const Device&, std::size_t ranks)> program;
+    /// Precondition: no problems.
+    std::function<MovableTables(const Device&, std::size_t ranks)> tables = [](const Device&, std::size_t) {
+        return MovableTables();
+    };
     /// Size of the job for people, one (name, value) a line: parameters, bytes, compute time.
     std::function<std::vector<std::pair<std::string, std::string>>(const Device&, std::size_t ranks)> facts;
 };

@@ -104,7 +104,7 @@ struct DlrmTraining {
     bool dense_feature_gradient = true;
     EmbeddingUpdate embedding_update = EmbeddingUpdate::kAfterGradients;   ///< hybrid only
     EmbeddingGradients embedding_gradients = EmbeddingGradients::kSparse;  ///< data, and data_parallel tables
-    Sharding sharding = {};  ///< other than balanced: hybrid only
+    Sharding sharding = {};                                          ///< other than balanced: hybrid only
     std::optional<GradientBuckets> gradient_buckets = std::nullopt;  ///< none: every layer by itself
     DenseSharding dense_sharding = DenseSharding::kReplicated;
     std::optional<int> parameter_prefetch = std::nullopt;  ///< of FSDP: layers gathered ahead; 1
@@ -133,6 +133,11 @@ struct DlrmTraining {
 /// m, samples per rank.
 [[nodiscard]] std::int64_t local_batch(const DlrmTraining& training, std::size_t ranks);
 
+/// Where every table lies; nothing where the training is not hybrid or its sharding is balanced.
+[[nodiscard]] std::optional<std::vector<TablePlace>> table_places(const DlrmModel& model,
+                                                                  const DlrmTraining& training,
+                                                                  const Device& device, std::size_t ranks);
+
 [[nodiscard]] TrainingPlan dlrm_training_plan(const DlrmModel& model, const DlrmTraining& training,
                                               const Device& device, std::size_t ranks);
 [[nodiscard]] system::Program build_dlrm_program(const DlrmModel& model, const DlrmTraining& training,
@@ -159,8 +164,8 @@ struct DlrmSummary {
     Time interaction_compute;
     Time conversion_compute;  ///< to and from wire formats, of the rank that converts longest
     Imbalance imbalance;
-    Bytes largest_memory;     ///< of tables on one rank
-    std::size_t shards = 0;   ///< table- and column-wise; 0 where the plan is balanced
+    Bytes largest_memory;    ///< of tables on one rank
+    std::size_t shards = 0;  ///< table- and column-wise; 0 where the plan is balanced
     std::optional<Placement> placement = std::nullopt;  ///< the planner's
 };
 [[nodiscard]] DlrmSummary summarise(const DlrmModel& model, const DlrmTraining& training,

@@ -142,6 +142,20 @@ struct ShardingResult {
                                            std::size_t ranks, std::int64_t local_batch,
                                            const ShardTime& time);
 
+/// Where one table lies.
+struct TablePlace {
+    TableSharding sharding = TableSharding::kTableWise;
+    std::vector<std::int64_t> ranks = {};             ///< of kTableWise and kColumnWise: one a shard
+    std::optional<std::int64_t> host = std::nullopt;  ///< of kTableColumnWise and kTableRowWise
+
+    bool operator==(const TablePlace&) const = default;
+};
+
+/// The places of all tables in order: the rules that make the plan explicit. Requires the sharding that the
+/// plan was made of. O(tables + shards).
+[[nodiscard]] std::vector<TablePlace> places_of(const ShardingPlan& plan, const Sharding& sharding,
+                                                const DlrmModel& model);
+
 /// Bytes of tables on each rank.
 [[nodiscard]] std::vector<Bytes> memory_of(const ShardingPlan& plan, Bytes element_size);
 /// C, the columns of each rank's table- and column-wise shards.
