@@ -1,4 +1,5 @@
 #include "cluster.hpp"
+#include "config_path.hpp"
 #include "engine.hpp"
 
 #include <algorithm>
@@ -24,14 +25,6 @@ struct FileKeys {
     std::optional<Registry<network::FabricMaker>::Configured> network;
     std::optional<Registry<network::BackendMaker>::Configured> backend;
 };
-
-void read_schema_name(const ConfigNode& node, ReadContext& context) {
-    if (!node.is_scalar() || node.text != kSchemaName) {
-        context.error("config.schema", node.where,
-                      fmt::format("schema is '{}', expected '{}'", node.text, kSchemaName),
-                      "this program reads schema: astrolabe/1");
-    }
-}
 
 /// `components` may be null to describe the keys only.
 Schema<FileKeys> file_schema(const Components* components) {
@@ -79,33 +72,41 @@ Schema<FileKeys> file_schema(const Components* components) {
     return schema;
 }
 
-void resolve_references(ConfigNode& root, ReadContext& context) {
-    for (const char* key : {"workload", "cluster", "network", "backend"}) {
-        if (ConfigNode* section = root.find(key)) {
-            resolve_reference(*section, context);
+/// Paths that were set since the file was read, in order.
+class SetPaths {
+public:
+    explicit SetPaths(const std::vector<std::string>& paths)
+        : paths_(paths) {}
+
+    /// Place of the last one that set all of `path`, counted from 1; 0: none did.
+    [[nodiscard]] std::size_t last_over(const std::string& path) const {
+        std::size_t last = 0;
+        for (std::size_t i = 0; i < paths_.size(); ++i) {
+            last = (path + ".").starts_with(paths_[i] + ".") ? i + 1 : last;
         }
+        return last;
     }
-    for (const auto& [section_key, key] : {std::pair{"workload", "model"}, std::pair{"cluster", "device"}}) {
-        if (ConfigNode* section = root.find(section_key)) {
-            if (ConfigNode* part = section->find(key)) {
-                resolve_reference(*part, context);
-            }
-        }
+    /// Whether one after that place set `path` or a part of it.
+    [[nodiscard]] bool reached_after(std::size_t place, const std::string& path) const {
+        return std::any_of(paths_.begin() + static_cast<std::ptrdiff_t>(place), paths_.end(),
+                           [&](const std::string& set) { return (set + ".").starts_with(path + "."); });
     }
-}
+
+private:
+    const std::vector<std::string>& paths_;
+};
 
 /// `--set backend.kind=fluid` on a file that says {kind: tcp, mtu: 9000B}: keys of the file that the newly
 /// chosen kind does not have belonged to the former one and go with it. Keys that were set beside the kind
 /// are checked as ever; `shared` are those that belong to no kind.
 template <class Product>
-void drop_keys_of_former_kind(ConfigNode* section, const Registry<Product>& registry,
-                              const std::vector<std::string>& shared = {}) {
-    const auto was_set = [](const SourceRange& where) {
-        return where.source && where.source->name == "--set";
-    };
+void drop_keys_of_former_kind(ConfigNode& root, const std::string& path, const Registry<Product>& registry,
+                              const SetPaths& set, const std::vector<std::string>& shared = {}) {
     const std::string& discriminator = registry.discriminator();
+    ConfigNode* section = node_at(root, path);
     const ConfigNode* kind = section == nullptr ? nullptr : section->find(discriminator);
-    if (kind == nullptr || !was_set(kind->where) || was_set(section->where)) {
+    const std::size_t replaced = set.last_over(path);
+    if (kind == nullptr || set.last_over(path + "." + discriminator) == replaced) {
         return;
     }
     for (const ComponentDescription& component : registry.descriptions()) {
@@ -113,7 +114,7 @@ void drop_keys_of_former_kind(ConfigNode* section, const Registry<Product>& regi
             continue;
         }
         std::erase_if(section->entries, [&](const ConfigEntry& entry) {
-            return entry.key != discriminator && !was_set(entry.key_where) &&
+            return entry.key != discriminator && !set.reached_after(replaced, path + "." + entry.key) &&
                    std::find(shared.begin(), shared.end(), entry.key) == shared.end() &&
                    std::none_of(
                        component.parameters.begin(), component.parameters.end(),
@@ -122,17 +123,14 @@ void drop_keys_of_former_kind(ConfigNode* section, const Registry<Product>& regi
     }
 }
 
-void drop_keys_of_former_kinds(ConfigNode& root, const Components& components) {
-    drop_keys_of_former_kind(root.find("workload"), components.workloads);
-    drop_keys_of_former_kind(root.find("network"), components.networks);
-    drop_keys_of_former_kind(root.find("backend"), components.backends);
-    if (ConfigNode* cluster = root.find("cluster")) {
-        drop_keys_of_former_kind(cluster->find("device"), components.devices);
-        if (ConfigNode* collectives = cluster->find("collectives")) {
-            for (ConfigEntry& collective : collectives->entries) {
-                drop_keys_of_former_kind(&collective.value, components.algorithms, collective_keys());
-            }
-        }
+void drop_keys_of_former_kinds(ConfigNode& root, const SetPaths& set, const Components& components) {
+    drop_keys_of_former_kind(root, "workload", components.workloads, set);
+    drop_keys_of_former_kind(root, "network", components.networks, set);
+    drop_keys_of_former_kind(root, "backend", components.backends, set);
+    drop_keys_of_former_kind(root, "cluster.device", components.devices, set);
+    for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
+        drop_keys_of_former_kind(root, "cluster.collectives." + collective_key(kind), components.algorithms,
+                                 set, collective_keys());
     }
 }
 
@@ -322,6 +320,14 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root, const
 
 }  // namespace
 
+void read_schema_name(const ConfigNode& node, ReadContext& context) {
+    if (!node.is_scalar() || node.text != kSchemaName) {
+        context.error("config.schema", node.where,
+                      fmt::format("schema is '{}', expected '{}'", node.text, kSchemaName),
+                      "this program reads schema: astrolabe/1");
+    }
+}
+
 void resolve_reference(ConfigNode& section, ReadContext& context) {
     if (!section.is_scalar() || section.text.empty()) {
         return;
@@ -352,6 +358,21 @@ void resolve_reference(ConfigNode& section, ReadContext& context) {
     section = *std::move(file);
 }
 
+void resolve_references(ConfigNode& root, ReadContext& context) {
+    for (const char* key : {"workload", "cluster", "network", "backend"}) {
+        if (ConfigNode* section = root.find(key)) {
+            resolve_reference(*section, context);
+        }
+    }
+    for (const auto& [section_key, key] : {std::pair{"workload", "model"}, std::pair{"cluster", "device"}}) {
+        if (ConfigNode* section = root.find(section_key)) {
+            if (ConfigNode* part = section->find(key)) {
+                resolve_reference(*part, context);
+            }
+        }
+    }
+}
+
 Result<Experiment> load_experiment(const std::filesystem::path& path, const LoadOptions& options,
                                    const Components& components) {
     Result<ConfigNode> file = load_config(path);
@@ -360,30 +381,42 @@ Result<Experiment> load_experiment(const std::filesystem::path& path, const Load
     }
     ConfigNode root = *std::move(file);
     ReadContext context;
-    const auto finish_with_errors = [&context] { return Result<Experiment>(context.errors()); };
     resolve_references(root, context);
+    std::vector<std::string> set;
     for (const std::string& assignment : options.overrides) {
         for (Diagnostic& error : apply_override(root, assignment)) {
             context.error(std::move(error));
         }
+        set.push_back(assignment.substr(0, assignment.find('=')));
         // It may name a file where a mapping was, into which the next one reaches.
         resolve_references(root, context);
     }
-    drop_keys_of_former_kinds(root, components);
     if (context.error_count() > 0) {
-        return finish_with_errors();
+        return context.errors();
+    }
+    return read_experiment(std::move(root), set, path.stem().string(), options.seed, components);
+}
+
+Result<Experiment> read_experiment(ConfigNode root, const std::vector<std::string>& set,
+                                   const std::string& default_name, std::optional<std::uint64_t> seed,
+                                   const Components& components) {
+    ReadContext context;
+    resolve_references(root, context);
+    drop_keys_of_former_kinds(root, SetPaths(set), components);
+    if (context.error_count() > 0) {
+        return context.errors();
     }
     std::optional<FileKeys> keys = file_schema(&components).read(root, context);
     if (!keys) {
-        return finish_with_errors();
+        return context.errors();
     }
-    keys->seed = options.seed.value_or(keys->seed);
+    keys->seed = seed.value_or(keys->seed);
     if (keys->name.empty()) {
-        keys->name = path.stem().string();
+        keys->name = default_name;
     }
     std::optional<Experiment> experiment = assemble(*keys, root, components, context);
     if (context.error_count() > 0) {
-        return finish_with_errors();
+        return context.errors();
     }
     experiment->resolved = file_schema(&components).write(*keys);
     return std::move(*experiment);

@@ -78,8 +78,19 @@ struct LoadOptions {
 [[nodiscard]] Result<Experiment> load_experiment(const std::filesystem::path& path,
                                                  const LoadOptions& options, const Components& components);
 
+/// Reads an experiment that is a tree already, as `load_experiment` does after its overrides. `set` are the
+/// dotted paths that were set since the file was read, in order; `default_name` is for a tree without a name.
+[[nodiscard]] Result<Experiment> read_experiment(ConfigNode root, const std::vector<std::string>& set,
+                                                 const std::string& default_name,
+                                                 std::optional<std::uint64_t> seed,
+                                                 const Components& components);
+
+/// Reports a `schema` that this program does not read.
+void read_schema_name(const ConfigNode& node, ReadContext& context);
 /// Replaces a section given as the path of a file by the file's mapping; reports a file that cannot be read.
 void resolve_reference(ConfigNode& section, ReadContext& context);
+/// The same for all sections of an experiment that may be files.
+void resolve_references(ConfigNode& root, ReadContext& context);
 
 /// Keys of the cluster section, for `describe`.
 [[nodiscard]] ComponentDescription cluster_description(const Components& components);
