@@ -11,6 +11,7 @@ namespace astrolabe::cli {
 void add_run_command(CLI::App& app, const experiment::Components& components, int& exit_code);
 void add_validate_command(CLI::App& app, const experiment::Components& components, int& exit_code);
 void add_compare_command(CLI::App& app, const experiment::Components& components, int& exit_code);
+void add_optimize_command(CLI::App& app, const experiment::Components& components, int& exit_code);
 void add_collective_command(CLI::App& app, const experiment::Components& components, int& exit_code);
 void add_list_command(CLI::App& app, const experiment::Components& components, int& exit_code);
 void add_describe_command(CLI::App& app, const experiment::Components& components, int& exit_code);

@@ -10,6 +10,7 @@ namespace astrolabe::cli {
 namespace {
 
 bool g_lost_output = false;
+volatile std::sig_atomic_t g_interrupted = 0;
 
 extern "C" void end_interrupted(int signal) {
     constexpr char kMessage[] =
@@ -17,6 +18,10 @@ extern "C" void end_interrupted(int signal) {
     // Only async-signal-safe calls here; whether the message gets out changes nothing.
     [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
     ::_exit(128 + signal);
+}
+
+extern "C" void note_interrupted(int) {
+    g_interrupted = 1;
 }
 
 std::string progress_text(const std::string& label, const experiment::Progress& progress) {
@@ -52,6 +57,17 @@ void install_interrupt_handler() {
     action.sa_handler = end_interrupted;
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
+}
+
+void only_note_interrupts() {
+    struct sigaction action {};
+    action.sa_handler = note_interrupted;
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+}
+
+bool was_interrupted() {
+    return g_interrupted != 0;
 }
 
 bool output_was_lost() {
@@ -101,17 +117,23 @@ experiment::ProgressObserver ProgressLine::observer() {
     if (!wanted_) {
         return {};
     }
-    return [this](const experiment::Progress& progress) { show(progress); };
+    return [this](const experiment::Progress& progress) {
+        show(progress.wall_seconds, [&] { return progress_text(label_, progress); });
+    };
 }
 
-void ProgressLine::show(const experiment::Progress& progress) {
+void ProgressLine::show(double wall_seconds, const std::function<std::string()>& text) {
+    constexpr double kTerminalInterval = 0.2;
     constexpr double kPlainInterval = 10.0;
+    if (!wanted_ || wall_seconds - last_ < (terminal_ ? kTerminalInterval : kPlainInterval)) {
+        return;
+    }
+    last_ = wall_seconds;
     if (terminal_) {
-        print_error("\r" + progress_text(label_, progress) + "\033[K");
+        print_error("\r" + text() + "\033[K");
         shown_ = true;
-    } else if (progress.wall_seconds - last_plain_ >= kPlainInterval) {
-        last_plain_ = progress.wall_seconds;
-        print_error(progress_text(label_, progress) + "\n");
+    } else {
+        print_error(text() + "\n");
     }
 }
 

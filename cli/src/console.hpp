@@ -2,6 +2,7 @@
 /// stderr.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -29,6 +30,9 @@ enum class ProgressMode { kAuto, kPlain, kNone };
 /// Ends the process with code 130 (143) on Ctrl-C (SIGTERM) with one line on stderr. Result files are renamed
 /// into place whole, so there is nothing to clean up.
 void install_interrupt_handler();
+/// From now on Ctrl-C and SIGTERM only make `was_interrupted` true: for a command with something to save.
+void only_note_interrupts();
+[[nodiscard]] bool was_interrupted();
 
 void print_out(const std::string& text);
 /// Whether something could not be written to standard output: a full disk, say.
@@ -52,14 +56,15 @@ public:
     /// Empty when no progress is wanted.
     [[nodiscard]] experiment::ProgressObserver observer();
 
-private:
-    void show(const experiment::Progress& progress);
+    /// For a command with another kind of progress.
+    void show(double wall_seconds, const std::function<std::string()>& text);
 
+private:
     std::string label_;
     bool wanted_;
     bool terminal_;
     bool shown_ = false;
-    double last_plain_ = 0;
+    double last_ = 0;  // wall seconds of the last that was shown
 };
 
 }  // namespace astrolabe::cli

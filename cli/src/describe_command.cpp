@@ -12,6 +12,7 @@
 
 #include <astrolabe/experiment/network_description.hpp>
 #include <astrolabe/experiment/output_folder.hpp>
+#include <astrolabe/experiment/search_study.hpp>
 #include <astrolabe/network/opera/rotor_network.hpp>
 #include <astrolabe/network/opera/topology_file.hpp>
 
@@ -28,7 +29,8 @@ struct Section {
 std::vector<Section> sections(const experiment::Components& components) {
     return {{"file",
              "files",
-             {experiment::experiment_description(), experiment::cluster_description(components)}},
+             {experiment::experiment_description(), experiment::cluster_description(components),
+              experiment::optimize_description()}},
             {"workload", "workloads", components.workloads.descriptions()},
             {"device", "devices", components.devices.descriptions()},
             {"network", "networks", components.networks.descriptions()},
@@ -64,7 +66,8 @@ std::string markdown_rows(const std::vector<ParameterDescriptor>& parameters, co
 /// The reference page, docs/reference.md.
 std::string markdown(const std::vector<Section>& all) {
     std::string text =
-        "# Reference\n\nEvery key of an experiment file, written by `astrolabe describe --markdown`. "
+        "# Reference\n\nEvery key of an experiment file, and of a search, written by `astrolabe describe "
+        "--markdown`. "
         "Quantities are texts with a\n"
         "unit (`100Gbps`, `1us`, `64MiB`, `60TFLOPS`), counts are plain integers.\n";
     for (const Section& section : all) {

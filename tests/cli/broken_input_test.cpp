@@ -1,4 +1,5 @@
-/// Every file in broken/ is one mistake a user makes. Its last lines say what the answer must contain:
+/// Every file in broken/, of experiments, and broken-studies/, of searches, is one mistake a user makes. Its
+/// last lines say what the answer must contain:
 ///     # expect: 16:25: error[config.unknown-key]
 #include "process.hpp"
 
@@ -13,8 +14,11 @@ namespace {
 
 std::vector<std::filesystem::path> broken_files() {
     std::vector<std::filesystem::path> files;
-    for (const auto& entry : std::filesystem::directory_iterator(ASTROLABE_SOURCE_DIR "/tests/cli/broken")) {
-        files.push_back(entry.path());
+    for (const char* folder : {"broken", "broken-studies"}) {
+        const std::filesystem::path path = std::filesystem::path(ASTROLABE_SOURCE_DIR "/tests/cli") / folder;
+        for (const auto& entry : std::filesystem::directory_iterator(path)) {
+            files.push_back(entry.path());
+        }
     }
     std::sort(files.begin(), files.end());
     return files;
@@ -24,7 +28,8 @@ class BrokenInput : public ::testing::TestWithParam<std::filesystem::path> {};
 
 TEST_P(BrokenInput, IsAnsweredWithPlaceAndHint) {
     const std::filesystem::path file = GetParam();
-    const ProcessResult result = run_program(ASTROLABE_PROGRAM, {"run", file.string(), "--json"});
+    const std::string command = file.parent_path().filename() == "broken" ? "run" : "optimize";
+    const ProcessResult result = run_program(ASTROLABE_PROGRAM, {command, file.string(), "--json"});
     EXPECT_EQ(result.exit_code, 3) << result.err;
     EXPECT_EQ(result.out, "");
     EXPECT_NE(result.err.find(file.string()), std::string::npos) << result.err;

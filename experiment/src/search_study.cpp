@@ -1,0 +1,308 @@
+#include "config_path.hpp"
+#include "plan_writing.hpp"
+#include "study_keys.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <astrolabe/experiment/search_study.hpp>
+
+namespace astrolabe::experiment {
+namespace {
+
+using workload::TableSharding;
+
+bool is_within(std::string_view path, std::string_view section) {
+    return path.starts_with(section) && (path.size() == section.size() || path[section.size()] == '.');
+}
+
+/// Codes of what one experiment refuses and another may take.
+bool depends_on_the_rest(const Diagnostic& error) {
+    constexpr std::array<std::string_view, 8> kCodes{
+        "config.inconsistent", "config.ranks",   "config.traffic-class", "config.algorithm",
+        "config.circuits",     "config.backend", "config.traffic",       "config.time"};
+    return std::find(kCodes.begin(), kCodes.end(), error.code) != kCodes.end();
+}
+
+/// Reads the parts of a study, from the file to a space.
+class StudyReader {
+public:
+    StudyReader(const Components& components, ReadContext& context)
+        : components_(components),
+          context_(context) {}
+
+    [[nodiscard]] bool check_choices(const std::vector<GivenChoice>& choices, const ConfigNode& base,
+                                     const std::vector<std::string>& set) {
+        const std::size_t before = context_.error_count();
+        for (std::size_t i = 0; i < choices.size(); ++i) {
+            for (std::size_t j = 0; j < choices.size(); ++j) {
+                if (i != j && is_within(choices[i].choice.path, choices[j].choice.path)) {
+                    context_.error("config.choice", choices[i].where,
+                                   fmt::format("'{}' is part of '{}', which is a choice too",
+                                               choices[i].choice.path, choices[j].choice.path),
+                                   "put it into the alternatives of the larger part");
+                }
+            }
+            check_alternatives(choices[i], base, set);
+        }
+        return context_.error_count() == before;
+    }
+
+    [[nodiscard]] std::optional<TableMoves> moves(const TableKeys& keys, const ConfigNode& node,
+                                                  const workload::MovableTables& tables, std::size_t ranks) {
+        TableMoves moves{.shards = keys.shards, .ranks = keys.ranks, .ranks_per_host = keys.ranks_per_host};
+        if (!keys.kinds.empty()) {
+            moves.kinds = keys.kinds;
+        }
+        const std::size_t before = context_.error_count();
+        if (moves.ranks.empty()) {
+            moves.ranks.resize(ranks);
+            std::iota(moves.ranks.begin(), moves.ranks.end(), std::int64_t{0});
+        }
+        for (auto* list : {&moves.shards, &moves.ranks}) {
+            std::sort(list->begin(), list->end());
+            list->erase(std::unique(list->begin(), list->end()), list->end());
+        }
+        if (moves.ranks.back() >= static_cast<std::int64_t>(ranks)) {
+            problem(node, "ranks",
+                    fmt::format("there are {} ranks, numbered from 0, and no {}", ranks, moves.ranks.back()),
+                    "");
+        }
+        if (std::holds_alternative<workload::CountedTables>(tables)) {
+            if (!keys.kinds.empty() || !keys.shards.empty() || keys.ranks_per_host) {
+                problem(node, "", "tables of this workload are placed whole: only 'ranks' can be given",
+                        "leave the others out");
+            }
+        } else {
+            check_kinds(moves, node, std::get<workload::PlacedTables>(tables), ranks);
+        }
+        return context_.error_count() == before ? std::optional(moves) : std::nullopt;
+    }
+
+private:
+    void problem(const ConfigNode& node, const std::string& key, std::string message, std::string hint) {
+        report_problems(node, {{key, std::move(message), std::move(hint)}}, context_);
+    }
+
+    /// Each alternative by itself in the base.
+    void check_alternatives(const GivenChoice& given, const ConfigNode& base,
+                            const std::vector<std::string>& set) {
+        for (const ConfigNode& alternative : given.choice.alternatives) {
+            ConfigNode root = base;
+            const std::string_view nowhere = set_at(root, given.choice.path, alternative);
+            if (!nowhere.empty()) {
+                context_.error("config.choice", given.where,
+                               fmt::format("'{}' of '{}' leads nowhere: it is empty, inside a value or "
+                                           "outside a list",
+                                           nowhere, given.choice.path),
+                               "name a key of the experiment by its path: cluster.scheduling");
+                return;
+            }
+            std::vector<std::string> paths = set;
+            paths.push_back(given.choice.path);
+            const Result<Experiment> alone = read_experiment(std::move(root), paths, "", {}, components_);
+            for (const Diagnostic& error : alone ? Diagnostics{} : alone.error()) {
+                if (!depends_on_the_rest(error)) {
+                    context_.error(error);
+                }
+            }
+        }
+    }
+
+    void check_kinds(TableMoves& moves, const ConfigNode& node, const workload::PlacedTables& tables,
+                     std::size_t ranks) {
+        const auto allows = [&](TableSharding kind) {
+            return std::find(moves.kinds.begin(), moves.kinds.end(), kind) != moves.kinds.end();
+        };
+        const bool on_hosts = allows(TableSharding::kTableColumnWise) || allows(TableSharding::kTableRowWise);
+        if (allows(TableSharding::kColumnWise) == moves.shards.empty()) {
+            problem(
+                node, moves.shards.empty() ? "kinds" : "shards",
+                moves.shards.empty() ? "column_wise needs numbers of shards" : "only column_wise has shards",
+                moves.shards.empty() ? "give shards: [2, 4]" : "allow column_wise, or leave shards out");
+        }
+        if (moves.ranks_per_host.has_value() != on_hosts) {
+            problem(node, on_hosts ? "kinds" : "ranks_per_host",
+                    on_hosts ? "sharding within a host needs its size" : "no kind lies on hosts",
+                    on_hosts ? "give ranks_per_host" : "leave it out");
+            return;
+        }
+        if (on_hosts && static_cast<std::int64_t>(ranks) % *moves.ranks_per_host != 0) {
+            problem(node, "ranks_per_host",
+                    fmt::format("{} ranks cannot be divided in hosts of {}", ranks, *moves.ranks_per_host),
+                    "choose a divisor of the number of ranks");
+            return;
+        }
+        moves.hosts = on_hosts ? static_cast<std::int64_t>(ranks) / *moves.ranks_per_host : 0;
+        for (std::size_t table = 0; table < tables.dimensions.size(); ++table) {
+            if (!has_place(moves, tables.dimensions[table])) {
+                problem(node, "kinds",
+                        fmt::format("none of the kinds takes table {}, of {} columns", table,
+                                    tables.dimensions[table]),
+                        "allow table_wise");
+                return;
+            }
+        }
+    }
+
+    [[nodiscard]] static bool has_place(const TableMoves& moves, std::int64_t dimension) {
+        return std::any_of(moves.kinds.begin(), moves.kinds.end(), [&](TableSharding kind) {
+            if (kind == TableSharding::kColumnWise) {
+                return !moves.shards.empty() && moves.shards.front() <= dimension &&
+                       moves.shards.front() <= static_cast<std::int64_t>(moves.ranks.size());
+            }
+            return kind != TableSharding::kTableColumnWise || *moves.ranks_per_host <= dimension;
+        });
+    }
+
+    const Components& components_;
+    ReadContext& context_;
+};
+
+/// What tables lie where decides itself: a choice of it and moves of tables would contradict each other.
+void check_overlap(const OptimizeKeys& keys, ReadContext& context) {
+    for (const GivenChoice& given : keys.choices) {
+        for (const char* part :
+             {"workload.kind", "workload.model", "workload.parallelism", "workload.sharding",
+              "workload.placement", "workload.tables_per_node", "cluster.ranks"}) {
+            if (keys.tables && (is_within(given.choice.path, part) || is_within(part, given.choice.path))) {
+                context.error(
+                    "config.choice", given.where,
+                    fmt::format("'{}' cannot be a choice where 'tables' are moved", given.choice.path),
+                    "leave out the one or the other");
+            }
+        }
+    }
+}
+
+std::uint32_t nearest_alternative(const Choice& choice, const ConfigNode& base, const ConfigNode& resolved) {
+    for (const ConfigNode* tree : {&base, &resolved}) {
+        const ConfigNode* value = tree->find_path(choice.path);
+        for (std::size_t i = 0; value != nullptr && i < choice.alternatives.size(); ++i) {
+            if (to_yaml(choice.alternatives[i]) == to_yaml(*value)) {
+                return static_cast<std::uint32_t>(i);
+            }
+        }
+    }
+    return 0;
+}
+
+/// The study's file with its base resolved and overrides applied; their paths within the base in `set`.
+std::optional<ConfigNode> load_tree(const std::filesystem::path& path,
+                                    const std::vector<std::string>& overrides, std::vector<std::string>& set,
+                                    ReadContext& context) {
+    Result<ConfigNode> file = load_config(path);
+    if (!file) {
+        for (const Diagnostic& error : file.error()) {
+            context.error(error);
+        }
+        return std::nullopt;
+    }
+    const auto resolve = [&] {
+        if (ConfigNode* base = file->find("base")) {
+            resolve_reference(*base, context);
+            resolve_references(*base, context);
+        }
+    };
+    resolve();
+    constexpr std::string_view kBase = "base.";
+    for (const std::string& assignment : overrides) {
+        for (const Diagnostic& error : apply_override(*file, assignment)) {
+            context.error(error);
+        }
+        if (assignment.starts_with("base=")) {
+            set.clear();
+        } else if (assignment.starts_with(kBase)) {
+            set.push_back(assignment.substr(kBase.size(), assignment.find('=') - kBase.size()));
+        }
+        resolve();
+    }
+    return *std::move(file);
+}
+
+}  // namespace
+
+Result<SearchStudy> load_search_study(const std::filesystem::path& path, const LoadOptions& options,
+                                      const Components& components) {
+    ReadContext context;
+    std::vector<std::string> set;
+    std::optional<ConfigNode> root = load_tree(path, options.overrides, set, context);
+    if (context.error_count() > 0) {
+        return context.errors();
+    }
+    std::optional<StudyKeys> keys = study_schema().read(*root, context);
+    if (!keys) {
+        return context.errors();
+    }
+    if (keys->base.is_mapping() && keys->base.find("schema") == nullptr) {
+        keys->base.set("schema", ConfigNode::scalar(std::string(kSchemaName)));
+    }
+    check_overlap(keys->optimize, context);
+    const std::string name = keys->name.empty() ? path.stem().string() : keys->name;
+    Result<Experiment> reference = read_experiment(keys->base, set, name, {}, components);
+    for (const Diagnostic& error : reference ? Diagnostics{} : reference.error()) {
+        context.error(error);
+    }
+    StudyReader reader(components, context);
+    if (context.error_count() > 0 || !reader.check_choices(keys->optimize.choices, keys->base, set)) {
+        return context.errors();
+    }
+    Plan start;
+    std::vector<Choice> choices;
+    for (GivenChoice& given : keys->optimize.choices) {
+        start.choices.push_back(nearest_alternative(given.choice, keys->base, reference->resolved));
+        choices.push_back(std::move(given.choice));
+    }
+    std::optional<TableMoves> moves;
+    const ConfigNode& optimize = *root->find("optimize");
+    if (keys->optimize.tables) {
+        const Cluster& cluster = reference->cluster;
+        const ConfigNode& node = *optimize.find("tables");
+        start.tables = reference->job.tables(cluster.device, cluster.ranks);
+        if (std::holds_alternative<std::monostate>(start.tables)) {
+            context.error(
+                "config.tables", node.where, "the base places no whole tables that could be moved",
+                "for a workload dlrm with parallelism hybrid choose workload.sharding: {plan: planner} "
+                "or round_robin, for flexflow_dlrm placement: round_robin");
+        } else {
+            moves = reader.moves(*keys->optimize.tables, node, start.tables, cluster.ranks);
+        }
+    }
+    if (context.error_count() > 0) {
+        return context.errors();
+    }
+    SearchSpace space(std::move(choices), std::move(moves), std::move(start));
+    SearchOptions& search = keys->optimize;
+    search.seed = options.seed.value_or(search.seed);
+    if (space.size() < 2) {
+        context.error("config.search", optimize.where, "there is only one plan, nothing to choose from",
+                      "give a choice two alternatives, or 'tables' more than one place");
+    } else if (search.method == SearchMethod::kEnumeration &&
+               space.size() > static_cast<std::uint64_t>(search.budget.evaluations)) {
+        context.error("config.search", optimize.find("method")->where,
+                      fmt::format("{} plans are more than the budget of {} evaluations", space.size(),
+                                  search.budget.evaluations),
+                      "raise budget.evaluations, or choose method: annealing");
+    }
+    if (context.error_count() > 0) {
+        return context.errors();
+    }
+    return SearchStudy{name,  std::move(keys->base), std::move(set), *std::move(reference), std::move(space),
+                       search};
+}
+
+Result<Experiment> experiment_of(const SearchStudy& study, const Plan& plan, const Components& components) {
+    ConfigNode root = study.base;
+    std::vector<std::string> paths = study.set;
+    if (study.space.moves()) {
+        write_tables(root, plan.tables, *study.space.moves(), paths);
+    }
+    write_choices(root, study.space.choices(), plan, paths);
+    return read_experiment(std::move(root), paths, study.name, {}, components);
+}
+
+}  // namespace astrolabe::experiment

@@ -1,0 +1,109 @@
+#include "space_bound.hpp"
+
+#include "config_path.hpp"
+#include "plan_evaluator.hpp"
+#include "plan_writing.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <astrolabe/experiment/lower_bound.hpp>
+
+namespace astrolabe::experiment {
+namespace {
+
+using workload::TableSharding;
+
+/// How the tables of a space lie in the experiment that no placement beats.
+enum class Relaxation : std::uint8_t { kNone, kRoundRobin, kBalanced, kWithoutEmbeddings };
+
+Relaxation relaxation_of(const SearchSpace& space) {
+    if (!space.moves()) {
+        return Relaxation::kNone;
+    }
+    if (std::holds_alternative<workload::CountedTables>(space.start().tables)) {
+        // Tables that stay may be on the fullest node; that round_robin has no more on it still holds.
+        return Relaxation::kRoundRobin;
+    }
+    const auto splits_columns = [](TableSharding kind) {
+        return kind == TableSharding::kTableWise || kind == TableSharding::kColumnWise ||
+               kind == TableSharding::kTableColumnWise;
+    };
+    const auto& kinds = space.moves()->kinds;
+    const auto& places = std::get<workload::PlacedTables>(space.start().tables).places;
+    const bool columns_only =
+        std::all_of(kinds.begin(), kinds.end(), splits_columns) &&
+        std::all_of(places.begin(), places.end(),
+                    [&](const workload::TablePlace& place) { return splits_columns(place.sharding); });
+    return columns_only ? Relaxation::kBalanced : Relaxation::kWithoutEmbeddings;
+}
+
+void put(ConfigNode& root, const char* path, const char* value) {
+    const std::string_view nowhere = set_at(root, path, ConfigNode::scalar(value));
+    ASTROLABE_ASSERT(nowhere.empty(), "a workload with tables has these keys");
+}
+
+void drop(ConfigNode& root, const char* section, std::string_view key) {
+    if (ConfigNode* node = node_at(root, section)) {
+        std::erase_if(node->entries, [&](const ConfigEntry& entry) { return entry.key == key; });
+    }
+}
+
+void relax(ConfigNode& root, Relaxation relaxation) {
+    if (relaxation == Relaxation::kRoundRobin) {
+        drop(root, "workload", "tables_per_node");
+        put(root, "workload.placement", "round_robin");
+    } else if (relaxation != Relaxation::kNone) {
+        drop(root, "workload", "sharding");
+        put(root, "workload.sharding.plan", "balanced");
+    }
+}
+
+double relaxed_bound(Experiment& experiment, Relaxation relaxation) {
+    std::int64_t rounded = 0;
+    if (relaxation == Relaxation::kWithoutEmbeddings) {
+        for (system::Operation& operation : experiment.program.operations) {
+            if (operation.layer.starts_with("Embedding")) {
+                operation.work = system::ComputeOperation{};
+            }
+        }
+    } else if (relaxation == Relaxation::kBalanced) {
+        rounded = static_cast<std::int64_t>(experiment.program.operations.size());
+    }
+    const double seconds = bound_seconds(experiment) - to_seconds(Time(rounded));
+    return std::max(seconds, 0.0);
+}
+
+}  // namespace
+
+SpaceBound bound_of_space(const SearchStudy& study, const Components& components) {
+    const SearchSpace& space = study.space;
+    if (space.combinations() > kMostBoundedCombinations) {
+        return {0, fmt::format("more than {} combinations of choices", kMostBoundedCombinations)};
+    }
+    const Relaxation relaxation = relaxation_of(space);
+    const SearchSpace choices(space.choices(), std::nullopt, space.start());
+    std::optional<double> least;
+    for (std::uint64_t number = 0; number < choices.size(); ++number) {
+        ConfigNode root = study.base;
+        std::vector<std::string> paths = study.set;
+        relax(root, relaxation);
+        write_choices(root, space.choices(), choices.at(number), paths);
+        Result<Experiment> experiment = read_experiment(std::move(root), paths, study.name, {}, components);
+        if (experiment) {
+            const double bound = relaxed_bound(*experiment, relaxation);
+            least = std::min(least.value_or(bound), bound);
+        } else if (relaxation != Relaxation::kNone) {
+            return {0, "tables that are spread evenly are refused"};
+        }
+    }
+    if (!least) {
+        return {0, "every combination of choices is refused"};
+    }
+    // The base is the answer where nothing is faster, and need not be a plan of the space.
+    return {std::min(*least, bound_seconds(study.reference)), ""};
+}
+
+}  // namespace astrolabe::experiment

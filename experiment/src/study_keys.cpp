@@ -1,0 +1,133 @@
+#include "study_keys.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include <astrolabe/workload/sharding_names.hpp>
+
+namespace astrolabe {
+
+template <>
+struct EnumNames<experiment::SearchMethod> {
+    static constexpr std::array<std::pair<std::string_view, experiment::SearchMethod>, 3> kNames{
+        {{"auto", experiment::SearchMethod::kAuto},
+         {"annealing", experiment::SearchMethod::kAnnealing},
+         {"enumeration", experiment::SearchMethod::kEnumeration}}};
+};
+
+}  // namespace astrolabe
+
+namespace astrolabe::experiment {
+namespace {
+
+void read_choices(OptimizeKeys& keys, const ConfigNode& node, ReadContext& context) {
+    if (!node.is_mapping()) {
+        context.error("config.type", node.where,
+                      fmt::format("'choices' takes a mapping, found {}", node.kind_name()),
+                      "write {cluster.scheduling: [fifo, lifo]}");
+        return;
+    }
+    for (const ConfigEntry& entry : node.entries) {
+        if (!entry.value.is_sequence() || entry.value.items.empty()) {
+            context.error("config.type", entry.value.where,
+                          fmt::format("'{}' takes a list of alternatives", entry.key),
+                          fmt::format("write {}: [a, b]", entry.key));
+            continue;
+        }
+        const std::vector<ConfigNode>& items = entry.value.items;
+        for (std::size_t i = 1; i < items.size(); ++i) {
+            const auto is_same = [&](const ConfigNode& other) { return to_yaml(other) == to_yaml(items[i]); };
+            if (std::any_of(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(i), is_same)) {
+                context.error("config.choice", items[i].where,
+                              fmt::format("alternative {} of '{}' is there twice", i, entry.key),
+                              "list every alternative once");
+            }
+        }
+        keys.choices.push_back({{entry.key, items}, entry.key_where});
+    }
+}
+
+Schema<TableKeys> tables_schema() {
+    Schema<TableKeys> schema("tables", "embedding tables that the search shards and places");
+    schema.list("kinds", &TableKeys::kinds, "ways to shard that are allowed; none: table_wise (dlrm)", false)
+        .list("shards", &TableKeys::shards, "of column_wise: numbers of shards that are allowed", false,
+              {1, {}})
+        .list("ranks", &TableKeys::ranks, "that tables may lie on; none: all", false, {0, {}})
+        .optional("ranks_per_host", &TableKeys::ranks_per_host, "of table_row_wise and table_column_wise",
+                  {1, {}});
+    return schema;
+}
+
+Schema<SearchBudget> budget_schema() {
+    Schema<SearchBudget> schema("budget", "when the search ends");
+    schema
+        .optional("evaluations", &SearchBudget::evaluations, "plans looked at, over all chains",
+                  {1, 1'000'000'000})
+        .optional("time", &SearchBudget::time,
+                  "of the wall; a search that it ends need not give the same plan again", {Time(1), {}});
+    return schema;
+}
+
+Schema<OptimizeKeys> optimize_schema() {
+    Schema<OptimizeKeys> schema("optimize", "what may be different in an experiment, and how to search");
+    schema
+        .field({"choices",
+                "mapping of dotted paths to lists",
+                "none",
+                false,
+                {},
+                "what may stand in the experiment at each path: values, or whole sections",
+                {}},
+               read_choices,
+               [](const OptimizeKeys& keys) -> std::optional<ConfigNode> {
+                   ConfigNode node = ConfigNode::mapping();
+                   for (const GivenChoice& given : keys.choices) {
+                       node.set(given.choice.path, ConfigNode::sequence(given.choice.alternatives));
+                   }
+                   return node;
+               })
+        .section("tables", &OptimizeKeys::tables, tables_schema(),
+                 "embedding tables that the search shards and places")
+        .optional("method", &OptimizeKeys::method,
+                  "auto: enumeration where the budget and 4096 evaluations suffice for all plans")
+        .section("budget", &OptimizeKeys::budget, budget_schema(), "when the search ends")
+        .optional("chains", &OptimizeKeys::chains,
+                  "searches side by side that share the budget, each in a process of its own", {1, 1024})
+        .optional("restarts", &OptimizeKeys::restarts,
+                  "of annealing: times that a chain heats up again, from its best plan", {0, 1'000'000})
+        .optional("temperature", &OptimizeKeys::temperature,
+                  "of annealing: a plan slower by this fraction is accepted once in e times at first; unset: "
+                  "a fifth of what the base is above its lower bound",
+                  {1e-9, 1e3})
+        .optional("seed", &OptimizeKeys::seed, "of the search",
+                  {0, std::numeric_limits<std::int64_t>::max()});
+    return schema;
+}
+
+}  // namespace
+
+Schema<StudyKeys> study_schema() {
+    Schema<StudyKeys> schema("study", "a search: an experiment and what may be different in it");
+    schema
+        .field(
+            {"schema", "text", "", true, std::string(kSchemaName), "format of the file", {}},
+            [](StudyKeys&, const ConfigNode& node, ReadContext& context) { read_schema_name(node, context); },
+            [](const StudyKeys&) { return std::optional(ConfigNode::scalar(std::string(kSchemaName))); })
+        .optional("name", &StudyKeys::name, "what results are called; empty: the name of the file")
+        .field(
+            {"base", "mapping or path", "", true, {}, "the experiment to begin with", {}},
+            [](StudyKeys& keys, const ConfigNode& node, ReadContext&) { keys.base = node; },
+            [](const StudyKeys& keys) { return std::optional(keys.base); })
+        .section("optimize", &StudyKeys::optimize, optimize_schema(), "what to search", true);
+    return schema;
+}
+
+ComponentDescription optimize_description() {
+    const Schema<OptimizeKeys> schema = optimize_schema();
+    return {schema.name(), schema.help(), schema.parameters()};
+}
+
+}  // namespace astrolabe::experiment

@@ -1,0 +1,91 @@
+/// `astrolabe optimize`, as a user meets it.
+#include "process.hpp"
+
+#include <filesystem>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace astrolabe::testing {
+namespace {
+
+using Json = nlohmann::json;
+
+const std::string kTables = ASTROLABE_SOURCE_DIR "/examples/optimize/tables.yaml";
+
+ProcessResult astrolabe(const std::vector<std::string>& arguments) {
+    return run_program(ASTROLABE_PROGRAM, arguments);
+}
+
+Json without_engine(const std::string& text) {
+    Json json = Json::parse(text);
+    json.erase("engine");
+    return json;
+}
+
+TEST(Optimize, ExampleGivesItsRecordWhateverRunsSideBySide) {
+    const Json expected = Json::parse(
+        read_file(ASTROLABE_SOURCE_DIR "/examples/optimize/expected/tables.json"), nullptr, false);
+    for (const char* jobs : {"1", "2"}) {
+        const ProcessResult result = astrolabe({"optimize", kTables, "--json", "-j", jobs});
+        ASSERT_EQ(result.exit_code, 0) << result.err;
+        EXPECT_EQ(without_engine(result.out), expected) << "got:\n" << result.out;
+    }
+}
+
+TEST(Optimize, WritesAnExperimentThatTakesTheReportedTime) {
+    const TemporaryFolder folder;
+    const std::string out = (folder.path() / "out").string();
+    const ProcessResult result =
+        astrolabe({"optimize", kTables, "--set", "optimize.budget.evaluations=60", "--out", out});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    for (const char* word : {"times as fast as the base", "lower bound", "evaluations", "best plan"}) {
+        EXPECT_NE(result.out.find(word), std::string::npos) << result.out;
+    }
+    const Json summary = Json::parse(read_file(out + "/summary.json"));
+    EXPECT_EQ(summary["evaluations"], 60);
+    const ProcessResult best = astrolabe({"run", out + "/best.yaml", "--json"});
+    ASSERT_EQ(best.exit_code, 0) << best.err;
+    EXPECT_EQ(Json::parse(best.out)["mean_iteration_time_s"], summary["best_time_s"]);
+    EXPECT_NE(read_file(out + "/trace.csv").find("chain,evaluation,move,outcome"), std::string::npos);
+}
+
+TEST(Optimize, SeedsOfTheCommandLineWin) {
+    const auto search = [](const char* seed) {
+        const ProcessResult result = astrolabe(
+            {"optimize", kTables, "--json", "--seed", seed, "--set", "optimize.budget.evaluations=40"});
+        EXPECT_EQ(result.exit_code, 0) << result.err;
+        return without_engine(result.out);
+    };
+    const Json first = search("5");
+    EXPECT_EQ(first["seed"], 5);
+    EXPECT_EQ(search("5"), first);
+    EXPECT_NE(search("6")["remembered"], Json());
+}
+
+TEST(Optimize, InterruptedItKeepsTheBestSoFar) {
+    const TemporaryFolder folder;
+    const std::string out = (folder.path() / "out").string();
+    // Hours long if nobody interrupts it; progress that was printed shows that the search has begun.
+    const std::string log = (folder.path() / "log").string();
+    const std::string search = quoted(ASTROLABE_PROGRAM) + " optimize " + quoted(kTables) +
+                               " --set optimize.budget.evaluations=100000000 --progress plain --out " +
+                               quoted(out) + " 2> " + quoted(log) + " & search=$!; ";
+    const ProcessResult result = run_shell(search + "for i in $(seq 600); do test -s " + quoted(log) +
+                                           " && break; sleep 0.1; done; kill -INT $search; wait $search");
+    EXPECT_EQ(result.exit_code, 130) << result.out;
+    EXPECT_NE(read_file(log).find("interrupted; this is the best plan so far"), std::string::npos);
+    const Json summary = Json::parse(read_file(out + "/summary.json"));
+    EXPECT_EQ(summary["interrupted"], true);
+    EXPECT_GT(summary["evaluations"], 0);
+    EXPECT_EQ(astrolabe({"validate", out + "/best.yaml"}).exit_code, 0);
+}
+
+TEST(Optimize, FolderThatCannotBeWrittenIsSaidBeforeTheSearch) {
+    const ProcessResult result = astrolabe({"optimize", kTables, "--out", "/proc/nothing"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_NE(result.err.find("output.write"), std::string::npos) << result.err;
+}
+
+}  // namespace
+}  // namespace astrolabe::testing
