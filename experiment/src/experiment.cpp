@@ -258,8 +258,11 @@ void check_algorithms(const Experiment& experiment, const ConfigNode& root, Read
 void check_circuits_and_rings(const Experiment& experiment, const ConfigNode& root, ReadContext& context) {
     const auto report = [&](std::string code, const std::optional<ParameterProblem>& problem) {
         if (problem) {
-            Diagnostic diagnostic{std::move(code), root.find_path("cluster." + problem->key)->where,
-                                  problem->message, problem->hint, {}};
+            Diagnostic diagnostic{std::move(code),
+                                  root.find_path("cluster." + problem->key)->where,
+                                  problem->message,
+                                  problem->hint,
+                                  {}};
             diagnostic.notes.emplace_back(root.find("network")->where, "the network comes from here");
             context.error(std::move(diagnostic));
         }

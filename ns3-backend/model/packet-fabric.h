@@ -51,7 +51,7 @@ class PacketFabric : public Object
 
     static TypeId GetTypeId();
 
-    /// \param forwarding what it takes, in ps, from when it has a packet for others until the packet is queued
+    /// \param forwarding ps from when it has a packet for others until the packet is queued
     /// \returns the number of the new node: nodes are numbered from 0.
     uint32_t AddHost(int64_t forwarding = 0);
     uint32_t AddSwitch(uint64_t memory);

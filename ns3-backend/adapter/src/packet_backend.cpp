@@ -186,11 +186,10 @@ public:
         return text;
     }
 
-    void observe(network::PacketObserver& observer) { 
+    void observe(network::PacketObserver& observer) {
         // Ports are numbered as the links.
-        tap_ = std::make_unique<PacketTap>(*ports_, observer, [](std::uint32_t port, std::int64_t) {
-            return std::optional(LinkId(port));
-        });
+        tap_ = std::make_unique<PacketTap>(
+            *ports_, observer, [](std::uint32_t port, std::int64_t) { return std::optional(LinkId(port)); });
     }
 
     [[nodiscard]] network::NetworkStatistics statistics() const {

@@ -48,7 +48,8 @@ std::optional<std::string> refusal(const network::Fabric& fabric, const PacketOp
     if (options.congestion_control == PacketCongestion::kHpcc &&
         (options.flowlet_gap > Time(0) ||
          fabric.routing().load_balancing() != network::LoadBalancing::kFlowHash)) {
-        return "hpcc compares what the same links noted on two packets of a pair, and its packets take several "
+        return "hpcc compares what the same links noted on two packets of a pair, and its packets take "
+               "several "
                "ways: choose another congestion_control, or routes by flow hash";
     }
     return port_refusal(fabric, options, options.largest_packet());
