@@ -1,5 +1,6 @@
 #include "config_path.hpp"
 #include "plan_writing.hpp"
+#include "study_file.hpp"
 #include "study_keys.hpp"
 
 #include <algorithm>
@@ -15,10 +16,6 @@ namespace astrolabe::experiment {
 namespace {
 
 using workload::TableSharding;
-
-bool is_within(std::string_view path, std::string_view section) {
-    return path.starts_with(section) && (path.size() == section.size() || path[section.size()] == '.');
-}
 
 /// Codes of what one experiment refuses and another may take.
 bool depends_on_the_rest(const Diagnostic& error) {
@@ -191,46 +188,13 @@ std::uint32_t nearest_alternative(const Choice& choice, const ConfigNode& base, 
     return 0;
 }
 
-/// The study's file with its base resolved and overrides applied; their paths within the base in `set`.
-std::optional<ConfigNode> load_tree(const std::filesystem::path& path,
-                                    const std::vector<std::string>& overrides, std::vector<std::string>& set,
-                                    ReadContext& context) {
-    Result<ConfigNode> file = load_config(path);
-    if (!file) {
-        for (const Diagnostic& error : file.error()) {
-            context.error(error);
-        }
-        return std::nullopt;
-    }
-    const auto resolve = [&] {
-        if (ConfigNode* base = file->find("base")) {
-            resolve_reference(*base, context);
-            resolve_references(*base, context);
-        }
-    };
-    resolve();
-    constexpr std::string_view kBase = "base.";
-    for (const std::string& assignment : overrides) {
-        for (const Diagnostic& error : apply_override(*file, assignment)) {
-            context.error(error);
-        }
-        if (assignment.starts_with("base=")) {
-            set.clear();
-        } else if (assignment.starts_with(kBase)) {
-            set.push_back(assignment.substr(kBase.size(), assignment.find('=') - kBase.size()));
-        }
-        resolve();
-    }
-    return *std::move(file);
-}
-
 }  // namespace
 
 Result<SearchStudy> load_search_study(const std::filesystem::path& path, const LoadOptions& options,
                                       const Components& components) {
     ReadContext context;
     std::vector<std::string> set;
-    std::optional<ConfigNode> root = load_tree(path, options.overrides, set, context);
+    std::optional<ConfigNode> root = load_study_tree(path, options.overrides, set, context);
     if (context.error_count() > 0) {
         return context.errors();
     }

@@ -1,0 +1,41 @@
+#include "study_file.hpp"
+
+#include <string_view>
+
+#include <astrolabe/experiment/experiment.hpp>
+
+namespace astrolabe::experiment {
+
+std::optional<ConfigNode> load_study_tree(const std::filesystem::path& path,
+                                          const std::vector<std::string>& overrides,
+                                          std::vector<std::string>& set, ReadContext& context) {
+    Result<ConfigNode> file = load_config(path);
+    if (!file) {
+        for (const Diagnostic& error : file.error()) {
+            context.error(error);
+        }
+        return std::nullopt;
+    }
+    const auto resolve = [&] {
+        if (ConfigNode* base = file->find("base")) {
+            resolve_reference(*base, context);
+            resolve_references(*base, context);
+        }
+    };
+    resolve();
+    constexpr std::string_view kBase = "base.";
+    for (const std::string& assignment : overrides) {
+        for (const Diagnostic& error : apply_override(*file, assignment)) {
+            context.error(error);
+        }
+        if (assignment.starts_with("base=")) {
+            set.clear();
+        } else if (assignment.starts_with(kBase)) {
+            set.push_back(assignment.substr(kBase.size(), assignment.find('=') - kBase.size()));
+        }
+        resolve();
+    }
+    return *std::move(file);
+}
+
+}  // namespace astrolabe::experiment
