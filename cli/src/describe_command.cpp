@@ -196,16 +196,15 @@ Diagnostics write_files(const FileRequest& request, const network::Fabric& fabri
 }
 
 int describe_file(const FileRequest& request, const experiment::Components& components) {
-    const Result<std::shared_ptr<const network::Fabric>> fabric =
-        experiment::load_fabric(request.path, components);
-    if (!fabric) {
-        return report_invalid(fabric.error());
+    const Result<experiment::DescribedNetwork> described = experiment::load_network(request.path, components);
+    if (!described) {
+        return report_invalid(described.error());
     }
-    if (const Diagnostics errors = write_files(request, **fabric); !errors.empty()) {
+    if (const Diagnostics errors = write_files(request, *described->fabric); !errors.empty()) {
         return report_invalid(errors);
     }
-    print_out(request.json ? experiment::describe_json(**fabric).dump(2) + "\n"
-                           : experiment::describe_text(**fabric));
+    print_out(request.json ? experiment::describe_json(*described).dump(2) + "\n"
+                           : experiment::describe_text(*described));
     return kDone;
 }
 

@@ -12,6 +12,7 @@
 #include <astrolabe/experiment/recorder.hpp>
 #include <astrolabe/experiment/results.hpp>
 #include <astrolabe/experiment/run.hpp>
+#include <astrolabe/experiment/topology_report.hpp>
 #include <astrolabe/system/characterisation.hpp>
 
 namespace astrolabe::cli {
@@ -121,14 +122,17 @@ int validate_command(const RunArguments& arguments, const experiment::Components
     }
     const experiment::Prediction cost = experiment::predict(*loaded);
     if (arguments.json) {
-        const nlohmann::ordered_json facts{{"name", loaded->name},
-                                           {"ranks", loaded->cluster.ranks},
-                                           {"hosts", loaded->fabric->host_count()},
-                                           {"prediction",
-                                            {{"events", cost.events},
-                                             {"peak_rss_bytes", cost.memory_bytes},
-                                             {"wall_s", cost.wall_seconds},
-                                             {"simulated_ranks", cost.simulated_ranks}}}};
+        nlohmann::ordered_json facts{{"name", loaded->name},
+                                     {"ranks", loaded->cluster.ranks},
+                                     {"hosts", loaded->fabric->host_count()},
+                                     {"prediction",
+                                      {{"events", cost.events},
+                                       {"peak_rss_bytes", cost.memory_bytes},
+                                       {"wall_s", cost.wall_seconds},
+                                       {"simulated_ranks", cost.simulated_ranks}}}};
+        if (loaded->topology) {
+            facts["topology"] = to_json(experiment::report_topology(*loaded));
+        }
         print_out(facts.dump(2) + "\n");
         return kDone;
     }
@@ -139,6 +143,11 @@ int validate_command(const RunArguments& arguments, const experiment::Components
     fact("ranks", fmt::format("{} on {} hosts", loaded->cluster.ranks, loaded->fabric->host_count()));
     fact("fabric",
          fmt::format("{} nodes, {} links", loaded->fabric->node_count(), loaded->fabric->link_count()));
+    if (loaded->topology) {
+        for (const auto& [name, value] : experiment::facts(experiment::report_topology(*loaded))) {
+            fact("topology, " + name, value);
+        }
+    }
     for (const auto& [name, value] : loaded->job.facts(loaded->cluster.device, loaded->cluster.ranks)) {
         fact(name, value);
     }

@@ -275,7 +275,7 @@ std::optional<ParameterProblem> circuit_problem(const Experiment& experiment, st
 
 std::optional<ParameterProblem> rings_problem(const Experiment& experiment, std::size_t kind) {
     const system::AlgorithmPointer& algorithm = experiment.cluster.options.collectives[kind].algorithm;
-    if (algorithm == nullptr || !algorithm->needs_rings()) {
+    if (experiment.topology != nullptr || algorithm == nullptr || !algorithm->needs_rings()) {
         return std::nullopt;
     }
     return ParameterProblem{
@@ -283,7 +283,7 @@ std::optional<ParameterProblem> rings_problem(const Experiment& experiment, std:
         fmt::format("{} takes the strides of the rings that the network was built of, and network '{}' was "
                     "not built of rings",
                     experiment.cluster.algorithms[kind], experiment.network_kind),
-        "give them as a list: strides: [1, 3]"};
+        "give them as a list: strides: [1, 3], or take network: {kind: topoopt, …}"};
 }
 
 Schema<system::EndPoint> end_point_schema() {
@@ -377,6 +377,7 @@ Cluster make_cluster(const ClusterKeys& keys, const Components& components) {
         const auto configured = algorithm_of(keys.collectives[kind], components, kind);
         cluster.algorithms[kind] = configured.kind;
         const system::AlgorithmPointer algorithm = configured.make();
+        cluster.chunks_given[kind] = keys.collectives[kind].chunks.has_value();
         options.collectives[kind] = {algorithm,
                                      keys.collectives[kind].chunks.value_or(algorithm->default_chunks()),
                                      keys.collectives[kind].traffic_class};

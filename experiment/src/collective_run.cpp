@@ -1,5 +1,6 @@
 #include "cluster.hpp"
 #include "engine.hpp"
+#include "job_network.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -216,12 +217,21 @@ Result<CollectiveRun> CollectiveRun::prepare(const CollectiveRequest& request, c
     Experiment& setting = run.setting_;
     setting.seed = request.seed;
     setting.network_kind = network->kind;
-    setting.fabric = network->make()(request.seed);
-    setting.cluster.options.opportunities = network::direct_opportunities(setting.fabric);
+    const network::FabricMaker maker = network->make();
+    if (!maker.needs_job()) {
+        setting.fabric = maker(request.seed);
+        setting.cluster.options.opportunities = network::direct_opportunities(setting.fabric);
+    } else if (!request.ranks) {
+        context.error("collective.ranks", argument("--network", request.network),
+                      fmt::format("a network of kind '{}' is built for its ranks, and nobody says how many",
+                                  network->kind),
+                      "add --ranks 16");
+        return context.errors();
+    }
     setting.backend_kind = backend->kind;
     setting.backend = backend->make();
     setting.cluster.folding = *folding;
-    setting.cluster.ranks = request.ranks.value_or(setting.fabric->host_count());
+    setting.cluster.ranks = request.ranks ? *request.ranks : setting.fabric->host_count();
     system::SystemOptions& options = setting.cluster.options;
     options.active_chunks = request.active_chunks;
     options.end_point = *end_point;
@@ -231,17 +241,40 @@ Result<CollectiveRun> CollectiveRun::prepare(const CollectiveRequest& request, c
     setting.cluster.algorithms[index] = algorithm->kind;
     const system::AlgorithmPointer made = algorithm->make();
     options.collectives[index] = {made, request.chunks.value_or(made->default_chunks())};
+    setting.cluster.chunks_given[index] = request.chunks.has_value();
     if (const auto problem = dimensions_problem(dimensions, setting.cluster.ranks)) {
         context.error("collective.dimensions", argument("--dimensions", request.dimensions), problem->message,
                       problem->hint);
     } else if (!dimensions.empty()) {
         options.dimensions = system::Shape(dimensions);
     }
-    run.check_setting(request, context);
+    if (maker.needs_job()) {
+        run.build_network(request, maker.for_job(), context);
+    }
+    if (setting.fabric != nullptr) {
+        run.check_setting(request, context);
+    }
     if (context.error_count() > 0) {
         return context.errors();
     }
     return run;
+}
+
+void CollectiveRun::build_network(const CollectiveRequest& request,
+                                  const network::FabricMaker::BuildForJob& build, ReadContext& context) {
+    check_algorithm(request, context);
+    check_traffic(request, context);
+    if (context.error_count() > 0) {
+        return;
+    }
+    Experiment setting = setting_;
+    setting.program = program(*std::max_element(sizes_.begin(), sizes_.end()));
+    for (const ParameterProblem& problem : build_for_job(setting, build)) {
+        context.error("collective.network", argument("--network", request.network), problem.message,
+                      problem.hint);
+    }
+    setting.program = {};
+    setting_ = std::move(setting);
 }
 
 void CollectiveRun::check_setting(const CollectiveRequest& request, ReadContext& context) const {
@@ -273,7 +306,11 @@ void CollectiveRun::check_setting(const CollectiveRequest& request, ReadContext&
                       problem->hint);
     }
     if (context.error_count() == errors_before) {
-        check_program(request, context);
+        check_algorithm(request, context);
+        check_traffic(request, context);
+    }
+    if (context.error_count() == errors_before) {
+        check_sizes(request, context);
     }
     if (const auto refusal = setting_.backend.refusal(*setting_.fabric)) {
         context.error(
@@ -282,7 +319,7 @@ void CollectiveRun::check_setting(const CollectiveRequest& request, ReadContext&
     }
 }
 
-void CollectiveRun::check_program(const CollectiveRequest& request, ReadContext& context) const {
+void CollectiveRun::check_algorithm(const CollectiveRequest& request, ReadContext& context) const {
     const auto index = static_cast<std::size_t>(kind_);
     const system::SystemOptions& options = setting_.cluster.options;
     const system::Program smallest = program(Bytes(0));
@@ -302,12 +339,21 @@ void CollectiveRun::check_program(const CollectiveRequest& request, ReadContext&
         context.error("collective.algorithm", argument("--algorithm", request.algorithm), *surplus,
                       "what is said of the others has no effect: leave it out, or give more --dimensions");
     }
+}
+
+void CollectiveRun::check_traffic(const CollectiveRequest& request, ReadContext& context) const {
     for (std::size_t i = 0; i < sizes_.size(); ++i) {
-        if (const auto problem = traffic_problem(program(sizes_[i]), options)) {
+        if (const auto problem = traffic_problem(program(sizes_[i]), setting_.cluster.options)) {
             context.error("collective.size", argument("--size", request.sizes[i]), *problem,
                           "take a smaller size or fewer ranks");
-        } else if (const auto endless =
-                       time_problem(lower_bound(program(sizes_[i]), options, *setting_.fabric))) {
+        }
+    }
+}
+
+void CollectiveRun::check_sizes(const CollectiveRequest& request, ReadContext& context) const {
+    const system::SystemOptions& options = setting_.cluster.options;
+    for (std::size_t i = 0; i < sizes_.size(); ++i) {
+        if (const auto endless = time_problem(lower_bound(program(sizes_[i]), options, *setting_.fabric))) {
             context.error("collective.size", argument("--size", request.sizes[i]), *endless,
                           "take a smaller size or faster links");
         }

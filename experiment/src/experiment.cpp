@@ -1,6 +1,7 @@
 #include "cluster.hpp"
 #include "config_path.hpp"
 #include "engine.hpp"
+#include "job_network.hpp"
 
 #include <algorithm>
 
@@ -165,7 +166,9 @@ std::vector<std::string> collective_names(const system::Program& program) {
 /// A class that nobody looks at would change nothing, silently. On rotors it chooses the service.
 void check_traffic_class(const Experiment& experiment, std::uint32_t traffic_class, const ConfigNode& given,
                          ReadContext& context) {
-    const std::shared_ptr<const network::opera::RotorNetwork>& rotors = experiment.fabric->rotors();
+    // A network that is yet to be built for the job has no rotors.
+    const std::shared_ptr<const network::opera::RotorNetwork> rotors =
+        experiment.fabric != nullptr ? experiment.fabric->rotors() : nullptr;
     const bool is_heeded =
         rotors != nullptr ? rotors->lists(traffic_class) : experiment.backend.has_traffic_classes;
     if (traffic_class == 0 || is_heeded) {
@@ -273,37 +276,25 @@ void check_circuits_and_rings(const Experiment& experiment, const ConfigNode& ro
     }
 }
 
-std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root, const Components& components,
-                                   ReadContext& context) {
-    Experiment experiment;
-    experiment.name = keys.name;
-    experiment.seed = keys.seed;
-    experiment.cluster = make_cluster(*keys.cluster, components);
-    experiment.job = keys.workload->make();
-    experiment.network_kind = keys.network->kind;
-    experiment.fabric = keys.network->make()(keys.seed);
-    experiment.cluster.options.opportunities = network::direct_opportunities(experiment.fabric);
-    experiment.backend_kind = keys.backend->kind;
-    experiment.backend = keys.backend->make();
-
-    report_problems(*root.find("workload"),
-                    experiment.job.problems(experiment.cluster.device, experiment.cluster.ranks), context);
-    report_problems(*root.find_path("cluster.device"),
-                    experiment.job.device_problems(experiment.cluster.device), context);
+/// What only shows once the fabric is there.
+void check_fabric(const Experiment& experiment, const ConfigNode& root, ReadContext& context) {
     check_ranks(experiment, root, context);
     check_traffic_classes(experiment, root, context);
     check_circuits_and_rings(experiment, root, context);
     if (const std::optional<std::string> refusal = experiment.backend.refusal(*experiment.fabric)) {
-        context.error("config.backend", root.find("backend")->where,
-                      fmt::format("backend '{}' cannot run this network: {}", keys.backend->kind, *refusal),
-                      "choose another backend or change the network");
+        context.error(
+            "config.backend", root.find("backend")->where,
+            fmt::format("backend '{}' cannot run this network: {}", experiment.backend_kind, *refusal),
+            "choose another backend or change the network");
     }
-    if (context.error_count() > 0) {
-        return std::nullopt;
-    }
+}
+
+/// Reports what is wrong with it.
+void make_program(Experiment& experiment, const std::vector<OperationRule>& rules, const ConfigNode& root,
+                  ReadContext& context) {
     experiment.program = experiment.job.program(experiment.cluster.device, experiment.cluster.ranks);
     experiment.program.check();
-    apply_operation_rules(experiment, keys.cluster->operations, root, context);
+    apply_operation_rules(experiment, rules, root, context);
     if (const std::optional<std::string> problem =
             traffic_problem(experiment.program, experiment.cluster.options)) {
         context.error("config.traffic", root.find("workload")->where, *problem,
@@ -313,6 +304,43 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root, const
     }
     system::order_by_meetings(experiment.program, experiment.cluster.options, place_ranks(experiment));
     check_algorithms(experiment, root, context);
+}
+
+std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root, const Components& components,
+                                   ReadContext& context) {
+    Experiment experiment;
+    experiment.name = keys.name;
+    experiment.seed = keys.seed;
+    experiment.cluster = make_cluster(*keys.cluster, components);
+    experiment.job = keys.workload->make();
+    experiment.network_kind = keys.network->kind;
+    experiment.backend_kind = keys.backend->kind;
+    experiment.backend = keys.backend->make();
+    const network::FabricMaker network = keys.network->make();
+
+    report_problems(*root.find("workload"),
+                    experiment.job.problems(experiment.cluster.device, experiment.cluster.ranks), context);
+    report_problems(*root.find_path("cluster.device"),
+                    experiment.job.device_problems(experiment.cluster.device), context);
+    if (!network.needs_job()) {
+        experiment.fabric = network(keys.seed);
+        experiment.cluster.options.opportunities = network::direct_opportunities(experiment.fabric);
+        check_fabric(experiment, root, context);
+    }
+    if (context.error_count() > 0) {
+        return std::nullopt;
+    }
+    make_program(experiment, keys.cluster->operations, root, context);
+    if (network.needs_job()) {
+        if (context.error_count() > 0) {
+            return std::nullopt;
+        }
+        report_problems(*root.find("network"), build_for_job(experiment, network.for_job()), context);
+        if (context.error_count() > 0) {
+            return std::nullopt;
+        }
+        check_fabric(experiment, root, context);
+    }
     if (const std::optional<std::string> problem =
             time_problem(lower_bound(experiment.program, experiment.cluster.options, *experiment.fabric))) {
         context.error("config.time", root.find("workload")->where, *problem,
@@ -412,6 +440,10 @@ Result<Experiment> read_experiment(ConfigNode root, const std::vector<std::strin
     std::optional<FileKeys> keys = file_schema(&components).read(root, context);
     if (!keys) {
         return context.errors();
+    }
+    if (keys->network->make().needs_job()) {
+        prefer_rings_of_network(root);
+        keys->cluster = cluster_schema(components).read(*root.find("cluster"), context);
     }
     keys->seed = seed.value_or(keys->seed);
     if (keys->name.empty()) {

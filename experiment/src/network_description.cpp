@@ -145,14 +145,14 @@ std::string lines(const std::vector<Figure>& figures) {
 
 }  // namespace
 
-Result<std::shared_ptr<const network::Fabric>> load_fabric(const std::string& path,
-                                                           const Components& components) {
+Result<DescribedNetwork> load_network(const std::string& path, const Components& components) {
     Result<ConfigNode> file = load_config(path);
     if (!file) {
         return file.error();
     }
     ReadContext context;
     ConfigNode network = *std::move(file);
+    const bool is_experiment = network.find("workload") != nullptr;
     if (ConfigNode* section = network.find("network")) {
         resolve_reference(*section, context);
         ConfigNode inner = std::move(*section);
@@ -165,13 +165,28 @@ Result<std::shared_ptr<const network::Fabric>> load_fabric(const std::string& pa
     if (!configured) {
         return context.errors();
     }
-    return configured->make()(1);
+    const network::FabricMaker maker = configured->make();
+    if (!maker.needs_job()) {
+        return DescribedNetwork{maker(1), std::nullopt};
+    }
+    if (!is_experiment) {
+        context.error("config.no-job", network.find("kind")->where,
+                      fmt::format("a network of kind '{}' is built for a job, and this file has none",
+                                  configured->kind),
+                      "name an experiment file with this network");
+        return context.errors();
+    }
+    const Result<Experiment> experiment = load_experiment(path, {}, components);
+    if (!experiment) {
+        return experiment.error();
+    }
+    return DescribedNetwork{experiment->fabric, report_topology(*experiment)};
 }
 
-nlohmann::ordered_json describe_json(const network::Fabric& fabric) {
+nlohmann::ordered_json describe_json(const DescribedNetwork& described) {
     nlohmann::ordered_json object;
-    add(object, counts(fabric));
-    if (const auto& rotors = fabric.rotors()) {
+    add(object, counts(*described.fabric));
+    if (const auto& rotors = described.fabric->rotors()) {
         nlohmann::ordered_json& inner = object["rotors"];
         add(inner, timing(rotors->schedule));
         add(inner, capacity(*rotors));
@@ -179,16 +194,24 @@ nlohmann::ordered_json describe_json(const network::Fabric& fabric) {
             add_slices(inner, slice_figures(rotors->schedule));
         }
     }
+    if (described.topology) {
+        object["topology"] = to_json(*described.topology);
+    }
     return object;
 }
 
-std::string describe_text(const network::Fabric& fabric) {
-    std::string text = lines(counts(fabric));
-    if (const auto& rotors = fabric.rotors()) {
+std::string describe_text(const DescribedNetwork& described) {
+    std::string text = lines(counts(*described.fabric));
+    if (const auto& rotors = described.fabric->rotors()) {
         text += lines(timing(rotors->schedule)) + lines(capacity(*rotors));
         text += has_slices(rotors->schedule)
                     ? slices_text(slice_figures(rotors->schedule), rotors->schedule)
                     : "  all rotors go dark together: no path outlasts a superslice\n";
+    }
+    if (described.topology) {
+        for (const auto& [name, value] : facts(*described.topology)) {
+            text += fmt::format("  {:<18}{}\n", name, value);
+        }
     }
     return text;
 }

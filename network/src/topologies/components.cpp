@@ -211,6 +211,7 @@ void register_builtin_topologies(Registry<FabricMaker>& registry) {
     register_direct(registry);
     register_hierarchical(registry);
     register_direct_connect(registry);
+    register_topoopt(registry);
     register_rotor_topologies(registry);
 }
 

@@ -1,38 +1,13 @@
-#include "../topology_schemas.hpp"
+#include "../direct_connect_schemas.hpp"
 
-#include <array>
 #include <limits>
-#include <string_view>
-#include <utility>
 
 #include <astrolabe/core/section_list.hpp>
 #include <astrolabe/network/components.hpp>
 #include <astrolabe/network/topologies/direct_connect.hpp>
 
-namespace astrolabe {
-
-template <>
-struct EnumNames<network::DirectRouting> {
-    static constexpr std::array<std::pair<std::string_view, network::DirectRouting>, 6> kNames{
-        {{"flow_hash", network::DirectRouting::kFlowHash},
-         {"spray", network::DirectRouting::kSpray},
-         {"random_shortest", network::DirectRouting::kRandomShortest},
-         {"coin_change", network::DirectRouting::kCoinChange},
-         {"balanced", network::DirectRouting::kBalanced},
-         {"k_shortest", network::DirectRouting::kKShortest}}};
-};
-
-}  // namespace astrolabe
-
 namespace astrolabe::network {
 namespace {
-
-Schema<ForwardingParameters> forwarding_schema() {
-    Schema<ForwardingParameters> schema("forwarding", "what a host does with traffic for others");
-    schema.optional("latency", &ForwardingParameters::latency,
-                    "from when it has a packet until it queues it to go on", {Time(0), kMaxLinkLatency});
-    return schema;
-}
 
 Schema<RandomCableParameters> random_schema() {
     Schema<RandomCableParameters> schema("random", "a random graph without parallel cables");
@@ -61,9 +36,8 @@ void register_direct_connect(Registry<FabricMaker>& registry) {
         "hosts joined by cables of their own: rings, a torus, random, one by one; hosts forward");
     schema.required("hosts", &P::hosts, "number of hosts", {1, kMaxHosts});
     detail::add_link(schema);
+    detail::add_forwarding(schema);
     schema
-        .section("forwarding", &P::forwarding, forwarding_schema(),
-                 "what a host does with traffic for others")
         .list("rings", &P::rings, "strides: host i is joined to i + stride, modulo hosts", false,
               {1, kMaxHosts - 1})
         .list("torus", &P::torus, "hosts along each dimension, the fastest-varying first", false,
@@ -71,12 +45,11 @@ void register_direct_connect(Registry<FabricMaker>& registry) {
         .section("random", &P::random, random_schema(), "a random graph without parallel cables")
         .optional("all_to_all", &P::all_to_all, "cables between every two hosts", {0, kMaxCables});
     add_section_list(schema, "links", &P::links, link_schema(), "cables one by one");
-    schema
-        .optional("routing", &P::routing,
-                  "one shortest path a pair by hash, all of them evenly, one in a random tree of the source, "
-                  "strides as coins, the same with strides evenly used, or the k shortest paths evenly")
-        .optional("paths", &P::paths, "of k_shortest: how many a pair is split over", {1, 64})
-        .optional("detour", &P::detour, "of k_shortest: most hops beyond the shortest path", {0, 64});
+    schema.optional(
+        "routing", &P::routing,
+        "one shortest path a pair by hash, all of them evenly, one in a random tree of the source, "
+        "strides as coins, the same with strides evenly used, or the k shortest paths evenly");
+    detail::add_path_counts(schema);
     detail::add_check(schema);
     registry.add<P>(schema, [](const P& parameters) -> FabricMaker {
         return [parameters](std::uint64_t seed) {

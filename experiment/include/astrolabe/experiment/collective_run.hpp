@@ -35,7 +35,7 @@ struct CollectiveRequest {
     std::string
         network;  ///< path of a file with a network section (or a mapping below `network`), or {kind: …}
     std::string backend = "fluid";     ///< a kind, a path, or {kind: …}
-    std::optional<std::size_t> ranks;  ///< unset: every host
+    std::optional<std::size_t> ranks;  ///< unset: every host; not with a network that is built for a job
     std::string dimensions;            ///< "16x8": logical dimensions, the fastest-varying first; empty: one
     std::string imbalance = "1";       ///< all_to_all_v: bytes of the fullest rank over the mean, 1 to N
     std::optional<std::uint32_t> chunks;  ///< unset: the default of the algorithm
@@ -78,7 +78,12 @@ private:
     /// Reports what only shows with everything known: ranks against hosts and imbalance, algorithm against
     /// shape, sizes against what can be counted, backend against fabric.
     void check_setting(const CollectiveRequest& request, ReadContext& context) const;
-    void check_program(const CollectiveRequest& request, ReadContext& context) const;
+    void check_algorithm(const CollectiveRequest& request, ReadContext& context) const;
+    void check_traffic(const CollectiveRequest& request, ReadContext& context) const;
+    void check_sizes(const CollectiveRequest& request, ReadContext& context) const;
+    /// The network that is built for the collective of the greatest size.
+    void build_network(const CollectiveRequest& request, const network::FabricMaker::BuildForJob& build,
+                       ReadContext& context);
 
     /// The collective of a size as users count it, as a program.
     [[nodiscard]] system::Program program(Bytes size) const;

@@ -10,8 +10,14 @@
 /// the keys of the file that the new one does not have. Everything is checked before anything runs: keys and
 /// ranges by the schemas of the components, then what only shows across sections (ranks against hosts, batch
 /// against ranks, algorithm against the shapes of groups, backend against fabric).
+///
+/// A network that is built for a job (network: {kind: topoopt}) is found for the program of the same file,
+/// after all else was checked; all_reduce, reduce_scatter and all_gather run on its rings unless the file
+/// chooses their algorithms.
 #pragma once
 
+#include <array>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -55,6 +61,7 @@ struct Cluster {
     FoldingMode folding = FoldingMode::kAuto;
     bool padding = false;                                          ///< of collectives (system/padding.hpp)
     std::array<std::string, system::kCollectiveKinds> algorithms;  ///< names, by CollectiveKind
+    std::bitset<system::kCollectiveKinds> chunks_given;  ///< else chunks are the algorithm's default
 };
 
 struct Experiment {
@@ -65,6 +72,8 @@ struct Experiment {
     Cluster cluster;
     std::string network_kind;
     std::shared_ptr<const network::Fabric> fabric;
+    /// Of a network built for the job, else null.
+    std::shared_ptr<const network::topoopt::Topology> topology;
     std::string backend_kind;
     network::BackendMaker backend;
     system::Program program;

@@ -6,16 +6,55 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
 
+#include <astrolabe/core/parameter_problem.hpp>
 #include <astrolabe/core/registry.hpp>
 #include <astrolabe/network/backend.hpp>
 #include <astrolabe/network/fabric.hpp>
 #include <astrolabe/network/link_classes.hpp>
+#include <astrolabe/network/topoopt/topology_finder.hpp>
 
 namespace astrolabe::network {
 
-/// Builds the configured fabric; the experiment's seed enters the flow hash.
-using FabricMaker = std::function<std::shared_ptr<const Fabric>(std::uint64_t seed)>;
+/// A network built for a job, and what was chosen for it.
+struct FoundNetwork {
+    std::shared_ptr<const Fabric> fabric;
+    topoopt::Topology topology;
+};
+
+/// Builds the configured fabric: by itself, or for what a job puts on it. The experiment's seed enters all
+/// random choices.
+class FabricMaker {
+public:
+    using Build = std::function<std::shared_ptr<const Fabric>(std::uint64_t seed)>;
+    /// Or what makes it impossible, by keys of the network section; "" where none is to blame.
+    using BuildForJob = std::function<std::variant<FoundNetwork, std::vector<ParameterProblem>>(
+        const topoopt::Demand&, std::uint64_t seed)>;
+
+    /// Most makers are one function.
+    template <class F>
+    requires(!std::is_same_v<F, FabricMaker> &&
+             std::is_invocable_r_v<std::shared_ptr<const Fabric>, const F&, std::uint64_t>)
+        FabricMaker(F build)  // NOLINT(google-explicit-constructor)
+        : build_(std::move(build)) {}
+    explicit FabricMaker(BuildForJob for_job)
+        : for_job_(std::move(for_job)) {}
+
+    /// Whether there is no network without a job.
+    [[nodiscard]] bool needs_job() const { return !build_; }
+    /// Precondition: needs_job().
+    [[nodiscard]] const BuildForJob& for_job() const { return for_job_; }
+    /// Precondition: !needs_job().
+    [[nodiscard]] std::shared_ptr<const Fabric> operator()(std::uint64_t seed) const { return build_(seed); }
+
+private:
+    Build build_;
+    BuildForJob for_job_;
+};
 
 /// A configured backend, not yet built.
 struct BackendMaker {
@@ -45,6 +84,8 @@ struct BackendMaker {
 void register_builtin_topologies(Registry<FabricMaker>& registry);
 /// Of these: direct_connect.
 void register_direct_connect(Registry<FabricMaker>& registry);
+/// Of these: topoopt.
+void register_topoopt(Registry<FabricMaker>& registry);
 /// Of these: opera, rotornet, expander.
 void register_rotor_topologies(Registry<FabricMaker>& registry);
 void register_fluid_backend(Registry<BackendMaker>& registry);

@@ -1,0 +1,52 @@
+/// What was chosen for the job of an experiment whose network is built for it, and what the job makes of it.
+///
+/// Definitions (TopoOpt, NSDI 2023, section 2). The bandwidth tax is the number of links that a byte crosses,
+///     Σ bytes · hops / Σ bytes
+/// over all that the program sends, along the routes of the network; a byte that is split over routes counts
+/// the mean. Mean hops are those of uniform traffic: the same tax where every server sends as much to every
+/// other. The load of a link is what it carries of the program's bytes; no run is faster than the busiest
+/// link takes for its load.
+///
+/// Complexity: O(n² · links of a route) for n servers.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <astrolabe/experiment/experiment.hpp>
+#include <astrolabe/network/ids.hpp>
+#include <astrolabe/network/topoopt/topology_finder.hpp>
+
+namespace astrolabe::experiment {
+
+struct TopologyReport {
+    std::shared_ptr<const network::topoopt::Topology> topology;
+    std::size_t diameter = 0;  ///< links of the longest route
+    double mean_hops = 0;
+    double bandwidth_tax = 0;  ///< 0 where nothing is sent
+    network::LinkId busiest{};
+    std::pair<std::string, std::string> busiest_ends{};  ///< names of its source and target
+    double busiest_load = 0;                             ///< bytes
+    double mean_load = 0;                                ///< of all links, bytes
+
+    /// Of the busiest link over the mean; 1 where nothing is sent.
+    [[nodiscard]] double imbalance() const { return mean_load > 0 ? busiest_load / mean_load : 1.0; }
+};
+
+/// Precondition: experiment.topology is not null.
+[[nodiscard]] TopologyReport report_topology(const Experiment& experiment);
+
+/// Keys: degree, all_reduce_degree, point_to_point_degree, wiring, rings_go_both_ways, rings: [{members,
+/// strides}], matchings: [{weight_bytes, pairs}], diameter, mean_hops, bandwidth_tax, busiest_link: {source,
+/// target, load_bytes, over_mean}.
+[[nodiscard]] nlohmann::ordered_json to_json(const TopologyReport& report);
+
+/// A name and a value for people, line by line.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> facts(const TopologyReport& report);
+
+}  // namespace astrolabe::experiment

@@ -1,0 +1,138 @@
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <astrolabe/core/assert.hpp>
+#include <astrolabe/experiment/topology_report.hpp>
+#include <astrolabe/network/routing.hpp>
+#include <astrolabe/system/characterisation.hpp>
+
+namespace astrolabe::experiment {
+
+namespace {
+
+using network::HostId;
+using network::topoopt::GroupRings;
+using network::topoopt::MatchingRound;
+using network::topoopt::Topology;
+
+std::string wiring_name(const Topology& topology) {
+    using network::topoopt::Wiring;
+    switch (topology.wiring) {
+        case Wiring::kPanel:
+            return "panel";
+        case Wiring::kDuplex:
+            return "duplex";
+        case Wiring::kSeparateFibres:
+            return "separate_fibres";
+    }
+    return {};
+}
+
+std::string rings_text(const GroupRings& rings) {
+    return rings.strides.empty()
+               ? fmt::format("none for groups of {}", rings.members)
+               : fmt::format("strides {} for groups of {}", fmt::join(rings.strides, ", "), rings.members);
+}
+
+std::vector<std::string> matchings_text(const Topology& topology) {
+    std::vector<std::string> rounds;
+    for (const MatchingRound& round : topology.matchings) {
+        rounds.push_back(fmt::format("{} pairs that ask for {:.4g} B", round.pairs.size(), round.weight));
+    }
+    return rounds;
+}
+
+}  // namespace
+
+TopologyReport report_topology(const Experiment& experiment) {
+    ASTROLABE_ASSERT(experiment.topology != nullptr, "the network was built for a job");
+    const network::Fabric& fabric = *experiment.fabric;
+    const system::TrafficMatrix traffic =
+        system::traffic_matrix(experiment.program, experiment.cluster.options);
+    TopologyReport report{.topology = experiment.topology};
+    std::vector<double> loads(fabric.link_count());
+    double hops = 0;
+    double sent = 0;
+    for (std::size_t source = 0; source < traffic.ranks(); ++source) {
+        for (std::size_t destination = 0; destination < traffic.ranks(); ++destination) {
+            if (source == destination) {
+                continue;
+            }
+            const network::Route route = fabric.routing().route(HostId(source), HostId(destination));
+            const auto bytes = static_cast<double>(traffic(source, destination).count());
+            sent += bytes;
+            report.diameter = std::max(report.diameter, route.hops);
+            for (const network::RouteLeg& leg : route.legs) {
+                hops += leg.share;
+                loads[leg.link.index()] += leg.share * bytes;
+            }
+        }
+    }
+    const auto pairs = static_cast<double>(traffic.ranks() * (traffic.ranks() - 1));
+    const double carried = std::accumulate(loads.begin(), loads.end(), 0.0);
+    const auto busiest = std::max_element(loads.begin(), loads.end());
+    report.mean_hops = hops / pairs;
+    report.bandwidth_tax = sent > 0 ? carried / sent : 0;
+    report.busiest = network::LinkId(static_cast<std::size_t>(busiest - loads.begin()));
+    report.busiest_ends = {fabric.node(fabric.source(report.busiest)).name,
+                           fabric.node(fabric.target(report.busiest)).name};
+    report.busiest_load = *busiest;
+    report.mean_load = carried / static_cast<double>(loads.size());
+    return report;
+}
+
+nlohmann::ordered_json to_json(const TopologyReport& report) {
+    const Topology& topology = *report.topology;
+    auto rings = nlohmann::ordered_json::array();
+    for (const GroupRings& group : topology.rings) {
+        rings.push_back({{"members", group.members}, {"strides", group.strides}});
+    }
+    auto matchings = nlohmann::ordered_json::array();
+    for (const MatchingRound& round : topology.matchings) {
+        matchings.push_back({{"weight_bytes", round.weight}, {"pairs", round.pairs}});
+    }
+    return {{"degree", topology.degree},
+            {"all_reduce_degree", topology.split.all_reduce},
+            {"point_to_point_degree", topology.split.point_to_point},
+            {"wiring", wiring_name(topology)},
+            {"rings_go_both_ways", topology.full_duplex_rings},
+            {"rings", std::move(rings)},
+            {"matchings", std::move(matchings)},
+            {"diameter", report.diameter},
+            {"mean_hops", report.mean_hops},
+            {"bandwidth_tax", report.bandwidth_tax},
+            {"busiest_link",
+             {{"source", report.busiest_ends.first},
+              {"target", report.busiest_ends.second},
+              {"load_bytes", report.busiest_load},
+              {"over_mean", report.imbalance()}}}};
+}
+
+std::vector<std::pair<std::string, std::string>> facts(const TopologyReport& report) {
+    const Topology& topology = *report.topology;
+    std::vector<std::string> rings;
+    for (const GroupRings& group : topology.rings) {
+        rings.push_back(rings_text(group));
+    }
+    std::vector<std::pair<std::string, std::string>> lines{
+        {"degree", fmt::format("{}, of which {} for all-reduces and {} for the rest", topology.degree,
+                               topology.split.all_reduce, topology.split.point_to_point)},
+        {"wiring", wiring_name(topology)},
+        {"rings",
+         fmt::format("{}{}", fmt::join(rings, "; "), topology.full_duplex_rings ? ", both ways round" : "")}};
+    if (!topology.matchings.empty()) {
+        lines.emplace_back("matchings", fmt::format("{}", fmt::join(matchings_text(topology), "; ")));
+    }
+    lines.emplace_back("hops", fmt::format("mean {:.4f}, at most {}", report.mean_hops, report.diameter));
+    lines.emplace_back("bandwidth tax",
+                       fmt::format("{:.4f} (links that a byte of the job crosses)", report.bandwidth_tax));
+    lines.emplace_back("busiest link",
+                       fmt::format("{} -> {}: {:.6g} B, {:.3f} of the mean", report.busiest_ends.first,
+                                   report.busiest_ends.second, report.busiest_load, report.imbalance()));
+    return lines;
+}
+
+}  // namespace astrolabe::experiment

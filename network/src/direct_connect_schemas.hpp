@@ -1,0 +1,45 @@
+/// Parts that schemas of direct-connect networks have in common.
+#pragma once
+
+#include "topology_schemas.hpp"
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include <astrolabe/network/topologies/direct_connect.hpp>
+
+namespace astrolabe {
+
+template <>
+struct EnumNames<network::DirectRouting> {
+    static constexpr std::array<std::pair<std::string_view, network::DirectRouting>, 6> kNames{
+        {{"flow_hash", network::DirectRouting::kFlowHash},
+         {"spray", network::DirectRouting::kSpray},
+         {"random_shortest", network::DirectRouting::kRandomShortest},
+         {"coin_change", network::DirectRouting::kCoinChange},
+         {"balanced", network::DirectRouting::kBalanced},
+         {"k_shortest", network::DirectRouting::kKShortest}}};
+};
+
+}  // namespace astrolabe
+
+namespace astrolabe::network::detail {
+
+template <class Parameters>
+void add_forwarding(Schema<Parameters>& schema) {
+    Schema<ForwardingParameters> forwarding("forwarding", "what a host does with traffic for others");
+    forwarding.optional("latency", &ForwardingParameters::latency,
+                        "from when it has a packet until it queues it to go on", {Time(0), kMaxLinkLatency});
+    schema.section("forwarding", &Parameters::forwarding, forwarding,
+                   "what a host does with traffic for others");
+}
+
+template <class Parameters>
+void add_path_counts(Schema<Parameters>& schema) {
+    schema.optional("paths", &Parameters::paths, "of k_shortest: how many a pair is split over", {1, 64})
+        .optional("detour", &Parameters::detour, "of k_shortest: most hops beyond the shortest path",
+                  {0, 64});
+}
+
+}  // namespace astrolabe::network::detail

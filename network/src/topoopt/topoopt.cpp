@@ -1,0 +1,93 @@
+#include "../topologies/checks.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <astrolabe/network/topoopt/topoopt.hpp>
+
+namespace astrolabe::network::topoopt {
+
+namespace {
+
+FinderOptions finder_options(const TopoOptParameters& parameters) {
+    return {.degree = static_cast<std::uint32_t>(parameters.degree),
+            .mode = parameters.mode,
+            .wiring = parameters.wiring,
+            .candidates = parameters.candidates,
+            .repeat_strides = parameters.repeat_strides,
+            .perfect_matching = parameters.perfect_matching};
+}
+
+DirectRouting default_routing(Mode mode) {
+    return mode == Mode::kReleased ? DirectRouting::kRandomShortest : DirectRouting::kKShortest;
+}
+
+DirectConnectParameters direct_connect(const TopoOptParameters& parameters, const Topology& topology) {
+    DirectConnectParameters direct;
+    direct.hosts = topology.servers;
+    direct.link = parameters.link;
+    direct.forwarding = parameters.forwarding;
+    direct.routing = parameters.routing.value_or(default_routing(parameters.mode));
+    direct.paths = parameters.paths;
+    direct.detour = parameters.detour;
+    direct.seed = parameters.seed;
+    for (std::size_t i = 0; i < topology.links.size(); i += 2) {  // a link, and then its reverse
+        direct.links.push_back({.from = topology.links[i].from, .to = topology.links[i].to});
+    }
+    return direct;
+}
+
+/// Problems under the keys of the network section: those of the demand are of no key, and there is no wiring
+/// separate_fibres to advise.
+ParameterProblems of_section(ParameterProblems found) {
+    constexpr std::string_view kUnavailable = "separate_fibres or ";
+    for (ParameterProblem& problem : found) {
+        if (const std::size_t at = problem.hint.find(kUnavailable); at != std::string::npos) {
+            problem.hint.erase(at, kUnavailable.size());
+        }
+        const std::string_view key = problem.key;
+        if (key.starts_with("groups") || key == "point_to_point" || key == "servers") {
+            problem.key.clear();
+        }
+    }
+    return found;
+}
+
+}  // namespace
+
+ParameterProblems problems(const TopoOptParameters& parameters) {
+    detail::ParameterCheck check;
+    check.cable("link", parameters.link);
+    check.latency("forwarding.latency", parameters.forwarding.latency);
+    check.count("degree", parameters.degree, 1, kMaxDegree, "say how many interfaces a server has");
+    if (parameters.wiring == Wiring::kSeparateFibres) {
+        check.report("wiring", "links of separate fibres go one way, which fabrics do not",
+                     "choose panel or duplex");
+    }
+    if (parameters.mode != Mode::kReleased && parameters.repeat_strides) {
+        check.report("repeat_strides", "only mode released may take a stride again",
+                     "leave it out, or choose mode: released");
+    }
+    if (parameters.mode != Mode::kPaper && parameters.perfect_matching) {
+        check.report("perfect_matching", "only mode paper has matchings",
+                     "leave it out, or choose mode: paper");
+    }
+    return std::move(check).take();
+}
+
+std::variant<FoundNetwork, ParameterProblems> build_topoopt(const TopoOptParameters& parameters,
+                                                            const Demand& demand) {
+    const FinderOptions options = finder_options(parameters);
+    if (ParameterProblems found = problems(demand, options); !found.empty()) {
+        return of_section(std::move(found));
+    }
+    Topology topology = find_topology(demand, options);
+    const DirectConnectParameters direct = direct_connect(parameters, topology);
+    if (ParameterProblems found = network::problems(direct); !found.empty()) {
+        return found;
+    }
+    return FoundNetwork{build_direct_connect(direct), std::move(topology)};
+}
+
+}  // namespace astrolabe::network::topoopt

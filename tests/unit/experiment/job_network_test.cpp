@@ -1,0 +1,154 @@
+// Networks that are built for the job of their experiment.
+
+#include "small_experiment.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <astrolabe/experiment/collective_run.hpp>
+#include <astrolabe/experiment/run.hpp>
+#include <astrolabe/experiment/topology_report.hpp>
+#include <astrolabe/network/topoopt/demand.hpp>
+#include <astrolabe/system/network_demand.hpp>
+
+namespace astrolabe::experiment {
+namespace {
+
+using testing::load_small;
+
+constexpr auto kAllReduce = static_cast<std::size_t>(system::CollectiveKind::kAllReduce);
+
+class JobNetworkTest : public ::testing::Test {
+protected:
+    /// The small experiment on 16 ranks and this network.
+    Result<Experiment> load(const std::string& network, std::vector<std::string> overrides = {}) {
+        overrides.insert(overrides.begin(), {"cluster.ranks=16", "workload.model.tables.count=16",
+                                             "network={kind: topoopt, " + network + "}"});
+        return load_small(components_, std::move(overrides));
+    }
+    Experiment loaded(const std::string& network, std::vector<std::string> overrides = {}) {
+        Result<Experiment> result = load(network, std::move(overrides));
+        EXPECT_TRUE(result) << render(result.error());
+        return *std::move(result);
+    }
+    std::string first_error(const std::string& network, std::vector<std::string> overrides = {}) {
+        const Result<Experiment> result = load(network, std::move(overrides));
+        return result ? "" : render({result.error().front()});
+    }
+
+    Components components_ = builtin_components();
+};
+
+TEST_F(JobNetworkTest, IsFoundForTheProgramAndItsRingsAreThoseOfCollectives) {
+    const Experiment experiment = loaded("degree: 4, mode: released");
+    ASSERT_NE(experiment.topology, nullptr);
+    EXPECT_EQ(experiment.fabric->host_count(), 16U);
+    // The released rule of 16 servers with four interfaces: ±{1, 5}, all for all-reduces.
+    ASSERT_EQ(experiment.topology->rings.size(), 1U);
+    EXPECT_EQ(experiment.topology->rings[0].strides, (std::vector<std::uint32_t>{1, 5}));
+    EXPECT_EQ(experiment.topology->split.all_reduce, 4U);
+    EXPECT_EQ(experiment.fabric->link_count(), 16U * 4);
+    const system::CollectiveChoice& choice = experiment.cluster.options.collectives[kAllReduce];
+    EXPECT_EQ(choice.chunks, 4U);
+    std::vector<system::Position> strides;  // of rank 0
+    for (unsigned variant = 0; variant < 4; ++variant) {
+        const auto schedule =
+            choice.algorithm->schedule(system::CollectiveKind::kAllReduce, system::Shape(16), variant);
+        strides.push_back(schedule.resolve(0, schedule.program(0).actions[0].peer));
+    }
+    EXPECT_EQ(strides, (std::vector<system::Position>{1, 15, 5, 11}));
+}
+
+TEST_F(JobNetworkTest, WhatTheFileChoosesStays) {
+    const Experiment experiment =
+        loaded("degree: 4, mode: released",
+               {"cluster.collectives={all_reduce: {chunks: 8}, all_gather: {algorithm: bruck}}"});
+    EXPECT_EQ(experiment.cluster.options.collectives[kAllReduce].chunks, 8U);
+    EXPECT_EQ(experiment.cluster.algorithms[kAllReduce], "multi_ring");
+    EXPECT_EQ(experiment.cluster.algorithms[static_cast<std::size_t>(system::CollectiveKind::kAllGather)],
+              "bruck");
+    EXPECT_EQ(experiment.resolved.find_path("cluster.collectives.all_reduce.strides")->text, "network");
+}
+
+TEST_F(JobNetworkTest, ResolvedReadsBackToTheSameNetwork) {
+    const Experiment experiment = loaded("degree: 4");
+    const testing::TemporaryFolder folder;
+    const Result<Experiment> again =
+        load_experiment(folder.write("resolved.yaml", to_yaml(experiment.resolved)), {}, components_);
+    ASSERT_TRUE(again) << render(again.error());
+    EXPECT_EQ(again->topology->links, experiment.topology->links);
+    EXPECT_EQ(again->cluster.options.collectives[kAllReduce].chunks,
+              experiment.cluster.options.collectives[kAllReduce].chunks);
+    EXPECT_EQ(to_yaml(again->resolved), to_yaml(experiment.resolved));
+}
+
+TEST_F(JobNetworkTest, DemandIsWhatTheRunSends) {
+    for (const char* network : {"degree: 4, mode: released", "degree: 4", "degree: 3"}) {
+        const Experiment experiment = loaded(network);
+        const network::topoopt::Demand demand =
+            system::network_demand(experiment.program, experiment.cluster.options);
+        const experiment::Run run = run_experiment(experiment, {});
+        ASSERT_TRUE(run.execution.finished) << run.execution.stall;
+        const auto all_reduces = static_cast<double>(run.traffic[kAllReduce].count());
+        double all = 0;
+        for (const Bytes bytes : run.traffic) {
+            all += static_cast<double>(bytes.count());
+        }
+        // The bytes of one group of 16 are rounded down to a multiple of 2 · 15.
+        EXPECT_LE(network::topoopt::all_reduce_traffic(demand), all_reduces);
+        EXPECT_GT(network::topoopt::all_reduce_traffic(demand), all_reduces - 30);
+        EXPECT_EQ(static_cast<double>(demand.point_to_point.total()), all - all_reduces);
+        // No run is faster than its busiest link.
+        const TopologyReport report = report_topology(experiment);
+        EXPECT_GE(to_seconds(run.execution.total),
+                  report.busiest_load / to_bytes_per_second(experiment.fabric->link(report.busiest).rate) *
+                      (1 - 1e-9));
+    }
+}
+
+TEST_F(JobNetworkTest, ReportsTheBandwidthTax) {
+    // Two interfaces, one ring both ways round: 2 · (1 + … + 7) + 8 = 64 hops to 15 servers.
+    const TopologyReport report = report_topology(loaded("degree: 2, mode: released"));
+    EXPECT_EQ(report.diameter, 8U);
+    EXPECT_DOUBLE_EQ(report.mean_hops, 64.0 / 15);
+    EXPECT_GT(report.bandwidth_tax, 1.0);  // all-reduces go to neighbours, the rest further
+    EXPECT_LT(report.bandwidth_tax, report.mean_hops);
+    EXPECT_GE(report.imbalance(), 1.0);
+    const TopologyReport neighbours = report_topology(
+        loaded("degree: 2, mode: released", {"cluster.collectives.all_to_all={algorithm: ring}"}));
+    EXPECT_DOUBLE_EQ(neighbours.bandwidth_tax, 1.0);
+}
+
+TEST_F(JobNetworkTest, IsBuiltForASingleCollectiveToo) {
+    // 30 rounds of S/(4 · 16) = 65,536 B over a link of its own: 5.24288 us and 1 us each.
+    CollectiveRequest request;
+    request.kind = "all_reduce";
+    request.algorithm = "{algorithm: multi_ring, strides: network}";
+    request.sizes = {"4MiB"};
+    request.network = "{kind: topoopt, degree: 4, mode: released, link: {rate: 100Gbps, latency: 1us}}";
+    EXPECT_FALSE(CollectiveRun::prepare(request, components_));  // nobody says how many ranks
+    request.ranks = 16;
+    const Result<CollectiveRun> prepared = CollectiveRun::prepare(request, components_);
+    ASSERT_TRUE(prepared) << render(prepared.error());
+    const CollectivePoint point = prepared->run(0, {});
+    EXPECT_EQ(point.run.network.messages, 4U * 30 * 16);
+    EXPECT_NEAR(to_seconds(point.run.execution.total), 30 * 6.24288e-6, 30e-12);
+}
+
+TEST_F(JobNetworkTest, SaysWhatMakesItImpossible) {
+    EXPECT_NE(first_error("degree: 1, mode: released").find("takes two interfaces"), std::string::npos);
+    EXPECT_NE(first_error("degree: 4, wiring: duplex", {"cluster.ranks=15", "workload.batch={local: 4}"})
+                  .find("a ring of 15 servers cannot alternate between two planes"),
+              std::string::npos);
+    EXPECT_NE(
+        first_error("degree: 4, perfect_matching: true", {"cluster.ranks=15", "workload.batch={local: 4}"})
+            .find("15 servers have no perfect matching"),
+        std::string::npos);
+    EXPECT_NE(first_error("degree: 4, mode: released, perfect_matching: true").find("only mode paper"),
+              std::string::npos);
+}
+
+}  // namespace
+}  // namespace astrolabe::experiment
