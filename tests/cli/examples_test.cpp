@@ -77,6 +77,9 @@ TEST(Examples, DlrmOperaStudyOnFluid) {
     expect_recorded("dlrm-opera-study", "experiment-1024", "fluid");
     expect_recorded("dlrm-opera-study", "opera-16", "fluid");
 }
+TEST(Examples, TopoOptModelAOnFluid) {
+    expect_recorded("topoopt-model-a", "experiment-16", "fluid");
+}
 TEST(Examples, OperaShuffleOnFluid) {
     expect_recorded("opera-shuffle", "experiment", "fluid");
 }
