@@ -80,14 +80,16 @@ struct MultiRingParameters {
     std::optional<unsigned> rings;
     std::vector<Position> strides;
     bool of_network = false;
+    bool barrier = false;
 };
 
 AlgorithmPointer make_configured_multi_ring(const MultiRingParameters& parameters) {
     if (parameters.of_network) {
-        return make_multi_ring_of_network();
+        return make_multi_ring_of_network(parameters.barrier);
     }
-    return make_multi_ring(
-        {.rings = parameters.rings.value_or(MultiRingOptions{}.rings), .strides = parameters.strides});
+    return make_multi_ring({.rings = parameters.rings.value_or(MultiRingOptions{}.rings),
+                            .strides = parameters.strides,
+                            .barrier = parameters.barrier});
 }
 
 void read_strides(MultiRingParameters& parameters, const ConfigNode& node, ReadContext& context) {
@@ -153,6 +155,9 @@ void add_multi_ring(AlgorithmRegistry& registry) {
              "group; network: those that the network was built of",
              {}},
             read_strides, write_strides)
+        .optional("barrier", &MultiRingParameters::barrier,
+                  "whether no rank begins a step of a ring before all ranks have done the one before; of "
+                  "all_reduce, reduce_scatter and all_gather")
         .check([](const MultiRingParameters& parameters) { return problems(parameters); });
     registry.add<MultiRingParameters>(schema, make_configured_multi_ring);
 }

@@ -3,7 +3,8 @@
 //
 // Strides are the k smallest numbers that have no common divisor with N, fewer where N has fewer: no two
 // rings use the same link from one rank to another. Or they are given; or they are those that a network was
-// built of, which differ by the size of the group.
+// built of, which differ by the size of the group. With barriers each ring has its own, of all its ranks
+// after every step, as in the replay of the EuroMLSys 2024 study (dlrm-opera-study, section 6).
 
 #include "ring.hpp"
 
@@ -21,6 +22,15 @@
 namespace astrolabe::system {
 
 namespace {
+
+detail::RingSteps steps_of(bool barrier) {
+    return barrier ? detail::RingSteps::kStages : detail::RingSteps::kFree;
+}
+
+std::optional<std::string> refusal_of_rings(CollectiveKind kind, Position ranks, bool barrier) {
+    std::optional<std::string> refusal = detail::ring_refusal("multi_ring", kind, ranks);
+    return refusal || !barrier ? refusal : detail::stages_refusal("multi_ring", kind, ranks);
+}
 
 class MultiRing final : public CollectiveAlgorithm {
 public:
@@ -41,8 +51,9 @@ public:
                     ranks, divisor);
             }
         }
-        return detail::ring_refusal("multi_ring", kind, ranks);
+        return refusal_of_rings(kind, ranks, options_.barrier);
     }
+    [[nodiscard]] bool has_barriers() const override { return options_.barrier; }
     [[nodiscard]] std::uint32_t default_chunks() const override {
         return options_.strides.empty() ? options_.rings
                                         : static_cast<std::uint32_t>(options_.strides.size());
@@ -54,7 +65,7 @@ public:
     [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, const Shape& shape,
                                               unsigned variant) const override {
         const Position ranks = shape.ranks();
-        return detail::ring_schedule(kind, ranks, strides(ranks)[variant]);
+        return detail::ring_schedule(kind, ranks, strides(ranks)[variant], steps_of(options_.barrier));
     }
 
 private:
@@ -74,16 +85,18 @@ private:
 
 class MultiRingOfNetwork final : public CollectiveAlgorithm {
 public:
-    explicit MultiRingOfNetwork(RingStrides rings)
-        : rings_(std::move(rings)) {
+    MultiRingOfNetwork(RingStrides rings, bool barrier)
+        : rings_(std::move(rings)),
+          barrier_(barrier) {
         for (const auto& [ranks, strides] : rings_) {
             ASTROLABE_ASSERT(!strides.empty(), "a group that is named has a ring");
         }
     }
 
     [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind, const Shape& shape) const override {
-        return detail::ring_refusal("multi_ring", kind, shape.ranks());
+        return refusal_of_rings(kind, shape.ranks(), barrier_);
     }
+    [[nodiscard]] bool has_barriers() const override { return barrier_; }
     [[nodiscard]] std::uint32_t default_chunks() const override {
         std::uint32_t chunks = 1;
         for (const auto& [ranks, strides] : rings_) {
@@ -94,7 +107,7 @@ public:
     [[nodiscard]] bool needs_rings() const override { return true; }
     [[nodiscard]] std::shared_ptr<const CollectiveAlgorithm> on_rings(
         const RingStrides& rings) const override {
-        return std::make_shared<MultiRingOfNetwork>(rings);
+        return std::make_shared<MultiRingOfNetwork>(rings, barrier_);
     }
     [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& shape) const override {
         const auto own = rings_.find(shape.ranks());
@@ -104,11 +117,13 @@ public:
     [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, const Shape& shape,
                                               unsigned variant) const override {
         const auto own = rings_.find(shape.ranks());
-        return detail::ring_schedule(kind, shape.ranks(), own == rings_.end() ? 1 : own->second[variant]);
+        return detail::ring_schedule(kind, shape.ranks(), own == rings_.end() ? 1 : own->second[variant],
+                                     steps_of(barrier_));
     }
 
 private:
     RingStrides rings_;
+    bool barrier_;
 };
 
 }  // namespace
@@ -127,8 +142,8 @@ std::shared_ptr<const CollectiveAlgorithm> make_multi_ring(MultiRingOptions opti
     return std::make_shared<MultiRing>(std::move(options));
 }
 
-std::shared_ptr<const CollectiveAlgorithm> make_multi_ring_of_network() {
-    return std::make_shared<MultiRingOfNetwork>(RingStrides{});
+std::shared_ptr<const CollectiveAlgorithm> make_multi_ring_of_network(bool barrier) {
+    return std::make_shared<MultiRingOfNetwork>(RingStrides{}, barrier);
 }
 
 }  // namespace astrolabe::system

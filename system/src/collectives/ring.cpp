@@ -17,6 +17,7 @@
 #include <memory>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/system/collectives.hpp>
@@ -25,15 +26,16 @@ namespace astrolabe::system {
 
 namespace detail {
 
-ScheduleBuilder ring_builder(CollectiveKind kind, Position ranks) {
+ScheduleBuilder ring_builder(CollectiveKind kind, Position ranks, std::vector<Stage> stages) {
     return {kind, ranks, kind == CollectiveKind::kAllToAll ? std::uint64_t{ranks} * ranks : ranks,
-            Symmetry::kRotation};
+            Symmetry::kRotation, std::move(stages)};
 }
 
-RingWriter::RingWriter(ScheduleBuilder& builder, Position ranks, Position stride)
+RingWriter::RingWriter(ScheduleBuilder& builder, Position ranks, Position stride, RingSteps steps)
     : builder_(builder),
       ranks_(ranks),
-      stride_(stride) {
+      stride_(stride),
+      steps_(steps) {
     ASTROLABE_ASSERT(std::gcd(ranks, stride) == 1, "a ring visits all ranks");
 }
 
@@ -65,11 +67,33 @@ Position RingWriter::behind(Position steps) const {
 }
 
 void RingWriter::step(BlockReference sent, BlockReference received, bool reduce) {
+    if (steps_ == RingSteps::kStages) {
+        builder_.begin_stage(next_stage_++);
+        last_receive_.clear();
+    }
     builder_.send(0, ahead(1), {&sent, 1}, last_receive_);
     last_receive_ = {builder_.receive(0, behind(1), {&received, 1}, {}, reduce)};
 }
 
 namespace {
+
+[[nodiscard]] bool scatters(CollectiveKind kind) {
+    return kind == CollectiveKind::kReduceScatter || kind == CollectiveKind::kAllReduce;
+}
+
+[[nodiscard]] bool gathers(CollectiveKind kind) {
+    return kind == CollectiveKind::kAllGather || kind == CollectiveKind::kAllReduce;
+}
+
+/// One for every step, or none to have a single one.
+std::vector<Stage> stages_of(CollectiveKind kind, Position ranks, RingSteps steps) {
+    std::vector<Stage> stages;
+    if (steps == RingSteps::kStages) {
+        stages.insert(stages.end(), scatters(kind) ? ranks - 1 : 0, {0, CollectiveKind::kReduceScatter});
+        stages.insert(stages.end(), gathers(kind) ? ranks - 1 : 0, {0, CollectiveKind::kAllGather});
+    }
+    return stages;
+}
 
 /// N blocks along the ring from rank 0 to the rank before it, or the same way back, adding up.
 CollectiveSchedule chain(CollectiveKind kind, Position ranks, Position stride) {
@@ -115,21 +139,32 @@ std::optional<std::string> ring_refusal(const std::string& name, CollectiveKind 
     return std::nullopt;
 }
 
-CollectiveSchedule ring_schedule(CollectiveKind kind, Position ranks, Position stride) {
+std::optional<std::string> stages_refusal(const std::string& name, CollectiveKind kind, Position ranks) {
+    if (!scatters(kind) && !gathers(kind)) {
+        return name + " with barriers does all_reduce, reduce_scatter and all_gather only";
+    }
+    constexpr Position kMostStaged = 1U << 15U;
+    if (ranks > kMostStaged) {
+        return name + " with barriers takes at most " + std::to_string(kMostStaged) + " ranks";
+    }
+    return std::nullopt;
+}
+
+CollectiveSchedule ring_schedule(CollectiveKind kind, Position ranks, Position stride, RingSteps steps) {
     if (has_root(kind)) {
         return chain(kind, ranks, stride);
     }
-    ScheduleBuilder builder = ring_builder(kind, ranks);
-    RingWriter ring(builder, ranks, stride);
+    ScheduleBuilder builder = ring_builder(kind, ranks, stages_of(kind, ranks, steps));
+    RingWriter ring(builder, ranks, stride, steps);
     if (kind == CollectiveKind::kAllToAll) {
         for (Position distance = 1; distance < ranks; ++distance) {
             ring.deliver(distance);
         }
     }
-    if (kind == CollectiveKind::kReduceScatter || kind == CollectiveKind::kAllReduce) {
+    if (scatters(kind)) {
         ring.reduce_scatter();
     }
-    if (kind == CollectiveKind::kAllGather || kind == CollectiveKind::kAllReduce) {
+    if (gathers(kind)) {
         ring.all_gather();
     }
     return std::move(builder).build();

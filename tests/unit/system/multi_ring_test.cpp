@@ -4,12 +4,16 @@
 #include "program_builder.hpp"
 #include "schedule_checks.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <fake_backend.hpp>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -113,6 +117,65 @@ TEST(RingsOfTheNetwork, DifferByTheSizeOfTheGroup) {
     EXPECT_EQ(system::make_ring()->on_rings({{4, {1}}}), nullptr);
 }
 
+TEST(RingsWithBarriers, AreProvenAndRefuseWhatHasNoCommonSteps) {
+    const Algorithm algorithm = system::make_multi_ring({.strides = {1, 5, 7, 11}, .barrier = true});
+    EXPECT_TRUE(algorithm->has_barriers());
+    for (const Position ranks : {2U, 3U, 6U, 12U, 24U}) {
+        for (const CollectiveKind kind :
+             {CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter, CollectiveKind::kAllGather}) {
+            ASSERT_EQ(algorithm->refusal(kind, ranks), std::nullopt);
+            system::expect_proven(*algorithm, kind, ranks);
+            const std::size_t steps = (kind == CollectiveKind::kAllReduce ? 2 : 1) * (ranks - 1);
+            EXPECT_EQ(algorithm->schedule(kind, ranks, 0).stages().size(), steps);
+        }
+        for (const CollectiveKind kind :
+             {CollectiveKind::kAllToAll, CollectiveKind::kBroadcast, CollectiveKind::kReduce}) {
+            EXPECT_EQ(algorithm->refusal(kind, ranks),
+                      "multi_ring with barriers does all_reduce, reduce_scatter and all_gather only");
+        }
+    }
+    // 2 · (2^15 - 1) stages have a number each in 16 bits; one rank more needs 2^16.
+    EXPECT_EQ(system::make_multi_ring({.barrier = true})->refusal(CollectiveKind::kAllReduce, 32'768),
+              std::nullopt);
+    EXPECT_EQ(system::make_multi_ring({.barrier = true})->refusal(CollectiveKind::kAllReduce, 32'769),
+              "multi_ring with barriers takes at most 32768 ranks");
+    EXPECT_FALSE(system::make_multi_ring()->has_barriers());
+    EXPECT_TRUE(system::make_multi_ring_of_network(true)->on_rings({{4, {1, 3}}})->has_barriers());
+}
+
+TEST(RingsWithBarriers, NoRankBeginsAStepBeforeAllHaveDoneTheOneBefore) {
+    constexpr Position kRanks = 12;
+    // Sends that leave while a message of the step before is under way anywhere.
+    const auto early_sends = [](const Algorithm& algorithm) {
+        FakeBackend* network = nullptr;
+        std::vector<std::size_t> steps(kRanks);  // by source: one send a step
+        std::vector<Time> ends(2 * (kRanks - 1));
+        std::vector<Position> sent(ends.size());
+        std::size_t early = 0;
+        FakeBackend backend(kRanks, [&](const network::Message& message) {
+            const std::uint32_t source = message.source.index();
+            const std::size_t step = steps[source]++;
+            if (step > 0) {
+                early += sent[step - 1] < kRanks || network->now() < ends[step - 1] ? 1 : 0;
+            }
+            const Time cost(100 + (source * 37 + step * 1009) % 1013);
+            ends[step] = std::max(ends[step], network->now() + cost);
+            ++sent[step];
+            return cost;
+        });
+        network = &backend;
+        ProgramBuilder builder(kRanks);
+        builder.collective("alone", {.kind = CollectiveKind::kAllReduce, .size = 64_B * kRanks});
+        system::Executor executor(builder.program(), options_with(algorithm, 1, 1), backend,
+                                  host_of_each_rank(kRanks));
+        EXPECT_TRUE(executor.run().finished);
+        EXPECT_TRUE(std::ranges::all_of(sent, [](Position ranks) { return ranks == kRanks; }));
+        return early;
+    };
+    EXPECT_EQ(early_sends(system::make_multi_ring({.strides = {5}, .barrier = true})), 0U);
+    EXPECT_GT(early_sends(system::make_multi_ring({.strides = {5}})), 0U);
+}
+
 constexpr Bandwidth kRate = 100_Gbps;  // β = 80 ps/B
 constexpr Time kLinkLatency = 1_us;
 
@@ -166,6 +229,10 @@ TEST(AllReduceOnRings, UsesTheFullRateOfANode) {
         // The fluid engine rounds the end of a message to a picosecond.
         EXPECT_NEAR(static_cast<double>(measured.count()),
                     static_cast<double>((round * (2 * (n - 1))).count()), 2.0 * (n - 1));
+        // Where all nodes keep step a barrier has nothing to wait for.
+        const Algorithm with_barriers =
+            system::make_multi_ring({.strides = {1, p, n - p, n - 1}, .barrier = true});
+        EXPECT_EQ(all_reduce_time(fabric, with_barriers, size), measured);
     }
 }
 

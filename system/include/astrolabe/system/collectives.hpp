@@ -73,6 +73,9 @@ struct MultiRingOptions {
     /// One ring for each of these instead, each >= 1 and counted modulo N. Groups of which one has a common
     /// divisor with N are refused.
     std::vector<Position> strides{};
+    /// No rank begins a step of a ring before all ranks have done the one before: all_reduce, reduce_scatter
+    /// and all_gather only, of at most 32,768 ranks.
+    bool barrier = false;
 };
 
 /// As ring, but chunk c goes round ring c mod k of k rings; ring j goes from rank i to i + p_j (mod N). With
@@ -83,8 +86,8 @@ struct MultiRingOptions {
 [[nodiscard]] std::shared_ptr<const CollectiveAlgorithm> make_multi_ring(MultiRingOptions options = {});
 
 /// The same on the rings of the network, which `on_rings` tells: in groups of a size of which there are none,
-/// one ring in the order of the group.
-[[nodiscard]] std::shared_ptr<const CollectiveAlgorithm> make_multi_ring_of_network();
+/// one ring in the order of the group. `barrier` as in MultiRingOptions.
+[[nodiscard]] std::shared_ptr<const CollectiveAlgorithm> make_multi_ring_of_network(bool barrier = false);
 
 /// p_0, p_1, …: the k = `rings` smallest strides without a common divisor with N = `ranks` >= 2, all where
 /// N has fewer. 1 is always the first.
