@@ -24,6 +24,8 @@ const char* name_of(Outcome outcome) {
             return "remembered";
         case Outcome::kRejectedByBound:
             return "rejected_by_bound";
+        case Outcome::kGivenUp:
+            return "given_up";
         case Outcome::kInfeasible:
             return "infeasible";
     }
@@ -119,6 +121,7 @@ Json optimization_json(const SearchStudy& study, const Optimization& found) {
               {"simulated", found.count(Outcome::kSimulated)},
               {"remembered", found.count(Outcome::kRemembered)},
               {"rejected_by_bound", found.count(Outcome::kRejectedByBound)},
+              {"given_up", found.count(Outcome::kGivenUp)},
               {"infeasible", found.count(Outcome::kInfeasible)},
               {"interrupted", found.interrupted},
               {"best", std::move(plan)}};
@@ -148,11 +151,12 @@ std::string optimization_text(const SearchStudy& study, const Optimization& foun
     }
     line("evaluations",
          fmt::format(
-             "{} by {}: {} simulated, {} remembered, {} rejected by their bound, {} infeasible; "
+             "{} by {}: {} simulated, {} remembered, {} rejected by their bound, {} given up, {} infeasible; "
              "{:.1f} s",
              found.steps.size(), found.method == SearchMethod::kEnumeration ? "enumeration" : "annealing",
              found.count(Outcome::kSimulated), found.count(Outcome::kRemembered),
-             found.count(Outcome::kRejectedByBound), found.count(Outcome::kInfeasible), found.wall_seconds));
+             found.count(Outcome::kRejectedByBound), found.count(Outcome::kGivenUp),
+             found.count(Outcome::kInfeasible), found.wall_seconds));
     if (!found.plan) {
         line("best plan", "the base: nothing that was looked at is faster");
         return text;

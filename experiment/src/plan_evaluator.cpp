@@ -3,30 +3,49 @@
 #include "figures.hpp"
 
 #include <utility>
+#include <variant>
 
+#include <astrolabe/experiment/limited_run.hpp>
 #include <astrolabe/experiment/lower_bound.hpp>
-#include <astrolabe/experiment/run.hpp>
 
 namespace astrolabe::experiment {
 namespace {
 
+/// A time of the whole run above which an iteration takes more than `seconds`, whatever is rounded.
+Time longest_run(const Experiment& experiment, double seconds) {
+    constexpr double kRounding = 1 + 1e-12;
+    const double picoseconds = seconds * static_cast<double>(experiment.program.iterations) * kRounding *
+                                   static_cast<double>(kPicosecondsPerSecond) +
+                               1;
+    return picoseconds < static_cast<double>(Time::max().count())
+               ? Time(static_cast<std::int64_t>(picoseconds))
+               : Time::max();
+}
+
 /// What is known of a plan that nobody needs to look at again for a time up to `most`.
 bool suffices(const Evaluation& known, double most) {
-    return known.outcome != Outcome::kRejectedByBound || known.bound > most;
+    const bool is_rejected = known.outcome == Outcome::kRejectedByBound || known.outcome == Outcome::kGivenUp;
+    return !is_rejected || known.bound > most;
 }
 
 Evaluation remembered(Evaluation known) {
     if (known.outcome == Outcome::kSimulated) {
         known.outcome = Outcome::kRemembered;
+    } else if (known.outcome == Outcome::kGivenUp) {
+        known.outcome = Outcome::kRejectedByBound;
     }
     return known;
 }
 
 }  // namespace
 
+double iteration_seconds(const Experiment& experiment, Time run) {
+    return to_seconds(run) / static_cast<double>(experiment.program.iterations);
+}
+
 double bound_seconds(const Experiment& experiment) {
     const Bound bound = lower_bound(experiment.program, experiment.cluster.options, *experiment.fabric);
-    return to_seconds(bound.value()) / static_cast<double>(experiment.program.iterations);
+    return iteration_seconds(experiment, bound.value());
 }
 
 Evaluation PlanEvaluator::evaluate(const Plan& plan, double most) {
@@ -56,7 +75,13 @@ Evaluation PlanEvaluator::evaluate(const Experiment& experiment, double most) {
         known.outcome = Outcome::kRejectedByBound;
         return known;
     }
-    const Run run = run_experiment(experiment, {});
+    const std::variant<Run, Time> result = run_within(experiment, longest_run(experiment, most));
+    if (const Time* least = std::get_if<Time>(&result)) {
+        known.outcome = Outcome::kGivenUp;
+        known.bound = iteration_seconds(experiment, *least);
+        return known;
+    }
+    const Run& run = std::get<Run>(result);
     known.outcome = run.execution.finished ? Outcome::kSimulated : Outcome::kInfeasible;
     if (run.execution.finished) {
         known.seconds = mean_iteration_seconds(run);

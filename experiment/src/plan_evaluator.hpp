@@ -13,6 +13,8 @@
 
 namespace astrolabe::experiment {
 
+/// What an iteration takes of a run of that time.
+[[nodiscard]] double iteration_seconds(const Experiment& experiment, Time run);
 /// Lower bound of an iteration in seconds: compute and ports.
 [[nodiscard]] double bound_seconds(const Experiment& experiment);
 

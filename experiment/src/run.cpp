@@ -1,11 +1,15 @@
 #include "engine.hpp"
 #include "fingerprint.hpp"
+#include "run_limit.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
+#include <variant>
 
 #include <sys/resource.h>
 
+#include <astrolabe/experiment/limited_run.hpp>
 #include <astrolabe/experiment/run.hpp>
 #include <astrolabe/system/folding.hpp>
 
@@ -123,30 +127,42 @@ void check_run(const Experiment& experiment, const Run& run) {
     }
 }
 
-}  // namespace
+/// Who is told how far an execution is, and how long it may take.
+struct Watch {
+    Clock::time_point start = Clock::now();
+    const ProgressObserver& observer;
+    Time most = Time::max();
+    Time least{};  ///< that it surely takes, where that is above `most`
+};
 
-/// With progress for the observer.
 system::ExecutionReport execute(const Experiment& experiment, const std::vector<network::HostId>& placement,
                                 network::NetworkBackend& backend, const network::Folding& folding,
-                                const ProgressObserver& observer, Clock::time_point start) {
+                                Watch& watch) {
     system::Executor executor(experiment.program, experiment.cluster.options, backend, placement, folding);
-    if (observer) {
-        executor.progressed.connect([&, last = start]() mutable {
+    if (watch.observer) {
+        executor.progressed.connect([&, last = watch.start]() mutable {
             constexpr std::chrono::milliseconds kInterval{500};
             const Clock::time_point now = Clock::now();
             if (now - last >= kInterval) {
                 last = now;
-                observer({backend.now(), executor.finished_operations(), executor.total_operations(),
-                          backend.events_processed(), seconds_since(start)});
+                watch.observer({backend.now(), executor.finished_operations(), executor.total_operations(),
+                                backend.events_processed(), seconds_since(watch.start)});
             }
         });
     }
-    return executor.run();
+    std::optional<RunLimit> limit;
+    if (watch.most < Time::max()) {
+        limit.emplace(experiment.program, folding.kept, watch.most, executor, backend);
+    }
+    system::ExecutionReport report = executor.run();
+    if (limit && limit->is_exceeded()) {
+        watch.least = limit->least();
+    }
+    return report;
 }
 
-Run run_experiment(const Experiment& experiment, const ProgressObserver& observer,
-                   const NetworkObservers& network_observers) {
-    const Clock::time_point start = Clock::now();
+std::variant<Run, Time> run_watched(const Experiment& experiment, Watch watch,
+                                    const NetworkObservers& network_observers) {
     const std::vector<network::HostId> placement = place_ranks(experiment);
     const bool is_recorded = network_observers.messages != nullptr || network_observers.packets != nullptr;
     Engine engine = make_engine(experiment, placement, is_recorded);
@@ -161,12 +177,15 @@ Run run_experiment(const Experiment& experiment, const ProgressObserver& observe
     }
 
     Run run;
-    run.execution = execute(experiment, placement, *backend, engine.folding, observer, start);
-    if (run.execution.has_tie) {
+    run.execution = execute(experiment, placement, *backend, engine.folding, watch);
+    if (run.execution.has_tie && watch.least <= watch.most) {
         engine = whole_engine(experiment, placement,
                               "two things of one instant could as well come in the other order");
         backend = engine.backend.get();
-        run.execution = execute(experiment, placement, *backend, engine.folding, observer, start);
+        run.execution = execute(experiment, placement, *backend, engine.folding, watch);
+    }
+    if (watch.least > watch.most) {
+        return watch.least;
     }
     run.network = backend->statistics();
     run.bounds = certified_bounds(experiment);
@@ -182,13 +201,25 @@ Run run_experiment(const Experiment& experiment, const ProgressObserver& observe
     run.traffic_counts = system::ProgramTraffic(experiment.program, experiment.cluster.options);
     run.utilization = network::link_utilization(*experiment.fabric, run.network, run.execution.total);
     run.fingerprint = trajectory(run).text();
-    run.engine = {run.network.events, seconds_since(start), peak_rss_bytes(), engine.folding.kept,
+    run.engine = {run.network.events, seconds_since(watch.start), peak_rss_bytes(), engine.folding.kept,
                   engine.refusal};
     if (run.execution.finished) {
         run.path = critical_path(experiment.program, run.execution);
         check_run(experiment, run);
     }
     return run;
+}
+
+}  // namespace
+
+Run run_experiment(const Experiment& experiment, const ProgressObserver& observer,
+                   const NetworkObservers& network_observers) {
+    return std::get<Run>(run_watched(experiment, {.observer = observer}, network_observers));
+}
+
+std::variant<Run, Time> run_within(const Experiment& experiment, Time most) {
+    const ProgressObserver nobody;
+    return run_watched(experiment, {.observer = nobody, .most = most}, {});
 }
 
 }  // namespace astrolabe::experiment

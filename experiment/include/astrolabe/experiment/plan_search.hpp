@@ -7,8 +7,8 @@
 ///     min(1, exp(-(t'/t - 1) / T))        T: temperature, a relative change of the time
 ///
 /// The random number u in (0, 1] is drawn first, so acceptance is t' <= t·(1 - T·ln u): a plan whose lower
-/// bound is above that need not be simulated to be rejected. The bound changes the cost of a search, never
-/// its result.
+/// bound is above that need not be simulated to be rejected, and a simulation ends where the plan is sure to
+/// take more. Both change the cost of a search, never its steps.
 ///
 /// A chain takes E evaluations in `restarts` + 1 parts of equal length. Each begins at the best plan of the
 /// chain so far, and T falls geometrically from `temperature` to a hundredth of it. A plan that cannot be
@@ -35,6 +35,7 @@ enum class Outcome : std::uint8_t {
     kSimulated,
     kRemembered,       ///< simulated before, as this or a plan that amounts to the same experiment
     kRejectedByBound,  ///< not simulated: it takes at least `bound`, more than would have been accepted
+    kGivenUp,          ///< simulated until it was sure to take at least `bound`, more than would be accepted
     kInfeasible        ///< refused by the experiment, or did not finish
 };
 
