@@ -20,7 +20,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Json = nlohmann::json;
 
-constexpr std::uint64_t kMostEnumerated = 4096;
 constexpr double kLeastTemperature = 1e-4;
 
 double seconds_since(Clock::time_point start) {
@@ -89,15 +88,6 @@ SearchStep step_from(const Json& json, std::size_t chain) {
             .is_best = json.contains("plan")};
 }
 
-SearchMethod method_of(const SearchStudy& study) {
-    if (study.options.method != SearchMethod::kAuto) {
-        return study.options.method;
-    }
-    const auto budget = static_cast<std::uint64_t>(study.options.budget.evaluations);
-    return study.space.size() <= std::min(budget, kMostEnumerated) ? SearchMethod::kEnumeration
-                                                                   : SearchMethod::kAnnealing;
-}
-
 /// One search: its chains and what they tell.
 class Search {
 public:
@@ -106,8 +96,7 @@ public:
           options_(options),
           evaluator_(study, components),
           components_(components),
-          chains_(
-              static_cast<std::size_t>(std::min(study.options.chains, study.options.budget.evaluations))) {}
+          chains_(static_cast<std::size_t>(study.options.chains)) {}
 
     [[nodiscard]] Result<Optimization> run() && {
         const Evaluation base =
@@ -119,7 +108,6 @@ public:
                               "see why with: astrolabe run",
                               {}};
         }
-        found_.method = method_of(study_);
         found_.base_seconds = base.seconds;
         found_.best_seconds = base.seconds;
         const double above = (base.seconds - base.bound) / base.seconds;
@@ -131,7 +119,7 @@ public:
     }
 
 private:
-    [[nodiscard]] bool is_enumeration() const { return found_.method == SearchMethod::kEnumeration; }
+    [[nodiscard]] bool is_enumeration() const { return study_.options.method == SearchMethod::kEnumeration; }
 
     [[nodiscard]] std::uint64_t evaluations_of(std::size_t chain) const {
         const std::uint64_t all = is_enumeration()

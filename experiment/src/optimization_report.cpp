@@ -102,7 +102,7 @@ Json optimization_json(const SearchStudy& study, const Optimization& found) {
             plan[path] = to_json(value);
         }
     }
-    const bool is_enumeration = found.method == SearchMethod::kEnumeration;
+    const bool is_enumeration = study.options.method == SearchMethod::kEnumeration;
     Json json{{"schema", kSchemaName},
               {"name", study.name},
               {"version", program_version()},
@@ -153,7 +153,7 @@ std::string optimization_text(const SearchStudy& study, const Optimization& foun
          fmt::format(
              "{} by {}: {} simulated, {} remembered, {} rejected by their bound, {} given up, {} infeasible; "
              "{:.1f} s",
-             found.steps.size(), found.method == SearchMethod::kEnumeration ? "enumeration" : "annealing",
+             found.steps.size(), study.options.method == SearchMethod::kEnumeration ? "enumeration" : "annealing",
              found.count(Outcome::kSimulated), found.count(Outcome::kRemembered),
              found.count(Outcome::kRejectedByBound), found.count(Outcome::kGivenUp),
              found.count(Outcome::kInfeasible), found.wall_seconds));

@@ -176,6 +176,47 @@ void check_overlap(const OptimizeKeys& keys, ReadContext& context) {
     }
 }
 
+/// Decides the method, and reports a budget that cannot do with it what the study asks for.
+void check_budget(const SearchSpace& space, SearchOptions& search, const ConfigNode& optimize,
+                  ReadContext& context) {
+    constexpr std::uint64_t kMostEnumerated = 4096;
+    const auto budget = static_cast<std::uint64_t>(search.budget.evaluations);
+    if (search.method == SearchMethod::kAuto) {
+        search.method = space.size() <= std::min(budget, kMostEnumerated) ? SearchMethod::kEnumeration
+                                                                          : SearchMethod::kAnnealing;
+    }
+    const auto report = [&](const char* key, std::string message, std::string hint) {
+        const ConfigNode* given = optimize.find(key);
+        context.error("config.search", (given != nullptr ? *given : optimize).where, std::move(message),
+                      std::move(hint));
+    };
+    // The first evaluation of a chain is of where it starts.
+    const std::int64_t moves = search.budget.evaluations / search.chains - 1;
+    if (space.size() < 2) {
+        report("", "there is only one plan, nothing to choose from",
+               "give a choice two alternatives, or 'tables' more than one place");
+    } else if (search.method == SearchMethod::kEnumeration) {
+        if (space.size() > budget) {
+            report("method",
+                   fmt::format("{} are more than the budget of {} evaluations",
+                               space.is_countable() ? fmt::format("{} plans", space.size())
+                                                    : "plans that 64 bits cannot count",
+                               budget),
+                   "raise budget.evaluations, or choose method: annealing");
+        }
+    } else if (moves < 1) {
+        report(search.chains > 1 ? "chains" : "budget",
+               fmt::format("of {} evaluations a chain has {}, and needs one for where it starts", budget,
+                           moves + 1),
+               "raise budget.evaluations, or take fewer chains");
+    } else if (search.restarts >= moves) {
+        report("restarts",
+               fmt::format("{} restarts cut a chain of {} moves into {} parts", search.restarts, moves,
+                           search.restarts + 1),
+               "raise budget.evaluations, or take fewer restarts");
+    }
+}
+
 std::uint32_t nearest_alternative(const Choice& choice, const ConfigNode& base, const ConfigNode& resolved) {
     for (const ConfigNode* tree : {&base, &resolved}) {
         const ConfigNode* value = tree->find_path(choice.path);
@@ -242,16 +283,7 @@ Result<SearchStudy> load_search_study(const std::filesystem::path& path, const L
     SearchSpace space(std::move(choices), std::move(moves), std::move(start));
     SearchOptions& search = keys->optimize;
     search.seed = options.seed.value_or(search.seed);
-    if (space.size() < 2) {
-        context.error("config.search", optimize.where, "there is only one plan, nothing to choose from",
-                      "give a choice two alternatives, or 'tables' more than one place");
-    } else if (search.method == SearchMethod::kEnumeration &&
-               space.size() > static_cast<std::uint64_t>(search.budget.evaluations)) {
-        context.error("config.search", optimize.find("method")->where,
-                      fmt::format("{} plans are more than the budget of {} evaluations", space.size(),
-                                  search.budget.evaluations),
-                      "raise budget.evaluations, or choose method: annealing");
-    }
+    check_budget(space, search, optimize, context);
     if (context.error_count() > 0) {
         return context.errors();
     }

@@ -70,7 +70,7 @@ TEST_F(OptimizationTest, EnumeratesASmallSpaceAndNoPlanOfItIsFaster) {
     ASSERT_TRUE(study) << render(study.error());
     ASSERT_EQ(study->space.size(), 486u);  // 3 algorithms · 2 orders · 3^4 places
     const Optimization found = search(*study);
-    EXPECT_EQ(found.method, SearchMethod::kEnumeration);
+    EXPECT_EQ(study->options.method, SearchMethod::kEnumeration);
     EXPECT_TRUE(found.is_optimum);
     EXPECT_EQ(found.bound_seconds, found.best_seconds);
     EXPECT_LT(found.best_seconds, found.base_seconds);

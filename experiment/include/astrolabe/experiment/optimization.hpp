@@ -38,9 +38,8 @@ struct OptimizeOptions {
 };
 
 struct Optimization {
-    SearchMethod method = SearchMethod::kAnnealing;  ///< not auto
-    double temperature = 0;                          ///< of annealing
-    double base_seconds = 0;                         ///< mean iteration of the base …
+    double temperature = 0;             ///< of annealing
+    double base_seconds = 0;            ///< mean iteration of the base …
     double best_seconds = 0;            ///< … and of the best: the base where no plan is faster
     std::optional<Plan> plan;           ///< the best; nothing: the base
     std::optional<Experiment> best;     ///< the same

@@ -24,6 +24,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -69,9 +70,10 @@ public:
     /// `moves`: nothing leaves the tables of `start` alone.
     SearchSpace(std::vector<Choice> choices, std::optional<TableMoves> moves, Plan start);
 
-    /// Number of plans; the greatest number where they are more.
+    /// Number of plans; the greatest number where they are as many or more.
     [[nodiscard]] std::uint64_t size() const;
-    /// Plan `number` < size(). Requires a size below the greatest number.
+    [[nodiscard]] bool is_countable() const { return size() < std::numeric_limits<std::uint64_t>::max(); }
+    /// Plan `number` < size(). Requires a countable space.
     [[nodiscard]] Plan at(std::uint64_t number) const;
     /// Requires a space of at least two plans.
     [[nodiscard]] Move neighbour(const Plan& plan, RandomStream& random) const;

@@ -34,7 +34,7 @@ struct SearchBudget {
 };
 
 struct SearchOptions {
-    SearchMethod method = SearchMethod::kAuto;
+    SearchMethod method = SearchMethod::kAuto;  ///< of a study that was read never auto
     SearchBudget budget;
     std::int64_t chains = 1;
     std::int64_t restarts = 0;
