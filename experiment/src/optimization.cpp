@@ -113,6 +113,7 @@ public:
         const double above = (base.seconds - base.bound) / base.seconds;
         found_.temperature = study_.options.temperature.value_or(std::max(above / 5, kLeastTemperature));
         options_.begun();
+        find_bound();
         run_chains();
         finish();
         return std::move(found_);
@@ -176,14 +177,22 @@ private:
         }
     }
 
+    [[nodiscard]] bool stop() {
+        found_.interrupted = found_.interrupted || options_.stop();
+        return found_.interrupted;
+    }
+
+    void find_bound() {
+        const SpaceBound bound = bound_of_space(study_, components_, [this] { return stop(); });
+        found_.bound_seconds = bound.seconds;
+        found_.omission = bound.omission;
+    }
+
     void run_chains() {
-        const auto stop = [this] {
-            found_.interrupted = found_.interrupted || options_.stop();
-            return found_.interrupted;
-        };
         const std::vector<WorkerEnd> ends = run_workers(
             chains_, options_.jobs, [this](std::size_t chain, const SendLine& send) { work(chain, send); },
-            [this](std::size_t chain, std::string_view line) { hear(chain, line); }, stop);
+            [this](std::size_t chain, std::string_view line) { hear(chain, line); },
+            [this] { return stop(); });
         for (std::size_t chain = 0; chain < ends.size(); ++chain) {
             if (!found_.interrupted && ends[chain].exit_code != 0) {
                 found_.failures.push_back(
@@ -203,12 +212,7 @@ private:
         found_.is_optimum = is_enumeration() && found_.steps.size() == study_.space.size();
         if (found_.is_optimum) {
             found_.bound_seconds = found_.best_seconds;
-        } else if (found_.interrupted) {
-            found_.omission = "interrupted";
-        } else {
-            const SpaceBound bound = bound_of_space(study_, components_);
-            found_.bound_seconds = bound.seconds;
-            found_.omission = bound.omission;
+            found_.omission.clear();
         }
         found_.wall_seconds = seconds_since(start_);
     }

@@ -78,7 +78,8 @@ double relaxed_bound(Experiment& experiment, Relaxation relaxation) {
 
 }  // namespace
 
-SpaceBound bound_of_space(const SearchStudy& study, const Components& components) {
+SpaceBound bound_of_space(const SearchStudy& study, const Components& components,
+                          const std::function<bool()>& stop) {
     const SearchSpace& space = study.space;
     if (space.combinations() > kMostBoundedCombinations) {
         return {0, fmt::format("more than {} combinations of choices", kMostBoundedCombinations)};
@@ -87,6 +88,9 @@ SpaceBound bound_of_space(const SearchStudy& study, const Components& components
     const SearchSpace choices(space.choices(), std::nullopt, space.start());
     std::optional<double> least;
     for (std::uint64_t number = 0; number < choices.size(); ++number) {
+        if (stop()) {
+            return {0, "interrupted"};
+        }
         ConfigNode root = study.base;
         std::vector<std::string> paths = study.set;
         relax(root, relaxation);

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include <astrolabe/experiment/search_study.hpp>
@@ -30,6 +31,8 @@ struct SpaceBound {
     std::string omission;  ///< why nothing is
 };
 
-[[nodiscard]] SpaceBound bound_of_space(const SearchStudy& study, const Components& components);
+/// `stop` is asked before each combination; a bound that it ends is not known.
+[[nodiscard]] SpaceBound bound_of_space(const SearchStudy& study, const Components& components,
+                                        const std::function<bool()>& stop);
 
 }  // namespace astrolabe::experiment

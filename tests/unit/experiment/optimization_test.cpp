@@ -241,6 +241,9 @@ TEST_F(OptimizationTest, StopsWhenAskedAndKeepsTheBest) {
     EXPECT_GE(found->steps.size(), 20u);
     EXPECT_LT(found->steps.size(), 1'000'000u);
     EXPECT_TRUE(found->failures.empty());
+    // The bound of the space is found before the search.
+    EXPECT_GT(found->bound_seconds, 0);
+    EXPECT_NE(optimization_text(*study, *found).find("lower bound  "), std::string::npos);
 }
 
 TEST_F(OptimizationTest, TimeEndsASearchToo) {
