@@ -116,7 +116,7 @@ Json optimization_json(const SearchStudy& study, const Optimization& found) {
               {"lower_bound_s", seconds_json(found.bound_seconds)},
               {"gap", found.bound_seconds > 0 ? Json(gap(found)) : Json()},
               {"optimum", found.is_optimum},
-              {"plans", study.space.size()},
+              {"plans", study.space.is_countable() ? Json(study.space.size()) : Json()},
               {"evaluations", found.steps.size()},
               {"simulated", found.count(Outcome::kSimulated)},
               {"remembered", found.count(Outcome::kRemembered)},
@@ -133,16 +133,17 @@ Json optimization_json(const SearchStudy& study, const Optimization& found) {
 }
 
 std::string optimization_text(const SearchStudy& study, const Optimization& found) {
-    std::string text;
-    const auto line = [&text](const std::string& name, const std::string& value) {
-        text += fmt::format("{:<13}{}\n", name, value);
+    std::string text =
+        fmt::format("{}: {} an iteration, {:.4g} times as fast as the base with {}\n", study.name,
+                    readable_seconds(found.best_seconds), found.base_seconds / found.best_seconds,
+                    readable_seconds(found.base_seconds));
+    const auto line = [&text](const char* name, const std::string& value) {
+        text += fmt::format("  {:<13}{}\n", name, value);
     };
-    line(study.name,
-         fmt::format("{} an iteration, {:.4g} times as fast as the base with {}",
-                     readable_seconds(found.best_seconds), found.base_seconds / found.best_seconds,
-                     readable_seconds(found.base_seconds)));
+    line("plans",
+         study.space.is_countable() ? fmt::format("{}", study.space.size()) : "more than 64 bits can count");
     if (found.is_optimum) {
-        line("optimum", fmt::format("of all {} plans", study.space.size()));
+        line("optimum", "of all plans");
     } else if (found.bound_seconds > 0) {
         line("lower bound", fmt::format("{}, {:.2f} % below", readable_seconds(found.bound_seconds),
                                         100 * (1 - found.bound_seconds / found.best_seconds)));
@@ -153,7 +154,8 @@ std::string optimization_text(const SearchStudy& study, const Optimization& foun
          fmt::format(
              "{} by {}: {} simulated, {} remembered, {} rejected by their bound, {} given up, {} infeasible; "
              "{:.1f} s",
-             found.steps.size(), study.options.method == SearchMethod::kEnumeration ? "enumeration" : "annealing",
+             found.steps.size(),
+             study.options.method == SearchMethod::kEnumeration ? "enumeration" : "annealing",
              found.count(Outcome::kSimulated), found.count(Outcome::kRemembered),
              found.count(Outcome::kRejectedByBound), found.count(Outcome::kGivenUp),
              found.count(Outcome::kInfeasible), found.wall_seconds));
@@ -161,9 +163,9 @@ std::string optimization_text(const SearchStudy& study, const Optimization& foun
         line("best plan", "the base: nothing that was looked at is faster");
         return text;
     }
-    text += "best plan\n";
+    text += "  best plan\n";
     for (const auto& [path, value] : values_of(study, *found.plan)) {
-        text += fmt::format("  {}: {}\n", path, brief(value));
+        text += fmt::format("    {}: {}\n", path, brief(value));
     }
     return text;
 }

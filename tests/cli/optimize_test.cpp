@@ -63,22 +63,37 @@ TEST(Optimize, SeedsOfTheCommandLineWin) {
     EXPECT_NE(search("6")["remembered"], Json());
 }
 
+/// A search that would take hours. Once `begun` is true `meddle` is done; in both $search is its process.
+ProcessResult meddled_search(const std::string& options, const std::string& log, const std::string& begun,
+                             const std::string& meddle) {
+    return run_shell(quoted(ASTROLABE_PROGRAM) + " optimize " + quoted(kTables) +
+                     " --set optimize.budget.evaluations=100000000 --progress plain " + options + " 2> " +
+                     quoted(log) + " & search=$!; for i in $(seq 600); do " + begun +
+                     " && break; sleep 0.1; done; " + meddle + "; wait $search");
+}
+
 TEST(Optimize, InterruptedItKeepsTheBestSoFar) {
     const TemporaryFolder folder;
     const std::string out = (folder.path() / "out").string();
-    // Hours long if nobody interrupts it; progress that was printed shows that the search has begun.
     const std::string log = (folder.path() / "log").string();
-    const std::string search = quoted(ASTROLABE_PROGRAM) + " optimize " + quoted(kTables) +
-                               " --set optimize.budget.evaluations=100000000 --progress plain --out " +
-                               quoted(out) + " 2> " + quoted(log) + " & search=$!; ";
-    const ProcessResult result = run_shell(search + "for i in $(seq 600); do test -s " + quoted(log) +
-                                           " && break; sleep 0.1; done; kill -INT $search; wait $search");
+    const ProcessResult result =
+        meddled_search("--out " + quoted(out), log, "test -s " + quoted(log), "kill -INT $search");
     EXPECT_EQ(result.exit_code, 130) << result.out;
     EXPECT_NE(read_file(log).find("interrupted; this is the best plan so far"), std::string::npos);
     const Json summary = Json::parse(read_file(out + "/summary.json"));
     EXPECT_EQ(summary["interrupted"], true);
     EXPECT_GT(summary["evaluations"], 0);
+    EXPECT_GT(summary["lower_bound_s"], 0.0);
     EXPECT_EQ(astrolabe({"validate", out + "/best.yaml"}).exit_code, 0);
+}
+
+TEST(Optimize, SaysWhenPlansAreTooManyToCount) {
+    const ProcessResult text = astrolabe({"optimize", kTables, "--set", "optimize.budget.evaluations=6"});
+    EXPECT_EQ(text.out.substr(0, text.out.find(' ')), "optimize-tables:");
+    EXPECT_NE(text.out.find("more than 64 bits can count"), std::string::npos) << text.out;
+    const ProcessResult json =
+        astrolabe({"optimize", kTables, "--json", "--set", "optimize.budget.evaluations=6"});
+    EXPECT_TRUE(Json::parse(json.out)["plans"].is_null());
 }
 
 TEST(Optimize, FolderThatCannotBeWrittenIsSaidBeforeTheSearch) {
