@@ -87,6 +87,21 @@ TEST(Optimize, InterruptedItKeepsTheBestSoFar) {
     EXPECT_EQ(astrolabe({"validate", out + "/best.yaml"}).exit_code, 0);
 }
 
+TEST(Optimize, AChainThatIsKilledCostsItsOwnPlansOnly) {
+    const TemporaryFolder folder;
+    const std::string out = (folder.path() / "out").string();
+    const std::string log = (folder.path() / "log").string();
+    const ProcessResult result = meddled_search(
+        "-j 2 --set optimize.budget.time=3s --out " + quoted(out), log,
+        "chains=$(cat /proc/$search/task/$search/children); test -n \"$chains\"", "kill -KILL ${chains%% *}");
+    EXPECT_EQ(result.exit_code, 1) << result.out;
+    EXPECT_NE(read_file(log).find("chain 0 was killed by signal 9"), std::string::npos) << read_file(log);
+    const Json summary = Json::parse(read_file(out + "/summary.json"));
+    EXPECT_EQ(summary["interrupted"], false);
+    EXPECT_NE(read_file(out + "/trace.csv").find("\n1,2,"), std::string::npos);
+    EXPECT_EQ(astrolabe({"validate", out + "/best.yaml"}).exit_code, 0);
+}
+
 TEST(Optimize, SaysWhenPlansAreTooManyToCount) {
     const ProcessResult text = astrolabe({"optimize", kTables, "--set", "optimize.budget.evaluations=6"});
     EXPECT_EQ(text.out.substr(0, text.out.find(' ')), "optimize-tables:");
