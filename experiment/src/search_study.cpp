@@ -19,9 +19,10 @@ using workload::TableSharding;
 
 /// Codes of what one experiment refuses and another may take.
 bool depends_on_the_rest(const Diagnostic& error) {
-    constexpr std::array<std::string_view, 8> kCodes{
-        "config.inconsistent", "config.ranks",   "config.traffic-class", "config.algorithm",
-        "config.circuits",     "config.backend", "config.traffic",       "config.time"};
+    constexpr std::array<std::string_view, 9> kCodes{
+        "config.inconsistent", "config.ranks",    "config.traffic-class",
+        "config.algorithm",    "config.circuits", "config.rings",
+        "config.backend",      "config.traffic",  "config.time"};
     return std::find(kCodes.begin(), kCodes.end(), error.code) != kCodes.end();
 }
 

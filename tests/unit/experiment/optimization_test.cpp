@@ -215,6 +215,15 @@ TEST_F(OptimizationTest, PlansThatTheExperimentRefusesAreInfeasible) {
     EXPECT_TRUE(found.is_optimum);
 }
 
+TEST_F(OptimizationTest, AlgorithmsThatNeedAnotherNetworkAreInfeasible) {
+    // A flat network has neither rings of its own nor circuits.
+    const Result<SearchStudy> study = load(
+        kStudy, {"optimize={choices: {cluster.collectives.all_reduce: [{algorithm: ring}, {algorithm: "
+                 "rotor_ring}, {algorithm: rotor_direct}, {algorithm: multi_ring, strides: network}]}}"});
+    ASSERT_TRUE(study) << render(study.error());
+    EXPECT_EQ(search(*study).count(Outcome::kInfeasible), 3u);
+}
+
 TEST_F(OptimizationTest, WholeSectionsAndKindsMayBeChoices) {
     const auto torus =
         folder_.write("torus.yaml", "kind: torus\nsizes: [3]\nlink: {rate: 100Gbps, latency: 500ns}\n");
