@@ -72,8 +72,11 @@ double relaxed_bound(Experiment& experiment, Relaxation relaxation) {
     } else if (relaxation == Relaxation::kBalanced) {
         rounded = static_cast<std::int64_t>(experiment.program.operations.size());
     }
-    const double seconds = bound_seconds(experiment) - to_seconds(Time(rounded));
-    return std::max(seconds, 0.0);
+    Bound bound = lower_bound(experiment.program, experiment.cluster.options, *experiment.fabric);
+    if (experiment.topology != nullptr && relaxation != Relaxation::kNone) {
+        bound.communication = Time(0);
+    }
+    return std::max(iteration_seconds(experiment, bound.value()) - to_seconds(Time(rounded)), 0.0);
 }
 
 }  // namespace

@@ -12,6 +12,8 @@
 ///     Computations
 ///                                   are rounded up, so a picosecond for each is taken off
 ///     other kinds                   only what is not of embeddings: these kinds trade bytes for bytes
+/// A network that is built for the job (job_network.hpp) may give hosts other cables for other placements:
+/// then compute alone bounds.
 /// Combinations that are refused without tables count for nothing; where tables move, one that is refused
 /// leaves the bound at 0, as more combinations than kMostBoundedCombinations do.
 #pragma once

@@ -102,6 +102,29 @@ TEST(Optimize, AChainThatIsKilledCostsItsOwnPlansOnly) {
     EXPECT_EQ(astrolabe({"validate", out + "/best.yaml"}).exit_code, 0);
 }
 
+TEST(Optimize, SearchesWhatTheNetworkLeavesOpen) {
+    const std::string study = ASTROLABE_SOURCE_DIR "/examples/optimize/networks.yaml";
+    const auto search = [&](const std::string& network) {
+        const ProcessResult result =
+            astrolabe({"optimize", study, "--json", "--set", "base.network=" + network, "--set",
+                       "optimize.choices.network=[" + network + "]"});
+        EXPECT_EQ(result.exit_code, 0) << result.err;
+        return Json::parse(result.out);
+    };
+    // ring, rotor_ring and the network's rings with direct and rotor_direct, and two ways to shard. A
+    // fat-tree has neither circuits nor rings: of six pairs of algorithms it leaves one.
+    const Json tree = search("{kind: fat_tree, k: 4, link: {rate: 100Gbps, latency: 500ns}}");
+    EXPECT_EQ(tree["plans"], 12);
+    EXPECT_EQ(tree["infeasible"], 10);
+    // Opera has circuits: two pairs, those with the network's rings, are refused.
+    const Json rotors = search(ASTROLABE_SOURCE_DIR "/inputs/networks/opera-study-16.yaml");
+    EXPECT_EQ(rotors["infeasible"], 4);
+    // TopoOpt's has rings and no circuits, which leaves two.
+    const Json rings = search("{kind: topoopt, degree: 4, link: {rate: 100Gbps, latency: 500ns}}");
+    EXPECT_EQ(rings["infeasible"], 8);
+    EXPECT_TRUE(rings["optimum"]);
+}
+
 TEST(Optimize, SaysWhenPlansAreTooManyToCount) {
     const ProcessResult text = astrolabe({"optimize", kTables, "--set", "optimize.budget.evaluations=6"});
     EXPECT_EQ(text.out.substr(0, text.out.find(' ')), "optimize-tables:");

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <limits>
 #include <map>
+#include <set>
 #include <variant>
 
 #include <gtest/gtest.h>
@@ -141,6 +142,28 @@ TEST_F(OptimizationTest, NoPlanBeatsTheBoundOfItsSpace) {
             EXPECT_LE(found.bound_seconds, step.result.seconds) << tables << step.move;
         }
     }
+}
+
+TEST_F(OptimizationTest, NetworksThatAreBuiltForTheJobAreBuiltForEachPlan) {
+    const Result<SearchStudy> study =
+        load(kStudy,
+             {"base.cluster={ranks: 4, device: {kind: roofline, peak: 10TFLOPS, memory_bandwidth: 100GB/s}}",
+              "base.network={kind: topoopt, degree: 2, link: {rate: 100Gbps, latency: 500ns}}",
+              "optimize={choices: {network.mode: [paper, released], network.degree: [2, 3]}, tables: {}, "
+              "method: annealing, budget: {evaluations: 100}, temperature: 0.5}"});
+    ASSERT_TRUE(study) << render(study.error());
+    EXPECT_EQ(study->space.size(), 4u * 256u);  // 4 tables on 4 ranks
+    const Optimization found = search(*study);
+    std::set<std::string> moved;
+    for (const SearchStep& step : found.steps) {
+        EXPECT_LE(found.bound_seconds, step.result.seconds) << step.move;
+        moved.insert(step.move.substr(0, step.move.find_first_of(": ")));
+    }
+    EXPECT_EQ(moved, (std::set<std::string>{"", "network.degree", "network.mode", "table", "tables"}));
+    EXPECT_GT(found.bound_seconds, 0);
+    EXPECT_LT(found.best_seconds, found.base_seconds);
+    ASSERT_NE(found.best.value().topology, nullptr);
+    EXPECT_EQ(found.best_seconds, iteration_of(*found.best));
 }
 
 TEST_F(OptimizationTest, WhatIsRejectedByItsBoundIsSlower) {
