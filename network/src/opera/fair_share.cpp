@@ -1,8 +1,7 @@
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <utility>
-
-#include <boost/container_hash/hash.hpp>
 
 #include <astrolabe/network/opera/fair_share.hpp>
 
@@ -48,6 +47,13 @@ std::uint32_t FairShare::split(std::span<const std::uint32_t> demands, std::uint
     return cap;
 }
 
+void FairShare::depend_on_turn(std::uint32_t remainder, std::uint32_t elements) {
+    if (period_ % elements != 0) {
+        period_ =
+            std::min(std::lcm(period_, std::uint64_t{elements / std::gcd(remainder, elements)}), kNoPeriod);
+    }
+}
+
 void FairShare::give_remainder(std::uint32_t left, std::span<std::uint32_t> shares) {
     if (left == 0) {
         return;
@@ -55,9 +61,7 @@ void FairShare::give_remainder(std::uint32_t left, std::span<std::uint32_t> shar
     const auto hungry = static_cast<std::uint32_t>(hungry_.size());
     if (remainders_ == Remainders::kInTurn) {
         auto next = static_cast<std::uint32_t>(turn_ % hungry * left % hungry);
-        boost::hash_combine(digest_, next);
-        boost::hash_combine(digest_, left);
-        boost::hash_combine(digest_, hungry);
+        depend_on_turn(left, hungry);
         for (; left > 0; --left) {
             ++shares[hungry_[next]];
             next = next + 1 == hungry ? 0 : next + 1;

@@ -60,36 +60,43 @@ void RelayQueues::append(Queue& queue, const Segment& segment) {
     line->segments[line->end++] = segment;
 }
 
-std::size_t RelayQueues::digest(std::uint64_t superslice) const {
+std::size_t RelayQueues::digest(std::uint64_t superslice, const SlotMessages& messages) const {
     std::size_t digest = 0;
-    const auto add = [&digest](std::uint64_t what) { boost::hash_combine(digest, what); };
+    // Packets of a pair in a row, however messages cut them.
+    std::uint64_t where = 0;
+    std::uint32_t pair = 0;
+    std::uint64_t packets = 0;
+    const auto end_row = [&] {
+        if (packets > 0) {
+            boost::hash_combine(digest, where);
+            boost::hash_combine(digest, std::uint64_t{pair} << 32 | packets);
+            packets = 0;
+        }
+    };
+    const auto add = [&](std::uint64_t at, const Segment& segment) {
+        const std::uint32_t of = messages.pair_of(segment);
+        if (of != pair || at != where) {
+            end_row();
+        }
+        where = at;
+        pair = of;
+        packets += segment.packets();
+    };
     for (std::uint32_t number = 0; number < queues_.size(); ++number) {
-        // However the segments of a flight were cut.
-        Segment last;
-        const auto add_last = [&] {
-            add(std::uint64_t{number} << 32 | last.flight());
-            add(last.packets());
-        };
         for (std::uint32_t l = queues_[number].first; l != kNone; l = lines_[l].next) {
             for (std::uint32_t i = lines_[l].begin; i < lines_[l].end; ++i) {
-                const Segment& segment = lines_[l].segments[i];
-                if (last.packets() > 0 && last.flight() != segment.flight()) {
-                    add_last();
-                    last = {};
-                }
-                last = {segment.flight(), last.packets() + segment.packets(), segment.ends()};
+                add(number, lines_[l].segments[i]);
             }
         }
-        if (last.packets() > 0) {
-            add_last();
-        }
+        end_row();
     }
     for (std::uint64_t later = 0; later < ways_.size(); ++later) {
+        boost::hash_combine(digest, later);
         for (const Traveller& traveller : ways_[(superslice + later) % ways_.size()]) {
-            add(later);
-            add(std::uint64_t{traveller.host.index()} << 32 | traveller.destination.index());
-            add(std::uint64_t{traveller.segment.flight()} << 32 | traveller.segment.packets());
+            add(std::uint64_t{traveller.host.index()} << 32 | traveller.destination.index(),
+                traveller.segment);
         }
+        end_row();
     }
     return digest;
 }

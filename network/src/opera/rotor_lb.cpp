@@ -2,8 +2,6 @@
 #include <cstddef>
 #include <numeric>
 
-#include <boost/container_hash/hash.hpp>
-
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/network/opera/rotor_lb.hpp>
 
@@ -236,8 +234,7 @@ void RotorLb::accept(Direction& direction, const PacketCounts& own, const Packet
     }
     group_offers(direction);
     direction.accepted.assign(direction.offers.size() * h, 0);
-    const std::uint32_t first =
-        options_.remainders == Remainders::kInTurn ? static_cast<std::uint32_t>(turn_ % h) : random_.below(h);
+    const std::uint32_t first = first_receiver();
     for (int pass = 0; pass < kPasses; ++pass) {
         std::uint32_t given = 0;
         auto receivers = static_cast<std::uint32_t>(
@@ -260,9 +257,8 @@ std::uint32_t RotorLb::first_receiver() {
         drew_ = true;
         return random_.below(h);
     }
-    const auto first = static_cast<std::uint32_t>(turn_ % h);
-    boost::hash_combine(first_receivers_, first);
-    return first;
+    fair_.depend_on_turn(1, h);
+    return static_cast<std::uint32_t>(turn_ % h);
 }
 
 std::uint32_t RotorLb::accept_at(Direction& direction, std::uint32_t port, std::uint32_t receivers,

@@ -19,11 +19,11 @@ void SlotCounters::count(Grant::Kind kind, std::uint64_t packets) {
     }
 }
 
-void SlotCounters::repeat(const SlotCounters& before, std::uint64_t times) {
-    second_hops += times * (second_hops - before.second_hops);
-    direct += times * (direct - before.direct);
-    own_rack += times * (own_rack - before.own_rack);
-    first_hops += times * (first_hops - before.first_hops);
+void SlotCounters::repeat(const SlotCounters& from, const SlotCounters& to, std::uint64_t times) {
+    second_hops += times * (to.second_hops - from.second_hops);
+    direct += times * (to.direct - from.direct);
+    own_rack += times * (to.own_rack - from.own_rack);
+    first_hops += times * (to.first_hops - from.first_hops);
 }
 
 }  // namespace astrolabe::network::opera

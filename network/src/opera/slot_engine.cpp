@@ -177,7 +177,7 @@ std::uint64_t SlotEngine::pass_over(std::uint64_t superslice) {
     const Time length = schedule.timing().superslice();
     const Time free = std::min(timers_.next_time(), Time::max() - timing_.longest() - length) - now_;
     const std::uint64_t limit = free <= Time(0) ? 0 : static_cast<std::uint64_t>((free - Time(1)) / length);
-    const std::uint64_t passed = repetition_->pass(superslice, lb_.digest(), limit,
+    const std::uint64_t passed = repetition_->pass(superslice, lb_.period(), limit,
                                                    {own_, relayed_, messages_, relays_, links_, counters_});
     lb_.forget();
     now_ += length * passed;
@@ -222,9 +222,6 @@ void SlotEngine::install() {
             lb_.set_turn(turn_in(schedule, superslice));
             lb_.share(rack, peer, own_, relayed_, grants_);
             if (!grants_.empty()) {
-                if (repetition_) {
-                    repetition_->note(grants_);
-                }
                 plan(grants_);
                 curb(installation, rack);
                 serve(installation, grants_);

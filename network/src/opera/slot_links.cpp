@@ -5,17 +5,19 @@ namespace astrolabe::network::opera {
 SlotLinks::SlotLinks(const Fabric& fabric)
     : links_(fabric),
       hosts_per_rack_(fabric.rotors()->hosts_per_rack),
+      payload_(fabric.rotors()->bulk.payload),
       carried_(fabric.link_count()) {}
 
 void SlotLinks::carry_over(std::uint32_t from, std::uint32_t to, std::span<const Hop> hops,
                            std::uint64_t packets, Bytes payload) {
     packets_ += packets;
     packet_hops_ += (2 + hops.size()) * packets;
-    carried_[links_.up(from)] += payload;
+    const Bytes missing = payload_ * static_cast<std::int64_t>(packets) - payload;
+    carry(links_.up(from), packets, missing);
     for (const Hop& hop : hops) {
-        carried_[links_.circuit(hop.rotor, hop.matching, hop.rack)] += payload;
+        carry(links_.circuit(hop.rotor, hop.matching, hop.rack), packets, missing);
     }
-    carried_[links_.down(to)] += payload;
+    carry(links_.down(to), packets, missing);
 }
 
 void SlotLinks::carry_to_other_rack(Rotor rotor, std::uint32_t index, std::uint32_t from, std::uint32_t to,
@@ -28,12 +30,12 @@ void SlotLinks::carry_in_rack(std::uint32_t from, std::uint32_t to, std::uint32_
     carry_over(from, to, {}, packets, payload);
 }
 
-void SlotLinks::repeat(const SlotLinks& before, std::uint64_t times) {
-    packets_ += times * (packets_ - before.packets_);
-    packet_hops_ += times * (packet_hops_ - before.packet_hops_);
+void SlotLinks::repeat(const SlotLinks& from, const SlotLinks& to, std::uint64_t times) {
+    packets_ += times * (to.packets_ - from.packets_);
+    packet_hops_ += times * (to.packet_hops_ - from.packet_hops_);
     for (std::size_t i = 0; i < carried_.size(); ++i) {
         const LinkId link(i);
-        carried_[link] += (carried_[link] - before.carried_[link]) * static_cast<std::int64_t>(times);
+        carried_[link].packets += times * (to.carried_[link].packets - from.carried_[link].packets);
     }
 }
 
@@ -42,7 +44,8 @@ void SlotLinks::report(NetworkStatistics& statistics) const {
     statistics.packet_hops = packet_hops_;
     statistics.links.resize(carried_.size());
     for (std::size_t i = 0; i < carried_.size(); ++i) {
-        statistics.links[LinkId(i)].carried = carried_[LinkId(i)];
+        statistics.links[LinkId(i)].carried =
+            payload_ * static_cast<std::int64_t>(carried_[LinkId(i)].packets) - carried_[LinkId(i)].missing;
     }
 }
 

@@ -24,7 +24,6 @@ void SlotMessages::add(const Message& message, Time least) {
     const std::uint64_t packets = packets_of(message.size);
     const auto sent_as = static_cast<std::uint32_t>(sent_++);
     ++under_way_;
-    ++changes_;
     if (packets == 0 && pair.first == kNone && pair.first_flight == kNone) {
         pair.latest = std::max(pair.latest, least);
         arrivals_.push(pair.latest,
@@ -103,7 +102,6 @@ void SlotMessages::leave(Pair& pair) {
             flight->latest = std::max(flight->latest, pair.latest);
         }
         --waiting_;
-        ++changes_;
         const Queued& left = queued_[pair.first];
         pair.size = left.size_of_next;
         pair.packets_left = left.next == kNone ? 0 : packets_of(pair.size);
@@ -149,26 +147,18 @@ void SlotMessages::settle(Pair& pair) {
     pair.last_flight = kNone;
 }
 
-std::vector<SlotMessages::Leaving> SlotMessages::leaving() const {
-    std::vector<Leaving> leaving;
-    for (std::uint32_t number = 0; number < pairs_.size(); ++number) {
-        const Pair& pair = pairs_[number];
-        if (pair.first != kNone) {
-            const Flight* flight = boarding(pair);
-            leaving.push_back({number, pair.packets_left, flight == nullptr ? 0 : flight->on_detour,
-                               pair.latest, flight == nullptr ? Time(0) : flight->latest});
-        }
+Time SlotMessages::latest_arrival(std::uint32_t pair) const {
+    Time latest = pairs_[pair].latest;
+    for (std::uint32_t number = pairs_[pair].first_flight; number != kNone; number = flights_[number].next) {
+        latest = std::max(latest, flights_[number].latest);
     }
-    return leaving;
+    return latest;
 }
 
-void SlotMessages::set_leaving(const Leaving& leaving) {
-    Pair& pair = pairs_[leaving.pair];
-    pair.packets_left = leaving.packets_left;
-    pair.latest = leaving.direct;
-    if (Flight* flight = boarding(pair)) {
-        flight->latest = leaving.detours;
-    }
+void SlotMessages::repeat(std::uint32_t pair, std::uint64_t packets, Time later) {
+    ASTROLABE_ASSERT(packets < pairs_[pair].packets_left, "no message ends in what is passed over");
+    pairs_[pair].latest = latest_arrival(pair) + later;
+    pairs_[pair].packets_left -= packets;
 }
 
 std::vector<OutstandingMessage> SlotMessages::describe(std::size_t limit) const {

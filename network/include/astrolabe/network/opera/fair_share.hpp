@@ -36,10 +36,13 @@ public:
 
     /// Of the next splits. Rows of a matrix have this turn and those after it, columns likewise.
     void set_turn(std::uint64_t turn) { turn_ = turn; }
-    /// Of what in turn depended on the turn since `forget`: the same remainders over as many elements from
-    /// the same one on have the same digest.
-    [[nodiscard]] std::size_t digest() const { return digest_; }
-    void forget() { digest_ = 0; }
+    /// Turns after which all that was given since `forget` would be given alike: the least common multiple of
+    /// m / gcd(m, r) over the remainders in turn; `kNoPeriod` or more if it is as much.
+    [[nodiscard]] std::uint64_t period() const { return period_; }
+    static constexpr std::uint64_t kNoPeriod = std::uint64_t{1} << 20;
+    void forget() { period_ = 1; }
+    /// Something else begins at the (turn · `remainder` mod `elements`)-th element too.
+    void depend_on_turn(std::uint32_t remainder, std::uint32_t elements);
 
     /// Writes to `shares`, of the size of `demands`; returns their sum. O(elements · rounds), where every
     /// round but the last satisfies an element.
@@ -55,7 +58,7 @@ private:
 
     Remainders remainders_;
     std::uint64_t turn_ = 0;
-    std::size_t digest_ = 0;
+    std::uint64_t period_ = 1;
     RandomStream random_;
     std::vector<std::uint32_t> hungry_;
     std::vector<std::uint32_t> offered_;  // to columns by rows

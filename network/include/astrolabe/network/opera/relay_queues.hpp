@@ -53,8 +53,9 @@ public:
         }
     }
 
-    /// Of what is in the queues, and of what will be how many superslices after `superslice`. O(queues).
-    [[nodiscard]] std::size_t digest(std::uint64_t superslice) const;
+    /// Of the packets of pairs of hosts in the queues, in their order, and of those that will be how many
+    /// superslices after `superslice`. O(queues + segments).
+    [[nodiscard]] std::size_t digest(std::uint64_t superslice, const SlotMessages& messages) const;
     /// What is on its way will be there so many superslices later.
     void postpone(std::uint64_t superslices) {
         std::rotate(ways_.rbegin(), ways_.rbegin() + static_cast<std::ptrdiff_t>(superslices % ways_.size()),

@@ -82,13 +82,13 @@ public:
 
     /// Of the next `share`, where remainders go in turn.
     void set_turn(std::uint64_t turn) { turn_ = turn; }
-    /// Of what depended on the turn since `forget`; nothing if something was drawn.
-    [[nodiscard]] std::optional<std::size_t> digest() const {
-        return drew_ ? std::nullopt : std::optional(fair_.digest() ^ first_receivers_);
+    /// Turns after which all that was shared out since `forget` would be shared out alike; nothing if
+    /// something was drawn.
+    [[nodiscard]] std::optional<std::uint64_t> period() const {
+        return drew_ ? std::nullopt : std::optional(fair_.period());
     }
     void forget() {
         fair_.forget();
-        first_receivers_ = 0;
         drew_ = false;
     }
 
@@ -158,7 +158,6 @@ private:
     std::vector<Reserved> reserved_;  // by host
     bool any_reserved_ = false;       // ever
     std::uint64_t turn_ = 0;
-    std::size_t first_receivers_ = 0;  // digest since `forget`
     bool drew_ = false;                // since `forget`
     Direction out_;
     Direction back_;

@@ -17,8 +17,8 @@ struct SlotCounters {
     std::uint64_t low_latency = 0;  ///< messages
 
     void count(Grant::Kind kind, std::uint64_t packets);
-    /// Counts `times` again what left since `before`.
-    void repeat(const SlotCounters& before, std::uint64_t times);
+    /// Counts `times` again what left between two of its states.
+    void repeat(const SlotCounters& from, const SlotCounters& to, std::uint64_t times);
 };
 
 }  // namespace astrolabe::network::opera

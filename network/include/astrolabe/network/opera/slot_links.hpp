@@ -33,8 +33,8 @@ public:
     void carry_over(std::uint32_t from, std::uint32_t to, std::span<const Hop> hops, std::uint64_t packets,
                     Bytes payload);
 
-    /// Carries `times` again what it carried since it was `before`.
-    void repeat(const SlotLinks& before, std::uint64_t times);
+    /// Carries `times` again as many packets as between two of its states, all of them full.
+    void repeat(const SlotLinks& from, const SlotLinks& to, std::uint64_t times);
 
     /// Fills in packets, hops, and what links carried.
     void report(NetworkStatistics& statistics) const;
@@ -42,7 +42,17 @@ public:
 private:
     RotorLinks links_;
     std::uint32_t hosts_per_rack_;
-    IndexedVector<LinkId, Bytes> carried_;
+    struct Carried {
+        std::uint64_t packets = 0;
+        Bytes missing;  ///< to full payloads
+    };
+    void carry(LinkId link, std::uint64_t packets, Bytes missing) {
+        carried_[link].packets += packets;
+        carried_[link].missing += missing;
+    }
+
+    Bytes payload_;
+    IndexedVector<LinkId, Carried> carried_;
     std::uint64_t packets_ = 0;
     std::uint64_t packet_hops_ = 0;
 };

@@ -127,24 +127,21 @@ public:
         return arrivals_.pop();
     }
 
-    /// Grows when a message is sent or the last packet of one leaves its source.
-    [[nodiscard]] std::uint64_t changes() const { return changes_; }
+    /// Messages.
+    [[nodiscard]] std::uint64_t sent() const { return sent_; }
     /// Has every message under way packets at its source? Then no arrival is known.
     [[nodiscard]] bool all_at_source() const { return under_way_ == waiting_; }
-    /// The message of a pair that is leaving.
-    struct Leaving {
-        std::uint32_t pair = 0;
-        std::uint64_t packets_left = 0;
-        std::uint64_t on_detour = 0;
-        Time direct;   ///< arrival of what left directly
-        Time detours;  ///< and of what took detours; 0 if nothing did
-
-        friend bool operator==(const Leaving&, const Leaving&) = default;
-    };
-    /// Of every pair where something waits. O(pairs).
-    [[nodiscard]] std::vector<Leaving> leaving() const;
-    /// Makes it so for a pair. Precondition: the same message is leaving, and as much of it is on detours.
-    void set_leaving(const Leaving& leaving);
+    /// Of the message of a pair that is leaving, at its source.
+    [[nodiscard]] std::uint64_t packets_left(std::uint32_t pair) const { return pairs_[pair].packets_left; }
+    /// Of a pair, as far as arrivals are known.
+    [[nodiscard]] Time latest_arrival(std::uint32_t pair) const;
+    /// Of the message of a pair that is leaving, more `packets` did, and the latest arrival is so much
+    /// `later`. Precondition: more than these were left.
+    void repeat(std::uint32_t pair, std::uint64_t packets, Time later);
+    /// The pair of what is on a detour.
+    [[nodiscard]] std::uint32_t pair_of(const Segment& segment) const {
+        return flights_[segment.flight()].message.pair;
+    }
 
     [[nodiscard]] std::uint64_t under_way() const { return under_way_; }
     /// At most `limit`, in the order sent.
@@ -209,7 +206,6 @@ private:
     std::uint64_t sent_ = 0;
     std::uint64_t under_way_ = 0;
     std::uint64_t waiting_ = 0;  // with packets at their source
-    std::uint64_t changes_ = 0;
 };
 
 }  // namespace astrolabe::network::opera
