@@ -15,18 +15,17 @@ constexpr int kRounds = 5;
 
 std::uint32_t FairShare::split(std::span<const std::uint32_t> demands, std::uint32_t cap,
                                std::span<std::uint32_t> shares) {
-    hungry_.clear();
-    std::uint64_t wanted = 0;
-    for (std::size_t i = 0; i < demands.size(); ++i) {
-        shares[i] = 0;
-        wanted += demands[i];
-        if (demands[i] > 0) {
-            hungry_.push_back(static_cast<std::uint32_t>(i));
-        }
-    }
+    const std::uint64_t wanted = std::accumulate(demands.begin(), demands.end(), std::uint64_t{0});
     if (wanted <= cap) {
         std::copy(demands.begin(), demands.end(), shares.begin());
         return static_cast<std::uint32_t>(wanted);
+    }
+    std::fill(shares.begin(), shares.end(), 0);
+    hungry_.clear();
+    for (std::size_t i = 0; i < demands.size(); ++i) {
+        if (demands[i] > 0) {
+            hungry_.push_back(static_cast<std::uint32_t>(i));
+        }
     }
     std::uint32_t left = cap;
     // More is wanted than there is, so some element stays hungry.
@@ -85,6 +84,9 @@ void FairShare::split(std::span<std::uint32_t> demands, std::span<std::uint32_t>
     column_shares_.resize(rows);
     const std::uint64_t turn = turn_;
     for (int round = 0; round < kRounds; ++round) {
+        if (std::accumulate(demands.begin(), demands.end(), std::uint64_t{0}) == 0) {
+            return;
+        }
         std::uint32_t offered = 0;
         for (std::size_t row = 0; row < rows; ++row) {
             for (std::size_t column = 0; column < columns; ++column) {

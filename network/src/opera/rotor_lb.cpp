@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
+#include <utility>
 
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/network/opera/rotor_lb.hpp>
@@ -110,11 +111,12 @@ void RotorLb::serve_relayed(Direction& direction, PacketCounts& relayed) {
 
 void RotorLb::fill_demands(Rack from, Rack to, const PacketCounts& own) {
     const std::uint32_t h = options_.hosts_per_rack;
-    demands_.resize(std::size_t{h} * h);
+    demands_.assign(std::size_t{h} * h, 0);
     for (std::uint32_t i = 0; i < h; ++i) {
-        for (std::uint32_t j = 0; j < h; ++j) {
-            demands_[i * h + j] = static_cast<std::uint32_t>(
-                std::min<std::uint64_t>(own(host(from, i), host(to, j)), options_.slot));
+        const std::span<const std::uint64_t> waiting = own.of_host(host(from, i));
+        for (std::uint32_t j = 0; j < h && !waiting.empty(); ++j) {
+            demands_[i * h + j] =
+                static_cast<std::uint32_t>(std::min<std::uint64_t>(waiting[host(to, j)], options_.slot));
         }
     }
 }
@@ -207,24 +209,48 @@ void RotorLb::offer_one_of_each(Direction& direction, std::uint32_t port, const 
 }
 
 void RotorLb::group_offers(const Direction& direction) {
-    group_end_.clear();
+    groups_.clear();
     for (const Offer& offer : direction.offers) {
         std::uint32_t& group = group_of_[offer.destination];
         if (group == 0) {
-            group_end_.push_back(0);
-            group = static_cast<std::uint32_t>(group_end_.size());
+            groups_.push_back({static_cast<std::uint32_t>(groups_.size()), 0});
+            group = static_cast<std::uint32_t>(groups_.size());
         }
-        ++group_end_[group - 1];
+        ++groups_[group - 1].end;
     }
     // Sizes become begins, and placing the members moves the begins to the ends.
-    std::exclusive_scan(group_end_.begin(), group_end_.end(), group_end_.begin(), std::uint32_t{0});
+    std::uint32_t begin = 0;
+    for (Group& group : groups_) {
+        begin += std::exchange(group.end, begin);
+    }
     order_.resize(direction.offers.size());
     for (std::size_t k = 0; k < direction.offers.size(); ++k) {
-        order_[group_end_[group_of_[direction.offers[k].destination] - 1]++] = static_cast<std::uint32_t>(k);
+        order_[groups_[group_of_[direction.offers[k].destination] - 1].end++] = static_cast<std::uint32_t>(k);
     }
     for (const Offer& offer : direction.offers) {
         group_of_[offer.destination] = 0;
     }
+    taken_.assign(groups_.size() * options_.hosts_per_rack, 0);
+}
+
+void RotorLb::drop_empty_offers(const Direction& direction) {
+    std::uint32_t kept = 0;
+    std::uint32_t begin = 0;
+    std::size_t kept_groups = 0;
+    for (const Group& group : groups_) {
+        const std::uint32_t first = kept;
+        for (std::uint32_t k = begin; k < group.end; ++k) {
+            if (direction.offers[order_[k]].left > 0) {
+                order_[kept++] = order_[k];
+            }
+        }
+        begin = group.end;
+        if (kept > first) {
+            groups_[kept_groups++] = {group.number, kept};
+        }
+    }
+    order_.resize(kept);
+    groups_.resize(kept_groups);
 }
 
 void RotorLb::accept(Direction& direction, const PacketCounts& own, const PacketCounts& relayed) {
@@ -235,7 +261,7 @@ void RotorLb::accept(Direction& direction, const PacketCounts& own, const Packet
     group_offers(direction);
     direction.accepted.assign(direction.offers.size() * h, 0);
     const std::uint32_t first = first_receiver();
-    for (int pass = 0; pass < kPasses; ++pass) {
+    for (int pass = 0; pass < kPasses && !order_.empty(); ++pass) {
         std::uint32_t given = 0;
         auto receivers = static_cast<std::uint32_t>(
             h - std::count(direction.receive.begin(), direction.receive.end(), std::uint32_t{0}));
@@ -265,11 +291,13 @@ std::uint32_t RotorLb::accept_at(Direction& direction, std::uint32_t port, std::
                                  const PacketCounts& own, const PacketCounts& relayed) {
     const std::uint32_t h = options_.hosts_per_rack;
     const std::uint32_t at = host(direction.to, port);
+    drop_empty_offers(direction);
     demands_.resize(order_.size());
     shares_.resize(order_.size());
     group_shares_.resize(order_.size());
     for (std::size_t k = 0; k < order_.size(); ++k) {
-        demands_[k] = (direction.offers[order_[k]].left + receivers - 1) / receivers;
+        const std::uint32_t left = direction.offers[order_[k]].left;
+        demands_[k] = left <= receivers ? 1 : (left + receivers - 1) / receivers;
     }
     fair_.set_turn(turn_ + port);
     if (fair_.split(demands_, direction.receive[port], shares_) == 0) {
@@ -277,23 +305,23 @@ std::uint32_t RotorLb::accept_at(Direction& direction, std::uint32_t port, std::
     }
     std::uint32_t given = 0;
     std::uint32_t begin = 0;
-    for (const std::uint32_t end : group_end_) {
-        const std::span<const std::uint32_t> wished = std::span(shares_).subspan(begin, end - begin);
+    for (const Group& group : groups_) {
+        const std::span<const std::uint32_t> wished = std::span(shares_).subspan(begin, group.end - begin);
         if (sum(wished) > 0) {
             const std::uint32_t destination = direction.offers[order_[begin]].destination;
-            std::uint64_t held = own(at, destination) + relayed(at, destination);
-            for (std::uint32_t k = begin; k < end; ++k) {
-                held += direction.accepted[order_[k] * h + port];
-            }
+            std::uint32_t& taken = taken_[group.number * h + port];
+            const std::uint64_t held = own(at, destination) + relayed(at, destination) + taken;
             const std::uint32_t room =
                 held < relay_limit_ ? relay_limit_ - static_cast<std::uint32_t>(held) : 0;
-            given += fair_.split(wished, room, group_shares_);
-            for (std::uint32_t k = begin; k < end; ++k) {
+            const std::uint32_t accepted = fair_.split(wished, room, group_shares_);
+            for (std::uint32_t k = begin; k < group.end; ++k) {
                 direction.offers[order_[k]].left -= group_shares_[k - begin];
                 direction.accepted[order_[k] * h + port] += group_shares_[k - begin];
             }
+            taken += accepted;
+            given += accepted;
         }
-        begin = end;
+        begin = group.end;
     }
     direction.receive[port] -= given;
     return given;

@@ -61,6 +61,10 @@ public:
         const Host& at = hosts_[host];
         return at.packets.empty() ? 0 : at.packets[destination];
     }
+    /// By destination, those of `host`; empty if it never had any.
+    [[nodiscard]] std::span<const std::uint64_t> of_host(std::uint32_t host) const {
+        return hosts_[host].packets;
+    }
     /// Those for which packets wait at `host`.
     [[nodiscard]] std::span<const std::uint32_t> destinations(std::uint32_t host) const {
         return hosts_[host].destinations;

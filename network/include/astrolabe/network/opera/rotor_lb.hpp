@@ -126,6 +126,10 @@ private:
         std::vector<std::uint32_t> accepted;    // by offer, receiver
     };
 
+    struct Group {
+        std::uint32_t number = 0;
+        std::uint32_t end = 0;  ///< in order_
+    };
     struct Reserved {
         std::uint32_t send = 0;
         std::uint32_t receive = 0;
@@ -144,6 +148,7 @@ private:
     void offer_one_of_each(Direction& direction, std::uint32_t port, const PacketCounts& own);
     [[nodiscard]] bool is_offered(const Direction& direction, std::uint32_t destination) const;
     void group_offers(const Direction& direction);
+    void drop_empty_offers(const Direction& direction);
     void accept(Direction& direction, const PacketCounts& own, const PacketCounts& relayed);
     [[nodiscard]] std::uint32_t first_receiver();
     [[nodiscard]] std::uint32_t accept_at(Direction& direction, std::uint32_t port, std::uint32_t receivers,
@@ -158,7 +163,7 @@ private:
     std::vector<Reserved> reserved_;  // by host
     bool any_reserved_ = false;       // ever
     std::uint64_t turn_ = 0;
-    bool drew_ = false;                // since `forget`
+    bool drew_ = false;  // since `forget`
     Direction out_;
     Direction back_;
 
@@ -166,9 +171,10 @@ private:
     std::vector<std::uint32_t> demands_;
     std::vector<std::uint32_t> shares_;
     std::vector<std::uint32_t> group_shares_;
-    std::vector<std::uint32_t> order_;      // of offers, those for one destination together
-    std::vector<std::uint32_t> group_end_;  // in order_, of each group of offers for one destination
-    std::vector<std::uint32_t> group_of_;   // by destination, from 1; 0: none. All 0 between calls
+    std::vector<std::uint32_t> order_;  // of offers with something left, those for one destination together
+    std::vector<Group> groups_;         // of offers for one destination
+    std::vector<std::uint32_t> taken_;  // by number of a group, receiver
+    std::vector<std::uint32_t> group_of_;  // by destination, from 1; 0: none. All 0 between calls
 };
 
 }  // namespace astrolabe::network::opera
