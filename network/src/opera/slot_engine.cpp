@@ -71,6 +71,16 @@ void SlotEngine::send(const Message& message) {
     last_change_ = superslice_from(now_);
 }
 
+void SlotEngine::send_batch(std::span<const Message> messages) {
+    constexpr std::size_t kAhead = 8;
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+        if (i + kAhead < messages.size()) {
+            messages_.fetch_last(messages[i + kAhead].source, messages[i + kAhead].destination);
+        }
+        send(messages[i]);
+    }
+}
+
 bool SlotEngine::send_at_once(const Message& message) {
     if (!network().is_low_latency(message.size, message.traffic_class)) {
         return false;
@@ -255,8 +265,16 @@ void SlotEngine::plan(std::span<const Grant> grants) {
         });
     for_all([&](const Grant&, std::uint32_t queue) { relays_.fetch_line(queue); },
             [&](const Grant&, std::uint32_t queue) { messages_.fetch_first(queue); });
-    for_all([&](const Grant&, std::uint32_t queue) { relays_.fetch_flights(queue, messages_); },
-            [](const Grant&, std::uint32_t) {});
+    for_all(
+        [&](const Grant&, std::uint32_t queue) {
+            relays_.for_first_line(queue, [&](const Segment& segment) { messages_.fetch_flight(segment); });
+        },
+        [&](const Grant& grant, std::uint32_t queue) { messages_.fetch_second(queue, grant.packets); });
+    for_all(
+        [&](const Grant&, std::uint32_t queue) {
+            relays_.for_first_line(queue, [&](const Segment& segment) { messages_.fetch_pair(segment); });
+        },
+        [](const Grant&, std::uint32_t) {});
     for (std::size_t first = 0; first < grants.size();) {
         std::size_t last = first + 1;
         while (last < grants.size() && grants[last].from == grants[first].from) {

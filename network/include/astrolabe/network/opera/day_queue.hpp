@@ -54,13 +54,21 @@ public:
     /// Removes and returns the next event. Precondition: `next_time` was asked for since the last change.
     [[nodiscard]] Event pop() {
         if (is_next_open()) {
+            constexpr std::size_t kAhead = 8;
+            if (open_.size() > kAhead) {
+                __builtin_prefetch(&today_events_[open_[open_.size() - 1 - kAhead].number].event);
+            }
             const Event event = today_events_[open_.back().number].event;
             open_.pop_back();
             return event;
         }
-        const Event event = heap_.top().event;
+        const Entry entry = heap_.top();
         heap_.pop();
-        return event;
+        if (open_.empty() && in_days_ == 0) {
+            // After a pause longer than all days what follows is written down again.
+            today_ = std::max(today_, static_cast<std::uint64_t>(entry.time / length_));
+        }
+        return entry.event;
     }
 
     /// `look(event)` for each, in no order.

@@ -42,14 +42,15 @@ public:
     [[nodiscard]] std::uint32_t queue(HostId host, HostId destination) const {
         return queue_index_.peek(host, destination);
     }
-    // Packets of a queue will be asked for: the queue, then its first line, then what this is about, from
-    // memory into the cache.
+    // Packets of a queue will be asked for: the queue, then its first line, from memory into the cache.
     void fetch(std::uint32_t queue) const { __builtin_prefetch(&queues_[queue]); }
     void fetch_line(std::uint32_t queue) const { __builtin_prefetch(&lines_[queues_[queue].first]); }
-    void fetch_flights(std::uint32_t queue, const SlotMessages& messages) const {
+    /// `fetch(segment)` for each of the first line.
+    template <class Fetch>
+    void for_first_line(std::uint32_t queue, Fetch&& fetch) const {
         const Line& line = lines_[queues_[queue].first];
         for (std::uint32_t i = line.begin; i < line.end; ++i) {
-            messages.fetch_flight(line.segments[i]);
+            fetch(line.segments[i]);
         }
     }
 

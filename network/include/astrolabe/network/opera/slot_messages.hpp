@@ -11,7 +11,7 @@
 /// and those of all before it, its arrival is known then and nothing is kept of it here; else it is a
 /// *flight* until its packets, and the messages before it, are known to arrive.
 ///
-/// Memory: 32 bytes per message with packets at its source, 64 per flight, 48 and an index entry per pair
+/// Memory: 32 bytes per message with packets at its source, 64 per flight, 64 and an index entry per pair
 /// that ever communicates.
 #pragma once
 
@@ -77,8 +77,8 @@ public:
     [[nodiscard]] std::uint32_t pair(HostId source, HostId destination) const {
         return pair_index_.peek(source, destination);
     }
-    // Packets of a pair will be asked for: the pair, then its first message, from memory into the cache; or
-    // the message of a segment.
+    // Packets of a pair will be asked for: the pair, then its first message, then the one behind it, from
+    // memory into the cache; or the message of a segment, then its pair; or one will be added to a pair.
     void fetch(std::uint32_t pair) const { __builtin_prefetch(&pairs_[pair]); }
     void fetch_first(std::uint32_t pair) const {
         if (pairs_[pair].first != kNone) {
@@ -88,7 +88,20 @@ public:
             __builtin_prefetch(&flights_[pairs_[pair].last_flight]);
         }
     }
+    void fetch_second(std::uint32_t pair, std::uint32_t packets) const {
+        const Pair& at = pairs_[pair];
+        if (at.first != kNone && packets >= at.packets_left && queued_[at.first].next != kNone) {
+            __builtin_prefetch(&queued_[queued_[at.first].next]);
+        }
+    }
     void fetch_flight(const Segment& segment) const { __builtin_prefetch(&flights_[segment.flight()]); }
+    void fetch_pair(const Segment& segment) const { fetch(pair_of(segment)); }
+    void fetch_last(HostId source, HostId destination) const {
+        const std::uint32_t pair = pair_index_.peek(source, destination);
+        if (pair != HostPairIndex::kNone && pairs_[pair].last != kNone) {
+            __builtin_prefetch(&queued_[pairs_[pair].last], 1);
+        }
+    }
 
     /// The next `packets` of a pair leave their source, on their last way; as many wait. `arrival(n)` is when
     /// the n-th of them (from 1) arrives, no earlier than those before. Returns their payload.
@@ -153,7 +166,7 @@ private:
     static constexpr std::uint64_t kMostSuperslices = 256;  // arrivals farther ahead are rare
 
     /// The size of the next one is here, so that whoever is done with this one need not fetch that yet.
-    struct Queued {
+    struct alignas(32) Queued {
         NotificationHandler* handler = nullptr;
         std::uint64_t token = 0;
         Bytes size_of_next;
@@ -161,14 +174,14 @@ private:
         std::uint32_t next = kNone;
     };
     /// A message some of whose packets took a detour, or that waits for one before it.
-    struct Flight {
+    struct alignas(64) Flight {
         Arrival message;
         std::uint64_t on_detour = 0;  // packets between hops
         Time latest;                  // arrival, of packets on a detour and of all that went before
         std::uint32_t next = kNone;   // of its pair
         bool has_left = false;        // all packets their source
     };
-    struct Pair {
+    struct alignas(64) Pair {
         HostId source;
         HostId destination;
         std::uint32_t first = kNone;  // with packets at the source
