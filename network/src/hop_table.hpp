@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -16,16 +17,14 @@ public:
 
     explicit HopTable(const Fabric& fabric)
         : fabric_(fabric),
+          found_(std::make_unique<std::once_flag[]>(fabric.node_count())),
           hops_(fabric.node_count()) {}
 
     /// By node: the same in both directions, as every link has a reverse; kFar where no way leads. Lives as
     /// long as the table. Several threads may ask at once.
     [[nodiscard]] const std::vector<std::uint16_t>& from(NodeId origin) {
-        const std::scoped_lock lock(finding_);
         std::vector<std::uint16_t>& hops = hops_[origin.index()];
-        if (hops.empty()) {
-            hops = find(origin);
-        }
+        std::call_once(found_[origin.index()], [&] { hops = find(origin); });
         return hops;
     }
 
@@ -48,8 +47,8 @@ private:
     }
 
     const Fabric& fabric_;
-    std::mutex finding_;
-    std::vector<std::vector<std::uint16_t>> hops_;  // by origin; empty: not found yet
+    std::unique_ptr<std::once_flag[]> found_;       // by origin
+    std::vector<std::vector<std::uint16_t>> hops_;  // by origin
 };
 
 }  // namespace astrolabe::network::detail

@@ -112,17 +112,9 @@ void RouteLoad::add(HostId source, HostId destination, double amount) {
         places_[number].amount += amount;
     }
     const NodeId end = fabric_.node_of(destination);
-    if (load_balancing_ == LoadBalancing::kPaths) {
+    if (load_balancing_ != LoadBalancing::kSpray) {
         for (const RouteLeg& leg : fabric_.routing().route(source, destination).legs) {
             loads_[leg.link] += leg.share * amount;
-        }
-        return;
-    }
-    if (load_balancing_ == LoadBalancing::kFlowHash) {
-        for (NodeId at = fabric_.node_of(source); at != end;) {
-            const LinkId link = fabric_.routing().select(at, source, destination);
-            loads_[link] += amount;
-            at = fabric_.target(link);
         }
         return;
     }
