@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include <boost/container_hash/hash.hpp>
@@ -6,11 +7,11 @@
 
 namespace astrolabe::network::opera {
 
-std::uint32_t RelayQueues::number_of(HostId host, HostId destination) {
+std::uint32_t RelayQueues::open(HostId host, HostId destination) {
     std::uint32_t number = queue_index_.peek(host, destination);
     if (number == HostPairIndex::kNone) {
         number = static_cast<std::uint32_t>(queues_.size());
-        queues_.emplace_back();
+        queues_.push_back({.host = host, .destination = destination});
         queue_index_.insert(host, destination, number);
     }
     return number;
@@ -20,20 +21,28 @@ bool RelayQueues::land(std::uint64_t superslice, PacketCounts& relayed) {
     std::vector<Traveller>& arrived = ways_[superslice % ways_.size()];
     const bool any = !arrived.empty();
     landing_.clear();
-    for (const Traveller& traveller : arrived) {
-        landing_.push_back(number_of(traveller.host, traveller.destination));
-    }
     constexpr std::size_t kAhead = 16;
     for (std::size_t i = 0; i < arrived.size(); ++i) {
         if (i + 2 * kAhead < arrived.size()) {
-            fetch(landing_[i + 2 * kAhead]);
+            fetch(arrived[i + 2 * kAhead].queue);
         }
-        if (i + kAhead < arrived.size() && queues_[landing_[i + kAhead]].last != kNone) {
-            __builtin_prefetch(&lines_[queues_[landing_[i + kAhead]].last]);
+        if (i + kAhead < arrived.size() && queues_[arrived[i + kAhead].queue].last != kNone) {
+            __builtin_prefetch(&lines_[queues_[arrived[i + kAhead].queue].last]);
         }
-        const Traveller& traveller = arrived[i];
-        append(queues_[landing_[i]], traveller.segment);
-        relayed.add(traveller.host.index(), traveller.destination.index(), traveller.segment.packets());
+        const auto& [number, segment] = arrived[i];
+        Queue& queue = queues_[number];
+        if (queue.landing == 0) {
+            landing_.push_back(number);
+        }
+        queue.landing += segment.packets();
+        queue.behind += segment.packets();
+        if (segment.has_flight()) {
+            append(queue, segment.with(std::exchange(queue.behind, 0)));
+        }
+    }
+    for (const std::uint32_t number : landing_) {
+        Queue& queue = queues_[number];
+        relayed.add(queue.host.index(), queue.destination.index(), std::exchange(queue.landing, 0));
     }
     travelling_ -= arrived.size();
     arrived.clear();
@@ -48,7 +57,8 @@ void RelayQueues::append(Queue& queue, const Segment& segment) {
     if (line->end > line->begin) {
         Segment& before = line->segments[line->end - 1];
         if (before.flight() == segment.flight() && !before.ends()) {
-            before = {before.flight(), before.packets() + segment.packets(), segment.ends()};
+            before = {before.flight(), before.packets() + segment.packets(), before.own() + segment.own(),
+                      segment.ends()};
             return;
         }
     }
@@ -74,7 +84,7 @@ std::size_t RelayQueues::digest(std::uint64_t superslice, const SlotMessages& me
         }
     };
     const auto add = [&](std::uint64_t at, const Segment& segment) {
-        const std::uint32_t of = messages.pair_of(segment);
+        const std::uint32_t of = segment.has_flight() ? messages.pair_of(segment) : kNone;
         if (of != pair || at != where) {
             end_row();
         }
@@ -88,13 +98,13 @@ std::size_t RelayQueues::digest(std::uint64_t superslice, const SlotMessages& me
                 add(number, lines_[l].segments[i]);
             }
         }
+        add(number, Segment(queues_[number].behind));
         end_row();
     }
     for (std::uint64_t later = 0; later < ways_.size(); ++later) {
         boost::hash_combine(digest, later);
         for (const Traveller& traveller : ways_[(superslice + later) % ways_.size()]) {
-            add(std::uint64_t{traveller.host.index()} << 32 | traveller.destination.index(),
-                traveller.segment);
+            add(traveller.queue, traveller.segment);
         }
         end_row();
     }
@@ -103,12 +113,17 @@ std::size_t RelayQueues::digest(std::uint64_t superslice, const SlotMessages& me
 
 Segment RelayQueues::take(std::uint32_t number, std::uint32_t limit) {
     Queue& queue = queues_[number];
-    ASTROLABE_ASSERT(queue.first != kNone, "packets that leave had arrived");
+    if (queue.first == kNone) {
+        ASTROLABE_ASSERT(queue.behind > 0, "packets that leave had arrived");
+        const std::uint32_t packets = std::min(limit, queue.behind);
+        queue.behind -= packets;
+        return Segment(packets);
+    }
     Line& line = lines_[queue.first];
     Segment& first = line.segments[line.begin];
     if (first.packets() > limit) {
-        first = {first.flight(), first.packets() - limit, first.ends()};
-        return {first.flight(), limit, false};
+        first = first.with(first.packets() - limit);
+        return Segment(limit);
     }
     const Segment whole = first;
     if (++line.begin == line.end) {

@@ -110,24 +110,30 @@ void SlotMessages::leave(Pair& pair) {
     settle(pair);
 }
 
-Segment SlotMessages::detour(std::uint32_t number, std::uint32_t limit) {
+std::uint32_t SlotMessages::detour_part(std::uint32_t number, std::uint32_t packets) {
     Pair& pair = pairs_[number];
-    const auto packets = static_cast<std::uint32_t>(std::min<std::uint64_t>(limit, pair.packets_left));
     Flight* flight = boarding(pair);
     flight = flight == nullptr ? &add_flight(pair) : flight;
     flight->on_detour += packets;
     static_cast<void>(take(pair, packets));
-    const Segment segment{pair.last_flight, packets, pair.packets_left == 0};
-    if (segment.ends()) {
+    return pair.last_flight;
+}
+
+Segment SlotMessages::detour(std::uint32_t number, std::uint32_t limit) {
+    Pair& pair = pairs_[number];
+    const auto packets = static_cast<std::uint32_t>(std::min<std::uint64_t>(limit, pair.packets_left));
+    const std::uint32_t flight = detour_part(number, packets);
+    const bool ends = pair.packets_left == 0;
+    if (ends) {
         leave(pair);
     }
-    return segment;
+    return {flight, packets, packets, ends};
 }
 
 void SlotMessages::arrives(const Segment& segment, Time time) {
     Flight& flight = flights_[segment.flight()];
     flight.latest = std::max(flight.latest, time);
-    flight.on_detour -= segment.packets();
+    flight.on_detour -= segment.own();
     if (flight.on_detour == 0 && flight.has_left) {
         settle(pairs_[flight.message.pair]);
     }

@@ -118,10 +118,19 @@ private:
     void rank(std::span<const Grant> of_one_sender, std::span<Plan> plans);
     void serve(const Installation& installation, std::span<const Grant> grants);
     void serve_to_destination(const Installation& installation, const Grant& grant, const Plan& plan);
-    /// Grants for one destination. Each superslice takes what leaves in it over all of them, lest a message
-    /// at the head of the queue waits for the end of a slot while those behind it leave by another host.
+    /// Grants for one destination.
     void serve_first_hops(const Installation& installation, std::span<const Grant> grants,
                           std::span<const Plan> plans);
+    /// The same of one message that has more packets, which `flight` is of.
+    void relay_part(const Installation& installation, std::uint32_t flight, std::span<const Grant> grants,
+                    std::span<const Plan> plans);
+    /// The same of several, or to the last packet. Each superslice takes what leaves in it over all grants,
+    /// lest a message at the head of the queue waits for the end of a slot while those behind it leave by
+    /// another host.
+    void relay_messages(const Installation& installation, std::uint32_t pair, std::span<const Grant> grants,
+                        std::span<const Plan> plans);
+    /// Packets of a first hop that are at the relaying host so many superslices `later`.
+    [[nodiscard]] std::uint32_t relayed_by(const Grant& grant, const Plan& plan, std::size_t later) const;
     [[nodiscard]] std::uint64_t superslice_from(Time time) const;
 
     std::shared_ptr<const Fabric> fabric_;

@@ -11,6 +11,9 @@
 /// and those of all before it, its arrival is known then and nothing is kept of it here; else it is a
 /// *flight* until its packets, and the messages before it, are known to arrive.
 ///
+/// Packets of several messages that are relayed to one host form one queue, so the last of those that a
+/// message sent there at once arrives last: the others are counted, and nothing is kept of whose they are.
+///
 /// Memory: 32 bytes per message with packets at its source, 64 per flight, 64 and an index entry per pair
 /// that ever communicates.
 #pragma once
@@ -28,22 +31,38 @@
 
 namespace astrolabe::network::opera {
 
-/// Packets of one message that take a detour together.
+/// Packets in a row on a detour. With the last of them goes the last of those that a message sent by it at
+/// once, its `own`; or they are just some, and what ends with one of them is in the rows behind.
 class Segment {
 public:
     Segment() = default;
-    /// `packets` < 2^31. `ends`: with the last packet of the message.
-    Segment(std::uint32_t flight, std::uint32_t packets, bool ends)
+    /// Just `packets` < 2^31.
+    explicit Segment(std::uint32_t packets)
+        : packets_and_ends_(packets << 1) {}
+    /// `ends`: with the last packet of the message.
+    Segment(std::uint32_t flight, std::uint32_t packets, std::uint32_t own, bool ends)
         : flight_(flight),
-          packets_and_ends_(packets << 1 | (ends ? 1 : 0)) {}
+          packets_and_ends_(packets << 1 | (ends ? 1 : 0)),
+          own_(own) {}
 
+    [[nodiscard]] bool has_flight() const { return flight_ != kNone; }
     [[nodiscard]] std::uint32_t flight() const { return flight_; }
     [[nodiscard]] std::uint32_t packets() const { return packets_and_ends_ >> 1; }
+    [[nodiscard]] std::uint32_t own() const { return own_; }
     [[nodiscard]] bool ends() const { return (packets_and_ends_ & 1) != 0; }
+    /// With so many packets in the row.
+    [[nodiscard]] Segment with(std::uint32_t packets) const {
+        Segment segment = *this;
+        segment.packets_and_ends_ = packets << 1 | (packets_and_ends_ & 1);
+        return segment;
+    }
 
 private:
-    std::uint32_t flight_ = 0;
+    static constexpr std::uint32_t kNone = 0xffffffffU;
+
+    std::uint32_t flight_ = kNone;
     std::uint32_t packets_and_ends_ = 0;
+    std::uint32_t own_ = 0;
 };
 
 class SlotMessages {
@@ -124,11 +143,19 @@ public:
     /// The next packets of a pair, at most `limit` and of one message, leave their source for a host that
     /// relays them. Precondition: some wait.
     [[nodiscard]] Segment detour(std::uint32_t pair, std::uint32_t limit);
+    /// Does the first message of a pair have more packets than these?
+    [[nodiscard]] bool has_more_than(std::uint32_t pair, std::uint64_t packets) const {
+        return pairs_[pair].packets_left > packets;
+    }
+    /// The next `packets` > 0 of a pair leave likewise, by several hosts: the flight they are on.
+    /// Precondition: the first message has more.
+    [[nodiscard]] std::uint32_t detour_part(std::uint32_t pair, std::uint32_t packets);
     [[nodiscard]] Bytes payload_of(const Segment& segment) const {
         const Bytes full = payload_ * static_cast<std::int64_t>(segment.packets());
         return segment.ends() ? full - missing_of_last(flights_[segment.flight()].message.size) : full;
     }
-    /// What took a detour is on its last way, and the last of it arrives at `time`.
+    /// What took a detour is on its last way, and the last of it arrives at `time`, no earlier than what was
+    /// before it in its queue. Precondition: it has a flight.
     void arrives(const Segment& segment, Time time);
 
     /// When the next message arrives, of those whose arrival is known; Time::max() if there is none.
@@ -176,7 +203,7 @@ private:
     /// A message some of whose packets took a detour, or that waits for one before it.
     struct alignas(64) Flight {
         Arrival message;
-        std::uint64_t on_detour = 0;  // packets between hops
+        std::uint64_t on_detour = 0;  // packets between hops, or sent at once with such
         Time latest;                  // arrival, of packets on a detour and of all that went before
         std::uint32_t next = kNone;   // of its pair
         bool has_left = false;        // all packets their source
