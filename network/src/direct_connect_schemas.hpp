@@ -27,6 +27,14 @@ struct EnumNames<network::DirectRouting> {
 namespace astrolabe::network::detail {
 
 template <class Parameters>
+void add_medium(Schema<Parameters>& schema) {
+    schema.optional("medium", &Parameters::medium,
+                    "what a cable is: a fibre, or one from either end to a patch panel, to a panel with a "
+                    "second port for the next job, or to an optical circuit switch; it counts in the cost "
+                    "alone");
+}
+
+template <class Parameters>
 void add_forwarding(Schema<Parameters>& schema) {
     Schema<ForwardingParameters> forwarding("forwarding", "what a host does with traffic for others");
     forwarding.optional("latency", &ForwardingParameters::latency,

@@ -9,8 +9,7 @@ namespace astrolabe::network {
 
 namespace {
 
-// The header shows why these two costs are enough.
-constexpr std::uint16_t kScaleUpCost = 1;
+// The header shows why this cost and that of scale-up links are enough.
 constexpr std::uint16_t kScaleOutCost = 2;
 
 }  // namespace
@@ -49,7 +48,7 @@ std::shared_ptr<const Fabric> build_hierarchical(const HierarchicalParameters& p
     }
     const auto hosts = static_cast<std::size_t>(p.hosts);
     const auto package_size = static_cast<std::size_t>(p.hosts_per_package);
-    const LinkParameters local{p.scale_up.rate, p.scale_up.latency, Bytes(0), kScaleUpCost};
+    const LinkParameters local{p.scale_up.rate, p.scale_up.latency, Bytes(0), kScaleUpLinkCost};
     for (std::size_t first = 0; first < hosts && package_size > 1; first += package_size) {
         const std::size_t end = first + package_size;
         if (p.scale_up.kind == ScaleUpKind::kSwitch) {

@@ -52,6 +52,7 @@ void register_topoopt(Registry<FabricMaker>& registry) {
         .optional("perfect_matching", &P::perfect_matching,
                   "of mode paper: refuse an odd number of hosts, of which matchings leave one out");
     detail::add_link(schema);
+    detail::add_medium(schema);
     detail::add_forwarding(schema);
     schema.optional("routing", &P::routing,
                     "as that of direct_connect; unset: k_shortest in mode paper, random_shortest in mode "

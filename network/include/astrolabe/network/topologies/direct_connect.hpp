@@ -35,6 +35,7 @@
 #include <utility>
 #include <vector>
 
+#include <astrolabe/network/medium.hpp>
 #include <astrolabe/network/topologies/parameters.hpp>
 
 namespace astrolabe::network {
@@ -66,6 +67,7 @@ struct DirectLinkParameters {
 struct DirectConnectParameters {
     std::int64_t hosts = 0;  ///< must be given, >= 1
     HostLinkParameters link;
+    Medium medium = Medium::kFibre;  ///< of every cable; the fabric is the same
     ForwardingParameters forwarding;
     std::vector<std::int64_t> rings;  ///< strides, 1 … hosts - 1
     std::vector<std::int64_t> torus;  ///< sizes

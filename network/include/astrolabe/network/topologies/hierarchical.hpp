@@ -28,6 +28,9 @@
 
 namespace astrolabe::network {
 
+/// In the metric of routing.
+inline constexpr std::uint16_t kScaleUpLinkCost = 1;
+
 enum class ScaleUpKind : std::uint8_t { kSwitch, kFullyConnected };
 
 struct ScaleUpParameters {

@@ -26,6 +26,7 @@ struct TopoOptParameters {
     bool repeat_strides = false;    ///< released alone
     bool perfect_matching = false;  ///< paper alone
     HostLinkParameters link;
+    Medium medium = Medium::kPatchPanel;  ///< of every cable; the fabric is the same
     ForwardingParameters forwarding;
     std::optional<DirectRouting> routing;  ///< unset: released random_shortest, paper k_shortest
     std::int64_t paths = 4;
