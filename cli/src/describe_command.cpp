@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <astrolabe/experiment/network_cost.hpp>
 #include <astrolabe/experiment/network_description.hpp>
 #include <astrolabe/experiment/output_folder.hpp>
 #include <astrolabe/experiment/search_study.hpp>
@@ -30,7 +31,7 @@ std::vector<Section> sections(const experiment::Components& components) {
     return {{"file",
              "files",
              {experiment::experiment_description(), experiment::cluster_description(components),
-              experiment::optimize_description()}},
+              experiment::optimize_description(), experiment::prices_description()}},
             {"workload", "workloads", components.workloads.descriptions()},
             {"device", "devices", components.devices.descriptions()},
             {"network", "networks", components.networks.descriptions()},
@@ -66,8 +67,8 @@ std::string markdown_rows(const std::vector<ParameterDescriptor>& parameters, co
 /// The reference page, docs/reference.md.
 std::string markdown(const std::vector<Section>& all) {
     std::string text =
-        "# Reference\n\nEvery key of an experiment file, and of a search, written by `astrolabe describe "
-        "--markdown`. "
+        "# Reference\n\nEvery key of an experiment file, of a search and of a price list, written by "
+        "`astrolabe describe --markdown`. "
         "Quantities are texts with a\n"
         "unit (`100Gbps`, `1us`, `64MiB`, `60TFLOPS`), counts are plain integers.\n";
     for (const Section& section : all) {
@@ -132,9 +133,12 @@ struct FileRequest {
     std::string path;
     std::string drawing;   ///< SVG to write; empty: none
     std::string topology;  ///< topology file to write; empty: none
+    std::string costs;     ///< price list to read; empty: that built in
     bool json = false;
 
-    [[nodiscard]] bool has_options() const { return json || !drawing.empty() || !topology.empty(); }
+    [[nodiscard]] bool has_options() const {
+        return json || !drawing.empty() || !topology.empty() || !costs.empty();
+    }
 };
 
 /// Names have no suffix that files have.
@@ -200,11 +204,27 @@ int describe_file(const FileRequest& request, const experiment::Components& comp
     if (!described) {
         return report_invalid(described.error());
     }
-    if (const Diagnostics errors = write_files(request, *described->fabric); !errors.empty()) {
+    const network::Fabric& fabric = *described->fabric;
+    if (const Diagnostics errors = write_files(request, fabric); !errors.empty()) {
         return report_invalid(errors);
     }
-    print_out(request.json ? experiment::describe_json(*described).dump(2) + "\n"
-                           : experiment::describe_text(*described));
+    const Result<experiment::PriceFile> prices =
+        request.costs.empty() ? experiment::default_prices() : experiment::load_prices(request.costs);
+    if (!prices) {
+        return report_invalid(prices.error());
+    }
+    const Result<network::NetworkCost> cost =
+        experiment::network_cost(fabric, experiment::wiring_of(described->section), *prices);
+    if (!cost) {
+        return report_invalid(cost.error());
+    }
+    if (request.json) {
+        nlohmann::ordered_json object = experiment::describe_json(*described);
+        object["cost"] = experiment::cost_json(*cost, prices->list);
+        print_out(object.dump(2) + "\n");
+    } else {
+        print_out(experiment::describe_text(*described) + experiment::cost_text(*cost, prices->list));
+    }
     return kDone;
 }
 
@@ -233,6 +253,9 @@ void add_describe_command(CLI::App& app, const experiment::Components& component
                                 "draw the matchings and the schedule of a file's rotors"));
     of_file(command->add_option("--export", request->topology,
                                 "write a topology file of the Opera simulator, with the paths in use"));
+    of_file(command->add_option("--costs", request->costs,
+                                "price list that a file's network is bought from; unset: that built in, "
+                                "inputs/costs/default.yaml"));
     of_file(command->add_flag("--json", request->json, "what is printed of a file, as JSON"));
     command->footer(
         "example: astrolabe describe fat_tree\n"
@@ -246,7 +269,8 @@ void add_describe_command(CLI::App& app, const experiment::Components& component
         } else if (is_file(request->path)) {
             exit_code = describe_file(*request, components);
         } else if (request->has_options()) {
-            throw CLI::ValidationError(request->path, "--svg, --export and --json are about a YAML file");
+            throw CLI::ValidationError(request->path,
+                                       "--svg, --export, --costs and --json are about a YAML file");
         } else {
             exit_code = describe_command(request->path, sections(components));
         }

@@ -167,7 +167,7 @@ Result<DescribedNetwork> load_network(const std::string& path, const Components&
     }
     const network::FabricMaker maker = configured->make();
     if (!maker.needs_job()) {
-        return DescribedNetwork{maker(1), std::nullopt};
+        return DescribedNetwork{configured->resolved, maker(1), std::nullopt};
     }
     if (!is_experiment) {
         context.error("config.no-job", network.find("kind")->where,
@@ -180,7 +180,7 @@ Result<DescribedNetwork> load_network(const std::string& path, const Components&
     if (!experiment) {
         return experiment.error();
     }
-    return DescribedNetwork{experiment->fabric, report_topology(*experiment)};
+    return DescribedNetwork{configured->resolved, experiment->fabric, report_topology(*experiment)};
 }
 
 nlohmann::ordered_json describe_json(const DescribedNetwork& described) {

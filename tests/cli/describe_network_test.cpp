@@ -43,8 +43,9 @@ TEST(DescribeNetwork, SaysTheFiguresOfRotors) {
 TEST(DescribeNetwork, TakesAnyNetworkAndThatOfAnExperiment) {
     const ProcessResult torus = describe({kNetworks + "torus-4x4x4.yaml", "--json"});
     ASSERT_EQ(torus.exit_code, 0) << torus.err;
-    EXPECT_EQ(Json::parse(torus.out),
-              Json({{"kind", "torus"}, {"hosts", 64}, {"switches", 0}, {"cables", 192}}));
+    Json described = Json::parse(torus.out);
+    described.erase("cost");
+    EXPECT_EQ(described, Json({{"kind", "torus"}, {"hosts", 64}, {"switches", 0}, {"cables", 192}}));
     const ProcessResult experiment =
         describe({ASTROLABE_SOURCE_DIR "/examples/dlrm-opera-study/experiment-16.yaml", "--json"});
     ASSERT_EQ(experiment.exit_code, 0) << experiment.err;
@@ -74,6 +75,41 @@ TEST(DescribeNetwork, WhatIsExportedIsTheSameNetwork) {
     std::ofstream(topology, std::ios::app) << '\n';
     ASSERT_EQ(describe({network, "--export", again}).exit_code, 0);
     EXPECT_EQ(read_file(again), read_file(topology));
+}
+
+TEST(DescribeNetwork, SaysWhatItCosts) {
+    // 128 servers with 4 x (NIC port 659 + transceiver 99 + fibre 45 + panel port 100) = 3612.
+    const ProcessResult rings = describe({kNetworks + "rings-128.yaml", "--json"});
+    ASSERT_EQ(rings.exit_code, 0) << rings.err;
+    const Json cost = Json::parse(rings.out)["cost"];
+    EXPECT_EQ(cost["prices"], "default");
+    EXPECT_EQ(cost["per_host_usd"], 3612.0);
+    EXPECT_EQ(cost["total_usd"], 128.0 * 3612.0);
+    EXPECT_EQ(cost["parts"].size(), 4U);
+    // An experiment has the network of its file.
+    const ProcessResult experiment =
+        describe({ASTROLABE_SOURCE_DIR "/examples/dlrm-opera-study/experiment-16.yaml"});
+    EXPECT_NE(experiment.out.find("switch_port"), std::string::npos) << experiment.out;
+}
+
+TEST(DescribeNetwork, TakesPricesFromAFile) {
+    const std::string prices = scratch("prices.yaml");
+    std::ofstream(prices) << "nic_port: {dollars: 1, source: t}\ntransceiver: {dollars: 2, source: t}\n"
+                             "fibre: {dollars: 3, source: t}\nswitch_port: {dollars: 4, source: t}\n";
+    const ProcessResult flat = describe({kNetworks + "flat100g.yaml", "--costs", prices, "--json"});
+    ASSERT_EQ(flat.exit_code, 0) << flat.err;
+    EXPECT_EQ(Json::parse(flat.out)["cost"]["per_host_usd"], 1.0 + 2.0 * 2.0 + 3.0 + 4.0);
+    const ProcessResult opera = describe(
+        {kNetworks + "opera-study-16.yaml", "--costs", ASTROLABE_SOURCE_DIR "/inputs/costs/opera-nsdi.yaml"});
+    EXPECT_EQ(opera.exit_code, 3);
+    EXPECT_EQ(opera.out, "");
+    EXPECT_NE(opera.err.find("of 100Gbps, which has no price"), std::string::npos) << opera.err;
+    std::ofstream(prices) << "fibre: {dollars: cheap, source: t}\n";
+    const ProcessResult bad = describe({kNetworks + "flat100g.yaml", "--costs", prices});
+    EXPECT_EQ(bad.exit_code, 3);
+    EXPECT_NE(bad.err.find("prices.yaml:1:18: error[config.value]"), std::string::npos) << bad.err;
+    EXPECT_EQ(describe({kNetworks + "flat100g.yaml", "--costs", "no-such-file.yaml"}).exit_code, 3);
+    EXPECT_EQ(describe({"flat", "--costs", prices}).exit_code, 2);
 }
 
 TEST(DescribeNetwork, RefusesWhatItCannotDraw) {

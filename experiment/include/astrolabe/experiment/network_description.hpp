@@ -21,6 +21,7 @@
 namespace astrolabe::experiment {
 
 struct DescribedNetwork {
+    ConfigNode section;  ///< of the network, as resolved
     std::shared_ptr<const network::Fabric> fabric;
     std::optional<TopologyReport> topology;  ///< of one that is built for the job of an experiment
 };
