@@ -1,5 +1,6 @@
 #include "cluster.hpp"
 #include "engine.hpp"
+#include "equal_cost.hpp"
 #include "job_network.hpp"
 
 #include <algorithm>
@@ -198,7 +199,9 @@ Result<CollectiveRun> CollectiveRun::prepare(const CollectiveRequest& request, c
         return section == nullptr ? std::nullopt : registry.read(*section, context);
     };
     const auto algorithm = configured("algorithm", components.algorithms);
-    const auto network = configured("network", components.networks);
+    const ConfigNode* network_section = root.find("network");
+    const auto network =
+        network_section == nullptr ? std::nullopt : read_network(*network_section, components, context);
     const auto backend = configured("backend", components.backends);
     std::optional<system::EndPoint> end_point = system::EndPoint{};
     if (const ConfigNode* section = root.find("end_point")) {

@@ -1,6 +1,7 @@
 #include "cluster.hpp"
 #include "config_path.hpp"
 #include "engine.hpp"
+#include "equal_cost.hpp"
 #include "job_network.hpp"
 
 #include <algorithm>
@@ -61,7 +62,7 @@ Schema<FileKeys> file_schema(const Components* components) {
         .field(
             {"network", "mapping", "", true, {}, "the fabric", {}},
             [components](FileKeys& keys, const ConfigNode& node, ReadContext& context) {
-                keys.network = components->networks.read(node, context);
+                keys.network = read_network(node, *components, context);
             },
             section(&FileKeys::network))
         .field(
@@ -126,7 +127,7 @@ void drop_keys_of_former_kind(ConfigNode& root, const std::string& path, const R
 
 void drop_keys_of_former_kinds(ConfigNode& root, const SetPaths& set, const Components& components) {
     drop_keys_of_former_kind(root, "workload", components.workloads, set);
-    drop_keys_of_former_kind(root, "network", components.networks, set);
+    drop_keys_of_former_kind(root, "network", components.networks, set, equal_cost_keys());
     drop_keys_of_former_kind(root, "backend", components.backends, set);
     drop_keys_of_former_kind(root, "cluster.device", components.devices, set);
     for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {

@@ -1,3 +1,5 @@
+#include "equal_cost.hpp"
+
 #include <array>
 #include <string_view>
 #include <utility>
@@ -160,7 +162,7 @@ Result<DescribedNetwork> load_network(const std::string& path, const Components&
     }
     std::optional<Registry<network::FabricMaker>::Configured> configured;
     if (context.error_count() == 0) {
-        configured = components.networks.read(network, context, {"schema"});
+        configured = read_network(network, components, context, {"schema"});
     }
     if (!configured) {
         return context.errors();

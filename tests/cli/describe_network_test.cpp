@@ -86,6 +86,9 @@ TEST(DescribeNetwork, SaysWhatItCosts) {
     EXPECT_EQ(cost["per_host_usd"], 3612.0);
     EXPECT_EQ(cost["total_usd"], 128.0 * 3612.0);
     EXPECT_EQ(cost["parts"].size(), 4U);
+    const ProcessResult tree = describe({kNetworks + "fat-tree-128-equal-cost.yaml"});
+    ASSERT_EQ(tree.exit_code, 0) << tree.err;
+    EXPECT_NE(tree.out.find("$462,336, $3,612 per host"), std::string::npos) << tree.out;
     // An experiment has the network of its file.
     const ProcessResult experiment =
         describe({ASTROLABE_SOURCE_DIR "/examples/dlrm-opera-study/experiment-16.yaml"});
