@@ -227,19 +227,25 @@ std::optional<ConfigNode> EqualCost::solve_rate(const Networks::Configured& give
     for (const Bandwidth listed : prices_->list.listed_rates()) {
         bends.push_back(listed.count());
     }
-    const std::optional<double> least = cost(1);
+    // No price falls below the least rate listed, but rates that follow from this one may still be above it.
+    CostAt low{bends.empty() ? 1 : bends.front(), 0.0};
+    std::optional<double> least = cost(low.number);
+    if (least && *least > target.per_host && low.number > 1) {
+        low.number = 1;
+        least = cost(low.number);
+    }
     if (!least) {
         return std::nullopt;
     }
-    if (*least > target.per_host) {
+    low.cost = *least;
+    if (low.cost > target.per_host) {
         error(fmt::format(
                   "at any link rate this network costs ${:.2f} per host or more, above the ${:.2f} of {}",
-                  *least, target.per_host, target.file),
+                  low.cost, target.per_host, target.file),
               "take fewer cables and ports per host");
         return std::nullopt;
     }
     // Rates far beyond those listed may make others too great that follow from them.
-    CostAt low{1, *least};
     CostAt high = low;
     while (high.cost <= target.per_host) {
         if (high.number == network::kMaxLinkRate.count()) {

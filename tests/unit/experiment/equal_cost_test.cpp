@@ -79,6 +79,33 @@ TEST_F(EqualCostTest, FatTreeRateThatCostsAsMuchAsFourInterfacesOnPatchPanels) {
     EXPECT_GT(per_host(next), per_host(rings));
 }
 
+TEST_F(EqualCostTest, AnyKindWithOneLinkRateMayBeSolved) {
+    write("rings.yaml", "kind: direct_connect\nhosts: 16\nrings: [1, 3]\nmedium: patch_panel\n");  // 3612
+    // A host of Opera: a NIC port, 3 transceivers, 2 switch ports, 2 fibres, a rotor port; at 200 and 400
+    // Gb/s
+    constexpr std::int64_t kAt200 = 1079 + 3 * 239 + 2 * 374 + 2 * 45 + 60;
+    constexpr std::int64_t kAt400 = 1499 + 3 * 659 + 2 * 1090 + 2 * 45 + 60;
+    constexpr std::int64_t kRate = 200'000'000'000 + 200'000'000'000 * (3612 - kAt200) / (kAt400 - kAt200);
+    EXPECT_EQ(link_rate(load("kind: opera\nracks: 36\nradix: 12\ncost_equivalent_to: rings.yaml\n")),
+              Bandwidth(kRate));
+    // On one switch a NIC port, 2 transceivers, a fibre, a switch port.
+    constexpr std::int64_t kFlatAt400 = 1499 + 2 * 659 + 45 + 1090;
+    static_assert(kFlatAt400 > 3612);
+    constexpr std::int64_t kFlatAt200 = 1079 + 2 * 239 + 45 + 374;
+    EXPECT_EQ(link_rate(load("kind: flat\nhosts: 16\ncost_equivalent_to: rings.yaml\n")),
+              Bandwidth(200'000'000'000 + 200'000'000'000 * (3612 - kFlatAt200) / (kFlatAt400 - kFlatAt200)));
+}
+
+TEST_F(EqualCostTest, RatesThatFollowMayBeAboveTheLeastListed) {
+    // 40 Gb/s is the least rate with prices: a tree costs 354 + 5 x 144 + 6 x 39 + 135 = 1443 there and
+    // below. Where uplinks have twice the rate of hosts, hosts have 20 Gb/s at most for that.
+    write("tree.yaml", "kind: fat_tree\nk: 4\nlink: {rate: 40Gbps}\n");
+    const auto tree =
+        load("kind: fat_tree\nk: 4\nedge_oversubscription: 0.5\ncost_equivalent_to: tree.yaml\n");
+    EXPECT_EQ(per_host(tree), 1443.0);
+    EXPECT_EQ(link_rate(tree), 20_Gbps);
+}
+
 TEST_F(EqualCostTest, AnExperimentStandsForTheNetworkOfItsJob) {
     // TopoOpt's of 16 servers with 4 interfaces on a patch panel, as above.
     const auto tree = load("kind: fat_tree\nk: 4\ncost_equivalent_to: " ASTROLABE_SOURCE_DIR
