@@ -86,6 +86,13 @@ PacketFabricHelper::SetSwitchLink(DataRate rate, Time latency)
 }
 
 void
+PacketFabricHelper::SetForwarding(Time latency)
+{
+    NS_ABORT_MSG_IF(latency.IsStrictlyNegative(), "forwarding takes no less than no time");
+    m_forwarding = latency;
+}
+
+void
 PacketFabricHelper::SetSwitchMemory(uint64_t bytes)
 {
     m_switchMemory = bytes;
@@ -158,13 +165,31 @@ PacketFabricHelper::CreateFatTree(uint32_t ports) const
     return Finish(fabric, hosts);
 }
 
+PacketNetwork
+PacketFabricHelper::CreateDirectConnect(uint32_t hosts, const std::vector<uint32_t>& strides) const
+{
+    NS_ABORT_MSG_IF(hosts < 2 || strides.empty(),
+                    "hosts are joined by at least one stride, and are two at least");
+    const Ptr<PacketFabric> fabric = StartFabric(hosts, 0);
+    for (const uint32_t stride : strides)
+    {
+        NS_ABORT_MSG_IF(stride < 1 || stride >= hosts,
+                        "stride " << stride << " does not lead to another of " << hosts << " hosts");
+        for (uint32_t host = 0; host < hosts; ++host)
+        {
+            Connect(*fabric, host, (host + stride) % hosts, m_hostLink);
+        }
+    }
+    return Finish(fabric, hosts);
+}
+
 Ptr<PacketFabric>
 PacketFabricHelper::StartFabric(uint32_t hosts, uint32_t switches) const
 {
     const Ptr<PacketFabric> fabric = m_fabric.Create<PacketFabric>();
     for (uint32_t host = 0; host < hosts; ++host)
     {
-        fabric->AddHost();
+        fabric->AddHost(m_forwarding.GetPicoSeconds());
     }
     for (uint32_t i = 0; i < switches; ++i)
     {

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace ns3
 {
@@ -51,10 +52,12 @@ class PacketFabricHelper
     void SetRouterAttribute(const std::string& name, const AttributeValue& value);
     void SetTransportAttribute(const std::string& name, const AttributeValue& value);
 
-    /// Of the links between hosts and switches; 100 Gb/s and 500 ns unless set.
+    /// Of the links of hosts, to switches or to each other; 100 Gb/s and 500 ns unless set.
     void SetHostLink(DataRate rate, Time latency);
     /// Of the links between switches; 100 Gb/s and 500 ns unless set.
     void SetSwitchLink(DataRate rate, Time latency);
+    /// From when a host has a packet for others until the packet is queued to go on; 0 unless set.
+    void SetForwarding(Time latency);
     /// Bytes of packet memory in each switch; 0, the default: without limit. A fabric that pauses needs some.
     void SetSwitchMemory(uint64_t bytes);
 
@@ -69,6 +72,13 @@ class PacketFabricHelper
     /// of a pod. `ports`, that is k, is even and at least 2. Edges come first, then aggregation switches,
     /// both by pod.
     PacketNetwork CreateFatTree(uint32_t ports) const;
+    /// Hosts without switches, which forward for each other: for each stride s a cable from every host h to h
+    /// + s modulo `hosts`, as the rings that TopoOpt lays (Wang and others, "TopoOpt: Co-optimizing network
+    /// topology and parallelization strategy for distributed training jobs", NSDI 2023, section 4.2). Each
+    /// stride is between 1 and hosts - 1 and makes links both ways; s and hosts - s make two cables between
+    /// the same pairs, as a stride given twice does. Hosts forward without limit of memory or rate of their
+    /// own. At least 2 hosts and 1 stride.
+    PacketNetwork CreateDirectConnect(uint32_t hosts, const std::vector<uint32_t>& strides) const;
 
   private:
     struct LinkFacts
@@ -86,6 +96,7 @@ class PacketFabricHelper
     ObjectFactory m_transport{"ns3::PacketTransport"};
     LinkFacts m_hostLink;
     LinkFacts m_switchLink;
+    Time m_forwarding;
     uint64_t m_switchMemory{0};
 };
 

@@ -39,6 +39,34 @@ class OneMessageTest : public PacketTestCase
     }
 };
 
+class ForwardingHostsTest : public PacketTestCase
+{
+  public:
+    ForwardingHostsTest()
+        : PacketTestCase("hosts that forward for each other take their time at each hop, to the picosecond")
+    {
+    }
+
+  private:
+    void
+    DoRun() override
+    {
+        constexpr int64_t FORWARDING = 700'000;
+        PacketFabricHelper helper;
+        helper.SetForwarding(PicoSeconds(FORWARDING));
+        // Strides 1 and 5 of 16: 3 links from 13 to 0, one of stride 5 and two back, or three of stride 1.
+        const PacketNetwork network = helper.CreateDirectConnect(16, {1, 5});
+        NS_TEST_EXPECT_MSG_EQ(network.router->CountPaths(4, 0), 2, "5 back and 1 ahead, either first");
+        const Arrivals arrivals(network);
+        network.transport->Send({13, 0, 10 * PAYLOAD, nullptr, 0, 0});
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(arrivals.m_count, 1, "it arrives");
+        NS_TEST_EXPECT_MSG_EQ(arrivals.m_last,
+                              10 * PACKET_TIME + LATENCY + 2 * (FORWARDING + PACKET_TIME + LATENCY),
+                              "ten packets leave, and the last is forwarded twice");
+    }
+};
+
 class IncastTest : public PacketTestCase
 {
   public:
@@ -150,6 +178,7 @@ class PacketSuite : public TestSuite
         : TestSuite("astrolabe-packet", UNIT)
     {
         AddTestCase(new OneMessageTest, TestCase::QUICK);
+        AddTestCase(new ForwardingHostsTest, TestCase::QUICK);
         AddTestCase(new IncastTest, TestCase::QUICK);
         AddTestCase(new FlowControlTest("None"), TestCase::QUICK);
         AddTestCase(new FlowControlTest("Pause"), TestCase::QUICK);

@@ -14,6 +14,8 @@ cpp_examples = [
     ("astrolabe-tcp-incast --dctcp --senders=16 --bytes=200000", "True", "False"),
     ("opera-shuffle", "True", "True"),
     ("opera-shuffle --racks=8 --rotors=4 --groups=4 --rate=100Gbps", "True", "False"),
+    ("topoopt-rings", "True", "True"),
+    ("topoopt-rings --hosts=32 --strides=1,7 --forwarding=500ns --spray", "True", "False"),
     ("astrolabe --experiment="
      "../../contrib/astrolabe/../examples/quickstart/experiment.yaml", "True", "False"),
 ]
