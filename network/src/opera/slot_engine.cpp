@@ -253,8 +253,9 @@ std::string SlotEngine::explain_stall() const {
         text = describe_stranded(network(), now_, own_, relayed_);
     }
     if (low_latency_ && !low_latency_->cut_off().empty()) {
-        text += fmt::format("{}{} low-latency messages have no path left:{}", text.empty() ? "" : "\n",
-                            low_latency_->cut_off().size(),
+        const std::size_t messages = low_latency_->cut_off().size();
+        text += fmt::format("{}{} low-latency message{} no path left:{}", text.empty() ? "" : "\n", messages,
+                            messages == 1 ? " has" : "s have",
                             describe_given_up(network(), now_, low_latency_->cut_off()));
     }
     return text;

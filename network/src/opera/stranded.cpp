@@ -101,10 +101,12 @@ std::string describe_stranded(const RotorNetwork& network, Time now, const Packe
         return {};
     }
     std::ranges::sort(all, {}, &Stranded::order);
+    const auto packets = own.total() + relayed.total();
     std::string text = fmt::format(
-        "{} bulk packets of {} pair{} of hosts wait for circuits, and in a whole cycle none came that could "
+        "{} bulk packet{} of {} pair{} of hosts wait{} for circuits, and in a whole cycle none came that "
+        "could "
         "take one:",
-        own.total() + relayed.total(), all.size(), all.size() == 1 ? "" : "s");
+        packets, packets == 1 ? "" : "s", all.size(), all.size() == 1 ? "" : "s", packets == 1 ? "s" : "");
     const std::size_t state = network.state_at(now);
     for (std::size_t i = 0; i < std::min(all.size(), kDescribed); ++i) {
         text += fmt::format("\n  {} at host {} for host {}{}: {}", all[i].packets, all[i].host,
@@ -112,7 +114,8 @@ std::string describe_stranded(const RotorNetwork& network, Time now, const Packe
                             reason(network, state, all[i]));
     }
     if (all.size() > kDescribed) {
-        text += fmt::format("\n  and of {} more pairs", all.size() - kDescribed);
+        const std::size_t more = all.size() - kDescribed;
+        text += fmt::format("\n  and of {} more pair{}", more, more == 1 ? "" : "s");
     }
     return text;
 }
