@@ -112,6 +112,10 @@ TEST_F(EqualCostTest, AnExperimentStandsForTheNetworkOfItsJob) {
                            "/examples/topoopt-model-a/experiment-16.yaml\n");
     write("rings.yaml", "kind: direct_connect\nhosts: 16\nrings: [1, 3]\nmedium: patch_panel\n");
     EXPECT_EQ(link_rate(tree), link_rate(load("kind: fat_tree\nk: 4\ncost_equivalent_to: rings.yaml\n")));
+    const Result<Experiment> experiment =
+        load_experiment(ASTROLABE_SOURCE_DIR "/examples/topoopt-model-a/experiment-16.yaml", {}, components_);
+    ASSERT_TRUE(experiment) << render(experiment.error());
+    EXPECT_EQ(network_cost(*experiment, default_prices())->per_host(), 4 * (659.0 + 99.0 + 45.0 + 100.0));
     EXPECT_NE(errors("kind: topoopt\ndegree: 4\ncost_equivalent_to: rings.yaml\n").find("is built for a job"),
               std::string::npos);
 }
