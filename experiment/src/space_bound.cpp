@@ -5,6 +5,7 @@
 #include "plan_writing.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -79,6 +80,15 @@ double relaxed_bound(Experiment& experiment, Relaxation relaxation) {
     return std::max(iteration_seconds(experiment, bound.value()) - to_seconds(Time(rounded)), 0.0);
 }
 
+/// Whether a combination is refused for what it is without its tables.
+bool is_refused_for_all_tables(const Diagnostics& errors) {
+    constexpr std::array<std::string_view, 5> kCodes{"config.ranks", "config.traffic-class",
+                                                     "config.circuits", "config.rings", "config.backend"};
+    return std::any_of(errors.begin(), errors.end(), [&](const Diagnostic& error) {
+        return std::find(kCodes.begin(), kCodes.end(), error.code) != kCodes.end();
+    });
+}
+
 }  // namespace
 
 SpaceBound bound_of_space(const SearchStudy& study, const Components& components,
@@ -102,7 +112,7 @@ SpaceBound bound_of_space(const SearchStudy& study, const Components& components
         if (experiment) {
             const double bound = relaxed_bound(*experiment, relaxation);
             least = std::min(least.value_or(bound), bound);
-        } else if (relaxation != Relaxation::kNone) {
+        } else if (relaxation != Relaxation::kNone && !is_refused_for_all_tables(experiment.error())) {
             return {0, "tables that are spread evenly are refused"};
         }
     }

@@ -14,8 +14,8 @@
 ///     other kinds                   only what is not of embeddings: these kinds trade bytes for bytes
 /// A network that is built for the job (job_network.hpp) may give hosts other cables for other placements:
 /// then compute alone bounds.
-/// Combinations that are refused without tables count for nothing; where tables move, one that is refused
-/// leaves the bound at 0, as more combinations than kMostBoundedCombinations do.
+/// Combinations that are refused count for nothing. Where tables move, one that may be refused for their
+/// sake leaves the bound at 0, as more combinations than kMostBoundedCombinations do.
 #pragma once
 
 #include <cstdint>

@@ -247,6 +247,17 @@ TEST_F(OptimizationTest, AlgorithmsThatNeedAnotherNetworkAreInfeasible) {
     EXPECT_EQ(search(*study).count(Outcome::kInfeasible), 3u);
 }
 
+TEST_F(OptimizationTest, PlansThatNoPlacementMakesFeasibleLeaveTheBound) {
+    const Result<SearchStudy> study =
+        load(kStudy, {"optimize.choices={cluster.collectives.all_reduce.algorithm: [ring, rotor_ring]}",
+                      "optimize.method=annealing", "optimize.budget.evaluations=50"});
+    ASSERT_TRUE(study) << render(study.error());
+    const Optimization found = search(*study);
+    EXPECT_GT(found.count(Outcome::kInfeasible), 0u);
+    EXPECT_GT(found.bound_seconds, 0) << found.omission;
+    EXPECT_LE(found.bound_seconds, found.best_seconds);
+}
+
 TEST_F(OptimizationTest, WholeSectionsAndKindsMayBeChoices) {
     const auto torus =
         folder_.write("torus.yaml", "kind: torus\nsizes: [3]\nlink: {rate: 100Gbps, latency: 500ns}\n");
