@@ -23,11 +23,11 @@ Json without_engine(const std::string& text) {
     return json;
 }
 
-TEST(Optimize, ExampleGivesItsRecordWhateverRunsSideBySide) {
-    const Json expected = Json::parse(
-        read_file(ASTROLABE_SOURCE_DIR "/examples/optimize/expected/tables.json"), nullptr, false);
-    for (const char* jobs : {"1", "2"}) {
-        const ProcessResult result = astrolabe({"optimize", kTables, "--json", "-j", jobs});
+TEST(Optimize, ExamplesGiveTheirRecordsWhateverRunsSideBySide) {
+    const std::string folder = ASTROLABE_SOURCE_DIR "/examples/optimize/";
+    for (const auto& [name, jobs] : {std::pair{"tables", "1"}, {"tables", "2"}, {"networks", "1"}}) {
+        const Json expected = Json::parse(read_file(folder + "expected/" + name + ".json"), nullptr, false);
+        const ProcessResult result = astrolabe({"optimize", folder + name + ".yaml", "--json", "-j", jobs});
         ASSERT_EQ(result.exit_code, 0) << result.err;
         EXPECT_EQ(without_engine(result.out), expected) << "got:\n" << result.out;
     }
