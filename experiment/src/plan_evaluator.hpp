@@ -2,7 +2,7 @@
 ///
 /// A plan costs, in this order and only as far as needed: a look-up of the plan; reading it as an experiment;
 /// a look-up of the experiment as it is written out, since plans may amount to the same; its lower bound
-/// (lower_bound.hpp); a run.
+/// (lower_bound.hpp); a run, which is given up where the plan surely takes more (limited_run.hpp).
 #pragma once
 
 #include <string>
