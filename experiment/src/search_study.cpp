@@ -93,11 +93,7 @@ private:
             ConfigNode root = base;
             const std::string_view nowhere = set_at(root, given.choice.path, alternative);
             if (!nowhere.empty()) {
-                context_.error("config.choice", given.where,
-                               fmt::format("'{}' of '{}' leads nowhere: it is empty, inside a value or "
-                                           "outside a list",
-                                           nowhere, given.choice.path),
-                               "name a key of the experiment by its path: cluster.scheduling");
+                report_nowhere(given.choice.path, nowhere, given.where, context_);
                 return;
             }
             std::vector<std::string> paths = set;

@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include <astrolabe/experiment/experiment.hpp>
 
 namespace astrolabe::experiment {
@@ -36,6 +38,14 @@ std::optional<ConfigNode> load_study_tree(const std::filesystem::path& path,
         resolve();
     }
     return *std::move(file);
+}
+
+void report_nowhere(std::string_view path, std::string_view nowhere, const SourceRange& where,
+                    ReadContext& context) {
+    context.error("config.choice", where,
+                  fmt::format("'{}' of '{}' leads nowhere: it is empty, inside a value or outside a list",
+                              nowhere, path),
+                  "name a key of the experiment by its path: cluster.scheduling");
 }
 
 }  // namespace astrolabe::experiment

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <astrolabe/core/config.hpp>
@@ -17,5 +18,9 @@ namespace astrolabe::experiment {
 [[nodiscard]] std::optional<ConfigNode> load_study_tree(const std::filesystem::path& path,
                                                         const std::vector<std::string>& overrides,
                                                         std::vector<std::string>& set, ReadContext& context);
+
+/// Reports a path of an experiment that cannot be set; `nowhere` is what set_at gave.
+void report_nowhere(std::string_view path, std::string_view nowhere, const SourceRange& where,
+                    ReadContext& context);
 
 }  // namespace astrolabe::experiment

@@ -1,8 +1,10 @@
 #include "study_keys.hpp"
 
-#include <algorithm>
+#include "alternatives.hpp"
+
 #include <array>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -31,22 +33,13 @@ void read_choices(OptimizeKeys& keys, const ConfigNode& node, ReadContext& conte
         return;
     }
     for (const ConfigEntry& entry : node.entries) {
-        if (!entry.value.is_sequence() || entry.value.items.empty()) {
-            context.error("config.type", entry.value.where,
-                          fmt::format("'{}' takes a list of alternatives", entry.key),
-                          fmt::format("write {}: [a, b]", entry.key));
-            continue;
-        }
-        const std::vector<ConfigNode>& items = entry.value.items;
-        for (std::size_t i = 1; i < items.size(); ++i) {
-            const auto is_same = [&](const ConfigNode& other) { return to_yaml(other) == to_yaml(items[i]); };
-            if (std::any_of(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(i), is_same)) {
-                context.error("config.choice", items[i].where,
-                              fmt::format("alternative {} of '{}' is there twice", i, entry.key),
-                              "list every alternative once");
+        if (std::optional<Alternatives> given = read_alternatives(entry, context)) {
+            GivenChoice choice{{given->path, {}}, given->where};
+            for (Alternative& alternative : given->values) {
+                choice.choice.alternatives.push_back(std::move(alternative.value));
             }
+            keys.choices.push_back(std::move(choice));
         }
-        keys.choices.push_back({{entry.key, items}, entry.key_where});
     }
 }
 
