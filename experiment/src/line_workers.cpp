@@ -5,7 +5,9 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <utility>
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -15,13 +17,6 @@
 
 namespace astrolabe::experiment {
 namespace {
-
-struct Worker {
-    std::size_t place;
-    pid_t process;
-    int pipe;  // read end
-    std::string unfinished{};
-};
 
 void write_all(int descriptor, std::string_view bytes) {
     while (!bytes.empty()) {
@@ -35,7 +30,7 @@ void write_all(int descriptor, std::string_view bytes) {
 }
 
 [[noreturn]] void become(std::size_t place, int descriptor, pid_t parent,
-                         const std::function<void(std::size_t, const SendLine&)>& work) {
+                         const std::function<void(const SendLine&)>& work) {
     ::signal(SIGINT, SIG_IGN);
     ::signal(SIGTERM, SIG_DFL);
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -43,7 +38,7 @@ void write_all(int descriptor, std::string_view bytes) {
         ::_exit(1);
     }
     try {
-        work(place, [descriptor](std::string_view line) { write_all(descriptor, std::string(line) + "\n"); });
+        work([descriptor](std::string_view line) { write_all(descriptor, std::string(line) + "\n"); });
     } catch (const std::exception& failure) {
         std::fprintf(stderr, "astrolabe: worker %zu: %s\n", place, failure.what());
         ::_exit(1);
@@ -59,8 +54,42 @@ int wait_for(pid_t process) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+}  // namespace
+
+Workers::Workers(HearLine hear)
+    : hear_(std::move(hear)) {}
+
+Workers::~Workers() {
+    signal_all(SIGKILL);
+    for (const Worker& worker : workers_) {
+        ::close(worker.pipe);
+        static_cast<void>(wait_for(worker.process));
+    }
+}
+
+bool Workers::start(std::size_t place, const std::function<void(const SendLine&)>& work) {
+    std::array<int, 2> ends{-1, -1};
+    if (::pipe(ends.data()) != 0) {
+        return false;
+    }
+    std::fflush(nullptr);
+    const pid_t parent = ::getpid();
+    const pid_t process = ::fork();
+    if (process == 0) {
+        ::close(ends[0]);
+        become(place, ends[1], parent, work);
+    }
+    ::close(ends[1]);
+    if (process < 0) {
+        ::close(ends[0]);
+        return false;
+    }
+    workers_.push_back({place, process, ends[0]});
+    return true;
+}
+
 /// Hears what there is; false at the end.
-bool listen(Worker& worker, const std::function<void(std::size_t, std::string_view)>& hear) {
+bool Workers::listen(Worker& worker) const {
     std::array<char, 1 << 16> block;
     const ssize_t count = ::read(worker.pipe, block.data(), block.size());
     if (count < 0) {
@@ -69,63 +98,80 @@ bool listen(Worker& worker, const std::function<void(std::size_t, std::string_vi
     worker.unfinished.append(block.data(), static_cast<std::size_t>(count));
     std::size_t begin = 0;
     for (std::size_t end; (end = worker.unfinished.find('\n', begin)) != std::string::npos; begin = end + 1) {
-        hear(worker.place, std::string_view(worker.unfinished).substr(begin, end - begin));
+        hear_(worker.place, std::string_view(worker.unfinished).substr(begin, end - begin));
     }
     worker.unfinished.erase(0, begin);
     return count > 0;
 }
 
-}  // namespace
+std::vector<Workers::Ended> Workers::wait() {
+    std::vector<pollfd> pipes;
+    for (const Worker& worker : workers_) {
+        pipes.push_back({worker.pipe, POLLIN, 0});
+    }
+    std::vector<Ended> ended;
+    constexpr int kMilliseconds = 100;
+    if (::poll(pipes.data(), pipes.size(), kMilliseconds) <= 0) {
+        return ended;
+    }
+    for (std::size_t i = pipes.size(); i-- > 0;) {
+        if (pipes[i].revents != 0 && !listen(workers_[i])) {
+            ::close(workers_[i].pipe);
+            ended.push_back({workers_[i].place, wait_for(workers_[i].process)});
+            workers_.erase(workers_.begin() + static_cast<std::ptrdiff_t>(i));
+        }
+    }
+    return ended;
+}
+
+void Workers::signal(std::size_t place, int number) const {
+    for (const Worker& worker : workers_) {
+        if (worker.place == place) {
+            ::kill(worker.process, number);
+        }
+    }
+}
+
+void Workers::signal_all(int number) const {
+    for (const Worker& worker : workers_) {
+        ::kill(worker.process, number);
+    }
+}
+
+std::vector<Workers::Running> Workers::running() const {
+    std::vector<Running> all;
+    for (const Worker& worker : workers_) {
+        all.push_back({worker.place, worker.process});
+    }
+    return all;
+}
+
+std::string end_text(int exit_code) {
+    constexpr int kSignals = 128;
+    return exit_code > kSignals ? fmt::format("its process was ended by signal {}", exit_code - kSignals)
+                                : fmt::format("its process ended with code {}", exit_code);
+}
 
 std::vector<WorkerEnd> run_workers(std::size_t count, std::size_t at_once,
                                    const std::function<void(std::size_t, const SendLine&)>& work,
-                                   const std::function<void(std::size_t, std::string_view)>& hear,
-                                   const std::function<bool()>& stop) {
+                                   const HearLine& hear, const std::function<bool()>& stop) {
     ASTROLABE_ASSERT(at_once >= 1, "workers run one at a time or more");
     std::vector<WorkerEnd> ends(count);
-    std::vector<Worker> running;
+    Workers workers(hear);
     bool stopped = false;
-    for (std::size_t next = 0; (next < count && !stopped) || !running.empty();) {
-        if (!stopped && next < count && running.size() < at_once) {
-            std::array<int, 2> ends_of_pipe{-1, -1};
-            std::fflush(nullptr);
-            const pid_t parent = ::getpid();
-            const pid_t process = ::pipe(ends_of_pipe.data()) == 0 ? ::fork() : -1;
-            if (process == 0) {
-                ::close(ends_of_pipe[0]);
-                become(next, ends_of_pipe[1], parent, work);
-            }
-            ::close(ends_of_pipe[1]);
-            ends[next].started = true;
-            if (process < 0) {
-                ::close(ends_of_pipe[0]);
-                ends[next].exit_code = 1;
-            } else {
-                running.push_back({next, process, ends_of_pipe[0]});
-            }
-            ++next;
+    for (std::size_t next = 0; (next < count && !stopped) || workers.count() > 0;) {
+        if (!stopped && next < count && workers.count() < at_once) {
+            const bool is_there =
+                workers.start(next, [&work, next](const SendLine& send) { work(next, send); });
+            ends[next++] = {true, is_there ? 0 : 1};
             continue;
         }
         if (!stopped && stop()) {
             stopped = true;
-            for (const Worker& worker : running) {
-                ::kill(worker.process, SIGTERM);
-            }
+            workers.signal_all(SIGTERM);
         }
-        std::vector<pollfd> pipes;
-        for (const Worker& worker : running) {
-            pipes.push_back({worker.pipe, POLLIN, 0});
-        }
-        constexpr int kMilliseconds = 100;
-        if (::poll(pipes.data(), pipes.size(), kMilliseconds) <= 0) {
-            continue;
-        }
-        for (std::size_t i = pipes.size(); i-- > 0;) {
-            if (pipes[i].revents != 0 && !listen(running[i], hear)) {
-                ::close(running[i].pipe);
-                ends[running[i].place].exit_code = wait_for(running[i].process);
-                running.erase(running.begin() + static_cast<std::ptrdiff_t>(i));
-            }
+        for (const Workers::Ended& ended : workers.wait()) {
+            ends[ended.place].exit_code = ended.exit_code;
         }
     }
     return ends;
