@@ -1,0 +1,76 @@
+#include "point_key.hpp"
+
+#include "fingerprint.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <astrolabe/experiment/results.hpp>
+
+namespace astrolabe::experiment {
+namespace {
+
+/// Empty if there is no such file.
+std::string hash_of_file(const std::filesystem::path& path) {
+    std::error_code failure;
+    if (!std::filesystem::is_regular_file(path, failure)) {
+        return {};
+    }
+    std::ifstream file(path, std::ios::binary);
+    Fingerprint print;
+    print.add(std::string(std::istreambuf_iterator<char>(file), {}));
+    return "contents " + print.text();
+}
+
+std::string hash_of(ConfigNode& tree, const std::vector<std::string>& set) {
+    std::erase_if(tree.entries, [](const ConfigEntry& entry) { return entry.key == "name"; });
+    Fingerprint print;
+    print.add(program_version());
+    print.add(to_yaml(tree));
+    for (const std::string& path : set) {
+        print.add(path);
+    }
+    return print.text();
+}
+
+}  // namespace
+
+void PointKeys::replace_files(ConfigNode& node, bool only_absolute) {
+    for (ConfigNode& item : node.items) {
+        replace_files(item, only_absolute);
+    }
+    for (ConfigEntry& entry : node.entries) {
+        replace_files(entry.value, only_absolute);
+    }
+    constexpr std::size_t kLongestPath = 4096;
+    const bool may_be_path =
+        node.is_scalar() && !node.text.empty() && node.text.size() < kLongestPath &&
+        (node.text.front() < '0' || node.text.front() > '9' || node.text.find('/') != std::string::npos);
+    if (!may_be_path || (only_absolute && node.text.front() != '/')) {
+        return;
+    }
+    const std::filesystem::path path = directory_of(node) / node.text;
+    const auto [known, is_new] = contents_.try_emplace(path.string());
+    if (is_new) {
+        known->second = hash_of_file(path);
+    }
+    if (!known->second.empty()) {
+        node.text = known->second;
+    }
+}
+
+std::string PointKeys::of_written(const ConfigNode& tree, const std::vector<std::string>& set) {
+    ConfigNode copy = tree;
+    replace_files(copy, false);
+    return hash_of(copy, set);
+}
+
+std::string PointKeys::of_resolved(const ConfigNode& tree) {
+    ConfigNode copy = tree;
+    replace_files(copy, true);
+    return hash_of(copy, {});
+}
+
+}  // namespace astrolabe::experiment

@@ -1,0 +1,28 @@
+/// What makes two experiments the same: a hash of an experiment and of the program's version.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <astrolabe/core/config.hpp>
+
+namespace astrolabe::experiment {
+
+/// Hashes trees. Their name plays no part, and files count by what is in them, not by where they are. Files
+/// are read once in the life of the object.
+class PointKeys {
+public:
+    /// Of an experiment as it is written; `set` are the paths that were set since it was read. Values that
+    /// happen to name a file beside theirs count as files, which costs nothing but a second look.
+    [[nodiscard]] std::string of_written(const ConfigNode& tree, const std::vector<std::string>& set);
+    /// Of an experiment as it was resolved, in which files have absolute paths.
+    [[nodiscard]] std::string of_resolved(const ConfigNode& tree);
+
+private:
+    void replace_files(ConfigNode& node, bool only_absolute);
+
+    std::map<std::string, std::string> contents_;  ///< by path; "" of what is no file
+};
+
+}  // namespace astrolabe::experiment
