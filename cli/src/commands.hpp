@@ -2,6 +2,9 @@
 /// for.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include <CLI/CLI.hpp>
 
 #include <astrolabe/experiment/experiment.hpp>
@@ -12,9 +15,14 @@ void add_run_command(CLI::App& app, const experiment::Components& components, in
 void add_validate_command(CLI::App& app, const experiment::Components& components, int& exit_code);
 void add_compare_command(CLI::App& app, const experiment::Components& components, int& exit_code);
 void add_optimize_command(CLI::App& app, const experiment::Components& components, int& exit_code);
+void add_sweep_command(CLI::App& app, const experiment::Components& components, int& exit_code);
 void add_collective_command(CLI::App& app, const experiment::Components& components, int& exit_code);
 void add_list_command(CLI::App& app, const experiment::Components& components, int& exit_code);
 void add_describe_command(CLI::App& app, const experiment::Components& components, int& exit_code);
+
+/// `validate` of a study: its points and what they will cost.
+[[nodiscard]] int validate_study(const std::string& file, const std::vector<std::string>& overrides,
+                                 bool json, const experiment::Components& components);
 
 /// The values of `seed` in a file: what a run takes, its resolved.yaml can say.
 [[nodiscard]] CLI::Range seed_range();

@@ -89,6 +89,15 @@ int report_invalid(const Diagnostics& diagnostics) {
     return kInvalidInput;
 }
 
+int report_unusable(const Diagnostics& diagnostics) {
+    const std::string& code = diagnostics.front().code;
+    if (!code.starts_with("output.") && !code.starts_with("store.")) {
+        return report_invalid(diagnostics);
+    }
+    print_error(render(diagnostics));
+    return kSimulationFailed;
+}
+
 bool open_output(const std::string& path, std::optional<experiment::OutputFolder>& folder) {
     if (path.empty()) {
         return true;

@@ -14,6 +14,7 @@
 #include <astrolabe/experiment/network_description.hpp>
 #include <astrolabe/experiment/output_folder.hpp>
 #include <astrolabe/experiment/search_study.hpp>
+#include <astrolabe/experiment/study.hpp>
 #include <astrolabe/network/opera/rotor_network.hpp>
 #include <astrolabe/network/opera/topology_file.hpp>
 
@@ -31,8 +32,8 @@ std::vector<Section> sections(const experiment::Components& components) {
     return {{"file",
              "files",
              {experiment::experiment_description(), experiment::cluster_description(components),
-              experiment::optimize_description(), experiment::equal_cost_description(),
-              experiment::prices_description()}},
+              experiment::study_description(), experiment::optimize_description(),
+              experiment::equal_cost_description(), experiment::prices_description()}},
             {"workload", "workloads", components.workloads.descriptions()},
             {"device", "devices", components.devices.descriptions()},
             {"network", "networks", components.networks.descriptions()},

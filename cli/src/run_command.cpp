@@ -12,6 +12,7 @@
 #include <astrolabe/experiment/recorder.hpp>
 #include <astrolabe/experiment/results.hpp>
 #include <astrolabe/experiment/run.hpp>
+#include <astrolabe/experiment/study.hpp>
 #include <astrolabe/experiment/topology_report.hpp>
 #include <astrolabe/system/characterisation.hpp>
 
@@ -26,15 +27,6 @@ struct RunArguments {
     bool json = false;
     std::string progress = "auto";
 };
-
-/// Files that cannot be written are a failure; everything else is a mistake of the user's.
-int report_unusable(const Diagnostics& errors) {
-    if (errors.front().code != "output.write") {
-        return report_invalid(errors);
-    }
-    print_error(render(errors));
-    return kSimulationFailed;
-}
 
 int run_command(const RunArguments& arguments, const experiment::Components& components) {
     Result<experiment::Experiment> loaded =
@@ -115,6 +107,9 @@ void add_record_options(CLI::App& command, experiment::RecorderOptions& records)
 }
 
 int validate_command(const RunArguments& arguments, const experiment::Components& components) {
+    if (!arguments.load.seed && experiment::is_study(arguments.file)) {
+        return validate_study(arguments.file, arguments.load.overrides, arguments.json, components);
+    }
     Result<experiment::Experiment> loaded =
         experiment::load_experiment(arguments.file, arguments.load, components);
     if (!loaded) {
@@ -215,7 +210,7 @@ void add_run_command(CLI::App& app, const experiment::Components& components, in
 void add_validate_command(CLI::App& app, const experiment::Components& components, int& exit_code) {
     const auto arguments = std::make_shared<RunArguments>();
     CLI::App* command =
-        app.add_subcommand("validate", "check an experiment; print it resolved, with its size");
+        app.add_subcommand("validate", "check an experiment or a study; print it resolved, with its size");
     add_experiment_options(*command, *arguments);
     command->add_flag("--json", arguments->json, "print its size and predicted cost as JSON instead");
     command->footer("example: astrolabe validate examples/quickstart/experiment.yaml");
