@@ -1,5 +1,5 @@
-/// Every file in broken/, of experiments, and broken-studies/, of searches, is one mistake a user makes. Its
-/// last lines say what the answer must contain:
+/// Every file in broken/, of experiments, broken-studies/, of searches, and broken-sweeps/, of studies, is
+/// one mistake a user makes. Its last lines say what the answer must contain:
 ///     # expect: 16:25: error[config.unknown-key]
 #include "process.hpp"
 
@@ -14,7 +14,7 @@ namespace {
 
 std::vector<std::filesystem::path> broken_files() {
     std::vector<std::filesystem::path> files;
-    for (const char* folder : {"broken", "broken-studies"}) {
+    for (const char* folder : {"broken", "broken-studies", "broken-sweeps"}) {
         const std::filesystem::path path = std::filesystem::path(ASTROLABE_SOURCE_DIR "/tests/cli") / folder;
         for (const auto& entry : std::filesystem::directory_iterator(path)) {
             files.push_back(entry.path());
@@ -28,7 +28,10 @@ class BrokenInput : public ::testing::TestWithParam<std::filesystem::path> {};
 
 TEST_P(BrokenInput, IsAnsweredWithPlaceAndHint) {
     const std::filesystem::path file = GetParam();
-    const std::string command = file.parent_path().filename() == "broken" ? "run" : "optimize";
+    const std::string folder = file.parent_path().filename();
+    const std::string command = folder == "broken"           ? "run"
+                                : folder == "broken-studies" ? "optimize"
+                                                             : "validate";
     const ProcessResult result = run_program(ASTROLABE_PROGRAM, {command, file.string(), "--json"});
     EXPECT_EQ(result.exit_code, 3) << result.err;
     EXPECT_EQ(result.out, "");
@@ -49,7 +52,7 @@ TEST_P(BrokenInput, IsAnsweredWithPlaceAndHint) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, BrokenInput, ::testing::ValuesIn(broken_files()), [](const auto& file) {
-    std::string name = file.param.stem().string();
+    std::string name = file.param.parent_path().filename().string() + "_" + file.param.stem().string();
     std::replace(name.begin(), name.end(), '-', '_');
     return name;
 });

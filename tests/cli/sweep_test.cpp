@@ -1,0 +1,286 @@
+/// `astrolabe sweep`, as a user meets it, and as those who kill it do.
+#include "process.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <random>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <astrolabe/experiment/result_store.hpp>
+
+namespace astrolabe::testing {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Twelve points, each a fraction of a second.
+const std::string kStudy = R"(schema: astrolabe/1
+name: sizes
+base: )" ASTROLABE_SOURCE_DIR R"(/examples/quickstart/experiment.yaml
+vary:
+  workload.batch.global: {from: 512, to: 2048, factor: 2}
+  workload.model.tables.count: [16, 32]
+  cluster.scheduling: [fifo, lifo]
+)";
+constexpr std::size_t kPoints = 12;  // 3 · 2 · 2
+
+class Sweep : public ::testing::Test {
+protected:
+    Sweep()
+        : study_(folder_.write("study.yaml", kStudy).string()) {}
+
+    [[nodiscard]] std::string out(const std::string& name) const { return (folder_.path() / name).string(); }
+    [[nodiscard]] ProcessResult sweep(const std::string& name, std::vector<std::string> more = {}) const {
+        more.insert(more.begin(), {"sweep", study_, "--out", out(name)});
+        return run_program(ASTROLABE_PROGRAM, more);
+    }
+    /// The same in the background of a shell, its process id in $sweep.
+    [[nodiscard]] std::string in_background(const std::string& name, const std::string& more = "") const {
+        return quoted(ASTROLABE_PROGRAM) + " sweep " + quoted(study_) + " -j 2 --out " + quoted(out(name)) +
+               " " + more + " & sweep=$!; ";
+    }
+    /// All that a store says of results, but for what they cost.
+    [[nodiscard]] static std::string dump(const std::string& folder) {
+        const auto store = experiment::ResultStore::open_to_read(folder);
+        EXPECT_TRUE(store) << folder;
+        std::string text;
+        for (const std::string& study : store->studies()) {
+            for (const experiment::StudyRow& row : store->rows(study)) {
+                text += fmt::format("{} {} {} {} {} {} {} {}\n{}\n", study, row.point.number,
+                                    row.point.parameters.dump(), row.point.key, to_string(row.result.status),
+                                    row.result.error, row.result.fingerprint, row.result.summary.dump(),
+                                    row.result.resolved);
+            }
+        }
+        return text;
+    }
+    [[nodiscard]] std::string undisturbed() const {
+        const ProcessResult result = sweep("undisturbed");
+        EXPECT_EQ(result.exit_code, 0) << result.err;
+        return dump(out("undisturbed"));
+    }
+
+    TemporaryFolder folder_;
+    std::string study_;
+};
+
+void expect_says(const std::string& text, const std::string& part) {
+    EXPECT_NE(text.find(part), std::string::npos) << "expected " << part << "\nin:\n" << text;
+}
+
+TEST_F(Sweep, TablesEveryPointAndComputesNothingTwice) {
+    const ProcessResult first = sweep("a", {"--json"});
+    ASSERT_EQ(first.exit_code, 0) << first.err;
+    const Json table = Json::parse(first.out);
+    ASSERT_EQ(table["points"].size(), kPoints);
+    EXPECT_EQ(table["done"], kPoints);
+    const Json& last = table["points"].back();
+    EXPECT_EQ(last["parameters"]["workload.batch.global"], 2048);
+    EXPECT_EQ(last["parameters"]["cluster.scheduling"], "lifo");
+    // The last point but for its tables is the quick start.
+    const ProcessResult run =
+        run_program(ASTROLABE_PROGRAM, {"run", ASTROLABE_SOURCE_DIR "/examples/quickstart/experiment.yaml",
+                                        "--set", "workload.model.tables.count=32", "--json"});
+    const Json summary = Json::parse(run.out);
+    EXPECT_EQ(last["fingerprint"], summary["fingerprint"]);
+    EXPECT_EQ(last["mean_iteration_time_s"], summary["mean_iteration_time_s"]);
+    EXPECT_EQ(last["network.messages"], summary["network"]["messages"]);
+
+    const auto begin = std::chrono::steady_clock::now();
+    const ProcessResult again = sweep("a", {"--json"});
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    EXPECT_EQ(again.exit_code, 0);
+    EXPECT_EQ(again.out, first.out);  // with what each point took, which would not come out twice
+    std::printf("nothing to do: %.3f s\n", seconds);
+
+    const ProcessResult text = sweep("a");
+    expect_says(text.out, "workload.batch.global");
+    expect_says(text.out, "sizes: 12 points, 12 done, 0 failed, 0 missing");
+}
+
+TEST_F(Sweep, ExampleGivesItsRecord) {
+    const std::string example = ASTROLABE_SOURCE_DIR "/examples/codesign-tables/";
+    const ProcessResult result =
+        run_program(ASTROLABE_PROGRAM, {"sweep", example + "study.yaml", "--out", out("example"), "--json"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    Json table = Json::parse(result.out);
+    for (Json& point : table["points"]) {
+        point.erase("engine");
+    }
+    const Json expected = Json::parse(read_file(example + "expected/study.json"), nullptr, false);
+    EXPECT_EQ(table, expected) << "got:\n" << table.dump(2);
+}
+
+TEST_F(Sweep, AChangedStudyComputesWhatIsNew) {
+    const std::string before = undisturbed();
+    const std::string wider = folder_.write("wider.yaml", kStudy + "repeat: [1, 2]\n").string();
+    const ProcessResult status =
+        run_program(ASTROLABE_PROGRAM, {"sweep", wider, "--out", out("undisturbed"), "--status"});
+    EXPECT_EQ(status.exit_code, 0) << status.err;
+    expect_says(status.out, "24 points");
+    const ProcessResult result = run_program(
+        ASTROLABE_PROGRAM, {"sweep", wider, "--out", out("undisturbed"), "--json", "--memory=1B"});
+    // What would have to be computed finds no memory; what was there is there, seeds being 1 by default.
+    EXPECT_EQ(result.exit_code, 4) << result.err;
+    const Json table = Json::parse(result.out);
+    EXPECT_EQ(table["done"], kPoints);
+    EXPECT_EQ(table["failed"], kPoints);
+}
+
+TEST_F(Sweep, IsTheSameWithOneWorkerTwoOrShards) {
+    const std::string expected = undisturbed();
+    ASSERT_EQ(sweep("one", {"-j1"}).exit_code, 0);
+    EXPECT_EQ(dump(out("one")), expected);
+    const ProcessResult half = sweep("shards", {"--shard", "1/2", "--json"});
+    EXPECT_EQ(half.exit_code, 0) << half.err;
+    EXPECT_EQ(Json::parse(half.out)["done"], kPoints / 2);
+    ASSERT_EQ(sweep("shards", {"--shard", "2/2"}).exit_code, 0);
+    EXPECT_EQ(dump(out("shards")), expected);
+}
+
+TEST_F(Sweep, SweepsSideBySideShareTheWork) {
+    const std::string expected = undisturbed();
+    const ProcessResult both = run_shell(in_background("both") + "first=$sweep; " + in_background("both") +
+                                         "wait $first && wait $sweep");
+    EXPECT_EQ(both.exit_code, 0) << both.err;
+    EXPECT_EQ(dump(out("both")), expected);
+}
+
+TEST_F(Sweep, KilledAtAnyMomentItGoesOnWhereItWas) {
+    const auto begin = std::chrono::steady_clock::now();
+    const std::string expected = undisturbed();
+    const double whole = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    std::mt19937 random(7);
+    std::uniform_real_distribution<double> moment(0, whole / 2);
+    for (int kills = 0; kills < 8; ++kills) {
+        const ProcessResult killed =
+            run_shell(in_background("killed") +
+                      fmt::format("sleep {:.3f}; kill -KILL $sweep; wait $sweep", moment(random)));
+        EXPECT_TRUE(killed.exit_code == 137 || killed.exit_code == 0) << killed.exit_code << killed.err;
+    }
+    const ProcessResult rest = sweep("killed", {"--resume"});
+    EXPECT_EQ(rest.exit_code, 0) << rest.err;
+    EXPECT_EQ(dump(out("killed")), expected);
+}
+
+TEST_F(Sweep, AKilledWorkerCostsItsPointOnly) {
+    const std::string expected = undisturbed();
+    // Workers are children of the sweep; the first that shows is killed.
+    const ProcessResult result = run_shell(
+        in_background("worker") + "for i in $(seq 2000); do test -e " +
+        quoted(out("worker") + "/results.lock") +
+        " && for child in $(cat /proc/$sweep/task/$sweep/children); do kill -KILL $child && break 2; done; "
+        "sleep 0.005; done; wait $sweep");
+    // It may have been one that reads points, before any is run.
+    EXPECT_EQ(result.exit_code, 4) << result.err;
+    expect_says(result.out, "its process was ended by signal 9");
+    expect_says(result.err, "1 of 12 points failed");
+    EXPECT_EQ(sweep("worker", {"--resume"}).exit_code, 0);
+    EXPECT_EQ(dump(out("worker")), expected);
+}
+
+TEST_F(Sweep, InterruptedItSaysWhatIsThere) {
+    const std::string expected = undisturbed();
+    const ProcessResult result =
+        run_shell(in_background("stopped") + "sleep 0.3; kill -INT $sweep; wait $sweep");
+    EXPECT_EQ(result.exit_code, 130) << result.err;
+    expect_says(result.err, "astrolabe: interrupted; ");
+    EXPECT_EQ(sweep("stopped").exit_code, 0);
+    EXPECT_EQ(dump(out("stopped")), expected);
+}
+
+TEST_F(Sweep, PointsThatTakeTooLongFail) {
+    const std::string slow =
+        folder_
+            .write("slow.yaml", "schema: astrolabe/1\nbase: " ASTROLABE_SOURCE_DIR
+                                "/examples/quickstart/experiment.yaml\nvary: {workload.iterations: [1, "
+                                "100000]}\n")
+            .string();
+    const ProcessResult result =
+        run_program(ASTROLABE_PROGRAM, {"sweep", slow, "--out", out("slow"), "--time-limit", "20s"});
+    EXPECT_EQ(result.exit_code, 4) << result.err;
+    expect_says(result.out, "point 2 failed: took longer than the limit of 20s");
+    expect_says(result.out, "2 points, 1 done, 1 failed, 0 missing");
+}
+
+TEST_F(Sweep, NothingStartsThatDoesNotFit) {
+    const std::string expected = undisturbed();
+    const ProcessResult none = sweep("memory", {"--memory", "1MB"});
+    EXPECT_EQ(none.exit_code, 4);
+    expect_says(none.out, "of memory as predicted, and 1 MB is free");
+    expect_says(none.err, "12 of 12 points failed");
+    EXPECT_EQ(sweep("memory", {"--resume"}).exit_code, 0);
+    EXPECT_EQ(dump(out("memory")), expected);
+}
+
+TEST_F(Sweep, AFullDiskIsOneErrorAndKeepsWhatIsFinished) {
+    const std::string expected = undisturbed();
+    // A limit on the size of files stands for the disk; ignored, its signal becomes an error of write(2).
+    const ProcessResult full = run_shell("trap '' XFSZ; ulimit -f 160; " + quoted(ASTROLABE_PROGRAM) +
+                                         " sweep " + quoted(study_) + " -j 2 --out " + quoted(out("full")));
+    EXPECT_EQ(full.exit_code, 1) << full.out;
+    expect_says(full.err, "error[store.failed]");
+    EXPECT_EQ(full.err.find("error[", full.err.find("error[") + 1), std::string::npos) << full.err;
+    EXPECT_EQ(sweep("full").exit_code, 0);
+    EXPECT_EQ(dump(out("full")), expected);
+}
+
+TEST_F(Sweep, FolderThatCannotBeWrittenIsSaidBeforeAnythingRuns) {
+    const ProcessResult result = run_program(ASTROLABE_PROGRAM, {"sweep", study_, "--out", "/proc/nothing"});
+    EXPECT_EQ(result.exit_code, 1);
+    expect_says(result.err, "error[output.write]");
+}
+
+TEST_F(Sweep, StatusAndValidateRunNothing) {
+    const ProcessResult status = sweep("status", {"--status"});
+    EXPECT_EQ(status.exit_code, 0) << status.err;
+    expect_says(status.out, "sizes: 12 points, 0 done, 0 failed, 12 missing");
+    EXPECT_FALSE(std::filesystem::exists(out("status")));
+    const ProcessResult text = run_program(ASTROLABE_PROGRAM, {"validate", study_});
+    EXPECT_EQ(text.exit_code, 0) << text.err;
+    expect_says(text.out, "sizes: 12 points, ");
+    const ProcessResult result = run_program(ASTROLABE_PROGRAM, {"validate", study_, "--json"});
+    const Json plan = Json::parse(result.out);
+    ASSERT_EQ(plan["points"].size(), kPoints);
+    double sum = 0;
+    for (const Json& point : plan["points"]) {
+        sum += point["prediction"]["wall_s"].get<double>();
+        EXPECT_GT(point["prediction"]["peak_rss_bytes"], 0);
+    }
+    EXPECT_DOUBLE_EQ(plan["prediction"]["wall_s"].get<double>(), sum);
+}
+
+TEST_F(Sweep, PointsThatAreNoExperimentsAreSaidBeforeAnythingRuns) {
+    const std::string wrong =
+        folder_.write("wrong.yaml", kStudy + "  cluster.ranks: [16, 17, 18]\n").string();
+    const ProcessResult result = run_program(ASTROLABE_PROGRAM, {"sweep", wrong, "--out", out("wrong")});
+    EXPECT_EQ(result.exit_code, 3);
+    expect_says(result.err,
+                "wrong.yaml:8:23: error[config.ranks]: cluster has 17 ranks but network provides 16");
+    expect_says(result.err, "cluster has 18 ranks");
+    expect_says(result.err,
+                "in point 2: workload.batch.global=512, workload.model.tables.count=16, "
+                "cluster.scheduling=fifo, cluster.ranks=17");
+}
+
+TEST_F(Sweep, WrongUsageIsSaid) {
+    for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{{"--shard", "3/2"},
+                                                                                       {"--shard", "0/2"},
+                                                                                       {"--shard", "1"},
+                                                                                       {"--time-limit", "5"},
+                                                                                       {"--time-limit", "0s"},
+                                                                                       {"--memory", "lots"},
+                                                                                       {"-j", "0"}}) {
+        const ProcessResult result = sweep("usage", words);
+        EXPECT_EQ(result.exit_code, 2) << words[0] << words[1];
+        expect_says(result.err, words[0].substr(0, 2));
+    }
+}
+
+}  // namespace
+}  // namespace astrolabe::testing
