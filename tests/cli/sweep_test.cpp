@@ -66,7 +66,7 @@ protected:
     }
 
     TemporaryFolder folder_;
-    std::string study_;
+    const std::string study_;
 };
 
 void expect_says(const std::string& text, const std::string& part) {
