@@ -148,8 +148,8 @@ std::vector<Workers::Running> Workers::running() const {
 
 std::string end_text(int exit_code) {
     constexpr int kSignals = 128;
-    return exit_code > kSignals ? fmt::format("its process was ended by signal {}", exit_code - kSignals)
-                                : fmt::format("its process ended with code {}", exit_code);
+    return exit_code > kSignals ? fmt::format("was killed by signal {}", exit_code - kSignals)
+                                : fmt::format("ended with code {}", exit_code);
 }
 
 std::vector<WorkerEnd> run_workers(std::size_t count, std::size_t at_once,

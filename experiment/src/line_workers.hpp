@@ -63,7 +63,7 @@ private:
     std::vector<Worker> workers_;
 };
 
-/// "its process was ended by signal 9", for an exit code other than 0.
+/// "was killed by signal 9" or "ended with code 3".
 [[nodiscard]] std::string end_text(int exit_code);
 
 struct WorkerEnd {

@@ -195,10 +195,7 @@ private:
             [this] { return stop(); });
         for (std::size_t chain = 0; chain < ends.size(); ++chain) {
             if (!found_.interrupted && ends[chain].exit_code != 0) {
-                const int code = ends[chain].exit_code;
-                found_.failures.push_back(
-                    code > 128 ? fmt::format("chain {} was killed by signal {}", chain, code - 128)
-                               : fmt::format("chain {} ended with code {}", chain, code));
+                found_.failures.push_back(fmt::format("chain {} {}", chain, end_text(ends[chain].exit_code)));
             }
         }
         std::stable_sort(found_.steps.begin(), found_.steps.end(),

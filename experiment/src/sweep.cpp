@@ -257,7 +257,7 @@ private:
         } else if (started.is_out_of_time) {
             put_failure(i, fmt::format("took longer than the limit of {}", to_string(*options_.time_limit)));
         } else if (!outcome_.interrupted && !failure_) {
-            put_failure(i, end_text(ended.exit_code));
+            put_failure(i, "its process " + end_text(ended.exit_code));
         }
         claims_.release(plan_[i].key);
         started_.erase(i);

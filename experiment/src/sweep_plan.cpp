@@ -57,7 +57,7 @@ public:
             if (ends[place].exit_code != 0) {
                 const std::size_t i = open_[place];
                 plan_.points[i].key = "unread " + written_[i];
-                plan_.crashes.emplace(i, "cannot be read: " + end_text(ends[place].exit_code));
+                plan_.crashes.emplace(i, "cannot be read: its process " + end_text(ends[place].exit_code));
             }
         }
         if (errors_.empty()) {

@@ -178,7 +178,7 @@ TEST_F(Sweep, AKilledWorkerCostsItsPointOnly) {
         "sleep 0.005; done; wait $sweep");
     // It may have been one that reads points, before any is run.
     EXPECT_EQ(result.exit_code, 4) << result.err;
-    expect_says(result.out, "its process was ended by signal 9");
+    expect_says(result.out, "its process was killed by signal 9");
     expect_says(result.err, "1 of 12 points failed");
     EXPECT_EQ(sweep("worker", {"--resume"}).exit_code, 0);
     EXPECT_EQ(dump(out("worker")), expected);
