@@ -7,12 +7,10 @@
 #include <limits>
 #include <map>
 #include <set>
-#include <variant>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <astrolabe/experiment/limited_run.hpp>
 #include <astrolabe/experiment/optimization.hpp>
 #include <astrolabe/experiment/run.hpp>
 
@@ -202,30 +200,6 @@ TEST_F(OptimizationTest, BoundsAndLimitsChangeNoStepOfASearch) {
             EXPECT_EQ(step.best, std::min(found.base_seconds, whole.best)) << step.move;
         });
     EXPECT_EQ(next, found.steps.size());
-}
-
-TEST_F(OptimizationTest, RunsAreGivenUpOnlyWhereTheyTakeMore) {
-    const Result<SearchStudy> study = load(kStudy, {"base.workload.iterations=2"});
-    ASSERT_TRUE(study) << render(study.error());
-    const Experiment& experiment = study->reference;
-    const Time total = run_experiment(experiment, {}).execution.total;
-    const std::variant<experiment::Run, Time> whole = run_within(experiment, total);
-    ASSERT_TRUE(std::holds_alternative<experiment::Run>(whole));
-    EXPECT_EQ(std::get<experiment::Run>(whole).execution.total, total);
-    // A rank computes for less than the whole run. A limit that is shorter still is passed at once, others
-    // when ranks have waited for long enough.
-    for (int part = 0; part < 20; ++part) {
-        const Time most = total / 20 * part;
-        const std::variant<experiment::Run, Time> given_up = run_within(experiment, most);
-        if (const Time* least = std::get_if<Time>(&given_up)) {
-            EXPECT_GT(*least, most);
-            EXPECT_LE(*least, total);
-        } else {
-            EXPECT_EQ(std::get<experiment::Run>(given_up).execution.total, total) << part;
-        }
-        const Time compute = certified_bounds(experiment).compute;
-        EXPECT_TRUE(most >= compute || std::holds_alternative<Time>(given_up)) << part;
-    }
 }
 
 TEST_F(OptimizationTest, PlansThatTheExperimentRefusesAreInfeasible) {
