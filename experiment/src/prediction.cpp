@@ -173,9 +173,12 @@ Prediction predict(const Experiment& experiment) {
                               kLink * static_cast<double>(fabric.link_count());
     double steps = 0;  // that are no events and take as long
     if (fabric.rotors() != nullptr && experiment.backend.packet_payload == Bytes(0)) {
-        const double superslices = busy_superslices(total, *fabric.rotors());
+        // Cycles that repeat are passed over; it takes a message that begins or ends to break them.
+        const double cycle = fabric.rotors()->schedule.superslices();
+        const double superslices =
+            std::min(busy_superslices(total, *fabric.rotors()), counts.messages * cycle);
         prediction.events += counts.messages + superslices;
-        steps = pairs * superslices / fabric.rotors()->schedule.superslices();
+        steps = pairs * superslices / cycle;
         prediction.memory_bytes += pairs * (kFlowPair + kFlowMessage);
     } else if (experiment.backend.packet_payload == Bytes(0)) {
         prediction.events += kEventsOfAMessage * counts.messages - counts.empty;
