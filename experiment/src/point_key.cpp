@@ -12,18 +12,6 @@
 namespace astrolabe::experiment {
 namespace {
 
-/// Empty if there is no such file.
-std::string hash_of_file(const std::filesystem::path& path) {
-    std::error_code failure;
-    if (!std::filesystem::is_regular_file(path, failure)) {
-        return {};
-    }
-    std::ifstream file(path, std::ios::binary);
-    Fingerprint print;
-    print.add(std::string(std::istreambuf_iterator<char>(file), {}));
-    return "contents " + print.text();
-}
-
 std::string hash_of(ConfigNode& tree, const std::vector<std::string>& set) {
     std::erase_if(tree.entries, [](const ConfigEntry& entry) { return entry.key == "name"; });
     Fingerprint print;
@@ -36,6 +24,24 @@ std::string hash_of(ConfigNode& tree, const std::vector<std::string>& set) {
 }
 
 }  // namespace
+
+std::string PointKeys::contents_of(const std::filesystem::path& path) {
+    std::error_code failure;
+    if (!std::filesystem::is_regular_file(path, failure)) {
+        return {};
+    }
+    Fingerprint print;
+    const std::string suffix = path.extension().string();
+    Result<ConfigNode> tree = suffix == ".yaml" || suffix == ".yml" ? load_config(path) : Diagnostic{};
+    if (tree) {
+        replace_files(*tree, false);
+        print.add(to_yaml(*tree));
+    } else {
+        std::ifstream file(path, std::ios::binary);
+        print.add(std::string(std::istreambuf_iterator<char>(file), {}));
+    }
+    return "contents " + print.text();
+}
 
 void PointKeys::replace_files(ConfigNode& node, bool only_absolute) {
     for (ConfigNode& item : node.items) {
@@ -54,7 +60,7 @@ void PointKeys::replace_files(ConfigNode& node, bool only_absolute) {
     const std::filesystem::path path = directory_of(node) / node.text;
     const auto [known, is_new] = contents_.try_emplace(path.string());
     if (is_new) {
-        known->second = hash_of_file(path);
+        known->second = contents_of(path);  // a file that names itself finds nothing here
     }
     if (!known->second.empty()) {
         node.text = known->second;

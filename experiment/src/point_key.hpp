@@ -1,6 +1,7 @@
 /// What makes two experiments the same: a hash of an experiment and of the program's version.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -21,6 +22,8 @@ public:
 
 private:
     void replace_files(ConfigNode& node, bool only_absolute);
+    /// A hash of a file, of YAML with what it includes and the files it names; empty if there is none.
+    [[nodiscard]] std::string contents_of(const std::filesystem::path& path);
 
     std::map<std::string, std::string> contents_;  ///< by path; "" of what is no file
 };

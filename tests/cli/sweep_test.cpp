@@ -132,6 +132,27 @@ TEST_F(Sweep, AChangedStudyComputesWhatIsNew) {
     EXPECT_EQ(table["failed"], kPoints);
 }
 
+TEST_F(Sweep, FilesCountByWhatIsInThem) {
+    const std::string study =
+        folder_
+            .write("tree.yaml",
+                   "schema: astrolabe/1\nbase: " ASTROLABE_SOURCE_DIR
+                   "/examples/quickstart/experiment.yaml\nvary:\n  network: {tree: {kind: fat_tree, k: 4, "
+                   "cost_equivalent_to: other.yaml, solve_for: link_rate}}\n")
+            .string();
+    folder_.write("other.yaml", "include: inner.yaml\nkind: fat_tree\nk: 4\n");
+    const auto fingerprint = [&](const char* rate, std::vector<std::string> more = {}) {
+        folder_.write("inner.yaml", std::string("link: {rate: ") + rate + "}\n");
+        more.insert(more.begin(), {"sweep", study, "--out", out("tree"), "--json"});
+        const ProcessResult result = run_program(ASTROLABE_PROGRAM, more);
+        EXPECT_EQ(result.exit_code, 0) << result.err << result.out;
+        return Json::parse(result.out)["points"][0].value("fingerprint", "");
+    };
+    const std::string slow = fingerprint("100Gbps");
+    EXPECT_NE(fingerprint("400Gbps"), slow);
+    EXPECT_EQ(fingerprint("100Gbps", {"--memory", "1B"}), slow);  // it is there
+}
+
 TEST_F(Sweep, IsTheSameWithOneWorkerTwoOrShards) {
     const std::string expected = undisturbed();
     ASSERT_EQ(sweep("one", {"-j1"}).exit_code, 0);
