@@ -114,7 +114,7 @@ private:
         }
         plan_.points[i] = {found["key"], number_in(found, "wall_s"), number_in(found, "memory_bytes")};
         learnt_.emplace_back(written_[i], plan_.points[i]);
-        constexpr std::chrono::seconds kInterval{1};
+        constexpr std::chrono::milliseconds kInterval{200};
         if (Clock::now() - last_ > kInterval) {
             remember();
         }
