@@ -54,8 +54,8 @@ public:
             return std::move(plan_);
         }
         for (std::size_t place = 0; place < ends.size(); ++place) {
-            if (ends[place].exit_code != 0) {
-                const std::size_t i = open_[place];
+            const std::size_t i = open_[place];
+            if (ends[place].exit_code != 0 && plan_.points[i].key.empty()) {
                 plan_.points[i].key = "unread " + written_[i];
                 plan_.crashes.emplace(i, "cannot be read: its process " + end_text(ends[place].exit_code));
             }
