@@ -1,12 +1,8 @@
-#include <algorithm>
-#include <numeric>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/experiment/topology_report.hpp>
-#include <astrolabe/network/routing.hpp>
 #include <astrolabe/system/characterisation.hpp>
 
 namespace astrolabe::experiment {
@@ -52,36 +48,20 @@ TopologyReport report_topology(const Experiment& experiment) {
     const network::Fabric& fabric = *experiment.fabric;
     const system::TrafficMatrix traffic =
         system::traffic_matrix(experiment.program, experiment.cluster.options);
-    TopologyReport report{.topology = experiment.topology};
-    std::vector<double> loads(fabric.link_count());
-    double hops = 0;
-    double sent = 0;
+    std::vector<network::PairTraffic> demand;
     for (std::size_t source = 0; source < traffic.ranks(); ++source) {
         for (std::size_t destination = 0; destination < traffic.ranks(); ++destination) {
-            if (source == destination) {
-                continue;
-            }
-            const network::Route route = fabric.routing().route(HostId(source), HostId(destination));
-            const auto bytes = static_cast<double>(traffic(source, destination).count());
-            sent += bytes;
-            report.diameter = std::max(report.diameter, route.hops);
-            for (const network::RouteLeg& leg : route.legs) {
-                hops += leg.share;
-                loads[leg.link.index()] += leg.share * bytes;
+            if (source != destination) {
+                demand.push_back({HostId(source), HostId(destination),
+                                  static_cast<double>(traffic(source, destination).count())});
             }
         }
     }
-    const auto pairs = static_cast<double>(traffic.ranks() * (traffic.ranks() - 1));
-    const double carried = std::accumulate(loads.begin(), loads.end(), 0.0);
-    const auto busiest = std::max_element(loads.begin(), loads.end());
-    report.mean_hops = hops / pairs;
-    report.bandwidth_tax = sent > 0 ? carried / sent : 0;
-    report.busiest = network::LinkId(static_cast<std::size_t>(busiest - loads.begin()));
-    report.busiest_ends = {fabric.node(fabric.source(report.busiest)).name,
-                           fabric.node(fabric.target(report.busiest)).name};
-    report.busiest_load = *busiest;
-    report.mean_load = carried / static_cast<double>(loads.size());
-    return report;
+    const network::RouteReport routes = network::report_routes(fabric, demand);
+    return {.topology = experiment.topology,
+            .routes = routes,
+            .busiest_ends = {fabric.node(fabric.source(routes.busiest)).name,
+                             fabric.node(fabric.target(routes.busiest)).name}};
 }
 
 nlohmann::ordered_json to_json(const TopologyReport& report) {
@@ -101,14 +81,14 @@ nlohmann::ordered_json to_json(const TopologyReport& report) {
             {"rings_go_both_ways", topology.full_duplex_rings},
             {"rings", std::move(rings)},
             {"matchings", std::move(matchings)},
-            {"diameter", report.diameter},
-            {"mean_hops", report.mean_hops},
-            {"bandwidth_tax", report.bandwidth_tax},
+            {"diameter", report.routes.longest},
+            {"mean_hops", report.routes.mean_hops},
+            {"bandwidth_tax", report.routes.tax},
             {"busiest_link",
              {{"source", report.busiest_ends.first},
               {"target", report.busiest_ends.second},
-              {"load_bytes", report.busiest_load},
-              {"over_mean", report.imbalance()}}}};
+              {"load_bytes", report.routes.busiest_load},
+              {"over_mean", report.routes.imbalance()}}}};
 }
 
 std::vector<std::pair<std::string, std::string>> facts(const TopologyReport& report) {
@@ -126,12 +106,13 @@ std::vector<std::pair<std::string, std::string>> facts(const TopologyReport& rep
     if (!topology.matchings.empty()) {
         lines.emplace_back("matchings", fmt::format("{}", fmt::join(matchings_text(topology), "; ")));
     }
-    lines.emplace_back("hops", fmt::format("mean {:.4f}, at most {}", report.mean_hops, report.diameter));
+    lines.emplace_back(
+        "hops", fmt::format("mean {:.4f}, at most {}", report.routes.mean_hops, report.routes.longest));
     lines.emplace_back("bandwidth tax",
-                       fmt::format("{:.4f} (links that a byte of the job crosses)", report.bandwidth_tax));
-    lines.emplace_back("busiest link",
-                       fmt::format("{} -> {}: {:.6g} B, {:.3f} of the mean", report.busiest_ends.first,
-                                   report.busiest_ends.second, report.busiest_load, report.imbalance()));
+                       fmt::format("{:.4f} (links that a byte of the job crosses)", report.routes.tax));
+    lines.emplace_back("busiest link", fmt::format("{} -> {}: {:.6g} B, {:.3f} of the mean",
+                                                   report.busiest_ends.first, report.busiest_ends.second,
+                                                   report.routes.busiest_load, report.routes.imbalance()));
     return lines;
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include <astrolabe/network/route_load.hpp>
@@ -19,13 +20,20 @@ public:
 
     void add(HostId source, HostId destination, double bytes) {
         bytes_ += bytes;
+        ++pairs_;
         if (sprays_) {
             sprayed_.add(source, destination, bytes);
+            const std::size_t hops = distance(source, destination);
+            count_hops(static_cast<double>(hops), hops);
             return;
         }
-        for (const RouteLeg& leg : fabric_.routing().route(source, destination).legs) {
+        const Route route = fabric_.routing().route(source, destination);
+        double hops = 0;
+        for (const RouteLeg& leg : route.legs) {
             loads_[leg.link] += leg.share * bytes;
+            hops += leg.share;
         }
+        count_hops(hops, route.hops);
     }
 
     [[nodiscard]] RouteReport report() const {
@@ -35,24 +43,42 @@ public:
 private:
     [[nodiscard]] RouteReport report_loads(const IndexedVector<LinkId, double>& loads) const;
 
+    void count_hops(double mean, std::size_t most) {
+        hops_ += mean;
+        longest_ = std::max(longest_, most);
+    }
+    /// Links of a shortest path.
+    [[nodiscard]] std::size_t distance(HostId source, HostId destination) const {
+        std::size_t links = 0;
+        for (NodeId at(source.index()); at != NodeId(destination.index()); ++links) {
+            at = fabric_.target(fabric_.routing().next_links(at, destination).front());
+        }
+        return links;
+    }
+
     const Fabric& fabric_;
     bool sprays_;
     RouteLoad sprayed_;
     IndexedVector<LinkId, double> loads_;
     double bytes_ = 0;
+    double hops_ = 0;  // sum over pairs
+    std::size_t pairs_ = 0;
+    std::size_t longest_ = 0;
 };
 
 RouteReport Loads::report_loads(const IndexedVector<LinkId, double>& loads) const {
     RouteReport report;
     report.bytes = bytes_;
+    report.mean_hops = pairs_ > 0 ? hops_ / static_cast<double>(pairs_) : 0;
+    report.longest = longest_;
     double sum = 0;
-    double longest = 0;  // seconds times 8
+    double slowest = 0;  // seconds times 8
     for (std::size_t i = 0; i < loads.size(); ++i) {
         const LinkId link(i);
         sum += loads[link];
         const double time = loads[link] / static_cast<double>(fabric_.link(link).rate.count());
-        if (time > longest) {
-            longest = time;
+        if (time > slowest) {
+            slowest = time;
             report.busiest = link;
             report.busiest_load = loads[link];
         }
@@ -60,7 +86,7 @@ RouteReport Loads::report_loads(const IndexedVector<LinkId, double>& loads) cons
     if (bytes_ > 0) {
         report.tax = sum / bytes_;
         report.mean_load = sum / static_cast<double>(loads.size());
-        const double picoseconds = std::ceil(longest * 8.0 * static_cast<double>(kPicosecondsPerSecond));
+        const double picoseconds = std::ceil(slowest * 8.0 * static_cast<double>(kPicosecondsPerSecond));
         report.least_time = picoseconds < static_cast<double>(Time::max().count())
                                 ? Time(static_cast<std::int64_t>(picoseconds))
                                 : Time::max();

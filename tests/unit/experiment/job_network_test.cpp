@@ -103,22 +103,22 @@ TEST_F(JobNetworkTest, DemandIsWhatTheRunSends) {
         // No run is faster than its busiest link.
         const TopologyReport report = report_topology(experiment);
         EXPECT_GE(to_seconds(run.execution.total),
-                  report.busiest_load / to_bytes_per_second(experiment.fabric->link(report.busiest).rate) *
-                      (1 - 1e-9));
+                  report.routes.busiest_load /
+                      to_bytes_per_second(experiment.fabric->link(report.routes.busiest).rate) * (1 - 1e-9));
     }
 }
 
 TEST_F(JobNetworkTest, ReportsTheBandwidthTax) {
     // Two interfaces, one ring both ways round: 2 · (1 + … + 7) + 8 = 64 hops to 15 servers.
     const TopologyReport report = report_topology(loaded("degree: 2, mode: released"));
-    EXPECT_EQ(report.diameter, 8U);
-    EXPECT_DOUBLE_EQ(report.mean_hops, 64.0 / 15);
-    EXPECT_GT(report.bandwidth_tax, 1.0);  // all-reduces go to neighbours, the rest further
-    EXPECT_LT(report.bandwidth_tax, report.mean_hops);
-    EXPECT_GE(report.imbalance(), 1.0);
+    EXPECT_EQ(report.routes.longest, 8U);
+    EXPECT_DOUBLE_EQ(report.routes.mean_hops, 64.0 / 15);
+    EXPECT_GT(report.routes.tax, 1.0);  // all-reduces go to neighbours, the rest further
+    EXPECT_LT(report.routes.tax, report.routes.mean_hops);
+    EXPECT_GE(report.routes.imbalance(), 1.0);
     const TopologyReport neighbours = report_topology(
         loaded("degree: 2, mode: released", {"cluster.collectives.all_to_all={algorithm: ring}"}));
-    EXPECT_DOUBLE_EQ(neighbours.bandwidth_tax, 1.0);
+    EXPECT_DOUBLE_EQ(neighbours.routes.tax, 1.0);
 }
 
 TEST_F(JobNetworkTest, IsBuiltForASingleCollectiveToo) {

@@ -209,12 +209,17 @@ TEST(RouteReport, CountsBytesTimesLinks) {
         report_routes(*fabric, {{HostId(0), HostId(1), 3.0}, {HostId(0), HostId(2), 5.0}});
     EXPECT_EQ(report.bytes, 8.0);
     EXPECT_EQ(report.tax, (3.0 + 2 * 5.0) / 8.0);
+    EXPECT_EQ(report.mean_hops, 1.5);  // of two pairs
+    EXPECT_EQ(report.longest, 2U);
     // Coins 1+1 come before 3+3, so host 0's link to host 1 has both: 8 bytes at 100 Gb/s are 640 ps.
     EXPECT_EQ(report.busiest_load, 8.0);
     EXPECT_EQ(fabric->target(report.busiest), NodeId(1));
     EXPECT_EQ(report.least_time, 640_ps);
     EXPECT_EQ(report.mean_load, 13.0 / 8);
+    EXPECT_EQ(report.imbalance(), 8.0 / (13.0 / 8));
     EXPECT_EQ(report_routes(*fabric, {}).tax, 0.0);
+    EXPECT_EQ(report_routes(*fabric, {}).mean_hops, 0.0);
+    EXPECT_EQ(report_routes(*fabric, {}).imbalance(), 1.0);
 }
 
 TEST(RouteReport, SplitsAsTheRoutingDoes) {
@@ -223,6 +228,8 @@ TEST(RouteReport, SplitsAsTheRoutingDoes) {
         const std::shared_ptr<const Fabric> fabric = build_direct_connect(rings(4, {1}, routing));
         const RouteReport report = report_routes(*fabric, {{HostId(0), HostId(2), 8.0}});
         EXPECT_EQ(report.tax, 2.0);
+        EXPECT_EQ(report.mean_hops, 2.0);
+        EXPECT_EQ(report.longest, 2U);
         EXPECT_EQ(report.busiest_load, 4.0);
     }
 }

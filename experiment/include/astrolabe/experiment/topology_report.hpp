@@ -19,23 +19,15 @@
 #include <nlohmann/json.hpp>
 
 #include <astrolabe/experiment/experiment.hpp>
-#include <astrolabe/network/ids.hpp>
+#include <astrolabe/network/route_report.hpp>
 #include <astrolabe/network/topoopt/topology_finder.hpp>
 
 namespace astrolabe::experiment {
 
 struct TopologyReport {
     std::shared_ptr<const network::topoopt::Topology> topology;
-    std::size_t diameter = 0;  ///< links of the longest route
-    double mean_hops = 0;
-    double bandwidth_tax = 0;  ///< 0 where nothing is sent
-    network::LinkId busiest{};
-    std::pair<std::string, std::string> busiest_ends{};  ///< names of its source and target
-    double busiest_load = 0;                             ///< bytes
-    double mean_load = 0;                                ///< of all links, bytes
-
-    /// Of the busiest link over the mean; 1 where nothing is sent.
-    [[nodiscard]] double imbalance() const { return mean_load > 0 ? busiest_load / mean_load : 1.0; }
+    network::RouteReport routes;                       ///< between all pairs, with what the job sends
+    std::pair<std::string, std::string> busiest_ends;  ///< names of the busiest link's source and target
 };
 
 /// Precondition: experiment.topology is not null.

@@ -29,10 +29,15 @@ struct PairTraffic {
 struct RouteReport {
     double bytes = 0;         ///< of the demand
     double tax = 0;           ///< 0 where there is none
+    double mean_hops = 0;     ///< links crossed, over the pairs of the demand whatever they ask for
+    std::size_t longest = 0;  ///< links of the longest route
     LinkId busiest;           ///< the first of those with the most load for their rate
     double busiest_load = 0;  ///< bytes
     double mean_load = 0;     ///< bytes, over all links
     Time least_time;          ///< what the busiest link takes, rounded up to 1 ps
+
+    /// Of the busiest link over the mean; 1 where nothing is sent.
+    [[nodiscard]] double imbalance() const { return mean_load > 0 ? busiest_load / mean_load : 1.0; }
 };
 
 /// Sources differ from destinations, and a route leads there. O(Σ links of routes) but with spraying, see
