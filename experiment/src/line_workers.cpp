@@ -1,5 +1,7 @@
 #include "line_workers.hpp"
 
+#include "exit_code.hpp"
+
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -51,7 +53,7 @@ int wait_for(pid_t process) {
     while (::waitpid(process, &status, 0) < 0) {
         ASTROLABE_ASSERT(errno == EINTR, "a worker can be waited for");
     }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return exit_code_of(status);
 }
 
 }  // namespace
@@ -144,12 +146,6 @@ std::vector<Workers::Running> Workers::running() const {
         all.push_back({worker.place, worker.process});
     }
     return all;
-}
-
-std::string end_text(int exit_code) {
-    constexpr int kSignals = 128;
-    return exit_code > kSignals ? fmt::format("was killed by signal {}", exit_code - kSignals)
-                                : fmt::format("ended with code {}", exit_code);
 }
 
 std::vector<WorkerEnd> run_workers(std::size_t count, std::size_t at_once,

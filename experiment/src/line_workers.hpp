@@ -63,9 +63,6 @@ private:
     std::vector<Worker> workers_;
 };
 
-/// "was killed by signal 9" or "ended with code 3".
-[[nodiscard]] std::string end_text(int exit_code);
-
 struct WorkerEnd {
     bool started = false;  ///< false: the others were stopped before
     int exit_code = 0;     ///< 128 + signal if it was killed

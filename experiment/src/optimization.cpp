@@ -1,3 +1,4 @@
+#include "exit_code.hpp"
 #include "line_workers.hpp"
 #include "plan_evaluator.hpp"
 #include "space_bound.hpp"

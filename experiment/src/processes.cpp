@@ -1,3 +1,5 @@
+#include "exit_code.hpp"
+
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -63,8 +65,6 @@ struct Child {
     Clock::time_point start = Clock::now();
 };
 
-constexpr int kNotStarted = 127;
-
 /// In the new process, between fork and exec: only calls that are safe after a fork.
 [[noreturn]] void become(const std::vector<char*>& arguments, const Child& child, pid_t parent) {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -123,8 +123,7 @@ std::vector<ProcessOutcome> run_own_processes(std::span<const std::vector<std::s
         const Child child = std::move(ended->second);
         running.erase(ended);
         const double wall = std::chrono::duration<double>(Clock::now() - child.start).count();
-        finish(child.place, {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
-                             child.out.text(), child.err.text(), wall});
+        finish(child.place, {exit_code_of(status), child.out.text(), child.err.text(), wall});
     }
     return outcomes;
 }

@@ -1,3 +1,4 @@
+#include "exit_code.hpp"
 #include "line_workers.hpp"
 #include "machine_memory.hpp"
 #include "point_claims.hpp"
@@ -53,8 +54,6 @@ Json run_point(const Study& study, const StudyPoint& point, const Components& co
         return {{"error", fmt::format("a defect of the program, please report it: {}", defect.what())}};
     }
 }
-
-constexpr int kNotStarted = 127;  // as shells have it
 
 /// A point that runs.
 struct Started {

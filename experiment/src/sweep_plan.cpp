@@ -1,3 +1,4 @@
+#include "exit_code.hpp"
 #include "line_workers.hpp"
 #include "point_key.hpp"
 
