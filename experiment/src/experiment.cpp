@@ -2,6 +2,7 @@
 #include "config_path.hpp"
 #include "engine.hpp"
 #include "equal_cost.hpp"
+#include "file_keys.hpp"
 #include "job_network.hpp"
 
 #include <algorithm>
@@ -36,12 +37,8 @@ Schema<FileKeys> file_schema(const Components* components) {
         };
     };
     Schema<FileKeys> schema("experiment", "one question: a job, a cluster, a network and a backend");
+    add_file_keys(schema);
     schema
-        .field(
-            {"schema", "text", "", true, std::string(kSchemaName), "format of the file", {}},
-            [](FileKeys&, const ConfigNode& node, ReadContext& context) { read_schema_name(node, context); },
-            [](const FileKeys&) { return std::optional(ConfigNode::scalar(std::string(kSchemaName))); })
-        .optional("name", &FileKeys::name, "what results are called; empty: the name of the file")
         .optional("seed", &FileKeys::seed, "of all random choices",
                   {0, std::numeric_limits<std::int64_t>::max()})
         .field(

@@ -1,6 +1,7 @@
 #include "study_keys.hpp"
 
 #include "alternatives.hpp"
+#include "file_keys.hpp"
 
 #include <array>
 #include <limits>
@@ -104,17 +105,9 @@ Schema<OptimizeKeys> optimize_schema() {
 
 Schema<StudyKeys> study_schema() {
     Schema<StudyKeys> schema("study", "a search: an experiment and what may be different in it");
-    schema
-        .field(
-            {"schema", "text", "", true, std::string(kSchemaName), "format of the file", {}},
-            [](StudyKeys&, const ConfigNode& node, ReadContext& context) { read_schema_name(node, context); },
-            [](const StudyKeys&) { return std::optional(ConfigNode::scalar(std::string(kSchemaName))); })
-        .optional("name", &StudyKeys::name, "what results are called; empty: the name of the file")
-        .field(
-            {"base", "mapping or path", "", true, {}, "the experiment to begin with", {}},
-            [](StudyKeys& keys, const ConfigNode& node, ReadContext&) { keys.base = node; },
-            [](const StudyKeys& keys) { return std::optional(keys.base); })
-        .section("optimize", &StudyKeys::optimize, optimize_schema(), "what to search", true);
+    add_file_keys(schema);
+    add_base(schema, "the experiment to begin with");
+    schema.section("optimize", &StudyKeys::optimize, optimize_schema(), "what to search", true);
     return schema;
 }
 

@@ -1,5 +1,7 @@
 #include "sweep_keys.hpp"
 
+#include "file_keys.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -126,16 +128,8 @@ void read_overrides(SweepKeys& keys, const ConfigNode& node, ReadContext& contex
 
 Schema<SweepKeys> sweep_schema() {
     Schema<SweepKeys> schema("study", "an experiment and what varies in it");
-    schema
-        .field(
-            {"schema", "text", "", true, std::string(kSchemaName), "format of the file", {}},
-            [](SweepKeys&, const ConfigNode& node, ReadContext& context) { read_schema_name(node, context); },
-            [](const SweepKeys&) { return std::optional(ConfigNode::scalar(std::string(kSchemaName))); })
-        .optional("name", &SweepKeys::name, "what results are called; empty: the name of the file")
-        .field(
-            {"base", "mapping or path", "", true, {}, "the experiment that all points begin with", {}},
-            [](SweepKeys& keys, const ConfigNode& node, ReadContext&) { keys.base = node; },
-            [](const SweepKeys& keys) { return std::optional(keys.base); });
+    add_file_keys(schema);
+    add_base(schema, "the experiment that all points begin with");
     add_field(schema, "vary", "mapping of dotted paths to lists, named values or ranges",
               "values in every combination",
               [](SweepKeys& keys, const ConfigNode& node, ReadContext& context) {
