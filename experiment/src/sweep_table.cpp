@@ -64,6 +64,10 @@ std::string shortened(const std::string& text) {
     return end < line.size() ? line.substr(0, end) + "…" : line;
 }
 
+std::string points_text(std::size_t count) {
+    return fmt::format("{} point{}", count, count == 1 ? "" : "s");
+}
+
 /// A line for each point, with its parameters and what `cells` says; their first line is a heading.
 std::string table_of_points(const std::vector<Json>& parameters,
                             const std::vector<std::vector<std::string>>& cells) {
@@ -136,7 +140,7 @@ std::string study_text(const std::string& study, const std::vector<StudyRow>& ro
         }
     }
     return table_of_points(parameters, results) + errors +
-           fmt::format("{}: {} points, {} done, {} failed, {} missing{}\n", study, rows.size(),
+           fmt::format("{}: {}, {} done, {} failed, {} missing{}\n", study, points_text(rows.size()),
                        count(rows, PointStatus::kDone), count(rows, PointStatus::kFailed),
                        count(rows, PointStatus::kMissing),
                        predicted > 0 ? fmt::format(", {:.3g} s of a processor as predicted", predicted) : "");
@@ -176,8 +180,8 @@ std::string plan_text(const Study& study, const StudyPlan& plan) {
         costs.push_back({fmt::format("{:.3g} s", seconds), memory_text(bytes)});
     }
     return table_of_points(parameters, costs) +
-           fmt::format("{}: {} points, {:.3g} s of a processor as predicted, at most {} of memory each\n",
-                       study.name, plan.points.size(), wall, memory_text(memory));
+           fmt::format("{}: {}, {:.3g} s of a processor as predicted, at most {} of memory each\n",
+                       study.name, points_text(plan.points.size()), wall, memory_text(memory));
 }
 
 }  // namespace astrolabe::experiment
