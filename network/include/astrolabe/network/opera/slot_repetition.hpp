@@ -22,6 +22,9 @@
 /// Loops are looked for from one state that is kept, replaced by a later one after 1, 2, 4, … cycles: found
 /// when the first P cycles after the last such replacement have passed.
 ///
+/// States are compared by digests of 64 bits, so two that differ pass for one another with probability 2^-64
+/// a comparison.
+///
 /// Where remainders or offers are drawn at random no cycle repeats another, and none is passed over.
 ///
 /// Complexity: O(queues) per cycle, O(links) where a state is kept or passed over. Memory: 32 bytes for every
