@@ -51,6 +51,11 @@ std::size_t size_of(const Dimension& dimension) {
     return dimension.front().values.size();
 }
 
+struct Combination {
+    StudyPoint point;
+    std::string written;  // hash of the experiment it makes
+};
+
 class Expansion {
 public:
     Expansion(SweepKeys& keys, ReadContext& context)
@@ -70,20 +75,20 @@ public:
         std::map<std::string, std::size_t> numbers;  // of points, by what they are
         std::vector<std::size_t> choice(dimensions_.size(), 0);
         do {
-            std::optional<StudyPoint> point = point_at(choice);
+            std::optional<Combination> made = combination_at(choice);
             if (context_.error_count() > 0) {
                 return {};
             }
-            if (!point) {
+            if (!made) {
                 continue;
             }
-            point->number = points.size() + 1;
-            const auto [same, is_new] = numbers.emplace(written_, point->number);
+            made->point.number = points.size() + 1;
+            const auto [same, is_new] = numbers.emplace(made->written, made->point.number);
             if (!is_new) {
-                report_same(points[same->second - 1], *point);
+                report_same(points[same->second - 1], made->point);
                 return {};
             }
-            points.push_back(*std::move(point));
+            points.push_back(std::move(made->point));
         } while (advance(choice));
         check_use(points);
         return points;
@@ -244,7 +249,8 @@ private:
         return false;
     }
 
-    [[nodiscard]] std::optional<StudyPoint> point_at(const std::vector<std::size_t>& choice) {
+    /// Nothing if the study drops it, or after an error.
+    [[nodiscard]] std::optional<Combination> combination_at(const std::vector<std::size_t>& choice) {
         StudyPoint point;
         for (std::size_t i = 0; i < choice.size(); ++i) {
             for (const Alternatives& varied : dimensions_[i]) {
@@ -291,8 +297,7 @@ private:
         for (const auto& [path, value] : point.settings) {
             print.add(path);
         }
-        written_ = print.text();
-        return point;
+        return Combination{std::move(point), print.text()};
     }
 
     void derive(const ConfigEntry& entry, const TextOf& text, StudyPoint& point, ConfigNode& tree) {
@@ -383,7 +388,6 @@ private:
     ReadContext& context_;
     std::vector<Dimension> dimensions_;
     std::vector<bool> is_override_used_;
-    std::string written_;  // of the last point
 };
 
 }  // namespace
