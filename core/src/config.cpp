@@ -484,6 +484,9 @@ Diagnostics apply_override(ConfigNode& root, std::string_view assignment) {
         return refuse(0, assignment.size(), "an override is written path=value",
                       "for example --set cluster.ranks=16");
     }
+    if (assignment.find_first_not_of(" \t", equals + 1) == std::string_view::npos) {
+        return refuse(equals, 1, "no value after '='", "for nothing write null, for an empty text ''");
+    }
     // The value keeps its column, so that a diagnostic points into the argument as it was typed.
     Result<ConfigNode> value =
         parse_config(std::string(equals + 1, ' ') + std::string(assignment.substr(equals + 1)), "--set");

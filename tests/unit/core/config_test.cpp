@@ -143,8 +143,8 @@ TEST(Config, OverridesReplaceAndMakeWhatTheyName) {
 TEST(Config, WrongOverridesPointIntoTheArgument) {
     Result<ConfigNode> root = parse_config("a: {b: 1}\nlist: [1, 2]\n", "x");
     ASSERT_TRUE(root);
-    for (const char* assignment :
-         {"a.b", "=1", "a..b=1", "a.b.c=1", "list.7=1", "list.x=1", "a.b=[1", "a.b={c: 1, c: 2}"}) {
+    for (const char* assignment : {"a.b", "=1", "a.b=", "a.b= ", "a..b=1", "a.b.c=1", "list.7=1", "list.x=1",
+                                   "a.b=[1", "a.b={c: 1, c: 2}"}) {
         const Diagnostics errors = apply_override(*root, assignment);
         ASSERT_FALSE(errors.empty()) << assignment;
         EXPECT_EQ(errors.front().where.to_string().substr(0, 8), "--set:1:") << assignment;
