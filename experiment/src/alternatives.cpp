@@ -158,7 +158,7 @@ bool report_twice(const std::vector<Alternative>& values, const std::string& pat
     for (std::size_t i = 0; i < values.size(); ++i) {
         if (!seen.insert(to_yaml(values[i].value)).second) {
             context.error("config.choice", values[i].value.where,
-                          fmt::format("alternative {} of '{}' is there twice", i, path),
+                          fmt::format("alternative {} of '{}' is there twice", i + 1, path),
                           "list every alternative once");
         }
     }

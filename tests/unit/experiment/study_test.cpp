@@ -238,7 +238,7 @@ TEST_F(StudyTest, ErrorsAreSaidWithTheirPlace) {
     says("vary: {cluster.ranks: 4}\n", "study.yaml:3:23: error[config.type]");
     says("vary: [1]\n", "study.yaml:3:7: error[config.type]: 'vary' takes a mapping, found a list");
     says("vary: {}\n", "'vary' is empty");
-    says("vary: {cluster.ranks: [2, 2]}\n", "study.yaml:3:27: error[config.choice]: alternative 1");
+    says("vary: {cluster.ranks: [2, 2]}\n", "study.yaml:3:27: error[config.choice]: alternative 2");
     says("vary: {cluster.ranks.more: [2]}\n", "study.yaml:3:8: error[config.choice]: 'more' of");
     says("vary: {network: {one: nowhere.yaml}}\n", "study.yaml:3:23");
     says("vary: {cluster.ranks: {from: 1, to: 9}}\n", "a range takes one of 'steps', 'step' and 'factor'");
