@@ -64,7 +64,9 @@ void SlotEngine::rank(std::span<const Grant> of_one_sender, std::span<Plan> plan
 void SlotEngine::curb(const Installation& installation, Rack rack) {
     const Time failure = failures_.failure(installation.rotor, installation.index, rack, installation.begin);
     for (std::size_t i = 0; i < grants_.size(); ++i) {
-        plans_[i].leaves = failures_.curb(grants_[i], plans_[i].rank, installation.begin, failure);
+        plans_[i].leaves = failure == Time::max()
+                               ? grants_[i].packets
+                               : failures_.curb(grants_[i], plans_[i].rank, installation.begin, failure);
         counters_.count(grants_[i].kind, plans_[i].leaves);
     }
 }
@@ -114,10 +116,6 @@ void SlotEngine::serve_to_destination(const Installation& installation, const Gr
         links_.carry_to_other_rack(installation.rotor, installation.index, grant.from, grant.to, plan.leaves,
                                    payload);
     }
-}
-
-std::uint32_t SlotEngine::relayed_by(const Grant& grant, const Plan& plan, std::size_t later) const {
-    return std::min(plan.leaves, timing_.packets_by(last_turns_[later] - plan.rank, grant.packets));
 }
 
 void SlotEngine::serve_first_hops(const Installation& installation, std::span<const Grant> grants,

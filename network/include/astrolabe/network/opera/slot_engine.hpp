@@ -130,7 +130,9 @@ private:
     void relay_messages(const Installation& installation, std::uint32_t pair, std::span<const Grant> grants,
                         std::span<const Plan> plans);
     /// Packets of a first hop that are at the relaying host so many superslices `later`.
-    [[nodiscard]] std::uint32_t relayed_by(const Grant& grant, const Plan& plan, std::size_t later) const;
+    [[nodiscard]] std::uint32_t relayed_by(const Grant& grant, const Plan& plan, std::size_t later) const {
+        return std::min(plan.leaves, timing_.packets_by(last_turns_[later] - plan.rank, grant.packets));
+    }
     [[nodiscard]] std::uint64_t superslice_from(Time time) const;
 
     std::shared_ptr<const Fabric> fabric_;

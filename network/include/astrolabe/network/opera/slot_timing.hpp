@@ -32,6 +32,7 @@ public:
           turn_(packet_ * std::max(network.hosts_per_rack, network.schedule.uplinks())),
           whole_turns_(slot_ / turn_),
           fraction_((slot_ % turn_).count()),
+          products_fit_(slot_ <= Time::max() / std::max(packets_per_slot(), 1U)),
           to_other_rack_(3 * packet_ + network.propagation + 2 * network.host_latency),
           to_own_rack_(2 * packet_ + 2 * network.host_latency) {}
 
@@ -57,11 +58,12 @@ public:
         if (last >= whole_turns_) {
             return n;
         }
-        // k · slot < (last + 1) · n · turn
-        const detail::Int128 limit = static_cast<detail::Int128>(last + 1) * (turn_.count() * n) - 1;
-        const bool fits = limit <= Time::max().count();
-        const auto most = static_cast<std::int64_t>(fits ? static_cast<std::int64_t>(limit) / slot_.count()
-                                                         : limit / slot_.count());
+        // k · slot < (last + 1) · n · turn, where (last + 1) · turn <= slot
+        const std::int64_t turns = (last + 1) * turn_.count();
+        const std::int64_t most =
+            products_fit_
+                ? (turns * n - 1) / slot_.count()
+                : static_cast<std::int64_t>((static_cast<detail::Int128>(turns) * n - 1) / slot_.count());
         return static_cast<std::uint32_t>(std::min<std::int64_t>(n, most + 1));
     }
     [[nodiscard]] Time turns(std::uint32_t count) const { return turn_ * count; }
@@ -80,6 +82,7 @@ private:
     Time turn_;
     std::int64_t whole_turns_;  // of a slot
     std::int64_t fraction_;     // of a turn, ps
+    bool products_fit_;         // slot · packets, in 64 bits
     Time to_other_rack_;
     Time to_own_rack_;
 };
