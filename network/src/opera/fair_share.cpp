@@ -21,12 +21,13 @@ std::uint32_t FairShare::split(std::span<const std::uint32_t> demands, std::uint
         return static_cast<std::uint32_t>(wanted);
     }
     std::fill(shares.begin(), shares.end(), 0);
-    hungry_.clear();
+    hungry_.resize(demands.size());
+    std::size_t hungry = 0;
     for (std::size_t i = 0; i < demands.size(); ++i) {
-        if (demands[i] > 0) {
-            hungry_.push_back(static_cast<std::uint32_t>(i));
-        }
+        hungry_[hungry] = static_cast<std::uint32_t>(i);
+        hungry += demands[i] > 0 ? 1 : 0;
     }
+    hungry_.resize(hungry);
     std::uint32_t left = cap;
     // More is wanted than there is, so some element stays hungry.
     for (std::uint32_t each = left / static_cast<std::uint32_t>(hungry_.size()); each > 0;

@@ -18,16 +18,19 @@ std::uint32_t RelayQueues::open(HostId host, HostId destination) {
 }
 
 bool RelayQueues::land(std::uint64_t superslice, PacketCounts& relayed) {
-    std::vector<Traveller>& arrived = ways_[superslice % ways_.size()];
+    std::vector<Traveller>& arrived = way_to(superslice);
     const bool any = !arrived.empty();
     landing_.clear();
+    // Where queues stay in the cache, asking for them early is only more to do.
+    constexpr std::size_t kInCache = 1U << 14;
     constexpr std::size_t kAhead = 16;
+    const bool is_large = queues_.size() > kInCache;
     for (std::size_t i = 0; i < arrived.size(); ++i) {
-        if (i + 2 * kAhead < arrived.size()) {
+        if (is_large && i + 2 * kAhead < arrived.size()) {
             fetch(arrived[i + 2 * kAhead].queue);
-        }
-        if (i + kAhead < arrived.size() && queues_[arrived[i + kAhead].queue].last != kNone) {
-            __builtin_prefetch(&lines_[queues_[arrived[i + kAhead].queue].last]);
+            if (const std::uint32_t last = queues_[arrived[i + kAhead].queue].last; last != kNone) {
+                __builtin_prefetch(&lines_[last]);
+            }
         }
         const auto& [number, segment] = arrived[i];
         Queue& queue = queues_[number];

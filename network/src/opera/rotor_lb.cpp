@@ -344,14 +344,16 @@ void RotorLb::commit(const Direction& direction, PacketCounts& own, std::vector<
         grant_row(direction.own_rack, direction.from, Grant::Kind::kOwnRack);
         for (; offer != direction.offers.end() && offer->from == i; ++offer) {
             const auto number = static_cast<std::size_t>(offer - direction.offers.begin());
+            std::uint32_t taken = 0;
             for (std::uint32_t j = 0; j < h; ++j) {
                 const std::uint32_t packets = direction.accepted[number * h + j];
                 if (packets > 0) {
                     grants.push_back(
                         {from, host(direction.to, j), offer->destination, packets, Grant::Kind::kFirstHop});
-                    own.take(from, offer->destination, packets);
+                    taken += packets;
                 }
             }
+            own.take(from, offer->destination, taken);
         }
     }
 }

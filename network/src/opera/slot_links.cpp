@@ -22,8 +22,12 @@ void SlotLinks::carry_over(std::uint32_t from, std::uint32_t to, std::span<const
 
 void SlotLinks::carry_to_other_rack(Rotor rotor, std::uint32_t index, std::uint32_t from, std::uint32_t to,
                                     std::uint32_t packets, Bytes payload) {
-    const Hop hop{rotor, index, from / hosts_per_rack_};
-    carry_over(from, to, {&hop, 1}, packets, payload);
+    packets_ += packets;
+    packet_hops_ += std::uint64_t{3} * packets;
+    const Bytes missing = payload_ * static_cast<std::int64_t>(packets) - payload;
+    carry(links_.up(from), packets, missing);
+    carry(links_.circuit(rotor, index, from / hosts_per_rack_), packets, missing);
+    carry(links_.down(to), packets, missing);
 }
 
 void SlotLinks::carry_in_rack(std::uint32_t from, std::uint32_t to, std::uint32_t packets, Bytes payload) {

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -25,14 +26,14 @@ class RelayQueues {
 public:
     /// Nothing arrives more than `horizon` superslices after the one in which it leaves.
     RelayQueues(std::size_t hosts, std::uint64_t horizon)
-        : ways_(horizon + 1),
+        : ways_(std::bit_ceil(horizon + 1)),
           queue_index_(hosts) {}
 
     /// Number of the queue at `host` for `destination`, which is there from now on.
     [[nodiscard]] std::uint32_t open(HostId host, HostId destination);
     /// `segment` is in a queue from the installation of `superslice` on.
     void travel(std::uint32_t queue, const Segment& segment, std::uint64_t superslice) {
-        ways_[superslice % ways_.size()].push_back({queue, segment});
+        way_to(superslice).push_back({queue, segment});
         ++travelling_;
     }
     [[nodiscard]] bool any_under_way() const { return travelling_ > 0; }
@@ -98,9 +99,12 @@ private:
         std::uint32_t landing = 0;  // packets; 0 but while some land
     };
 
+    [[nodiscard]] std::vector<Traveller>& way_to(std::uint64_t superslice) {
+        return ways_[superslice & (ways_.size() - 1)];
+    }
     void append(Queue& queue, const Segment& segment);
 
-    std::vector<std::vector<Traveller>> ways_;  // by superslice, round and round
+    std::vector<std::vector<Traveller>> ways_;  // by superslice, round and round; a power of two of them
     std::uint64_t travelling_ = 0;
     HostPairIndex queue_index_;
     std::vector<Queue> queues_;
