@@ -97,7 +97,11 @@ Time circuit_bound(const TotalLoad& total, const network::Fabric& fabric) {
             const LinkId link(fabric.first_link(place).index() + port);
             if (is_between_places(fabric, link) && !is_always_up) {
                 away.add(link, fabric.link(link).rate);
-                back.add(fabric.link(link).reverse, fabric.link(fabric.link(link).reverse).rate);
+            }
+        }
+        for (const LinkId link : fabric.links_into(place)) {
+            if (is_between_places(fabric, link) && !is_always_up) {
+                back.add(link, fabric.link(link).rate);
             }
         }
         most = std::max({most, away.until(out * kSafety), back.until(in * kSafety)});

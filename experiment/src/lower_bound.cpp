@@ -178,12 +178,11 @@ Time least_latency(const network::Fabric& fabric, std::size_t ranks) {
         const network::LinkId first = fabric.first_link(node);
         for (std::size_t i = 0; i < fabric.out_degree(node); ++i) {
             const network::LinkId out(first.index() + i);
-            const network::LinkId in = fabric.link(out).reverse;
             if (fabric.node(fabric.target(out)).kind == network::NodeKind::kHost) {
                 direct = std::min(direct, fabric.link(out).latency);
             } else {
                 up = std::min(up, fabric.link(out).latency);
-                down = std::min(down, fabric.link(in).latency);
+                down = std::min(down, fabric.link(*fabric.link(out).reverse).latency);
             }
         }
     }

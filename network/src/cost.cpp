@@ -32,17 +32,53 @@ private:
     std::map<std::pair<Part, Bandwidth>, std::uint64_t> counts_;
 };
 
-/// What lies between the two ports that a cable joins.
-void add_optics(Inventory& inventory, Medium medium, Bandwidth rate) {
-    inventory.add(Part::kTransceiver, rate, 2);
-    inventory.add(Part::kFibre, rate, medium == Medium::kFibre ? 1 : 2);
+/// What so many ends of cables take at their ports and on the plane that they lead to.
+void add_optics(Inventory& inventory, Medium medium, Bandwidth rate, std::uint64_t ends) {
+    inventory.add(Part::kTransceiver, rate, ends);
+    if (medium != Medium::kFibre) {
+        inventory.add(Part::kFibre, rate, ends);
+    }
     if (medium == Medium::kCircuitSwitch) {
-        inventory.add(Part::kCircuitSwitchPort, rate, 2);
+        inventory.add(Part::kCircuitSwitchPort, rate, ends);
     } else if (medium == Medium::kPatchPanel) {
-        inventory.add(Part::kPatchPanelPort, rate, 2);
+        inventory.add(Part::kPatchPanelPort, rate, ends);
     } else if (medium == Medium::kLookAheadPanel) {
-        inventory.add(Part::kPatchPanelPort, rate, 4);
-        inventory.add(Part::kLookAheadSwitch, rate, 2);
+        inventory.add(Part::kPatchPanelPort, rate, 2 * ends);
+        inventory.add(Part::kLookAheadSwitch, rate, ends);
+    }
+}
+
+/// Links without a way back, all of which join hosts: an interface sends over one and receives over another.
+void add_one_way_links(Inventory& inventory, const Fabric& fabric, Medium medium) {
+    struct Crossing {
+        std::uint64_t out = 0;
+        std::uint64_t in = 0;
+    };
+    std::map<Bandwidth, std::uint64_t> strands;
+    for (NodeId host; host.index() < fabric.host_count(); ++host) {
+        std::map<Bandwidth, Crossing> crossings;
+        for (std::size_t i = 0; i < fabric.out_degree(host); ++i) {
+            const Link& link = fabric.link(LinkId(fabric.first_link(host).index() + i));
+            if (!link.reverse) {
+                ++crossings[link.rate].out;
+            }
+        }
+        for (const LinkId in : fabric.links_into(host)) {
+            if (!fabric.link(in).reverse) {
+                ++crossings[fabric.link(in).rate].in;
+            }
+        }
+        for (const auto& [rate, crossing] : crossings) {
+            const std::uint64_t interfaces = std::max(crossing.out, crossing.in);
+            inventory.add(Part::kNicPort, rate, interfaces);
+            add_optics(inventory, medium, rate, interfaces);
+            strands[rate] += crossing.out;
+        }
+    }
+    for (const auto& [rate, count] : strands) {
+        if (medium == Medium::kFibre) {
+            inventory.add(Part::kFibre, rate, (count + 1) / 2);
+        }
     }
 }
 
@@ -85,19 +121,24 @@ std::vector<PartCount> count_parts(const Fabric& fabric, const Wiring& wiring, H
         const NodeKind target = fabric.node(fabric.target(id)).kind;
         const bool is_circuit = has_rotors && source == NodeKind::kSwitch && target == NodeKind::kSwitch;
         // A cable is two links; it is counted at the first.
-        if (link.reverse < id || is_circuit || link.cost == wiring.package_link_cost) {
+        if (!link.reverse || *link.reverse < id || is_circuit || link.cost == wiring.package_link_cost) {
             continue;
         }
-        const Bandwidth rate = std::max(link.rate, fabric.link(link.reverse).rate);
+        const Bandwidth rate = std::max(link.rate, fabric.link(*link.reverse).rate);
         inventory.add_end(source, rate);
         inventory.add_end(target, rate);
         if (host_cables == HostCables::kCopper && source != target) {
             inventory.add(Part::kCopperCable, rate, 1);
         } else {
             const bool joins_hosts = source == NodeKind::kHost && target == NodeKind::kHost;
-            add_optics(inventory, joins_hosts ? wiring.between_hosts : Medium::kFibre, rate);
+            const Medium medium = joins_hosts ? wiring.between_hosts : Medium::kFibre;
+            add_optics(inventory, medium, rate, 2);
+            if (medium == Medium::kFibre) {
+                inventory.add(Part::kFibre, rate, 1);
+            }
         }
     }
+    add_one_way_links(inventory, fabric, wiring.between_hosts);
     if (has_rotors) {
         add_rotors(inventory, *fabric.rotors());
     }

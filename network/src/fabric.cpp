@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include <astrolabe/core/assert.hpp>
@@ -18,12 +19,9 @@ Bandwidth Fabric::egress_rate(HostId host) const {
 }
 
 Bandwidth Fabric::ingress_rate(HostId host) const {
-    // Every link is half of a cable, so the links into a host are the reverses of those out of it.
-    const NodeId node = node_of(host);
-    const LinkId first = first_link(node);
     Bandwidth sum;
-    for (std::size_t i = 0; i < out_degree(node); ++i) {
-        sum += link(link(LinkId(first.index() + i)).reverse).rate;
+    for (const LinkId in : links_into(node_of(host))) {
+        sum += link(in).rate;
     }
     return sum;
 }
@@ -47,19 +45,28 @@ FabricBuilder::Cable FabricBuilder::connect(NodeId a, NodeId b, const LinkParame
 
 FabricBuilder::Cable FabricBuilder::connect(NodeId a, NodeId b, const LinkParameters& forward,
                                             const LinkParameters& backward) {
-    ASTROLABE_ASSERT(a.index() < nodes_.size() && b.index() < nodes_.size(),
-                     "a cable joins nodes that exist");
-    ASTROLABE_ASSERT(a != b, "a cable joins two distinct nodes");
-    for (const LinkParameters* direction : {&forward, &backward}) {
-        ASTROLABE_ASSERT(direction->rate > Bandwidth(0), "a link has a rate");
-        ASTROLABE_ASSERT(direction->latency >= Time(0) && direction->buffer >= Bytes(0),
-                         "latency and buffer of a link are not negative");
-        ASTROLABE_ASSERT(direction->cost > 0, "no link is free, or paths could turn in circles");
-    }
+    check_link(a, b, forward);
+    check_link(b, a, backward);
     const auto index = static_cast<std::uint32_t>(links_.size());
     links_.push_back({a, b, forward, index + 1});
     links_.push_back({b, a, backward, index});
     return {index, index + 1};
+}
+
+std::uint32_t FabricBuilder::connect_one_way(NodeId from, NodeId to, const LinkParameters& parameters) {
+    check_link(from, to, parameters);
+    links_.push_back({from, to, parameters, std::nullopt});
+    return static_cast<std::uint32_t>(links_.size() - 1);
+}
+
+void FabricBuilder::check_link(NodeId from, NodeId to, const LinkParameters& parameters) const {
+    ASTROLABE_ASSERT(from.index() < nodes_.size() && to.index() < nodes_.size(),
+                     "a link joins nodes that exist");
+    ASTROLABE_ASSERT(from != to, "a link joins two distinct nodes");
+    ASTROLABE_ASSERT(parameters.rate > Bandwidth(0), "a link has a rate");
+    ASTROLABE_ASSERT(parameters.latency >= Time(0) && parameters.buffer >= Bytes(0),
+                     "latency and buffer of a link are not negative");
+    ASTROLABE_ASSERT(parameters.cost > 0, "no link is free, or paths could turn in circles");
 }
 
 void FabricBuilder::set_circuits(Time period, std::vector<CircuitInterval<std::uint32_t>> intervals) {
@@ -111,7 +118,9 @@ std::shared_ptr<const Fabric> FabricBuilder::build(const RoutingMaker& routing) 
         const PendingLink& link = links_[i];
         ends.emplace_back(link.source.index(), link.target.index());
         properties.push_back({link.parameters.rate, link.parameters.latency, link.parameters.buffer,
-                              id_of[link.reverse], link.parameters.cost});
+                              link.reverse ? std::optional(id_of[*link.reverse]) : std::nullopt,
+                              link.parameters.cost});
+        fabric->one_way_links_ += link.reverse ? 0 : 1;
         fabric->sources_.push_back(link.source);
         fabric->targets_.push_back(link.target);
     }
@@ -124,6 +133,21 @@ std::shared_ptr<const Fabric> FabricBuilder::build(const RoutingMaker& routing) 
     for (std::uint32_t i = 0; i < link_count; ++i) {
         const Fabric::Graph::edge_descriptor edge(ends[i].first, i);
         fabric->links_.push_back(&fabric->graph_[edge]);
+    }
+
+    ASTROLABE_ASSERT(fabric->one_way_links_ == 0 || node_count == host_count_,
+                     "a fabric with one-way links has no switches");
+
+    fabric->first_links_in_.assign(node_count + 1, 0);
+    for (const PendingLink& link : links_) {
+        ++fabric->first_links_in_[link.target.index() + 1];
+    }
+    std::partial_sum(fabric->first_links_in_.begin(), fabric->first_links_in_.end(),
+                     fabric->first_links_in_.begin());
+    next_of_node.assign(fabric->first_links_in_.begin(), fabric->first_links_in_.end() - 1);
+    fabric->links_in_.resize(link_count);
+    for (std::uint32_t i = 0; i < link_count; ++i) {
+        fabric->links_in_[next_of_node[links_[i].target.index()]++] = id_of[i];
     }
 
     fabric->kind_ = std::move(kind_);

@@ -194,7 +194,7 @@ private:
             return fabric.link(link).latency == fabric.link(image_link).latency &&
                    map_.take(classes_.class_of(link), classes_.class_of(image_link));
         };
-        if (take(out, image_out) && take(fabric.link(out).reverse, fabric.link(image_out).reverse)) {
+        if (take(out, image_out) && take(*fabric.link(out).reverse, *fabric.link(image_out).reverse)) {
             return true;
         }
         refusal_ = fmt::format("the cable of rank {} is not like that of rank {}", rank, image);

@@ -1,4 +1,4 @@
-/// Links between nodes on the way with fewest, found when first asked for; 2 bytes a node and origin.
+/// Links between nodes on the way with fewest, found when first asked for; 2 bytes for every two nodes asked.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,19 @@ namespace astrolabe::network::detail {
 class HopTable {
 public:
     static constexpr std::uint16_t kFar = std::numeric_limits<std::uint16_t>::max();
+    enum class Way : std::uint8_t { kFrom, kTo };
 
-    explicit HopTable(const Fabric& fabric)
+    HopTable(const Fabric& fabric, Way way)
         : fabric_(fabric),
+          way_(way),
           found_(std::make_unique<std::once_flag[]>(fabric.node_count())),
           hops_(fabric.node_count()) {}
 
-    /// By node: the same in both directions, as every link has a reverse; kFar where no way leads. Lives as
-    /// long as the table. Several threads may ask at once.
-    [[nodiscard]] const std::vector<std::uint16_t>& from(NodeId origin) {
-        std::vector<std::uint16_t>& hops = hops_[origin.index()];
-        std::call_once(found_[origin.index()], [&] { hops = find(origin); });
+    /// From `node` to every other, or from every other to it; kFar where no way leads. Lives as long as the
+    /// table. Several threads may ask at once.
+    [[nodiscard]] const std::vector<std::uint16_t>& of(NodeId node) {
+        std::vector<std::uint16_t>& hops = hops_[node.index()];
+        std::call_once(found_[node.index()], [&] { hops = find(node); });
         return hops;
     }
 
@@ -35,20 +37,29 @@ private:
         std::vector<NodeId> queue{origin};
         for (std::size_t next = 0; next < queue.size(); ++next) {
             const NodeId node = queue[next];
-            for (std::size_t i = 0; i < fabric_.out_degree(node); ++i) {
-                const NodeId neighbour = fabric_.target(LinkId(fabric_.first_link(node).index() + i));
+            const auto reach = [&](NodeId neighbour) {
                 if (hops[neighbour.index()] == kFar) {
                     hops[neighbour.index()] = static_cast<std::uint16_t>(hops[node.index()] + 1);
                     queue.push_back(neighbour);
                 }
+            };
+            if (way_ == Way::kTo) {
+                for (const LinkId in : fabric_.links_into(node)) {
+                    reach(fabric_.source(in));
+                }
+                continue;
+            }
+            for (std::size_t i = 0; i < fabric_.out_degree(node); ++i) {
+                reach(fabric_.target(LinkId(fabric_.first_link(node).index() + i)));
             }
         }
         return hops;
     }
 
     const Fabric& fabric_;
-    std::unique_ptr<std::once_flag[]> found_;       // by origin
-    std::vector<std::vector<std::uint16_t>> hops_;  // by origin
+    Way way_;
+    std::unique_ptr<std::once_flag[]> found_;       // by node asked for
+    std::vector<std::vector<std::uint16_t>> hops_;  // the same
 };
 
 }  // namespace astrolabe::network::detail

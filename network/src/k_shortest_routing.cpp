@@ -16,7 +16,7 @@ public:
     Search(const Fabric& fabric, const KShortestOptions& options)
         : fabric_(fabric),
           options_(options),
-          hops_(fabric),
+          hops_(fabric, detail::HopTable::Way::kTo),
           arrived_by_(fabric.node_count()),
           length_(fabric.node_count(), 0),
           seen_(fabric.node_count(), 0),
@@ -25,7 +25,7 @@ public:
     std::vector<Path> find(HostId source, HostId destination) {
         const NodeId from = fabric_.node_of(source);
         to_ = fabric_.node_of(destination);
-        to_there_ = &hops_.from(to_);
+        to_there_ = &hops_.of(to_);
         pair_ = mix_bits(mix_bits(options_.seed + kGoldenGamma) ^
                          (std::uint64_t{source.index()} << 32 | destination.index()));
         std::vector<Path> found;

@@ -248,7 +248,7 @@ void LinkClasses::find_bundles(HostId source, HostId destination, ClassRoute& ro
             spread(entry, exit, destination, route);
         }
         if (exit != to) {
-            cross(fabric_->link(fabric_->first_link(to)).reverse);
+            cross(*fabric_->link(fabric_->first_link(to)).reverse);
         }
     }
 }

@@ -11,30 +11,25 @@ namespace astrolabe::network {
 RandomTreeRouting::RandomTreeRouting(const Fabric& fabric, std::uint64_t seed)
     : fabric_(fabric),
       seed_(seed),
-      hops_(std::make_unique<detail::HopTable>(fabric)),
+      hops_(std::make_unique<detail::HopTable>(fabric, detail::HopTable::Way::kFrom)),
       all_shortest_(fabric, LoadBalancing::kFlowHash, seed) {}
 
 RandomTreeRouting::~RandomTreeRouting() = default;
 
 LinkId RandomTreeRouting::link_to(NodeId node, HostId source) const {
-    const std::vector<std::uint16_t>& hops = hops_->from(fabric_.node_of(source));
-    const LinkId first = fabric_.first_link(node);
-    const auto leads = [&](std::size_t i) {
-        return hops[fabric_.target(LinkId(first.index() + i)).index()] + 1 == hops[node.index()];
-    };
-    std::uint64_t count = 0;
-    for (std::size_t i = 0; i < fabric_.out_degree(node); ++i) {
-        count += leads(i) ? 1 : 0;
-    }
+    const std::vector<std::uint16_t>& hops = hops_->of(fabric_.node_of(source));
+    const std::span<const LinkId> links = fabric_.links_into(node);
+    const auto leads = [&](LinkId in) { return hops[fabric_.source(in).index()] + 1 == hops[node.index()]; };
+    const auto count = static_cast<std::uint64_t>(std::count_if(links.begin(), links.end(), leads));
     ASTROLABE_ASSERT(count > 0, "a tree leads to every node that is reached");
     const std::uint64_t pair = std::uint64_t{source.index()} << 32 | node.index();
     const std::uint64_t upper = mix_bits(mix_bits(seed_ + kGoldenGamma) ^ pair) >> 32;
     std::uint64_t left = (upper * count) >> 32;
-    std::size_t i = 0;
-    while (!leads(i) || left-- > 0) {
-        ++i;
+    auto in = links.begin();
+    while (!leads(*in) || left-- > 0) {
+        ++in;
     }
-    return fabric_.link(LinkId(first.index() + i)).reverse;
+    return *in;
 }
 
 LinkId RandomTreeRouting::select(NodeId at, HostId source, HostId destination) const {
@@ -54,7 +49,7 @@ Route RandomTreeRouting::route(HostId source, HostId destination) const {
     ASTROLABE_ASSERT(source != destination, "a route leads from one host to another");
     Route route;
     const NodeId from = fabric_.node_of(source);
-    if (hops_->from(from)[destination.index()] == detail::HopTable::kFar) {
+    if (hops_->of(from)[destination.index()] == detail::HopTable::kFar) {
         return route;
     }
     for (NodeId node = fabric_.node_of(destination); node != from;

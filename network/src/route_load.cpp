@@ -122,7 +122,7 @@ void RouteLoad::add(HostId source, HostId destination, double amount) {
         loads_[fabric_.first_link(fabric_.node_of(source))] += amount;
     }
     if (to != end) {
-        loads_[fabric_.link(fabric_.first_link(end)).reverse] += amount;
+        loads_[*fabric_.link(fabric_.first_link(end)).reverse] += amount;
     }
 }
 

@@ -35,7 +35,7 @@ ShortestPathRouting::ShortestPathRouting(const Fabric& fabric, LoadBalancing loa
             const LinkId up = fabric.first_link(node);
             if (fabric.node(fabric.target(up)).kind == NodeKind::kSwitch) {
                 leaf_up_[i] = up;
-                leaf_down_[i] = fabric.link(up).reverse;
+                leaf_down_[i] = *fabric.link(up).reverse;
                 continue;
             }
         }
@@ -89,16 +89,13 @@ ShortestPathRouting::Table ShortestPathRouting::make_table(NodeId attachment) co
             if (distance[forwarding_index_[node]] != reach) {
                 continue;  // a shorter way was found since
             }
-            // Backwards from the destination: the links into a node are the reverses of those out of it.
-            const LinkId first = fabric_.first_link(node);
-            for (std::size_t i = 0; i < fabric_.out_degree(node); ++i) {
-                const LinkId away(first.index() + i);
-                const NodeId neighbour = fabric_.target(away);
+            for (const LinkId in : fabric_.links_into(node)) {  // backwards from the destination
+                const NodeId neighbour = fabric_.source(in);
                 const std::uint32_t index = forwarding_index_[neighbour];
                 if (index == kLeaf || distance[index] <= reach + 1) {
                     continue;  // no link costs less than 1
                 }
-                const std::uint64_t length = reach + fabric_.link(fabric_.link(away).reverse).cost;
+                const std::uint64_t length = reach + fabric_.link(in).cost;
                 if (length < distance[index]) {
                     distance[index] = length;
                     buckets[length % buckets.size()].push_back(neighbour);

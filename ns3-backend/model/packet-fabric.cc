@@ -322,8 +322,11 @@ PacketFabric::GetHeadroom(uint32_t port) const
     uint64_t slowest = back.GetBitsPerSecond();
     for (const PacketPort* out : there.GetTo().GetPorts())
     {
-        const uint64_t in = m_ports[m_portFacts[out->GetNumber()].reverse]->GetBitsPerSecond();
-        slowest = m_cutsThrough ? std::min(slowest, in) : slowest;
+        const uint32_t in = m_portFacts[out->GetNumber()].reverse;
+        if (m_cutsThrough && in != PACKET_NONE)
+        {
+            slowest = std::min(slowest, m_ports[in]->GetBitsPerSecond());
+        }
     }
     return PacketFlowControl::GetHeadroom(there.GetBitsPerSecond(),
                                           slowest,
@@ -353,6 +356,8 @@ PacketFabric::InstallFlowControl(PacketPort& port)
     {
         return;
     }
+    NS_ABORT_MSG_IF(m_portFacts[number].reverse == PACKET_NONE,
+                    "pauses and credits go back over the other port of a cable: Pair the ports");
     PacketFlowControl::Parameters parameters;
     parameters.largest = m_largestPacket;
     if (m_flowControl == CREDIT)

@@ -58,7 +58,8 @@ class PacketFabric : public Object
     /// One direction of a cable, numbered from 0. \param limit of the queue before it in bytes; 0: none of
     /// its own
     uint32_t AddPort(uint32_t from, uint32_t to, uint64_t bitsPerSecond, int64_t latency, uint64_t limit);
-    /// Two ports are the directions of one cable.
+    /// Two ports are the directions of one cable. One without the other is a link that goes one way: where
+    /// there is flow control it is refused.
     void Pair(uint32_t port, uint32_t reverse);
     /// Serves priorities by weight, each at least 1, instead of strictly.
     void SetWeights(const std::array<uint32_t, PACKET_PRIORITIES>& weights);

@@ -14,7 +14,7 @@ RotorLinks::RotorLinks(const Fabric& fabric)
     std::vector<NodeId> switches;
     for (std::uint32_t host = 0; host < fabric.host_count(); ++host) {
         up_.push_back(fabric.first_link(NodeId(host)));
-        down_.push_back(fabric.link(up_.back()).reverse);
+        down_.push_back(*fabric.link(up_.back()).reverse);
         if (host % hosts_per_rack == 0) {
             switches.push_back(fabric.target(up_.back()));
         }

@@ -66,15 +66,16 @@ Ns3Network::Ns3Network(std::shared_ptr<const network::Fabric> fabric, const TcpO
     }
     for (LinkId id; id.index() < fabric_->link_count(); ++id) {
         const network::Link& forward = fabric_->link(id);
-        if (forward.reverse < id) {
+        const LinkId back = *forward.reverse;  // others are refused
+        if (back < id) {
             continue;
         }
-        const network::Link& backward = fabric_->link(forward.reverse);
+        const network::Link& backward = fabric_->link(back);
         const auto [first, second] =
             helper.Connect(nodes_[fabric_->source(id)], nodes_[fabric_->target(id)],
-                           direction(forward, queues_[id]), direction(backward, queues_[forward.reverse]));
+                           direction(forward, queues_[id]), direction(backward, queues_[back]));
         devices_[id] = first;
-        devices_[forward.reverse] = second;
+        devices_[back] = second;
     }
     // A connection may be opened before the simulator runs its first event, which is when ns-3 would do this.
     for (const auto& node : nodes_) {

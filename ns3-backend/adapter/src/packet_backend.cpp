@@ -120,8 +120,9 @@ sim::Ptr<sim::PacketFabric> build_ports(const network::Fabric& fabric, const Pac
                        count_of(link.buffer));
     }
     for (LinkId id; id.index() < fabric.link_count(); ++id) {
-        ports->Pair(static_cast<std::uint32_t>(id.index()),
-                    static_cast<std::uint32_t>(fabric.link(id).reverse.index()));
+        if (const auto reverse = fabric.link(id).reverse) {
+            ports->Pair(static_cast<std::uint32_t>(id.index()), static_cast<std::uint32_t>(reverse->index()));
+        }
     }
     return ports;
 }

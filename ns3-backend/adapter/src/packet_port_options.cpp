@@ -27,14 +27,13 @@ Bytes ingress_room(const network::Fabric& fabric, network::LinkId link, const Pa
 Bytes headroom(const network::Fabric& fabric, network::LinkId id, const PacketPortOptions& options,
                Bytes largest) {
     const network::Link& there = fabric.link(id);
-    const network::Link& back = fabric.link(there.reverse);
+    const network::Link& back = fabric.link(*there.reverse);
     // The frame may wait for a packet that is still coming in over the slowest link.
     Bandwidth slowest = back.rate;
     const network::NodeId node = fabric.target(id);
-    for (std::size_t i = 0; i < fabric.out_degree(node); ++i) {
-        const network::LinkId out(fabric.first_link(node).index() + i);
+    for (const network::LinkId in : fabric.links_into(node)) {
         if (options.switching == PacketSwitching::kCutThrough) {
-            slowest = std::min(slowest, fabric.link(fabric.link(out).reverse).rate);
+            slowest = std::min(slowest, fabric.link(in).rate);
         }
     }
     return Bytes(static_cast<std::int64_t>(::ns3::PacketFlowControl::GetHeadroom(
@@ -126,6 +125,11 @@ std::optional<std::string> port_refusal(const network::Fabric& fabric, const Pac
             if (auto refused = pause_refusal(fabric, id, options, largest)) {
                 return refused;
             }
+        }
+        if (options.flow_control == PacketFlowControlKind::kCredit && !fabric.link(id).reverse) {
+            return "credits return over the other direction of a cable, and the link from " +
+                   fabric.node(fabric.source(id)).name + " to " + fabric.node(fabric.target(id)).name +
+                   " goes one way; leave flow_control out";
         }
         if (options.flow_control == PacketFlowControlKind::kCredit) {
             const Bytes room = ingress_room(fabric, id, options);

@@ -100,6 +100,10 @@ std::optional<std::string> refusal(const network::Fabric& fabric, const TcpOptio
     if (!fabric.is_static()) {
         return "its links come and go with time, and TCP over ns-3 devices runs on static fabrics only";
     }
+    if (fabric.one_way_link_count() > 0) {
+        return "it has one-way links, and ns-3's point-to-point channels carry both ways; use the fluid or "
+               "packet engine";
+    }
     if (fabric.routing().load_balancing() == network::LoadBalancing::kSpray) {
         return "packet spraying reorders the packets of a connection, which TCP takes for loss; "
                "use flow-hash load balancing";

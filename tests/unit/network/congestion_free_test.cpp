@@ -249,8 +249,8 @@ TEST(CongestionFree, StatisticsCountWholeMessagesPerLink) {
     EXPECT_EQ(statistics.bytes_delivered, 1500_B);
     const auto up = [&](int host) { return fabric->first_link(NodeId(host)); };
     EXPECT_EQ(statistics.links[up(0)].carried, 1500_B);
-    EXPECT_EQ(statistics.links[fabric->link(up(1)).reverse].carried, 1000_B);
-    EXPECT_EQ(statistics.links[fabric->link(up(2)).reverse].carried, 500_B);
+    EXPECT_EQ(statistics.links[*fabric->link(up(1)).reverse].carried, 1000_B);
+    EXPECT_EQ(statistics.links[*fabric->link(up(2)).reverse].carried, 500_B);
     EXPECT_EQ(statistics.links[up(2)].carried, 0_B);
     EXPECT_EQ(statistics.events, 3U);
     EXPECT_EQ(backend.events_processed(), 3U);

@@ -1,7 +1,9 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -73,12 +75,56 @@ TEST(FabricBuilder, TranslatesCircuitsToLinkIds) {
     builder.set_circuits(3_us, {{1_us, {b.forward}}, {2_us, {b.backward}}});
     const std::shared_ptr<const Fabric> fabric = std::move(builder).build();
     const LinkId b_up = fabric->first_link(NodeId(1));
-    const LinkId b_down = fabric->link(b_up).reverse;
+    const LinkId b_down = *fabric->link(b_up).reverse;
     EXPECT_FALSE(fabric->is_static());
     EXPECT_TRUE(fabric->circuits().exists(b_up, 0));
     EXPECT_FALSE(fabric->circuits().exists(b_up, 1));
     EXPECT_TRUE(fabric->circuits().exists(b_down, 1));
     EXPECT_FALSE(fabric->circuits().is_circuit(fabric->first_link(NodeId(0))));
+}
+
+TEST(FabricBuilder, OneWayLinksHaveNoReverse) {
+    FabricBuilder builder("test");
+    for (const char* name : {"a", "b", "c"}) {
+        builder.add_host(name);
+    }
+    builder.connect_one_way(NodeId(1), NodeId(0), {10_Gbps, 1_ns, Bytes(0)});
+    builder.connect(NodeId(0), NodeId(1), {20_Gbps, 2_ns, Bytes(0)}, {40_Gbps, 3_ns, Bytes(0)});
+    builder.connect_one_way(NodeId(2), NodeId(0), {80_Gbps, 4_ns, Bytes(0)});
+    builder.connect_one_way(NodeId(0), NodeId(2), {160_Gbps, 5_ns, Bytes(0)});
+    const std::shared_ptr<const Fabric> fabric = std::move(builder).build();
+    // a: 0 (to b, 20G), 1 (to c, 160G); b: 2 (to a, 10G), 3 (to a, 40G); c: 4 (to a, 80G).
+    EXPECT_EQ(fabric->link_count(), 5U);
+    EXPECT_EQ(fabric->one_way_link_count(), 3U);
+    const std::vector<std::optional<LinkId>> reverses = {LinkId(3), std::nullopt, std::nullopt, LinkId(0),
+                                                         std::nullopt};
+    for (std::uint32_t i = 0; i < 5; ++i) {
+        EXPECT_EQ(fabric->link(LinkId(i)).reverse, reverses[i]) << i;
+    }
+    const auto into = [&](int node) {
+        const std::span<const LinkId> links = fabric->links_into(NodeId(node));
+        return std::vector<LinkId>(links.begin(), links.end());
+    };
+    EXPECT_EQ(into(0), (std::vector<LinkId>{LinkId(2), LinkId(3), LinkId(4)}));
+    EXPECT_EQ(into(1), std::vector<LinkId>{LinkId(0)});
+    EXPECT_EQ(into(2), std::vector<LinkId>{LinkId(1)});
+    EXPECT_EQ(fabric->egress_rate(HostId(0)), 180_Gbps);
+    EXPECT_EQ(fabric->ingress_rate(HostId(0)), 130_Gbps);
+    EXPECT_EQ(fabric->egress_rate(HostId(2)), 80_Gbps);
+    EXPECT_EQ(fabric->ingress_rate(HostId(2)), 160_Gbps);
+    // c reaches b through a alone, and b reaches c so.
+    EXPECT_EQ(fabric->routing().route(HostId(2), HostId(1)).latency, 4_ns + 2_ns);
+    EXPECT_EQ(fabric->routing().route(HostId(1), HostId(2)).hops, 2U);
+}
+
+TEST(FabricBuilder, OneWayLinksAndSwitchesDoNotMix) {
+    FabricBuilder builder("test");
+    builder.add_host("a");
+    builder.add_host("b");
+    builder.connect_one_way(NodeId(0), NodeId(1), kCable);
+    EXPECT_THROW(builder.connect_one_way(NodeId(0), NodeId(0), kCable), std::logic_error);
+    builder.connect(NodeId(0), builder.add_switch("hub"), kCable);
+    EXPECT_THROW((void)std::move(builder).build(), std::logic_error);
 }
 
 TEST(FabricBuilder, RefusesBrokenInvariants) {

@@ -355,7 +355,7 @@ TEST(FluidBackend, StatisticsCountWholeMessagesPerLink) {
     EXPECT_EQ(statistics.messages, 3U);
     EXPECT_EQ(statistics.bytes_delivered, 1500_B);
     const auto up = [&](int host) { return fabric->first_link(NodeId(host)); };
-    const auto down = [&](int host) { return fabric->link(up(host)).reverse; };
+    const auto down = [&](int host) { return *fabric->link(up(host)).reverse; };
     EXPECT_EQ(statistics.links[up(0)].carried, 1500_B);
     EXPECT_EQ(statistics.links[down(1)].carried, 1000_B);
     EXPECT_EQ(statistics.links[down(2)].carried, 500_B);

@@ -145,7 +145,7 @@ TEST(SlotEngine, CountsWhatLinksCarry) {
     EXPECT_EQ(statistics.packet_hops, 12U);
     const LinkId up = fabric->first_link(NodeId(0));
     EXPECT_EQ(statistics.links[up].carried, 3000_B);
-    EXPECT_EQ(statistics.links[fabric->link(fabric->first_link(NodeId(28))).reverse].carried -
+    EXPECT_EQ(statistics.links[*fabric->link(fabric->first_link(NodeId(28))).reverse].carried -
                   statistics.links[fabric->first_link(NodeId(28))].carried,
               2000_B);
     Bytes between_racks;
@@ -213,7 +213,8 @@ TEST(SlotEngine, SaysWhatNoCircuitTakes) {
     engine.run();
     EXPECT_EQ(recorder.order, (std::vector<std::uint64_t>{1}));
     EXPECT_EQ(engine.outstanding_messages(), 1U);
-    EXPECT_NE(engine.explain_stall().find("3 bulk packets of 1 pair of hosts wait"), std::string::npos) << engine.explain_stall();
+    EXPECT_NE(engine.explain_stall().find("3 bulk packets of 1 pair of hosts wait"), std::string::npos)
+        << engine.explain_stall();
     // It looked at one cycle of four superslices after the last packet that went.
     EXPECT_LE(engine.counters().installations, 6U);
 }

@@ -256,7 +256,7 @@ TEST(PacketStatistics, MeanQueueIsTheTimeAverage) {
     const Outcome outcome = run(fabric, {}, {{1, 0, 4096_B}, {2, 0, 4096_B}});
     const Time end = 3 * kFull + 2 * kLatency;
     EXPECT_EQ(*std::max_element(outcome.times.begin(), outcome.times.end()), end);
-    const network::LinkStatistics& link = outcome.statistics.links[fabric->link(LinkId(0)).reverse];
+    const network::LinkStatistics& link = outcome.statistics.links[*fabric->link(LinkId(0)).reverse];
     EXPECT_EQ(link.queue_peak, kPacket);
     EXPECT_DOUBLE_EQ(link.queue_mean,
                      4178.0 * static_cast<double>(kFull.count()) / static_cast<double>(end.count()));

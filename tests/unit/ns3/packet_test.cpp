@@ -148,7 +148,7 @@ TEST(PacketStatistics, CountEveryPacketAndHop) {
     EXPECT_EQ(statistics.packet_hops, 22U);
     EXPECT_EQ(statistics.bytes_delivered, 11 * 4096_B);
     EXPECT_EQ(statistics.links[LinkId(0)].carried, 10 * 4178_B);
-    EXPECT_EQ(statistics.links[fabric->link(LinkId(1)).reverse].carried, 11 * 4178_B);
+    EXPECT_EQ(statistics.links[*fabric->link(LinkId(1)).reverse].carried, 11 * 4178_B);
     EXPECT_EQ(statistics.drops, 0U);
 }
 

@@ -28,7 +28,7 @@ Outcome incast(int senders, Bytes size, Bytes switch_buffer, const TcpOptions& o
     backend.run();
     std::sort(recorder.tokens.begin(), recorder.tokens.end());
     const auto statistics = backend.statistics();
-    return {statistics, recorder.tokens, backend.now(), statistics.links[fabric->link(LinkId(0)).reverse]};
+    return {statistics, recorder.tokens, backend.now(), statistics.links[*fabric->link(LinkId(0)).reverse]};
 }
 
 std::vector<std::uint64_t> tokens_of(int senders) {
@@ -140,7 +140,7 @@ TEST(TcpBuffers, LinkBufferOverridesTheShareOfTheSwitch) {
         const auto statistics = backend.statistics();
         EXPECT_EQ(recorder.tokens.size(), 2U);
         EXPECT_GT(statistics.drops, 0U);
-        EXPECT_LE(statistics.links[fabric->link(LinkId(0)).reverse].queue_peak, 50'000_B);
+        EXPECT_LE(statistics.links[*fabric->link(LinkId(0)).reverse].queue_peak, 50'000_B);
     }
 }
 

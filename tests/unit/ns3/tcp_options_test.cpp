@@ -123,7 +123,7 @@ TEST(TcpOptions, DelayedAcknowledgementsHalveTheirNumber) {
         Recorder recorder(backend);
         recorder.send(0, 1, 14'600'000_B - 16_B);  // 10 000 segments
         backend.run();
-        return backend.statistics().links[fabric->link(LinkId(0)).reverse].carried;
+        return backend.statistics().links[*fabric->link(LinkId(0)).reverse].carried;
     };
     // 42 B each, but for the last few still on their way and the handshake.
     EXPECT_NEAR(static_cast<double>(acknowledged(1).count()), 42.0 * 10'000, 42.0 * 100);

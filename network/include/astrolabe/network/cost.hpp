@@ -9,7 +9,10 @@
 ///     circuit_switch     a transceiver, a fibre and a port of the circuit switch for either end
 ///
 /// and beside that a NIC port for an end that is a host and a port of a packet switch for one that is a
-/// switch. Cables at a switch are fibres, or copper where they lead to hosts and the prices say so
+/// switch. A one-way link takes the sending half of an interface and the receiving half of another, so that
+/// a host has as many interfaces for one-way links of a rate as it has links out or, if these are more, links
+/// in; each takes what the end of a cable does, and where no plane lies between, two links make up a fibre.
+/// Cables at a switch are fibres, or copper where they lead to hosts and the prices say so
 /// (PriceList::host_cables). Wires inside a package of hosts are bought with it and count for nothing. In a
 /// network of rotors circuits are no cables: each uplink of each rack has a switch port, a transceiver, a
 /// fibre and a port of its rotor, whatever has failed. A part has the rate of its cable, the greater one of

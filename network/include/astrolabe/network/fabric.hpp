@@ -2,10 +2,10 @@
 ///
 /// Model: a directed multigraph of hosts and switches. A link is one direction of a cable: it serialises at
 /// `rate`, then takes `latency` to arrive; a full-duplex cable is two links that name each other as
-/// `reverse`. `buffer` is the room of the output queue in front of a link, `Node::buffer` the packet memory
-/// of a whole switch that its ports may share; engines without queues ignore both. `cost` is what routing
-/// adds up along a path (shortest_path_routing.hpp). A circuit schedule (circuit_schedule.hpp) says which
-/// links exist when; a static network has none that come and go.
+/// `reverse`, and a link on a fibre of its own has none. `buffer` is the room of the output queue in front of
+/// a link, `Node::buffer` the packet memory of a whole switch that its ports may share; engines without
+/// queues ignore both. `cost` is what routing adds up along a path (shortest_path_routing.hpp). A circuit
+/// schedule (circuit_schedule.hpp) says which links exist when; a static network has none that come and go.
 ///
 /// Life cycle: a `FabricBuilder` collects nodes and links, `build` checks and freezes them. A Fabric never
 /// changes afterwards and can be shared by everything that runs on it.
@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -47,10 +48,10 @@ struct Node {
 
 struct Link {
     Bandwidth rate;
-    Time latency;            ///< from the last bit out of the source to the last bit into the target
-    Bytes buffer;            ///< output queue of this link alone; 0: unlimited
-    LinkId reverse;          ///< the other direction of the same cable
-    std::uint16_t cost = 1;  ///< in the metric of routing
+    Time latency;                   ///< from the last bit out of the source to the last bit into the target
+    Bytes buffer;                   ///< output queue of this link alone; 0: unlimited
+    std::optional<LinkId> reverse;  ///< the other direction of the same cable; none: one way only
+    std::uint16_t cost = 1;         ///< in the metric of routing
 };
 
 /// One direction of a link as it is being added.
@@ -86,6 +87,13 @@ public:
     [[nodiscard]] std::size_t out_degree(NodeId node) const {
         return first_links_[node.index() + 1] - first_links_[node.index()];
     }
+    /// In the order they were added; of full-duplex cables that of the links out of `node`.
+    [[nodiscard]] std::span<const LinkId> links_into(NodeId node) const {
+        return std::span(links_in_).subspan(
+            first_links_in_[node.index()], first_links_in_[node.index() + 1] - first_links_in_[node.index()]);
+    }
+    /// Links without a reverse.
+    [[nodiscard]] std::size_t one_way_link_count() const { return one_way_links_; }
 
     [[nodiscard]] const RoutingPolicy& routing() const { return *routing_; }
     [[nodiscard]] const CircuitSchedule& circuits() const { return circuits_; }
@@ -108,6 +116,9 @@ private:
     IndexedVector<LinkId, NodeId> sources_;
     IndexedVector<LinkId, NodeId> targets_;
     std::vector<std::uint32_t> first_links_;  // node_count + 1
+    std::vector<LinkId> links_in_;            // by target, then in the order they were added
+    std::vector<std::uint32_t> first_links_in_;
+    std::size_t one_way_links_ = 0;
     std::shared_ptr<const RoutingPolicy> routing_;
     CircuitSchedule circuits_;
     std::shared_ptr<const opera::RotorNetwork> rotors_;
@@ -142,6 +153,11 @@ public:
     Cable connect(NodeId a, NodeId b, const LinkParameters& both_directions);
     Cable connect(NodeId a, NodeId b, const LinkParameters& forward, const LinkParameters& backward);
 
+    /// A link without a way back, as on a fibre of its own, in builder numbering; the same must hold of its
+    /// parameters. It joins hosts, and a fabric that has one has no switches, as what engines and routing
+    /// know of switches takes their cables for full-duplex.
+    std::uint32_t connect_one_way(NodeId from, NodeId to, const LinkParameters& parameters);
+
     /// Directions named in no interval exist at all times. Indices are those of `Cable`. The durations of the
     /// intervals sum to `period`.
     void set_circuits(Time period, std::vector<CircuitInterval<std::uint32_t>> intervals);
@@ -161,8 +177,10 @@ private:
         NodeId source;
         NodeId target;
         LinkParameters parameters;
-        std::uint32_t reverse;
+        std::optional<std::uint32_t> reverse;
     };
+
+    void check_link(NodeId from, NodeId to, const LinkParameters& parameters) const;
 
     std::string kind_;
     std::vector<Node> nodes_;
