@@ -33,12 +33,19 @@ struct Figure {
 
 std::vector<Figure> counts(const network::Fabric& fabric) {
     const std::size_t switches = fabric.node_count() - fabric.host_count();
-    return {{"kind", fabric.kind(), fabric.kind()},
-            {"hosts", fabric.host_count(), fmt::to_string(fabric.host_count())},
-            {"switches", switches, fmt::to_string(switches)},
-            {"cables", fabric.link_count() / 2,
-             fmt::format("{}{}", fabric.link_count() / 2,
-                         fabric.is_static() ? "" : ", those between racks only while a rotor has them")}};
+    const std::size_t one_way = fabric.one_way_link_count();
+    const std::size_t cables = (fabric.link_count() - one_way) / 2;
+    std::vector<Figure> figures{
+        {"kind", fabric.kind(), fabric.kind()},
+        {"hosts", fabric.host_count(), fmt::to_string(fabric.host_count())},
+        {"switches", switches, fmt::to_string(switches)},
+        {"cables", cables,
+         fmt::format("{}{}", cables,
+                     fabric.is_static() ? "" : ", those between racks only while a rotor has them")}};
+    if (one_way > 0) {
+        figures.push_back({"one_way_links", one_way, fmt::to_string(one_way)});
+    }
+    return figures;
 }
 
 Figure time(std::string key, Time value, std::string_view what) {

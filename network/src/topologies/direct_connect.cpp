@@ -79,7 +79,8 @@ void check_links(detail::ParameterCheck& check, const DirectConnectParameters& p
 /// So many there are, or more than there may be.
 std::int64_t count_cables(const DirectConnectParameters& p) {
     std::int64_t cables =
-        static_cast<std::int64_t>(p.rings.size() + p.torus.size()) * p.hosts + p.hosts * p.random.degree / 2;
+        static_cast<std::int64_t>(p.rings.size() + p.one_way_rings.size() + p.torus.size()) * p.hosts +
+        p.hosts * p.random.degree / 2;
     if (p.hosts > 1 && p.all_to_all > kMaxCables / (p.hosts * (p.hosts - 1) / 2)) {
         return kMaxCables + 1;
     }
@@ -99,9 +100,12 @@ void check_numbers(detail::ParameterCheck& check, const DirectConnectParameters&
                      "give the number of hosts")) {
         return;
     }
-    for (std::size_t i = 0; i < p.rings.size(); ++i) {
-        check.count(fmt::format("rings.{}", i), p.rings[i], 1, p.hosts - 1,
-                    "a stride leads from a host to another one");
+    for (const auto& [key, strides] :
+         {std::pair("rings", &p.rings), std::pair("one_way_rings", &p.one_way_rings)}) {
+        for (std::size_t i = 0; i < strides->size(); ++i) {
+            check.count(fmt::format("{}.{}", key, i), (*strides)[i], 1, p.hosts - 1,
+                        "a stride leads from a host to another one");
+        }
     }
     check_torus(check, p);
     check_random(check, p);
@@ -112,18 +116,26 @@ void check_numbers(detail::ParameterCheck& check, const DirectConnectParameters&
     }
 }
 
-/// Neighbours of every host, once for each cable.
-std::vector<std::vector<std::uint32_t>> neighbours(std::int64_t hosts, const std::vector<HostPair>& cables) {
-    std::vector<std::vector<std::uint32_t>> out_of(static_cast<std::size_t>(hosts));
-    for (const auto& [a, b] : cables) {
+/// By host, once for each link: those it has links to, or those with links to it.
+std::vector<std::vector<std::uint32_t>> neighbours(const DirectConnectParameters& p, bool backwards = false) {
+    std::vector<std::vector<std::uint32_t>> out_of(static_cast<std::size_t>(p.hosts));
+    for (const auto& [a, b] : direct_cables(p)) {
         out_of[a].push_back(b);
         out_of[b].push_back(a);
+    }
+    for (const auto& [from, to] : direct_one_way_links(p)) {
+        out_of[backwards ? to : from].push_back(backwards ? from : to);
     }
     return out_of;
 }
 
-void check_graph(detail::ParameterCheck& check, const DirectConnectParameters& p) {
-    const std::vector<std::vector<std::uint32_t>> out_of = neighbours(p.hosts, direct_cables(p));
+/// A host that is not reached from host 0, and how many there are.
+struct Unreached {
+    std::size_t first = 0;
+    std::size_t count = 0;
+};
+
+Unreached unreached(const std::vector<std::vector<std::uint32_t>>& out_of) {
     std::vector<std::uint8_t> is_reached(out_of.size(), 0);
     std::vector<std::uint32_t> reached{0};
     is_reached[0] = 1;
@@ -135,17 +147,60 @@ void check_graph(detail::ParameterCheck& check, const DirectConnectParameters& p
             }
         }
     }
-    if (reached.size() < out_of.size()) {
-        const auto first = std::find(is_reached.begin(), is_reached.end(), 0) - is_reached.begin();
+    const auto first = std::find(is_reached.begin(), is_reached.end(), 0) - is_reached.begin();
+    return {static_cast<std::size_t>(first), out_of.size() - reached.size()};
+}
+
+/// From which host 0 is not reached.
+Unreached unreached_backwards(const DirectConnectParameters& p) {
+    return direct_one_way_links(p).empty() ? Unreached{} : unreached(neighbours(p, true));
+}
+
+void check_graph(detail::ParameterCheck& check, const DirectConnectParameters& p) {
+    const std::vector<std::vector<std::uint32_t>> out_of = neighbours(p);
+    if (const Unreached there = unreached(out_of); there.count > 0) {
         check.report("",
-                     fmt::format("no cables lead from host 0 to host {}, and {} of {} hosts in all", first,
-                                 out_of.size() - reached.size(), out_of.size()),
+                     fmt::format("no cables lead from host 0 to host {}, and {} of {} hosts in all",
+                                 there.first, there.count, p.hosts),
                      "a ring whose stride has no divisor in common with hosts joins all, for example 1");
+    } else if (const Unreached back = unreached_backwards(p); back.count > 0) {
+        check.report("",
+                     fmt::format("no links lead from host {} back to host 0, nor from {} of {} hosts in all",
+                                 back.first, back.count, p.hosts),
+                     "one-way links must lead to every host and on from it; a ring does");
     }
     if (pays_coins(p) && p.hosts > 1 && !common_coins(out_of)) {
         check.report("routing", "coin change needs the same strides out of every host",
                      "take cables of rings or all_to_all alone, or routing: k_shortest");
     }
+}
+
+std::shared_ptr<const RoutingPolicy> coin_routing(const DirectConnectParameters& p, const Fabric& fabric) {
+    topoopt::CoinChange change(static_cast<std::uint32_t>(p.hosts), *common_coins(neighbours(p)));
+    topoopt::CoinRoutes routes = p.routing == DirectRouting::kBalanced
+                                     ? topoopt::balanced_routes(change)
+                                     : topoopt::smallest_first_routes(change);
+    return std::make_shared<const CoinChangeRouting>(fabric, std::move(change), std::move(routes));
+}
+
+std::shared_ptr<const RoutingPolicy> make_routing(const DirectConnectParameters& p, const Fabric& fabric) {
+    const auto seed = static_cast<std::uint64_t>(p.seed);
+    const KShortestOptions options{static_cast<std::size_t>(p.paths), static_cast<std::size_t>(p.detour),
+                                   seed};
+    switch (p.routing) {
+        case DirectRouting::kFlowHash:
+            return std::make_shared<const ShortestPathRouting>(fabric, LoadBalancing::kFlowHash, seed);
+        case DirectRouting::kSpray:
+            return std::make_shared<const ShortestPathRouting>(fabric, LoadBalancing::kSpray, seed);
+        case DirectRouting::kRandomShortest:
+            return std::make_shared<const RandomTreeRouting>(fabric, seed);
+        case DirectRouting::kCoinChange:
+        case DirectRouting::kBalanced:
+            return coin_routing(p, fabric);
+        case DirectRouting::kKShortest:
+            return std::make_shared<const KShortestRouting>(fabric, options);
+    }
+    ASTROLABE_ASSERT(false, "every routing is named");
 }
 
 }  // namespace
@@ -188,10 +243,29 @@ std::vector<HostPair> direct_cables(const DirectConnectParameters& p) {
         }
     }
     for (const DirectLinkParameters& link : p.links) {
-        cables.insert(cables.end(), static_cast<std::size_t>(link.cables),
-                      {static_cast<std::uint32_t>(link.from), static_cast<std::uint32_t>(link.to)});
+        if (!link.one_way) {
+            cables.insert(cables.end(), static_cast<std::size_t>(link.cables),
+                          {static_cast<std::uint32_t>(link.from), static_cast<std::uint32_t>(link.to)});
+        }
     }
     return cables;
+}
+
+std::vector<HostPair> direct_one_way_links(const DirectConnectParameters& p) {
+    const auto hosts = static_cast<std::uint32_t>(p.hosts);
+    std::vector<HostPair> links;
+    for (const DirectLinkParameters& link : p.links) {
+        if (link.one_way) {
+            links.insert(links.end(), static_cast<std::size_t>(link.cables),
+                         {static_cast<std::uint32_t>(link.from), static_cast<std::uint32_t>(link.to)});
+        }
+    }
+    for (const std::int64_t stride : p.one_way_rings) {
+        for (std::uint32_t host = 0; host < hosts; ++host) {
+            links.emplace_back(host, static_cast<std::uint32_t>((host + stride) % hosts));
+        }
+    }
+    return links;
 }
 
 std::shared_ptr<const Fabric> build_direct_connect(const DirectConnectParameters& p) {
@@ -200,34 +274,17 @@ std::shared_ptr<const Fabric> build_direct_connect(const DirectConnectParameters
     for (std::int64_t host = 0; host < p.hosts; ++host) {
         builder.add_host(fmt::format("host {}", host), p.forwarding.latency);
     }
-    const std::vector<HostPair> cables = direct_cables(p);
-    for (const auto& [a, b] : cables) {
-        builder.connect(NodeId(a), NodeId(b), {p.link.rate, p.link.latency, Bytes(0)});
+    const LinkParameters link{p.link.rate, p.link.latency, Bytes(0)};
+    for (const auto& [a, b] : direct_cables(p)) {
+        builder.connect(NodeId(a), NodeId(b), link);
     }
-    const auto seed = static_cast<std::uint64_t>(p.seed);
-    if (p.routing == DirectRouting::kRandomShortest) {
-        return std::move(builder).build(
-            [seed](const Fabric& fabric) { return std::make_shared<const RandomTreeRouting>(fabric, seed); });
+    for (const auto& [from, to] : direct_one_way_links(p)) {
+        builder.connect_one_way(NodeId(from), NodeId(to), link);
     }
-    if (p.routing == DirectRouting::kKShortest) {
-        const KShortestOptions options{static_cast<std::size_t>(p.paths), static_cast<std::size_t>(p.detour),
-                                       seed};
-        return std::move(builder).build([options](const Fabric& fabric) {
-            return std::make_shared<const KShortestRouting>(fabric, options);
-        });
+    if (p.hosts == 1) {
+        return std::move(builder).build();  // there is nothing to route
     }
-    if (pays_coins(p) && p.hosts > 1) {
-        return std::move(builder).build([&](const Fabric& fabric) {
-            topoopt::CoinChange change(static_cast<std::uint32_t>(p.hosts),
-                                       *common_coins(neighbours(p.hosts, cables)));
-            topoopt::CoinRoutes routes = p.routing == DirectRouting::kBalanced
-                                             ? topoopt::balanced_routes(change)
-                                             : topoopt::smallest_first_routes(change);
-            return std::make_shared<const CoinChangeRouting>(fabric, std::move(change), std::move(routes));
-        });
-    }
-    return std::move(builder).build(
-        p.routing == DirectRouting::kSpray ? LoadBalancing::kSpray : LoadBalancing::kFlowHash, seed);
+    return std::move(builder).build([&p](const Fabric& fabric) { return make_routing(p, fabric); });
 }
 
 }  // namespace astrolabe::network

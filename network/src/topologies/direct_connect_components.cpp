@@ -23,7 +23,8 @@ Schema<DirectLinkParameters> link_schema() {
     Schema<DirectLinkParameters> schema("links", "cables between two hosts");
     schema.required("from", &DirectLinkParameters::from, "a host, numbered from 0", {0, kMaxHosts - 1})
         .required("to", &DirectLinkParameters::to, "another host", {0, kMaxHosts - 1})
-        .optional("cables", &DirectLinkParameters::cables, "in parallel", {1, kMaxCables});
+        .optional("cables", &DirectLinkParameters::cables, "in parallel", {1, kMaxCables})
+        .optional("one_way", &DirectLinkParameters::one_way, "fibres that lead there and not back");
     return schema;
 }
 
@@ -33,13 +34,17 @@ void register_direct_connect(Registry<FabricMaker>& registry) {
     using P = DirectConnectParameters;
     Schema<P> schema(
         "direct_connect",
-        "hosts joined by cables of their own: rings, a torus, random, one by one; hosts forward");
+        "hosts joined by cables or one-way fibres of their own: rings, a torus, random, one by one; hosts "
+        "forward");
     schema.required("hosts", &P::hosts, "number of hosts", {1, kMaxHosts});
     detail::add_link(schema);
     detail::add_medium(schema);
     detail::add_forwarding(schema);
     schema
         .list("rings", &P::rings, "strides: host i is joined to i + stride, modulo hosts", false,
+              {1, kMaxHosts - 1})
+        .list("one_way_rings", &P::one_way_rings,
+              "strides: a fibre leads from host i to i + stride, modulo hosts, and none back", false,
               {1, kMaxHosts - 1})
         .list("torus", &P::torus, "hosts along each dimension, the fastest-varying first", false,
               {1, kMaxHosts})

@@ -80,6 +80,28 @@ TEST(CountParts, ServersJoinedThroughPlanesHavePortsThere) {
                                                  {Part::kFibre, 100_Gbps, 32}}));
 }
 
+TEST(CountParts, AnInterfaceSendsAndReceivesOverFibresOfItsOwn) {
+    // 16 servers with four one-way rings: four interfaces as before, and without a plane 64 fibres one way
+    // make up 32.
+    DirectConnectParameters parameters;
+    parameters.hosts = 16;
+    parameters.one_way_rings = {1, 3, 5, 7};
+    const auto count = [&](Medium medium) {
+        return count_parts(*build_direct_connect(parameters), {.between_hosts = medium});
+    };
+    for (const Medium medium :
+         {Medium::kFibre, Medium::kPatchPanel, Medium::kLookAheadPanel, Medium::kCircuitSwitch}) {
+        EXPECT_EQ(count(medium), two_rings(medium));
+    }
+    // Host 0 sends over two more links, to hosts 4 and 8, which each receive over one more: 4 interfaces;
+    // 66 fibres one way. Host 2 gets a cable to host 9: 2 interfaces and a fibre.
+    parameters.links = {
+        {.from = 0, .to = 4, .one_way = true}, {.from = 0, .to = 8, .one_way = true}, {.from = 2, .to = 9}};
+    EXPECT_EQ(count(Medium::kFibre), (Counts{{Part::kNicPort, 100_Gbps, 64 + 4 + 2},
+                                             {Part::kTransceiver, 100_Gbps, 64 + 4 + 2},
+                                             {Part::kFibre, 100_Gbps, 33 + 1}}));
+}
+
 TEST(CountParts, RotorsHaveAPortForEachUplinkWhateverFails) {
     opera::OperaParameters parameters;
     parameters.racks = 36;

@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -21,6 +23,10 @@
 namespace astrolabe::network {
 namespace {
 
+constexpr DirectRouting kAll[] = {DirectRouting::kFlowHash,       DirectRouting::kSpray,
+                                  DirectRouting::kRandomShortest, DirectRouting::kCoinChange,
+                                  DirectRouting::kBalanced,       DirectRouting::kKShortest};
+
 /// 80 ps per byte, 500 ns per link.
 DirectConnectParameters direct(std::int64_t hosts) {
     DirectConnectParameters parameters;
@@ -33,6 +39,14 @@ DirectConnectParameters rings(std::int64_t hosts, std::vector<std::int64_t> stri
                               DirectRouting routing = DirectRouting::kFlowHash) {
     DirectConnectParameters parameters = direct(hosts);
     parameters.rings = std::move(strides);
+    parameters.routing = routing;
+    return parameters;
+}
+
+DirectConnectParameters one_way(std::int64_t hosts, std::vector<std::int64_t> strides,
+                                DirectRouting routing = DirectRouting::kFlowHash) {
+    DirectConnectParameters parameters = direct(hosts);
+    parameters.one_way_rings = std::move(strides);
     parameters.routing = routing;
     return parameters;
 }
@@ -70,6 +84,43 @@ TEST(DirectConnectTopology, PartsAddUp) {
 TEST(DirectConnectTopology, OppositeHostsAreJoinedTwice) {
     EXPECT_EQ(direct_cables(rings(4, {1, 2})).size(), 8U);
     EXPECT_EQ(build_direct_connect(rings(4, {1, 2}))->out_degree(NodeId(0)), 4U);
+}
+
+TEST(DirectConnectTopology, OneWayRingsLeadOn) {
+    const std::shared_ptr<const Fabric> fabric = build_direct_connect(one_way(16, {1, 3, 7}));
+    EXPECT_EQ(fabric->link_count(), 3U * 16U);
+    EXPECT_EQ(fabric->one_way_link_count(), 3U * 16U);
+    EXPECT_EQ(fabric->egress_rate(HostId(7)), 300_Gbps);
+    EXPECT_EQ(fabric->ingress_rate(HostId(7)), 300_Gbps);
+    for (std::uint32_t host = 0; host < 16; ++host) {
+        // coin_change_test.cpp: 1 2 1 2 3 2 1 2 3 2 3 4 3 2 3 hops.
+        EXPECT_EQ(hop_distribution(*fabric, host), (Distribution{{1, 3}, {2, 6}, {3, 5}, {4, 1}}));
+    }
+    // Each ring is a permutation: a plane has one link out of every host and one into it.
+    const std::vector<HostPair> links = direct_one_way_links(one_way(16, {1, 3, 7}));
+    for (std::size_t plane = 0; plane < 3; ++plane) {
+        std::set<std::uint32_t> from;
+        std::set<std::uint32_t> to;
+        for (std::size_t i = 0; i < 16; ++i) {
+            from.insert(links[plane * 16 + i].first);
+            to.insert(links[plane * 16 + i].second);
+        }
+        EXPECT_EQ(from.size(), 16U);
+        EXPECT_EQ(to.size(), 16U);
+    }
+}
+
+TEST(DirectConnectTopology, OneWayLinksAddUpWithCables) {
+    DirectConnectParameters parameters = rings(8, {1});
+    parameters.one_way_rings = {3};
+    parameters.links = {{.from = 0, .to = 4, .cables = 2, .one_way = true}, {.from = 5, .to = 2}};
+    EXPECT_EQ(direct_cables(parameters).size(), 8U + 1U);
+    EXPECT_EQ(direct_one_way_links(parameters).size(), 2U + 8U);
+    const std::shared_ptr<const Fabric> fabric = build_direct_connect(parameters);
+    EXPECT_EQ(fabric->link_count(), 2U * 9U + 10U);
+    EXPECT_EQ(fabric->out_degree(NodeId(0)), 2U + 1U + 2U);
+    EXPECT_EQ(fabric->links_into(NodeId(4)).size(), 2U + 1U + 2U);
+    EXPECT_EQ(fabric->out_degree(NodeId(4)), 2U + 1U);
 }
 
 TEST(DirectConnectTopology, ATorusIsATorus) {
@@ -111,13 +162,33 @@ TEST(DirectConnectTransfers, NeighboursOnAllLinksSendAtAllTheirRates) {
             transfers.push_back({i, (i + stride) % 16, 1_MiB});
         }
     }
-    for (const DirectRouting routing : {DirectRouting::kFlowHash, DirectRouting::kSpray,
-                                        DirectRouting::kCoinChange, DirectRouting::kKShortest}) {
+    for (const DirectRouting routing : kAll) {
         for (const Time time :
              deliver_together(build_direct_connect(rings(16, {1, 5}, routing)), transfers)) {
             EXPECT_EQ(time, 500_ns + 80_ps * (1 << 20));
         }
     }
+}
+
+TEST(DirectConnectTransfers, OneWayRingsCarryOneStrideEach) {
+    // Strides 1, 3 and 7 out of each of 16 hosts, all full at once: three times the rate of a link. The way
+    // back from host 1 to host 0, offset 15, is 1+7+7.
+    std::vector<Transfer> transfers;
+    for (int i = 0; i < 16; ++i) {
+        for (const int stride : {1, 3, 7}) {
+            transfers.push_back({i, (i + stride) % 16, 1_MiB});
+        }
+    }
+    for (const DirectRouting routing : kAll) {
+        for (const Time time :
+             deliver_together(build_direct_connect(one_way(16, {1, 3, 7}, routing)), transfers)) {
+            EXPECT_EQ(time, 500_ns + 80_ps * (1 << 20));
+        }
+    }
+    EXPECT_EQ(deliver_together(build_direct_connect(one_way(16, {1, 3, 7}, DirectRouting::kCoinChange)),
+                               {{1, 0, 1_MiB}})
+                  .front(),
+              3 * 500_ns + 80_ps * (1 << 20));
 }
 
 TEST(DirectConnectTransfers, AllToAllTakesTheBusiestLink) {
@@ -132,9 +203,7 @@ TEST(DirectConnectTransfers, AllToAllTakesTheBusiestLink) {
 
 TEST(DirectConnectTransfers, HostsOnTheWayTakeTimeToForward) {
     // Three links and two hosts between them.
-    for (const DirectRouting routing :
-         {DirectRouting::kFlowHash, DirectRouting::kSpray, DirectRouting::kRandomShortest,
-          DirectRouting::kCoinChange, DirectRouting::kBalanced, DirectRouting::kKShortest}) {
+    for (const DirectRouting routing : kAll) {
         DirectConnectParameters parameters = rings(9, {1}, routing);
         parameters.forwarding.latency = 2_us;
         const std::shared_ptr<const Fabric> fabric = build_direct_connect(parameters);
@@ -227,6 +296,22 @@ TEST(DirectConnectParameters, RefuseHostsThatAreCutOff) {
     EXPECT_EQ(found[0].message, "no cables lead from host 0 to host 1, and 4 of 8 hosts in all");
 }
 
+TEST(DirectConnectParameters, RefuseHostsWithoutAWayBack) {
+    DirectConnectParameters p = direct(4);
+    p.links = {{0, 1}, {1, 2}, {.from = 2, .to = 3, .one_way = true}};
+    ParameterProblems found = problems(p);
+    ASSERT_EQ(keys(found), Keys{""});
+    EXPECT_EQ(found[0].message, "no links lead from host 3 back to host 0, nor from 1 of 4 hosts in all");
+    p.links[2] = {.from = 3, .to = 2, .one_way = true};
+    found = problems(p);
+    ASSERT_EQ(keys(found), Keys{""});
+    EXPECT_EQ(found[0].message, "no cables lead from host 0 to host 3, and 1 of 4 hosts in all");
+    p.links[2] = {.from = 3, .to = 2};
+    EXPECT_EQ(problem_keys(p), Keys{});
+    EXPECT_EQ(problem_keys(one_way(8, {0, 3, 8})), (Keys{"one_way_rings.0", "one_way_rings.2"}));
+    EXPECT_EQ(problem_keys(one_way(8, {3})), Keys{});
+}
+
 TEST(DirectConnectParameters, RefuseCoinsThatAreNotTheSameEverywhere) {
     DirectConnectParameters p = rings(8, {1}, DirectRouting::kCoinChange);
     p.links = {{0, 4, 1}};
@@ -255,6 +340,13 @@ TEST(DirectConnectParameters, AreReadFromYaml) {
     EXPECT_EQ(fabric->link(LinkId(0)).rate, 50_Gbps);
     EXPECT_EQ(fabric->node(NodeId(2)).forwarding, 3_us);
     EXPECT_EQ(fabric->routing().load_balancing(), LoadBalancing::kPaths);
+    const auto fibres = read(
+        "{kind: direct_connect, hosts: 16, one_way_rings: [1, 3], links: [{from: 0, to: 8, one_way: true}, "
+        "{from: 3, to: 7}]}");
+    ASSERT_TRUE(fibres);
+    EXPECT_EQ(fibres->make()(1)->link_count(), 2U * 16 + 1 + 2);
+    EXPECT_EQ(fibres->make()(1)->one_way_link_count(), 2U * 16 + 1);
+    EXPECT_FALSE(read("{kind: direct_connect, hosts: 16, one_way_rings: [2]}"));
     EXPECT_FALSE(read("{kind: direct_connect, hosts: 16, rings: [2]}"));
     EXPECT_FALSE(read("{kind: direct_connect, hosts: 16, rings: [1], routing: fastest}"));
 }

@@ -33,6 +33,13 @@ DirectConnectParameters rings(std::int64_t hosts, std::vector<std::int64_t> stri
     return parameters;
 }
 
+DirectConnectParameters one_way(std::int64_t hosts, std::vector<std::int64_t> strides,
+                                DirectRouting routing) {
+    DirectConnectParameters parameters = rings(hosts, {}, routing);
+    parameters.one_way_rings = std::move(strides);
+    return parameters;
+}
+
 DirectConnectParameters with_paths(DirectConnectParameters parameters, std::int64_t paths,
                                    std::int64_t detour) {
     parameters.routing = DirectRouting::kKShortest;
@@ -54,17 +61,22 @@ std::vector<std::size_t> walk(const Fabric& fabric, std::size_t source, std::siz
 }
 
 TEST(DirectRouting, EveryRoutingTakesShortestPathsThroughEveryLinkOfThem) {
-    for (const DirectRouting routing : kAll) {
-        const std::shared_ptr<const Fabric> fabric = build_direct_connect(rings(16, {1, 5}, routing));
-        const std::shared_ptr<const Fabric> reference =
-            build_direct_connect(rings(16, {1, 5}, DirectRouting::kFlowHash));
+    // coin_change_test.cpp: hops by offset with coins 1, 5, 11 and 15, both ways round, and with 1, 3 and 7.
+    const std::vector<std::size_t> both_ways = {0, 1, 2, 3, 2, 1, 2, 3, 4, 3, 2, 1, 2, 3, 2, 1};
+    const std::vector<std::size_t> one_way_hops = {0, 1, 2, 1, 2, 3, 2, 1, 2, 3, 2, 3, 4, 3, 2, 3};
+    for (std::size_t i = 0; i < 2 * std::size(kAll); ++i) {
+        const bool is_one_way = i >= std::size(kAll);
+        const DirectRouting routing = kAll[i % std::size(kAll)];
+        const std::shared_ptr<const Fabric> fabric =
+            build_direct_connect(is_one_way ? one_way(16, {1, 3, 7}, routing) : rings(16, {1, 5}, routing));
         for (std::size_t source = 0; source < 16; ++source) {
             for (std::size_t destination = 0; destination < 16; ++destination) {
                 if (source == destination) {
                     continue;
                 }
                 const Route route = fabric->routing().route(HostId(source), HostId(destination));
-                const std::size_t hops = reference->routing().route(HostId(source), HostId(destination)).hops;
+                const std::size_t hops =
+                    (is_one_way ? one_way_hops : both_ways)[(destination + 16 - source) % 16];
                 ASSERT_EQ(route.hops, hops);
                 ASSERT_EQ(route.latency, static_cast<std::int64_t>(hops) * 500_ns);
                 double crossed = 0;
@@ -101,8 +113,10 @@ TEST(DirectRouting, SelectFollowsTheRouteWhereThereIsOne) {
 }
 
 TEST(DirectRouting, APacketThatHasLeftItsRouteArrives) {
-    for (const DirectRouting routing : kAll) {
-        const std::shared_ptr<const Fabric> fabric = build_direct_connect(rings(16, {1, 5}, routing));
+    for (std::size_t i = 0; i < 2 * std::size(kAll); ++i) {
+        const DirectRouting routing = kAll[i % std::size(kAll)];
+        const std::shared_ptr<const Fabric> fabric = build_direct_connect(
+            i < std::size(kAll) ? rings(16, {1, 5}, routing) : one_way(16, {1, 5}, routing));
         for (std::size_t at = 0; at < 16; ++at) {
             // Of a packet from host 2 to host 9.
             std::size_t hops = 0;
@@ -297,7 +311,8 @@ TEST(KShortestRouting, FindsAsManyOfEveryLengthAsThereAre) {
         DirectConnectParameters parameters;
         parameters.hosts = 8;
         parameters.random = {3, seed};
-        parameters.rings = {1};
+        (seed % 2 == 0 ? parameters.rings : parameters.one_way_rings) = {1};
+        parameters.links = {{.from = 2, .to = 6, .one_way = true}, {.from = 4, .to = 1, .one_way = true}};
         const std::shared_ptr<const Fabric> fabric = build_direct_connect(with_paths(parameters, 64, 64));
         for (std::size_t destination = 1; destination < 8; ++destination) {
             std::vector<std::size_t> expected(9, 0);
@@ -329,15 +344,18 @@ TEST(KShortestRouting, FindsAsManyOfEveryLengthAsThereAre) {
 }
 
 TEST(KShortestRouting, SelectOnFollowsEachPath) {
-    const std::shared_ptr<const Fabric> fabric =
-        build_direct_connect(with_paths(rings(32, {1, 7}, DirectRouting::kKShortest), 4, 1));
-    for (std::size_t destination = 1; destination < 32; ++destination) {
-        const auto found = paths(*fabric, 0, destination);
-        for (std::size_t path = 0; path < found.size(); ++path) {
-            NodeId at(0);
-            for (const LinkId link : found[path]) {
-                ASSERT_EQ(fabric->routing().select_on(path, at, HostId(0), HostId(destination)), link);
-                at = fabric->target(link);
+    for (const DirectConnectParameters& parameters :
+         {rings(32, {1, 7}, DirectRouting::kKShortest), one_way(32, {1, 5}, DirectRouting::kKShortest)}) {
+        const std::shared_ptr<const Fabric> fabric = build_direct_connect(with_paths(parameters, 4, 1));
+        for (std::size_t destination = 1; destination < 32; ++destination) {
+            const auto found = paths(*fabric, 0, destination);
+            ASSERT_FALSE(found.empty());
+            for (std::size_t path = 0; path < found.size(); ++path) {
+                NodeId at(0);
+                for (const LinkId link : found[path]) {
+                    ASSERT_EQ(fabric->routing().select_on(path, at, HostId(0), HostId(destination)), link);
+                    at = fabric->target(link);
+                }
             }
         }
     }

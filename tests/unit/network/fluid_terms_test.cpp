@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <astrolabe/network/fluid/fluid_backend.hpp>
+#include <astrolabe/network/topologies/direct_connect.hpp>
 #include <astrolabe/network/topologies/flat.hpp>
 
 namespace astrolabe::network {
@@ -81,6 +82,21 @@ TEST(FluidTerms, AWindowLeavesTheRestToOthers) {
     EXPECT_EQ(
         deliver(terms, {{0, 5, 1000_B}, {1, 5, 1000_B}, {2, 5, 1000_B}, {3, 5, 1000_B}, {4, 5, 1000_B}}),
         Times(5, 5_us + kLatency));
+}
+
+TEST(FluidTerms, AWindowTurnsOnceRoundAOneWayRing) {
+    // Eight links there and back, 4 us, wherever the destination is: 500 B in that time, 8 ns a byte.
+    DirectConnectParameters ring;
+    ring.hosts = 8;
+    ring.link = {8_Gbps, 500_ns};
+    ring.one_way_rings = {1};
+    for (int hops = 1; hops < 8; ++hops) {
+        FluidBackend backend(build_direct_connect(ring), {.terms = {.window = 500_B}});
+        Recorder recorder(backend);
+        recorder.send(0, 2, (2 + hops) % 8, 1000_B);
+        backend.run();
+        EXPECT_EQ(recorder.times.at(0), 8_us + hops * 500_ns);
+    }
 }
 
 TEST(FluidTerms, APairThatWasIdleStartsSlowly) {

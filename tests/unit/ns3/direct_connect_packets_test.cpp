@@ -32,6 +32,13 @@ DirectConnectParameters rings(std::int64_t hosts, std::vector<std::int64_t> stri
     return parameters;
 }
 
+DirectConnectParameters one_way(std::int64_t hosts, std::vector<std::int64_t> strides,
+                                DirectRouting routing) {
+    DirectConnectParameters parameters = rings(hosts, {}, routing);
+    parameters.one_way_rings = std::move(strides);
+    return parameters;
+}
+
 struct Transfer {
     int source;
     int destination;
@@ -102,6 +109,35 @@ TEST(DirectConnectPackets, AServerSendsOverAllItsInterfacesAtOnce) {
     }
 }
 
+// One ring of nine one way: k links there, 9 - k back for acknowledgements, which therefore meet no data.
+TEST(DirectConnectPackets, AcknowledgementsGoOnRoundAOneWayRing) {
+    PacketOptions options;
+    options.window = 2_MiB;
+    for (const DirectRouting routing : kAll) {
+        for (int hops = 1; hops <= 8; ++hops) {
+            const Outcome outcome = run(one_way(9, {1}, routing), {{2, (2 + hops) % 9, 1_MiB}}, options);
+            EXPECT_EQ(outcome.times[0], (256 + hops - 1) * kFull + hops * kLatency) << hops;
+            EXPECT_EQ(outcome.statistics.packet_hops, 256U * static_cast<unsigned>(hops));
+        }
+    }
+}
+
+// A window of one packet: the next one leaves when the acknowledgement of the last is back, round the ring of
+// nine in all whatever the destination.
+TEST(DirectConnectPackets, AWindowTurnsOnceForEveryTripRoundTheRing) {
+    PacketOptions options;
+    options.window = 4_KiB;
+    options.ack_every = 1;
+    const Time acknowledgement = 6'720_ps;  // 84 B
+    for (int hops = 1; hops <= 8; ++hops) {
+        const Outcome outcome =
+            run(one_way(9, {1}, DirectRouting::kFlowHash), {{0, hops, 40'960_B}}, options);
+        const Time there = hops * (kFull + kLatency);
+        const Time back = (9 - hops) * (acknowledgement + kLatency);
+        EXPECT_EQ(outcome.times[0], 10 * there + 9 * back) << hops;
+    }
+}
+
 // A ring of four, opposite hosts: half of the packets go each way, drawn one by one, so the fuller way has
 // 128 + 3·√(256/4) = 152 of 256 at most, and the whole takes that long. In one queue of the host each packet
 // leaves by its own way; on demand, a burst would leave by that of its first packet.
@@ -139,6 +175,16 @@ TEST(DirectConnectPackets, OtherEnginesSayWhatTheyCannotDo) {
     EXPECT_NE(refusal(*slow, TcpOptions{})->find("1us"), std::string::npos);
     EXPECT_FALSE(
         refusal(*network::build_direct_connect(rings(6, {1}, DirectRouting::kCoinChange)), TcpOptions{}));
+    const auto fibres = network::build_direct_connect(one_way(6, {1}, DirectRouting::kCoinChange));
+    ASSERT_TRUE(refusal(*fibres, TcpOptions{}).has_value());
+    EXPECT_NE(refusal(*fibres, TcpOptions{})->find("one-way links"), std::string::npos);
+    PacketOptions credits;
+    EXPECT_FALSE(refusal(*fibres, credits));
+    credits.flow_control = PacketFlowControlKind::kCredit;
+    ASSERT_TRUE(refusal(*fibres, credits).has_value());
+    EXPECT_NE(refusal(*fibres, credits)->find("from host 0 to host 1 goes one way"), std::string::npos);
+    credits.flow_control = PacketFlowControlKind::kPfc;
+    EXPECT_FALSE(refusal(*fibres, credits));  // only switches pause, and there are none
     PacketOptions hpcc;
     hpcc.congestion_control = PacketCongestion::kHpcc;
     EXPECT_TRUE(refusal(*split, hpcc).has_value());

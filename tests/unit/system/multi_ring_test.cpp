@@ -236,6 +236,33 @@ TEST(AllReduceOnRings, UsesTheFullRateOfANode) {
     }
 }
 
+TEST(AllReduceOnRings, OneWayRingsUseTheFullRateOfANode) {
+    // d one-way strides, a chunk on each: 65,536 B over every link in every one of 2(n-1) rounds.
+    struct Row {
+        std::size_t hosts;
+        std::vector<Position> strides;
+    };
+    for (const Row& row : {Row{12, {1, 5, 7}}, Row{16, {1, 3, 5, 7}}, Row{32, {1, 5}}, Row{9, {1}}}) {
+        network::FabricBuilder builder("one-way rings");
+        for (std::size_t host = 0; host < row.hosts; ++host) {
+            builder.add_host(fmt::format("host {}", host));
+        }
+        for (const Position stride : row.strides) {
+            for (std::size_t host = 0; host < row.hosts; ++host) {
+                builder.connect_one_way(network::NodeId(host), network::NodeId((host + stride) % row.hosts),
+                                        {kRate, kLinkLatency, Bytes(0)});
+            }
+        }
+        const auto rounds = static_cast<std::int64_t>(2 * (row.hosts - 1));
+        const auto chunks = static_cast<std::int64_t>(row.strides.size());
+        const Time measured = all_reduce_time(std::move(builder).build(), rings(row.strides),
+                                              65'536_B * chunks * static_cast<std::int64_t>(row.hosts));
+        EXPECT_NEAR(static_cast<double>(measured.count()),
+                    static_cast<double>((rounds * (kLinkLatency + Time(65'536 * 80))).count()),
+                    static_cast<double>(rounds));
+    }
+}
+
 TEST(AllReduceOnRings, DoesNotDependOnTheNumberOfNodes) {
     // Without latency 2(n-1)/n · Sβ/4: of 16 MiB n/(n-1) times the time is 2 · 16,777,216 · 80 / 4 ps.
     constexpr double kWhole = 2.0 * 16'777'216 * 80 / 4;

@@ -1,14 +1,18 @@
 /// Direct connect: hosts joined by cables of their own, without switches; hosts forward.
 ///
-/// Cables are full-duplex, all of one rate and latency, and add up from any of
-///   rings       a stride s joins every host i to i + s mod n; n/2 joins opposite hosts twice
-///   torus       a grid of the given sizes whose lines are closed to rings (torus.hpp), n hosts in all
-///   random      a random graph in which every host has so many neighbours (opera/expander.hpp)
-///   all_to_all  so many cables between every two hosts
-///   links       from one host to another, one by one
-/// in this order. A host sends d·rate in all, d the cables it has: interfaces share no limit. Traffic for
-/// hosts that are not neighbours is stored and forwarded by hosts on its way, each of which takes
-/// `forwarding.latency` from when it has a packet until it queues it.
+/// Cables are full-duplex, one-way links are on separate fibres; all have one rate and latency, and add up
+/// from any of
+///   rings          a stride s joins every host i to i + s mod n; n/2 joins opposite hosts twice
+///   torus          a grid of the given sizes whose lines are closed to rings (torus.hpp), n hosts in all
+///   random         a random graph in which every host has so many neighbours (opera/expander.hpp)
+///   all_to_all     so many cables between every two hosts
+///   links          from one host to another, one by one, also one way
+///   one_way_rings  a stride s leads from every host i to i + s mod n and not back: a plane whose fibres out
+///                  and in are patched separately, which is a permutation
+/// in this order, one-way links last. A host sends d·rate in all, d the links out of it: interfaces share no
+/// limit. Traffic for hosts that are not neighbours is stored and forwarded by hosts on its way, each of
+/// which takes `forwarding.latency` from when it has a packet until it queues it. Every host must reach every
+/// other; what goes back, acknowledgements for example, has its own way.
 ///
 /// Routing:
 ///   flow_hash         a shortest path by hash of the pair, one for all its messages
@@ -24,8 +28,7 @@
 /// With h̄ the mean hops, uniform all-to-all of v bytes a pair puts (n-1)·v·h̄/d on a link on average; R full-
 /// duplex rings are much like a torus of R dimensions, h̄ ≈ R·n^{1/R}/4.
 ///
-/// What is left out: one-way links (separate fibres), a limit of the host on what it forwards, the time to
-/// wire the job.
+/// What is left out: a limit of the host on what it forwards, the time to wire the job.
 ///
 /// Source: TopoOpt (NSDI 2023), sections 2 and 3.
 #pragma once
@@ -62,6 +65,7 @@ struct DirectLinkParameters {
     std::int64_t from = 0;
     std::int64_t to = 0;
     std::int64_t cables = 1;
+    bool one_way = false;  ///< links from `from` to `to` alone instead of cables
 };
 
 struct DirectConnectParameters {
@@ -74,6 +78,7 @@ struct DirectConnectParameters {
     RandomCableParameters random;
     std::int64_t all_to_all = 0;
     std::vector<DirectLinkParameters> links;
+    std::vector<std::int64_t> one_way_rings;  ///< strides, 1 … hosts - 1
     DirectRouting routing = DirectRouting::kFlowHash;
     std::int64_t paths = 4;   ///< of k_shortest
     std::int64_t detour = 0;  ///< of k_shortest
@@ -83,8 +88,10 @@ struct DirectConnectParameters {
 [[nodiscard]] ParameterProblems problems(const DirectConnectParameters& parameters);
 
 using HostPair = std::pair<std::uint32_t, std::uint32_t>;
-/// Precondition of both: no problems.
+/// Precondition of all: no problems.
 [[nodiscard]] std::vector<HostPair> direct_cables(const DirectConnectParameters& parameters);
+/// Each from its first host to its second.
+[[nodiscard]] std::vector<HostPair> direct_one_way_links(const DirectConnectParameters& parameters);
 [[nodiscard]] std::shared_ptr<const Fabric> build_direct_connect(const DirectConnectParameters& parameters);
 
 }  // namespace astrolabe::network
