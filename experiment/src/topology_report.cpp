@@ -15,16 +15,7 @@ using network::topoopt::MatchingRound;
 using network::topoopt::Topology;
 
 std::string wiring_name(const Topology& topology) {
-    using network::topoopt::Wiring;
-    switch (topology.wiring) {
-        case Wiring::kPanel:
-            return "panel";
-        case Wiring::kDuplex:
-            return "duplex";
-        case Wiring::kSeparateFibres:
-            return "separate_fibres";
-    }
-    return {};
+    return ValueTraits<network::topoopt::Wiring>::format(topology.wiring);
 }
 
 std::string rings_text(const GroupRings& rings) {

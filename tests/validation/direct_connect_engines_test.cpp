@@ -48,6 +48,44 @@ TEST(DirectConnectEngines, AnAllReduceOnRingsUsesAllLinksOfAServer) {
     EXPECT_LE(packet, 30 * (kLatency + 16 * kFull + 2 * 6'720_ps));
 }
 
+TEST(DirectConnectEngines, AnAllReduceOnOneWayRingsUsesAllLinksOfAServer) {
+    // Mode paper on separate fibres: strides 1, 3, 5 and 7, one way each; the same rounds.
+    auto all_reduce = request("all_reduce", "{algorithm: multi_ring, strides: network}", "balanced");
+    all_reduce.network =
+        "{kind: topoopt, degree: 4, wiring: separate_fibres, link: {rate: 100Gbps, latency: 1us}}";
+    const Time fluid = time_on(all_reduce, "fluid");
+    EXPECT_GE(fluid, 30 * (kLatency + 65'536 * 80_ps));
+    EXPECT_LE(fluid, 30 * (kLatency + 65'536 * 80_ps) + 30_ps);
+    const Time packet = time_on(all_reduce, "packet");
+    EXPECT_GE(packet, 30 * (kLatency + 16 * kFull));
+    // Acknowledgements go back over three rings: of offsets 15, 13, 11 and 9 there are 12 hops, so that a
+    // link carries three times as many as where rings go both ways if they spread, and twelve times if they
+    // do not.
+    EXPECT_LE(packet, 30 * (kLatency + 16 * kFull + 12 * 2 * 6'720_ps));
+}
+
+TEST(DirectConnectEngines, AnAllToAllOverOneWayRingsTakesTheBusiestLink) {
+    // 4 MiB / 16 = 262,144 B a pair, 64 full packets. With balanced routes over strides 1, 3, 5 and 7 mean
+    // hops are 2.0000: 240 · 2 / 64 = 7.5 routes a link on average.
+    auto all_to_all = request("all_to_all", "direct", "balanced");
+    all_to_all.network =
+        "{kind: direct_connect, hosts: 16, one_way_rings: [1, 3, 5, 7], routing: balanced, link: {rate: "
+        "100Gbps, latency: 1us}}";
+    static const experiment::Components kComponents = experiment::builtin_components();
+    const auto prepared = experiment::CollectiveRun::prepare(all_to_all, kComponents);
+    ASSERT_TRUE(prepared);
+    const auto routes = static_cast<std::int64_t>(
+        network::report_uniform_routes(*prepared->setting().fabric, 1.0).busiest_load);
+    EXPECT_EQ(routes, 8);
+    const Time fluid = time_on(all_to_all, "fluid");
+    EXPECT_GE(fluid, routes * (262'144 * 80_ps));
+    EXPECT_LE(fluid, routes * (262'144 * 80_ps) + 3 * kLatency);  // 3 links at most
+    const Time packet = time_on(all_to_all, "packet");
+    EXPECT_GE(packet, routes * (64 * kFull));
+    const double framed = static_cast<double>(fluid.count()) * 4178 / 4096;
+    EXPECT_NEAR(static_cast<double>(packet.count()) / framed, 1.0, 0.10);
+}
+
 TEST(DirectConnectEngines, AnAllToAllTakesTheBusiestLink) {
     for (const char* routing : {"balanced", "random_shortest"}) {
         // 4 MiB / 16 = 262,144 B a pair, 64 full packets.

@@ -17,12 +17,6 @@ struct EnumNames<network::topoopt::Mode> {
 };
 
 template <>
-struct EnumNames<network::topoopt::Wiring> {
-    static constexpr std::array<std::pair<std::string_view, network::topoopt::Wiring>, 2> kNames{
-        {{"panel", network::topoopt::Wiring::kPanel}, {"duplex", network::topoopt::Wiring::kDuplex}}};
-};
-
-template <>
 struct EnumNames<network::topoopt::Candidates> {
     static constexpr std::array<std::pair<std::string_view, network::topoopt::Candidates>, 2> kNames{
         {{"all", network::topoopt::Candidates::kAll}, {"primes", network::topoopt::Candidates::kPrimes}}};
@@ -36,14 +30,14 @@ void register_topoopt(Registry<FabricMaker>& registry) {
     using P = topoopt::TopoOptParameters;
     Schema<P> schema("topoopt",
                      "hosts joined by cables that are chosen for the job of the experiment; hosts forward");
-    schema.required("degree", &P::degree, "cables of a host", {1, topoopt::kMaxDegree})
+    schema.required("degree", &P::degree, "interfaces of a host", {1, topoopt::kMaxDegree})
         .optional("mode", &P::mode,
                   "as the paper: rings for all-reduces, matchings for the rest; or as the released code: "
                   "rings alone")
         .optional(
             "wiring", &P::wiring,
-            "one panel that joins any two ports, or a plane for each interface of the hosts, that joins "
-            "hosts in pairs")
+            "one panel that joins any two ports, a plane for each interface of the hosts that joins hosts "
+            "in pairs, or such planes with fibres out and in patched separately, where rings go one way")
         .optional("candidates", &P::candidates,
                   "strides that rings may have: all that visit all hosts, or "
                   "primes alone")

@@ -23,6 +23,15 @@ DirectRouting default_routing(Mode mode) {
     return mode == Mode::kReleased ? DirectRouting::kRandomShortest : DirectRouting::kKShortest;
 }
 
+/// One direction of every ring, ring by ring.
+std::vector<std::uint32_t> forward_strides(const Topology& topology) {
+    std::vector<std::uint32_t> strides;
+    for (const GroupRings& rings : topology.rings) {
+        strides.insert(strides.end(), rings.strides.begin(), rings.strides.end());
+    }
+    return strides;
+}
+
 DirectConnectParameters direct_connect(const TopoOptParameters& parameters, const Topology& topology) {
     DirectConnectParameters direct;
     direct.hosts = topology.servers;
@@ -32,20 +41,21 @@ DirectConnectParameters direct_connect(const TopoOptParameters& parameters, cons
     direct.paths = parameters.paths;
     direct.detour = parameters.detour;
     direct.seed = parameters.seed;
-    for (std::size_t i = 0; i < topology.links.size(); i += 2) {  // a link, and then its reverse
-        direct.links.push_back({.from = topology.links[i].from, .to = topology.links[i].to});
+    const bool is_one_way = topology.wiring == Wiring::kSeparateFibres;
+    for (const std::uint32_t stride : is_one_way ? directed_strides(topology) : forward_strides(topology)) {
+        (is_one_way ? direct.one_way_rings : direct.rings).push_back(stride);
+    }
+    for (const MatchingRound& round : topology.matchings) {
+        for (const auto& [a, b] : round.pairs) {
+            direct.links.push_back({.from = a, .to = b});
+        }
     }
     return direct;
 }
 
-/// Problems under the keys of the network section: those of the demand are of no key, and there is no wiring
-/// separate_fibres to advise.
+/// Problems under the keys of the network section: those of the demand are of no key.
 ParameterProblems of_section(ParameterProblems found) {
-    constexpr std::string_view kUnavailable = "separate_fibres or ";
     for (ParameterProblem& problem : found) {
-        if (const std::size_t at = problem.hint.find(kUnavailable); at != std::string::npos) {
-            problem.hint.erase(at, kUnavailable.size());
-        }
         const std::string_view key = problem.key;
         if (key.starts_with("groups") || key == "point_to_point" || key == "servers") {
             problem.key.clear();
@@ -61,10 +71,6 @@ ParameterProblems problems(const TopoOptParameters& parameters) {
     check.cable("link", parameters.link);
     check.latency("forwarding.latency", parameters.forwarding.latency);
     check.count("degree", parameters.degree, 1, kMaxDegree, "say how many interfaces a server has");
-    if (parameters.wiring == Wiring::kSeparateFibres) {
-        check.report("wiring", "links of separate fibres go one way, which fabrics do not",
-                     "choose panel or duplex");
-    }
     if (parameters.mode != Mode::kReleased && parameters.repeat_strides) {
         check.report("repeat_strides", "only mode released may take a stride again",
                      "leave it out, or choose mode: released");

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <astrolabe/experiment/collective_run.hpp>
@@ -59,6 +60,35 @@ TEST_F(JobNetworkTest, IsFoundForTheProgramAndItsRingsAreThoseOfCollectives) {
         strides.push_back(schedule.resolve(0, schedule.program(0).actions[0].peer));
     }
     EXPECT_EQ(strides, (std::vector<system::Position>{1, 15, 5, 11}));
+}
+
+TEST_F(JobNetworkTest, SeparateFibresMakeRingsThatGoOneWay) {
+    // The paper rule of 16 servers: as many of strides 1, 3, 5, 7 as all-reduces get interfaces, and a
+    // matching for each interface left.
+    const Experiment experiment = loaded("degree: 4, wiring: separate_fibres");
+    const network::topoopt::Topology& topology = *experiment.topology;
+    EXPECT_FALSE(topology.full_duplex_rings);
+    EXPECT_EQ(topology.split.all_reduce + topology.split.point_to_point, 4U);
+    EXPECT_EQ(topology.matchings.size(), topology.split.point_to_point);
+    const std::vector<std::uint32_t>& strides = topology.rings.at(0).strides;
+    ASSERT_EQ(strides.size(), topology.split.all_reduce);
+    EXPECT_EQ(experiment.fabric->link_count(), 16U * 4);
+    EXPECT_EQ(experiment.fabric->one_way_link_count(), 16U * strides.size());
+    const system::CollectiveChoice& choice = experiment.cluster.options.collectives[kAllReduce];
+    EXPECT_EQ(choice.chunks, strides.size());
+    const auto schedule =
+        choice.algorithm->schedule(system::CollectiveKind::kAllReduce, system::Shape(16), 0);
+    EXPECT_EQ(schedule.resolve(0, schedule.program(0).actions[0].peer), strides[0]);
+    for (const char* backend : {"fluid", "packet"}) {
+        const Experiment same =
+            loaded("degree: 4, wiring: separate_fibres", {fmt::format("backend={{kind: {}}}", backend)});
+        const experiment::Run run = run_experiment(same, {});
+        EXPECT_TRUE(run.execution.finished) << run.execution.stall;
+        EXPECT_GE(run.execution.total, run.bounds.value());
+    }
+    EXPECT_NE(
+        first_error("degree: 4, wiring: separate_fibres", {"backend={kind: tcp}"}).find("one-way links"),
+        std::string::npos);
 }
 
 TEST_F(JobNetworkTest, WhatTheFileChoosesStays) {

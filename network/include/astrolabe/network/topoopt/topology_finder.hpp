@@ -31,10 +31,14 @@
 /// Source: TopoOpt (NSDI 2023), section 4; the authors' FlexFlow fork for `released`.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <astrolabe/core/parameter_problem.hpp>
+#include <astrolabe/core/schema.hpp>
 #include <astrolabe/network/topoopt/demand.hpp>
 #include <astrolabe/network/topoopt/demand_matching.hpp>
 #include <astrolabe/network/topoopt/strides.hpp>
@@ -100,3 +104,15 @@ struct Topology {
 [[nodiscard]] Topology find_topology(const Demand& demand, const FinderOptions& options);
 
 }  // namespace astrolabe::network::topoopt
+
+namespace astrolabe {
+
+template <>
+struct EnumNames<network::topoopt::Wiring> {
+    static constexpr std::array<std::pair<std::string_view, network::topoopt::Wiring>, 3> kNames{
+        {{"panel", network::topoopt::Wiring::kPanel},
+         {"duplex", network::topoopt::Wiring::kDuplex},
+         {"separate_fibres", network::topoopt::Wiring::kSeparateFibres}}};
+};
+
+}  // namespace astrolabe

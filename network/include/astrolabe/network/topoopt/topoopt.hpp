@@ -4,7 +4,7 @@
 /// network; the network is then direct_connect with these cables (topologies/direct_connect.hpp), one host
 /// for each server, and stays as it is for the whole job.
 ///
-/// What is left out: one-way links (wiring separate_fibres), the time to wire the job, changes while it runs.
+/// What is left out: the time to wire the job, changes while it runs.
 /// For limits of size see the two headers. Complexity: theirs.
 #pragma once
 
@@ -21,7 +21,7 @@ namespace astrolabe::network::topoopt {
 struct TopoOptParameters {
     std::int64_t degree = 0;  ///< d, must be given, 1 … kMaxDegree
     Mode mode = Mode::kPaper;
-    Wiring wiring = Wiring::kPanel;  ///< kPanel or kDuplex
+    Wiring wiring = Wiring::kPanel;
     Candidates candidates = Candidates::kAll;
     bool repeat_strides = false;    ///< released alone
     bool perfect_matching = false;  ///< paper alone

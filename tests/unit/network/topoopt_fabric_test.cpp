@@ -1,0 +1,97 @@
+/// The fabric of a topology that was found, link by link.
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <astrolabe/network/routing.hpp>
+#include <astrolabe/network/topoopt/topoopt.hpp>
+
+namespace astrolabe::network::topoopt {
+namespace {
+
+std::vector<Server> spaced(std::uint32_t servers, std::uint32_t members, Server first) {
+    std::vector<Server> group(members);
+    for (std::uint32_t i = 0; i < members; ++i) {
+        group[i] = first + servers / members * i;
+    }
+    return group;
+}
+
+/// All-reduces of all servers and of all groups of `members`, and uneven traffic between pairs.
+Demand mixed(std::uint32_t servers, std::uint32_t members) {
+    Demand demand{.servers = servers,
+                  .groups = {{spaced(servers, servers, 0), 60'000}},
+                  .point_to_point = PairDemand(servers)};
+    for (Server first = 0; first < servers / members; ++first) {
+        demand.groups.push_back({spaced(servers, members, first), 50'000});
+    }
+    for (Server a = 0; a < servers; ++a) {
+        demand.point_to_point.add(a, (a * a + 3) % servers == a ? (a + 1) % servers : (a * a + 3) % servers,
+                                  1'000 + a);
+    }
+    return demand;
+}
+
+TopoOptParameters with(std::int64_t degree, Mode mode, Wiring wiring) {
+    TopoOptParameters parameters;
+    parameters.degree = degree;
+    parameters.mode = mode;
+    parameters.wiring = wiring;
+    return parameters;
+}
+
+std::vector<std::pair<std::uint32_t, std::uint32_t>> planned(const Topology& topology) {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> links;
+    for (const PlannedLink& link : topology.links) {
+        links.emplace_back(link.from, link.to);
+    }
+    std::sort(links.begin(), links.end());
+    return links;
+}
+
+std::vector<std::pair<std::uint32_t, std::uint32_t>> built(const Fabric& fabric) {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> links;
+    for (LinkId link; link.index() < fabric.link_count(); ++link) {
+        links.emplace_back(fabric.source(link).index(), fabric.target(link).index());
+    }
+    std::sort(links.begin(), links.end());
+    return links;
+}
+
+TEST(TopoOptFabric, HasTheLinksThatWerePlanned) {
+    for (const Wiring wiring : {Wiring::kPanel, Wiring::kDuplex, Wiring::kSeparateFibres}) {
+        for (const Mode mode : {Mode::kPaper, Mode::kReleased}) {
+            for (std::int64_t degree = 2; degree <= 6; ++degree) {
+                const auto found = build_topoopt(with(degree, mode, wiring), mixed(12, 4));
+                ASSERT_TRUE(std::holds_alternative<FoundNetwork>(found));
+                const auto& [fabric, topology] = std::get<FoundNetwork>(found);
+                EXPECT_EQ(built(*fabric), planned(topology));
+                // Rings go one way each on separate fibres; matchings are cables.
+                const std::size_t matched = topology.matchings.size() * 12;
+                EXPECT_EQ(fabric->one_way_link_count(),
+                          wiring == Wiring::kSeparateFibres ? topology.links.size() - matched : 0);
+            }
+        }
+    }
+}
+
+TEST(TopoOptFabric, OneInterfaceIsEnoughForAOneWayRing) {
+    const auto found =
+        build_topoopt(with(1, Mode::kPaper, Wiring::kSeparateFibres),
+                      {.servers = 9, .groups = {{spaced(9, 9, 0), 100}}, .point_to_point = {}});
+    ASSERT_TRUE(std::holds_alternative<FoundNetwork>(found));
+    const Fabric& fabric = *std::get<FoundNetwork>(found).fabric;
+    EXPECT_EQ(fabric.link_count(), 9U);
+    EXPECT_EQ(fabric.routing().route(HostId(3), HostId(2)).hops, 8U);
+    // With cables a ring takes two.
+    EXPECT_TRUE(std::holds_alternative<ParameterProblems>(
+        build_topoopt(with(1, Mode::kPaper, Wiring::kPanel),
+                      {.servers = 9, .groups = {{spaced(9, 9, 0), 100}}, .point_to_point = {}})));
+}
+
+}  // namespace
+}  // namespace astrolabe::network::topoopt
