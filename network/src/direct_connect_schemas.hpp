@@ -13,13 +13,14 @@ namespace astrolabe {
 
 template <>
 struct EnumNames<network::DirectRouting> {
-    static constexpr std::array<std::pair<std::string_view, network::DirectRouting>, 6> kNames{
+    static constexpr std::array<std::pair<std::string_view, network::DirectRouting>, 7> kNames{
         {{"flow_hash", network::DirectRouting::kFlowHash},
          {"spray", network::DirectRouting::kSpray},
          {"random_shortest", network::DirectRouting::kRandomShortest},
          {"coin_change", network::DirectRouting::kCoinChange},
          {"balanced", network::DirectRouting::kBalanced},
-         {"k_shortest", network::DirectRouting::kKShortest}}};
+         {"k_shortest", network::DirectRouting::kKShortest},
+         {"by_class", network::DirectRouting::kByClass}}};
 };
 
 }  // namespace astrolabe
@@ -45,9 +46,11 @@ void add_forwarding(Schema<Parameters>& schema) {
 
 template <class Parameters>
 void add_path_counts(Schema<Parameters>& schema) {
-    schema.optional("paths", &Parameters::paths, "of k_shortest: how many a pair is split over", {1, 64})
-        .optional("detour", &Parameters::detour, "of k_shortest: most hops beyond the shortest path",
-                  {0, 64});
+    schema
+        .optional("paths", &Parameters::paths, "of k_shortest and by_class: how many a pair is split over",
+                  {1, 64})
+        .optional("detour", &Parameters::detour,
+                  "of k_shortest and by_class: most hops beyond the shortest path", {0, 64});
 }
 
 }  // namespace astrolabe::network::detail

@@ -11,6 +11,7 @@
 #include <astrolabe/network/k_shortest_routing.hpp>
 #include <astrolabe/network/opera/expander.hpp>
 #include <astrolabe/network/random_tree_routing.hpp>
+#include <astrolabe/network/ring_class_routing.hpp>
 #include <astrolabe/network/topologies/direct_connect.hpp>
 
 namespace astrolabe::network {
@@ -101,7 +102,8 @@ void check_numbers(detail::ParameterCheck& check, const DirectConnectParameters&
         return;
     }
     for (const auto& [key, strides] :
-         {std::pair("rings", &p.rings), std::pair("one_way_rings", &p.one_way_rings)}) {
+         {std::pair("rings", &p.rings), std::pair("one_way_rings", &p.one_way_rings),
+          std::pair("ring_offsets", &p.ring_offsets)}) {
         for (std::size_t i = 0; i < strides->size(); ++i) {
             check.count(fmt::format("{}.{}", key, i), (*strides)[i], 1, p.hosts - 1,
                         "a stride leads from a host to another one");
@@ -173,6 +175,21 @@ void check_graph(detail::ParameterCheck& check, const DirectConnectParameters& p
         check.report("routing", "coin change needs the same strides out of every host",
                      "take cables of rings or all_to_all alone, or routing: k_shortest");
     }
+    if (p.routing == DirectRouting::kByClass && p.hosts > 1 && p.rings.empty() && p.one_way_rings.empty()) {
+        check.report("routing", "by_class keeps some traffic to rings, and there are none",
+                     "give rings or one_way_rings, or take routing: k_shortest");
+    }
+}
+
+/// Strides of rings as links out of a host, ring by ring.
+std::vector<std::uint32_t> ring_strides(const DirectConnectParameters& p) {
+    std::vector<std::uint32_t> strides;
+    for (const std::int64_t stride : p.rings) {
+        strides.push_back(static_cast<std::uint32_t>(stride));
+        strides.push_back(static_cast<std::uint32_t>(p.hosts - stride));
+    }
+    strides.insert(strides.end(), p.one_way_rings.begin(), p.one_way_rings.end());
+    return strides;
 }
 
 std::shared_ptr<const RoutingPolicy> coin_routing(const DirectConnectParameters& p, const Fabric& fabric) {
@@ -199,6 +216,10 @@ std::shared_ptr<const RoutingPolicy> make_routing(const DirectConnectParameters&
             return coin_routing(p, fabric);
         case DirectRouting::kKShortest:
             return std::make_shared<const KShortestRouting>(fabric, options);
+        case DirectRouting::kByClass:
+            return std::make_shared<const RingClassRouting>(
+                fabric, topoopt::CoinChange(static_cast<std::uint32_t>(p.hosts), ring_strides(p)),
+                p.ring_offsets, options);
     }
     ASTROLABE_ASSERT(false, "every routing is named");
 }

@@ -54,7 +54,8 @@ void register_direct_connect(Registry<FabricMaker>& registry) {
     schema.optional(
         "routing", &P::routing,
         "one shortest path a pair by hash, all of them evenly, one in a random tree of the source, "
-        "strides as coins, the same with strides evenly used, or the k shortest paths evenly");
+        "strides as coins, the same with strides evenly used, the k shortest paths evenly, or these but "
+        "for pairs one stride of a ring apart, which keep to what joins them");
     detail::add_path_counts(schema);
     detail::add_check(schema);
     registry.add<P>(schema, [](const P& parameters) -> FabricMaker {

@@ -49,7 +49,7 @@ void register_topoopt(Registry<FabricMaker>& registry) {
     detail::add_medium(schema);
     detail::add_forwarding(schema);
     schema.optional("routing", &P::routing,
-                    "as that of direct_connect; unset: k_shortest in mode paper, random_shortest in mode "
+                    "as that of direct_connect; unset: by_class in mode paper, random_shortest in mode "
                     "released");
     detail::add_path_counts(schema);
     detail::add_check(schema);

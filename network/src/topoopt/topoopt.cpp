@@ -20,7 +20,7 @@ FinderOptions finder_options(const TopoOptParameters& parameters) {
 }
 
 DirectRouting default_routing(Mode mode) {
-    return mode == Mode::kReleased ? DirectRouting::kRandomShortest : DirectRouting::kKShortest;
+    return mode == Mode::kReleased ? DirectRouting::kRandomShortest : DirectRouting::kByClass;
 }
 
 /// One direction of every ring, ring by ring.
@@ -48,6 +48,11 @@ DirectConnectParameters direct_connect(const TopoOptParameters& parameters, cons
     for (const MatchingRound& round : topology.matchings) {
         for (const auto& [a, b] : round.pairs) {
             direct.links.push_back({.from = a, .to = b});
+        }
+    }
+    for (const GroupRings& group : topology.rings) {
+        if (group.strides.empty()) {
+            direct.ring_offsets.push_back(topology.servers / group.members);
         }
     }
     return direct;

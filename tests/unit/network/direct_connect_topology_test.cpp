@@ -25,7 +25,8 @@ namespace {
 
 constexpr DirectRouting kAll[] = {DirectRouting::kFlowHash,       DirectRouting::kSpray,
                                   DirectRouting::kRandomShortest, DirectRouting::kCoinChange,
-                                  DirectRouting::kBalanced,       DirectRouting::kKShortest};
+                                  DirectRouting::kBalanced,       DirectRouting::kKShortest,
+                                  DirectRouting::kByClass};
 
 /// 80 ps per byte, 500 ns per link.
 DirectConnectParameters direct(std::int64_t hosts) {
@@ -312,6 +313,15 @@ TEST(DirectConnectParameters, RefuseHostsWithoutAWayBack) {
     EXPECT_EQ(problem_keys(one_way(8, {3})), Keys{});
 }
 
+TEST(DirectConnectParameters, RefuseRoutesByClassWithoutRings) {
+    DirectConnectParameters p = direct(4);
+    p.all_to_all = 1;
+    p.routing = DirectRouting::kByClass;
+    EXPECT_EQ(problem_keys(p), Keys{"routing"});
+    p.one_way_rings = {1};
+    EXPECT_EQ(problem_keys(p), Keys{});
+}
+
 TEST(DirectConnectParameters, RefuseCoinsThatAreNotTheSameEverywhere) {
     DirectConnectParameters p = rings(8, {1}, DirectRouting::kCoinChange);
     p.links = {{0, 4, 1}};
@@ -342,7 +352,7 @@ TEST(DirectConnectParameters, AreReadFromYaml) {
     EXPECT_EQ(fabric->routing().load_balancing(), LoadBalancing::kPaths);
     const auto fibres = read(
         "{kind: direct_connect, hosts: 16, one_way_rings: [1, 3], links: [{from: 0, to: 8, one_way: true}, "
-        "{from: 3, to: 7}]}");
+        "{from: 3, to: 7}], routing: by_class}");
     ASSERT_TRUE(fibres);
     EXPECT_EQ(fibres->make()(1)->link_count(), 2U * 16 + 1 + 2);
     EXPECT_EQ(fibres->make()(1)->one_way_link_count(), 2U * 16 + 1);

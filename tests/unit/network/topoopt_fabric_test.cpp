@@ -93,5 +93,29 @@ TEST(TopoOptFabric, OneInterfaceIsEnoughForAOneWayRing) {
                       {.servers = 9, .groups = {{spaced(9, 9, 0), 100}}, .point_to_point = {}})));
 }
 
+TEST(TopoOptFabric, GroupsWithoutARingGoByStridesInModePaper) {
+    // The group of all takes all three rings, of strides 1, 5 and 7 (reference table of section 7). Groups of
+    // 4 go on by 3, which is 1+1+1, 5+5+5 or 1+7+7: one path by coin change, up to four of the k shortest.
+    TopoOptParameters parameters = with(3, Mode::kPaper, Wiring::kSeparateFibres);
+    Demand demand = mixed(12, 4);
+    demand.groups.front().bytes = 1'000'000;
+    const auto found = build_topoopt(parameters, demand);
+    ASSERT_TRUE(std::holds_alternative<FoundNetwork>(found));
+    const auto& [fabric, topology] = std::get<FoundNetwork>(found);
+    ASSERT_EQ(topology.rings.size(), 2U);
+    ASSERT_EQ(topology.rings[1].members, 4U);
+    ASSERT_TRUE(topology.rings[1].strides.empty());
+    EXPECT_EQ(topology.rings[0].strides, (std::vector<std::uint32_t>{1, 5, 7}));
+    parameters.routing = DirectRouting::kKShortest;
+    const auto split = build_topoopt(parameters, demand);
+    const RoutingPolicy& k_shortest = std::get<FoundNetwork>(split).fabric->routing();
+    for (std::size_t host = 0; host < 12; ++host) {
+        const HostId next((host + 3) % 12);
+        EXPECT_EQ(fabric->routing().path_count(HostId(host), next), 1U);
+        EXPECT_EQ(fabric->routing().route(HostId(host), next).legs.size(), 3U);
+        EXPECT_EQ(k_shortest.path_count(HostId(host), next), 4U);
+    }
+}
+
 }  // namespace
 }  // namespace astrolabe::network::topoopt

@@ -68,7 +68,8 @@ Outcome run(const DirectConnectParameters& parameters, const std::vector<Transfe
 
 const std::vector<DirectRouting> kAll = {DirectRouting::kFlowHash,       DirectRouting::kSpray,
                                          DirectRouting::kRandomShortest, DirectRouting::kCoinChange,
-                                         DirectRouting::kBalanced,       DirectRouting::kKShortest};
+                                         DirectRouting::kBalanced,       DirectRouting::kKShortest,
+                                         DirectRouting::kByClass};
 
 // On a ring of nine there is one shortest way: k links, k - 1 hosts in between, each of which has a packet
 // whole before it sends it on.

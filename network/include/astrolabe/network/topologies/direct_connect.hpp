@@ -23,7 +23,10 @@
 ///   balanced          as coin_change, strides as evenly used as can be
 ///   k_shortest        evenly over `paths` shortest paths, at most `detour` hops longer than the shortest
 ///                     (k_shortest_routing.hpp)
-/// coin_change and balanced need the same strides out of every host.
+///   by_class          pairs one stride of a ring apart over what joins them, pairs at the offsets of
+///                     `ring_offsets` as coin_change over the rings alone, all others as k_shortest
+///                     (ring_class_routing.hpp)
+/// coin_change and balanced need the same strides out of every host, by_class a ring.
 ///
 /// With h̄ the mean hops, uniform all-to-all of v bytes a pair puts (n-1)·v·h̄/d on a link on average; R full-
 /// duplex rings are much like a torus of R dimensions, h̄ ≈ R·n^{1/R}/4.
@@ -49,7 +52,8 @@ enum class DirectRouting : std::uint8_t {
     kRandomShortest,
     kCoinChange,
     kBalanced,
-    kKShortest
+    kKShortest,
+    kByClass
 };
 
 struct ForwardingParameters {
@@ -80,8 +84,11 @@ struct DirectConnectParameters {
     std::vector<DirectLinkParameters> links;
     std::vector<std::int64_t> one_way_rings;  ///< strides, 1 … hosts - 1
     DirectRouting routing = DirectRouting::kFlowHash;
-    std::int64_t paths = 4;   ///< of k_shortest
-    std::int64_t detour = 0;  ///< of k_shortest
+    /// Of by_class: offsets of all-reduces beside the strides of the rings, 1 … hosts - 1. A network for a
+    /// job knows them; there is no key.
+    std::vector<std::int64_t> ring_offsets;
+    std::int64_t paths = 4;   ///< of k_shortest and by_class
+    std::int64_t detour = 0;  ///< the same
     std::int64_t seed = 1;    ///< of the flow hash, the trees, and what k_shortest tries first
 };
 

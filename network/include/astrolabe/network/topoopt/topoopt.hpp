@@ -4,6 +4,9 @@
 /// network; the network is then direct_connect with these cables (topologies/direct_connect.hpp), one host
 /// for each server, and stays as it is for the whole job.
 ///
+/// Routing by_class, the default of mode paper, knows what all-reduces use: the strides of the rings, and for
+/// groups of a size that got none the offset between neighbours in their own order.
+///
 /// What is left out: the time to wire the job, changes while it runs.
 /// For limits of size see the two headers. Complexity: theirs.
 #pragma once
@@ -28,7 +31,7 @@ struct TopoOptParameters {
     HostLinkParameters link;
     Medium medium = Medium::kPatchPanel;  ///< of every cable; the fabric is the same
     ForwardingParameters forwarding;
-    std::optional<DirectRouting> routing;  ///< unset: released random_shortest, paper k_shortest
+    std::optional<DirectRouting> routing;  ///< unset: released random_shortest, paper by_class
     std::int64_t paths = 4;
     std::int64_t detour = 0;
     std::int64_t seed = 1;
