@@ -9,6 +9,14 @@
 
 namespace astrolabe::network {
 
+// Bytes leave all through a service, so a count taken in the middle of it has what was served.
+Bytes FluidBackend::served_so_far(const Connection& connection) const {
+    if (connection.state != State::kServing || messages_.front(connection.queue).size == Bytes(0)) {
+        return connection.served;
+    }
+    return connection.served + messages_.front(connection.queue).size - remaining_at_head(connection);
+}
+
 Bytes FluidBackend::remaining_at_head(const Connection& connection) const {
     const Bytes size = messages_.front(connection.queue).size;
     const auto index = static_cast<std::uint32_t>(&connection - connections_.data());
@@ -63,7 +71,7 @@ NetworkStatistics FluidBackend::statistics() const {
     std::vector<Bytes> whole(classes_->size());
     std::vector<double> sprayed(classes_->size(), 0.0);
     for (std::size_t i = 0; i < connections_.size(); ++i) {
-        const Bytes served = connections_[i].served;
+        const Bytes served = served_so_far(connections_[i]);
         const auto add = [&](std::uint32_t link_class, double load) {
             if (load == 1.0) {
                 whole[link_class] += served;

@@ -343,6 +343,39 @@ TEST(FluidBackend, AtLengthsOfDaysATimeIsAsExactAsADouble) {
     }
 }
 
+TEST(FluidBackend, StatisticsInTheMiddleOfAMessageCountWhatWasServed) {
+    // 1000 B to each of two hosts share a port of 12.5 B/ns: at 60 ns each has 375 B of what takes it 160 ns.
+    // At 160 ns all are served, and at 200 ns they have not arrived.
+    const std::shared_ptr<const Fabric> fabric = flat(3);
+    FluidBackend backend(fabric);
+    Recorder recorder(backend);
+    recorder.send(0, 0, 1, 1000_B);
+    recorder.send(1, 0, 2, 1000_B);
+    recorder.send(2, 0, 2, 0_B);
+    class Look final : public NotificationHandler {
+    public:
+        explicit Look(const FluidBackend& backend)
+            : backend_(backend) {}
+        void notify(std::uint64_t link) override {
+            EXPECT_EQ(backend_.statistics().messages, 0U);
+            carried.push_back(backend_.statistics().links[LinkId(link)].carried);
+        }
+        std::vector<Bytes> carried;
+
+    private:
+        const FluidBackend& backend_;
+    };
+    const LinkId up = fabric->first_link(NodeId(0));
+    const LinkId down = fabric->link(fabric->first_link(NodeId(1))).reverse.value();
+    Look look(backend);
+    for (const Time time : {60_ns, 160_ns, 200_ns}) {
+        backend.schedule(time, look, up.index());
+        backend.schedule(time, look, down.index());
+    }
+    backend.run();
+    EXPECT_EQ(look.carried, (std::vector<Bytes>{750_B, 375_B, 2000_B, 1000_B, 2000_B, 1000_B}));
+}
+
 TEST(FluidBackend, StatisticsCountWholeMessagesPerLink) {
     const std::shared_ptr<const Fabric> fabric = flat(3);
     FluidBackend backend(fabric);

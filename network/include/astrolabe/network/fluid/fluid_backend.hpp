@@ -32,7 +32,7 @@
 /// itself: 1 ps in 2.5 hours. A time beyond Time::max() never comes and shows as a stall.
 ///
 /// Conservation. A message is finished by its size, never by accumulated amounts; statistics count whole
-/// messages.
+/// messages, and of those in service, in the middle of a run, what was served.
 ///
 /// All events of one instant are processed, then rates are updated once. A connection whose next message is
 /// ready when one ends keeps its rate, without an update. Boundaries of a circuit schedule are no events.
@@ -133,6 +133,7 @@ private:
     [[nodiscard]] std::uint32_t connection_between(HostId source, HostId destination);
     [[nodiscard]] Time completion_time(const Connection& connection) const;
     [[nodiscard]] Bytes remaining_at_head(const Connection& connection) const;
+    [[nodiscard]] Bytes served_so_far(const Connection& connection) const;
     void plan_completion(std::uint32_t index);
     void begin_service(std::uint32_t index);
     void start_waiting(std::uint32_t index);
