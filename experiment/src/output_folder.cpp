@@ -40,10 +40,14 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
       buffer_(std::move(other.buffer_)) {}
 
 OutputFile::~OutputFile() {
+    discard();
+}
+
+void OutputFile::discard() {
     if (descriptor_ >= 0) {
-        ::close(descriptor_);
+        ::close(std::exchange(descriptor_, -1));
     }
-    if (is_named_) {
+    if (std::exchange(is_named_, false)) {
         ::unlink(partial_.c_str());
     }
 }
@@ -88,6 +92,7 @@ void OutputFile::write(std::string_view bytes) {
             bytes.remove_prefix(static_cast<std::size_t>(count));
         } else if (errno != EINTR) {
             error_ = errno;
+            discard();
         }
     }
 }
@@ -116,6 +121,7 @@ std::optional<Diagnostic> OutputFile::finish() {
     buffer_.clear();
     if (error_ == 0) {
         error_ = give_name();
+        discard();
     }
     return error_ == 0 ? std::nullopt : std::optional(output_error(target_, error_));
 }

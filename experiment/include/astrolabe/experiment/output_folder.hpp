@@ -25,7 +25,8 @@ public:
     /// What was not finished is gone.
     ~OutputFile();
 
-    /// What goes wrong is kept for `finish`; nothing is written after it.
+    /// What goes wrong is kept for `finish`; nothing is written after it, and the room that the file took is
+    /// there for others.
     void append(std::string_view bytes);
 
     /// Gives the file its name. Nothing, or why it could not be written. To be called once, last.
@@ -34,6 +35,8 @@ public:
 private:
     OutputFile(std::filesystem::path target, std::filesystem::path partial, int descriptor);
     void write(std::string_view bytes);
+    /// Nothing is left of a file that was not finished.
+    void discard();
     /// 0, or the error number.
     [[nodiscard]] int give_name();
 
