@@ -33,7 +33,7 @@ Engine make_engine(const Experiment& experiment, const std::vector<network::Host
     } else if (!experiment.fabric->is_static()) {
         refusal = "circuits of the network come and go";
     } else if (is_recorded) {
-        refusal = "all messages or packets are recorded";
+        refusal = "what happens on every rank is recorded";
     } else {
         system::FoldedRanks folded =
             system::fold_ranks(experiment.program, experiment.cluster.options, experiment.fabric, placement);

@@ -22,7 +22,7 @@ struct Engine {
 /// With every rank.
 [[nodiscard]] Engine whole_engine(const Experiment& experiment, const std::vector<network::HostId>& placement,
                                   std::string refusal);
-/// With as few ranks as the cluster, the backend and the program let it; all if messages or packets are
+/// With as few ranks as the cluster, the backend and the program let it; all if what happens is
 /// recorded.
 [[nodiscard]] Engine make_engine(const Experiment& experiment, const std::vector<network::HostId>& placement,
                                  bool is_recorded);

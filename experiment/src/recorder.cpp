@@ -73,6 +73,24 @@ Result<std::vector<bool>> read_links(const std::string& pattern, const network::
     return links;
 }
 
+/// Of the timeline of this experiment.
+Result<Bytes> read_size(const std::string& text, const Experiment& experiment) {
+    const char* const option = "--timeline-size";
+    const Parsed<Bytes> parsed = parse_bytes(text);
+    if (const auto* failure = std::get_if<ParseFailure>(&parsed)) {
+        return Diagnostic{"record.size", option_range(option, text), failure->message, failure->hint, {}};
+    }
+    const Bytes least = Timeline::least_size(experiment);
+    if (std::get<Bytes>(parsed) < least) {
+        return Diagnostic{"record.size",
+                          option_range(option, text),
+                          fmt::format("a timeline of one rank may take {}", readable(least)),
+                          fmt::format("--timeline-size {}B or more", least.count()),
+                          {}};
+    }
+    return std::get<Bytes>(parsed);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Recorder>> Recorder::open(const RecorderOptions& options, const Experiment& experiment,
@@ -97,6 +115,10 @@ Result<std::unique_ptr<Recorder>> Recorder::open(const RecorderOptions& options,
     if (!options.throughput.empty()) {
         throughput_interval = value(read_interval("--throughput", options.throughput));
     }
+    std::optional<Bytes> timeline_size;
+    if (options.timeline) {
+        timeline_size = value(read_size(options.timeline_size, experiment));
+    }
     std::optional<std::vector<bool>> links = value(read_links(options.trace_links, fabric));
     if (!errors.empty()) {
         return errors;
@@ -110,6 +132,11 @@ Result<std::unique_ptr<Recorder>> Recorder::open(const RecorderOptions& options,
     if (throughput_interval) {
         if (auto file = value(folder->create("throughput.csv"))) {
             recorder->throughput_.emplace(fabric, *throughput_interval, *std::move(file));
+        }
+    }
+    if (timeline_size) {
+        if (auto file = value(folder->create("timeline.json"))) {
+            recorder->timeline_.emplace(experiment, *timeline_size, *std::move(file));
         }
     }
     std::vector<PacketSink*> sinks;
@@ -132,8 +159,9 @@ Result<std::unique_ptr<Recorder>> Recorder::open(const RecorderOptions& options,
     return recorder;
 }
 
-NetworkObservers Recorder::observers() {
-    return {flows_ || throughput_ ? this : nullptr, sequencer_ ? &*sequencer_ : nullptr};
+RunObservers Recorder::observers() {
+    return {flows_ || throughput_ || timeline_ ? this : nullptr, sequencer_ ? &*sequencer_ : nullptr,
+            timeline_ ? &*timeline_ : nullptr};
 }
 
 void Recorder::message(const network::MessageRecord& record) {
@@ -143,6 +171,9 @@ void Recorder::message(const network::MessageRecord& record) {
     if (throughput_) {
         throughput_->message(record);
     }
+    if (timeline_) {
+        timeline_->message(record);
+    }
 }
 
 void Recorder::sum_up(Run& run) const {
@@ -151,7 +182,11 @@ void Recorder::sum_up(Run& run) const {
     }
 }
 
-Diagnostics Recorder::finish(Time end) {
+std::vector<std::string> Recorder::left_out() const {
+    return timeline_ ? timeline_->left_out() : std::vector<std::string>();
+}
+
+Diagnostics Recorder::finish(const Run& run) {
     Diagnostics errors;
     const auto note = [&errors](std::optional<Diagnostic> error) {
         if (error) {
@@ -171,7 +206,10 @@ Diagnostics Recorder::finish(Time end) {
         note(capture_->finish());
     }
     if (queues_) {
-        note(queues_->finish(end));
+        note(queues_->finish(run.execution.total));
+    }
+    if (timeline_) {
+        note(timeline_->finish(run));
     }
     return errors;
 }

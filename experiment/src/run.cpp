@@ -137,8 +137,11 @@ struct Watch {
 
 system::ExecutionReport execute(const Experiment& experiment, const std::vector<network::HostId>& placement,
                                 network::NetworkBackend& backend, const network::Folding& folding,
-                                Watch& watch) {
+                                Watch& watch, ExecutionObserver* listener) {
     system::Executor executor(experiment.program, experiment.cluster.options, backend, placement, folding);
+    if (listener != nullptr) {
+        listener->begin(executor, backend);
+    }
     if (watch.observer) {
         executor.progressed.connect([&, last = watch.start]() mutable {
             constexpr std::chrono::milliseconds kInterval{500};
@@ -162,27 +165,28 @@ system::ExecutionReport execute(const Experiment& experiment, const std::vector<
 }
 
 std::variant<Run, Time> run_watched(const Experiment& experiment, Watch watch,
-                                    const NetworkObservers& network_observers) {
+                                    const RunObservers& observers) {
     const std::vector<network::HostId> placement = place_ranks(experiment);
-    const bool is_recorded = network_observers.messages != nullptr || network_observers.packets != nullptr;
+    const bool is_recorded =
+        observers.messages != nullptr || observers.packets != nullptr || observers.execution != nullptr;
     Engine engine = make_engine(experiment, placement, is_recorded);
     network::NetworkBackend* backend = engine.backend.get();
     std::optional<network::ObservedBackend> observed;
-    if (network_observers.messages != nullptr) {
-        backend = &observed.emplace(*engine.backend, *network_observers.messages);
+    if (observers.messages != nullptr) {
+        backend = &observed.emplace(*engine.backend, *observers.messages);
     }
-    if (network_observers.packets != nullptr) {
-        const bool tells = backend->observe(*network_observers.packets);
+    if (observers.packets != nullptr) {
+        const bool tells = backend->observe(*observers.packets);
         ASTROLABE_ASSERT(tells, "a backend whose packets are asked for tells of them");
     }
 
     Run run;
-    run.execution = execute(experiment, placement, *backend, engine.folding, watch);
+    run.execution = execute(experiment, placement, *backend, engine.folding, watch, observers.execution);
     if (run.execution.has_tie && watch.least <= watch.most) {
         engine = whole_engine(experiment, placement,
                               "two things of one instant could as well come in the other order");
         backend = engine.backend.get();
-        run.execution = execute(experiment, placement, *backend, engine.folding, watch);
+        run.execution = execute(experiment, placement, *backend, engine.folding, watch, observers.execution);
     }
     if (watch.least > watch.most) {
         return watch.least;
@@ -213,8 +217,8 @@ std::variant<Run, Time> run_watched(const Experiment& experiment, Watch watch,
 }  // namespace
 
 Run run_experiment(const Experiment& experiment, const ProgressObserver& observer,
-                   const NetworkObservers& network_observers) {
-    return std::get<Run>(run_watched(experiment, {.observer = observer}, network_observers));
+                   const RunObservers& observers) {
+    return std::get<Run>(run_watched(experiment, {.observer = observer}, observers));
 }
 
 std::variant<Run, Time> run_within(const Experiment& experiment, Time most) {

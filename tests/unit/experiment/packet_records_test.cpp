@@ -250,7 +250,7 @@ TEST_F(PacketRecordsTest, APacketRunIsTheSameObservedAndItsTraceHasEveryHop) {
     ASSERT_TRUE(opened) << render(opened.error());
     Recorder& recorder = **opened;
     const auto run = run_experiment(packets, {}, recorder.observers());
-    EXPECT_TRUE(recorder.finish(run.execution.total).empty());
+    EXPECT_TRUE(recorder.finish(run).empty());
     EXPECT_EQ(recorder.late_events(), 0u);
     EXPECT_EQ(run.fingerprint, run_experiment(packets, {}).fingerprint);
     const Capture capture = read_capture(text("trace.pcapng"));

@@ -55,16 +55,28 @@ struct Run {
     EngineFacts engine;
 };
 
-/// Who is told what happens in the network while it happens; null: nobody. They do not change what happens.
-struct NetworkObservers {
-    network::MessageObserver* messages = nullptr;
-    network::PacketObserver* packets = nullptr;  ///< only if the backend `tells_of_packets`
+/// Listens to an execution.
+class ExecutionObserver {
+public:
+    /// Before anything happens: the time to connect to the executor's signals. The backend may be asked for
+    /// its statistics whenever one of them is emitted; both live as long as the run.
+    virtual void begin(system::Executor& executor, const network::NetworkBackend& backend) = 0;
+
+protected:
+    ~ExecutionObserver() = default;
 };
 
-/// Folds ranks where the cluster lets it, the backend can and nobody observes messages or packets.
+/// Who is told what happens while it happens; null: nobody. They do not change what happens.
+struct RunObservers {
+    network::MessageObserver* messages = nullptr;
+    network::PacketObserver* packets = nullptr;  ///< only if the backend `tells_of_packets`
+    ExecutionObserver* execution = nullptr;
+};
+
+/// Folds ranks where the cluster lets it, the backend can and nobody observes.
 /// Runs to the end or to a stall (`execution.finished` is false then and the rest describes the part that
 /// ran).
 [[nodiscard]] Run run_experiment(const Experiment& experiment, const ProgressObserver& observer,
-                                 const NetworkObservers& network_observers = {});
+                                 const RunObservers& observers = {});
 
 }  // namespace astrolabe::experiment
