@@ -6,6 +6,7 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <astrolabe/experiment/prediction.hpp>
@@ -65,7 +66,7 @@ int run_command(const RunArguments& arguments, const experiment::Components& com
     }
     print_out(arguments.json ? experiment::summary_json(*loaded, run).dump(2) + "\n"
                              : experiment::text_summary(*loaded, run));
-    Diagnostics errors = recorder.finish(run.execution.total);
+    Diagnostics errors = recorder.finish(run);
     if (folder) {
         const Diagnostics more = experiment::write_results(*folder, *loaded, run);
         errors.insert(errors.end(), more.begin(), more.end());
@@ -73,6 +74,10 @@ int run_command(const RunArguments& arguments, const experiment::Components& com
     if (recorder.late_events() > 0) {
         print_error(fmt::format("astrolabe: {} packet events were reported too late to be put in order\n",
                                 recorder.late_events()));
+    }
+    if (!recorder.left_out().empty()) {
+        print_error(
+            fmt::format("astrolabe: timeline.json does not show {}\n", fmt::join(recorder.left_out(), "; ")));
     }
     if (!errors.empty()) {
         print_error(render(errors));
@@ -104,6 +109,17 @@ void add_record_options(CLI::App& command, experiment::RecorderOptions& records)
             "write queues.csv, what waits in every queue, sampled at this interval: 10us (backend packet)")
         ->type_name("INTERVAL")
         ->needs("--out");
+    CLI::Option* timeline =
+        command
+            .add_flag("--timeline", records.timeline,
+                      "write timeline.json, what happened when on ranks, links and rotors, for Perfetto")
+            ->needs("--out");
+    command
+        .add_option("--timeline-size", records.timeline_size,
+                    "of timeline.json at most; ranks, links and samples that have no room are left out")
+        ->type_name("SIZE")
+        ->capture_default_str()
+        ->needs(timeline);
 }
 
 int validate_command(const RunArguments& arguments, const experiment::Components& components) {
