@@ -4,8 +4,12 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 namespace astrolabe::experiment {
+
+/// The file within a folder of results.
+inline constexpr std::string_view kLockName = "results.lock";
 
 class PointClaims {
 public:

@@ -1,0 +1,302 @@
+#include "point_runner.hpp"
+
+#include "exit_code.hpp"
+#include "line_workers.hpp"
+#include "machine_memory.hpp"
+#include "point_key.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <map>
+#include <new>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <astrolabe/experiment/results.hpp>
+
+namespace astrolabe::experiment {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::string size_text(double bytes) {
+    return readable(Bytes(static_cast<std::int64_t>(bytes)));
+}
+
+/// What a worker tells of its point, in one line.
+Json run_point(const Study& study, const PlannedPoint& planned, const Components& components) {
+    try {
+        const Result<Experiment> experiment = experiment_of(study, *planned.point, components);
+        if (!experiment || PointKeys().of_resolved(experiment->resolved) != planned.resolution.key) {
+            return {{"changed", true}};
+        }
+        const Run run = run_experiment(*experiment, {});
+        if (!run.execution.finished) {
+            return {{"error", fmt::format("stalled after {} simulated\n{}", readable(run.execution.total),
+                                          run.execution.stall)}};
+        }
+        Json summary = summary_json(*experiment, run);
+        summary.erase("engine");
+        return {{"fingerprint", run.fingerprint},
+                {"summary", std::move(summary)},
+                {"resolved", to_yaml(experiment->resolved)},
+                {"peak_rss_bytes", run.engine.peak_rss_bytes}};
+    } catch (const std::bad_alloc&) {
+        return {{"error", "out of memory"}};
+    } catch (const std::exception& defect) {
+        return {{"error", fmt::format("a defect of the program, please report it: {}", defect.what())}};
+    }
+}
+
+/// A point that runs.
+struct Started {
+    Clock::time_point start = Clock::now();
+    Json told;
+    bool is_out_of_time = false;
+};
+
+class Runner {
+public:
+    Runner(const Study& study, const Components& components, std::vector<PlannedPoint> points,
+           PointSink& sink, const SweepOptions& options, SweepOutcome outcome)
+        : study_(study),
+          components_(components),
+          points_(std::move(points)),
+          sink_(sink),
+          options_(options),
+          workers_([this](std::size_t i, std::string_view line) { started_.at(i).told = Json::parse(line); }),
+          outcome_(outcome) {
+        for (std::size_t i = 0; i < points_.size(); ++i) {
+            pending_.push_back(i);
+        }
+        std::stable_sort(pending_.begin(), pending_.end(),
+                         [this](std::size_t a, std::size_t b) { return wall_of(a) > wall_of(b); });
+    }
+
+    Result<SweepOutcome> run() {
+        while (!pending_.empty() || workers_.count() > 0) {
+            if (!failure_ && !outcome_.interrupted) {
+                outcome_.interrupted = options_.stop();
+                if (!outcome_.interrupted) {
+                    start_what_fits();
+                }
+            }
+            if (failure_ || outcome_.interrupted) {
+                pending_.clear();
+                workers_.signal_all(SIGTERM);
+            }
+            for (const Workers::Ended& ended : workers_.wait()) {
+                finish(ended);
+            }
+            end_late_ones();
+            tell();
+        }
+        if (failure_) {
+            return *std::move(failure_);
+        }
+        return outcome_;
+    }
+
+private:
+    [[nodiscard]] const std::string& key_of(std::size_t i) const { return points_[i].resolution.key; }
+    [[nodiscard]] double wall_of(std::size_t i) const {
+        return points_[i].resolution.predicted_wall_seconds.value_or(0);
+    }
+    [[nodiscard]] double memory_of(std::size_t i) const {
+        return points_[i].resolution.predicted_memory_bytes.value_or(0);
+    }
+
+    void start_what_fits() {
+        bool is_waiting = false;  // for another sweep
+        double left = pending_.empty() ? 0 : room();
+        for (std::size_t at = 0; at < pending_.size() && workers_.count() < options_.jobs;) {
+            const std::size_t i = pending_[at];
+            if (memory_of(i) > left) {
+                ++at;
+                continue;
+            }
+            if (!sink_.take(key_of(i))) {
+                is_waiting = true;
+                ++at;
+                continue;
+            }
+            pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(at));
+            // Another sweep may have had it since.
+            const PointStatus status = sink_.status(key_of(i));
+            if (status == PointStatus::kDone ||
+                (status == PointStatus::kFailed && !options_.tries_failed_again)) {
+                sink_.release(key_of(i));
+                count(outcome_, status);
+                continue;
+            }
+            left -= memory_of(i);
+            start(i);
+        }
+        if (workers_.count() == 0 && !is_waiting && !pending_.empty()) {
+            const std::size_t i = pending_.front();
+            pending_.erase(pending_.begin());
+            put_failure(i, fmt::format("needs {} of memory as predicted, and {} is free",
+                                       size_text(memory_of(i)), size_text(room())));
+        }
+    }
+
+    /// Memory for another point.
+    [[nodiscard]] double room() const {
+        double promised = 0;
+        double taken = 0;
+        for (const Workers::Running& worker : workers_.running()) {
+            const double resident = resident_memory(worker.process);
+            promised += std::max(0.0, memory_of(worker.place) - resident);
+            taken += resident;
+        }
+        return options_.memory_bytes ? *options_.memory_bytes - taken - promised
+                                     : available_memory() - promised;
+    }
+
+    void start(std::size_t i) {
+        started_.insert_or_assign(i, Started{});
+        const bool is_there = workers_.start(i, [this, i](const SendLine& send) {
+            send(run_point(study_, points_[i], components_)
+                     .dump(-1, ' ', false, Json::error_handler_t::replace));
+        });
+        if (!is_there) {
+            finish({i, kNotStarted});
+        }
+    }
+
+    void end_late_ones() {
+        if (!options_.time_limit) {
+            return;
+        }
+        for (const Workers::Running& worker : workers_.running()) {
+            Started& started = started_.at(worker.place);
+            if (seconds_since(started.start) > to_seconds(*options_.time_limit)) {
+                started.is_out_of_time = true;
+                workers_.signal(worker.place, SIGKILL);
+            }
+        }
+    }
+
+    void finish(const Workers::Ended& ended) {
+        const std::size_t i = ended.place;
+        const Started& started = started_.at(i);
+        const Json& told = started.told;
+        const double wall = seconds_since(started.start);
+        if (told.contains("summary")) {
+            StoredResult result;
+            result.key = key_of(i);
+            result.status = PointStatus::kDone;
+            result.fingerprint = told["fingerprint"];
+            result.summary = told["summary"];
+            result.resolved = told["resolved"];
+            result.wall_seconds = wall;
+            result.peak_rss_bytes = told["peak_rss_bytes"];
+            actual_ += wall;
+            foreseen_ += wall_of(i);
+            put(result);
+        } else if (told.contains("changed")) {
+            refuse(i);
+        } else if (told.contains("error")) {
+            put_failure(i, told["error"]);
+        } else if (started.is_out_of_time) {
+            put_failure(i, fmt::format("took longer than the limit of {}", to_string(*options_.time_limit)));
+        } else if (!outcome_.interrupted && !failure_) {
+            put_failure(i, "its process " + end_text(ended.exit_code));
+        }
+        sink_.release(key_of(i));
+        started_.erase(i);
+    }
+
+    /// Its result would stand under the key of the experiment that was planned.
+    void refuse(std::size_t i) {
+        if (!failure_) {
+            failure_ = {
+                "config.study",
+                study_.where,
+                fmt::format("point {} is another experiment than the one that was planned: the study "
+                            "or a file that it reads has changed",
+                            points_[i].point->number),
+                "what was finished stays; sweep again, into another folder if the program was built anew",
+                {}};
+        }
+    }
+
+    void put_failure(std::size_t i, std::string error) { put(failed_result(key_of(i), std::move(error))); }
+
+    void put(const StoredResult& result) {
+        if (failure_) {
+            return;
+        }
+        failure_ = sink_.put(result);
+        if (!failure_) {
+            count(outcome_, result.status);
+            ++outcome_.computed;
+        }
+    }
+
+    void tell() const {
+        if (!options_.observer) {
+            return;
+        }
+        // Predictions are off by much the same factor on one machine.
+        const double scale = foreseen_ > 0 ? actual_ / foreseen_ : 1;
+        double work = 0;
+        double longest = 0;
+        const auto add = [&](double seconds) {
+            work += std::max(0.0, seconds);
+            longest = std::max(longest, seconds);
+        };
+        for (const std::size_t i : pending_) {
+            add(scale * wall_of(i));
+        }
+        for (const auto& [i, started] : started_) {
+            add(scale * wall_of(i) - seconds_since(started.start));
+        }
+        options_.observer({outcome_.points, outcome_.done, outcome_.failed, workers_.count(),
+                           std::max(longest, work / static_cast<double>(options_.jobs)),
+                           seconds_since(start_)});
+    }
+
+    const Study& study_;
+    const Components& components_;
+    const std::vector<PlannedPoint> points_;
+    PointSink& sink_;
+    const SweepOptions& options_;
+    Workers workers_;
+    std::vector<std::size_t> pending_;  ///< points to start, in this order
+    std::map<std::size_t, Started> started_;
+    SweepOutcome outcome_;
+    std::optional<Diagnostic> failure_;  ///< that ends the sweep
+    double actual_ = 0;                  ///< seconds of points that finished, and what was predicted for them
+    double foreseen_ = 0;
+    Clock::time_point start_ = Clock::now();
+};
+
+}  // namespace
+
+void count(SweepOutcome& outcome, PointStatus status) {
+    ++(status == PointStatus::kDone ? outcome.done : outcome.failed);
+}
+
+StoredResult failed_result(std::string key, std::string error) {
+    StoredResult result;
+    result.key = std::move(key);
+    result.status = PointStatus::kFailed;
+    result.error = std::move(error);
+    return result;
+}
+
+Result<SweepOutcome> run_points(const Study& study, const Components& components,
+                                std::vector<PlannedPoint> points, PointSink& sink,
+                                const SweepOptions& options, SweepOutcome outcome) {
+    return Runner(study, components, std::move(points), sink, options, outcome).run();
+}
+
+}  // namespace astrolabe::experiment
