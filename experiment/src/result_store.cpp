@@ -192,24 +192,31 @@ std::optional<Diagnostic> ResultStore::put(const StudyRecord& study) {
 }
 
 std::optional<Diagnostic> ResultStore::put(const StoredResult& result) {
+    return put(std::span(&result, 1));
+}
+
+std::optional<Diagnostic> ResultStore::put(std::span<const StoredResult> results) {
     return database_->try_change([&] {
-        const bool is_done = result.status == PointStatus::kDone;
-        Statement(*database_,
-                  "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET "
-                  "status = excluded.status, error = excluded.error, fingerprint = excluded.fingerprint, "
-                  "summary = excluded.summary, resolved = excluded.resolved, wall_s = excluded.wall_s, "
-                  "peak_rss_bytes = excluded.peak_rss_bytes WHERE status <> 'done'")
-            .bind(1, result.key)
-            .bind(2, std::string(to_string(result.status)))
-            .bind(3, result.error)
-            .bind(4, is_done ? std::optional(result.fingerprint) : std::nullopt)
-            .bind(5, is_done ? std::optional(text_of(result.summary)) : std::nullopt)
-            .bind(6, result.resolved)
-            .bind(7, result.wall_seconds)
-            .bind(8, result.peak_rss_bytes > 0
-                         ? std::optional(static_cast<std::int64_t>(result.peak_rss_bytes))
-                         : std::nullopt)
-            .run();
+        Statement insert(
+            *database_,
+            "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET "
+            "status = excluded.status, error = excluded.error, fingerprint = excluded.fingerprint, "
+            "summary = excluded.summary, resolved = excluded.resolved, wall_s = excluded.wall_s, "
+            "peak_rss_bytes = excluded.peak_rss_bytes WHERE status <> 'done'");
+        for (const StoredResult& result : results) {
+            const bool is_done = result.status == PointStatus::kDone;
+            insert.bind(1, result.key)
+                .bind(2, std::string(to_string(result.status)))
+                .bind(3, result.error)
+                .bind(4, is_done ? std::optional(result.fingerprint) : std::nullopt)
+                .bind(5, is_done ? std::optional(text_of(result.summary)) : std::nullopt)
+                .bind(6, result.resolved)
+                .bind(7, result.wall_seconds)
+                .bind(8, result.peak_rss_bytes > 0
+                             ? std::optional(static_cast<std::int64_t>(result.peak_rss_bytes))
+                             : std::nullopt)
+                .run();
+        }
     });
 }
 

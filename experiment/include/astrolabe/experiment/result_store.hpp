@@ -98,6 +98,8 @@ public:
     [[nodiscard]] std::optional<Diagnostic> put(const StudyRecord& study);
     /// Puts a result in the place of one that failed; one that is done stays as it is.
     [[nodiscard]] std::optional<Diagnostic> put(const StoredResult& result);
+    /// The same for several, all in one transaction.
+    [[nodiscard]] std::optional<Diagnostic> put(std::span<const StoredResult> results);
     [[nodiscard]] std::optional<Diagnostic> remember(
         std::span<const std::pair<std::string, Resolution>> resolutions);
 
