@@ -148,7 +148,8 @@ Schema<SweepKeys> sweep_schema() {
               "what is different in some points", read_overrides);
     add_field(schema, "repeat", "number, or list of seeds",
               "times that a point is run, with seeds from the base's on, or with these", read_repeat);
-    schema.list("report", &SweepKeys::report, "figures by name; none: those that suit the study", false);
+    schema.list("report", &SweepKeys::report, "figures by name; none: those that suit the study", false)
+        .section("slurm", &SweepKeys::slurm, slurm_schema(), "for --launcher slurm");
     return schema;
 }
 

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include <astrolabe/experiment/slurm_options.hpp>
+
 namespace astrolabe::experiment {
 
 struct OverrideKeys {
@@ -34,6 +36,7 @@ struct SweepKeys {
     std::vector<OverrideKeys> overrides;
     RepeatKeys repeat;
     std::vector<std::string> report;
+    SlurmOptions slurm;
 };
 
 [[nodiscard]] Schema<SweepKeys> sweep_schema();

@@ -15,6 +15,7 @@
 ///       - {when: {network: fat_tree}, set: {cluster.scheduling: fifo}}
 ///     repeat: 3                               # seeds
 ///     report: [bars]                          # figures
+///     slurm: {tasks: 32, time: 2h}            # for --launcher slurm
 ///
 /// A point is made of the base in this order: varied values, sections before what is in them; the seed;
 /// derived values, in the order of the file; then `when` decides, and overrides are applied in order.
@@ -31,6 +32,7 @@
 #include <nlohmann/json.hpp>
 
 #include <astrolabe/experiment/experiment.hpp>
+#include <astrolabe/experiment/slurm_options.hpp>
 
 namespace astrolabe::experiment {
 
@@ -51,6 +53,7 @@ struct Study {
     std::vector<std::string> set;  ///< paths of it that were set on the command line
     std::vector<StudyPoint> points;
     std::vector<std::string> report;  ///< names of figures
+    SlurmOptions slurm;               ///< changes no result
 };
 
 /// Reads a study and makes its points, none of which has been read as an experiment yet. Overrides are of the
