@@ -91,7 +91,7 @@ int report_invalid(const Diagnostics& diagnostics) {
 
 int report_unusable(const Diagnostics& diagnostics) {
     const std::string& code = diagnostics.front().code;
-    if (!code.starts_with("output.") && !code.starts_with("store.")) {
+    if (!code.starts_with("output.") && !code.starts_with("store.") && !code.starts_with("slurm.")) {
         return report_invalid(diagnostics);
     }
     print_error(render(diagnostics));

@@ -40,7 +40,8 @@ void print_out(const std::string& text);
 void print_error(const std::string& text);
 /// Renders all diagnostics and their number; gives kInvalidInput.
 int report_invalid(const Diagnostics& diagnostics);
-/// The same; but files that cannot be written, of which the first error tells, are a failure of the run.
+/// The same; but files that cannot be written, or Slurm's refusal, of which the first error tells, are a
+/// failure of the run.
 int report_unusable(const Diagnostics& diagnostics);
 
 /// Opens the folder that `--out` names; nothing if `path` is empty. False, with the reason on stderr, if it

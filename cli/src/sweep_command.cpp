@@ -1,5 +1,7 @@
 #include "commands.hpp"
 #include "console.hpp"
+#include "slurm_command.hpp"
+#include "sweep_arguments.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -12,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include <astrolabe/core/quantity.hpp>
+#include <astrolabe/experiment/spool.hpp>
 #include <astrolabe/experiment/sweep.hpp>
 
 namespace astrolabe::cli {
@@ -19,25 +22,6 @@ namespace {
 
 std::size_t processors() {
     return std::max(1U, std::thread::hardware_concurrency());
-}
-
-struct SweepArguments {
-    std::string file;
-    std::vector<std::string> overrides;
-    std::size_t jobs = processors();
-    std::string out;
-    std::string shard;
-    std::string time_limit;
-    std::string memory;
-    bool resume = false;
-    bool status = false;
-    bool json = false;
-    std::string progress = "auto";
-};
-
-int wrong_usage(const std::string& message, const std::string& hint) {
-    print_error(fmt::format("astrolabe: {}\n  hint: {}\n", message, hint));
-    return kWrongUsage;
 }
 
 /// "2/8"
@@ -74,9 +58,9 @@ int read_options(const SweepArguments& arguments, experiment::SweepOptions& opti
         }
         options.memory_bytes = static_cast<double>(std::get<Bytes>(memory).count());
     }
-    options.jobs = arguments.jobs;
+    options.jobs = arguments.jobs > 0 ? arguments.jobs : processors();
     options.tries_failed_again = arguments.resume;
-    return kDone;
+    return check_launcher(arguments);
 }
 
 /// out/NAME, whatever the name has in it.
@@ -91,18 +75,24 @@ std::filesystem::path folder_of(const SweepArguments& arguments, const experimen
     return std::filesystem::path("out") / (name.find_first_not_of('.') == std::string::npos ? "study" : name);
 }
 
-/// Bytes of a file that are no text come out as U+FFFD.
-std::string dump(const nlohmann::ordered_json& json) {
-    return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+/// Takes in what tasks on Slurm left. What cannot be written, or be read, is said: it stays where it is.
+void merge_for_status(const std::filesystem::path& folder) {
+    const std::size_t waiting = experiment::spooled_results(folder);
+    if (waiting == 0) {
+        return;
+    }
+    Result<experiment::ResultStore> store = experiment::ResultStore::open(folder);
+    const Result<std::size_t> merged =
+        store ? experiment::merge_spool(folder, *store) : Result<std::size_t>(store.error());
+    if (!merged) {
+        print_error(fmt::format("astrolabe: {} results of tasks cannot be taken in now\n{}", waiting,
+                                render(merged.error())));
+    }
 }
 
-void print_rows(const experiment::Study& study, const std::vector<experiment::StudyRow>& rows, bool json) {
-    print_out(json ? dump(experiment::study_json(study.name, rows))
-                   : experiment::study_text(study.name, rows));
-}
-
-int status_command(const SweepArguments& arguments, const experiment::Study& study) {
-    const std::filesystem::path folder = folder_of(arguments, study);
+int status_command(const SweepArguments& arguments, const experiment::Study& study,
+                   const std::filesystem::path& folder) {
+    merge_for_status(folder);
     std::optional<experiment::ResultStore> store;
     if (std::filesystem::exists(folder / experiment::kStoreName)) {
         Result<experiment::ResultStore> opened = experiment::ResultStore::open_to_read(folder);
@@ -112,14 +102,48 @@ int status_command(const SweepArguments& arguments, const experiment::Study& stu
         }
         store.emplace(*std::move(opened));
     }
-    print_rows(study, experiment::sweep_status(study, store ? &*store : nullptr), arguments.json);
-    return kDone;
+    return print_status(arguments, study, folder, experiment::sweep_status(study, store ? &*store : nullptr));
 }
 
-std::string progress_text(const std::string& name, const experiment::SweepProgress& progress) {
-    return fmt::format("{}: {} of {} points, {} failed, {} running, {:.0f} s gone, {:.0f} s left", name,
-                       progress.done + progress.failed, progress.points, progress.failed, progress.running,
-                       progress.wall_seconds, progress.left_seconds);
+int local_sweep(const SweepArguments& arguments, const experiment::Study& study,
+                const experiment::Components& components, experiment::ResultStore& store,
+                const std::filesystem::path& folder, const experiment::SweepOptions& options) {
+    note_arrays(study, store, folder);
+    const Result<experiment::SweepOutcome> swept =
+        with_progress(arguments, study, options, [&](const experiment::SweepOptions& observed) {
+            return experiment::run_sweep(study, components, store, folder, observed);
+        });
+    if (!swept) {
+        return report_unusable(swept.error());
+    }
+    if (swept->interrupted) {
+        const std::vector<experiment::StudyRow> rows = experiment::sweep_status(study, &store);
+        const auto is_there = [](const experiment::StudyRow& row) {
+            return row.result.status != experiment::PointStatus::kMissing;
+        };
+        print_error(
+            fmt::format("astrolabe: interrupted; {} of {} points are in '{}', and the same command goes on\n",
+                        std::count_if(rows.begin(), rows.end(), is_there), rows.size(),
+                        (folder / experiment::kStoreName).string()));
+        return kInterrupted;
+    }
+    print_rows(study, store.rows(study.name), arguments.json);
+    return report_failures(swept->failed, swept->points);
+}
+
+int sweep_into(const SweepArguments& arguments, const experiment::Study& study,
+               const experiment::Components& components, const std::filesystem::path& folder,
+               const experiment::SweepOptions& options) {
+    Result<experiment::ResultStore> store = experiment::ResultStore::open(folder);
+    if (!store) {
+        print_error(render(store.error()));
+        return kSimulationFailed;
+    }
+    if (const Result<std::size_t> merged = experiment::merge_spool(folder, *store); !merged) {
+        return report_unusable(merged.error());
+    }
+    return (arguments.is_for_slurm() ? slurm_sweep : local_sweep)(arguments, study, components, *store,
+                                                                  folder, options);
 }
 
 int sweep_command(const SweepArguments& arguments, const experiment::Components& components) {
@@ -131,55 +155,54 @@ int sweep_command(const SweepArguments& arguments, const experiment::Components&
     if (!study) {
         return report_invalid(study.error());
     }
-    if (arguments.status) {
-        return status_command(arguments, *study);
-    }
     const std::filesystem::path folder = folder_of(arguments, *study);
-    Result<experiment::ResultStore> store = experiment::ResultStore::open(folder);
-    if (!store) {
-        print_error(render(store.error()));
-        return kSimulationFailed;
+    if (arguments.status) {
+        return status_command(arguments, *study, folder);
     }
     only_note_interrupts();
     options.stop = was_interrupted;
-    std::optional<Result<experiment::SweepOutcome>> swept;
-    {
-        ProgressLine line(progress_mode(arguments.progress), study->name);
-        options.observer = [&](const experiment::SweepProgress& progress) {
-            line.show(progress.wall_seconds, [&] { return progress_text(study->name, progress); });
-        };
-        options.plan_observer = [&](const experiment::PlanProgress& progress) {
-            line.show(progress.wall_seconds, [&] {
-                return fmt::format("{}: {} of {} points read", study->name, progress.read, progress.points);
-            });
-        };
-        swept = experiment::run_sweep(*study, components, *store, folder, options);
-    }
-    if (!*swept) {
-        return report_unusable(swept->error());
-    }
-    const experiment::SweepOutcome& outcome = **swept;
-    if (outcome.interrupted) {
-        const std::vector<experiment::StudyRow> rows = experiment::sweep_status(*study, &*store);
-        const auto is_there = [](const experiment::StudyRow& row) {
-            return row.result.status != experiment::PointStatus::kMissing;
-        };
-        print_error(
-            fmt::format("astrolabe: interrupted; {} of {} points are in '{}', and the same command goes on\n",
-                        std::count_if(rows.begin(), rows.end(), is_there), rows.size(),
-                        (folder / experiment::kStoreName).string()));
-        return kInterrupted;
-    }
-    print_rows(*study, store->rows(study->name), arguments.json);
-    if (outcome.failed > 0) {
-        print_error(fmt::format("astrolabe: {} of {} points failed\n  hint: --resume tries them again\n",
-                                outcome.failed, outcome.points));
-        return kSomeFailed;
-    }
-    return kDone;
+    return arguments.slurm.task.empty() ? sweep_into(arguments, *study, components, folder, options)
+                                        : slurm_task(arguments, *study, components, folder, options);
 }
 
 }  // namespace
+
+std::string progress_text(const std::string& name, const experiment::SweepProgress& progress) {
+    return fmt::format("{}: {} of {} points, {} failed, {} running, {:.0f} s gone, {:.0f} s left", name,
+                       progress.done + progress.failed, progress.points, progress.failed, progress.running,
+                       progress.wall_seconds, progress.left_seconds);
+}
+
+std::string progress_text(const std::string& name, const experiment::PlanProgress& progress) {
+    return fmt::format("{}: {} of {} points read", name, progress.read, progress.points);
+}
+
+int wrong_usage(const std::string& message, const std::string& hint) {
+    print_error(fmt::format("astrolabe: {}\n  hint: {}\n", message, hint));
+    return kWrongUsage;
+}
+
+/// Bytes of a file that are no text come out as U+FFFD.
+void print_json(const nlohmann::ordered_json& json) {
+    print_out(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+}
+
+void print_rows(const experiment::Study& study, const std::vector<experiment::StudyRow>& rows, bool json) {
+    if (json) {
+        print_json(experiment::study_json(study.name, rows));
+    } else {
+        print_out(experiment::study_text(study.name, rows));
+    }
+}
+
+int report_failures(std::size_t failed, std::size_t points) {
+    if (failed == 0) {
+        return kDone;
+    }
+    print_error(fmt::format("astrolabe: {} of {} points failed\n  hint: --resume tries them again\n", failed,
+                            points));
+    return kSomeFailed;
+}
 
 int validate_study(const std::string& file, const std::vector<std::string>& overrides, bool json,
                    const experiment::Components& components) {
@@ -202,7 +225,11 @@ int validate_study(const std::string& file, const std::vector<std::string>& over
     if (!plan->crashes.empty()) {
         return kSimulationFailed;
     }
-    print_out(json ? dump(experiment::plan_json(*study, *plan)) : experiment::plan_text(*study, *plan));
+    if (json) {
+        print_json(experiment::plan_json(*study, *plan));
+    } else {
+        print_out(experiment::plan_text(*study, *plan));
+    }
     return kDone;
 }
 
@@ -221,7 +248,7 @@ void add_sweep_command(CLI::App& app, const experiment::Components& components, 
     command
         ->add_option("-j,--jobs", arguments->jobs,
                      "points at a time, each in a process of its own; changes no result (default: as many as "
-                     "processors)")
+                     "processors; on Slurm, in a task: slurm.jobs of the study, 1)")
         ->check(CLI::Range(1U, 1024U));
     command->add_option("--out", arguments->out,
                         "folder of results.sqlite (default: out/ and the study's name)");
@@ -234,6 +261,12 @@ void add_sweep_command(CLI::App& app, const experiment::Components& components, 
         ->type_name("SIZE");
     command->add_flag("--status", arguments->status, "only tell what is done, failed and missing");
     command->add_flag("--json", arguments->json, "print the table as JSON");
+    command
+        ->add_option(
+            "--launcher", arguments->launcher,
+            "local: this machine; slurm: an array of tasks, which this command submits (default: local)")
+        ->check(CLI::IsMember({"local", "slurm"}));
+    add_slurm_options(*command, arguments->slurm);
     add_progress_option(*command, arguments->progress);
     command->footer("example: astrolabe sweep examples/codesign-tables/study.yaml --out out/tables");
     command->callback(

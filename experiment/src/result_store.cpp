@@ -220,6 +220,15 @@ std::optional<Diagnostic> ResultStore::put(std::span<const StoredResult> results
     });
 }
 
+std::optional<Diagnostic> ResultStore::forget_failures(std::span<const std::string> keys) {
+    return database_->try_change([&] {
+        Statement remove(*database_, "DELETE FROM results WHERE key = ? AND status = 'failed'");
+        for (const std::string& key : keys) {
+            remove.bind(1, key).run();
+        }
+    });
+}
+
 std::optional<Diagnostic> ResultStore::remember(
     std::span<const std::pair<std::string, Resolution>> resolutions) {
     return database_->try_change([&] {

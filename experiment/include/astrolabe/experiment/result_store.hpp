@@ -100,6 +100,8 @@ public:
     [[nodiscard]] std::optional<Diagnostic> put(const StoredResult& result);
     /// The same for several, all in one transaction.
     [[nodiscard]] std::optional<Diagnostic> put(std::span<const StoredResult> results);
+    /// Of these keys those that failed have no result then.
+    [[nodiscard]] std::optional<Diagnostic> forget_failures(std::span<const std::string> keys);
     [[nodiscard]] std::optional<Diagnostic> remember(
         std::span<const std::pair<std::string, Resolution>> resolutions);
 

@@ -1,0 +1,358 @@
+#include "slurm_command.hpp"
+
+#include "commands.hpp"
+#include "console.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <astrolabe/experiment/spool.hpp>
+
+namespace astrolabe::cli {
+namespace {
+
+using experiment::ArrayStatus;
+using experiment::StudyRow;
+
+std::size_t count_of(const std::vector<StudyRow>& rows, experiment::PointStatus status) {
+    return static_cast<std::size_t>(std::count_if(
+        rows.begin(), rows.end(), [&](const StudyRow& row) { return row.result.status == status; }));
+}
+
+/// What the command line changes in the study's section, as if it were written there.
+ConfigNode given_keys(const SweepArguments& arguments) {
+    ConfigNode node = ConfigNode::mapping();
+    const auto set = [&](const char* key, const std::string& text) {
+        if (!text.empty()) {
+            node.set(key, ConfigNode::scalar(text));
+        }
+    };
+    set("tasks", arguments.slurm.tasks);
+    set("jobs", arguments.jobs > 0 ? std::to_string(arguments.jobs) : "");
+    set("partition", arguments.slurm.partition);
+    set("account", arguments.slurm.account);
+    set("time", arguments.slurm.time);
+    set("memory", arguments.memory);
+    std::vector<ConfigNode> options;
+    for (const std::string& option : arguments.slurm.sbatch) {
+        options.push_back(ConfigNode::scalar(option));
+    }
+    if (!options.empty()) {
+        node.set("sbatch", ConfigNode::sequence(std::move(options)));
+    }
+    return node;
+}
+
+template <class T>
+void replace(std::optional<T>& value, std::optional<T> given) {
+    if (given) {
+        value = std::move(given);
+    }
+}
+
+/// The study's section with what the command line changes; the line itself has been checked.
+experiment::SlurmOptions slurm_options(const SweepArguments& arguments, const experiment::Study& study) {
+    ReadContext context;
+    const ConfigNode keys = given_keys(arguments);
+    experiment::SlurmOptions given =
+        experiment::slurm_schema().read(keys, context).value_or(experiment::SlurmOptions{});
+    experiment::SlurmOptions options = study.slurm;
+    options.tasks = keys.find("tasks") != nullptr ? given.tasks : options.tasks;
+    options.jobs = keys.find("jobs") != nullptr ? given.jobs : options.jobs;
+    replace(options.partition, std::move(given.partition));
+    replace(options.account, std::move(given.account));
+    replace(options.time, given.time);
+    replace(options.memory, given.memory);
+    options.sbatch.insert(options.sbatch.end(), given.sbatch.begin(), given.sbatch.end());
+    return options;
+}
+
+/// What a task runs: this program as it was called, on absolute paths.
+experiment::TaskCommand task_command(const SweepArguments& arguments, const std::filesystem::path& folder,
+                                     const experiment::SlurmOptions& slurm) {
+    const auto absolute = [](const std::filesystem::path& path) {
+        return std::filesystem::absolute(path).lexically_normal().string();
+    };
+    std::error_code failure;
+    experiment::TaskCommand command{
+        std::filesystem::current_path(),
+        {std::filesystem::read_symlink("/proc/self/exe", failure).string(), "sweep", absolute(arguments.file),
+         "--out", absolute(folder), "-j", std::to_string(slurm.jobs), "--progress", "none"}};
+    const auto add = [&](const char* option, const std::string& value) {
+        command.words.insert(command.words.end(), {option, value});
+    };
+    for (const std::string& assignment : arguments.overrides) {
+        add("--set", assignment);
+    }
+    if (!arguments.time_limit.empty()) {
+        add("--time-limit", arguments.time_limit);
+    }
+    if (slurm.memory) {
+        add("--memory", to_string(*slurm.memory));
+    }
+    return command;
+}
+
+std::string points_text(std::size_t count) {
+    return fmt::format("{} point{}", count, count == 1 ? "" : "s");
+}
+
+/// The table with arrays beside it.
+void print_all(const experiment::Study& study, const std::vector<StudyRow>& rows,
+               const std::vector<ArrayStatus>& arrays, bool json) {
+    if (!json) {
+        print_rows(study, rows, false);
+        print_out(experiment::slurm_text(arrays));
+        return;
+    }
+    nlohmann::ordered_json table = experiment::study_json(study.name, rows);
+    if (!arrays.empty()) {
+        table["slurm"] = experiment::slurm_json(arrays);
+    }
+    print_json(table);
+}
+
+/// What was submitted, or why nothing was.
+int report_submission(const SweepArguments& arguments, const experiment::Study& study,
+                      const experiment::ResultStore& store, const std::filesystem::path& folder,
+                      const experiment::SlurmOutcome& outcome) {
+    if (arguments.json) {
+        return print_status(arguments, study, folder, store.rows(study.name));
+    }
+    const std::string held =
+        outcome.held > 0 ? fmt::format("; {} are with earlier arrays", points_text(outcome.held)) : "";
+    print_out(outcome.job.empty() ? fmt::format("{}: nothing to submit{}\n", study.name, held)
+                                  : fmt::format("{}: array {} computes {} in {} task{}{}\n", study.name,
+                                                outcome.job, points_text(outcome.submitted), outcome.tasks,
+                                                outcome.tasks == 1 ? "" : "s", held));
+    print_error(fmt::format("  hint: --status tells how far it is; results are in '{}'\n", folder.string()));
+    return kDone;
+}
+
+/// After the last task.
+int report_results(const SweepArguments& arguments, const experiment::Study& study,
+                   const experiment::ResultStore& store, const std::filesystem::path& folder) {
+    const std::vector<StudyRow> rows = store.rows(study.name);
+    print_rows(study, rows, arguments.json);
+    const std::size_t missing = count_of(rows, experiment::PointStatus::kMissing);
+    if (missing > 0) {
+        print_error(fmt::format(
+            "astrolabe: tasks have ended without results of {}\n  hint: the same command submits them again; "
+            "'{}' has what tasks said\n",
+            points_text(missing), (folder / "slurm").string()));
+        return kSimulationFailed;
+    }
+    return report_failures(count_of(rows, experiment::PointStatus::kFailed), rows.size());
+}
+
+std::string progress_text(const std::string& name, const std::vector<StudyRow>& rows,
+                          const std::vector<ArrayStatus>& arrays, double seconds) {
+    const std::size_t failed = count_of(rows, experiment::PointStatus::kFailed);
+    std::size_t running = 0;
+    std::size_t pending = 0;
+    for (const ArrayStatus& array : arrays) {
+        running += array.running;
+        pending += array.pending;
+    }
+    return fmt::format("{}: {} of {} points, {} failed, {} tasks running, {} waiting, {:.0f} s gone", name,
+                       count_of(rows, experiment::PointStatus::kDone) + failed, rows.size(), failed, running,
+                       pending, seconds);
+}
+
+int wait_command(const SweepArguments& arguments, const experiment::Study& study,
+                 experiment::ResultStore& store, const std::filesystem::path& folder) {
+    bool is_asked = true;
+    std::optional<Result<bool>> waited;
+    {
+        ProgressLine line(progress_mode(arguments.progress), study.name);
+        const auto start = std::chrono::steady_clock::now();
+        experiment::SlurmWait wait{was_interrupted, {}};
+        wait.observer = [&](const std::vector<StudyRow>& rows, const std::vector<ArrayStatus>& arrays) {
+            const auto unknown = std::find_if(arrays.begin(), arrays.end(), [](const ArrayStatus& array) {
+                return array.unknown.has_value();
+            });
+            if (is_asked && unknown != arrays.end()) {
+                print_error(unknown->unknown->render() + "astrolabe: waiting all the same\n");
+            }
+            is_asked = unknown == arrays.end();
+            const double seconds =
+                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+            line.show(seconds, [&] { return progress_text(study.name, rows, arrays, seconds); });
+        };
+        waited = experiment::wait_for_slurm(study, store, folder, wait);
+    }
+    if (!*waited) {
+        return report_unusable(waited->error());
+    }
+    if (!waited->value()) {
+        print_error(
+            "astrolabe: interrupted; the array goes on (scancel ends it), and --status tells how far it "
+            "is\n");
+        return kInterrupted;
+    }
+    return report_results(arguments, study, store, folder);
+}
+
+/// "2:7"
+std::optional<experiment::TaskName> parse_task(const std::string& text) {
+    experiment::TaskName name;
+    const char* end = text.data() + text.size();
+    const auto [colon, first] = std::from_chars(text.data(), end, name.submission);
+    if (first != std::errc() || colon == end || *colon != ':') {
+        return std::nullopt;
+    }
+    const auto [last, second] = std::from_chars(colon + 1, end, name.task);
+    return second == std::errc() && last == end ? std::optional(name) : std::nullopt;
+}
+
+double number_in_environment(const char* name) {
+    const char* text = std::getenv(name);
+    return text == nullptr ? 0 : std::strtod(text, nullptr);
+}
+
+/// What Slurm gave this task where the study asked for nothing; the machine may have more.
+std::optional<double> memory_from_slurm() {
+    constexpr double kMebibyte = 1 << 20;
+    const double node = number_in_environment("SLURM_MEM_PER_NODE");
+    const double processors =
+        number_in_environment("SLURM_MEM_PER_CPU") * number_in_environment("SLURM_CPUS_ON_NODE");
+    const double mebibytes = node > 0 ? node : processors;
+    return mebibytes > 0 ? std::optional(mebibytes * kMebibyte) : std::nullopt;
+}
+
+}  // namespace
+
+void add_slurm_options(CLI::App& command, SlurmArguments& arguments) {
+    const auto add = [&](const char* name, std::string& value, const char* help, const char* type) {
+        command.add_option(name, value, help)->type_name(type)->group("On Slurm");
+    };
+    add("--tasks", arguments.tasks, "of the array, at most (default: slurm.tasks of the study, 16)", "N");
+    add("--partition", arguments.partition, "where tasks run", "NAME");
+    add("--account", arguments.account, "whom they are charged to", "NAME");
+    add("--time", arguments.time, "wall time of a task: 2h", "TIME");
+    command
+        .add_option("--sbatch", arguments.sbatch,
+                    "another option of sbatch: --sbatch=--qos=long (repeatable)")
+        ->type_name("OPTION")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->group("On Slurm");
+    command.add_flag("--wait", arguments.wait, "until the array has ended, and table its results")
+        ->group("On Slurm");
+    command.add_option("--task", arguments.task)->group("");  // for batch scripts
+}
+
+int check_launcher(const SweepArguments& arguments) {
+    if (arguments.is_for_slurm()) {
+        if (!arguments.shard.empty()) {
+            return wrong_usage("--shard: an array has shares of its own",
+                               "choose --shard or --launcher slurm");
+        }
+        if (arguments.status && arguments.slurm.wait) {
+            return wrong_usage("--wait: --status submits nothing to wait for", "leave out one of them");
+        }
+        ReadContext context;
+        static_cast<void>(experiment::slurm_schema().read(given_keys(arguments), context));
+        if (context.error_count() > 0) {
+            const Diagnostic& error = context.errors().front();
+            return wrong_usage("for Slurm: " + error.message, error.hint);
+        }
+        return kDone;
+    }
+    const SlurmArguments& slurm = arguments.slurm;
+    const std::pair<const char*, bool> options[] = {
+        {"--tasks", !slurm.tasks.empty()},     {"--partition", !slurm.partition.empty()},
+        {"--account", !slurm.account.empty()}, {"--time", !slurm.time.empty()},
+        {"--sbatch", !slurm.sbatch.empty()},   {"--wait", slurm.wait}};
+    for (const auto& [name, is_given] : options) {
+        if (is_given) {
+            return wrong_usage(fmt::format("{}: only Slurm knows what to do with it", name),
+                               "add --launcher slurm, or leave it out");
+        }
+    }
+    if (!slurm.task.empty() && !parse_task(slurm.task)) {
+        return wrong_usage(fmt::format("--task: '{}' is no task of a submission", slurm.task),
+                           "it is for batch scripts of --launcher slurm to write");
+    }
+    return kDone;
+}
+
+int slurm_sweep(const SweepArguments& arguments, const experiment::Study& study,
+                const experiment::Components& components, experiment::ResultStore& store,
+                const std::filesystem::path& folder, const experiment::SweepOptions& options) {
+    const experiment::SlurmOptions slurm = slurm_options(arguments, study);
+    const Result<experiment::SlurmOutcome> outcome =
+        with_progress(arguments, study, options, [&](const experiment::SweepOptions& observed) {
+            return experiment::submit_sweep(study, components, store, folder, slurm,
+                                            task_command(arguments, folder, slurm), observed);
+        });
+    if (was_interrupted() || (outcome && outcome->interrupted)) {
+        print_error("astrolabe: interrupted; --status tells whether an array was submitted\n");
+        return kInterrupted;
+    }
+    if (!outcome) {
+        return report_unusable(outcome.error());
+    }
+    const bool is_open = !outcome->job.empty() || outcome->held > 0;
+    if (is_open && !arguments.slurm.wait) {
+        return report_submission(arguments, study, store, folder, *outcome);
+    }
+    return is_open ? wait_command(arguments, study, store, folder)
+                   : report_results(arguments, study, store, folder);
+}
+
+int slurm_task(const SweepArguments& arguments, const experiment::Study& study,
+               const experiment::Components& components, const std::filesystem::path& folder,
+               experiment::SweepOptions options) {
+    if (!options.memory_bytes) {
+        options.memory_bytes = memory_from_slurm();
+    }
+    const Result<experiment::SweepOutcome> outcome = experiment::run_slurm_task(
+        study, components, folder, parse_task(arguments.slurm.task).value(), options);
+    if (!outcome) {
+        return report_unusable(outcome.error());
+    }
+    print_error(fmt::format("{}: task {}{}: {}, {} done, {} failed\n", study.name, arguments.slurm.task,
+                            outcome->interrupted ? " was interrupted" : "", points_text(outcome->points),
+                            outcome->done, outcome->failed));
+    return outcome->interrupted ? kInterrupted : outcome->failed > 0 ? kSomeFailed : kDone;
+}
+
+int print_status(const SweepArguments& arguments, const experiment::Study& study,
+                 const std::filesystem::path& folder, const std::vector<StudyRow>& rows) {
+    const Result<std::vector<ArrayStatus>> arrays = experiment::slurm_status(folder, rows);
+    if (!arrays) {
+        print_rows(study, rows, arguments.json);
+        return report_unusable(arrays.error());
+    }
+    print_all(study, rows, *arrays, arguments.json);
+    for (const ArrayStatus& array : *arrays) {
+        if (array.unknown) {
+            print_error(array.unknown->render());
+        }
+    }
+    return kDone;
+}
+
+void note_arrays(const experiment::Study& study, const experiment::ResultStore& store,
+                 const std::filesystem::path& folder) {
+    if (!std::filesystem::exists(folder / "slurm")) {
+        return;
+    }
+    const Result<std::vector<ArrayStatus>> arrays =
+        experiment::slurm_status(folder, experiment::sweep_status(study, &store), false);
+    for (const ArrayStatus& array : arrays ? *arrays : std::vector<ArrayStatus>{}) {
+        print_error(
+            fmt::format("astrolabe: array {} may have {} of what is computed here now; --status asks "
+                        "Slurm\n",
+                        array.job, points_text(array.open)));
+    }
+}
+
+}  // namespace astrolabe::cli

@@ -1,0 +1,36 @@
+/// `sweep --launcher slurm`: its options, submitting, waiting, and what its tasks do.
+#pragma once
+
+#include "sweep_arguments.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <astrolabe/experiment/slurm.hpp>
+
+namespace astrolabe::cli {
+
+void add_slurm_options(CLI::App& command, SlurmArguments& arguments);
+
+/// kWrongUsage and what is wrong with options of a launcher, or kDone.
+[[nodiscard]] int check_launcher(const SweepArguments& arguments);
+
+/// Submits, and waits if that is wanted.
+[[nodiscard]] int slurm_sweep(const SweepArguments& arguments, const experiment::Study& study,
+                              const experiment::Components& components, experiment::ResultStore& store,
+                              const std::filesystem::path& folder, const experiment::SweepOptions& options);
+
+/// A task of an array.
+[[nodiscard]] int slurm_task(const SweepArguments& arguments, const experiment::Study& study,
+                             const experiment::Components& components, const std::filesystem::path& folder,
+                             experiment::SweepOptions options);
+
+/// `--status`: the table, and arrays that may bring what is missing.
+[[nodiscard]] int print_status(const SweepArguments& arguments, const experiment::Study& study,
+                               const std::filesystem::path& folder,
+                               const std::vector<experiment::StudyRow>& rows);
+
+/// Says that arrays may compute what is about to be computed here.
+void note_arrays(const experiment::Study& study, const experiment::ResultStore& store,
+                 const std::filesystem::path& folder);
+
+}  // namespace astrolabe::cli

@@ -1,0 +1,71 @@
+/// What the command line of `sweep` says, and what both launchers make of it.
+#pragma once
+
+#include "console.hpp"
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <astrolabe/experiment/sweep.hpp>
+
+namespace astrolabe::cli {
+
+/// Texts as they were given; empty: not given.
+struct SlurmArguments {
+    std::string tasks;
+    std::string partition;
+    std::string account;
+    std::string time;
+    std::vector<std::string> sbatch;
+    bool wait = false;
+    std::string task;  ///< "2:7", in a task
+};
+
+struct SweepArguments {
+    std::string file;
+    std::vector<std::string> overrides;
+    std::size_t jobs = 0;  ///< 0: not given
+    std::string out;
+    std::string shard;
+    std::string time_limit;
+    std::string memory;
+    bool resume = false;
+    bool status = false;
+    bool json = false;
+    std::string progress = "auto";
+    std::string launcher = "local";
+    SlurmArguments slurm;
+
+    [[nodiscard]] bool is_for_slurm() const { return launcher == "slurm"; }
+};
+
+/// Says what is wrong with a command line; gives kWrongUsage.
+int wrong_usage(const std::string& message, const std::string& hint);
+
+/// The table of a study on standard output.
+void print_rows(const experiment::Study& study, const std::vector<experiment::StudyRow>& rows, bool json);
+void print_json(const nlohmann::ordered_json& json);
+
+[[nodiscard]] std::string progress_text(const std::string& name, const experiment::SweepProgress& progress);
+[[nodiscard]] std::string progress_text(const std::string& name, const experiment::PlanProgress& progress);
+
+/// Calls `run` with options that keep a line of progress, which is gone when it returns.
+template <class Run>
+auto with_progress(const SweepArguments& arguments, const experiment::Study& study,
+                   experiment::SweepOptions options, const Run& run) {
+    ProgressLine line(progress_mode(arguments.progress), study.name);
+    const auto show = [&](const auto& progress) {
+        line.show(progress.wall_seconds, [&] { return progress_text(study.name, progress); });
+    };
+    options.observer = show;
+    options.plan_observer = show;
+    return run(options);
+}
+
+/// What a sweep that has run to its end says, and its exit code.
+[[nodiscard]] int report_failures(std::size_t failed, std::size_t points);
+
+}  // namespace astrolabe::cli
