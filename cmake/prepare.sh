@@ -39,6 +39,7 @@ lock_build_folder() {
 
 unlock_build_folder() { exec {build_lock}>&-; }
 
+# install_missing_packages [LIST]: what cmake/debian-packages.txt and another list there name.
 # Asks dpkg's data base every time (about 10 ms), so a package that was removed is noticed. Where there is no
 # dpkg, CMake says what it does not find.
 install_missing_packages() {
@@ -46,7 +47,7 @@ install_missing_packages() {
     local name installed wanted=() missing=() as_root=()
     while read -r name; do
         [[ $name == '' || $name == '#'* ]] || wanted+=("$name")
-    done <"$root/cmake/debian-packages.txt"
+    done < <(cat -- "$root/cmake/debian-packages.txt" ${1+"$root/cmake/$1"})
     installed=$'\n'$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "${wanted[@]}" 2>/dev/null)$'\n'
     for name in "${wanted[@]}"; do
         [[ $installed == *$'\n'"installed $name"$'\n'* ]] || missing+=("$name")

@@ -1,5 +1,5 @@
 /// `astrolabe sweep`, as a user meets it, and as those who kill it do.
-#include "process.hpp"
+#include "sweep_study.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -7,71 +7,21 @@
 #include <filesystem>
 #include <random>
 
-#include <fmt/format.h>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-
-#include <astrolabe/experiment/result_store.hpp>
 
 namespace astrolabe::testing {
 namespace {
 
 using Json = nlohmann::json;
 
-/// Twelve points, each a fraction of a second.
-const std::string kStudy = R"(schema: astrolabe/1
-name: sizes
-base: )" ASTROLABE_SOURCE_DIR R"(/examples/quickstart/experiment.yaml
-vary:
-  workload.batch.global: {from: 512, to: 2048, factor: 2}
-  workload.model.tables.count: [16, 32]
-  cluster.scheduling: [fifo, lifo]
-)";
-constexpr std::size_t kPoints = 12;  // 3 · 2 · 2
-
-class Sweep : public ::testing::Test {
+class Sweep : public SweepTest {
 protected:
-    Sweep()
-        : study_(folder_.write("study.yaml", kStudy).string()) {}
-
-    [[nodiscard]] std::string out(const std::string& name) const { return (folder_.path() / name).string(); }
-    [[nodiscard]] ProcessResult sweep(const std::string& name, std::vector<std::string> more = {}) const {
-        more.insert(more.begin(), {"sweep", study_, "--out", out(name)});
-        return run_program(ASTROLABE_PROGRAM, more);
-    }
-    /// The same in the background of a shell, its process id in $sweep.
+    /// A sweep in the background of a shell, its process id in $sweep.
     [[nodiscard]] std::string in_background(const std::string& name, const std::string& more = "") const {
         return quoted(ASTROLABE_PROGRAM) + " sweep " + quoted(study_) + " -j 2 --out " + quoted(out(name)) +
                " " + more + " & sweep=$!; ";
     }
-    /// All that a store says of results, but for what they cost.
-    [[nodiscard]] static std::string dump(const std::string& folder) {
-        const auto store = experiment::ResultStore::open_to_read(folder);
-        EXPECT_TRUE(store) << folder;
-        std::string text;
-        for (const std::string& study : store->studies()) {
-            for (const experiment::StudyRow& row : store->rows(study)) {
-                text += fmt::format("{} {} {} {} {} {} {} {}\n{}\n", study, row.point.number,
-                                    row.point.parameters.dump(), row.point.key, to_string(row.result.status),
-                                    row.result.error, row.result.fingerprint, row.result.summary.dump(),
-                                    row.result.resolved);
-            }
-        }
-        return text;
-    }
-    [[nodiscard]] std::string undisturbed() const {
-        const ProcessResult result = sweep("undisturbed");
-        EXPECT_EQ(result.exit_code, 0) << result.err;
-        return dump(out("undisturbed"));
-    }
-
-    TemporaryFolder folder_;
-    const std::string study_;
 };
-
-void expect_says(const std::string& text, const std::string& part) {
-    EXPECT_NE(text.find(part), std::string::npos) << "expected " << part << "\nin:\n" << text;
-}
 
 TEST_F(Sweep, TablesEveryPointAndComputesNothingTwice) {
     const ProcessResult first = sweep("a", {"--json"});
@@ -208,6 +158,28 @@ TEST_F(Sweep, AKilledWorkerCostsItsPointOnly) {
     expect_says(result.err, "1 of 12 points failed");
     EXPECT_EQ(sweep("worker", {"--resume"}).exit_code, 0);
     EXPECT_EQ(dump(out("worker")), expected);
+}
+
+TEST_F(Sweep, WorkersKilledAtAnyMomentCostTheirPointsOnly) {
+    const auto begin = std::chrono::steady_clock::now();
+    const std::string expected = undisturbed();
+    const double whole = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    std::mt19937 random(13);
+    std::uniform_real_distribution<double> pause(0, whole / 8);
+    std::string kills;
+    for (int i = 0; i < 6; ++i) {
+        kills += fmt::format(
+            "sleep {:.3f}; set -- $(cat /proc/$sweep/task/$sweep/children); "
+            "test $# -gt {} && kill -KILL ${}; ",
+            pause(random), i % 2, i % 2 + 1);
+    }
+    const ProcessResult disturbed = run_shell(in_background("workers") + kills + "wait $sweep");
+    // 0: all that were killed had told their results before.
+    EXPECT_TRUE(disturbed.exit_code == 4 || disturbed.exit_code == 0) << disturbed.err;
+    std::printf("%s", disturbed.err.c_str());
+    const ProcessResult rest = sweep("workers", {"--resume"});
+    EXPECT_EQ(rest.exit_code, 0) << rest.err;
+    EXPECT_EQ(dump(out("workers")), expected);
 }
 
 TEST_F(Sweep, InterruptedItSaysWhatIsThere) {
