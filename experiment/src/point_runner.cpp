@@ -82,18 +82,12 @@ public:
 
     Result<SweepOutcome> run() {
         while (!pending_.empty() || workers_.count() > 0) {
-            if (!failure_ && !outcome_.interrupted) {
-                outcome_.interrupted = options_.stop();
-                if (!outcome_.interrupted) {
-                    start_what_fits();
-                }
-            }
-            if (failure_ || outcome_.interrupted) {
-                pending_.clear();
-                workers_.signal_all(SIGTERM);
-            }
-            for (const Workers::Ended& ended : workers_.wait()) {
-                finish(ended);
+            go_on();
+            const std::vector<Workers::Ended> ended = workers_.wait();
+            // Others start in their place before their results are put, which takes the disk's time.
+            go_on();
+            for (const Workers::Ended& one : ended) {
+                finish(one);
             }
             end_late_ones();
             tell();
@@ -111,6 +105,19 @@ private:
     }
     [[nodiscard]] double memory_of(std::size_t i) const {
         return points_[i].resolution.predicted_memory_bytes.value_or(0);
+    }
+
+    void go_on() {
+        if (!failure_ && !outcome_.interrupted) {
+            outcome_.interrupted = options_.stop();
+            if (!outcome_.interrupted) {
+                start_what_fits();
+            }
+        }
+        if (failure_ || outcome_.interrupted) {
+            pending_.clear();
+            workers_.signal_all(SIGTERM);
+        }
     }
 
     void start_what_fits() {
