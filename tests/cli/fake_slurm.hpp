@@ -38,7 +38,8 @@ if [ ! -e "$state/hold" ]; then
         rm "$state/$id/$i"
     done </dev/null >/dev/null 2>&1 &
 fi
-echo $id
+if [ -e "$state/silent" ]; then touch "$state/down"; fi
+if [ -e "$state/cluster" ]; then echo "$id;far"; else echo $id; fi
 )sh";
     static constexpr const char* kSqueue = R"sh(#!/bin/bash
 state=$(dirname "$0")
@@ -47,8 +48,15 @@ if [ -e "$state/down" ]; then
     exit 1
 fi
 for word; do
-    case $word in --jobs=*) id=${word#--jobs=} ;; esac
+    case $word in
+        --jobs=*) id=${word#--jobs=} ;;
+        --clusters=far) cluster=far ;;
+    esac
 done
+if [ -e "$state/cluster" ]; then
+    echo 'CLUSTER: far'
+    [ "$cluster" ] || id=none
+fi
 if [ ! -d "$state/$id" ]; then
     echo 'slurm_load_jobs error: Invalid job id specified' >&2
     exit 1
@@ -71,7 +79,8 @@ public:
     FakeSlurm(const FakeSlurm&) = delete;
     FakeSlurm& operator=(const FakeSlurm&) = delete;
 
-    /// "hold": tasks wait until the test runs them; "refuse": sbatch does; "down": squeue cannot ask.
+    /// "hold": tasks wait until the test runs them; "refuse": sbatch does; "down": squeue cannot ask;
+    /// "silent": not once there is an array; "cluster": arrays are on another one.
     void set(const char* name) const { std::ofstream(folder_ / name) << ""; }
     void clear(const char* name) const { std::filesystem::remove(folder_ / name); }
 

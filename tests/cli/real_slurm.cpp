@@ -170,7 +170,7 @@ std::filesystem::path RealSlurm::log_of(const std::string& name) const {
 void RealSlurm::write_configuration(const std::vector<int>& ports) const {
     const std::string host = host_name();
     // No authentication, accounting or control groups: nothing but the queue and its tasks is wanted here. A
-    // node that is silent for two seconds is down, as soon as the controller looks, and its tasks wait for
+    // node that is silent for five seconds is down, as soon as the controller looks, and its tasks wait for
     // their credentials' five seconds before they start again.
     std::string text = fmt::format(
         "ClusterName=test\nSlurmctldHost={}(127.0.0.1)\nSlurmctldPort={}\nSlurmUser={}\nSlurmdUser={}\n"
@@ -182,7 +182,7 @@ void RealSlurm::write_configuration(const std::vector<int>& ports) const {
     text +=
         "ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nJobAcctGatherType=jobacct_gather/none\n"
         "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nSchedulerType=sched/builtin\n"
-        "MpiDefault=none\nSwitchType=switch/none\nReturnToService=2\nSlurmdTimeout=2\nMessageTimeout=5\n"
+        "MpiDefault=none\nSwitchType=switch/none\nReturnToService=2\nSlurmdTimeout=5\nMessageTimeout=5\n"
         "KillWait=1\n";
     for (std::size_t i = 1; i < ports.size(); ++i) {
         text += fmt::format("NodeName=n{} NodeHostname={} NodeAddr=127.0.0.1 Port={} CPUs=1 State=UNKNOWN\n",

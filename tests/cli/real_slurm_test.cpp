@@ -3,6 +3,7 @@
 
 #include "sweep_study.hpp"
 
+#include <algorithm>
 #include <random>
 
 #include <astrolabe/experiment/slurm.hpp>
@@ -25,6 +26,14 @@ protected:
         more.insert(more.begin(), {"--launcher", "slurm", "--tasks", "4"});
         more.insert(more.begin(), kLonger.begin(), kLonger.end());
         return sweep("slurm", more);
+    }
+    [[nodiscard]] std::size_t missing_points() const {
+        const auto store = experiment::ResultStore::open_to_read(out("slurm"));
+        const std::vector<experiment::StudyRow> rows = store.value().rows("sizes");
+        return static_cast<std::size_t>(
+            std::count_if(rows.begin(), rows.end(), [](const experiment::StudyRow& row) {
+                return row.result.status == experiment::PointStatus::kMissing;
+            }));
     }
     /// A second into a task on a node, more or less.
     void kill_while_it_works(const std::string& node, unsigned seed) {
@@ -54,6 +63,8 @@ TEST_F(RealSlurmSweep, ResumesWhatADeadNodeHad) {
     const ProcessResult lost = on_slurm({"--wait"});
     EXPECT_EQ(lost.exit_code, 1) << lost.out;
     expect_says(lost.err, "tasks have ended without results of ");
+    const std::size_t missing = missing_points();
+    EXPECT_GE(missing, 1u);
     const ProcessResult rest = on_slurm({"--resume", "--wait"});
     EXPECT_EQ(rest.exit_code, 0) << rest.err;
     EXPECT_EQ(dump(out("slurm")), expected);
@@ -63,7 +74,7 @@ TEST_F(RealSlurmSweep, ResumesWhatADeadNodeHad) {
     for (const auto& share : arrays.value()[1].shares) {
         again += share.size();
     }
-    EXPECT_LE(again, 3u);  // a task's share, points being alike: 12 / 4
+    EXPECT_EQ(again, missing);
 }
 
 TEST_F(RealSlurmSweep, SlurmStartsTasksOfADeadNodeAgain) {

@@ -155,6 +155,68 @@ TEST_F(SlurmSweep, SlurmThatCannotBeAskedIsSaid) {
     EXPECT_EQ(slurm_.arrays(), 1);
 }
 
+TEST_F(SlurmSweep, WaitsForResultsWhereSlurmCannotBeAsked) {
+    const std::string expected = undisturbed();
+    slurm_.set("hold");
+    slurm_.set("silent");
+    const std::string said = quoted(out("said"));
+    const ProcessResult result =
+        run_shell(quoted(ASTROLABE_PROGRAM) + " sweep " + quoted(study_) + " --out " + quoted(out("silent")) +
+                  " --launcher slurm --tasks 3 --wait 2>" + said +
+                  " & sweep=$!; for i in $(seq 600); do grep -q 'waiting all the same' " + said +
+                  " && break; sleep 0.05; done; " + task("silent", 1, 1) + " && " + task("silent", 1, 2) +
+                  " && " + task("silent", 1, 3) + "; wait $sweep");
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(dump(out("silent")), expected);
+    const std::string all = read_file(out("said"));
+    expect_says(all, "error[slurm.unknown]");
+    EXPECT_EQ(all.find("error[", all.find("error[") + 1), std::string::npos)
+        << "said more than once: " << all;
+}
+
+TEST_F(SlurmSweep, AnInterruptEndsTheWaitOnly) {
+    slurm_.set("hold");
+    const ProcessResult result = run_shell(
+        quoted(ASTROLABE_PROGRAM) + " sweep " + quoted(study_) + " --out " + quoted(out("stopped")) +
+        " --launcher slurm --wait & sweep=$!; for i in $(seq 600); do test -e " +
+        quoted(out("stopped") + "/slurm/1/job.json") +
+        " && break; sleep 0.05; done; kill -INT $sweep; wait $sweep");
+    EXPECT_EQ(result.exit_code, 130) << result.err;
+    expect_says(result.err, "interrupted");
+    expect_says(sweep("stopped", {"--status"}).out,
+                "0 tasks running, 12 waiting, 0 ended; 12 points to come");
+}
+
+TEST_F(SlurmSweep, TwoCommandsAtATimeSubmitAPointOnce) {
+    slurm_.set("hold");
+    const std::string one = quoted(ASTROLABE_PROGRAM) + " sweep " + quoted(study_) + " --out " +
+                            quoted(out("both")) + " --launcher slurm --tasks 3";
+    const ProcessResult result = run_shell(one + " & " + one + "; wait $!");
+    EXPECT_TRUE(result.err.find("error[") == std::string::npos ||
+                result.err.find("error[slurm.submit]: another command submits") != std::string::npos)
+        << result.err;
+    EXPECT_EQ(slurm_.arrays(), 1);
+    EXPECT_EQ(experiment::slurm_arrays(out("both")).value().size(), 1u);
+}
+
+TEST_F(SlurmSweep, AnArrayOnAnotherClusterIsAskedForThere) {
+    slurm_.set("hold");
+    slurm_.set("cluster");
+    ASSERT_EQ(on_slurm("far").exit_code, 0);
+    expect_says(sweep("far", {"--status"}).out,
+                "array 101;far: 0 tasks running, 3 waiting, 0 ended; 12 points to come\n");
+}
+
+TEST_F(SlurmSweep, TasksKeepToTheMemoryThatSlurmGivesThem) {
+    slurm_.set("hold");
+    ASSERT_EQ(on_slurm("memory").exit_code, 0);
+    // 1 MiB, less than any point takes.
+    EXPECT_EQ(run_shell("export SLURM_MEM_PER_NODE=1; " + task("memory", 1, 1)).exit_code, 4);
+    EXPECT_EQ(run_shell("export SLURM_MEM_PER_CPU=1 SLURM_CPUS_ON_NODE=1; " + task("memory", 1, 2)).exit_code,
+              4);
+    EXPECT_EQ(status("memory"), "0 done, 8 failed, 4 missing");
+}
+
 TEST_F(SlurmSweep, ARefusalIsOneErrorWithItsReason) {
     slurm_.set("refuse");
     const ProcessResult refused = on_slurm("refused");
@@ -218,6 +280,26 @@ TEST_F(SlurmSweep, KilledTasksCostWhatTheyHadNotFinished) {
     slurm_.clear("hold");
     EXPECT_EQ(on_slurm("killed", {"--wait", "--resume"}).exit_code, 0);
     EXPECT_EQ(dump(out("killed")), expected);
+}
+
+TEST_F(SlurmSweep, KilledWhileItTakesInResultsItLosesNone) {
+    const std::string expected = undisturbed();
+    slurm_.set("hold");
+    ASSERT_EQ(on_slurm("merged").exit_code, 0);
+    for (int i = 1; i <= 3; ++i) {
+        ASSERT_EQ(run_shell(task("merged", 1, i)).exit_code, 0);
+    }
+    const std::string one = quoted(ASTROLABE_PROGRAM) + " sweep " + quoted(study_) + " --status --out " +
+                            quoted(out("merged")) + " >/dev/null & ";
+    std::mt19937 random(17);
+    std::uniform_real_distribution<double> moment(0, 0.1);  // all is taken in in about as much
+    for (int kills = 0; kills < 6; ++kills) {
+        static_cast<void>(run_shell((kills % 2 == 0 ? one : one + one) +
+                                    fmt::format("sleep {:.3f}; kill -KILL $!; wait", moment(random))));
+    }
+    EXPECT_EQ(status("merged"), "12 done, 0 failed, 0 missing");
+    EXPECT_EQ(dump(out("merged")), expected);
+    EXPECT_EQ(experiment::spooled_results(out("merged")), 0u);
 }
 
 TEST_F(SlurmSweep, AFullDiskEndsATaskAndKeepsWhatIsFinished) {
