@@ -24,7 +24,9 @@ Result<Study> load_study(const std::filesystem::path& path, const std::vector<st
     }
     study.name = keys->name.empty() ? path.stem().string() : keys->name;
     study.where = {root->where.source, 0, 0, 1};
-    study.report = keys->report;
+    for (const FigureName figure : keys->report) {
+        study.report.push_back(ValueTraits<FigureName>::format(figure));
+    }
     study.slurm = keys->slurm;
     study.points = study_points(*keys, context);
     if (context.error_count() > 0) {

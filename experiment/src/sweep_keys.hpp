@@ -3,6 +3,7 @@
 
 #include "alternatives.hpp"
 #include "condition.hpp"
+#include "figure_names.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -35,7 +36,7 @@ struct SweepKeys {
     SourceRange when_place;
     std::vector<OverrideKeys> overrides;
     RepeatKeys repeat;
-    std::vector<std::string> report;
+    std::vector<FigureName> report;
     SlurmOptions slurm;
 };
 

@@ -211,11 +211,11 @@ TEST_F(StudyTest, AnOverrideOfAParameterIsTold) {
 
 TEST_F(StudyTest, OverridesOfTheCommandLineAreOfTheStudy) {
     const Result<Study> study =
-        load("repeat: 2\nreport: [bars, pareto]\n", {"repeat=3", "base.cluster.ranks=2"});
+        load("repeat: 2\nreport: [breakdown, pareto]\n", {"repeat=3", "base.cluster.ranks=2"});
     ASSERT_TRUE(study) << render(study.error());
     EXPECT_EQ(study->points.size(), 3u);
     EXPECT_EQ(text_at(*study, 1, "cluster.ranks"), "2");
-    EXPECT_EQ(study->report, (std::vector<std::string>{"bars", "pareto"}));
+    EXPECT_EQ(study->report, (std::vector<std::string>{"breakdown", "pareto"}));
 }
 
 TEST_F(StudyTest, ErrorsOfAPointNameThePoint) {

@@ -14,7 +14,7 @@
 ///     overrides:                              # what is different in some points
 ///       - {when: {network: fat_tree}, set: {cluster.scheduling: fifo}}
 ///     repeat: 3                               # seeds
-///     report: [bars]                          # figures
+///     report: [iteration_time]                # figures
 ///     slurm: {tasks: 32, time: 2h}            # for --launcher slurm
 ///
 /// A point is made of the base in this order: varied values, sections before what is in them; the seed;
