@@ -1,5 +1,6 @@
 #include "sqlite_database.hpp"
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 #include <utility>
@@ -64,6 +65,16 @@ CREATE VIEW study_rows AS
         json_extract(summary, '$.network.mean_link_utilization') AS mean_link_utilization,
         summary, resolved, predicted_wall_s, predicted_memory_bytes, wall_s, peak_rss_bytes
     FROM points LEFT JOIN results ON results.key = points.key;
+)sql";
+
+// Also of stores that were made without it.
+constexpr const char* kDetailsTable = R"sql(
+CREATE TABLE IF NOT EXISTS details (
+    key TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    content TEXT NOT NULL,
+    PRIMARY KEY (key, kind)
+) WITHOUT ROWID;
 )sql";
 
 Json json_or_null(const std::string& text) {
@@ -136,6 +147,9 @@ Result<ResultStore> ResultStore::open(const std::filesystem::path& folder) {
                 database->run(kTables);
                 database->run(fmt::format("PRAGMA user_version = {}", kLayout));
             }
+            if (database->layout() == kLayout) {
+                database->run(kDetailsTable);
+            }
         });
         if (database->layout() != kLayout) {
             throw SqliteError(
@@ -203,6 +217,7 @@ std::optional<Diagnostic> ResultStore::put(std::span<const StoredResult> results
             "status = excluded.status, error = excluded.error, fingerprint = excluded.fingerprint, "
             "summary = excluded.summary, resolved = excluded.resolved, wall_s = excluded.wall_s, "
             "peak_rss_bytes = excluded.peak_rss_bytes WHERE status <> 'done'");
+        Statement insert_detail(*database_, "INSERT OR REPLACE INTO details VALUES (?, ?, ?)");
         for (const StoredResult& result : results) {
             const bool is_done = result.status == PointStatus::kDone;
             insert.bind(1, result.key)
@@ -216,6 +231,9 @@ std::optional<Diagnostic> ResultStore::put(std::span<const StoredResult> results
                              ? std::optional(static_cast<std::int64_t>(result.peak_rss_bytes))
                              : std::nullopt)
                 .run();
+            for (const RunDetail& detail : result.details) {
+                insert_detail.bind(1, result.key).bind(2, detail.kind).bind(3, detail.content).run();
+            }
         }
     });
 }
@@ -285,6 +303,21 @@ PointStatus ResultStore::status(const std::string& key) const {
     Statement row(*database_, "SELECT status FROM results WHERE key = ?");
     row.bind(1, key);
     return row.step() ? status_of(row.text(0)) : PointStatus::kMissing;
+}
+
+bool ResultStore::has_details(const std::string& key, const std::vector<std::string>& kinds) const {
+    return std::all_of(kinds.begin(), kinds.end(),
+                       [&](const std::string& kind) { return !detail(key, kind).empty(); });
+}
+
+std::string ResultStore::detail(const std::string& key, const std::string& kind) const {
+    Statement table(*database_, "SELECT 1 FROM sqlite_master WHERE name = 'details'");
+    if (!table.step()) {
+        return "";
+    }
+    Statement row(*database_, "SELECT content FROM details WHERE key = ? AND kind = ?");
+    row.bind(1, key).bind(2, kind);
+    return row.step() ? row.text(0) : "";
 }
 
 std::optional<Resolution> ResultStore::resolution(const std::string& written) const {

@@ -177,5 +177,22 @@ TEST(ScalarKeys, AreNamedByTheirPath) {
     EXPECT_EQ(scalar_keys(Json()), Json::object());
 }
 
+TEST_F(ResultStoreTest, KeepsDetailsBesideResults) {
+    ResultStore store = open();
+    StoredResult result = done("a");
+    result.details = {{"ranks", "{\"rows\":[]}"}, {"links", "{}"}};
+    ASSERT_FALSE(store.put(result));
+    EXPECT_EQ(store.detail("a", "ranks"), "{\"rows\":[]}");
+    EXPECT_EQ(store.detail("a", "gantt"), "");
+    EXPECT_EQ(store.detail("b", "ranks"), "");
+    EXPECT_TRUE(store.has_details("a", {}));
+    EXPECT_TRUE(store.has_details("a", {"ranks", "links"}));
+    EXPECT_FALSE(store.has_details("a", {"ranks", "gantt"}));
+    // Of a result that is there already, what is new is put.
+    result.details = {{"gantt", "{}"}};
+    ASSERT_FALSE(store.put(result));
+    EXPECT_TRUE(store.has_details("a", {"ranks", "links", "gantt"}));
+}
+
 }  // namespace
 }  // namespace astrolabe::experiment

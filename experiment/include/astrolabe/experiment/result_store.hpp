@@ -8,6 +8,7 @@
 ///     studies      name → report, the figures it asks for
 ///     points       (study, number) → parameters, key, predicted cost
 ///     results      key → status, error, fingerprint, summary, resolved experiment, wall time, memory
+///     details      (key, kind) → what figures of a single run are drawn from, where its study asked for one
 ///     resolutions  hash of an experiment as written → key and predicted cost, so that it need not be read
 ///                  again
 ///     study_rows   a view: points with their results
@@ -41,6 +42,12 @@ inline constexpr std::string_view kStoreName = "results.sqlite";
 enum class PointStatus : std::uint8_t { kMissing, kDone, kFailed };
 [[nodiscard]] std::string_view to_string(PointStatus status);
 
+/// What a figure of a single run is drawn from (a figure's `detail`, report.hpp): a JSON object.
+struct RunDetail {
+    std::string kind;
+    std::string content;
+};
+
 /// What one run gave.
 struct StoredResult {
     std::string key;
@@ -51,6 +58,7 @@ struct StoredResult {
     std::string resolved;                ///< the experiment as YAML, with defaults
     std::optional<double> wall_seconds;  ///< of the process
     std::uint64_t peak_rss_bytes = 0;    ///< of the process; 0: unknown
+    std::vector<RunDetail> details;      ///< to be put; not read with the rest
 };
 
 /// A point of a study as it is put.
@@ -96,7 +104,8 @@ public:
     /// Puts a study in the place of the one with its name; its results stay. Predictions that are left out
     /// stay as they were.
     [[nodiscard]] std::optional<Diagnostic> put(const StudyRecord& study);
-    /// Puts a result in the place of one that failed; one that is done stays as it is.
+    /// Puts a result in the place of one that failed; one that is done stays as it is. Details are put in
+    /// either case.
     [[nodiscard]] std::optional<Diagnostic> put(const StoredResult& result);
     /// The same for several, all in one transaction.
     [[nodiscard]] std::optional<Diagnostic> put(std::span<const StoredResult> results);
@@ -114,6 +123,10 @@ public:
     [[nodiscard]] std::optional<StoredResult> result(const std::string& key) const;
     /// Without reading the rest.
     [[nodiscard]] PointStatus status(const std::string& key) const;
+    /// Whether details of all these kinds are there.
+    [[nodiscard]] bool has_details(const std::string& key, const std::vector<std::string>& kinds) const;
+    /// Empty where there is none.
+    [[nodiscard]] std::string detail(const std::string& key, const std::string& kind) const;
     [[nodiscard]] std::optional<Resolution> resolution(const std::string& written) const;
 
 private:
