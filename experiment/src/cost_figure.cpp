@@ -1,0 +1,165 @@
+/// Time against the price of the network.
+#include "equal_cost.hpp"
+#include "study_figures.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <set>
+
+#include <fmt/format.h>
+
+#include <astrolabe/experiment/network_cost.hpp>
+
+namespace astrolabe::experiment {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Cost = std::variant<double, std::string>;
+
+std::string first_message(const Diagnostics& errors) {
+    return errors.front().message;
+}
+
+Cost total_of(const Result<network::NetworkCost>& cost) {
+    return cost ? Cost(cost->total()) : Cost(first_message(cost.error()));
+}
+
+/// The network alone is built where it does not depend on the job.
+Cost cost_of(ConfigNode root, const ConfigNode& section, const Components& components,
+             const PriceFile& prices) {
+    ReadContext context;
+    const auto configured = read_network(section, components, context);
+    if (!configured) {
+        return first_message(context.errors());
+    }
+    const network::FabricMaker maker = configured->make();
+    if (!maker.needs_job()) {
+        return total_of(network_cost(*maker(1), wiring_of(configured->resolved), prices));
+    }
+    const Result<Experiment> experiment = read_experiment(std::move(root), {}, "", {}, components);
+    return experiment ? total_of(network_cost(*experiment, prices)) : Cost(first_message(experiment.error()));
+}
+
+/// What is known of it: a network built for a job depends on all of the experiment.
+std::string identity_of(const ConfigNode& root, const ConfigNode& section) {
+    const ConfigNode* kind = section.find("kind");
+    return kind != nullptr && kind->text == "topoopt" ? to_yaml(root) : to_yaml(section);
+}
+
+bool is_of_network(const std::string& parameter) {
+    return parameter == "network" || parameter.starts_with("network.");
+}
+
+struct Offer {
+    std::vector<std::size_t> at;
+    double cost;
+    double time;
+    bool is_on_front = false;
+};
+
+/// Marks offers that nothing in the same panel beats: none costs no more, takes no longer, and is better in
+/// one. O(n log n): by rising cost, those that are faster than all that are cheaper, and none as dear is
+/// faster.
+void mark_front(std::vector<Offer>& offers, const std::vector<std::size_t>& panels) {
+    std::map<std::vector<std::size_t>, std::vector<Offer*>> by_panel;
+    for (Offer& offer : offers) {
+        std::vector<std::size_t> panel;
+        for (const std::size_t dimension : panels) {
+            panel.push_back(offer.at[dimension]);
+        }
+        by_panel[panel].push_back(&offer);
+    }
+    for (auto& [unused, panel] : by_panel) {
+        std::sort(panel.begin(), panel.end(), [](const Offer* a, const Offer* b) {
+            return std::pair(a->cost, a->time) < std::pair(b->cost, b->time);
+        });
+        double best = std::numeric_limits<double>::infinity();
+        for (std::size_t first = 0; first < panel.size();) {
+            const Offer& fastest = *panel[first];
+            for (; first < panel.size() && panel[first]->cost == fastest.cost; ++first) {
+                panel[first]->is_on_front = panel[first]->time == fastest.time && fastest.time < best;
+            }
+            best = std::min(best, fastest.time);
+        }
+    }
+}
+
+}  // namespace
+
+CostOf network_costs(const Components& components) {
+    const auto known = std::make_shared<std::map<std::string, Cost>>();
+    return [known, &components, prices = default_prices()](const std::string& resolved) -> Cost {
+        Result<ConfigNode> root = parse_config(resolved, "resolved experiment");
+        const ConfigNode* section = root ? root->find("network") : nullptr;
+        if (section == nullptr) {
+            return "its resolved experiment is not in the results";
+        }
+        const auto [found, is_new] = known->try_emplace(identity_of(*root, *section));
+        if (is_new) {
+            found->second = cost_of(*root, ConfigNode(*section), components, prices);
+        }
+        return found->second;
+    };
+}
+
+Drawn pareto_figure(const StudyAxes& axes, const CostOf& cost) {
+    std::vector<std::size_t> panels;
+    std::vector<std::size_t> networks;
+    for (std::size_t i = 0; i < axes.dimensions.size(); ++i) {
+        (is_of_network(axes.dimensions[i].name) ? networks : panels).push_back(i);
+    }
+    if (networks.empty()) {
+        return Omission{"the network is the same in all points"};
+    }
+    std::map<std::vector<std::size_t>, Sample> costs;
+    std::set<std::string> reasons;
+    for (const Place& place : axes.places) {
+        const Cost of_point = cost(place.row->result.resolved);
+        if (const auto* dollars = std::get_if<double>(&of_point)) {
+            costs[place.at].add(*dollars);
+        } else {
+            reasons.insert(std::get<std::string>(of_point));
+        }
+    }
+    std::vector<Offer> offers;
+    for (const auto& [at, time] : samples_of(axes, mean_iteration_time)) {
+        if (const auto found = costs.find(at); found != costs.end()) {
+            offers.push_back({at, found->second.mean(), time.mean(), false});
+        }
+    }
+    if (offers.empty()) {
+        return Omission{reasons.empty() ? "no point has finished"
+                                        : "no network has a cost: " + *reasons.begin()};
+    }
+    mark_front(offers, panels);
+    Figure figure;
+    figure.title = "Time against the price of the network";
+    figure.note =
+        "Networks at the prices that the program has built in (docs/models/cost.md). Outlined, "
+        "and joined by a line, are those that no other network of the panel beats in both.";
+    for (const std::string& reason : reasons) {
+        figure.note += " Left out, for want of a price: " + reason + ".";
+    }
+    figure.columns = axes.names();
+    figure.columns.insert(figure.columns.end(), {"network_cost_usd", "iteration_time_s", "on_front"});
+    const std::size_t first = axes.dimensions.size();
+    const bool in_colour = axes.series && std::count(networks.begin(), networks.end(), *axes.series) > 0;
+    figure.chart = {{"form", "pareto"},
+                    {"x", first},
+                    {"value", first + 1},
+                    {"front", first + 2},
+                    {"series", in_colour ? *axes.series : networks.front()},
+                    {"panels", panels},
+                    {"axis", {{"title", "iteration time"}, {"unit", "s"}, {"log", true}}}};
+    for (const Offer& offer : offers) {
+        std::vector<Json> row = axes.labels(offer.at);
+        row.emplace_back(offer.cost);
+        row.emplace_back(offer.time);
+        row.emplace_back(offer.is_on_front ? 1 : 0);
+        figure.rows.push_back(std::move(row));
+    }
+    return figure;
+}
+
+}  // namespace astrolabe::experiment

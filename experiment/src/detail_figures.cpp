@@ -1,0 +1,174 @@
+/// Figures of single runs, from their details (run_details.hpp).
+#include "study_figures.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <astrolabe/experiment/study.hpp>
+
+namespace astrolabe::experiment {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Pictures of a kind in one report.
+constexpr std::size_t kMostPictures = 48;
+
+struct Detail {
+    const StudyRow* row;
+    std::vector<Json> values;  ///< of the dimensions
+    Json content;
+};
+
+std::vector<Detail> read_details(const StudyAxes& axes, const DetailOf& details) {
+    std::vector<Detail> read;
+    for (const Place& place : axes.places) {
+        if (const std::string text = details(place.row->point.key); !text.empty()) {
+            read.push_back({place.row, axes.labels(place.at), Json::parse(text)});
+        }
+    }
+    return read;
+}
+
+Omission none_kept(std::string_view name) {
+    return {fmt::format(
+        "no run has kept what it takes: name '{}' under 'report' of the study and sweep again", name)};
+}
+
+/// "one in 3 of 4000 links": what `step` left out.
+std::string sampling(const Json& content, std::string_view things) {
+    const auto step = content["step"].get<std::size_t>();
+    const auto all = content["all"].get<std::size_t>();
+    return step == 1 ? "" : fmt::format("one in {} of {} {}", step, all, things);
+}
+
+/// Of all points, each once.
+std::string samplings(const std::vector<Detail>& details, std::string_view things) {
+    std::vector<std::string> texts;
+    for (const Detail& detail : details) {
+        const std::string text = sampling(detail.content, things);
+        if (!text.empty() && std::find(texts.begin(), texts.end(), text) == texts.end()) {
+            texts.push_back(text);
+        }
+    }
+    return texts.empty() ? "" : fmt::format(" Drawn: {}.", fmt::join(texts, "; "));
+}
+
+/// A picture for each point; `columns` follow the point's number.
+Figure pictures(std::vector<Detail>& details, std::string form, const std::vector<std::string>& columns) {
+    Figure figure;
+    if (details.size() > kMostPictures) {
+        figure.note = fmt::format(" The first {} of {} points.", kMostPictures, details.size());
+        details.resize(kMostPictures);
+    }
+    figure.chart = {{"form", std::move(form)}, {"frames", Json::array()}};
+    figure.columns = {"point"};
+    figure.columns.insert(figure.columns.end(), columns.begin(), columns.end());
+    for (const Detail& detail : details) {
+        figure.chart["frames"].push_back({{"point", detail.row->point.number},
+                                          {"label", parameter_text(detail.row->point.parameters)},
+                                          {"values", detail.values},
+                                          {"total", detail.row->result.summary["total_time_s"]}});
+    }
+    return figure;
+}
+
+}  // namespace
+
+Drawn ranks_figure(const StudyAxes& axes, const DetailOf& of) {
+    std::vector<Detail> details = read_details(axes, of);
+    if (details.empty()) {
+        return none_kept("ranks");
+    }
+    Figure figure = pictures(details, "ranks", {"rank", "compute_s", "exposed_s", "idle_s"});
+    figure.title = "Ranks";
+    figure.note =
+        "Of the run's time on each rank: computing, waiting for collectives, and draining after its "
+        "last computation. A line is a point." +
+        samplings(details, "ranks") + figure.note;
+    for (const Detail& detail : details) {
+        for (const Json& kept : detail.content["rows"]) {
+            figure.rows.push_back({detail.row->point.number, kept[0], kept[1], kept[2], kept[3]});
+        }
+    }
+    return figure;
+}
+
+Drawn links_figure(const StudyAxes& axes, const DetailOf& of) {
+    std::vector<Detail> details = read_details(axes, of);
+    if (details.empty()) {
+        return none_kept("links");
+    }
+    Figure figure = pictures(details, "links", {"link", "source", "destination", "utilization"});
+    figure.title = "Links";
+    const bool sampled = std::any_of(details.begin(), details.end(),
+                                     [](const Detail& detail) { return detail.content["busiest"] > 0; });
+    figure.note = "Bytes that each link carried over its rate times the time of the run." +
+                  samplings(details, "links") + (sampled ? " And the 256 busiest." : "") + figure.note;
+    for (const Detail& detail : details) {
+        const Json& nodes = detail.content["nodes"];
+        for (const Json& kept : detail.content["rows"]) {
+            figure.rows.push_back({detail.row->point.number, kept[0], nodes[kept[1].get<std::size_t>()],
+                                   nodes[kept[2].get<std::size_t>()], kept[3]});
+        }
+    }
+    return figure;
+}
+
+Drawn tasks_figure(const StudyAxes& axes, const DetailOf& of) {
+    std::vector<Detail> details = read_details(axes, of);
+    if (details.empty()) {
+        return none_kept("tasks");
+    }
+    Figure figure = pictures(details, "tasks",
+                             {"operation", "iteration", "name", "kind", "issue_s", "start_s", "finish_s"});
+    figure.title = "When tasks complete";
+    figure.note = "Operations in program order against the time at which the last rank had finished them." +
+                  samplings(details, "operations") + figure.note;
+    for (const Detail& detail : details) {
+        const Json& names = detail.content["names"];
+        const Json& kinds = detail.content["kinds"];
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            const Json& kept = detail.content["rows"][i];
+            figure.rows.push_back({detail.row->point.number, kept[0], kept[1], names[i],
+                                   kinds[kept[5].get<std::size_t>()], kept[2], kept[3], kept[4]});
+        }
+    }
+    return figure;
+}
+
+Drawn gantt_figure(const StudyAxes& axes, const DetailOf& of) {
+    std::vector<Detail> details = read_details(axes, of);
+    if (details.empty()) {
+        return none_kept("gantt");
+    }
+    Figure figure = pictures(details, "gantt", {"rank", "name", "kind", "begin_s", "end_s"});
+    figure.title = "Timeline of the last iteration";
+    figure.note =
+        "Computation of each rank, and below it its collectives from issue to finish; where several of "
+        "a kind overlap the colour is denser." +
+        samplings(details, "operations") + figure.note;
+    for (const Detail& detail : details) {
+        const Json& names = detail.content["names"];
+        const Json& kinds = detail.content["kinds"];
+        const auto simulated = detail.content["simulated"].get<std::size_t>();
+        const auto ranks = detail.content["ranks"].get<std::size_t>();
+        const auto step = detail.content["rank_step"].get<std::size_t>();
+        Json& frame = figure.chart["frames"][static_cast<std::size_t>(&detail - details.data())];
+        frame["remark"] =
+            ranks == 0 ? "from the first start to the last finish over all ranks"
+            : simulated < ranks
+                ? fmt::format("{} of {} ranks were simulated, the others are like these", simulated, ranks)
+            : step > 1 ? fmt::format("one in {} of {} ranks", step, ranks)
+                       : "";
+        for (const Json& kept : detail.content["rows"]) {
+            const auto operation = kept[1].get<std::size_t>();
+            figure.rows.push_back(
+                {detail.row->point.number, kept[0], names[operation], kinds[operation], kept[2], kept[3]});
+        }
+    }
+    return figure;
+}
+
+}  // namespace astrolabe::experiment
