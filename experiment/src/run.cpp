@@ -167,8 +167,8 @@ system::ExecutionReport execute(const Experiment& experiment, const std::vector<
 std::variant<Run, Time> run_watched(const Experiment& experiment, Watch watch,
                                     const RunObservers& observers) {
     const std::vector<network::HostId> placement = place_ranks(experiment);
-    const bool is_recorded =
-        observers.messages != nullptr || observers.packets != nullptr || observers.execution != nullptr;
+    const bool is_recorded = observers.messages != nullptr || observers.packets != nullptr ||
+                             (observers.execution != nullptr && !observers.execution->hears_images());
     Engine engine = make_engine(experiment, placement, is_recorded);
     network::NetworkBackend* backend = engine.backend.get();
     std::optional<network::ObservedBackend> observed;

@@ -59,8 +59,11 @@ struct Run {
 class ExecutionObserver {
 public:
     /// Before anything happens: the time to connect to the executor's signals. The backend may be asked for
-    /// its statistics whenever one of them is emitted; both live as long as the run.
+    /// its statistics whenever one of them is emitted; both live as long as the run. Where it `hears_images`,
+    /// this may come twice: what was heard before is void then, the run begins again with all ranks.
     virtual void begin(system::Executor& executor, const network::NetworkBackend& backend) = 0;
+    /// Whether ranks that others stand for need not be heard of; all are simulated otherwise.
+    [[nodiscard]] virtual bool hears_images() const { return false; }
 
 protected:
     ~ExecutionObserver() = default;
@@ -73,7 +76,7 @@ struct RunObservers {
     ExecutionObserver* execution = nullptr;
 };
 
-/// Folds ranks where the cluster lets it, the backend can and nobody observes.
+/// Folds ranks where the cluster lets it, the backend can and nobody observes all of them.
 /// Runs to the end or to a stall (`execution.finished` is false then and the rest describes the part that
 /// ran).
 [[nodiscard]] Run run_experiment(const Experiment& experiment, const ProgressObserver& observer,
