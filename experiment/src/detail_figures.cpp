@@ -147,7 +147,7 @@ Drawn gantt_figure(const StudyAxes& axes, const DetailOf& of) {
     figure.title = "Timeline of the last iteration";
     figure.note =
         "Computation of each rank, and below it its collectives from issue to finish; where several of "
-        "a kind overlap the colour is denser." +
+        "a kind overlap the colour is denser. What goes on from the iteration before is not drawn." +
         samplings(details, "operations") + figure.note;
     for (const Detail& detail : details) {
         const Json& names = detail.content["names"];

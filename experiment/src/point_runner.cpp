@@ -4,6 +4,7 @@
 #include "line_workers.hpp"
 #include "machine_memory.hpp"
 #include "point_key.hpp"
+#include "run_details.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -37,7 +38,10 @@ Json run_point(const Study& study, const PlannedPoint& planned, const Components
         if (!experiment || PointKeys().of_resolved(experiment->resolved) != planned.resolution.key) {
             return {{"changed", true}};
         }
-        const Run run = run_experiment(*experiment, {});
+        const std::vector<std::string> kinds = wanted_details(study.report);
+        SpanRecorder spans(*experiment);
+        const bool has_spans = std::find(kinds.begin(), kinds.end(), "gantt") != kinds.end();
+        const Run run = run_experiment(*experiment, {}, {.execution = has_spans ? &spans : nullptr});
         if (!run.execution.finished) {
             return {{"error", fmt::format("stalled after {} simulated\n{}", readable(run.execution.total),
                                           run.execution.stall)}};
@@ -47,7 +51,8 @@ Json run_point(const Study& study, const PlannedPoint& planned, const Components
         return {{"fingerprint", run.fingerprint},
                 {"summary", std::move(summary)},
                 {"resolved", to_yaml(experiment->resolved)},
-                {"peak_rss_bytes", run.engine.peak_rss_bytes}};
+                {"peak_rss_bytes", run.engine.peak_rss_bytes},
+                {"details", details_json(details_of(kinds, *experiment, run, spans))}};
     } catch (const std::bad_alloc&) {
         return {{"error", "out of memory"}};
     } catch (const std::exception& defect) {
@@ -205,6 +210,7 @@ private:
             result.resolved = told["resolved"];
             result.wall_seconds = wall;
             result.peak_rss_bytes = told["peak_rss_bytes"];
+            result.details = details_in(told["details"]);
             actual_ += wall;
             foreseen_ += wall_of(i);
             put(result);

@@ -54,6 +54,9 @@ struct OpenPoints {
                                                   ResultStore& store, const SweepOptions& options,
                                                   const std::function<bool(const StudyPoint&)>& wanted);
 
+/// Of a point of a study: missing, too, where details that figures of the study are drawn from are.
+[[nodiscard]] PointStatus status_for(const Study& study, const ResultStore& store, const std::string& key);
+
 /// One more point that has a result.
 void count(SweepOutcome& outcome, PointStatus status);
 

@@ -175,7 +175,7 @@ Result<SlurmOutcome> submit_sweep(const Study& study, const Components& componen
     }
     std::set<std::string> missing;
     for (const PlannedPoint& planned : open->points) {
-        if (store.status(planned.resolution.key) == PointStatus::kMissing) {
+        if (status_for(study, store, planned.resolution.key) == PointStatus::kMissing) {
             missing.insert(planned.resolution.key);
         }
     }

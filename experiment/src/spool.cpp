@@ -1,3 +1,5 @@
+#include "run_details.hpp"
+
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -25,7 +27,8 @@ Json json_of(const StoredResult& result) {
             {"summary", result.summary},
             {"resolved", result.resolved},
             {"wall_s", result.wall_seconds ? Json(*result.wall_seconds) : Json()},
-            {"peak_rss_bytes", result.peak_rss_bytes}};
+            {"peak_rss_bytes", result.peak_rss_bytes},
+            {"details", details_json(result.details)}};
 }
 
 /// Nothing if it is no result. Throws what nlohmann::json does for values of other kinds.
@@ -42,6 +45,7 @@ std::optional<StoredResult> result_of(const Json& json) {
         result.wall_seconds = json.at("wall_s").get<double>();
     }
     result.peak_rss_bytes = json.at("peak_rss_bytes");
+    result.details = details_in(json.at("details"));
     const bool is_whole = status == to_string(result.status) && !result.key.empty() &&
                           (result.status == PointStatus::kFailed || result.summary.is_object());
     return is_whole ? std::optional(std::move(result)) : std::nullopt;

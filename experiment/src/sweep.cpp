@@ -1,5 +1,6 @@
 #include "point_claims.hpp"
 #include "point_runner.hpp"
+#include "run_details.hpp"
 
 #include <utility>
 
@@ -9,16 +10,18 @@ namespace {
 /// Results go into a store, which other sweeps may use too.
 class StoreSink : public PointSink {
 public:
-    StoreSink(ResultStore& store, const std::filesystem::path& folder)
-        : store_(store),
+    StoreSink(const Study& study, ResultStore& store, const std::filesystem::path& folder)
+        : study_(study),
+          store_(store),
           claims_(folder / kLockName) {}
 
     bool take(const std::string& key) override { return claims_.take(key); }
     void release(const std::string& key) override { claims_.release(key); }
-    PointStatus status(const std::string& key) override { return store_.status(key); }
+    PointStatus status(const std::string& key) override { return status_for(study_, store_, key); }
     std::optional<Diagnostic> put(const StoredResult& result) override { return store_.put(result); }
 
 private:
+    const Study& study_;
     ResultStore& store_;
     PointClaims claims_;
 };
@@ -34,6 +37,13 @@ std::optional<Diagnostic> put_study(const Study& study, const StudyPlan& plan, R
 }
 
 }  // namespace
+
+PointStatus status_for(const Study& study, const ResultStore& store, const std::string& key) {
+    const PointStatus status = store.status(key);
+    return status == PointStatus::kDone && !store.has_details(key, wanted_details(study.report))
+               ? PointStatus::kMissing
+               : status;
+}
 
 Result<OpenPoints> find_open_points(const Study& study, const Components& components, ResultStore& store,
                                     const SweepOptions& options,
@@ -65,7 +75,7 @@ Result<OpenPoints> find_open_points(const Study& study, const Components& compon
             ++open.outcome.computed;
             continue;
         }
-        const PointStatus status = store.status(key);
+        const PointStatus status = status_for(study, store, key);
         if (status == PointStatus::kMissing ||
             (status == PointStatus::kFailed && options.tries_failed_again)) {
             open.points.push_back({&study.points[i], plan->points[i]});
@@ -88,7 +98,7 @@ Result<SweepOutcome> run_sweep(const Study& study, const Components& components,
     if (open->outcome.interrupted) {
         return open->outcome;
     }
-    StoreSink sink(store, folder);
+    StoreSink sink(study, store, folder);
     return run_points(study, components, std::move(open->points), sink, options, open->outcome);
 }
 

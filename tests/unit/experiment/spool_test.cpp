@@ -84,6 +84,15 @@ TEST_F(SpoolTest, APointThatWasComputedTwiceIsOneRow) {
     EXPECT_EQ(store_.status("b"), PointStatus::kDone);
 }
 
+TEST_F(SpoolTest, WhatFiguresNeedComesAlong) {
+    StoredResult result = done("a", 1);
+    result.details = {{"ranks", "{\"rows\": []}"}, {"tasks", "{}"}};
+    ASSERT_FALSE(writer("1-1").put(result));
+    EXPECT_EQ(merge(), 1u);
+    EXPECT_TRUE(store_.has_details("a", {"ranks", "tasks"}));
+    EXPECT_FALSE(store_.has_details("a", {"ranks", "gantt"}));
+}
+
 TEST_F(SpoolTest, MoreThanOneChangeOfTheStoreTakes) {
     const Spool spool = writer("1-1");
     for (int i = 0; i < 300; ++i) {  // changes are of 256 results
@@ -101,10 +110,10 @@ TEST_F(SpoolTest, FilesThatHoldNoResultAreSaidAndKeepNobody) {
         {"1-3-kind.json", R"({"key": 7})"},
         {"1-4-status.json",
          R"({"key": "k", "status": "missing", "error": "", "fingerprint": "", "summary": {}, "resolved": "",
-             "wall_s": null, "peak_rss_bytes": 0})"},
+             "wall_s": null, "peak_rss_bytes": 0, "details": {}})"},
         {"1-5-summary.json",
          R"({"key": "k", "status": "done", "error": "", "fingerprint": "", "summary": null, "resolved": "",
-             "wall_s": null, "peak_rss_bytes": 0})"}};
+             "wall_s": null, "peak_rss_bytes": 0, "details": {}})"}};
     for (const auto& [name, text] : wrong) {
         std::ofstream(file(name)) << text;
     }
