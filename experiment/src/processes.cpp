@@ -1,4 +1,5 @@
 #include "exit_code.hpp"
+#include "memory_file.hpp"
 
 #include <array>
 #include <cerrno>
@@ -11,7 +12,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,45 +24,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A file without a name, in memory: unlike a pipe it never fills.
-class Capture {
-public:
-    explicit Capture(const char* name)
-        : descriptor_(::memfd_create(name, MFD_CLOEXEC)) {}
-    Capture(Capture&& other) noexcept
-        : descriptor_(std::exchange(other.descriptor_, -1)) {}
-    Capture(const Capture&) = delete;
-    Capture& operator=(const Capture&) = delete;
-    Capture& operator=(Capture&&) = delete;
-    ~Capture() {
-        if (descriptor_ >= 0) {
-            ::close(descriptor_);
-        }
-    }
-
-    [[nodiscard]] int descriptor() const { return descriptor_; }
-
-    [[nodiscard]] std::string text() const {
-        std::string text;
-        std::array<char, 1 << 16> block;
-        for (off_t at = 0;;) {
-            const ssize_t count = ::pread(descriptor_, block.data(), block.size(), at);
-            if (count <= 0) {
-                return text;
-            }
-            text.append(block.data(), static_cast<std::size_t>(count));
-            at += count;
-        }
-    }
-
-private:
-    int descriptor_;
-};
-
 struct Child {
     std::size_t place;
-    Capture out{"out"};
-    Capture err{"err"};
+    MemoryFile out{"out"};
+    MemoryFile err{"err"};
     Clock::time_point start = Clock::now();
 };
 

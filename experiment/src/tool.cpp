@@ -1,0 +1,57 @@
+#include "exit_code.hpp"
+#include "memory_file.hpp"
+#include "tool.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace astrolabe::experiment {
+namespace {
+
+/// In the new process, between fork and exec: only calls that are safe after a fork.
+[[noreturn]] void become(const std::vector<char*>& words, const char* folder, int in, int out, int err,
+                         pid_t parent) {
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (::getppid() == parent && ::chdir(folder) == 0 && ::dup2(in, STDIN_FILENO) >= 0 &&
+        ::dup2(out, STDOUT_FILENO) >= 0 && ::dup2(err, STDERR_FILENO) >= 0) {
+        ::execvp(words.front(), words.data());
+    }
+    ::_exit(kNotStarted);
+}
+
+}  // namespace
+
+ToolOutcome run_tool(std::vector<std::string> words, std::string_view input,
+                     const std::filesystem::path& folder) {
+    MemoryFile in("in");
+    const MemoryFile out("out");
+    const MemoryFile err("err");
+    if (!in.fill(input)) {
+        return {1, "", std::strerror(errno)};
+    }
+    std::vector<char*> pointers;
+    for (std::string& word : words) {
+        pointers.push_back(word.data());
+    }
+    pointers.push_back(nullptr);
+    const std::string where = folder.string();
+    const pid_t parent = ::getpid();
+    const pid_t id = ::fork();
+    if (id == 0) {
+        become(pointers, where.c_str(), in.descriptor(), out.descriptor(), err.descriptor(), parent);
+    }
+    if (id < 0) {
+        return {1, "", std::strerror(errno)};
+    }
+    int status = 0;
+    while (::waitpid(id, &status, 0) < 0 && errno == EINTR) {
+    }
+    return {exit_code_of(status), out.text(), err.text()};
+}
+
+}  // namespace astrolabe::experiment

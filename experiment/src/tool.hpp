@@ -1,0 +1,21 @@
+/// A program of the machine, run to its end.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace astrolabe::experiment {
+
+struct ToolOutcome {
+    int exit_code = 0;  ///< as exit_code.hpp has it; kNotStarted: there is no such program
+    std::string out;
+    std::string err;
+};
+
+/// Runs words[0], looked for on PATH, in a folder; what it reads is `input`. It ends with this process.
+[[nodiscard]] ToolOutcome run_tool(std::vector<std::string> words, std::string_view input,
+                                   const std::filesystem::path& folder = ".");
+
+}  // namespace astrolabe::experiment
