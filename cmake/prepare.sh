@@ -39,15 +39,20 @@ lock_build_folder() {
 
 unlock_build_folder() { exec {build_lock}>&-; }
 
-# install_missing_packages [LIST]: what cmake/debian-packages.txt and another list there name.
+# install_missing_packages [LIST...]: what cmake/debian-packages.txt and other lists there name. `program=package` is
+# for a program that may come from elsewhere: its package is missing where PATH does not find it.
 # Asks dpkg's data base every time (about 10 ms), so a package that was removed is noticed. Where there is no
 # dpkg, CMake says what it does not find.
 install_missing_packages() {
     command -v dpkg-query >/dev/null || return 0
     local name installed wanted=() missing=() as_root=()
     while read -r name; do
-        [[ $name == '' || $name == '#'* ]] || wanted+=("$name")
-    done < <(cat -- "$root/cmake/debian-packages.txt" ${1+"$root/cmake/$1"})
+        case $name in
+            '' | '#'*) ;;
+            *=*) command -v "${name%%=*}" >/dev/null || missing+=("${name#*=}") ;;
+            *) wanted+=("$name") ;;
+        esac
+    done < <(cat -- "$root/cmake/debian-packages.txt" "${@/#/$root/cmake/}")
     installed=$'\n'$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "${wanted[@]}" 2>/dev/null)$'\n'
     for name in "${wanted[@]}"; do
         [[ $installed == *$'\n'"installed $name"$'\n'* ]] || missing+=("$name")

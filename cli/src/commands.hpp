@@ -16,6 +16,7 @@ void add_validate_command(CLI::App& app, const experiment::Components& component
 void add_compare_command(CLI::App& app, const experiment::Components& components, int& exit_code);
 void add_optimize_command(CLI::App& app, const experiment::Components& components, int& exit_code);
 void add_sweep_command(CLI::App& app, const experiment::Components& components, int& exit_code);
+void add_report_command(CLI::App& app, const experiment::Components& components, int& exit_code);
 void add_collective_command(CLI::App& app, const experiment::Components& components, int& exit_code);
 void add_list_command(CLI::App& app, const experiment::Components& components, int& exit_code);
 void add_describe_command(CLI::App& app, const experiment::Components& components, int& exit_code);

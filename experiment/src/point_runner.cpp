@@ -11,6 +11,7 @@
 #include <csignal>
 #include <map>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -39,9 +40,11 @@ Json run_point(const Study& study, const PlannedPoint& planned, const Components
             return {{"changed", true}};
         }
         const std::vector<std::string> kinds = wanted_details(study.report);
-        SpanRecorder spans(*experiment);
-        const bool has_spans = std::find(kinds.begin(), kinds.end(), "gantt") != kinds.end();
-        const Run run = run_experiment(*experiment, {}, {.execution = has_spans ? &spans : nullptr});
+        std::optional<SpanRecorder> spans;
+        if (std::find(kinds.begin(), kinds.end(), "gantt") != kinds.end()) {
+            spans.emplace(*experiment);
+        }
+        const Run run = run_experiment(*experiment, {}, {.execution = spans ? &*spans : nullptr});
         if (!run.execution.finished) {
             return {{"error", fmt::format("stalled after {} simulated\n{}", readable(run.execution.total),
                                           run.execution.stall)}};
@@ -52,7 +55,7 @@ Json run_point(const Study& study, const PlannedPoint& planned, const Components
                 {"summary", std::move(summary)},
                 {"resolved", to_yaml(experiment->resolved)},
                 {"peak_rss_bytes", run.engine.peak_rss_bytes},
-                {"details", details_json(details_of(kinds, *experiment, run, spans))}};
+                {"details", details_json(details_of(kinds, *experiment, run, spans ? &*spans : nullptr))}};
     } catch (const std::bad_alloc&) {
         return {{"error", "out of memory"}};
     } catch (const std::exception& defect) {

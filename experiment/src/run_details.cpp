@@ -227,13 +227,13 @@ std::string SpanRecorder::text(std::size_t simulated) const {
 }
 
 std::vector<RunDetail> details_of(const std::vector<std::string>& kinds, const Experiment& experiment,
-                                  const Run& run, const SpanRecorder& spans) {
+                                  const Run& run, const SpanRecorder* spans) {
     std::vector<RunDetail> details;
     for (const std::string& kind : kinds) {
         details.push_back({kind, kind == "ranks"   ? ranks_text(run)
                                  : kind == "links" ? links_text(experiment, run)
                                  : kind == "tasks" ? tasks_text(experiment, run)
-                                                   : spans.text(run.engine.simulated_ranks)});
+                                                   : spans->text(run.engine.simulated_ranks)});
     }
     return details;
 }

@@ -58,10 +58,10 @@ private:
     std::vector<std::vector<Span>> spans_;  ///< by rank; empty where none was seen
 };
 
-/// Of a finished run; `spans` observed it where "gantt" is among the kinds.
+/// Of a finished run; `spans` observed it where "gantt" is among the kinds, and may be null elsewhere.
 [[nodiscard]] std::vector<RunDetail> details_of(const std::vector<std::string>& kinds,
                                                 const Experiment& experiment, const Run& run,
-                                                const SpanRecorder& spans);
+                                                const SpanRecorder* spans);
 
 /// An object of contents by kind, on the way between processes, and back. Of another the second throws what
 /// nlohmann::json does.

@@ -1,0 +1,84 @@
+#include "commands.hpp"
+#include "console.hpp"
+
+#include <memory>
+
+#include <fmt/format.h>
+#include <spawn.h>
+#include <unistd.h>
+
+#include <astrolabe/experiment/report.hpp>
+
+namespace astrolabe::cli {
+namespace {
+
+struct ReportArguments {
+    std::string folder;
+    std::string out;
+    experiment::ReportOptions options;
+    bool open = false;
+};
+
+/// In the user's browser, which is left to itself.
+void open_page(const std::filesystem::path& page) {
+    std::string program = "xdg-open";
+    std::string file = page.string();
+    char* words[] = {program.data(), file.data(), nullptr};
+    pid_t process = 0;
+    if (::posix_spawnp(&process, "xdg-open", nullptr, nullptr, words, environ) != 0) {
+        print_error(fmt::format("astrolabe: there is no 'xdg-open' to open '{}' with\n", file));
+    }
+}
+
+bool is_about_options(const Diagnostic& error) {
+    return error.code == "report.baseline" || error.code == "report.study";
+}
+
+/// 2: the command line names what is not there; 3: so does the folder; 1: it is there and gives no report.
+int refuse(const Diagnostics& errors) {
+    print_error(render(errors));
+    return is_about_options(errors.front())         ? kWrongUsage
+           : errors.front().code == "report.folder" ? kInvalidInput
+                                                    : kSimulationFailed;
+}
+
+int report_command(const ReportArguments& arguments, const experiment::Components& components) {
+    const Result<experiment::StudyReport> report =
+        experiment::read_report(arguments.folder, arguments.options, components);
+    if (!report) {
+        return refuse(report.error());
+    }
+    const std::filesystem::path out(arguments.out.empty() ? arguments.folder + "/report" : arguments.out);
+    if (const Diagnostics errors = experiment::write_report(*report, out); !errors.empty()) {
+        return refuse(errors);
+    }
+    for (const auto& [figure, why] : report->omitted) {
+        print_error(fmt::format("astrolabe: not drawn: {}, for {}\n", figure, why));
+    }
+    const std::filesystem::path page = out / "index.html";
+    print_out(page.string() + "\n");
+    if (arguments.open) {
+        open_page(page);
+    }
+    return kDone;
+}
+
+}  // namespace
+
+void add_report_command(CLI::App& app, const experiment::Components& components, int& exit_code) {
+    const auto arguments = std::make_shared<ReportArguments>();
+    CLI::App* command = app.add_subcommand(
+        "report",
+        "figures of a study's results: one page that needs no network, SVG pictures and CSV tables");
+    command->add_option("DIR", arguments->folder, "folder that `sweep`, or `run --out`, wrote")->required();
+    command->add_option("--out", arguments->out, "folder of the report (default: DIR/report)");
+    command->add_option("--study", arguments->options.study, "which, if the folder has several");
+    command->add_option("--baseline", arguments->options.baseline,
+                        "of speed-ups: a value, or PATH=VALUE (default: the first network)");
+    command->add_flag("--open", arguments->open, "open the page in the browser");
+    command->footer("example: astrolabe report out/codesign-tables --baseline leaf_spine");
+    command->callback(
+        [arguments, &components, &exit_code] { exit_code = report_command(*arguments, components); });
+}
+
+}  // namespace astrolabe::cli

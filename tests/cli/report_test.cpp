@@ -1,0 +1,342 @@
+/// `astrolabe report`, as a user and a browser meet it. What fetches or draws is skipped, with the reason,
+/// where node, npm, its registry or Chromium is not to be had.
+#include "process.hpp"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <astrolabe/experiment/report.hpp>
+#include <astrolabe/experiment/result_store.hpp>
+
+namespace astrolabe::testing {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Two points, every figure.
+const std::string kStudy = R"(schema: astrolabe/1
+name: everything
+base: )" ASTROLABE_SOURCE_DIR R"(/examples/quickstart/experiment.yaml
+vary:
+  network:
+    flat: {kind: flat, hosts: 16, link: {rate: 100Gbps, latency: 500ns}}
+    torus: {kind: torus, sizes: [4, 4], link: {rate: 25Gbps}}
+  workload.batch.global: [512, 1024]
+report: [iteration_time, speed_up, breakdown, traffic, curves, heatmap, pareto, above_bound, utilization, ranks, links, tasks,
+         gantt]
+)";
+constexpr std::size_t kPoints = 4;  // 2 · 2
+
+bool works(const std::string& command) {
+    return run_shell(command).exit_code == 0;
+}
+
+/// Why nothing can be drawn here; empty where it can.
+std::string no_charts() {
+    if (!works("node --version")) {
+        return "there is no node";
+    }
+    if (!works("npm --version")) {
+        return "there is no npm";
+    }
+    static const bool has_registry = works("cd / && npm view echarts@6.1.0 version --fetch-retries=1");
+    return has_registry ? "" : "npm's registry is not within reach";
+}
+
+class Report : public ::testing::Test {
+protected:
+    [[nodiscard]] std::string out(const std::string& name) const { return (folder_.path() / name).string(); }
+    [[nodiscard]] std::string sweep(const std::string& study, const std::string& name) const {
+        const std::string file = folder_.write(name + ".yaml", study).string();
+        const ProcessResult result = run_program(ASTROLABE_PROGRAM, {"sweep", file, "--out", out(name)});
+        EXPECT_EQ(result.exit_code, 0) << result.err;
+        return out(name);
+    }
+    [[nodiscard]] static ProcessResult report(std::vector<std::string> words) {
+        words.insert(words.begin(), "report");
+        return run_program(ASTROLABE_PROGRAM, words);
+    }
+    /// What the browser says of a page.
+    [[nodiscard]] Json open(const std::string& page, const std::string& scheme = "light") const {
+        const ProcessResult opened =
+            run_program("node", {ASTROLABE_SOURCE_DIR "/tests/cli/page/open.js", "chromium",
+                                 out("profile-" + scheme), "file://" + page, scheme});
+        EXPECT_EQ(opened.exit_code, 0) << opened.err;
+        return Json::parse(opened.out, nullptr, false);
+    }
+
+    /// A picture that is no well-formed SVG has no width in a browser.
+    void expect_pictures(const std::string& folder) const {
+        std::string page = "<!DOCTYPE html><title>pictures</title>";
+        std::size_t count = 0;
+        for (const auto& file : std::filesystem::directory_iterator(folder)) {
+            if (file.path().extension() == ".svg") {
+                page += "<img src='" + file.path().filename().string() + "'>";
+                ++count;
+            }
+        }
+        std::ofstream(folder + "/pictures.html") << page;
+        const Json seen = open(folder + "/pictures.html");
+        ASSERT_EQ(seen["page"]["pictures"].size(), count);
+        for (const Json& picture : seen["page"]["pictures"]) {
+            EXPECT_EQ(picture[1], 1000) << picture[0];
+        }
+    }
+
+    TemporaryFolder folder_;
+};
+
+void expect_says(const std::string& text, const std::string& part) {
+    EXPECT_NE(text.find(part), std::string::npos) << "expected " << part << "\nin:\n" << text.substr(0, 4000);
+}
+
+/// Fields of all lines of a file, as RFC 4180 has them.
+std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
+    std::vector<std::vector<std::string>> lines(1, {""});
+    bool quoted = false;
+    for (const char c : text) {
+        if (c == '"') {
+            quoted = !quoted;  // of two quotes within quotes one would stay; no field here has any
+        } else if (c == ',' && !quoted) {
+            lines.back().emplace_back();
+        } else if (c == '\n' && !quoted) {
+            lines.push_back({""});
+        } else {
+            lines.back().back() += c;
+        }
+    }
+    lines.pop_back();
+    return lines;
+}
+
+TEST_F(Report, RefusesWhatGivesNoReport) {
+    const ProcessResult missing = report({out("nowhere")});
+    EXPECT_EQ(missing.exit_code, 3);
+    expect_says(missing.err, "there is no folder");
+    std::filesystem::create_directory(out("empty"));
+    const ProcessResult empty = report({out("empty")});
+    EXPECT_EQ(empty.exit_code, 3);
+    expect_says(empty.err, "neither results.sqlite nor summary.json");
+    folder_.write("results.sqlite", "this is no data base at all, whatever its name says");
+    EXPECT_EQ(report({folder_.path().string()}).exit_code, 1);
+}
+
+TEST_F(Report, RefusesAFigureThatDoesNotExist) {
+    const std::string file =
+        folder_
+            .write("study.yaml",
+                   "schema: astrolabe/1\nbase: {}\nvary: {cluster.ranks: [2]}\nreport: [iteration_tim]\n")
+            .string();
+    const ProcessResult result = run_program(ASTROLABE_PROGRAM, {"sweep", file, "--out", out("refused")});
+    EXPECT_EQ(result.exit_code, 3);
+    expect_says(result.err, "did you mean 'iteration_time'?");
+}
+
+TEST_F(Report, SaysWhatIsMissing) {
+    const std::string folder = sweep(kStudy, "study");
+    // No node, then no npm, then no place for the cache.
+    const std::string program = quoted(ASTROLABE_PROGRAM);
+    const ProcessResult no_node = run_shell("PATH=/nowhere " + program + " report " + quoted(folder));
+    EXPECT_EQ(no_node.exit_code, 1);
+    expect_says(no_node.err, "there is no 'node'");
+    expect_says(no_node.err, "nodejs");
+    if (!works("node --version")) {
+        return;
+    }
+    std::filesystem::create_directory(out("bin"));
+    const ProcessResult no_npm =
+        run_shell("ln -s \"$(command -v node)\" " + quoted(out("bin/node")) +
+                  " && XDG_CACHE_HOME=" + quoted(out("cache")) + " PATH=" + quoted(out("bin")) + " " +
+                  program + " report " + quoted(folder));
+    EXPECT_EQ(no_npm.exit_code, 1);
+    expect_says(no_npm.err, "there is no 'npm'");
+    EXPECT_FALSE(std::filesystem::exists(folder + "/report/index.html"));
+    if (works("npm --version")) {
+        const ProcessResult no_registry =
+            run_shell("npm_config_registry=http://127.0.0.1:9 npm_config_fetch_retries=0 XDG_CACHE_HOME=" +
+                      quoted(out("cache")) + " " + program + " report " + quoted(folder));
+        EXPECT_EQ(no_registry.exit_code, 1);
+        expect_says(no_registry.err, "npm could not fetch ECharts 6.1.0");
+        EXPECT_TRUE(std::filesystem::is_empty(out("cache/astrolabe")));
+    }
+}
+
+TEST_F(Report, DrawsEveryFigureAndTheBrowserAgrees) {
+    if (const std::string why = no_charts(); !why.empty()) {
+        GTEST_SKIP() << why;
+    }
+    const std::string folder = sweep(kStudy, "study");
+    const ProcessResult result = report({folder, "--baseline", "torus"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const std::string page = folder + "/report/index.html";
+    EXPECT_EQ(result.out, page + "\n");
+
+    std::size_t charts = 0;
+    for (const experiment::FigureKind& kind : experiment::figure_kinds()) {
+        const std::string base = fmt::format("{}/report/{}", folder, kind.name);
+        const auto table = parse_csv(read_file(base + ".csv"));
+        ASSERT_GT(table.size(), 1U) << kind.name;
+        for (const auto& line : table) {
+            EXPECT_EQ(line.size(), table[0].size()) << kind.name;
+        }
+        const bool by_point = kind.name == "links" || kind.name == "tasks" || kind.name == "gantt";
+        for (std::size_t point = 1; point <= (by_point ? kPoints : 1); ++point) {
+            const std::string svg =
+                read_file(by_point ? fmt::format("{}-{}.svg", base, point) : base + ".svg");
+            EXPECT_TRUE(svg.starts_with("<svg")) << kind.name;
+            EXPECT_TRUE(svg.ends_with("</svg>\n")) << kind.name;
+        }
+        ++charts;
+    }
+    EXPECT_EQ(parse_csv(read_file(folder + "/report/points.csv")).size(), kPoints + 1);
+    // The same results, the same bytes.
+    const std::string first = read_file(page);
+    ASSERT_EQ(report({folder, "--baseline", "torus"}).exit_code, 0);
+    EXPECT_TRUE(read_file(page) == first);
+
+    if (!works("chromium --version")) {
+        GTEST_SKIP() << "there is no chromium to open the page with";
+    }
+    for (const std::string scheme : {"light", "dark"}) {
+        const Json seen = open(page, scheme);
+        EXPECT_TRUE(seen["errors"].empty()) << seen["errors"].dump(2);
+        // The page itself and nothing else, pictures in data: apart.
+        for (const Json& request : seen["requests"]) {
+            EXPECT_TRUE(request == "file://" + page || request.get<std::string>().starts_with("data:"))
+                << request;
+        }
+        ASSERT_EQ(seen["page"]["charts"].size(), charts);
+        for (const Json& chart : seen["page"]["charts"]) {
+            // At least a mark for each of two networks.
+            EXPECT_TRUE(chart["marks"] >= 2 || chart["inked"] > 1000)
+                << chart["id"] << chart["marks"] << chart["inked"];
+            EXPECT_GT(chart["height"], 100) << chart["id"];
+        }
+        EXPECT_EQ(seen["page"]["rows"], kPoints);
+        EXPECT_LE(seen["page"]["overflow"], 0);
+    }
+    expect_pictures(folder + "/report");
+}
+
+TEST_F(Report, ExampleGivesItsPicture) {
+    if (const std::string why = no_charts(); !why.empty()) {
+        GTEST_SKIP() << why;
+    }
+    const std::string example = ASTROLABE_SOURCE_DIR "/examples/codesign-tables/";
+    ASSERT_EQ(
+        run_program(ASTROLABE_PROGRAM, {"sweep", example + "study.yaml", "--out", out("example")}).exit_code,
+        0);
+    const ProcessResult result = report({out("example")});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_TRUE(read_file(out("example/report/iteration_time.svg")) ==
+                read_file(example + "expected/iteration_time.svg"))
+        << "the picture has changed: look at it, and copy it to " << example << "expected/";
+}
+
+TEST_F(Report, HostileNamesStayText) {
+    if (const std::string why = no_charts(); !why.empty()) {
+        GTEST_SKIP() << why;
+    }
+    const std::string bad = "</script><script>window.hacked=1</script><img src=x onerror='window.hacked=1'>";
+    const std::string study = R"(schema: astrolabe/1
+name: "<script>window.hacked=1</script> \"quoted\" & 'so' <!--"
+base: )" ASTROLABE_SOURCE_DIR R"(/examples/quickstart/experiment.yaml
+vary:
+  network:
+    ")" + bad + R"(": {kind: flat, hosts: 16}
+    ? ")" + std::string(10'000, 'x') +
+                              R"("
+    : {kind: flat, hosts: 16, link: {rate: 200Gbps}}
+    "=HYPERLINK(1)\x01{{library}}": {kind: flat, hosts: 16, link: {rate: 400Gbps}}
+report: [iteration_time, breakdown, pareto, links, gantt]
+)";
+    const std::string folder = sweep(study, "hostile");
+    const ProcessResult result = report({folder, "--out", out("page")});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    for (const auto& file : std::filesystem::directory_iterator(out("page"))) {
+        const std::string text = read_file(file.path());
+        if (file.path().extension() == ".svg") {
+            EXPECT_EQ(text.find("<script"), std::string::npos) << file.path();
+            EXPECT_EQ(text.find("<img"), std::string::npos) << file.path();
+            EXPECT_EQ(text.find(std::string(200, 'x')), std::string::npos) << file.path();
+        } else if (file.path().extension() == ".csv") {
+            EXPECT_EQ(text.find("\n=HYPERLINK"), std::string::npos) << file.path();
+            EXPECT_EQ(text.find(",=HYPERLINK"), std::string::npos) << file.path();
+        }
+    }
+    if (!works("chromium --version")) {
+        GTEST_SKIP() << "there is no chromium to open the page with";
+    }
+    const Json seen = open(out("page") + "/index.html");
+    EXPECT_TRUE(seen["errors"].empty()) << seen["errors"].dump(2);
+    EXPECT_EQ(seen["requests"].size(), 1U) << seen["requests"];
+    EXPECT_FALSE(seen["page"]["hacked"]);
+    EXPECT_EQ(seen["page"]["scripts"], 3);  // data, ECharts, the page's own
+    EXPECT_EQ(seen["page"]["images"], 0);
+    EXPECT_EQ(seen["page"]["heading"], "<script>window.hacked=1</script> \"quoted\" & 'so' <!--");
+    expect_says(seen["page"]["text"], "</script><script>");
+    EXPECT_LE(seen["page"]["overflow"], 0);
+    expect_pictures(out("page"));
+}
+
+TEST_F(Report, DrawsARunByItself) {
+    if (const std::string why = no_charts(); !why.empty()) {
+        GTEST_SKIP() << why;
+    }
+    const std::string run = out("run");
+    ASSERT_EQ(run_program(ASTROLABE_PROGRAM,
+                          {"run", ASTROLABE_SOURCE_DIR "/examples/quickstart/experiment.yaml", "--out", run})
+                  .exit_code,
+              0);
+    const ProcessResult result = report({run});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const auto tasks = parse_csv(read_file(run + "/report/tasks.csv"));
+    const auto operations = parse_csv(read_file(run + "/operations.csv"));
+    EXPECT_EQ(tasks.size(), operations.size());
+    EXPECT_TRUE(std::filesystem::exists(run + "/report/gantt-1.svg"));
+}
+
+TEST_F(Report, DetailsAreComputedWhereTheyAreAskedFor) {
+    std::string plain = kStudy.substr(0, kStudy.find("report:"));
+    const std::string folder = sweep(plain, "later");
+    const auto store = experiment::ResultStore::open_to_read(folder);
+    ASSERT_TRUE(store);
+    const std::string key = store->rows("everything")[0].point.key;
+    const std::string fingerprint = store->result(key)->fingerprint;
+    EXPECT_FALSE(store->has_details(key, {"ranks"}));  // nobody asked
+    folder_.write("later.yaml", plain + "report: [ranks, gantt]\n");
+    const ProcessResult again = run_program(ASTROLABE_PROGRAM, {"sweep", out("later.yaml"), "--out", folder});
+    EXPECT_EQ(again.exit_code, 0) << again.err;
+    EXPECT_TRUE(store->has_details(key, {"ranks", "gantt"}));
+    EXPECT_FALSE(store->has_details(key, {"links"}));
+    EXPECT_EQ(store->result(key)->fingerprint, fingerprint);
+    // Of the last iteration, all that a rank computes: its operations are in the run's, each once.
+    const Json gantt = Json::parse(store->detail(key, "gantt"));
+    const Json ranks = Json::parse(store->detail(key, "ranks"));
+    EXPECT_EQ(ranks["rows"].size(), 16U);
+    const Json summary = Json::parse(store->result(key)->summary.dump());
+    double compute = 0;
+    double exposed = 0;
+    double drain = 0;
+    for (const Json& row : ranks["rows"]) {
+        compute += row[1].get<double>() / 16;
+        exposed += row[2].get<double>() / 16;
+        drain += row[3].get<double>() / 16;
+    }
+    EXPECT_NEAR(compute, summary["compute_s"].get<double>(), 1e-12);
+    EXPECT_NEAR(drain, summary["drain_s"].get<double>(), 1e-12);
+    EXPECT_NEAR(compute + exposed + drain, summary["total_time_s"].get<double>(), 1e-11);
+    double spans = 0;  // of two iterations that compute alike, one
+    for (const Json& row : gantt["rows"]) {
+        if (row[0] == 0 && gantt["kinds"][row[1].get<std::size_t>()] == "compute") {
+            spans += row[3].get<double>() - row[2].get<double>();
+        }
+    }
+    EXPECT_NEAR(2 * spans, ranks["rows"][0][1].get<double>(), 1e-11);
+}
+
+}  // namespace
+}  // namespace astrolabe::testing
