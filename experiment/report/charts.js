@@ -10,8 +10,8 @@ const astrolabeCharts = (() => {
     const MOST_PANELS = 36;
     const MOST_BARS = 600;
     const MOST_BAR_WIDTH = 72;
-
     const MOST_MARKS = 4000;
+
     const key = (...parts) => JSON.stringify(parts);
     const valueAt = (row, place) => (place === null || place === undefined ? '' : row[place]);
     const columnOf = (figure, place) => figure.rows.map((row) => row[place]);
@@ -27,8 +27,9 @@ const astrolabeCharts = (() => {
             const at = places.map((place, i) => order[i].get(row[place]));
             const key = at.join(' ');
             if (!panels.has(key)) {
-                const label = places.map((place) => `${shortName(figure.columns[place])} = ${row[place]}`).join(', ');
-                panels.set(key, {at, label, rows: []});
+                const values = places.map((place) => shorten(row[place], 40));
+                const label = places.map((place, i) => `${shortName(figure.columns[place])} = ${values[i]}`).join(', ');
+                panels.set(key, {at, label, values, rows: []});
             }
             panels.get(key).rows.push(row);
         }
@@ -41,14 +42,13 @@ const astrolabeCharts = (() => {
             ? {name: '', values: [''], numbers: null, unit: ''}
             : report.dimensions.find((dimension) => dimension.name === figure.columns[place]));
 
+    const panelNames = (figure) => figure.chart.panels.map((place) => shortName(figure.columns[place]));
+
     /** Lines of a tooltip: where the point is, then what is drawn. */
-    function pointLines(figure, row, unit, drawn) {
-        const lines = [];
-        figure.columns.forEach((column, place) => {
-            if (place < figure.chart.dimensions) lines.push([column, String(row[place])]);
-        });
-        for (const place of drawn) lines.push([figure.columns[place], amount(row[place], unit)]);
-        return lines;
+    function pointLines(sheet, figure, row, unit, drawn) {
+        const names = new Set(sheet.report.dimensions.map((dimension) => dimension.name));
+        const places = figure.columns.flatMap((column, place) => (names.has(column) ? [[column, row[place]]] : []));
+        return places.concat(drawn.map((place) => [figure.columns[place], amount(row[place], unit)]));
     }
 
     /** Panels side by side, as many as fit. */
@@ -57,15 +57,20 @@ const astrolabeCharts = (() => {
         const most = Math.max(1, Math.min(drawn.length, Math.floor((sheet.width - 8) / least)));
         const columns = Math.ceil(drawn.length / Math.ceil(drawn.length / most));
         const width = (sheet.width - 8) / columns;
+        // Where names and values are too long for a panel, the names are told once.
+        if (drawn.some((panel) => widthOf(panel.label) * 1.12 > width - margins.left)) {
+            for (const panel of drawn) panel.label = panel.values.join(' · ');
+            sheet.caption(`panels: ${margins.names.join(' · ')}`, 12, sheet.height, sheet.width);
+            sheet.height += 24;
+        }
         for (let first = 0; first < drawn.length; first += columns) {
             const line = drawn.slice(first, first + columns);
             const height = Math.max(...line.map(heightOf));
             const head = line.some((panel) => panel.label !== '') ? 24 : margins.head || 8;
             line.forEach((panel, i) => {
                 const left = 4 + i * width + margins.left;
-                if (panel.label !== '') sheet.caption(panel.label, left - 6, sheet.height, width - margins.left);
-                draw(panel, left, sheet.height + head, width - margins.left - margins.right, heightOf(panel), i === 0,
-                    first + i);
+                if (panel.label !== '') sheet.caption(panel.label, left - 6, sheet.height, width - margins.left + 4);
+                draw(panel, left, sheet.height + head, width - margins.left - margins.right, heightOf(panel), i === 0);
             });
             sheet.height += head + height + margins.bottom;
         }
@@ -118,11 +123,11 @@ const astrolabeCharts = (() => {
         const [size, unit] = unitFor(axis.unit, range(drawn)[1]);
         const scaled = (value) => (value === null ? null : value / size);
         const y = valueAxis(drawn.map(scaled), axis, axis.log);
-        if (chart.series !== null) sheet.legend(series, shortName(figure.columns[chart.series]) + ':');
+        if (chart.series !== null) sheet.legend(series.map((entry) => Object.assign({}, entry, {symbol: 'roundRect'})), shortName(figure.columns[chart.series]) + ':');
         const least = Math.min(sheet.width - 8, Math.max(290, categories.length * series.length * 11 + 90));
         const labels = categoryLabels(categories, Math.max(least, sheet.width / 4) - 90);
         placePanels(sheet, panelsOf(figure, sheet.report, chart.panels), least, () => 220,
-            {left: 62, right: 18, bottom: labels.height + 34},
+            {left: 62, right: 18, bottom: labels.height + 34, names: panelNames(figure)},
             (panel, left, top, width, height, isFirst) => {
                 const index = sheet.grid(left, top, width, height,
                     {type: 'category', data: categories, name: chart.x === null ? '' : shortName(x.name), nameGap: labels.height + 6,
@@ -136,7 +141,7 @@ const astrolabeCharts = (() => {
                     sheet.series(index, {
                         type: 'bar', name: entry.name, barGap: '8%', barCategoryGap: '26%', barMaxWidth: MOST_BAR_WIDTH,
                         itemStyle: {color: entry.colour},
-                        data: rows.map((row) => row && {value: scaled(row[chart.value]), lines: pointLines(figure, row, axis.unit, ends)}),
+                        data: rows.map((row) => row && {value: scaled(row[chart.value]), lines: pointLines(sheet, figure, row, axis.unit, ends)}),
                         label: {
                             show: barWidth >= 24 && !hasEnds, position: 'top', fontSize: 10, color: sheet.theme.muted, fontFamily: FONT,
                             formatter: (params) => digits(params.value),
@@ -174,12 +179,12 @@ const astrolabeCharts = (() => {
         const [first, last] = range(x.numbers);
         const margin = (last - first) * 0.04 || 1;
         if (chart.series !== null) sheet.legend(series, shortName(figure.columns[chart.series]) + ':');
-        placePanels(sheet, panelsOf(figure, sheet.report, chart.panels), 310, () => 230, {left: 62, right: 22, bottom: 58},
+        placePanels(sheet, panelsOf(figure, sheet.report, chart.panels), 310, () => 230, {left: 62, right: 22, bottom: 58, names: panelNames(figure)},
             (panel, left, top, width, height, isFirst) => {
                 const step = Math.ceil(panel.rows.length / MOST_MARKS);
                 const index = sheet.grid(left, top, width, height, {
                     type: isLog ? 'log' : 'value', min: isLog ? first / 1.12 : first - margin, max: isLog ? last * 1.12 : last + margin,
-                    name: shortName(x.name) + (x.unit === '' ? '' : ''), nameGap: 28,
+                    name: shortName(x.name), nameGap: 28,
                     axisLabel: {customValues: ticks, formatter: label}, axisTick: {customValues: ticks},
                 }, Object.assign({name: isFirst ? axisTitle(axis, unit) : '', nameGap: 44}, y));
                 for (const entry of series) {
@@ -190,7 +195,7 @@ const astrolabeCharts = (() => {
                         lineStyle: {color: entry.colour, width: 2}, itemStyle: {color: entry.colour},
                         data: rows.map((row) => ({
                             value: [number.get(row[chart.x]), row[chart.value] / size],
-                            lines: pointLines(figure, row, axis.unit, [chart.value]),
+                            lines: pointLines(sheet, figure, row, axis.unit, [chart.value]),
                         })),
                     });
                 }
@@ -217,7 +222,7 @@ const astrolabeCharts = (() => {
                 const most = chart.share ? 100 : range(figure.rows.map(sum))[1] / size;
         const heading = chart.bar.map((place) => shortName(figure.columns[place])).join(' · ');
         left = Math.min(280, Math.max(30, left, widthOf(heading))) + 26;
-        placePanels(sheet, panels, Math.max(380, left + 250), (panel) => panel.rows.length * 19 + 6, {left, right: 58, bottom: 56, head: 22},
+        placePanels(sheet, panels, Math.max(380, left + 250), (panel) => panel.rows.length * 19 + 6, {left, right: 58, bottom: 56, head: 22, names: panelNames(figure)},
             (panel, x, top, width, height, isFirst) => {
                 if (isFirst && heading) sheet.heading(heading, x - 14, top - 18);
                 const index = sheet.grid(x, top, width, height,
@@ -230,7 +235,7 @@ const astrolabeCharts = (() => {
                         type: 'bar', name: part.key, stack: `all${index}`, barWidth: 13, itemStyle: {color: part.colour},
                         data: panel.rows.map((row) => ({
                             value: chart.share ? 100 * row[part.column] / sum(row) : row[part.column] / size,
-                            lines: pointLines(figure, row, axis.unit, parts.map((one) => one.column)),
+                            lines: pointLines(sheet, figure, row, axis.unit, parts.map((one) => one.column)),
                         })),
                     });
                 }
@@ -257,7 +262,7 @@ const astrolabeCharts = (() => {
         const left = Math.min(150, Math.max(...y.values.map((value) => widthOf(shorten(value, 20))))) + 34;
         const labels = categoryLabels(x.values, 230);
         placePanels(sheet, panelsOf(figure, sheet.report, chart.panels), Math.min(sheet.width - 8, Math.max(300, left + x.values.length * 26)),
-            () => Math.max(70, Math.min(40, Math.max(18, 300 / y.values.length)) * y.values.length), {left, right: 16, bottom: labels.height + 34},
+            () => Math.max(70, widthOf(shortName(y.name)), Math.min(40, Math.max(18, 300 / y.values.length)) * y.values.length), {left, right: 16, bottom: labels.height + 34, names: panelNames(figure)},
             (panel, at, top, width, height, isFirst) => {
                 const index = sheet.grid(at, top, width, height,
                     {type: 'category', data: x.values, name: shortName(x.name), nameGap: labels.height + 6, axisLabel: labels.label, splitArea: {show: false}},
@@ -268,7 +273,7 @@ const astrolabeCharts = (() => {
                     type: 'heatmap', itemStyle: {borderColor: sheet.theme.back, borderWidth: 1},
                     data: panel.rows.map((row) => ({
                         value: [placeX.get(row[chart.x]), placeY.get(row[chart.y]), shadeOf(row[chart.value])],
-                        lines: pointLines(figure, row, axis.unit, [chart.value]),
+                        lines: pointLines(sheet, figure, row, axis.unit, [chart.value]),
                         label: {
                             show: fits, formatter: digits(row[chart.value] / size) + (x.values.length < 8 ? ' ' + unit : ''), fontSize: 11,
                             fontFamily: FONT, textBorderWidth: 0,
@@ -294,7 +299,7 @@ const astrolabeCharts = (() => {
                 min: Math.max(0, cheapest - 0.15 * (dearest - cheapest || cheapest)), max: dearest + 0.15 * (dearest - cheapest || dearest)};
         if (x.type === 'value') x.axisLabel.showMinLabel = x.axisLabel.showMaxLabel = false;
         sheet.legend(series, shortName(figure.columns[chart.series]) + ':');
-        placePanels(sheet, panelsOf(figure, sheet.report, chart.panels), 300, () => 210, {left: 62, right: 22, bottom: 58},
+        placePanels(sheet, panelsOf(figure, sheet.report, chart.panels), 300, () => 210, {left: 62, right: 22, bottom: 58, names: panelNames(figure)},
             (panel, left, top, width, height, isFirst) => {
                 const index = sheet.grid(left, top, width, height, Object.assign({name: `cost of the network (${currency})`, nameGap: 28}, x),
                     Object.assign({name: isFirst ? axisTitle(axis, unit) : '', nameGap: 44}, y));
@@ -310,7 +315,7 @@ const astrolabeCharts = (() => {
                         data: panel.rows.filter((row) => row[chart.series] === entry.value).map((row) => ({
                             value: place(row),
                             itemStyle: row[chart.front] === 1 ? {borderColor: sheet.theme.text, borderWidth: 1.5, opacity: 1} : undefined,
-                            lines: pointLines(figure, row, axis.unit, [chart.value]).concat([['network_cost', amount(row[chart.x], '$')]]),
+                            lines: pointLines(sheet, figure, row, axis.unit, [chart.value]).concat([['network_cost', amount(row[chart.x], '$')]]),
                         })),
                     });
                 }
@@ -336,7 +341,6 @@ const astrolabeCharts = (() => {
         if (detail) {
             detail.draw(sheet, figure, frame);
         } else {
-            figure.chart.dimensions = report.dimensions.filter((dimension) => figure.columns.includes(dimension.name)).length;
             FORMS[figure.chart.form](sheet, figure);
         }
         const marks = sheet.option.series.reduce((sum, one) => sum + (one.data ? one.data.length : 0), 0);

@@ -5,13 +5,13 @@
 
 const astrolabeSheet = (() => {
     const SERIES = ['#0072B2', '#E69F00', '#009E73', '#CC79A7', '#56B4E9', '#D55E00', '#8F8F8F', '#B8A400'];
-    const SYMBOLS = ['circle', 'rect', 'triangle', 'diamond', 'pin', 'arrow', 'roundRect'];
+    const SYMBOLS = ['circle', 'rect', 'triangle', 'diamond', 'emptyCircle', 'emptyRect', 'emptyTriangle', 'emptyDiamond'];
     // Paul Tol, bright: what time and traffic are made of.
-    const PARTS = {
-        compute: '#4477AA', all_reduce: '#EE6677', all_to_all: '#228833', all_gather: '#CCBB44',
-        reduce_scatter: '#66CCEE', point_to_point: '#AA3377', broadcast: '#EE8866', reduce: '#99DDFF',
-        drain: '#BBBBBB',
-    };
+    const PARTS = new Map([
+        ['compute', '#4477AA'], ['all_reduce', '#EE6677'], ['all_to_all', '#228833'], ['all_gather', '#CCBB44'],
+        ['reduce_scatter', '#66CCEE'], ['point_to_point', '#AA3377'], ['broadcast', '#EE8866'], ['reduce', '#99DDFF'],
+        ['drain', '#BBBBBB'],
+    ]);
     const VIRIDIS = ['#fde725', '#90d743', '#35b779', '#21918c', '#31688e', '#443983', '#440154'];
     // ECharts writes attributes of SVG in double quotes, and these as they are.
     const FONT = "system-ui, 'Segoe UI', 'DejaVu Sans', Arial, sans-serif";
@@ -84,11 +84,12 @@ const astrolabeSheet = (() => {
         return {colour: shade(SERIES[index % SERIES.length], cycle), symbol: SYMBOLS[index % SYMBOLS.length]};
     }
 
+    /** Of a part of time or traffic; several causes of one kind, "layer 3.all_reduce", are shades of its colour. */
     function partColour(name, index) {
-        const kind = name.replace(/^wait: /, '');
-        const known = PARTS[kind] || PARTS[Object.keys(PARTS).find((key) => kind.endsWith(key))];
-        // Several causes of one kind are shades of its colour.
-        return PARTS[kind] ? known : shade(known || SERIES[index % SERIES.length], index % 3);
+        const part = name.replace(/^wait: /, '');
+        if (PARTS.has(part)) return PARTS.get(part);
+        const kind = [...PARTS.keys()].find((key) => part.endsWith(key));
+        return shade(kind ? PARTS.get(kind) : SERIES[index % SERIES.length], index % 3);
     }
 
     // Everything that is drawn is on one sheet: a legend on top, panels below it.
@@ -117,7 +118,7 @@ const astrolabeSheet = (() => {
 
         caption(text, left, top, width) {
             this.option.title.push({
-                text: shorten(text, Math.max(8, Math.floor(width / 6.4))), left, top,
+                text: shorten(text, Math.max(8, Math.floor(width / 7.4))), left, top,
                 textStyle: {fontSize: 12, fontWeight: 600, color: this.theme.text, fontFamily: FONT},
             });
         }
@@ -198,7 +199,7 @@ const astrolabeSheet = (() => {
             for (const step of steps) ticks.push(Number((step * 10 ** power).toPrecision(1)));
         }
         const first = Math.max(0, ticks.findIndex((tick) => tick > least * 0.9) - 1);
-        const last = ticks.findIndex((tick) => tick >= most);
+        const last = ticks.findIndex((tick) => tick >= most * 1.1);  // room for what stands above a bar
         return ticks.slice(first, last + 1);
     }
 

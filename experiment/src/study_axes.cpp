@@ -29,7 +29,8 @@ std::string label_of(const StudyRow& row, const std::string& name) {
     return value == row.point.parameters.end() ? "" : value_text(*value);
 }
 
-/// Parameters of all points, in the order in which they first occur.
+/// Parameters of all points, in the order in which they first occur; the network first, for what goes with it
+/// is told by it.
 std::vector<std::string> parameter_names(const std::vector<StudyRow>& rows) {
     std::vector<std::string> names;
     std::set<std::string> seen;
@@ -40,6 +41,8 @@ std::vector<std::string> parameter_names(const std::vector<StudyRow>& rows) {
             }
         }
     }
+    std::stable_partition(names.begin(), names.end(),
+                          [](const std::string& name) { return name == kNetwork; });
     return names;
 }
 

@@ -210,8 +210,8 @@ TEST_F(Report, DrawsEveryFigureAndTheBrowserAgrees) {
         }
         ASSERT_EQ(seen["page"]["charts"].size(), charts);
         for (const Json& chart : seen["page"]["charts"]) {
-            // At least a mark for each of two networks.
-            EXPECT_TRUE(chart["marks"] >= 2 || chart["inked"] > 1000)
+            // Legends have a mark for each of two networks or kinds; beside them there is one for each point.
+            EXPECT_TRUE(chart["marks"] >= kPoints + 2 || chart["inked"] > 1000)
                 << chart["id"] << chart["marks"] << chart["inked"];
             EXPECT_GT(chart["height"], 100) << chart["id"];
         }
@@ -336,6 +336,31 @@ TEST_F(Report, DetailsAreComputedWhereTheyAreAskedFor) {
         }
     }
     EXPECT_NEAR(2 * spans, ranks["rows"][0][1].get<double>(), 1e-11);
+}
+
+TEST_F(Report, RanksThatAreAlikeAreDrawnOnce) {
+    // Rings look the same from every rank, so few of the 16 are simulated.
+    const std::string folder = sweep(R"(schema: astrolabe/1
+name: folded
+base: )" ASTROLABE_SOURCE_DIR R"(/examples/quickstart/experiment.yaml
+vary: {cluster.collectives.all_reduce: {ring: {algorithm: ring}}}
+report: [gantt, ranks]
+)",
+                                     "folded");
+    const auto store = experiment::ResultStore::open_to_read(folder);
+    ASSERT_TRUE(store);
+    const std::string key = store->rows("folded")[0].point.key;
+    const Json gantt = Json::parse(store->detail(key, "gantt"));
+    EXPECT_EQ(gantt["ranks"], 16);
+    EXPECT_LT(gantt["simulated"], 16);
+    std::size_t first = 0;
+    for (const Json& row : gantt["rows"]) {
+        EXPECT_LT(row[0], gantt["simulated"]);
+        EXPECT_LE(row[2], row[3]);
+        first += row[0] == 0 ? 1 : 0;
+    }
+    EXPECT_EQ(first, gantt["names"].size());  // rank 0 takes part in every operation, each is whole
+    EXPECT_EQ(Json::parse(store->detail(key, "ranks"))["rows"].size(), 16U);
 }
 
 }  // namespace

@@ -168,6 +168,12 @@ TEST_F(StudyFigures, WhatFollowsFromOtherParametersIsNoDimension) {
     EXPECT_EQ(drawn->dimensions[1]["name"], "cluster.ranks");
 }
 
+TEST_F(StudyFigures, TheNetworkStandsForWhatGoesWithIt) {
+    add({{"cluster", "A"}, {"network", "flat"}}, 1);
+    add({{"cluster", "B"}, {"network", "torus"}}, 2, kTorus);
+    EXPECT_EQ(figure("iteration_time").rows, (Rows{{"flat", 1.0}, {"torus", 2.0}}));
+}
+
 TEST_F(StudyFigures, QuantitiesAreOrderedByWhatTheyAre) {
     add({{"network.link.rate", "1Tbps"}}, 1);
     add({{"network.link.rate", "50Gbps"}}, 2);
