@@ -1,10 +1,9 @@
 #include "slurm_command.hpp"
 
-#include "commands.hpp"
 #include "console.hpp"
+#include "slurm_arguments.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <utility>
@@ -23,54 +22,6 @@ using experiment::StudyRow;
 std::size_t count_of(const std::vector<StudyRow>& rows, experiment::PointStatus status) {
     return static_cast<std::size_t>(std::count_if(
         rows.begin(), rows.end(), [&](const StudyRow& row) { return row.result.status == status; }));
-}
-
-/// What the command line changes in the study's section, as if it were written there.
-ConfigNode given_keys(const SweepArguments& arguments) {
-    ConfigNode node = ConfigNode::mapping();
-    const auto set = [&](const char* key, const std::string& text) {
-        if (!text.empty()) {
-            node.set(key, ConfigNode::scalar(text));
-        }
-    };
-    set("tasks", arguments.slurm.tasks);
-    set("jobs", arguments.jobs > 0 ? std::to_string(arguments.jobs) : "");
-    set("partition", arguments.slurm.partition);
-    set("account", arguments.slurm.account);
-    set("time", arguments.slurm.time);
-    set("memory", arguments.memory);
-    std::vector<ConfigNode> options;
-    for (const std::string& option : arguments.slurm.sbatch) {
-        options.push_back(ConfigNode::scalar(option));
-    }
-    if (!options.empty()) {
-        node.set("sbatch", ConfigNode::sequence(std::move(options)));
-    }
-    return node;
-}
-
-template <class T>
-void replace(std::optional<T>& value, std::optional<T> given) {
-    if (given) {
-        value = std::move(given);
-    }
-}
-
-/// The study's section with what the command line changes; the line itself has been checked.
-experiment::SlurmOptions slurm_options(const SweepArguments& arguments, const experiment::Study& study) {
-    ReadContext context;
-    const ConfigNode keys = given_keys(arguments);
-    experiment::SlurmOptions given =
-        experiment::slurm_schema().read(keys, context).value_or(experiment::SlurmOptions{});
-    experiment::SlurmOptions options = study.slurm;
-    options.tasks = keys.find("tasks") != nullptr ? given.tasks : options.tasks;
-    options.jobs = keys.find("jobs") != nullptr ? given.jobs : options.jobs;
-    replace(options.partition, std::move(given.partition));
-    replace(options.account, std::move(given.account));
-    replace(options.time, given.time);
-    replace(options.memory, given.memory);
-    options.sbatch.insert(options.sbatch.end(), given.sbatch.begin(), given.sbatch.end());
-    return options;
 }
 
 /// What a task runs: this program as it was called, on absolute paths.
@@ -199,18 +150,6 @@ int wait_command(const SweepArguments& arguments, const experiment::Study& study
     return report_results(arguments, study, store, folder);
 }
 
-/// "2:7"
-std::optional<experiment::TaskName> parse_task(const std::string& text) {
-    experiment::TaskName name;
-    const char* end = text.data() + text.size();
-    const auto [colon, first] = std::from_chars(text.data(), end, name.submission);
-    if (first != std::errc() || colon == end || *colon != ':') {
-        return std::nullopt;
-    }
-    const auto [last, second] = std::from_chars(colon + 1, end, name.task);
-    return second == std::errc() && last == end ? std::optional(name) : std::nullopt;
-}
-
 double number_in_environment(const char* name) {
     const char* text = std::getenv(name);
     return text == nullptr ? 0 : std::strtod(text, nullptr);
@@ -227,61 +166,6 @@ std::optional<double> memory_from_slurm() {
 }
 
 }  // namespace
-
-void add_slurm_options(CLI::App& command, SlurmArguments& arguments) {
-    const auto add = [&](const char* name, std::string& value, const char* help, const char* type) {
-        command.add_option(name, value, help)->type_name(type)->group("On Slurm");
-    };
-    add("--tasks", arguments.tasks, "of the array, at most (default: slurm.tasks of the study, 16)", "N");
-    add("--partition", arguments.partition, "where tasks run", "NAME");
-    add("--account", arguments.account, "whom they are charged to", "NAME");
-    add("--time", arguments.time, "wall time of a task: 2h", "TIME");
-    command
-        .add_option("--sbatch", arguments.sbatch,
-                    "another option of sbatch: --sbatch=--qos=long (repeatable)")
-        ->type_name("OPTION")
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-        ->group("On Slurm");
-    command.add_flag("--wait", arguments.wait, "until the array has ended, and table its results")
-        ->group("On Slurm");
-    command.add_option("--task", arguments.task)->group("");  // for batch scripts
-}
-
-int check_launcher(const SweepArguments& arguments) {
-    if (arguments.is_for_slurm()) {
-        if (!arguments.shard.empty()) {
-            return wrong_usage("--shard: an array has shares of its own",
-                               "choose --shard or --launcher slurm");
-        }
-        if (arguments.status && arguments.slurm.wait) {
-            return wrong_usage("--wait: --status submits nothing to wait for", "leave out one of them");
-        }
-        ReadContext context;
-        static_cast<void>(experiment::slurm_schema().read(given_keys(arguments), context));
-        if (context.error_count() > 0) {
-            const Diagnostic& error = context.errors().front();
-            return wrong_usage("for Slurm: " + error.message, error.hint);
-        }
-        return kDone;
-    }
-    const SlurmArguments& slurm = arguments.slurm;
-    const std::pair<const char*, bool> options[] = {
-        {"--tasks", !slurm.tasks.empty()},     {"--partition", !slurm.partition.empty()},
-        {"--account", !slurm.account.empty()}, {"--time", !slurm.time.empty()},
-        {"--sbatch", !slurm.sbatch.empty()},   {"--wait", slurm.wait}};
-    for (const auto& [name, is_given] : options) {
-        if (is_given) {
-            return wrong_usage(fmt::format("{}: only Slurm knows what to do with it", name),
-                               "add --launcher slurm, or leave it out");
-        }
-    }
-    if (!slurm.task.empty() && !parse_task(slurm.task)) {
-        return wrong_usage(fmt::format("--task: '{}' is no task of a submission", slurm.task),
-                           "it is for batch scripts of --launcher slurm to write");
-    }
-    return kDone;
-}
 
 int slurm_sweep(const SweepArguments& arguments, const experiment::Study& study,
                 const experiment::Components& components, experiment::ResultStore& store,
@@ -314,11 +198,11 @@ int slurm_task(const SweepArguments& arguments, const experiment::Study& study,
         options.memory_bytes = memory_from_slurm();
     }
     const Result<experiment::SweepOutcome> outcome = experiment::run_slurm_task(
-        study, components, folder, parse_task(arguments.slurm.task).value(), options);
+        study, components, folder, parse_task(arguments.slurm.task.value()).value(), options);
     if (!outcome) {
         return report_unusable(outcome.error());
     }
-    print_error(fmt::format("{}: task {}{}: {}, {} done, {} failed\n", study.name, arguments.slurm.task,
+    print_error(fmt::format("{}: task {}{}: {}, {} done, {} failed\n", study.name, *arguments.slurm.task,
                             outcome->interrupted ? " was interrupted" : "", points_text(outcome->points),
                             outcome->done, outcome->failed));
     return outcome->interrupted ? kInterrupted : outcome->failed > 0 ? kSomeFailed : kDone;

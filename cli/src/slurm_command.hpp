@@ -1,18 +1,9 @@
-/// `sweep --launcher slurm`: its options, submitting, waiting, and what its tasks do.
+/// `sweep --launcher slurm`: submitting, waiting, and what its tasks do.
 #pragma once
 
 #include "sweep_arguments.hpp"
 
-#include <CLI/CLI.hpp>
-
-#include <astrolabe/experiment/slurm.hpp>
-
 namespace astrolabe::cli {
-
-void add_slurm_options(CLI::App& command, SlurmArguments& arguments);
-
-/// kWrongUsage and what is wrong with options of a launcher, or kDone.
-[[nodiscard]] int check_launcher(const SweepArguments& arguments);
 
 /// Submits, and waits if that is wanted.
 [[nodiscard]] int slurm_sweep(const SweepArguments& arguments, const experiment::Study& study,

@@ -13,15 +13,15 @@
 
 namespace astrolabe::cli {
 
-/// Texts as they were given; empty: not given.
+/// Texts as they were given.
 struct SlurmArguments {
-    std::string tasks;
-    std::string partition;
-    std::string account;
-    std::string time;
+    std::optional<std::string> tasks;
+    std::optional<std::string> partition;
+    std::optional<std::string> account;
+    std::optional<std::string> time;
     std::vector<std::string> sbatch;
     bool wait = false;
-    std::string task;  ///< "2:7", in a task
+    std::optional<std::string> task;  ///< "2:7", in a task
 };
 
 struct SweepArguments {

@@ -1,5 +1,6 @@
 #include "commands.hpp"
 #include "console.hpp"
+#include "slurm_arguments.hpp"
 #include "slurm_command.hpp"
 #include "sweep_arguments.hpp"
 
@@ -161,8 +162,8 @@ int sweep_command(const SweepArguments& arguments, const experiment::Components&
     }
     only_note_interrupts();
     options.stop = was_interrupted;
-    return arguments.slurm.task.empty() ? sweep_into(arguments, *study, components, folder, options)
-                                        : slurm_task(arguments, *study, components, folder, options);
+    return arguments.slurm.task ? slurm_task(arguments, *study, components, folder, options)
+                                : sweep_into(arguments, *study, components, folder, options);
 }
 
 }  // namespace

@@ -351,9 +351,11 @@ TEST_F(SlurmSweep, WrongUsageIsSaid) {
                                                       {"--wait"},
                                                       {"--launcher", "pbs"},
                                                       {"--task", "1"},
+                                                      {"--launcher", "slurm", "--task", "x"},
                                                       {"--launcher", "slurm", "--shard", "1/2"},
                                                       {"--launcher", "slurm", "--wait", "--status"},
                                                       {"--launcher", "slurm", "--tasks", "0"},
+                                                      {"--launcher", "slurm", "--partition", ""},
                                                       {"--launcher", "slurm", "--time", "5"},
                                                       {"--launcher", "slurm", "--memory", "1B"},
                                                       {"--launcher", "slurm", "--sbatch=--array=1-2"}};
