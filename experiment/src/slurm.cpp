@@ -1,6 +1,7 @@
 #include "point_claims.hpp"
 #include "point_runner.hpp"
 #include "slurm_records.hpp"
+#include "tool.hpp"
 
 #include <cctype>
 #include <set>
@@ -9,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <astrolabe/experiment/output_folder.hpp>
-#include <astrolabe/experiment/processes.hpp>
 #include <astrolabe/experiment/slurm.hpp>
 #include <astrolabe/experiment/spool.hpp>
 
@@ -117,7 +117,7 @@ std::optional<Diagnostic> submit(const std::filesystem::path& folder, const Slur
     std::vector<std::string> words{"sbatch", "--parsable", "--chdir=" + files.string()};
     words.insert(words.end(), options.begin(), options.end());
     words.push_back((files / "batch.sh").string());
-    const ProcessOutcome answer = run_command(std::move(words));
+    const ToolOutcome answer = run_tool(std::move(words));
     const std::optional<std::string> job = job_in(answer.out);
     if (answer.exit_code != 0 || !job) {
         return Diagnostic{"slurm.submit",

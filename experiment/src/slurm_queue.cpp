@@ -1,3 +1,5 @@
+#include "tool.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -8,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include <astrolabe/experiment/processes.hpp>
 #include <astrolabe/experiment/slurm.hpp>
 
 namespace astrolabe::experiment {
@@ -102,7 +103,7 @@ ArrayStatus status_of(const SlurmArray& array, const std::set<std::string>& miss
 }  // namespace
 
 Result<std::vector<TaskState>> ask_slurm(const SlurmArray& array) {
-    const ProcessOutcome answer = run_command(words_for(array.job));
+    const ToolOutcome answer = run_tool(words_for(array.job));
     if (answer.exit_code == 0) {
         return read_queue(answer.out, array.shares.size());
     }

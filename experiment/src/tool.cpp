@@ -1,11 +1,14 @@
+#include "tool.hpp"
+
 #include "exit_code.hpp"
 #include "memory_file.hpp"
-#include "tool.hpp"
 
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <sstream>
 
+#include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -51,7 +54,20 @@ ToolOutcome run_tool(std::vector<std::string> words, std::string_view input,
     int status = 0;
     while (::waitpid(id, &status, 0) < 0 && errno == EINTR) {
     }
-    return {exit_code_of(status), out.text(), err.text()};
+    ToolOutcome outcome{exit_code_of(status), out.text(), err.text()};
+    if (outcome.exit_code == kNotStarted && outcome.err.empty()) {
+        outcome.err = fmt::format("'{}' cannot be started\n", words.front());
+    }
+    return outcome;
+}
+
+std::string failure_text(const ToolOutcome& outcome) {
+    std::string text;
+    std::istringstream lines(outcome.err);
+    for (std::string line; std::getline(lines, line);) {
+        text += (text.empty() || line.empty() ? "" : "; ") + line;
+    }
+    return text.empty() ? "it " + end_text(outcome.exit_code) : text;
 }
 
 }  // namespace astrolabe::experiment

@@ -14,8 +14,12 @@ struct ToolOutcome {
     std::string err;
 };
 
-/// Runs words[0], looked for on PATH, in a folder; what it reads is `input`. It ends with this process.
-[[nodiscard]] ToolOutcome run_tool(std::vector<std::string> words, std::string_view input,
+/// Runs words[0], looked for on PATH, in a folder; what it reads is `input`. It ends with this process. The
+/// caller has no threads.
+[[nodiscard]] ToolOutcome run_tool(std::vector<std::string> words, std::string_view input = "",
                                    const std::filesystem::path& folder = ".");
+
+/// Why it failed, in a line: what it said on standard error, or how it ended.
+[[nodiscard]] std::string failure_text(const ToolOutcome& outcome);
 
 }  // namespace astrolabe::experiment

@@ -30,10 +30,4 @@ using ProcessObserver = std::function<void(std::size_t, const ProcessOutcome&)>;
     std::span<const std::vector<std::string>> arguments, std::size_t at_once,
     const ProcessObserver& observer = {});
 
-/// Runs a program that PATH finds, to its end; the first word is its name. The caller has no threads.
-[[nodiscard]] ProcessOutcome run_command(std::vector<std::string> words);
-
-/// Why a program failed, in a line: what it said on standard error, or how it ended.
-[[nodiscard]] std::string failure_text(const ProcessOutcome& outcome);
-
 }  // namespace astrolabe::experiment
