@@ -21,23 +21,39 @@ RingClassRouting::RingClassRouting(const Fabric& fabric, topoopt::CoinChange rin
     }
     for (const std::uint32_t stride : rings_.coins()) {
         classes_[stride] = Class::kNeighbours;
-        for (std::size_t host = 0; host < fabric.host_count(); ++host) {
-            ASTROLABE_ASSERT(!links_between(host, (host + stride) % rings_.servers()).empty(),
-                             "a ring joins every host to the next");
+    }
+    std::vector<std::size_t> met_by(classes_.size(), fabric.host_count());  // last host, by stride
+    for (std::size_t host = 0; host < fabric.host_count(); ++host) {
+        std::size_t strides = 0;
+        for (std::size_t i = 0; i < fabric.out_degree(NodeId(host)); ++i) {
+            const LinkId link(fabric.first_link(NodeId(host)).index() + i);
+            const std::uint32_t stride = offset(host, fabric.target(link).index());
+            if (classes_[stride] == Class::kNeighbours && met_by[stride] != host) {
+                met_by[stride] = host;
+                ++strides;
+            }
         }
+        ASTROLABE_ASSERT(strides == rings_.coins().size(), "a ring joins every host to the next");
     }
 }
 
-std::vector<LinkId> RingClassRouting::links_between(std::size_t from, std::size_t to) const {
-    std::vector<LinkId> links;
-    const LinkId first = fabric_.first_link(NodeId(from));
+std::size_t RingClassRouting::count_links(std::size_t from, std::size_t to) const {
+    const std::size_t first = fabric_.first_link(NodeId(from)).index();
+    std::size_t count = 0;
     for (std::size_t i = 0; i < fabric_.out_degree(NodeId(from)); ++i) {
-        const LinkId link(first.index() + i);
-        if (fabric_.target(link).index() == to) {
-            links.push_back(link);
+        count += fabric_.target(LinkId(first + i)).index() == to ? 1 : 0;
+    }
+    return count;
+}
+
+LinkId RingClassRouting::link_between(std::size_t from, std::size_t to, std::size_t number) const {
+    const std::size_t first = fabric_.first_link(NodeId(from)).index();
+    for (std::size_t i = 0; i < fabric_.out_degree(NodeId(from)); ++i) {
+        if (fabric_.target(LinkId(first + i)).index() == to && number-- == 0) {
+            return LinkId(first + i);
         }
     }
-    return links;
+    ASTROLABE_ASSERT(false, "links are counted before one is chosen");
 }
 
 LinkId RingClassRouting::next_by_coins(std::size_t at, std::size_t destination) const {
@@ -46,14 +62,14 @@ LinkId RingClassRouting::next_by_coins(std::size_t at, std::size_t destination) 
     while (!rings_.leads(coin, left)) {
         ++coin;
     }
-    const std::vector<LinkId> links = links_between(at, (at + rings_.coins()[coin]) % rings_.servers());
-    return links[rings_.hops()[left] % links.size()];
+    const std::size_t next = (at + rings_.coins()[coin]) % rings_.servers();
+    return link_between(at, next, rings_.hops()[left] % count_links(at, next));
 }
 
 std::size_t RingClassRouting::path_count(HostId source, HostId destination) const {
     switch (class_of(source, destination)) {
         case Class::kNeighbours:
-            return links_between(source.index(), destination.index()).size();
+            return count_links(source.index(), destination.index());
         case Class::kRingOffset:
             return 1;
         case Class::kRest:
@@ -71,7 +87,7 @@ LinkId RingClassRouting::select_on(std::size_t path, NodeId at, HostId source, H
     if (pair_class == Class::kRingOffset && rings_.hops()[left] != topoopt::CoinChange::kUnreachable) {
         return next_by_coins(at.index(), destination.index());
     }
-    return at == fabric_.node_of(source) ? links_between(source.index(), destination.index())[path]
+    return at == fabric_.node_of(source) ? link_between(source.index(), destination.index(), path)
                                          : rest_.select(at, source, destination);
 }
 
@@ -83,9 +99,10 @@ Route RingClassRouting::route(HostId source, HostId destination) const {
     }
     Route route;
     if (pair_class == Class::kNeighbours) {
-        const std::vector<LinkId> links = links_between(source.index(), destination.index());
-        for (const LinkId link : links) {
-            route.legs.push_back({link, 1.0 / static_cast<double>(links.size())});
+        const std::size_t links = count_links(source.index(), destination.index());
+        for (std::size_t i = 0; i < links; ++i) {
+            const LinkId link = link_between(source.index(), destination.index(), i);
+            route.legs.push_back({link, 1.0 / static_cast<double>(links)});
             route.latency = std::max(route.latency, hop_latency(fabric_, link, true));
         }
         route.hops = 1;

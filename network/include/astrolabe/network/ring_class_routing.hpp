@@ -61,8 +61,9 @@ private:
     [[nodiscard]] Class class_of(HostId source, HostId destination) const {
         return classes_[offset(source.index(), destination.index())];
     }
-    /// Ascending.
-    [[nodiscard]] std::vector<LinkId> links_between(std::size_t from, std::size_t to) const;
+    [[nodiscard]] std::size_t count_links(std::size_t from, std::size_t to) const;
+    /// Number `number` < count_links, ascending by id.
+    [[nodiscard]] LinkId link_between(std::size_t from, std::size_t to, std::size_t number) const;
     /// The smallest stride that leaves one hop less to go.
     [[nodiscard]] LinkId next_by_coins(std::size_t at, std::size_t destination) const;
 
