@@ -53,6 +53,20 @@ TEST(DescribeNetwork, TakesAnyNetworkAndThatOfAnExperiment) {
     EXPECT_EQ(describe({kNetworks + "rotornet-nsdi-648.yaml"}).exit_code, 0);
 }
 
+TEST(DescribeNetwork, CountsFibresThatGoOneWay) {
+    // 128 hosts with four rings; as many interfaces, and what hangs on them, as with two full-duplex rings.
+    const ProcessResult rings = describe({kNetworks + "one-way-rings-128.yaml", "--json"});
+    ASSERT_EQ(rings.exit_code, 0) << rings.err;
+    Json described = Json::parse(rings.out);
+    EXPECT_EQ(described["cost"], Json::parse(describe({kNetworks + "rings-128.yaml", "--json"}).out)["cost"]);
+    described.erase("cost");
+    EXPECT_EQ(described, Json({{"kind", "direct_connect"},
+                               {"hosts", 128},
+                               {"switches", 0},
+                               {"cables", 0},
+                               {"one_way_links", 512}}));
+}
+
 TEST(DescribeNetwork, WhatIsExportedIsTheSameNetwork) {
     const std::string drawing = scratch("rotors.svg");
     const std::string topology = scratch("topology.txt");

@@ -194,6 +194,28 @@ TEST(UniformAllToAll, BalancedRoutesComeNearTheMean) {
     }
 }
 
+TEST(UniformAllToAll, OneWayStridesAreShorterThanAsManyInterfacesBothWays) {
+    // Four one-way rings of the strides that the paper selects: mean hops of the reference table (section 7)
+    // to four digits, (n-1)·h/4 routes on a link on average.
+    struct Row {
+        std::vector<std::int64_t> strides;
+        double mean_hops;
+        double most_over_mean;  ///< of balanced routes: 8, 157 and 2,578 on the busiest
+    };
+    const std::vector<Row> rows = {
+        {{1, 3, 5, 7}, 2.0000, 1.07}, {{1, 3, 11, 39}, 4.5669, 1.09}, {{1, 5, 33, 181}, 8.9971, 1.13}};
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const Uniform& both_ways = kUniform[i];
+        const RouteReport report = report_uniform_routes(
+            *build_direct_connect(one_way(both_ways.hosts, rows[i].strides, DirectRouting::kBalanced)), 1.0);
+        EXPECT_NEAR(report.mean_hops, rows[i].mean_hops, 5e-5);
+        EXPECT_NEAR(report.mean_load, static_cast<double>(both_ways.hosts - 1) * report.mean_hops / 4, 1e-6);
+        EXPECT_LE(report.busiest_load / report.mean_load, rows[i].most_over_mean) << both_ways.hosts;
+        // The mean of the two full-duplex rings, which no routing over them goes below.
+        EXPECT_LE(report.busiest_load, both_ways.mean);
+    }
+}
+
 TEST(UniformAllToAll, OneRandomTreeASourceLeavesTheBusiestLinkFarAboveTheMean) {
     // Published for single random shortest paths: 15 to 17, 265 to 277 and about 5,270 routes on the busiest
     // link. One seed of 16 hosts may have 14 or 19, as a program of our own found, so the mean of eight is
