@@ -1,19 +1,16 @@
 /// The routings that direct_connect offers, path by path and by what they put on links.
+#include "direct_networks.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <numeric>
-#include <set>
-#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/network/k_shortest_routing.hpp>
 #include <astrolabe/network/route_load.hpp>
 #include <astrolabe/network/route_report.hpp>
 #include <astrolabe/network/routing.hpp>
-#include <astrolabe/network/topologies/direct_connect.hpp>
 
 namespace astrolabe::network {
 namespace {
@@ -22,32 +19,6 @@ constexpr DirectRouting kAll[] = {DirectRouting::kFlowHash,       DirectRouting:
                                   DirectRouting::kRandomShortest, DirectRouting::kCoinChange,
                                   DirectRouting::kBalanced,       DirectRouting::kKShortest,
                                   DirectRouting::kByClass};
-
-DirectConnectParameters rings(std::int64_t hosts, std::vector<std::int64_t> strides, DirectRouting routing,
-                              std::int64_t seed = 1) {
-    DirectConnectParameters parameters;
-    parameters.hosts = hosts;
-    parameters.link = {100_Gbps, 500_ns};
-    parameters.rings = std::move(strides);
-    parameters.routing = routing;
-    parameters.seed = seed;
-    return parameters;
-}
-
-DirectConnectParameters one_way(std::int64_t hosts, std::vector<std::int64_t> strides,
-                                DirectRouting routing) {
-    DirectConnectParameters parameters = rings(hosts, {}, routing);
-    parameters.one_way_rings = std::move(strides);
-    return parameters;
-}
-
-DirectConnectParameters with_paths(DirectConnectParameters parameters, std::int64_t paths,
-                                   std::int64_t detour) {
-    parameters.routing = DirectRouting::kKShortest;
-    parameters.paths = paths;
-    parameters.detour = detour;
-    return parameters;
-}
 
 /// Hosts on the way, as `select` leads.
 std::vector<std::size_t> walk(const Fabric& fabric, std::size_t source, std::size_t destination) {
@@ -269,251 +240,6 @@ TEST(RouteReport, SplitsAsTheRoutingDoes) {
         EXPECT_EQ(report.longest, 2U);
         EXPECT_EQ(report.busiest_load, 4.0);
     }
-}
-
-std::vector<KShortestRouting::Path> paths(const Fabric& fabric, std::size_t source, std::size_t destination) {
-    return dynamic_cast<const KShortestRouting&>(fabric.routing()).paths(HostId(source), HostId(destination));
-}
-
-TEST(KShortestRouting, FindsPathsInOrderOfLength) {
-    // A ring of 6: two links round one way, four the other, and no third way.
-    const std::shared_ptr<const Fabric> fabric =
-        build_direct_connect(with_paths(rings(6, {1}, DirectRouting::kKShortest), 4, 10));
-    const auto found = paths(*fabric, 0, 2);
-    ASSERT_EQ(found.size(), 2U);
-    EXPECT_EQ(found[0].size(), 2U);
-    EXPECT_EQ(found[1].size(), 4U);
-    EXPECT_EQ(fabric->routing().path_count(HostId(0), HostId(2)), 2U);
-    const Route route = fabric->routing().route(HostId(0), HostId(2));
-    EXPECT_EQ(route.legs.size(), 6U);
-    EXPECT_EQ(route.hops, 4U);
-    EXPECT_EQ(route.latency, 4 * 500_ns);
-    for (const RouteLeg& leg : route.legs) {
-        EXPECT_EQ(leg.share, 0.5);
-    }
-}
-
-TEST(KShortestRouting, KeepsToTheDetourAndTheNumberOfPaths) {
-    const DirectConnectParameters ring = rings(6, {1}, DirectRouting::kKShortest);
-    EXPECT_EQ(paths(*build_direct_connect(with_paths(ring, 4, 1)), 0, 2).size(), 1U);
-    EXPECT_EQ(paths(*build_direct_connect(with_paths(ring, 4, 2)), 0, 2).size(), 2U);
-    EXPECT_EQ(paths(*build_direct_connect(with_paths(ring, 1, 2)), 0, 2).size(), 1U);
-    // Opposite hosts: both ways are shortest.
-    EXPECT_EQ(paths(*build_direct_connect(with_paths(ring, 4, 0)), 0, 3).size(), 2U);
-}
-
-TEST(KShortestRouting, LinksInParallelAreDifferentPaths) {
-    const std::shared_ptr<const Fabric> fabric =
-        build_direct_connect(with_paths(rings(6, {1, 1}, DirectRouting::kKShortest), 8, 0));
-    EXPECT_EQ(paths(*fabric, 0, 1).size(), 2U);
-    EXPECT_EQ(paths(*fabric, 0, 2).size(), 4U);  // two links, each one of two
-    for (const RouteLeg& leg : fabric->routing().route(HostId(0), HostId(2)).legs) {
-        EXPECT_EQ(leg.share, 0.5);
-    }
-}
-
-/// All loopless paths, by trying.
-void count_paths(const Fabric& fabric, NodeId at, NodeId to, std::vector<bool>& is_visited,
-                 std::size_t length, std::vector<std::size_t>& of_length) {
-    if (at == to) {
-        ++of_length[length];
-        return;
-    }
-    is_visited[at.index()] = true;
-    for (std::size_t i = 0; i < fabric.out_degree(at); ++i) {
-        const NodeId next = fabric.target(LinkId(fabric.first_link(at).index() + i));
-        if (!is_visited[next.index()]) {
-            count_paths(fabric, next, to, is_visited, length + 1, of_length);
-        }
-    }
-    is_visited[at.index()] = false;
-}
-
-TEST(KShortestRouting, FindsAsManyOfEveryLengthAsThereAre) {
-    for (int seed = 1; seed <= 6; ++seed) {
-        DirectConnectParameters parameters;
-        parameters.hosts = 8;
-        parameters.random = {3, seed};
-        (seed % 2 == 0 ? parameters.rings : parameters.one_way_rings) = {1};
-        parameters.links = {{.from = 2, .to = 6, .one_way = true}, {.from = 4, .to = 1, .one_way = true}};
-        const std::shared_ptr<const Fabric> fabric = build_direct_connect(with_paths(parameters, 64, 64));
-        for (std::size_t destination = 1; destination < 8; ++destination) {
-            std::vector<std::size_t> expected(9, 0);
-            std::vector<bool> is_visited(8, false);
-            count_paths(*fabric, NodeId(0), NodeId(destination), is_visited, 0, expected);
-            const auto found = paths(*fabric, 0, destination);
-            ASSERT_EQ(found.size(),
-                      std::min<std::size_t>(64, std::accumulate(expected.begin(), expected.end(), 0UL)));
-            std::vector<std::size_t> lengths(9, 0);
-            std::set<KShortestRouting::Path> different;
-            for (const auto& path : found) {
-                ++lengths[path.size()];
-                ASSERT_TRUE(different.insert(path).second);
-                std::set<NodeId> visited{NodeId(0)};
-                NodeId at(0);
-                for (const LinkId link : path) {
-                    ASSERT_EQ(fabric->source(link), at);
-                    at = fabric->target(link);
-                    ASSERT_TRUE(visited.insert(at).second);
-                }
-                ASSERT_EQ(at, NodeId(destination));
-            }
-            // All of the short ones; of the longest length found, what there was room for.
-            for (std::size_t length = 0; length < found.back().size(); ++length) {
-                ASSERT_EQ(lengths[length], expected[length]);
-            }
-        }
-    }
-}
-
-TEST(KShortestRouting, SelectOnFollowsEachPath) {
-    for (const DirectConnectParameters& parameters :
-         {rings(32, {1, 7}, DirectRouting::kKShortest), one_way(32, {1, 5}, DirectRouting::kKShortest)}) {
-        const std::shared_ptr<const Fabric> fabric = build_direct_connect(with_paths(parameters, 4, 1));
-        for (std::size_t destination = 1; destination < 32; ++destination) {
-            const auto found = paths(*fabric, 0, destination);
-            ASSERT_FALSE(found.empty());
-            for (std::size_t path = 0; path < found.size(); ++path) {
-                NodeId at(0);
-                for (const LinkId link : found[path]) {
-                    ASSERT_EQ(fabric->routing().select_on(path, at, HostId(0), HostId(destination)), link);
-                    at = fabric->target(link);
-                }
-            }
-        }
-    }
-}
-
-/// Twelve hosts in one-way rings 1 and 5, cables 0 - 5, 0 - 6 and 3 - 9 beside them; all-reduces also go 3
-/// on.
-DirectConnectParameters rings_and_cables(std::int64_t detour) {
-    DirectConnectParameters parameters = one_way(12, {1, 5}, DirectRouting::kByClass);
-    parameters.links = {{.from = 0, .to = 5}, {.from = 0, .to = 6}, {.from = 3, .to = 9}};
-    parameters.ring_offsets = {3};
-    parameters.detour = detour;
-    return parameters;
-}
-
-/// Hosts on the way of one path of a pair.
-std::vector<std::size_t> walk_on(const Fabric& fabric, std::size_t path, std::size_t source,
-                                 std::size_t destination) {
-    std::vector<std::size_t> visited{source};
-    while (visited.back() != destination && visited.size() <= fabric.host_count()) {
-        const LinkId link =
-            fabric.routing().select_on(path, NodeId(visited.back()), HostId(source), HostId(destination));
-        visited.push_back(fabric.target(link).index());
-    }
-    return visited;
-}
-
-TEST(RingClassRouting, RingNeighboursTakeWhatJoinsThemAndNoDetour) {
-    const std::shared_ptr<const Fabric> fabric = build_direct_connect(rings_and_cables(2));
-    EXPECT_EQ(fabric->routing().load_balancing(), LoadBalancing::kPaths);
-    for (std::size_t host = 0; host < 12; ++host) {
-        for (const std::size_t stride : {1U, 5U}) {
-            const HostId source(host);
-            const HostId next((host + stride) % 12);
-            const std::size_t cables = host == 0 && stride == 5 ? 2 : 1;  // the fibre, and cable 0 - 5
-            EXPECT_EQ(fabric->routing().path_count(source, next), cables);
-            const Route route = fabric->routing().route(source, next);
-            EXPECT_EQ(route.hops, 1U);
-            EXPECT_EQ(route.latency, 500_ns);
-            ASSERT_EQ(route.legs.size(), cables);
-            for (std::size_t path = 0; path < cables; ++path) {
-                EXPECT_EQ(route.legs[path].share, 1.0 / static_cast<double>(cables));
-                EXPECT_EQ(fabric->routing().select_on(path, NodeId(host), source, next),
-                          route.legs[path].link);
-                EXPECT_EQ(fabric->target(route.legs[path].link).index(), next.index());
-            }
-        }
-    }
-}
-
-TEST(RingClassRouting, RingOffsetsTakeTheFewestStridesSmallestFirst) {
-    // 3 = 1+1+1: three hops where the cables 0 - 6 or 3 - 9 would not help, and one path.
-    const std::shared_ptr<const Fabric> fabric = build_direct_connect(rings_and_cables(0));
-    for (std::size_t host = 0; host < 12; ++host) {
-        const std::size_t to = (host + 3) % 12;
-        EXPECT_EQ(fabric->routing().path_count(HostId(host), HostId(to)), 1U);
-        EXPECT_EQ(walk_on(*fabric, 0, host, to),
-                  (std::vector<std::size_t>{host, (host + 1) % 12, (host + 2) % 12, to}));
-        const Route route = fabric->routing().route(HostId(host), HostId(to));
-        EXPECT_EQ(route.hops, 3U);
-        EXPECT_EQ(route.latency, 3 * 500_ns);
-        ASSERT_EQ(route.legs.size(), 3U);
-        EXPECT_EQ(route.legs[1].share, 1.0);
-    }
-    // Host 4 lies beside the way from 0 to 3, 11 on: 5+5+1, of which 1 is paid first.
-    NodeId at(4);
-    std::vector<std::size_t> visited;
-    while (at != NodeId(3) && visited.size() < 12) {
-        at = fabric->target(fabric->routing().select_on(0, at, HostId(0), HostId(3)));
-        visited.push_back(at.index());
-    }
-    EXPECT_EQ(visited, (std::vector<std::size_t>{5, 10, 3}));
-}
-
-TEST(RingClassRouting, TheRestTakesKShortestPathsOfTheWholeGraph) {
-    const std::shared_ptr<const Fabric> fabric = build_direct_connect(rings_and_cables(1));
-    DirectConnectParameters parameters = rings_and_cables(1);
-    parameters.routing = DirectRouting::kKShortest;
-    const std::shared_ptr<const Fabric> reference = build_direct_connect(parameters);
-    std::size_t rest = 0;
-    for (std::size_t source = 0; source < 12; ++source) {
-        for (std::size_t destination = 0; destination < 12; ++destination) {
-            const std::size_t offset = (destination + 12 - source) % 12;
-            if (offset == 0 || offset == 1 || offset == 3 || offset == 5) {
-                continue;
-            }
-            ++rest;
-            const auto expected = paths(*reference, source, destination);
-            ASSERT_EQ(fabric->routing().path_count(HostId(source), HostId(destination)), expected.size());
-            for (std::size_t path = 0; path < expected.size(); ++path) {
-                std::vector<std::size_t> way{source};
-                for (const LinkId link : expected[path]) {
-                    way.push_back(fabric->target(link).index());
-                }
-                ASSERT_EQ(walk_on(*fabric, path, source, destination), way);
-            }
-            const Route route = fabric->routing().route(HostId(source), HostId(destination));
-            const Route same = reference->routing().route(HostId(source), HostId(destination));
-            ASSERT_EQ(route.hops, same.hops);
-            ASSERT_EQ(route.latency, same.latency);
-            ASSERT_EQ(route.legs.size(), same.legs.size());
-        }
-    }
-    EXPECT_EQ(rest, 12U * 8U);
-}
-
-TEST(RingClassRouting, LinksOfAStrideInParallelTakeTurns) {
-    // Two rings of stride 1: two hops are left of offset 2 at first, then one, modulo 2.
-    DirectConnectParameters parameters = one_way(6, {1, 1}, DirectRouting::kByClass);
-    parameters.ring_offsets = {2};
-    const std::shared_ptr<const Fabric> fabric = build_direct_connect(parameters);
-    const Route route = fabric->routing().route(HostId(1), HostId(3));
-    ASSERT_EQ(route.legs.size(), 2U);
-    EXPECT_EQ(route.legs[0].link, fabric->first_link(NodeId(1)));
-    EXPECT_EQ(route.legs[1].link, LinkId(fabric->first_link(NodeId(2)).index() + 1));
-    EXPECT_EQ(fabric->routing().route(HostId(1), HostId(2)).legs.size(), 2U);
-}
-
-TEST(RingClassRouting, DetoursOfTheRestLeaveAllReducesOnTheirRings) {
-    // One byte to every ring neighbour crosses one link: tax 1. With k_shortest and a detour of 2 half of it
-    // would go round.
-    DirectConnectParameters parameters = rings(16, {1, 5}, DirectRouting::kByClass);
-    parameters.detour = 2;
-    const auto tax = [](const DirectConnectParameters& p) {
-        std::vector<PairTraffic> demand;
-        for (std::size_t host = 0; host < 16; ++host) {
-            for (const std::size_t stride : {1U, 5U, 11U, 15U}) {
-                demand.push_back({HostId(host), HostId((host + stride) % 16), 1.0});
-            }
-        }
-        return report_routes(*build_direct_connect(p), demand).tax;
-    };
-    EXPECT_EQ(tax(parameters), 1.0);
-    parameters.routing = DirectRouting::kKShortest;
-    EXPECT_GT(tax(parameters), 1.5);
 }
 
 }  // namespace
