@@ -184,7 +184,8 @@ std::string one_line(const ConfigNode& node) {
     return node.text;
 }
 
-std::optional<Alternatives> read_alternatives(const ConfigEntry& entry, ReadContext& context) {
+std::optional<Alternatives> read_alternatives(const ConfigEntry& entry, ReadContext& context,
+                                              SameValues same) {
     const ConfigNode& given = entry.value;
     Alternatives read{entry.key, entry.key_where, {}};
     if (given.is_mapping() && given.find("from") != nullptr) {
@@ -206,7 +207,10 @@ std::optional<Alternatives> read_alternatives(const ConfigEntry& entry, ReadCont
                       fmt::format("write {}: [a, b], or {{name: value}} to name them", entry.key));
         return std::nullopt;
     }
-    return report_twice(read.values, entry.key, context) ? std::nullopt : std::optional(std::move(read));
+    if (same == SameValues::kRefused && report_twice(read.values, entry.key, context)) {
+        return std::nullopt;
+    }
+    return read;
 }
 
 }  // namespace astrolabe::experiment

@@ -10,6 +10,7 @@
 /// numbers `steps` gives whole numbers, rounded, each once.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,11 +29,15 @@ struct Alternative {
 struct Alternatives {
     std::string path;
     SourceRange where;
-    std::vector<Alternative> values;  ///< not empty, all different
+    std::vector<Alternative> values;  ///< not empty
 };
 
+/// Whether one value may be there twice: it may beside others that change with it.
+enum class SameValues : std::uint8_t { kRefused, kAllowed };
+
 /// Reads an entry; nothing where errors were reported.
-[[nodiscard]] std::optional<Alternatives> read_alternatives(const ConfigEntry& entry, ReadContext& context);
+[[nodiscard]] std::optional<Alternatives> read_alternatives(const ConfigEntry& entry, ReadContext& context,
+                                                            SameValues same = SameValues::kRefused);
 
 /// A value in one line: {kind: ring, chunks: 4}.
 [[nodiscard]] std::string one_line(const ConfigNode& node);

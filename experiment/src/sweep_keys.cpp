@@ -29,10 +29,11 @@ const std::vector<ConfigEntry>& entries_of(const ConfigNode& node, const std::st
     return none;
 }
 
-std::vector<Alternatives> read_all(const ConfigNode& node, const std::string& key, ReadContext& context) {
+std::vector<Alternatives> read_all(const ConfigNode& node, const std::string& key, SameValues same,
+                                   ReadContext& context) {
     std::vector<Alternatives> read;
     for (const ConfigEntry& entry : entries_of(node, key, "{cluster.ranks: [16, 64]}", context)) {
-        if (std::optional<Alternatives> one = read_alternatives(entry, context)) {
+        if (std::optional<Alternatives> one = read_alternatives(entry, context, same)) {
             read.push_back(*std::move(one));
         }
     }
@@ -45,7 +46,7 @@ void read_zip(SweepKeys& keys, const ConfigNode& node, ReadContext& context) {
         context.error("config.type", node.where, "'zip' is empty", "leave it out");
     }
     for (const ConfigNode& given : groups) {
-        std::vector<Alternatives> group = read_all(given, "zip", context);
+        std::vector<Alternatives> group = read_all(given, "zip", SameValues::kAllowed, context);
         for (const Alternatives& member : group) {
             if (member.values.size() != group.front().values.size()) {
                 context.error(
@@ -133,7 +134,7 @@ Schema<SweepKeys> sweep_schema() {
     add_field(schema, "vary", "mapping of dotted paths to lists, named values or ranges",
               "values in every combination",
               [](SweepKeys& keys, const ConfigNode& node, ReadContext& context) {
-                  keys.vary = read_all(node, "vary", context);
+                  keys.vary = read_all(node, "vary", SameValues::kRefused, context);
               });
     add_field(schema, "zip", "mapping like 'vary', or list of them",
               "groups: values of one group side by side, groups in every combination", read_zip);

@@ -129,6 +129,20 @@ TEST_F(StudyTest, AnotherKindDropsKeysOfTheFormerOne) {
     }
 }
 
+// Systems that share a part: which of them it is the other paths of the group say.
+TEST_F(StudyTest, AValueOfZipMayBeThereAgainBesideOtherOnes) {
+    const Result<Study> study = load(
+        "zip:\n  cluster.ranks: [2, 2, 4]\n"
+        "  network: {a: {kind: ring, hosts: 2}, b: {kind: flat, hosts: 2}, c: {kind: flat, hosts: 4}}\n");
+    ASSERT_TRUE(study) << render(study.error());
+    ASSERT_EQ(study->points.size(), 3u);
+    EXPECT_EQ(text_at(*study, 1, "network.kind"), "ring");
+    EXPECT_EQ(text_at(*study, 2, "network.kind"), "flat");
+    EXPECT_EQ(text_at(*study, 2, "cluster.ranks"), "2");
+    EXPECT_SAYS(errors("zip: {cluster.ranks: [2, 2], network.hosts: [4, 4]}\n"),
+                "two points are the same experiment");
+}
+
 TEST_F(StudyTest, ZipGoesSideBySideAndGroupsInEveryCombination) {
     const Result<Study> study = load(
         "zip:\n  - {cluster.ranks: [2, 4], network.hosts: [2, 4]}\n"
