@@ -54,7 +54,7 @@ def collective(kind, algorithm):
 
 def model_a(ranks, network):
     """Model-A of the Opera study with a table for each rank and gradients padded to equal blocks."""
-    example = ROOT / "examples/dlrm-opera-study/experiment-16.yaml"
+    example = ROOT / "examples/opera-dlrm/experiment-16.yaml"
     return ["run", str(example), "--json", "--progress", "none", "--set", f"cluster.ranks={ranks}",
             "--set", f"network={network}", "--set", f"workload.model.tables={ranks}",
             "--set", "cluster.padding=true"]

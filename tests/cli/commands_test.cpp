@@ -13,7 +13,7 @@ namespace {
 using Json = nlohmann::json;
 
 const std::string kQuickstart = ASTROLABE_SOURCE_DIR "/examples/quickstart/experiment.yaml";
-const std::string kOperaStudy = ASTROLABE_SOURCE_DIR "/examples/dlrm-opera-study/experiment-16.yaml";
+const std::string kOperaStudy = ASTROLABE_SOURCE_DIR "/examples/opera-dlrm/experiment-16.yaml";
 
 ProcessResult astrolabe(const std::vector<std::string>& arguments) {
     return run_program(ASTROLABE_PROGRAM, arguments);

@@ -47,7 +47,7 @@ TEST(DescribeNetwork, TakesAnyNetworkAndThatOfAnExperiment) {
     described.erase("cost");
     EXPECT_EQ(described, Json({{"kind", "torus"}, {"hosts", 64}, {"switches", 0}, {"cables", 192}}));
     const ProcessResult experiment =
-        describe({ASTROLABE_SOURCE_DIR "/examples/dlrm-opera-study/experiment-16.yaml", "--json"});
+        describe({ASTROLABE_SOURCE_DIR "/examples/opera-dlrm/experiment-16.yaml", "--json"});
     ASSERT_EQ(experiment.exit_code, 0) << experiment.err;
     EXPECT_EQ(Json::parse(experiment.out)["kind"], "fat_tree");
     EXPECT_EQ(describe({kNetworks + "rotornet-nsdi-648.yaml"}).exit_code, 0);
@@ -105,7 +105,7 @@ TEST(DescribeNetwork, SaysWhatItCosts) {
     EXPECT_NE(tree.out.find("$462,336, $3,612 per host"), std::string::npos) << tree.out;
     // An experiment has the network of its file.
     const ProcessResult experiment =
-        describe({ASTROLABE_SOURCE_DIR "/examples/dlrm-opera-study/experiment-16.yaml"});
+        describe({ASTROLABE_SOURCE_DIR "/examples/opera-dlrm/experiment-16.yaml"});
     EXPECT_NE(experiment.out.find("switch_port"), std::string::npos) << experiment.out;
 }
 

@@ -65,7 +65,7 @@ TEST(Examples, DlrmFlat16OnFluid) {
 }
 TEST(Examples, Hoti20OnFluid) {
     for (const char* system : {"flat100g", "flat800g", "hier", "hieropt"}) {
-        expect_recorded("hoti20", system, "fluid");
+        expect_recorded("hoti20-dlrm", std::string("quarter/") + system, "fluid");
     }
 }
 
@@ -73,9 +73,9 @@ TEST(Examples, DlrmModelAOnFluid) {
     expect_recorded("dlrm-model-a", "experiment", "fluid");
 }
 TEST(Examples, DlrmOperaStudyOnFluid) {
-    expect_recorded("dlrm-opera-study", "experiment-16", "fluid");
-    expect_recorded("dlrm-opera-study", "experiment-1024", "fluid");
-    expect_recorded("dlrm-opera-study", "opera-16", "fluid");
+    expect_recorded("opera-dlrm", "experiment-16", "fluid");
+    expect_recorded("opera-dlrm", "experiment-1024", "fluid");
+    expect_recorded("opera-dlrm", "opera-16", "fluid");
 }
 TEST(Examples, TopoOptModelAOnFluid) {
     expect_recorded("topoopt-model-a", "experiment-16", "fluid");

@@ -180,18 +180,18 @@ std::vector<EngineComparison> compare_collectives(std::size_t ranks) {
 std::vector<EngineComparison> compare_short_iterations() {
     return compare({
         {"quick start, 16 ranks", "quickstart/experiment.yaml", kOneSwitch, {}},
-        {"HOTI Flat800G, 32 ranks", "hoti20/flat800g.yaml", {{"network.link.rate", 800}}, {}},
+        {"HOTI Flat800G, 32 ranks", "hoti20-dlrm/quarter/flat800g.yaml", {{"network.link.rate", 800}}, {}},
     });
 }
 
 std::vector<EngineComparison> compare_long_iterations() {
     const std::string direct = "cluster.collectives.all_reduce={algorithm: direct}";
-    const std::string opera = "dlrm-opera-study/experiment-16.yaml";
+    const std::string opera = "opera-dlrm/experiment-16.yaml";
     return compare({
         {"HOTI Flat100G, 16 ranks", "dlrm-flat/experiment-16.yaml", kOneSwitch, {}, Outlier::kQueues},
-        {"HOTI Flat100G, 32 ranks", "hoti20/flat100g.yaml", kOneSwitch, {}, Outlier::kQueues},
-        {"HOTI Hier, 32 ranks", "hoti20/hier.yaml", kPackages, {}},
-        {"HOTI HierOpt, 32 ranks", "hoti20/hieropt.yaml", kPackages, {}},
+        {"HOTI Flat100G, 32 ranks", "hoti20-dlrm/quarter/flat100g.yaml", kOneSwitch, {}, Outlier::kQueues},
+        {"HOTI Hier, 32 ranks", "hoti20-dlrm/quarter/hier.yaml", kPackages, {}},
+        {"HOTI HierOpt, 32 ranks", "hoti20-dlrm/quarter/hieropt.yaml", kPackages, {}},
         {"HOTI Flat100G, 128 ranks", "dlrm-flat/experiment.yaml", kOneSwitch, {}, Outlier::kQueues},
         {"Model-A, ring, 16 ranks", opera, kOneSwitch, {"workload.scale_down=64"}},
         {"Model-A, direct, 16 ranks", opera, kOneSwitch, {"workload.scale_down=64", direct}},

@@ -1,5 +1,6 @@
 /// The trends of the HOTI 2020 study (dlrm-ns3-study, section 7) on its systems at 32 ranks
-/// (examples/hoti20), fluid and congestion-free engines. Every test prints the numbers that it compares.
+/// (examples/hoti20-dlrm/quarter), fluid and congestion-free engines. Every test prints the numbers that it
+/// compares.
 #include "collective_time.hpp"
 
 #include <cstdio>
@@ -43,7 +44,7 @@ struct Outcome {
 };
 
 Outcome run_system(const std::string& name, std::vector<std::string> overrides = {}) {
-    experiment::Experiment loaded = load_example("hoti20/" + name + ".yaml", overrides);
+    experiment::Experiment loaded = load_example("hoti20-dlrm/quarter/" + name + ".yaml", overrides);
     experiment::Run run = run_to_the_end(loaded);
     std::printf("%-9s", name.c_str());
     for (const std::string& text : overrides) {
@@ -68,7 +69,7 @@ double all_reduce_us(const std::string& system, const std::string& algorithm, co
     request.kind = "all_reduce";
     request.algorithm = algorithm;
     request.sizes = {size};
-    request.network = ASTROLABE_SOURCE_DIR "/examples/hoti20/" + system + ".yaml";
+    request.network = ASTROLABE_SOURCE_DIR "/examples/hoti20-dlrm/quarter/" + system + ".yaml";
     request.backend = backend;
     request.chunks = chunks;
     request.active_chunks = window;
@@ -184,8 +185,8 @@ TEST(Hoti20Trends, RateOrLocalReductionMakeTheFastSystems) {
 TEST(Hoti20Trends, TheExposedShareFallsWithTheRate) {
     double last = 1.0;
     for (const char* rate : {"25Gbps", "50Gbps", "100Gbps", "200Gbps", "400Gbps"}) {
-        const Outcome outcome = run_system(
-            "flat100g", {kOneIteration, chunks(64), std::string("network.link.rate=") + rate});
+        const Outcome outcome =
+            run_system("flat100g", {kOneIteration, chunks(64), std::string("network.link.rate=") + rate});
         std::printf("  exposed %.3f\n", outcome.exposed_share());
         EXPECT_LT(outcome.exposed_share(), last);
         last = outcome.exposed_share();
@@ -220,7 +221,7 @@ TEST(Hoti20Trends, SerialCopiesOfAFlatAllToAllAddUp) {
     request.kind = "all_to_all";
     request.algorithm = "direct";
     request.sizes = {"4MiB"};
-    request.network = ASTROLABE_SOURCE_DIR "/examples/hoti20/flat800g.yaml";
+    request.network = ASTROLABE_SOURCE_DIR "/examples/hoti20-dlrm/quarter/flat800g.yaml";
     request.chunks = 8;
     request.injection_latency = "10us";
     const double parallel = to_nanoseconds(run_collective(request).run.execution.total) / 1000;
@@ -238,8 +239,8 @@ TEST(Hoti20Trends, MoreChunksNeverHurtWithoutCongestionAndCopies) {
     // All chunks under way: 2·log2 N = 10 messages of a chunk one after another, 10·(1 us + S/C·0.08 ns), or
     // fewer where the tree is not full.
     for (const std::uint32_t count : {32U, 128U, 1024U}) {
-        const double time = all_reduce_us("flat100g", "double_binary_tree", "8MiB", count, "",
-                                          "congestion_free", "0", count);
+        const double time =
+            all_reduce_us("flat100g", "double_binary_tree", "8MiB", count, "", "congestion_free", "0", count);
         EXPECT_LE(time, 10 * (1.0 + 8388608.0 / count * 0.08e-3) + 0.001);
     }
     // A window of 64 makes ⌈C/64⌉ waves of it, and 1024 chunks cost more latency than they save.

@@ -20,7 +20,7 @@ inline const std::vector<std::string> kStudyFabric{"network.load_balancing=flow_
 
 inline experiment::Run run_model_a(const std::string& backend, std::vector<std::string> overrides) {
     overrides.push_back("backend=" + backend);
-    experiment::Run run = run_example("dlrm-opera-study/experiment-16.yaml", std::move(overrides));
+    experiment::Run run = run_example("opera-dlrm/experiment-16.yaml", std::move(overrides));
     const auto count = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
     std::printf(
         "%s: %.4f s, %llu timeouts, %llu drops, %llu sent again, %llu packet-hops, %llu events; %.0f s, "

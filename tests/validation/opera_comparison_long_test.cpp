@@ -19,14 +19,14 @@ double on_opera(int nodes, std::vector<std::string> overrides = {}) {
     overrides.push_back("cluster.ranks=" + std::to_string(nodes));
     overrides.push_back("network=" ASTROLABE_SOURCE_DIR "/inputs/networks/opera-study-" +
                         std::to_string(nodes) + ".yaml");
-    return iteration("dlrm-opera-study/opera-16.yaml", overrides);
+    return iteration("opera-dlrm/opera-16.yaml", overrides);
 }
 
 /// On an ideal transport, with the backward time of the example on Opera.
 double on_fat_tree(int nodes, const std::string& all_reduce) {
     const std::map<int, std::string> arity{{16, "4"}, {128, "8"}, {1024, "16"}};
     return iteration(
-        nodes == 1024 ? "dlrm-opera-study/experiment-1024.yaml" : "dlrm-opera-study/experiment-16.yaml",
+        nodes == 1024 ? "opera-dlrm/experiment-1024.yaml" : "opera-dlrm/experiment-16.yaml",
         {"workload.embedding.backward=369.6ms", "cluster.ranks=" + std::to_string(nodes),
          "network.k=" + arity.at(nodes), "cluster.collectives.all_reduce.algorithm=" + all_reduce});
 }

@@ -14,7 +14,7 @@ namespace {
 using namespace astrolabe::literals;
 
 experiment::Experiment load(const std::vector<std::string>& overrides) {
-    return load_example("dlrm-opera-study/experiment-16.yaml", overrides);
+    return load_example("opera-dlrm/experiment-16.yaml", overrides);
 }
 
 /// What must cross between ranks, whatever the algorithms.
@@ -54,8 +54,8 @@ TEST(OperaStudy, PayloadOfTheExampleIsTheStudysTrafficWithoutItsRounding) {
     for (const Case& study : {Case{"16", 629'145'600'000_B, 0.11821701960057965},
                               Case{"128", 665'845'760'000_B, 0.5174963326959043},
                               Case{"1024", 670'433'280'000_B, 0.8956170479783089}}) {
-        const experiment::Experiment loaded = load({"cluster.ranks=" + study.ranks, "network.kind=flat",
-                                                    "network.hosts=" + study.ranks});
+        const experiment::Experiment loaded =
+            load({"cluster.ranks=" + study.ranks, "network.kind=flat", "network.hosts=" + study.ranks});
         const Payload payload = payload_of(loaded.program);
         const auto others = static_cast<std::int64_t>(loaded.program.ranks) - 1;
         EXPECT_EQ(payload.slices, study.slices);

@@ -14,8 +14,9 @@ namespace {
 
 TEST(PredictionLong, TimesOfTheExamplesAreWithinAFactorOfTwo) {
     for (const char* example :
-         {"quickstart/experiment", "dlrm-flat/experiment-16", "hoti20/flat100g", "hoti20/flat800g",
-          "hoti20/hier", "hoti20/hieropt", "dlrm-model-a/experiment", "dlrm-opera-study/experiment-16"}) {
+         {"quickstart/experiment", "dlrm-flat/experiment-16", "hoti20-dlrm/quarter/flat100g",
+          "hoti20-dlrm/quarter/flat800g", "hoti20-dlrm/quarter/hier", "hoti20-dlrm/quarter/hieropt",
+          "dlrm-model-a/experiment", "opera-dlrm/experiment-16"}) {
         const experiment::Experiment loaded =
             load_example(std::string(example) + ".yaml", {"backend={kind: fluid}"});
         const double predicted = experiment::predict(loaded).wall_seconds;
