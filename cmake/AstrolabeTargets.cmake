@@ -34,16 +34,17 @@ function(astrolabe_library layer)
     endif()
 endfunction()
 
-# astrolabe_test(<name> SOURCES <…> LINK <…> [LABELS <…>])
-# A GoogleTest program; every test in it becomes a CTest test "<name>.<suite>.<test>".
+# astrolabe_test(<name> SOURCES <…> LINK <…> [LABELS <…>] [PROPERTIES <…>])
+# A GoogleTest program; every test in it becomes a CTest test "<name>.<suite>.<test>" with these properties of CTest.
 function(astrolabe_test name)
-    cmake_parse_arguments(ARG "" "" "SOURCES;LINK;LABELS" ${ARGN})
+    cmake_parse_arguments(ARG "" "" "SOURCES;LINK;LABELS;PROPERTIES" ${ARGN})
     add_executable(${name} ${ARG_SOURCES})
     target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest_main rapidcheck rapidcheck_gtest)
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/support)
     target_compile_definitions(${name} PRIVATE ASTROLABE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     astrolabe_compile_options(${name})
-    gtest_discover_tests(${name} TEST_PREFIX "${name}." PROPERTIES LABELS "${ARG_LABELS}" DISCOVERY_TIMEOUT 60)
+    gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
+        PROPERTIES LABELS "${ARG_LABELS}" ${ARG_PROPERTIES})
 endfunction()
 
 # astrolabe_benchmark(<name> SOURCES <…> LINK <…> [SMOKE <regular expression>])

@@ -1,0 +1,102 @@
+/// The studies of the examples: every point can be run, small ones give what is recorded, and tables of the
+/// READMEs are those of the records. The whole studies are run under --long (study_examples_long_test).
+#include "recorded_study.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include <astrolabe/experiment/sweep.hpp>
+
+namespace astrolabe::testing {
+namespace {
+
+const std::filesystem::path kExamples = ASTROLABE_SOURCE_DIR "/examples";
+
+std::vector<std::filesystem::path> studies() {
+    std::vector<std::filesystem::path> found;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(kExamples)) {
+        if (entry.path().extension() == ".yaml" && experiment::is_study(entry.path())) {
+            found.push_back(entry.path());
+        }
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+// What `validate` does, but for what points will cost, which takes a minute where they are large.
+TEST(StudyExamples, EveryPointIsAnExperiment) {
+    const experiment::Components components = experiment::builtin_components();
+    const std::vector<std::filesystem::path> all = studies();
+    EXPECT_GE(all.size(), 7u);  // codesign-tables, opera-dlrm, and hoti20-dlrm with its sweeps
+    for (const std::filesystem::path& path : all) {
+        const Result<experiment::Study> study = experiment::load_study(path, {});
+        ASSERT_TRUE(study) << render(study.error());
+        experiment::PlanOptions options;
+        options.jobs = 2;
+        options.stop = [] { return false; };
+        options.wants_cost = [](const experiment::StudyPoint&) { return false; };
+        const auto plan = experiment::plan_study(*study, components, nullptr, options);
+        ASSERT_TRUE(plan) << render(plan.error());
+        EXPECT_TRUE(plan->crashes.empty()) << path;
+        std::printf("%s: %zu points\n", path.c_str(), study->points.size());
+    }
+}
+
+/// Runs the points that have one of these parameters.
+void expect_recorded(const std::string& file, const std::vector<Json>& chosen) {
+    const RecordedStudy recorded(file);
+    const experiment::Components components = experiment::builtin_components();
+    const Result<experiment::Study> study = experiment::load_study(recorded.path(), {});
+    ASSERT_TRUE(study) << render(study.error());
+    ASSERT_EQ(study->points.size(), recorded.rows().size()) << "points of " << file;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < study->points.size(); ++i) {
+        const experiment::StudyPoint& point = study->points[i];
+        ASSERT_EQ(point.parameters, recorded.rows()[i]["parameters"]);
+        if (std::none_of(chosen.begin(), chosen.end(), [&](const Json& parameters) {
+                return RecordedStudy::has(point.parameters, parameters);
+            })) {
+            continue;
+        }
+        const auto loaded = experiment::experiment_of(*study, point, components);
+        ASSERT_TRUE(loaded) << render(loaded.error());
+        const experiment::Run run = experiment::run_experiment(*loaded, {});
+        EXPECT_EQ(
+            recorded_row(point.parameters, experiment::scalar_keys(experiment::summary_json(*loaded, run))),
+            recorded.rows()[i])
+            << "in " << file;
+        ++count;
+    }
+    EXPECT_GT(count, 0u) << file;
+}
+
+Json point(std::initializer_list<std::pair<const char*, Json>> parameters) {
+    Json object = Json::object();
+    for (const auto& [name, value] : parameters) {
+        object[name] = value;
+    }
+    return object;
+}
+
+TEST(StudyExamples, SmallPointsOfTheOperaStudyGiveWhatIsRecorded) {
+    expect_recorded("opera-dlrm/study",
+                    {point({{"cluster.ranks", 16}, {"network", "fat_tree"}}),
+                     point({{"cluster.ranks", 16}, {"network", "topoopt"}}),
+                     point({{"cluster.ranks", 16}, {"network", "opera"}, {"workload.batch", 524288}})});
+}
+
+TEST(StudyExamples, SmallPointsOfTheHotiStudyGiveWhatIsRecorded) {
+    expect_recorded("hoti20-dlrm/study", {point({{"network", "Hier-8"}})});
+    expect_recorded("hoti20-dlrm/copies",
+                    {point({{"network", "Flat800G"}, {"cluster.injection_latency", "100us"}})});
+    expect_recorded("hoti20-dlrm/chunks", {point({{"cluster.collectives.all_reduce.chunks", 32}})});
+    expect_recorded("hoti20-dlrm/algorithms",
+                    {point({{"network", "Flat100G"}, {"cluster.collectives.all_reduce", "A2A"}}),
+                     point({{"network", "Flat800G"}, {"cluster.collectives.all_reduce", "A2A"}})});
+}
+
+}  // namespace
+}  // namespace astrolabe::testing
