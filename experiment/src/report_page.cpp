@@ -2,10 +2,10 @@
 #include "chart_library.hpp"
 #include "exit_code.hpp"
 #include "report_assets.hpp"
+#include "study_axes.hpp"
 #include "tool.hpp"
 
 #include <array>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -33,19 +33,6 @@ constexpr std::array<std::pair<const char*, const char*>, 11> kValues{
      {"hosts", "/hosts"},
      {"network_kind", "/network_kind"},
      {"backend_kind", "/backend_kind"}}};
-
-std::vector<std::string> parameters_of(const std::vector<StudyRow>& rows) {
-    std::vector<std::string> names;
-    std::set<std::string> seen;
-    for (const StudyRow& row : rows) {
-        for (const auto& [name, unused] : row.point.parameters.items()) {
-            if (seen.insert(name).second) {
-                names.push_back(name);
-            }
-        }
-    }
-    return names;
-}
 
 struct Table {
     std::vector<std::string> columns;

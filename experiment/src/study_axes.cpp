@@ -29,18 +29,9 @@ std::string label_of(const StudyRow& row, const std::string& name) {
     return value == row.point.parameters.end() ? "" : value_text(*value);
 }
 
-/// Parameters of all points, in the order in which they first occur; the network first, for what goes with it
-/// is told by it.
+/// The network first, for what goes with it is told by it.
 std::vector<std::string> parameter_names(const std::vector<StudyRow>& rows) {
-    std::vector<std::string> names;
-    std::set<std::string> seen;
-    for (const StudyRow& row : rows) {
-        for (const auto& [name, unused] : row.point.parameters.items()) {
-            if (seen.insert(name).second) {
-                names.push_back(name);
-            }
-        }
-    }
+    std::vector<std::string> names = parameters_of(rows);
     std::stable_partition(names.begin(), names.end(),
                           [](const std::string& name) { return name == kNetwork; });
     return names;
@@ -163,6 +154,19 @@ std::optional<std::size_t> scale_of(const std::vector<Dimension>& dimensions,
 }
 
 }  // namespace
+
+std::vector<std::string> parameters_of(const std::vector<StudyRow>& rows) {
+    std::vector<std::string> names;
+    std::set<std::string> seen;
+    for (const StudyRow& row : rows) {
+        for (const auto& [name, unused] : row.point.parameters.items()) {
+            if (seen.insert(name).second) {
+                names.push_back(name);
+            }
+        }
+    }
+    return names;
+}
 
 std::vector<std::size_t> StudyAxes::without(const std::vector<std::optional<std::size_t>>& some) const {
     std::vector<std::size_t> rest;

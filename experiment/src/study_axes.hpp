@@ -41,6 +41,9 @@ struct StudyAxes {
     [[nodiscard]] std::vector<std::string> names() const;
 };
 
+/// Parameters of all points, in the order in which they first occur.
+[[nodiscard]] std::vector<std::string> parameters_of(const std::vector<StudyRow>& rows);
+
 /// The rows must outlive what is given back. O(points · parameters²).
 [[nodiscard]] StudyAxes study_axes(const std::vector<StudyRow>& rows);
 
