@@ -20,7 +20,8 @@ std::uint32_t RelayQueues::open(HostId host, HostId destination) {
 bool RelayQueues::land(std::uint64_t superslice, PacketCounts& relayed) {
     std::vector<Traveller>& arrived = way_to(superslice);
     const bool any = !arrived.empty();
-    landing_.clear();
+    landing_.resize(arrived.size());
+    std::size_t landing = 0;
     // Where queues stay in the cache, asking for them early is only more to do.
     constexpr std::size_t kInCache = 1U << 14;
     constexpr std::size_t kAhead = 16;
@@ -35,7 +36,7 @@ bool RelayQueues::land(std::uint64_t superslice, PacketCounts& relayed) {
         const auto& [number, segment] = arrived[i];
         Queue& queue = queues_[number];
         if (queue.landing == 0) {
-            landing_.push_back(number);
+            landing_[landing++] = number;
         }
         queue.landing += segment.packets();
         queue.behind += segment.packets();
@@ -43,6 +44,7 @@ bool RelayQueues::land(std::uint64_t superslice, PacketCounts& relayed) {
             append(queue, segment.with(std::exchange(queue.behind, 0)));
         }
     }
+    landing_.resize(landing);
     for (const std::uint32_t number : landing_) {
         Queue& queue = queues_[number];
         relayed.add(queue.host.index(), queue.destination.index(), std::exchange(queue.landing, 0));

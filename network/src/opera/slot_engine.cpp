@@ -31,6 +31,7 @@ std::optional<std::string> slot_engine_refusal(const Fabric& fabric) {
 SlotEngine::SlotEngine(std::shared_ptr<const Fabric> fabric, Repetitions repetitions)
     : fabric_(std::move(fabric)),
       timing_(network()),
+      relay_counts_(timing_, network().schedule.timing().superslice(), horizon(network())),
       lb_(rotor_lb_options(network()), network().seed),
       own_(network().schedule.racks(), network().hosts_per_rack),
       relayed_(network().schedule.racks(), network().hosts_per_rack),
@@ -47,9 +48,6 @@ SlotEngine::SlotEngine(std::shared_ptr<const Fabric> fabric, Repetitions repetit
                network().bulk.remainders == Remainders::kInTurn) {
         repetition_.emplace(network().schedule, static_cast<std::uint32_t>(fabric_->host_count()),
                             network().hosts_per_rack, timing_.packets_per_slot());
-    }
-    for (std::uint64_t later = 0; later <= horizon(network()); ++later) {
-        last_turns_.push_back(timing_.last_turn_for(network().schedule.timing().superslice() * later));
     }
 }
 

@@ -1,5 +1,6 @@
 // What the grants of an installation take from which queues, and when it arrives.
 #include <algorithm>
+#include <array>
 
 #include <astrolabe/network/opera/slot_engine.hpp>
 
@@ -63,11 +64,15 @@ void SlotEngine::rank(std::span<const Grant> of_one_sender, std::span<Plan> plan
 /// What leaves of each grant: all of it, unless the circuit of `rack` fails before.
 void SlotEngine::curb(const Installation& installation, Rack rack) {
     const Time failure = failures_.failure(installation.rotor, installation.index, rack, installation.begin);
+    std::array<std::uint64_t, Grant::kKinds> left{};
     for (std::size_t i = 0; i < grants_.size(); ++i) {
         plans_[i].leaves = failure == Time::max()
                                ? grants_[i].packets
                                : failures_.curb(grants_[i], plans_[i].rank, installation.begin, failure);
-        counters_.count(grants_[i].kind, plans_[i].leaves);
+        left[static_cast<std::size_t>(grants_[i].kind)] += plans_[i].leaves;
+    }
+    for (std::size_t kind = 0; kind < left.size(); ++kind) {
+        counters_.count(static_cast<Grant::Kind>(kind), left[kind]);
     }
 }
 
@@ -141,9 +146,10 @@ void SlotEngine::relay_part(const Installation& installation, std::uint32_t flig
         const Grant& grant = grants[number];
         const std::uint32_t leaves = plans[number].leaves;
         const std::uint32_t queue = relays_.open(HostId(grant.to), HostId(grant.destination));
+        const std::span<const std::uint32_t> counts = relay_counts_.of(grant.packets, plans[number].rank);
         std::uint32_t gone = 0;
         for (std::size_t later = 0; gone < leaves; ++later) {
-            const std::uint32_t there = relayed_by(grant, plans[number], later);
+            const std::uint32_t there = std::min(leaves, counts[later]);
             if (there > gone) {
                 relays_.travel(
                     queue,
@@ -166,7 +172,8 @@ void SlotEngine::relay_messages(const Installation& installation, std::uint32_t 
         for (std::size_t number = 0; number < grants.size(); ++number) {
             const Grant& grant = grants[number];
             auto& [gone, payload] = detoured_[number];
-            const std::uint32_t there = relayed_by(grant, plans[number], later);
+            const std::uint32_t there =
+                std::min(plans[number].leaves, relay_counts_.of(grant.packets, plans[number].rank)[later]);
             while (gone < there) {
                 const Segment segment = messages_.detour(pair, there - gone);
                 gone += segment.packets();

@@ -27,6 +27,7 @@ public:
     /// Nothing arrives more than `horizon` superslices after the one in which it leaves.
     RelayQueues(std::size_t hosts, std::uint64_t horizon)
         : ways_(std::bit_ceil(horizon + 1)),
+          last_way_(ways_.size() - 1),
           queue_index_(hosts) {}
 
     /// Number of the queue at `host` for `destination`, which is there from now on.
@@ -100,11 +101,12 @@ private:
     };
 
     [[nodiscard]] std::vector<Traveller>& way_to(std::uint64_t superslice) {
-        return ways_[superslice & (ways_.size() - 1)];
+        return ways_[superslice & last_way_];
     }
     void append(Queue& queue, const Segment& segment);
 
     std::vector<std::vector<Traveller>> ways_;  // by superslice, round and round; a power of two of them
+    std::uint64_t last_way_;
     std::uint64_t travelling_ = 0;
     HostPairIndex queue_index_;
     std::vector<Queue> queues_;

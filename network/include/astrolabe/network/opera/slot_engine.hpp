@@ -41,6 +41,7 @@
 #include <astrolabe/network/delay_queue.hpp>
 #include <astrolabe/network/fabric.hpp>
 #include <astrolabe/network/opera/bulk_service.hpp>
+#include <astrolabe/network/opera/relay_counts.hpp>
 #include <astrolabe/network/opera/relay_queues.hpp>
 #include <astrolabe/network/opera/rotor_lb.hpp>
 #include <astrolabe/network/opera/rotor_network.hpp>
@@ -129,15 +130,11 @@ private:
     /// another host.
     void relay_messages(const Installation& installation, std::uint32_t pair, std::span<const Grant> grants,
                         std::span<const Plan> plans);
-    /// Packets of a first hop that are at the relaying host so many superslices `later`.
-    [[nodiscard]] std::uint32_t relayed_by(const Grant& grant, const Plan& plan, std::size_t later) const {
-        return std::min(plan.leaves, timing_.packets_by(last_turns_[later] - plan.rank, grant.packets));
-    }
     [[nodiscard]] std::uint64_t superslice_from(Time time) const;
 
     std::shared_ptr<const Fabric> fabric_;
     SlotTiming timing_;
-    std::vector<std::int64_t> last_turns_;  // from which first hops count 0, 1, 2, … superslices later
+    RelayCounts relay_counts_;
     RotorLb lb_;
     PacketCounts own_;
     PacketCounts relayed_;
