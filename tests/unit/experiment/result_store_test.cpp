@@ -1,5 +1,6 @@
 /// The store of studies: result_store.hpp.
 #include "process.hpp"
+#include "stored_results.hpp"
 
 #include <fstream>
 
@@ -13,26 +14,6 @@ namespace astrolabe::experiment {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-StoredResult done(const std::string& key) {
-    StoredResult result;
-    result.key = key;
-    result.status = PointStatus::kDone;
-    result.fingerprint = "f" + key;
-    result.summary = {{"ranks", 4}, {"mean_iteration_time_s", 0.5}, {"network", {{"packets", 7}}}};
-    result.resolved = "schema: astrolabe/1\n";
-    result.wall_seconds = 0.25;
-    result.peak_rss_bytes = 1'000'000;
-    return result;
-}
-
-StoredResult failed(const std::string& key, const std::string& error) {
-    StoredResult result;
-    result.key = key;
-    result.status = PointStatus::kFailed;
-    result.error = error;
-    return result;
-}
 
 StudyRecord study_of(std::vector<std::string> keys) {
     StudyRecord study{"s", {"bars"}, {}};

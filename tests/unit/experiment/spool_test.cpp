@@ -1,5 +1,6 @@
 /// Results on their way to a store: spool.hpp.
 #include "process.hpp"
+#include "stored_results.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,26 +8,6 @@
 
 namespace astrolabe::experiment {
 namespace {
-
-StoredResult done(const std::string& key, double wall_seconds) {
-    StoredResult result;
-    result.key = key;
-    result.status = PointStatus::kDone;
-    result.fingerprint = "f" + key;
-    result.summary = {{"ranks", 4}, {"mean_iteration_time_s", 0.1}};
-    result.resolved = "schema: astrolabe/1\n";
-    result.wall_seconds = wall_seconds;
-    result.peak_rss_bytes = 1'000'000;
-    return result;
-}
-
-StoredResult failed(const std::string& key, const std::string& error) {
-    StoredResult result;
-    result.key = key;
-    result.status = PointStatus::kFailed;
-    result.error = error;
-    return result;
-}
 
 class SpoolTest : public ::testing::Test {
 protected:
