@@ -8,30 +8,32 @@ SlotLinks::SlotLinks(const Fabric& fabric)
       payload_(fabric.rotors()->bulk.payload),
       carried_(fabric.link_count()) {}
 
-void SlotLinks::carry_over(std::uint32_t from, std::uint32_t to, std::span<const Hop> hops,
-                           std::uint64_t packets, Bytes payload) {
+Bytes SlotLinks::carry_at_hosts(std::uint32_t from, std::uint32_t to, std::uint64_t circuits,
+                                std::uint64_t packets, Bytes payload) {
     packets_ += packets;
-    packet_hops_ += (2 + hops.size()) * packets;
+    packet_hops_ += (2 + circuits) * packets;
     const Bytes missing = payload_ * static_cast<std::int64_t>(packets) - payload;
     carry(links_.up(from), packets, missing);
+    carry(links_.down(to), packets, missing);
+    return missing;
+}
+
+void SlotLinks::carry_over(std::uint32_t from, std::uint32_t to, std::span<const Hop> hops,
+                           std::uint64_t packets, Bytes payload) {
+    const Bytes missing = carry_at_hosts(from, to, hops.size(), packets, payload);
     for (const Hop& hop : hops) {
         carry(links_.circuit(hop.rotor, hop.matching, hop.rack), packets, missing);
     }
-    carry(links_.down(to), packets, missing);
 }
 
 void SlotLinks::carry_to_other_rack(Rotor rotor, std::uint32_t index, std::uint32_t from, std::uint32_t to,
                                     std::uint32_t packets, Bytes payload) {
-    packets_ += packets;
-    packet_hops_ += std::uint64_t{3} * packets;
-    const Bytes missing = payload_ * static_cast<std::int64_t>(packets) - payload;
-    carry(links_.up(from), packets, missing);
+    const Bytes missing = carry_at_hosts(from, to, 1, packets, payload);
     carry(links_.circuit(rotor, index, from / hosts_per_rack_), packets, missing);
-    carry(links_.down(to), packets, missing);
 }
 
 void SlotLinks::carry_in_rack(std::uint32_t from, std::uint32_t to, std::uint32_t packets, Bytes payload) {
-    carry_over(from, to, {}, packets, payload);
+    carry_at_hosts(from, to, 0, packets, payload);
 }
 
 void SlotLinks::repeat(const SlotLinks& from, const SlotLinks& to, std::uint64_t times) {

@@ -46,6 +46,9 @@ private:
         std::uint64_t packets = 0;
         Bytes missing;  ///< to full payloads
     };
+    /// On the links up and down, of a way with so many circuits; returns what is missing to full payloads.
+    Bytes carry_at_hosts(std::uint32_t from, std::uint32_t to, std::uint64_t circuits, std::uint64_t packets,
+                         Bytes payload);
     void carry(LinkId link, std::uint64_t packets, Bytes missing) {
         carried_[link].packets += packets;
         carried_[link].missing += missing;
