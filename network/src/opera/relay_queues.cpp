@@ -22,7 +22,7 @@ bool RelayQueues::land(std::uint64_t superslice, PacketCounts& relayed) {
     const bool any = !arrived.empty();
     landing_.resize(arrived.size());
     std::size_t landing = 0;
-    // Where queues stay in the cache, asking for them early is only more to do.
+    // Where queues stay in the cache, asking for them early is only more to do: 16,384 of them take 384 KiB.
     constexpr std::size_t kInCache = 1U << 14;
     constexpr std::size_t kAhead = 16;
     const bool is_large = queues_.size() > kInCache;

@@ -31,7 +31,7 @@ public:
     /// Of a grant of `packets` > 0, by superslices after its own. Valid until the next call.
     [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t packets, std::uint32_t rank) {
         const std::uint64_t key = std::uint64_t{packets} << 32 | rank;
-        const std::size_t place = (packets * kSpread + rank) % kPlaces;
+        const std::size_t place = (packets * kRanks + rank) % kPlaces;
         std::uint32_t* const counts = &counts_[place * last_turns_.size()];
         if (keys_[place] != key) {
             keys_[place] = key;
@@ -44,8 +44,9 @@ public:
 
 private:
     static constexpr std::size_t kPlaces = 1024;
-    static constexpr std::uint32_t kSpread = 37;  // so that few of a few ranks share a place
-    static constexpr std::uint64_t kNobody = 0;   // no grant is of 0 packets
+    /// Of ranks below it, no two grants of up to 26 packets share a place.
+    static constexpr std::uint32_t kRanks = 37;
+    static constexpr std::uint64_t kNobody = 0;  // no grant is of 0 packets
 
     const SlotTiming& timing_;
     std::vector<std::int64_t> last_turns_;  // by superslices

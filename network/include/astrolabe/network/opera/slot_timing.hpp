@@ -32,7 +32,6 @@ public:
           turn_(packet_ * std::max(network.hosts_per_rack, network.schedule.uplinks())),
           whole_turns_(slot_ / turn_),
           fraction_((slot_ % turn_).count()),
-          products_fit_(slot_ <= Time::max() / std::max(packets_per_slot(), 1U)),
           to_other_rack_(3 * packet_ + network.propagation + 2 * network.host_latency),
           to_own_rack_(2 * packet_ + 2 * network.host_latency) {}
 
@@ -59,11 +58,8 @@ public:
             return n;
         }
         // k · slot < (last + 1) · n · turn, where (last + 1) · turn <= slot
-        const std::int64_t turns = (last + 1) * turn_.count();
-        const std::int64_t most =
-            products_fit_
-                ? (turns * n - 1) / slot_.count()
-                : static_cast<std::int64_t>((static_cast<detail::Int128>(turns) * n - 1) / slot_.count());
+        const auto limit = static_cast<detail::Int128>((last + 1) * turn_.count()) * n - 1;
+        const auto most = static_cast<std::int64_t>(limit / slot_.count());
         return static_cast<std::uint32_t>(std::min<std::int64_t>(n, most + 1));
     }
     [[nodiscard]] Time turns(std::uint32_t count) const { return turn_ * count; }
@@ -82,7 +78,6 @@ private:
     Time turn_;
     std::int64_t whole_turns_;  // of a slot
     std::int64_t fraction_;     // of a turn, ps
-    bool products_fit_;         // slot · packets, in 64 bits
     Time to_other_rack_;
     Time to_own_rack_;
 };
