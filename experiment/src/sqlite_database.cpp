@@ -1,5 +1,7 @@
 #include "sqlite_database.hpp"
 
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,7 +11,8 @@
 namespace astrolabe::experiment {
 namespace {
 
-constexpr int kPatience = 60'000;  // ms that a change waits for that of another process
+constexpr std::chrono::milliseconds kPatience{60'000};  // that a change waits for that of another process
+constexpr std::chrono::milliseconds kPause{5};
 
 /// SQLite writes beside a file in WAL mode even to read it, unless told that nobody changes it.
 std::string read_only_name(const std::filesystem::path& file) {
@@ -44,9 +47,9 @@ SqliteDatabase::SqliteDatabase(std::filesystem::path file, Access access)
     const int code = sqlite3_open_v2(name.c_str(), &handle_, flags, nullptr);
     try {
         check(code);
-        sqlite3_busy_timeout(handle_, kPatience);
+        sqlite3_busy_timeout(handle_, static_cast<int>(kPatience.count()));
         if (writes) {
-            run("PRAGMA journal_mode = WAL");
+            use_wal();
             run("PRAGMA synchronous = FULL");
         }
     } catch (const SqliteError&) {
@@ -67,6 +70,19 @@ void SqliteDatabase::check(int code) const {
 
 void SqliteDatabase::run(const std::string& sql) {
     check(sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr));
+}
+
+void SqliteDatabase::use_wal() {
+    const auto end = std::chrono::steady_clock::now() + kPatience;
+    const auto ask = [&] {
+        return sqlite3_exec(handle_, "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr);
+    };
+    int code = ask();
+    while (code == SQLITE_BUSY && std::chrono::steady_clock::now() < end) {
+        std::this_thread::sleep_for(kPause);
+        code = ask();
+    }
+    check(code);
 }
 
 int SqliteDatabase::layout() {

@@ -45,6 +45,9 @@ public:
 private:
     friend class Statement;
     void check(int code) const;
+    /// Asks again where another process switches the file at the same moment: SQLite gives up at once there,
+    /// so that two that want the same lock do not wait for each other.
+    void use_wal();
 
     std::filesystem::path file_;
     sqlite3* handle_ = nullptr;

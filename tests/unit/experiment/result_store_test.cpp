@@ -137,6 +137,36 @@ TEST_F(ResultStoreTest, ProcessesWriteSideBySide) {
     }
 }
 
+// A new file is switched to WAL by whoever comes first, where SQLite does not wait.
+TEST_F(ResultStoreTest, ProcessesOpenANewStoreAtATime) {
+    constexpr int kRounds = 40;
+    constexpr int kProcesses = 6;
+    for (int round = 0; round < kRounds; ++round) {
+        const std::filesystem::path folder = folder_.path() / std::to_string(round);
+        std::vector<pid_t> children;
+        for (int i = 0; i < kProcesses; ++i) {
+            children.push_back(::fork());
+            if (children.back() == 0) {
+                bool is_good = true;
+                for (int time = 0; time < 3 && is_good; ++time) {
+                    Result<ResultStore> store = ResultStore::open(folder);
+                    is_good = store && !store->put(done(std::to_string(i)));
+                }
+                ::_exit(is_good ? 0 : 1);
+            }
+        }
+        for (const pid_t child : children) {
+            int status = -1;
+            ASSERT_EQ(::waitpid(child, &status, 0), child);
+            EXPECT_EQ(status, 0);
+        }
+        const ResultStore reader = *ResultStore::open_to_read(folder);
+        for (int i = 0; i < kProcesses; ++i) {
+            EXPECT_TRUE(reader.result(std::to_string(i))) << i;
+        }
+    }
+}
+
 TEST_F(ResultStoreTest, FoldersAndFilesThatAreNoStoreAreRefused) {
     const Result<ResultStore> nowhere = ResultStore::open("/proc/nothing");
     ASSERT_FALSE(nowhere);
