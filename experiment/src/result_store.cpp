@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kLayout = 1;  // user_version of the file
+constexpr int kLayout = 2;  // user_version of the file
 
 constexpr const char* kTables = R"sql(
 CREATE TABLE studies (
@@ -47,6 +47,12 @@ CREATE TABLE resolutions (
     predicted_wall_s REAL,
     predicted_memory_bytes REAL
 ) WITHOUT ROWID;
+CREATE TABLE details (
+    key TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    content TEXT NOT NULL,
+    PRIMARY KEY (key, kind)
+) WITHOUT ROWID;
 CREATE VIEW study_rows AS
     SELECT study, number, parameters, points.key AS key, coalesce(status, 'missing') AS status, error,
         fingerprint,
@@ -65,16 +71,6 @@ CREATE VIEW study_rows AS
         json_extract(summary, '$.network.mean_link_utilization') AS mean_link_utilization,
         summary, resolved, predicted_wall_s, predicted_memory_bytes, wall_s, peak_rss_bytes
     FROM points LEFT JOIN results ON results.key = points.key;
-)sql";
-
-// Also of stores that were made without it.
-constexpr const char* kDetailsTable = R"sql(
-CREATE TABLE IF NOT EXISTS details (
-    key TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    content TEXT NOT NULL,
-    PRIMARY KEY (key, kind)
-) WITHOUT ROWID;
 )sql";
 
 Json json_or_null(const std::string& text) {
@@ -146,9 +142,6 @@ Result<ResultStore> ResultStore::open(const std::filesystem::path& folder) {
             if (database->layout() == 0) {
                 database->run(kTables);
                 database->run(fmt::format("PRAGMA user_version = {}", kLayout));
-            }
-            if (database->layout() == kLayout) {
-                database->run(kDetailsTable);
             }
         });
         if (database->layout() != kLayout) {
@@ -306,15 +299,13 @@ PointStatus ResultStore::status(const std::string& key) const {
 }
 
 bool ResultStore::has_details(const std::string& key, const std::vector<std::string>& kinds) const {
-    return std::all_of(kinds.begin(), kinds.end(),
-                       [&](const std::string& kind) { return !detail(key, kind).empty(); });
+    return std::all_of(kinds.begin(), kinds.end(), [&](const std::string& kind) {
+        Statement row(*database_, "SELECT 1 FROM details WHERE key = ? AND kind = ?");
+        return row.bind(1, key).bind(2, kind).step();
+    });
 }
 
 std::string ResultStore::detail(const std::string& key, const std::string& kind) const {
-    Statement table(*database_, "SELECT 1 FROM sqlite_master WHERE name = 'details'");
-    if (!table.step()) {
-        return "";
-    }
     Statement row(*database_, "SELECT content FROM details WHERE key = ? AND kind = ?");
     row.bind(1, key).bind(2, kind);
     return row.step() ? row.text(0) : "";
