@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,12 +18,8 @@ namespace astrolabe::cli {
 namespace {
 
 using experiment::ArrayStatus;
+using experiment::points_text;
 using experiment::StudyRow;
-
-std::size_t count_of(const std::vector<StudyRow>& rows, experiment::PointStatus status) {
-    return static_cast<std::size_t>(std::count_if(
-        rows.begin(), rows.end(), [&](const StudyRow& row) { return row.result.status == status; }));
-}
 
 /// What a task runs: this program as it was called, on absolute paths.
 experiment::TaskCommand task_command(const SweepArguments& arguments, const std::filesystem::path& folder,
@@ -50,10 +47,6 @@ experiment::TaskCommand task_command(const SweepArguments& arguments, const std:
     return command;
 }
 
-std::string points_text(std::size_t count) {
-    return fmt::format("{} point{}", count, count == 1 ? "" : "s");
-}
-
 /// The table with arrays beside it.
 void print_all(const experiment::Study& study, const std::vector<StudyRow>& rows,
                const std::vector<ArrayStatus>& arrays, bool json) {
@@ -74,7 +67,7 @@ int report_submission(const SweepArguments& arguments, const experiment::Study& 
                       const experiment::ResultStore& store, const std::filesystem::path& folder,
                       const experiment::SlurmOutcome& outcome) {
     if (arguments.json) {
-        return print_status(arguments, study, folder, store.rows(study.name));
+        return print_status(arguments, study, &store, folder, store.rows(study.name));
     }
     const std::string held =
         outcome.held > 0 ? fmt::format("; {} are with earlier arrays", points_text(outcome.held)) : "";
@@ -91,20 +84,20 @@ int report_results(const SweepArguments& arguments, const experiment::Study& stu
                    const experiment::ResultStore& store, const std::filesystem::path& folder) {
     const std::vector<StudyRow> rows = store.rows(study.name);
     print_rows(study, rows, arguments.json);
-    const std::size_t missing = count_of(rows, experiment::PointStatus::kMissing);
-    if (missing > 0) {
+    const std::set<std::string> open = experiment::open_keys(study, &store, rows);
+    if (!open.empty()) {
         print_error(fmt::format(
             "astrolabe: tasks have ended without results of {}\n  hint: the same command submits them again; "
             "'{}' has what tasks said\n",
-            points_text(missing), (folder / "slurm").string()));
+            points_text(open.size()), (folder / experiment::kSlurmFolder).string()));
         return kSimulationFailed;
     }
-    return report_failures(count_of(rows, experiment::PointStatus::kFailed), rows.size());
+    return report_failures(experiment::count_points(rows, experiment::PointStatus::kFailed), rows.size());
 }
 
 std::string progress_text(const std::string& name, const std::vector<StudyRow>& rows,
                           const std::vector<ArrayStatus>& arrays, double seconds) {
-    const std::size_t failed = count_of(rows, experiment::PointStatus::kFailed);
+    const std::size_t failed = experiment::count_points(rows, experiment::PointStatus::kFailed);
     std::size_t running = 0;
     std::size_t pending = 0;
     for (const ArrayStatus& array : arrays) {
@@ -112,8 +105,8 @@ std::string progress_text(const std::string& name, const std::vector<StudyRow>& 
         pending += array.pending;
     }
     return fmt::format("{}: {} of {} points, {} failed, {} tasks running, {} waiting, {:.0f} s gone", name,
-                       count_of(rows, experiment::PointStatus::kDone) + failed, rows.size(), failed, running,
-                       pending, seconds);
+                       experiment::count_points(rows, experiment::PointStatus::kDone) + failed, rows.size(),
+                       failed, running, pending, seconds);
 }
 
 int wait_command(const SweepArguments& arguments, const experiment::Study& study,
@@ -209,8 +202,10 @@ int slurm_task(const SweepArguments& arguments, const experiment::Study& study,
 }
 
 int print_status(const SweepArguments& arguments, const experiment::Study& study,
-                 const std::filesystem::path& folder, const std::vector<StudyRow>& rows) {
-    const Result<std::vector<ArrayStatus>> arrays = experiment::slurm_status(folder, rows);
+                 const experiment::ResultStore* store, const std::filesystem::path& folder,
+                 const std::vector<StudyRow>& rows) {
+    const Result<std::vector<ArrayStatus>> arrays =
+        experiment::slurm_status(folder, experiment::open_keys(study, store, rows));
     if (!arrays) {
         print_rows(study, rows, arguments.json);
         return report_unusable(arrays.error());
@@ -226,11 +221,12 @@ int print_status(const SweepArguments& arguments, const experiment::Study& study
 
 void note_arrays(const experiment::Study& study, const experiment::ResultStore& store,
                  const std::filesystem::path& folder) {
-    if (!std::filesystem::exists(folder / "slurm")) {
+    if (!std::filesystem::exists(folder / experiment::kSlurmFolder)) {
         return;
     }
-    const Result<std::vector<ArrayStatus>> arrays =
-        experiment::slurm_status(folder, experiment::sweep_status(study, &store), false);
+    const std::set<std::string> open =
+        experiment::open_keys(study, &store, experiment::sweep_status(study, &store));
+    const Result<std::vector<ArrayStatus>> arrays = experiment::slurm_status(folder, open, false);
     for (const ArrayStatus& array : arrays ? *arrays : std::vector<ArrayStatus>{}) {
         print_error(
             fmt::format("astrolabe: array {} may have {} of what is computed here now; --status asks "

@@ -15,9 +15,9 @@ namespace astrolabe::cli {
                              const experiment::Components& components, const std::filesystem::path& folder,
                              experiment::SweepOptions options);
 
-/// `--status`: the table, and arrays that may bring what is missing.
+/// `--status`: the table, and arrays that may bring what is missing. `store` may be none.
 [[nodiscard]] int print_status(const SweepArguments& arguments, const experiment::Study& study,
-                               const std::filesystem::path& folder,
+                               const experiment::ResultStore* store, const std::filesystem::path& folder,
                                const std::vector<experiment::StudyRow>& rows);
 
 /// Says that arrays may compute what is about to be computed here.

@@ -103,7 +103,8 @@ int status_command(const SweepArguments& arguments, const experiment::Study& stu
         }
         store.emplace(*std::move(opened));
     }
-    return print_status(arguments, study, folder, experiment::sweep_status(study, store ? &*store : nullptr));
+    const experiment::ResultStore* known = store ? &*store : nullptr;
+    return print_status(arguments, study, known, folder, experiment::sweep_status(study, known));
 }
 
 int local_sweep(const SweepArguments& arguments, const experiment::Study& study,

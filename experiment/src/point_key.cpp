@@ -1,11 +1,10 @@
 #include "point_key.hpp"
 
 #include "fingerprint.hpp"
+#include "text_file.hpp"
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include <astrolabe/experiment/results.hpp>
 
@@ -37,8 +36,7 @@ std::string PointKeys::contents_of(const std::filesystem::path& path) {
         replace_files(*tree, false);
         print.add(to_yaml(*tree));
     } else {
-        std::ifstream file(path, std::ios::binary);
-        print.add(std::string(std::istreambuf_iterator<char>(file), {}));
+        print.add(text_of_file(path).value_or(""));
     }
     return "contents " + print.text();
 }

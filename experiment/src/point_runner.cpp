@@ -4,6 +4,7 @@
 #include "line_workers.hpp"
 #include "machine_memory.hpp"
 #include "point_key.hpp"
+#include "result_json.hpp"
 #include "run_details.hpp"
 
 #include <algorithm>
@@ -32,8 +33,11 @@ std::string size_text(double bytes) {
     return readable(Bytes(static_cast<std::int64_t>(bytes)));
 }
 
-/// What a worker tells of its point, in one line.
+/// What a worker tells of its point: its result, or that it has changed.
 Json run_point(const Study& study, const PlannedPoint& planned, const Components& components) {
+    const auto failed = [&](std::string error) {
+        return result_json(failed_result(planned.resolution.key, std::move(error)));
+    };
     try {
         const Result<Experiment> experiment = experiment_of(study, *planned.point, components);
         if (!experiment || PointKeys().of_resolved(experiment->resolved) != planned.resolution.key) {
@@ -46,20 +50,23 @@ Json run_point(const Study& study, const PlannedPoint& planned, const Components
         }
         const Run run = run_experiment(*experiment, {}, {.execution = spans ? &*spans : nullptr});
         if (!run.execution.finished) {
-            return {{"error", fmt::format("stalled after {} simulated\n{}", readable(run.execution.total),
-                                          run.execution.stall)}};
+            return failed(fmt::format("stalled after {} simulated\n{}", readable(run.execution.total),
+                                      run.execution.stall));
         }
-        Json summary = summary_json(*experiment, run);
-        summary.erase("engine");
-        return {{"fingerprint", run.fingerprint},
-                {"summary", std::move(summary)},
-                {"resolved", to_yaml(experiment->resolved)},
-                {"peak_rss_bytes", run.engine.peak_rss_bytes},
-                {"details", details_json(details_of(kinds, *experiment, run, spans ? &*spans : nullptr))}};
+        StoredResult result;
+        result.key = planned.resolution.key;
+        result.status = PointStatus::kDone;
+        result.fingerprint = run.fingerprint;
+        result.summary = summary_json(*experiment, run);
+        result.summary.erase("engine");
+        result.resolved = to_yaml(experiment->resolved);
+        result.peak_rss_bytes = run.engine.peak_rss_bytes;
+        result.details = details_of(kinds, *experiment, run, spans ? &*spans : nullptr);
+        return result_json(result);
     } catch (const std::bad_alloc&) {
-        return {{"error", "out of memory"}};
+        return failed("out of memory");
     } catch (const std::exception& defect) {
-        return {{"error", fmt::format("a defect of the program, please report it: {}", defect.what())}};
+        return failed(fmt::format("a defect of the program, please report it: {}", defect.what()));
     }
 }
 
@@ -145,8 +152,7 @@ private:
             pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(at));
             // Another sweep may have had it since.
             const PointStatus status = sink_.status(key_of(i));
-            if (status == PointStatus::kDone ||
-                (status == PointStatus::kFailed && !options_.tries_failed_again)) {
+            if (!is_to_be_run(status, options_)) {
                 sink_.release(key_of(i));
                 count(outcome_, status);
                 continue;
@@ -204,23 +210,15 @@ private:
         const Started& started = started_.at(i);
         const Json& told = started.told;
         const double wall = seconds_since(started.start);
-        if (told.contains("summary")) {
-            StoredResult result;
-            result.key = key_of(i);
-            result.status = PointStatus::kDone;
-            result.fingerprint = told["fingerprint"];
-            result.summary = told["summary"];
-            result.resolved = told["resolved"];
-            result.wall_seconds = wall;
-            result.peak_rss_bytes = told["peak_rss_bytes"];
-            result.details = details_in(told["details"]);
-            actual_ += wall;
-            foreseen_ += wall_of(i);
-            put(result);
+        if (std::optional<StoredResult> result = result_in(told)) {
+            if (result->status == PointStatus::kDone) {
+                result->wall_seconds = wall;
+                actual_ += wall;
+                foreseen_ += wall_of(i);
+            }
+            put(*result);
         } else if (told.contains("changed")) {
             refuse(i);
-        } else if (told.contains("error")) {
-            put_failure(i, told["error"]);
         } else if (started.is_out_of_time) {
             put_failure(i, fmt::format("took longer than the limit of {}", to_string(*options_.time_limit)));
         } else if (!outcome_.interrupted && !failure_) {
@@ -296,6 +294,10 @@ private:
 };
 
 }  // namespace
+
+bool is_to_be_run(PointStatus status, const SweepOptions& options) {
+    return status == PointStatus::kMissing || (status == PointStatus::kFailed && options.tries_failed_again);
+}
 
 void count(SweepOutcome& outcome, PointStatus status) {
     ++(status == PointStatus::kDone ? outcome.done : outcome.failed);

@@ -57,6 +57,9 @@ struct OpenPoints {
 /// Of a point of a study: missing, too, where details that figures of the study are drawn from are.
 [[nodiscard]] PointStatus status_for(const Study& study, const ResultStore& store, const std::string& key);
 
+/// Whether a sweep computes a point of this status.
+[[nodiscard]] bool is_to_be_run(PointStatus status, const SweepOptions& options);
+
 /// One more point that has a result.
 void count(SweepOutcome& outcome, PointStatus status);
 

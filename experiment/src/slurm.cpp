@@ -18,37 +18,35 @@ namespace {
 
 constexpr const char* kSubmitting = "submission to slurm";  // a claim beside those of points
 
-/// Keys that tasks of earlier arrays still have, of those that are wanted.
+/// Keys that tasks of earlier arrays still have, of those that are open.
 Result<std::set<std::string>> held_keys(const std::filesystem::path& folder,
-                                        const std::set<std::string>& wanted) {
-    const Result<std::vector<SlurmArray>> arrays = slurm_arrays(folder);
+                                        const std::set<std::string>& open) {
+    Result<std::vector<ArrayStatus>> arrays = slurm_status(folder, open);
     if (!arrays) {
         return arrays.error();
     }
     std::set<std::string> held;
-    for (const SlurmArray& array : *arrays) {
-        std::vector<std::pair<std::size_t, std::string>> common;  // task and key
-        for (std::size_t task = 0; task < array.shares.size(); ++task) {
-            for (const SharePoint& point : array.shares[task]) {
-                if (wanted.count(point.resolution.key) > 0) {
-                    common.emplace_back(task, point.resolution.key);
-                }
-            }
+    for (ArrayStatus& array : *arrays) {
+        if (array.unknown) {
+            return *std::move(array.unknown);
         }
-        if (common.empty()) {
-            continue;
-        }
-        const Result<std::vector<TaskState>> states = ask_slurm(array);
-        if (!states) {
-            return states.error();
-        }
-        for (const auto& [task, key] : common) {
-            if ((*states)[task] != TaskState::kEnded) {
-                held.insert(key);
-            }
-        }
+        held.merge(array.held_keys);
     }
     return held;
+}
+
+/// Those that a task left in the spool before Slurm said that it had ended are there by now.
+std::optional<Diagnostics> drop_done(const Study& study, ResultStore& store,
+                                     const std::filesystem::path& folder, const SweepOptions& options,
+                                     std::vector<PlannedPoint>& points) {
+    const Result<std::size_t> merged = merge_spool(folder, store);
+    if (!merged) {
+        return merged.error();
+    }
+    std::erase_if(points, [&](const PlannedPoint& planned) {
+        return !is_to_be_run(status_for(study, store, planned.resolution.key), options);
+    });
+    return std::nullopt;
 }
 
 /// Failures that are tried again: gone from the store while they are, and back if nobody takes them.
@@ -73,13 +71,13 @@ private:
     std::vector<StoredResult> failures_;
 };
 
-SlurmArray make_array(const std::filesystem::path& folder, const Study& study,
-                      const std::vector<PlannedPoint>& points, std::size_t tasks) {
+SlurmArray make_array(const std::filesystem::path& folder, const std::vector<PlannedPoint>& points,
+                      std::size_t tasks) {
     std::vector<double> costs;
     for (const PlannedPoint& planned : points) {
         costs.push_back(planned.resolution.predicted_wall_seconds.value_or(0));
     }
-    SlurmArray array{next_submission(folder), "", study.name, {}};
+    SlurmArray array{next_submission(folder), "", {}};
     for (const std::vector<std::size_t>& share : divide(costs, tasks)) {
         std::vector<SharePoint>& written = array.shares.emplace_back();
         for (const std::size_t place : share) {
@@ -97,8 +95,8 @@ std::optional<std::string> job_in(const std::string& text) {
 }
 
 /// Gives the array its id.
-std::optional<Diagnostic> submit(const std::filesystem::path& folder, const SlurmOptions& slurm,
-                                 const TaskCommand& command, SlurmArray& array) {
+std::optional<Diagnostic> submit(const std::filesystem::path& folder, const std::string& study,
+                                 const SlurmOptions& slurm, const TaskCommand& command, SlurmArray& array) {
     if (std::optional<Diagnostic> error = write_shares(folder, array)) {
         return error;
     }
@@ -108,7 +106,7 @@ std::optional<Diagnostic> submit(const std::filesystem::path& folder, const Slur
     if (!written) {
         return written.error().front();
     }
-    const std::vector<std::string> options = batch_options(array.study, slurm, array.shares.size());
+    const std::vector<std::string> options = batch_options(study, slurm, array.shares.size());
     if (std::optional<Diagnostic> error =
             written->write("batch.sh", batch_script(options, command, array.number))) {
         return error;
@@ -129,7 +127,14 @@ std::optional<Diagnostic> submit(const std::filesystem::path& folder, const Slur
                           {}};
     }
     array.job = *job;
-    return write_job(folder, array);
+    std::optional<Diagnostic> error = write_job(folder, array);
+    if (error) {
+        error->message =
+            fmt::format("array {} was submitted and cannot be noted: {}", array.job, error->message);
+        error->hint = fmt::format("end it with 'scancel {}'; {}", array.job.substr(0, array.job.find(';')),
+                                  error->hint);
+    }
+    return error;
 }
 
 /// Results go into a spool, of a task that knows nothing of others.
@@ -141,9 +146,7 @@ public:
     bool take(const std::string& /*key*/) override { return true; }
     void release(const std::string& /*key*/) override {}
     /// Slurm may start a task again, which had results before.
-    PointStatus status(const std::string& key) override {
-        return spool_.has(key) ? PointStatus::kDone : PointStatus::kMissing;
-    }
+    PointStatus status(const std::string& key) override { return spool_.status(key); }
     std::optional<Diagnostic> put(const StoredResult& result) override { return spool_.put(result); }
 
 private:
@@ -183,18 +186,21 @@ Result<SlurmOutcome> submit_sweep(const Study& study, const Components& componen
     if (!held) {
         return held.error();
     }
+    if (std::optional<Diagnostics> errors = drop_done(study, store, folder, options, open->points)) {
+        return *std::move(errors);
+    }
     outcome.held = std::erase_if(
         open->points, [&](const PlannedPoint& planned) { return held->count(planned.resolution.key) > 0; });
     outcome.interrupted = options.stop();
     if (outcome.interrupted || open->points.empty()) {
         return outcome;
     }
-    SlurmArray array = make_array(folder, study, open->points, static_cast<std::size_t>(slurm.tasks));
+    SlurmArray array = make_array(folder, open->points, static_cast<std::size_t>(slurm.tasks));
     Retry retry(store, open->points);
     if (std::optional<Diagnostic> error = retry.begin()) {
         return *std::move(error);
     }
-    if (std::optional<Diagnostic> error = submit(folder, slurm, command, array)) {
+    if (std::optional<Diagnostic> error = submit(folder, study.name, slurm, command, array)) {
         Diagnostics errors{*std::move(error)};
         if (std::optional<Diagnostic> another = retry.undo()) {
             errors.push_back(*std::move(another));

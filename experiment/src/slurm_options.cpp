@@ -9,7 +9,7 @@
 namespace astrolabe::experiment {
 namespace {
 
-constexpr Time kLeastTime{1'000'000'000'000};  // a second: Slurm counts no less
+constexpr Time kLeastTime{kPicosecondsPerSecond};  // a second: Slurm counts no less
 
 bool is_one_line(std::string_view text) {
     return std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; });

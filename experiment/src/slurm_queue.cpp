@@ -33,11 +33,16 @@ TaskState state_of(std::string_view word) {
                                  : TaskState::kPending;
 }
 
-/// "17;cluster" as options of squeue.
+/// "17;cluster" as a call of squeue, without what a user's environment would have it leave out.
 std::vector<std::string> words_for(const std::string& job) {
+    std::vector<std::string> words{"env"};
+    for (const char* name :
+         {"ACCOUNT", "FORMAT2", "LICENSES", "NAMES", "PARTITION", "QOS", "STATES", "USERS"}) {
+        words.insert(words.end(), {"-u", std::string("SQUEUE_") + name});
+    }
     const std::size_t end = job.find(';');
-    std::vector<std::string> words{"squeue", "--noheader", "--array", "--format=%K %T",
-                                   "--jobs=" + job.substr(0, end)};
+    words.insert(words.end(),
+                 {"squeue", "--noheader", "--array", "--format=%K %T", "--jobs=" + job.substr(0, end)});
     if (end != std::string::npos) {
         words.push_back("--clusters=" + job.substr(end + 1));
     }
@@ -59,28 +64,19 @@ std::vector<TaskState> read_queue(const std::string& text, std::size_t tasks) {
     return states;
 }
 
-std::set<std::string> missing_keys(const std::vector<StudyRow>& rows) {
-    std::set<std::string> keys;
-    for (const StudyRow& row : rows) {
-        if (row.result.status == PointStatus::kMissing && !row.point.key.empty()) {
-            keys.insert(row.point.key);
-        }
-    }
-    return keys;
-}
-
-std::size_t count_in(const std::vector<SharePoint>& share, const std::set<std::string>& keys) {
-    return static_cast<std::size_t>(std::count_if(share.begin(), share.end(), [&](const SharePoint& point) {
-        return keys.count(point.resolution.key) > 0;
-    }));
-}
-
-ArrayStatus status_of(const SlurmArray& array, const std::set<std::string>& missing, bool asks) {
+ArrayStatus status_of(const SlurmArray& array, const std::set<std::string>& open, bool asks) {
     ArrayStatus status;
     status.job = array.job;
     status.number = array.number;
+    std::vector<std::vector<std::string>> shares;  // of open points
     for (const std::vector<SharePoint>& share : array.shares) {
-        status.open += count_in(share, missing);
+        std::vector<std::string>& keys = shares.emplace_back();
+        for (const SharePoint& point : share) {
+            if (open.count(point.resolution.key) > 0) {
+                keys.push_back(point.resolution.key);
+            }
+        }
+        status.open += keys.size();
     }
     if (status.open == 0 || !asks) {
         return status;
@@ -90,12 +86,15 @@ ArrayStatus status_of(const SlurmArray& array, const std::set<std::string>& miss
         status.unknown = states.error().front();
         return status;
     }
-    for (std::size_t i = 0; i < array.shares.size(); ++i) {
+    for (std::size_t i = 0; i < shares.size(); ++i) {
         const TaskState state = (*states)[i];
         ++(state == TaskState::kPending   ? status.pending
            : state == TaskState::kRunning ? status.running
                                           : status.ended);
-        status.held += state == TaskState::kEnded ? 0 : count_in(array.shares[i], missing);
+        if (state != TaskState::kEnded) {
+            status.held += shares[i].size();
+            status.held_keys.insert(shares[i].begin(), shares[i].end());
+        }
     }
     return status;
 }
@@ -122,10 +121,9 @@ Result<std::vector<TaskState>> ask_slurm(const SlurmArray& array) {
 }
 
 Result<std::vector<ArrayStatus>> slurm_status(const std::filesystem::path& folder,
-                                              const std::vector<StudyRow>& rows, bool asks) {
-    const std::set<std::string> missing = missing_keys(rows);
+                                              const std::set<std::string>& open, bool asks) {
     std::vector<ArrayStatus> found;
-    if (missing.empty()) {
+    if (open.empty()) {
         return found;
     }
     const Result<std::vector<SlurmArray>> arrays = slurm_arrays(folder);
@@ -133,7 +131,7 @@ Result<std::vector<ArrayStatus>> slurm_status(const std::filesystem::path& folde
         return arrays.error();
     }
     for (const SlurmArray& array : *arrays) {
-        if (ArrayStatus status = status_of(array, missing, asks); status.open > 0) {
+        if (ArrayStatus status = status_of(array, open, asks); status.open > 0) {
             found.push_back(std::move(status));
         }
     }

@@ -1,9 +1,9 @@
 #include "slurm_records.hpp"
 
+#include "text_file.hpp"
+
 #include <algorithm>
 #include <charconv>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ constexpr const char* kJob = "job.json";
 constexpr int kLayout = 1;
 
 std::filesystem::path folder_of_all(const std::filesystem::path& folder) {
-    return folder / "slurm";
+    return folder / kSlurmFolder;
 }
 
 Diagnostic record_error(const std::filesystem::path& file, const std::string& reason) {
@@ -68,7 +68,6 @@ std::optional<double> number_in(const Json& json, const char* key) {
 
 /// Throws what nlohmann::json does.
 void read_shares(const Json& json, SlurmArray& array) {
-    array.study = json.at("study");
     for (const Json& task : json.at("tasks")) {
         std::vector<SharePoint>& share = array.shares.emplace_back();
         for (const Json& point : task) {
@@ -82,12 +81,12 @@ void read_shares(const Json& json, SlurmArray& array) {
 /// Calls `use` with the content of a file; an error says what is wrong with it.
 template <class Use>
 std::optional<Diagnostic> read_json(const std::filesystem::path& file, const Use& use) {
-    std::ifstream stream(file, std::ios::binary);
-    if (!stream.is_open()) {
-        return record_error(file, "it is not there, or may not be read");
+    const std::optional<std::string> text = text_of_file(file);
+    if (!text) {
+        return record_error(file, "it is not there, or cannot be read");
     }
     try {
-        const Json json = Json::parse(std::string(std::istreambuf_iterator<char>(stream), {}));
+        const Json json = Json::parse(*text);
         if (const int layout = json.at("layout"); layout != kLayout) {
             return record_error(file,
                                 fmt::format("it is of layout {}, this program has {}", layout, kLayout));
@@ -135,7 +134,7 @@ std::optional<Diagnostic> write_shares(const std::filesystem::path& folder, cons
         tasks.push_back(std::move(points));
     }
     return write_json(submission_folder(folder, array.number), kShares,
-                      {{"layout", kLayout}, {"study", array.study}, {"tasks", std::move(tasks)}});
+                      {{"layout", kLayout}, {"tasks", std::move(tasks)}});
 }
 
 std::optional<Diagnostic> write_job(const std::filesystem::path& folder, const SlurmArray& array) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 #include <string_view>
 
@@ -44,7 +45,7 @@ std::string for_shell(std::string_view text) {
 
 /// Days, hours, minutes and seconds, none left out.
 std::string slurm_time(Time time) {
-    const std::int64_t seconds = (time.count() + 999'999'999'999) / 1'000'000'000'000;
+    const std::int64_t seconds = (time.count() + kPicosecondsPerSecond - 1) / kPicosecondsPerSecond;
     return fmt::format("{}-{:02}:{:02}:{:02}", seconds / 86'400, seconds / 3'600 % 24, seconds / 60 % 60,
                        seconds % 60);
 }

@@ -32,11 +32,6 @@ private:
     Clock::time_point next_ = Clock::now() + interval_;
 };
 
-bool are_all_there(const std::vector<StudyRow>& rows) {
-    return std::none_of(rows.begin(), rows.end(),
-                        [](const StudyRow& row) { return row.result.status == PointStatus::kMissing; });
-}
-
 /// No task is left that could bring what is missing.
 bool have_ended(const std::vector<ArrayStatus>& arrays) {
     return std::all_of(arrays.begin(), arrays.end(),
@@ -50,11 +45,12 @@ Result<bool> wait_for_slurm(const Study& study, ResultStore& store, const std::f
     AskTimes times;
     std::vector<ArrayStatus> arrays;
     std::vector<StudyRow> rows = store.rows(study.name);
+    std::set<std::string> open = open_keys(study, &store, rows);
     while (true) {
         const bool is_time = times.is_time();
         bool is_over = false;
         if (is_time) {
-            Result<std::vector<ArrayStatus>> asked = slurm_status(folder, rows);
+            Result<std::vector<ArrayStatus>> asked = slurm_status(folder, open);
             if (!asked) {
                 return asked.error();
             }
@@ -65,10 +61,11 @@ Result<bool> wait_for_slurm(const Study& study, ResultStore& store, const std::f
         if (!merged) {
             return merged.error();
         }
-        if (*merged > 0) {
+        if (*merged > 0 || is_time) {  // other commands merge too
             rows = store.rows(study.name);
+            open = open_keys(study, &store, rows);
         }
-        if (is_over || are_all_there(rows)) {
+        if (is_over || open.empty()) {
             return true;
         }
         wait.observer(rows, arrays);

@@ -1,8 +1,7 @@
-#include "run_details.hpp"
+#include "result_json.hpp"
+#include "text_file.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -19,44 +18,9 @@ constexpr const char* kSpoolName = "spool";
 constexpr const char* kSuffix = ".json";
 constexpr std::size_t kAtOnce = 256;  // results in one change of the store
 
-Json json_of(const StoredResult& result) {
-    return {{"key", result.key},
-            {"status", to_string(result.status)},
-            {"error", result.error},
-            {"fingerprint", result.fingerprint},
-            {"summary", result.summary},
-            {"resolved", result.resolved},
-            {"wall_s", result.wall_seconds ? Json(*result.wall_seconds) : Json()},
-            {"peak_rss_bytes", result.peak_rss_bytes},
-            {"details", details_json(result.details)}};
-}
-
-/// Nothing if it is no result. Throws what nlohmann::json does for values of other kinds.
-std::optional<StoredResult> result_of(const Json& json) {
-    StoredResult result;
-    result.key = json.at("key");
-    const std::string status = json.at("status");
-    result.status = status == to_string(PointStatus::kDone) ? PointStatus::kDone : PointStatus::kFailed;
-    result.error = json.at("error");
-    result.fingerprint = json.at("fingerprint");
-    result.summary = json.at("summary");
-    result.resolved = json.at("resolved");
-    if (!json.at("wall_s").is_null()) {
-        result.wall_seconds = json.at("wall_s").get<double>();
-    }
-    result.peak_rss_bytes = json.at("peak_rss_bytes");
-    result.details = details_in(json.at("details"));
-    const bool is_whole = status == to_string(result.status) && !result.key.empty() &&
-                          (result.status == PointStatus::kFailed || result.summary.is_object());
-    return is_whole ? std::optional(std::move(result)) : std::nullopt;
-}
-
-std::optional<StoredResult> read_result(const std::string& text) {
-    try {
-        return result_of(Json::parse(text));
-    } catch (const nlohmann::json::exception&) {
-        return std::nullopt;
-    }
+/// Nothing if it is none.
+std::optional<StoredResult> result_of(const std::string& text) {
+    return result_in(Json::parse(text, nullptr, false));
 }
 
 /// Files of results, sorted, so that merging them has one order.
@@ -75,11 +39,12 @@ std::vector<std::filesystem::path> files_of(const std::filesystem::path& folder)
     return files;
 }
 
-Diagnostic no_result(const std::filesystem::path& file, bool is_open) {
+Diagnostic no_result(const std::filesystem::path& file, bool is_read) {
     return {"store.spool",
             {},
-            fmt::format("'{}' {}", file.string(), is_open ? "holds no result" : "cannot be read"),
-            is_open ? "delete it: its point is computed again then" : "let it be read by this user",
+            fmt::format("'{}' {}", file.string(), is_read ? "holds no result" : "cannot be read"),
+            is_read ? "delete it: its point is computed again then"
+                    : "let this user read it, or delete it: its point is computed again then",
             {}};
 }
 
@@ -91,17 +56,16 @@ public:
           errors_(errors) {}
 
     void add(const std::filesystem::path& file) {
-        std::ifstream stream(file, std::ios::binary);
-        const std::string text{std::istreambuf_iterator<char>(stream), {}};
+        const std::optional<std::string> text = text_of_file(file);
         std::error_code gone;
-        if (!stream.is_open() && !std::filesystem::exists(file, gone)) {
+        if (!text && !std::filesystem::exists(file, gone)) {
             return;  // somebody else merged it
         }
-        if (std::optional<StoredResult> result = read_result(text)) {
+        if (std::optional<StoredResult> result = text ? result_of(*text) : std::nullopt) {
             files_.push_back(file);
             results_.push_back(*std::move(result));
         } else {
-            errors_.push_back(no_result(file, stream.is_open()));
+            errors_.push_back(no_result(file, text.has_value()));
         }
         if (results_.size() == kAtOnce) {
             flush();
@@ -157,12 +121,13 @@ std::string Spool::name_of(const std::string& key) const {
 
 std::optional<Diagnostic> Spool::put(const StoredResult& result) const {
     return files_.write(name_of(result.key),
-                        json_of(result).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+                        result_json(result).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-bool Spool::has(const std::string& key) const {
-    std::error_code failure;
-    return std::filesystem::exists(folder_ / name_of(key), failure);
+PointStatus Spool::status(const std::string& key) const {
+    const std::optional<std::string> text = text_of_file(folder_ / name_of(key));
+    const std::optional<StoredResult> result = text ? result_of(*text) : std::nullopt;
+    return result ? result->status : PointStatus::kMissing;
 }
 
 std::size_t spooled_results(const std::filesystem::path& folder) {

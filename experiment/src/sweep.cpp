@@ -45,6 +45,18 @@ PointStatus status_for(const Study& study, const ResultStore& store, const std::
                : status;
 }
 
+std::set<std::string> open_keys(const Study& study, const ResultStore* store,
+                                const std::vector<StudyRow>& rows) {
+    std::set<std::string> keys;
+    for (const StudyRow& row : rows) {
+        const std::string& key = row.point.key;
+        if (!key.empty() && (store == nullptr || status_for(study, *store, key) == PointStatus::kMissing)) {
+            keys.insert(key);
+        }
+    }
+    return keys;
+}
+
 Result<OpenPoints> find_open_points(const Study& study, const Components& components, ResultStore& store,
                                     const SweepOptions& options,
                                     const std::function<bool(const StudyPoint&)>& wanted) {
@@ -76,8 +88,7 @@ Result<OpenPoints> find_open_points(const Study& study, const Components& compon
             continue;
         }
         const PointStatus status = status_for(study, store, key);
-        if (status == PointStatus::kMissing ||
-            (status == PointStatus::kFailed && options.tries_failed_again)) {
+        if (is_to_be_run(status, options)) {
             open.points.push_back({&study.points[i], plan->points[i]});
         } else {
             count(open.outcome, status);

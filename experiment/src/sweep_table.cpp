@@ -16,11 +16,6 @@ Json or_null(const std::optional<double>& number) {
     return number ? Json(*number) : Json();
 }
 
-std::size_t count(const std::vector<StudyRow>& rows, PointStatus status) {
-    return static_cast<std::size_t>(std::count_if(
-        rows.begin(), rows.end(), [&](const StudyRow& row) { return row.result.status == status; }));
-}
-
 std::string seconds_text(const StudyRow& row) {
     return row.result.status == PointStatus::kDone
                ? fmt::format("{:.6g} s", row.result.summary["mean_iteration_time_s"].get<double>())
@@ -64,10 +59,6 @@ std::string shortened(const std::string& text) {
     return end < line.size() ? line.substr(0, end) + "…" : line;
 }
 
-std::string points_text(std::size_t count) {
-    return fmt::format("{} point{}", count, count == 1 ? "" : "s");
-}
-
 /// A line for each point, with its parameters and what `cells` says; their first line is a heading.
 std::string table_of_points(const std::vector<Json>& parameters,
                             const std::vector<std::vector<std::string>>& cells) {
@@ -99,6 +90,15 @@ std::string memory_text(double bytes) {
 
 }  // namespace
 
+std::size_t count_points(const std::vector<StudyRow>& rows, PointStatus status) {
+    return static_cast<std::size_t>(std::count_if(
+        rows.begin(), rows.end(), [&](const StudyRow& row) { return row.result.status == status; }));
+}
+
+std::string points_text(std::size_t count) {
+    return fmt::format("{} point{}", count, count == 1 ? "" : "s");
+}
+
 Json study_json(const std::string& study, const std::vector<StudyRow>& rows) {
     Json points = Json::array();
     for (const StudyRow& row : rows) {
@@ -119,9 +119,9 @@ Json study_json(const std::string& study, const std::vector<StudyRow>& rows) {
     return {{"schema", kSchemaName},
             {"study", study},
             {"version", program_version()},
-            {"done", count(rows, PointStatus::kDone)},
-            {"failed", count(rows, PointStatus::kFailed)},
-            {"missing", count(rows, PointStatus::kMissing)},
+            {"done", count_points(rows, PointStatus::kDone)},
+            {"failed", count_points(rows, PointStatus::kFailed)},
+            {"missing", count_points(rows, PointStatus::kMissing)},
             {"points", std::move(points)}};
 }
 
@@ -141,8 +141,8 @@ std::string study_text(const std::string& study, const std::vector<StudyRow>& ro
     }
     return table_of_points(parameters, results) + errors +
            fmt::format("{}: {}, {} done, {} failed, {} missing{}\n", study, points_text(rows.size()),
-                       count(rows, PointStatus::kDone), count(rows, PointStatus::kFailed),
-                       count(rows, PointStatus::kMissing),
+                       count_points(rows, PointStatus::kDone), count_points(rows, PointStatus::kFailed),
+                       count_points(rows, PointStatus::kMissing),
                        predicted > 0 ? fmt::format(", {:.3g} s of a processor as predicted", predicted) : "");
 }
 

@@ -38,6 +38,7 @@ if [ ! -e "$state/hold" ]; then
         rm "$state/$id/$i"
     done </dev/null >/dev/null 2>&1 &
 fi
+if [ -e "$state/block" ]; then mkdir job.json; fi
 if [ -e "$state/silent" ]; then touch "$state/down"; fi
 if [ -e "$state/cluster" ]; then echo "$id;far"; else echo $id; fi
 )sh";
@@ -47,6 +48,7 @@ if [ -e "$state/down" ]; then
     echo 'slurm_load_jobs error: Unable to contact slurm controller (connect failure)' >&2
     exit 1
 fi
+if [ "$SQUEUE_STATES$SQUEUE_USERS$SQUEUE_PARTITION" ]; then exit 0; fi  # none of the kind
 for word; do
     case $word in
         --jobs=*) id=${word#--jobs=} ;;
@@ -80,7 +82,8 @@ public:
     FakeSlurm& operator=(const FakeSlurm&) = delete;
 
     /// "hold": tasks wait until the test runs them; "refuse": sbatch does; "down": squeue cannot ask;
-    /// "silent": not once there is an array; "cluster": arrays are on another one.
+    /// "silent": not once there is an array; "block": an array cannot be noted; "cluster": arrays are on
+    /// another one.
     void set(const char* name) const { std::ofstream(folder_ / name) << ""; }
     void clear(const char* name) const { std::filesystem::remove(folder_ / name); }
 

@@ -199,6 +199,56 @@ TEST_F(SlurmSweep, TwoCommandsAtATimeSubmitAPointOnce) {
     EXPECT_EQ(experiment::slurm_arrays(out("both")).value().size(), 1u);
 }
 
+TEST_F(SlurmSweep, FiguresThatNeedMoreThanThereIsAreWaitedFor) {
+    ASSERT_EQ(sweep("grows").exit_code, 0);
+    const std::string expected = dump(out("grows"));
+    const ProcessResult result = on_slurm("grows", {"--wait", "--set", "report=[gantt]"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(slurm_.arrays(), 1);
+    const auto store = experiment::ResultStore::open_to_read(out("grows"));
+    for (const experiment::StudyRow& row : store->rows("sizes")) {
+        EXPECT_TRUE(store->has_details(row.point.key, {"gantt"})) << row.point.number;
+    }
+    EXPECT_EQ(dump(out("grows")), expected);
+}
+
+TEST_F(SlurmSweep, AnArrayThatBringsWhatFiguresNeedIsSeen) {
+    ASSERT_EQ(sweep("grows").exit_code, 0);
+    slurm_.set("hold");
+    ASSERT_EQ(on_slurm("grows", {"--set", "report=[gantt]"}).exit_code, 0);
+    expect_says(sweep("grows", {"--status", "--set", "report=[gantt]"}).out,
+                "array 101: 0 tasks running, 3 waiting, 0 ended; 12 points to come\n");
+    EXPECT_EQ(sweep("grows", {"--status"}).out.find("array"), std::string::npos);
+    for (int i = 1; i <= 3; ++i) {
+        slurm_.end(101, i);
+    }
+    slurm_.clear("hold");
+    folder_.write("grows/spool", "a file, where tasks want a folder");
+    const ProcessResult none = on_slurm("grows", {"--wait", "--set", "report=[gantt]"});
+    EXPECT_EQ(none.exit_code, 1) << none.out;
+    expect_says(none.err, "tasks have ended without results of 12 points");
+}
+
+TEST_F(SlurmSweep, WhatTheUserWouldHaveSqueueLeaveOutIsAskedForAllTheSame) {
+    slurm_.set("hold");
+    ASSERT_EQ(on_slurm("users").exit_code, 0);
+    ::setenv("SQUEUE_STATES", "RUNNING", 1);
+    ::setenv("SQUEUE_PARTITION", "debug", 1);
+    const ProcessResult again = on_slurm("users");
+    ::unsetenv("SQUEUE_STATES");
+    ::unsetenv("SQUEUE_PARTITION");
+    expect_says(again.out, "sizes: nothing to submit; 12 points are with earlier arrays\n");
+}
+
+TEST_F(SlurmSweep, AnArrayThatCannotBeNotedIsSaid) {
+    slurm_.set("hold");
+    slurm_.set("block");
+    const ProcessResult result = on_slurm("blocked");
+    EXPECT_EQ(result.exit_code, 1) << result.out;
+    expect_says(result.err, "array 101 was submitted and cannot be noted");
+    expect_says(result.err, "scancel 101");
+}
+
 TEST_F(SlurmSweep, AnArrayOnAnotherClusterIsAskedForThere) {
     slurm_.set("hold");
     slurm_.set("cluster");

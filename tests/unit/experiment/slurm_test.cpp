@@ -133,7 +133,7 @@ protected:
 TEST_F(SlurmRecords, AreThoseOfSubmissionsThatWereMade) {
     EXPECT_TRUE(slurm_arrays(folder_.path())->empty());
     const std::string shares =
-        R"({"layout": 1, "study": "s", "tasks": [[{"point": 3, "key": "k", "wall_s": 1.5,
+        R"({"layout": 1, "tasks": [[{"point": 3, "key": "k", "wall_s": 1.5,
         "memory_bytes": null}], []]})";
     write("2/shares.json", shares);
     write("2/job.json", R"({"layout": 1, "job": "17;far"})");
@@ -151,8 +151,8 @@ TEST_F(SlurmRecords, AreThoseOfSubmissionsThatWereMade) {
 }
 
 TEST_F(SlurmRecords, ThatCannotBeReadAreSaid) {
-    for (const char* wrong : {"", "[]", "{\"layout\": 2}", "{\"layout\": 1, \"study\": 7, \"tasks\": []}",
-                              R"({"layout": 1, "study": "s", "tasks": [[{"point": "x"}]]})"}) {
+    for (const char* wrong : {"", "[]", "{\"layout\": 2}", "{\"layout\": 1, \"tasks\": 7}",
+                              R"({"layout": 1, "tasks": [[{"point": "x"}]]})"}) {
         write("1/shares.json", wrong);
         write("1/job.json", R"({"layout": 1, "job": "17"})");
         const Result<std::vector<SlurmArray>> arrays = slurm_arrays(folder_.path());
@@ -160,6 +160,9 @@ TEST_F(SlurmRecords, ThatCannotBeReadAreSaid) {
         EXPECT_EQ(arrays.error().front().code, "slurm.record");
         EXPECT_NE(arrays.error().front().message.find("1/shares.json"), std::string::npos);
     }
+    std::filesystem::remove(folder_.path() / "slurm/1/shares.json");
+    std::filesystem::create_directory(folder_.path() / "slurm/1/shares.json");
+    EXPECT_FALSE(slurm_arrays(folder_.path()));
 }
 
 }  // namespace

@@ -33,13 +33,14 @@ TEST_F(SpoolTest, WhatIsMergedIsWhatWasPut) {
     const Spool spool = writer("1-1");
     ASSERT_FALSE(spool.put(done("a", 0.25)));
     ASSERT_FALSE(spool.put(failed("b", "it \"stalled\"\nat \xff")));
-    EXPECT_TRUE(spool.has("a"));
-    EXPECT_FALSE(spool.has("c"));
-    EXPECT_FALSE(writer("1-2").has("a"));
+    EXPECT_EQ(spool.status("a"), PointStatus::kDone);
+    EXPECT_EQ(spool.status("b"), PointStatus::kFailed);
+    EXPECT_EQ(spool.status("c"), PointStatus::kMissing);
+    EXPECT_EQ(writer("1-2").status("a"), PointStatus::kMissing);
     EXPECT_EQ(spooled_results(folder_.path()), 2u);
     EXPECT_EQ(merge(), 2u);
     EXPECT_EQ(spooled_results(folder_.path()), 0u);
-    EXPECT_FALSE(spool.has("a"));
+    EXPECT_EQ(spool.status("a"), PointStatus::kMissing);
     const std::optional<StoredResult> a = store_.result("a");
     ASSERT_TRUE(a);
     EXPECT_EQ(a->status, PointStatus::kDone);
@@ -99,9 +100,11 @@ TEST_F(SpoolTest, FilesThatHoldNoResultAreSaidAndKeepNobody) {
         std::ofstream(file(name)) << text;
     }
     std::ofstream(file(".1-6-unfinished.json-17")) << "{";  // of a writer that was killed
+    std::filesystem::create_directory(file("1-7-folder.json"));
     const Result<std::size_t> merged = merge_spool(folder_.path(), store_);
     ASSERT_FALSE(merged);
-    ASSERT_EQ(merged.error().size(), wrong.size());
+    ASSERT_EQ(merged.error().size(), wrong.size() + 1);
+    EXPECT_NE(merged.error().back().message.find("1-7-folder.json' cannot be read"), std::string::npos);
     for (std::size_t i = 0; i < wrong.size(); ++i) {
         EXPECT_EQ(merged.error()[i].code, "store.spool");
         EXPECT_NE(merged.error()[i].message.find(wrong[i].first), std::string::npos);

@@ -13,11 +13,12 @@
 ///     job.json     the array's id, once Slurm has taken it; a submission without it has not been made
 ///     task-I.log   what task I said
 ///
-/// A task reads its share from there, never the store, and leaves results in the spool (spool.hpp). It
-/// refuses points whose experiment is another than the one submitted.
+/// A task reads its share from there, never the store, and leaves results in the spool (spool.hpp). A point
+/// whose experiment is another than the one submitted ends it with an error: the rest of its share stays
+/// open.
 ///
-/// Whether a task still has its points is Slurm's to say: squeue is asked for arrays that have points without
-/// a result. Points of tasks that wait or run are not submitted again.
+/// Whether a task still has its points is Slurm's to say: squeue is asked for arrays that have points that
+/// are open (`open_keys` of sweep.hpp). Points of tasks that wait or run are not submitted again.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +26,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,6 +37,8 @@
 #include <astrolabe/experiment/sweep.hpp>
 
 namespace astrolabe::experiment {
+
+inline constexpr const char* kSlurmFolder = "slurm";  ///< in the folder of results
 
 /// Places of `costs` in at most `shares` >= 1 shares, none empty: the largest first, ties in order. Where
 /// costs are zero their number counts. O(n (log n + shares)).
@@ -68,8 +72,7 @@ struct SharePoint {
 /// A submission that was made.
 struct SlurmArray {
     std::size_t number = 0;
-    std::string job;  ///< as sbatch told it: "17", or "17;cluster"
-    std::string study;
+    std::string job;                              ///< as sbatch told it: "17", or "17;cluster"
     std::vector<std::vector<SharePoint>> shares;  ///< by task
 };
 
@@ -82,22 +85,23 @@ enum class TaskState : std::uint8_t { kEnded, kPending, kRunning };
 /// Slurm cannot be asked.
 [[nodiscard]] Result<std::vector<TaskState>> ask_slurm(const SlurmArray& array);
 
-/// An array that has points without a result.
+/// An array that has open points.
 struct ArrayStatus {
     std::string job;
-    std::size_t number = 0;  ///< of the submission
-    std::size_t open = 0;    ///< points without a result, in all its tasks
-    std::size_t held = 0;    ///< of them, those of tasks that wait or run
+    std::size_t number = 0;           ///< of the submission
+    std::size_t open = 0;             ///< points, in all its tasks
+    std::size_t held = 0;             ///< of them, those of tasks that wait or run
+    std::set<std::string> held_keys;  ///< of these
     std::size_t pending = 0;
     std::size_t running = 0;
     std::size_t ended = 0;
     std::optional<Diagnostic> unknown;  ///< why Slurm could not be asked; nothing is counted but `open` then
 };
 
-/// Arrays of a folder that have some of the points that have no result in `rows`; unless it `asks` squeue,
-/// only those are counted.
+/// Arrays of a folder that have points with some of the keys, which are `open`; unless it `asks` squeue, only
+/// those are counted.
 [[nodiscard]] Result<std::vector<ArrayStatus>> slurm_status(const std::filesystem::path& folder,
-                                                            const std::vector<StudyRow>& rows,
+                                                            const std::set<std::string>& open,
                                                             bool asks = true);
 [[nodiscard]] nlohmann::ordered_json slurm_json(const std::vector<ArrayStatus>& arrays);
 /// A line for each.
@@ -107,11 +111,11 @@ struct SlurmOutcome {
     std::string job;  ///< empty: there was nothing to submit
     std::size_t tasks = 0;
     std::size_t submitted = 0;  ///< points
-    std::size_t held = 0;       ///< points without a result that other arrays have
+    std::size_t held = 0;       ///< open points that other arrays have
     bool interrupted = false;
 };
 
-/// Submits what has no result (with `tries_failed_again` also what failed) and no task of an earlier array.
+/// Submits what is open (with `tries_failed_again` also what failed) and has no task of an earlier array.
 /// Errors: those of `run_sweep`; Slurm cannot be asked about an earlier array, or refuses this one; another
 /// process submits from the folder.
 [[nodiscard]] Result<SlurmOutcome> submit_sweep(const Study& study, const Components& components,
@@ -127,11 +131,11 @@ struct SlurmOutcome {
 
 struct SlurmWait {
     std::function<bool()> stop;  ///< asked ten times a second
-    /// Told now and then: points with and without result, and what Slurm last said of arrays.
+    /// Told now and then: all points, and what Slurm last said of arrays.
     std::function<void(const std::vector<StudyRow>&, const std::vector<ArrayStatus>&)> observer;
 };
 
-/// Merges results until all points of a study have one, or no task of an array is left that could bring the
+/// Merges results until no point of a study is open, or no task of an array is left that could bring the
 /// others. Squeue is asked after a second, then less and less often, twice a minute in the end; while it
 /// cannot be asked the wait goes on. False: it was stopped.
 [[nodiscard]] Result<bool> wait_for_slurm(const Study& study, ResultStore& store,

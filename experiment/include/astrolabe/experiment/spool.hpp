@@ -22,8 +22,8 @@ public:
     [[nodiscard]] static Result<Spool> open(const std::filesystem::path& folder, std::string writer);
 
     [[nodiscard]] std::optional<Diagnostic> put(const StoredResult& result) const;
-    /// Whether this writer put a result of the key that has not been merged.
-    [[nodiscard]] bool has(const std::string& key) const;
+    /// Of what this writer put and nobody has merged.
+    [[nodiscard]] PointStatus status(const std::string& key) const;
 
 private:
     Spool(std::filesystem::path folder, OutputFolder files, std::string writer);

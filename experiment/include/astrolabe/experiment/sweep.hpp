@@ -18,6 +18,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -88,6 +89,13 @@ struct SweepOutcome {
 
 /// Points as the store (which may be missing) knows them, nothing being read or run: in the study's order.
 [[nodiscard]] std::vector<StudyRow> sweep_status(const Study& study, const ResultStore* store);
+/// Keys of points that a sweep would compute: those without a result, and those that lack details which
+/// figures of the study are drawn from. Points whose key is not known are not among them.
+[[nodiscard]] std::set<std::string> open_keys(const Study& study, const ResultStore* store,
+                                              const std::vector<StudyRow>& rows);
+[[nodiscard]] std::size_t count_points(const std::vector<StudyRow>& rows, PointStatus status);
+/// "1 point", "2 points"
+[[nodiscard]] std::string points_text(std::size_t count);
 
 /// `sweep --json`: a row per point with its parameters and the scalar keys of its summary.
 [[nodiscard]] nlohmann::ordered_json study_json(const std::string& study, const std::vector<StudyRow>& rows);
