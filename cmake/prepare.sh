@@ -45,14 +45,18 @@ unlock_build_folder() { exec {build_lock}>&-; }
 # dpkg, CMake says what it does not find.
 install_missing_packages() {
     command -v dpkg-query >/dev/null || return 0
-    local name installed wanted=() missing=() as_root=()
+    local name list installed wanted=() missing=() as_root=()
+    local lists=("$root/cmake/debian-packages.txt")
+    for list; do
+        lists+=("$root/cmake/$list")
+    done
     while read -r name; do
         case $name in
             '' | '#'*) ;;
             *=*) command -v "${name%%=*}" >/dev/null || missing+=("${name#*=}") ;;
             *) wanted+=("$name") ;;
         esac
-    done < <(cat -- "$root/cmake/debian-packages.txt" "${@/#/$root/cmake/}")
+    done < <(cat -- "${lists[@]}")
     installed=$'\n'$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "${wanted[@]}" 2>/dev/null)$'\n'
     for name in "${wanted[@]}"; do
         [[ $installed == *$'\n'"installed $name"$'\n'* ]] || missing+=("$name")
