@@ -1,0 +1,60 @@
+/// What `astrolabe report` refuses, and what it says where something is missing to draw with.
+#include "report_folder.hpp"
+
+namespace astrolabe::testing {
+namespace {
+
+TEST_F(Report, RefusesWhatGivesNoReport) {
+    const ProcessResult missing = report({out("nowhere")});
+    EXPECT_EQ(missing.exit_code, 3);
+    expect_says(missing.err, "there is no folder");
+    std::filesystem::create_directory(out("empty"));
+    const ProcessResult empty = report({out("empty")});
+    EXPECT_EQ(empty.exit_code, 3);
+    expect_says(empty.err, "neither results.sqlite nor summary.json");
+    folder_.write("results.sqlite", "this is no data base at all, whatever its name says");
+    EXPECT_EQ(report({folder_.path().string()}).exit_code, 1);
+}
+
+TEST_F(Report, RefusesAFigureThatDoesNotExist) {
+    const std::string file =
+        folder_
+            .write("study.yaml",
+                   "schema: astrolabe/1\nbase: {}\nvary: {cluster.ranks: [2]}\nreport: [iteration_tim]\n")
+            .string();
+    const ProcessResult result = run_program(ASTROLABE_PROGRAM, {"sweep", file, "--out", out("refused")});
+    EXPECT_EQ(result.exit_code, 3);
+    expect_says(result.err, "did you mean 'iteration_time'?");
+}
+
+TEST_F(Report, SaysWhatIsMissing) {
+    const std::string folder = sweep(kStudy, "study");
+    // No node, then no npm, then no place for the cache.
+    const std::string program = quoted(ASTROLABE_PROGRAM);
+    const ProcessResult no_node = run_shell("PATH=/nowhere " + program + " report " + quoted(folder));
+    EXPECT_EQ(no_node.exit_code, 1);
+    expect_says(no_node.err, "there is no 'node'");
+    expect_says(no_node.err, "nodejs");
+    if (!works("node --version")) {
+        return;
+    }
+    std::filesystem::create_directory(out("bin"));
+    const ProcessResult no_npm =
+        run_shell("ln -s \"$(command -v node)\" " + quoted(out("bin/node")) +
+                  " && XDG_CACHE_HOME=" + quoted(out("cache")) + " PATH=" + quoted(out("bin")) + " " +
+                  program + " report " + quoted(folder));
+    EXPECT_EQ(no_npm.exit_code, 1);
+    expect_says(no_npm.err, "there is no 'npm'");
+    EXPECT_FALSE(std::filesystem::exists(folder + "/report/index.html"));
+    if (works("npm --version")) {
+        const ProcessResult no_registry =
+            run_shell("npm_config_registry=http://127.0.0.1:9 npm_config_fetch_retries=0 XDG_CACHE_HOME=" +
+                      quoted(out("cache")) + " " + program + " report " + quoted(folder));
+        EXPECT_EQ(no_registry.exit_code, 1);
+        expect_says(no_registry.err, "npm could not fetch ECharts 6.1.0");
+        EXPECT_TRUE(std::filesystem::is_empty(out("cache/astrolabe")));
+    }
+}
+
+}  // namespace
+}  // namespace astrolabe::testing
