@@ -37,12 +37,22 @@ std::string pinned_version() {
     return nlohmann::json::parse(assets::kPackage)["dependencies"]["echarts"].get<std::string>();
 }
 
-/// The end of what a program said, where its reason is.
+/// The end of what a program said, where its reason is: whole lines where there are any, else whole
+/// characters.
 std::string last_lines(const std::string& text) {
     constexpr std::size_t kMost = 600;
-    const std::size_t end = text.find_last_not_of("\n ") + 1;
-    const std::string whole = text.substr(0, end);
-    return whole.size() <= kMost ? whole : "…" + whole.substr(whole.find('\n', whole.size() - kMost));
+    const std::string whole = text.substr(0, text.find_last_not_of("\n ") + 1);
+    if (whole.size() <= kMost) {
+        return whole;
+    }
+    std::size_t first = whole.find('\n', whole.size() - kMost);
+    if (first == std::string::npos) {
+        first = whole.size() - kMost;
+        while (first < whole.size() && (static_cast<unsigned char>(whole[first]) & 0xC0U) == 0x80U) {
+            ++first;  // of UTF-8, a byte within a character
+        }
+    }
+    return "…" + whole.substr(first);
 }
 
 /// A folder that goes away with the object.

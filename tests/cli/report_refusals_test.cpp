@@ -56,5 +56,33 @@ TEST_F(Report, SaysWhatIsMissing) {
     }
 }
 
+/// Another npm than the user's, which does this where it is to fetch; words of a shell to go before a
+/// command.
+std::string with_npm(const TemporaryFolder& folder, const std::string& script) {
+    std::filesystem::create_directory(folder.path() / "npm");
+    const std::filesystem::path npm =
+        folder.write("npm/npm", "#!/bin/sh\n[ \"$1\" = --version ] && exit 0\n" + script);
+    std::filesystem::permissions(npm, std::filesystem::perms::owner_all);
+    return "XDG_CACHE_HOME=" + quoted((folder.path() / "cache").string()) +
+           " PATH=" + quoted((folder.path() / "npm").string()) + ":\"$PATH\" ";
+}
+
+TEST_F(Report, SaysTheEndOfWhatNpmSaid) {
+    if (!works("node --version")) {
+        GTEST_SKIP() << "there is no node";
+    }
+    const std::string folder = sweep(kStudy, "study");
+    // 1001 letters of two bytes in one line: of the last 600 bytes the first is the second half of a letter.
+    const std::string letters = "{ printf 'ß%.0s' $(seq 1001); printf x; } >&2; exit 1\n";
+    const ProcessResult line =
+        run_shell(with_npm(folder_, letters) + quoted(ASTROLABE_PROGRAM) + " report " + quoted(folder));
+    EXPECT_EQ(line.exit_code, 1) << line.err.substr(0, 2000);
+    std::string end = "…";
+    for (int i = 0; i < 299; ++i) {
+        end += "ß";
+    }
+    expect_says(line.err, "npm could not fetch ECharts 6.1.0: " + end + "x");
+}
+
 }  // namespace
 }  // namespace astrolabe::testing
