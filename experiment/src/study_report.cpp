@@ -33,7 +33,7 @@ std::string quoted_list(const std::vector<std::string>& names) {
 Result<std::string> choose_study(const std::vector<std::string>& studies, const std::string& wanted,
                                  const std::filesystem::path& folder) {
     if (studies.empty()) {
-        return report_error("study", fmt::format("the store in '{}' has no study", folder.string()),
+        return report_error("folder", fmt::format("the store in '{}' has no study", folder.string()),
                             "astrolabe sweep STUDY.yaml --out " + folder.string());
     }
     if (wanted.empty() && studies.size() > 1) {
