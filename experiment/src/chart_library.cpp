@@ -100,6 +100,8 @@ std::optional<Diagnostic> install(const fs::path& work) {
     return std::nullopt;
 }
 
+constexpr const char* kLibrary = "echarts.min.js";
+
 /// Leaves what is needed of it in `target`; another process may have done so in the meantime.
 std::optional<Diagnostic> keep(const fs::path& work, const fs::path& target) {
     std::error_code error;
@@ -114,9 +116,11 @@ std::optional<Diagnostic> keep(const fs::path& work, const fs::path& target) {
     if (!error) {
         fs::rename(kept, target, error);
     }
-    if (error && !fs::exists(target)) {
-        return library_error(fmt::format("'{}' could not be made: {}", target.string(), error.message()),
-                             "make room there, or set XDG_CACHE_HOME to another folder");
+    std::error_code ignored;
+    if (error && !fs::exists(target / kLibrary, ignored)) {
+        return library_error(
+            fmt::format("'{}' could not be made: {}", target.string(), error.message()),
+            "make room there, delete what is left of it, or set XDG_CACHE_HOME to another folder");
     }
     return std::nullopt;
 }
@@ -133,8 +137,8 @@ Result<fs::path> chart_library() {
     }
     const fs::path target = cache / ("echarts-" + pinned_version());
     std::error_code error;
-    if (fs::exists(target / "echarts.min.js", error)) {
-        return target / "echarts.min.js";
+    if (fs::exists(target / kLibrary, error)) {
+        return target / kLibrary;
     }
     if (std::optional<Diagnostic> missing = missing_program("npm", "fetches ECharts on first use")) {
         return *std::move(missing);
@@ -151,7 +155,7 @@ Result<fs::path> chart_library() {
     if (std::optional<Diagnostic> failed = keep(work.path(), target)) {
         return *std::move(failed);
     }
-    return target / "echarts.min.js";
+    return target / kLibrary;
 }
 
 }  // namespace astrolabe::experiment

@@ -90,5 +90,22 @@ TEST_F(Report, SaysTheEndOfWhatNpmSaid) {
     expect_says(line.err, "npm could not fetch ECharts 6.1.0: " + end + "x");
 }
 
+TEST_F(Report, SaysWhatIsInTheWayOfTheLibrary) {
+    if (!works("node --version")) {
+        GTEST_SKIP() << "there is no node";
+    }
+    const std::string folder = sweep(kStudy, "study");
+    const std::string package =
+        "mkdir -p node_modules/echarts/dist && cd node_modules/echarts && touch LICENSE NOTICE "
+        "dist/echarts.min.js\n";
+    std::filesystem::create_directories(out("cache/astrolabe/echarts-6.1.0"));
+    folder_.write("cache/astrolabe/echarts-6.1.0/NOTICE", "of a folder that has lost its library");
+    const ProcessResult result =
+        run_shell(with_npm(folder_, package) + quoted(ASTROLABE_PROGRAM) + " report " + quoted(folder));
+    EXPECT_EQ(result.exit_code, 1);
+    expect_says(result.err, "echarts-6.1.0' could not be made: ");
+    expect_says(result.err, "delete what is left of it");
+}
+
 }  // namespace
 }  // namespace astrolabe::testing
