@@ -12,8 +12,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Pictures of a kind in one report.
-constexpr std::size_t kMostPictures = 48;
+/// Points of which one report has pictures; details of a point may be a megabyte.
+constexpr std::size_t kMostPoints = 48;
 
 struct Detail {
     const StudyRow* row;
@@ -21,11 +21,18 @@ struct Detail {
     Json content;
 };
 
-std::vector<Detail> read_details(const StudyAxes& axes, const DetailOf& details) {
-    std::vector<Detail> read;
+struct Details {
+    std::vector<Detail> first;  ///< at most kMostPoints
+    std::size_t all = 0;        ///< points that have some
+};
+
+Details read_details(const StudyAxes& axes, const DetailOf& details) {
+    Details read;
     for (const Place& place : axes.places) {
-        if (const std::string text = details(place.row->point.key); !text.empty()) {
-            read.push_back({place.row, axes.labels(place.at), Json::parse(text)});
+        const std::string text = details(place.row->point.key);
+        read.all += text.empty() ? 0 : 1;
+        if (!text.empty() && read.all <= kMostPoints) {
+            read.first.push_back({place.row, axes.labels(place.at), Json::parse(text)});
         }
     }
     return read;
@@ -44,9 +51,9 @@ std::string sampling(const Json& content, std::string_view things) {
 }
 
 /// Of all points, each once.
-std::string samplings(const std::vector<Detail>& details, std::string_view things) {
+std::string samplings(const Details& details, std::string_view things) {
     std::vector<std::string> texts;
-    for (const Detail& detail : details) {
+    for (const Detail& detail : details.first) {
         const std::string text = sampling(detail.content, things);
         if (!text.empty() && std::find(texts.begin(), texts.end(), text) == texts.end()) {
             texts.push_back(text);
@@ -56,16 +63,15 @@ std::string samplings(const std::vector<Detail>& details, std::string_view thing
 }
 
 /// A picture for each point; `columns` follow the point's number.
-Figure pictures(std::vector<Detail>& details, std::string form, const std::vector<std::string>& columns) {
+Figure pictures(const Details& details, std::string form, const std::vector<std::string>& columns) {
     Figure figure;
-    if (details.size() > kMostPictures) {
-        figure.note = fmt::format(" The first {} of {} points.", kMostPictures, details.size());
-        details.resize(kMostPictures);
+    if (details.all > details.first.size()) {
+        figure.note = fmt::format(" The first {} of {} points.", details.first.size(), details.all);
     }
     figure.chart = {{"form", std::move(form)}, {"frames", Json::array()}};
     figure.columns = {"point"};
     figure.columns.insert(figure.columns.end(), columns.begin(), columns.end());
-    for (const Detail& detail : details) {
+    for (const Detail& detail : details.first) {
         figure.chart["frames"].push_back({{"point", detail.row->point.number},
                                           {"label", parameter_text(detail.row->point.parameters)},
                                           {"values", detail.values},
@@ -77,8 +83,8 @@ Figure pictures(std::vector<Detail>& details, std::string form, const std::vecto
 }  // namespace
 
 Drawn ranks_figure(const StudyAxes& axes, const DetailOf& of) {
-    std::vector<Detail> details = read_details(axes, of);
-    if (details.empty()) {
+    const Details details = read_details(axes, of);
+    if (details.all == 0) {
         return none_kept("ranks");
     }
     Figure figure = pictures(details, "ranks", {"rank", "compute_s", "exposed_s", "idle_s"});
@@ -87,7 +93,7 @@ Drawn ranks_figure(const StudyAxes& axes, const DetailOf& of) {
         "Of the run's time on each rank: computing, waiting for collectives, and draining after its "
         "last computation. A line is a point." +
         samplings(details, "ranks") + figure.note;
-    for (const Detail& detail : details) {
+    for (const Detail& detail : details.first) {
         for (const Json& kept : detail.content["rows"]) {
             figure.rows.push_back({detail.row->point.number, kept[0], kept[1], kept[2], kept[3]});
         }
@@ -96,17 +102,17 @@ Drawn ranks_figure(const StudyAxes& axes, const DetailOf& of) {
 }
 
 Drawn links_figure(const StudyAxes& axes, const DetailOf& of) {
-    std::vector<Detail> details = read_details(axes, of);
-    if (details.empty()) {
+    const Details details = read_details(axes, of);
+    if (details.all == 0) {
         return none_kept("links");
     }
     Figure figure = pictures(details, "links", {"link", "source", "destination", "utilization"});
     figure.title = "Links";
-    const bool sampled = std::any_of(details.begin(), details.end(),
+    const bool sampled = std::any_of(details.first.begin(), details.first.end(),
                                      [](const Detail& detail) { return detail.content["busiest"] > 0; });
     figure.note = "Bytes that each link carried over its rate times the time of the run." +
                   samplings(details, "links") + (sampled ? " And the 256 busiest." : "") + figure.note;
-    for (const Detail& detail : details) {
+    for (const Detail& detail : details.first) {
         const Json& nodes = detail.content["nodes"];
         for (const Json& kept : detail.content["rows"]) {
             figure.rows.push_back({detail.row->point.number, kept[0], nodes[kept[1].get<std::size_t>()],
@@ -117,8 +123,8 @@ Drawn links_figure(const StudyAxes& axes, const DetailOf& of) {
 }
 
 Drawn tasks_figure(const StudyAxes& axes, const DetailOf& of) {
-    std::vector<Detail> details = read_details(axes, of);
-    if (details.empty()) {
+    const Details details = read_details(axes, of);
+    if (details.all == 0) {
         return none_kept("tasks");
     }
     Figure figure = pictures(details, "tasks",
@@ -126,7 +132,7 @@ Drawn tasks_figure(const StudyAxes& axes, const DetailOf& of) {
     figure.title = "When tasks complete";
     figure.note = "Operations in program order against the time at which the last rank had finished them." +
                   samplings(details, "operations") + figure.note;
-    for (const Detail& detail : details) {
+    for (const Detail& detail : details.first) {
         const Json& names = detail.content["names"];
         const Json& kinds = detail.content["kinds"];
         for (std::size_t i = 0; i < names.size(); ++i) {
@@ -139,8 +145,8 @@ Drawn tasks_figure(const StudyAxes& axes, const DetailOf& of) {
 }
 
 Drawn gantt_figure(const StudyAxes& axes, const DetailOf& of) {
-    std::vector<Detail> details = read_details(axes, of);
-    if (details.empty()) {
+    const Details details = read_details(axes, of);
+    if (details.all == 0) {
         return none_kept("gantt");
     }
     Figure figure = pictures(details, "gantt", {"rank", "name", "kind", "begin_s", "end_s"});
@@ -149,13 +155,13 @@ Drawn gantt_figure(const StudyAxes& axes, const DetailOf& of) {
         "Computation of each rank, and below it its collectives from issue to finish; where several of "
         "a kind overlap the colour is denser. What goes on from the iteration before is not drawn." +
         samplings(details, "operations") + figure.note;
-    for (const Detail& detail : details) {
+    for (const Detail& detail : details.first) {
         const Json& names = detail.content["names"];
         const Json& kinds = detail.content["kinds"];
         const auto simulated = detail.content["simulated"].get<std::size_t>();
         const auto ranks = detail.content["ranks"].get<std::size_t>();
         const auto step = detail.content["rank_step"].get<std::size_t>();
-        Json& frame = figure.chart["frames"][static_cast<std::size_t>(&detail - details.data())];
+        Json& frame = figure.chart["frames"][static_cast<std::size_t>(&detail - details.first.data())];
         frame["remark"] =
             ranks == 0 ? "from the first start to the last finish over all ranks"
             : simulated < ranks
