@@ -45,8 +45,8 @@ Omission none_kept(std::string_view name) {
 
 /// "one in 3 of 4000 links": what `step` left out.
 std::string sampling(const Json& content, std::string_view things) {
-    const auto step = content["step"].get<std::size_t>();
-    const auto all = content["all"].get<std::size_t>();
+    const auto step = content.at("step").get<std::size_t>();
+    const auto all = content.at("all").get<std::size_t>();
     return step == 1 ? "" : fmt::format("one in {} of {} {}", step, all, things);
 }
 
@@ -75,7 +75,7 @@ Figure pictures(const Details& details, std::string form, const std::vector<std:
         figure.chart["frames"].push_back({{"point", detail.row->point.number},
                                           {"label", parameter_text(detail.row->point.parameters)},
                                           {"values", detail.values},
-                                          {"total", detail.row->result.summary["total_time_s"]}});
+                                          {"total", detail.row->result.summary.at("total_time_s")}});
     }
     return figure;
 }
@@ -94,8 +94,8 @@ Drawn ranks_figure(const StudyAxes& axes, const DetailOf& of) {
         "last computation. A line is a point." +
         samplings(details, "ranks") + figure.note;
     for (const Detail& detail : details.first) {
-        for (const Json& kept : detail.content["rows"]) {
-            figure.rows.push_back({detail.row->point.number, kept[0], kept[1], kept[2], kept[3]});
+        for (const Json& kept : detail.content.at("rows")) {
+            figure.rows.push_back({detail.row->point.number, kept.at(0), kept.at(1), kept.at(2), kept.at(3)});
         }
     }
     return figure;
@@ -109,14 +109,15 @@ Drawn links_figure(const StudyAxes& axes, const DetailOf& of) {
     Figure figure = pictures(details, "links", {"link", "source", "destination", "utilization"});
     figure.title = "Links";
     const bool sampled = std::any_of(details.first.begin(), details.first.end(),
-                                     [](const Detail& detail) { return detail.content["busiest"] > 0; });
+                                     [](const Detail& detail) { return detail.content.at("busiest") > 0; });
     figure.note = "Bytes that each link carried over its rate times the time of the run." +
                   samplings(details, "links") + (sampled ? " And the 256 busiest." : "") + figure.note;
     for (const Detail& detail : details.first) {
-        const Json& nodes = detail.content["nodes"];
-        for (const Json& kept : detail.content["rows"]) {
-            figure.rows.push_back({detail.row->point.number, kept[0], nodes[kept[1].get<std::size_t>()],
-                                   nodes[kept[2].get<std::size_t>()], kept[3]});
+        const Json& nodes = detail.content.at("nodes");
+        for (const Json& kept : detail.content.at("rows")) {
+            figure.rows.push_back({detail.row->point.number, kept.at(0),
+                                   nodes.at(kept.at(1).get<std::size_t>()),
+                                   nodes.at(kept.at(2).get<std::size_t>()), kept.at(3)});
         }
     }
     return figure;
@@ -133,12 +134,12 @@ Drawn tasks_figure(const StudyAxes& axes, const DetailOf& of) {
     figure.note = "Operations in program order against the time at which the last rank had finished them." +
                   samplings(details, "operations") + figure.note;
     for (const Detail& detail : details.first) {
-        const Json& names = detail.content["names"];
-        const Json& kinds = detail.content["kinds"];
-        for (std::size_t i = 0; i < names.size(); ++i) {
-            const Json& kept = detail.content["rows"][i];
-            figure.rows.push_back({detail.row->point.number, kept[0], kept[1], names[i],
-                                   kinds[kept[5].get<std::size_t>()], kept[2], kept[3], kept[4]});
+        const Json& names = detail.content.at("names");
+        const Json& kinds = detail.content.at("kinds");
+        for (std::size_t i = 0; const Json& kept : detail.content.at("rows")) {
+            figure.rows.push_back({detail.row->point.number, kept.at(0), kept.at(1), names.at(i++),
+                                   kinds.at(kept.at(5).get<std::size_t>()), kept.at(2), kept.at(3),
+                                   kept.at(4)});
         }
     }
     return figure;
@@ -156,11 +157,11 @@ Drawn gantt_figure(const StudyAxes& axes, const DetailOf& of) {
         "a kind overlap the colour is denser. What goes on from the iteration before is not drawn." +
         samplings(details, "operations") + figure.note;
     for (const Detail& detail : details.first) {
-        const Json& names = detail.content["names"];
-        const Json& kinds = detail.content["kinds"];
-        const auto simulated = detail.content["simulated"].get<std::size_t>();
-        const auto ranks = detail.content["ranks"].get<std::size_t>();
-        const auto step = detail.content["rank_step"].get<std::size_t>();
+        const Json& names = detail.content.at("names");
+        const Json& kinds = detail.content.at("kinds");
+        const auto simulated = detail.content.at("simulated").get<std::size_t>();
+        const auto ranks = detail.content.at("ranks").get<std::size_t>();
+        const auto step = detail.content.at("rank_step").get<std::size_t>();
         Json& frame = figure.chart["frames"][static_cast<std::size_t>(&detail - details.first.data())];
         frame["remark"] =
             ranks == 0 ? "from the first start to the last finish over all ranks"
@@ -168,10 +169,10 @@ Drawn gantt_figure(const StudyAxes& axes, const DetailOf& of) {
                 ? fmt::format("{} of {} ranks were simulated, the others are like these", simulated, ranks)
             : step > 1 ? fmt::format("one in {} of {} ranks", step, ranks)
                        : "";
-        for (const Json& kept : detail.content["rows"]) {
-            const auto operation = kept[1].get<std::size_t>();
-            figure.rows.push_back(
-                {detail.row->point.number, kept[0], names[operation], kinds[operation], kept[2], kept[3]});
+        for (const Json& kept : detail.content.at("rows")) {
+            const auto operation = kept.at(1).get<std::size_t>();
+            figure.rows.push_back({detail.row->point.number, kept.at(0), names.at(operation),
+                                   kinds.at(operation), kept.at(2), kept.at(3)});
         }
     }
     return figure;

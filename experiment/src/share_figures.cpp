@@ -46,7 +46,7 @@ double sum_of(const Json& object) {
 
 Parts exposed_by_cause(const Json& summary) {
     Parts parts;
-    for (const auto& [cause, seconds] : summary["exposed_s"].items()) {
+    for (const auto& [cause, seconds] : summary.at("exposed_s").items()) {
         parts[cause] += seconds.get<double>();
     }
     return parts;
@@ -54,8 +54,8 @@ Parts exposed_by_cause(const Json& summary) {
 
 Parts exposed_by_kind(const Json& summary) {
     Parts parts;
-    for (const Json& collective : summary["collectives"]) {
-        parts[collective["kind"].get<std::string>()] += collective["exposed_s"].get<double>();
+    for (const Json& collective : summary.at("collectives")) {
+        parts[collective.at("kind").get<std::string>()] += collective.at("exposed_s").get<double>();
     }
     return parts;
 }
@@ -63,7 +63,7 @@ Parts exposed_by_kind(const Json& summary) {
 bool has_breakdown(const Json& summary) {
     return summary.is_object() && summary.contains("exposed_s") && summary.contains("compute_s") &&
            summary.contains("drain_s") && summary.contains("iteration_time_s") &&
-           !summary["iteration_time_s"].empty();
+           !summary.at("iteration_time_s").empty();
 }
 
 /// Columns of the dimensions `kept`, then of the parts in this order.
@@ -162,9 +162,9 @@ Drawn breakdown_figure(const StudyAxes& axes) {
     }
     const bool by_cause = causes.size() <= kMostCauses;
     const auto rows = mean_parts(axes, [&](const Json& summary) {
-        const auto iterations = static_cast<double>(summary["iteration_time_s"].size());
-        Parts parts{{"compute", summary["compute_s"].get<double>() / iterations},
-                    {"drain", summary["drain_s"].get<double>() / iterations}};
+        const auto iterations = static_cast<double>(summary.at("iteration_time_s").size());
+        Parts parts{{"compute", summary.at("compute_s").get<double>() / iterations},
+                    {"drain", summary.at("drain_s").get<double>() / iterations}};
         for (const auto& [cause, seconds] : by_cause ? exposed_by_cause(summary) : exposed_by_kind(summary)) {
             parts["wait: " + cause] = seconds / iterations;
         }
@@ -199,9 +199,9 @@ Drawn traffic_figure(const StudyAxes& all) {
     auto rows = mean_parts(axes, [](const Json& summary) {
         Parts parts;
         if (summary.is_object() && summary.contains("traffic_bytes") &&
-            sum_of(summary["traffic_bytes"]) > 0) {
-            const auto iterations = static_cast<double>(summary["iteration_time_s"].size());
-            for (const auto& [kind, bytes] : summary["traffic_bytes"].items()) {
+            sum_of(summary.at("traffic_bytes")) > 0) {
+            const auto iterations = static_cast<double>(summary.at("iteration_time_s").size());
+            for (const auto& [kind, bytes] : summary.at("traffic_bytes").items()) {
                 parts[kind] = bytes.get<double>() / iterations;
             }
         }

@@ -1,6 +1,8 @@
 /// Figures of single runs, from details that are made up (run_details.hpp).
 #include "made_up_study.hpp"
 
+#include <map>
+
 namespace astrolabe::experiment {
 namespace {
 
@@ -13,9 +15,29 @@ protected:
     }
 };
 
+/// Of each kind the least there can be.
+const std::map<std::string, Json> kDetails{
+    {"ranks", {{"all", 1}, {"step", 1}, {"rows", {{0, 1.0, 2.0, 3.0}}}}},
+    {"links", {{"all", 1}, {"step", 1}, {"busiest", 0}, {"rows", {{0, 0, 1, 0.5}}}, {"nodes", {"a", "b"}}}},
+    {"tasks",
+     {{"all", 1},
+      {"step", 1},
+      {"rows", {{0, 0, 1.0, 2.0, 3.0, 0}}},
+      {"kinds", {"compute"}},
+      {"names", {"first"}}}},
+    {"gantt",
+     {{"all", 1},
+      {"step", 1},
+      {"ranks", 1},
+      {"simulated", 1},
+      {"rank_step", 1},
+      {"rows", {{0, 0, 1.0, 2.0}}},
+      {"names", {"first"}},
+      {"kinds", {"compute"}}}}};
+
 TEST_F(DetailFigures, AreOfTheFirst48Points) {
     for (int i = 0; i < 50; ++i) {
-        add_detail("ranks", {{"all", 1}, {"step", 1}, {"rows", {{0, 1.0, 2.0, 3.0}}}});
+        add_detail("ranks", kDetails.at("ranks"));
     }
     const Figure drawn = figure("ranks");
     EXPECT_EQ(drawn.chart["frames"].size(), 48U);
@@ -26,10 +48,35 @@ TEST_F(DetailFigures, AreOfTheFirst48Points) {
 
 TEST_F(DetailFigures, OfPointsThatAreNotDrawnNothingIsRead) {
     for (int i = 0; i < 49; ++i) {
-        add_detail("ranks", {{"all", 1}, {"step", 1}, {"rows", {{0, 1.0, 2.0, 3.0}}}});
+        add_detail("ranks", kDetails.at("ranks"));
     }
     results_.back().details[0].content = "no JSON";
     EXPECT_EQ(figure("ranks").rows.size(), 48U);
+}
+
+TEST_F(DetailFigures, AreRefusedWhereAnythingIsMissing) {
+    add({}, 4);
+    for (const auto& [kind, whole] : kDetails) {
+        const auto code = [&, name = kind](const Json& content) {
+            results_[0].details = {{name, content.dump()}};
+            const auto drawn = report({name});
+            return drawn ? "" : drawn.error()[0].code;
+        };
+        EXPECT_EQ(code(whole), "") << kind;
+        for (const auto& [key, value] : whole.items()) {
+            Json damaged = whole;
+            damaged.erase(key);
+            EXPECT_EQ(code(damaged), "report.results") << kind << " without " << key;
+            if (value.is_array() && key != "rows") {  // which name places there
+                damaged = whole;
+                damaged[key] = Json::array();
+                EXPECT_EQ(code(damaged), "report.results") << kind << " with no " << key;
+            }
+        }
+        Json damaged = whole;
+        damaged["rows"][0].erase(damaged["rows"][0].size() - 1);
+        EXPECT_EQ(code(damaged), "report.results") << kind << " with a short row";
+    }
 }
 
 }  // namespace

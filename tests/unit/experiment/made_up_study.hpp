@@ -64,15 +64,21 @@ protected:
         results_.push_back(std::move(result));
     }
 
+    void clear() {
+        study_.points.clear();
+        results_.clear();
+        folder_.emplace();
+    }
+
     [[nodiscard]] Result<StudyReport> report(std::vector<std::string> figures, ReportOptions options = {}) {
         study_.report = std::move(figures);
-        Result<ResultStore> store = ResultStore::open(folder_.path());
+        Result<ResultStore> store = ResultStore::open(folder_->path());
         EXPECT_TRUE(store);
         EXPECT_FALSE(store->put(study_));
         for (const StoredResult& result : results_) {
             EXPECT_FALSE(store->put(result));
         }
-        return read_report(folder_.path(), options, components_);
+        return read_report(folder_->path(), options, components_);
     }
 
     /// The one figure that was asked for.
@@ -91,7 +97,7 @@ protected:
         add({{"network", "torus"}, {"cluster.ranks", 4}}, 2, kTorus);
     }
 
-    testing::TemporaryFolder folder_;
+    std::optional<testing::TemporaryFolder> folder_{std::in_place};
     StudyRecord study_{"s", {}, {}};
     std::vector<StoredResult> results_;
     const Components components_ = builtin_components();

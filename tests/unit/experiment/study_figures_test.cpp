@@ -183,8 +183,7 @@ TEST_F(StudyFigures, WhatIsDrawnUnaskedDependsOnWhatVaries) {
     add({}, 4);
     EXPECT_EQ(names(), (std::vector<std::string>{"iteration_time", "breakdown", "traffic", "above_bound",
                                                  "utilization"}));
-    study_.points.clear();
-    results_.clear();
+    clear();
     for (const int ranks : {4, 8, 16}) {
         add({{"network", "flat"}, {"cluster.ranks", ranks}}, ranks);
         add({{"network", "torus"}, {"cluster.ranks", ranks}}, ranks, kTorus);
@@ -213,15 +212,37 @@ TEST_F(StudyFigures, AStudyWithoutAFinishedPointIsRefused) {
         << drawn.error()[0].message;
 }
 
+TEST_F(StudyFigures, ResultsThatLackSomethingAreRefused) {
+    const auto code = [&](const std::string& figure) {
+        const auto drawn = report({figure});
+        return drawn ? "" : drawn.error()[0].code;
+    };
+    add({{"network", "flat"}}, 4);
+    results_[0].summary.erase("iteration_time_s");
+    EXPECT_EQ(code("traffic"), "report.results");
+    clear();
+    add({{"network", "flat"}}, 4);
+    for (int i = 0; i < 7; ++i) {
+        results_[0].summary["exposed_s"][fmt::format("layer {}", i)] = 1.0;  // so that they go by kind
+    }
+    results_[0].summary["collectives"][0].erase("kind");
+    EXPECT_EQ(code("breakdown"), "report.results");
+    clear();
+    add({{"network", "flat"}}, 4);
+    results_[0].summary.erase("total_time_s");
+    results_[0].details.push_back({"ranks", R"({"all": 1, "step": 1, "rows": []})"});
+    EXPECT_EQ(code("ranks"), "report.results");
+}
+
 TEST_F(StudyFigures, FoldersWithoutResultsAreRefused) {
-    const auto missing = read_report(folder_.path() / "nowhere", {}, components_);
+    const auto missing = read_report(folder_->path() / "nowhere", {}, components_);
     ASSERT_FALSE(missing);
     EXPECT_EQ(missing.error()[0].code, "report.folder");
-    const auto empty = read_report(folder_.path(), {}, components_);
+    const auto empty = read_report(folder_->path(), {}, components_);
     ASSERT_FALSE(empty);
     EXPECT_EQ(empty.error()[0].code, "report.folder");
-    folder_.write("summary.json", "{\"name\": 3}");
-    const auto broken = read_report(folder_.path(), {}, components_);
+    folder_->write("summary.json", "{\"name\": 3}");
+    const auto broken = read_report(folder_->path(), {}, components_);
     ASSERT_FALSE(broken);
     EXPECT_EQ(broken.error()[0].code, "report.summary");
 }
