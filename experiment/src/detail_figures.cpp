@@ -80,6 +80,22 @@ Figure pictures(const Details& details, std::string form, const std::vector<std:
     return figure;
 }
 
+/// Which ranks a timeline is of; empty: all.
+std::string ranks_drawn(const Json& content) {
+    const auto ranks = content.at("ranks").get<std::size_t>();
+    const auto simulated = content.at("simulated").get<std::size_t>();
+    const auto drawn = content.at("drawn").get<std::size_t>();
+    if (ranks == 0) {
+        return "from the first start to the last finish over all ranks";
+    }
+    if (simulated < ranks) {
+        return fmt::format("{} of {} ranks were simulated, the others are like these{}", simulated, ranks,
+                           drawn < simulated ? fmt::format("; the first {} are drawn", drawn) : "");
+    }
+    const auto step = content.at("rank_step").get<std::size_t>();
+    return step > 1 ? fmt::format("one in {} of {} ranks", step, ranks) : "";
+}
+
 }  // namespace
 
 Drawn ranks_figure(const StudyAxes& axes, const DetailOf& of) {
@@ -159,16 +175,8 @@ Drawn gantt_figure(const StudyAxes& axes, const DetailOf& of) {
     for (const Detail& detail : details.first) {
         const Json& names = detail.content.at("names");
         const Json& kinds = detail.content.at("kinds");
-        const auto simulated = detail.content.at("simulated").get<std::size_t>();
-        const auto ranks = detail.content.at("ranks").get<std::size_t>();
-        const auto step = detail.content.at("rank_step").get<std::size_t>();
         Json& frame = figure.chart["frames"][static_cast<std::size_t>(&detail - details.first.data())];
-        frame["remark"] =
-            ranks == 0 ? "from the first start to the last finish over all ranks"
-            : simulated < ranks
-                ? fmt::format("{} of {} ranks were simulated, the others are like these", simulated, ranks)
-            : step > 1 ? fmt::format("one in {} of {} ranks", step, ranks)
-                       : "";
+        frame["remark"] = ranks_drawn(detail.content);
         for (const Json& kept : detail.content.at("rows")) {
             const auto operation = kept.at(1).get<std::size_t>();
             figure.rows.push_back({detail.row->point.number, kept.at(0), names.at(operation),

@@ -203,6 +203,7 @@ std::string SpanRecorder::text(std::size_t simulated) const {
     Json json = object_of(operations_, operation_step_);
     json["ranks"] = experiment_.cluster.ranks;
     json["simulated"] = simulated;
+    json["drawn"] = (end + rank_step - 1) / rank_step;
     json["rank_step"] = rank_step;
     Json names = Json::array();
     Json kinds = Json::array();

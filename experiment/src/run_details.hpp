@@ -12,8 +12,8 @@
 ///              `names`, by row; 3000 operations
 ///     gantt    [rank, operation, begin, end] of the last iteration, operations by place in `names` with
 ///              their kinds in `kinds`; 16 ranks, 3000 operations. A computation from its start; a collective
-///              from its issue on the rank. Of a folded run the first ranks of those
-///              that were simulated.
+///              from its issue on the rank. Of a folded run the first ranks of those that were simulated.
+///              `ranks` of the run, `simulated` of them, `drawn` of these: every `rank_step`-th
 #pragma once
 
 #include <string>

@@ -112,9 +112,15 @@ std::string gantt_text(const Table& operations) {
         }
     }
     const std::size_t step = step_of(chosen.size());
-    Json json{{"all", chosen.size()},   {"step", step},          {"ranks", 0},
-              {"simulated", 0},         {"rank_step", 1},        {"rows", Json::array()},
-              {"names", Json::array()}, {"kinds", Json::array()}};
+    Json json{{"all", chosen.size()},
+              {"step", step},
+              {"ranks", 0},
+              {"simulated", 0},
+              {"drawn", 0},
+              {"rank_step", 1},
+              {"rows", Json::array()},
+              {"names", Json::array()},
+              {"kinds", Json::array()}};
     for (std::size_t i = 0; i < chosen.size(); i += step) {
         json["rows"].push_back({"all", json["names"].size(), operations.number(chosen[i], "start_s"),
                                 operations.number(chosen[i], "finish_s")});

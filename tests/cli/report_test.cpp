@@ -198,6 +198,7 @@ report: [gantt, ranks]
     const Json gantt = Json::parse(store->detail(key, "gantt"));
     EXPECT_EQ(gantt["ranks"], 16);
     EXPECT_LT(gantt["simulated"], 16);
+    EXPECT_EQ(gantt["drawn"], gantt["simulated"]);
     std::size_t first = 0;
     for (const Json& row : gantt["rows"]) {
         EXPECT_LT(row[0], gantt["simulated"]);
@@ -206,6 +207,28 @@ report: [gantt, ranks]
     }
     EXPECT_EQ(first, gantt["names"].size());  // rank 0 takes part in every operation, each is whole
     EXPECT_EQ(Json::parse(store->detail(key, "ranks"))["rows"].size(), 16U);
+}
+
+TEST_F(Report, OfManySimulatedRanksTheFirstAreDrawn) {
+    // Both leaves are alike, so the 20 ranks of one are simulated, and a timeline has 16.
+    const std::string folder = sweep(R"(schema: astrolabe/1
+name: leaves
+base:
+  include: )" ASTROLABE_SOURCE_DIR R"(/examples/quickstart/experiment.yaml
+  workload: {batch: {global: 2560}}
+  cluster: {ranks: 40, padding: true, collectives: {all_reduce: {algorithm: ring, chunks: 1}}}
+vary:
+  network: {leaves: {kind: leaf_spine, hosts: 40, hosts_per_leaf: 20, spines: 4, load_balancing: spray}}
+  workload.model.tables.count: [80]
+report: [gantt]
+)",
+                                     "leaves");
+    const auto store = experiment::ResultStore::open_to_read(folder);
+    ASSERT_TRUE(store);
+    const Json gantt = Json::parse(store->detail(store->rows("leaves")[0].point.key, "gantt"));
+    EXPECT_EQ(gantt["simulated"], 20);
+    EXPECT_EQ(gantt["drawn"], 16);
+    EXPECT_EQ(gantt["rows"].back()[0], 15);
 }
 
 }  // namespace

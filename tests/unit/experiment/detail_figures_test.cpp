@@ -30,6 +30,7 @@ const std::map<std::string, Json> kDetails{
       {"step", 1},
       {"ranks", 1},
       {"simulated", 1},
+      {"drawn", 1},
       {"rank_step", 1},
       {"rows", {{0, 0, 1.0, 2.0}}},
       {"names", {"first"}},
@@ -52,6 +53,21 @@ TEST_F(DetailFigures, OfPointsThatAreNotDrawnNothingIsRead) {
     }
     results_.back().details[0].content = "no JSON";
     EXPECT_EQ(figure("ranks").rows.size(), 48U);
+}
+
+TEST_F(DetailFigures, TellWhichRanksATimelineIsOf) {
+    const auto remark = [&](int ranks, int simulated, int drawn, int step) {
+        clear();
+        Json content = kDetails.at("gantt");
+        content.update({{"ranks", ranks}, {"simulated", simulated}, {"drawn", drawn}, {"rank_step", step}});
+        add_detail("gantt", content);
+        return figure("gantt").chart["frames"][0]["remark"].get<std::string>();
+    };
+    EXPECT_EQ(remark(16, 16, 16, 1), "");
+    EXPECT_EQ(remark(64, 64, 16, 4), "one in 4 of 64 ranks");
+    EXPECT_EQ(remark(64, 8, 8, 1), "8 of 64 ranks were simulated, the others are like these");
+    EXPECT_EQ(remark(64, 32, 16, 1),
+              "32 of 64 ranks were simulated, the others are like these; the first 16 are drawn");
 }
 
 TEST_F(DetailFigures, AreRefusedWhereAnythingIsMissing) {
