@@ -124,10 +124,13 @@ Drawn links_figure(const StudyAxes& axes, const DetailOf& of) {
     }
     Figure figure = pictures(details, "links", {"link", "source", "destination", "utilization"});
     figure.title = "Links";
-    const bool sampled = std::any_of(details.first.begin(), details.first.end(),
-                                     [](const Detail& detail) { return detail.content.at("busiest") > 0; });
+    std::size_t busiest = 0;
+    for (const Detail& detail : details.first) {
+        busiest = std::max(busiest, detail.content.at("busiest").get<std::size_t>());
+    }
     figure.note = "Bytes that each link carried over its rate times the time of the run." +
-                  samplings(details, "links") + (sampled ? " And the 256 busiest." : "") + figure.note;
+                  samplings(details, "links") +
+                  (busiest > 0 ? fmt::format(" And the {} busiest.", busiest) : "") + figure.note;
     for (const Detail& detail : details.first) {
         const Json& nodes = detail.content.at("nodes");
         for (const Json& kept : detail.content.at("rows")) {

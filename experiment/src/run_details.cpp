@@ -1,10 +1,10 @@
 #include "run_details.hpp"
 
 #include "cluster.hpp"
+#include "detail_rows.hpp"
 
 #include <algorithm>
 #include <limits>
-#include <set>
 
 #include <astrolabe/experiment/report.hpp>
 
@@ -14,42 +14,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostRanks = 256;
-constexpr std::size_t kMostLinks = 2048;
-constexpr std::size_t kBusiestLinks = 256;
-constexpr std::size_t kMostOperations = 3000;
 constexpr std::size_t kMostSpanRanks = 16;
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
-
-/// The least k so that every k-th of `all` are at most `most`.
-std::size_t step_of(std::size_t all, std::size_t most) {
-    return std::max<std::size_t>(1, (all + most - 1) / most);
-}
-
-Json object_of(std::size_t all, std::size_t step) {
-    return {{"all", all}, {"step", step}, {"rows", Json::array()}};
-}
-
-/// Names are the user's, and bytes that are no text come out as U+FFFD.
-std::string text_of(const Json& json) {
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-/// Places of things in a list of their names.
-class Names {
-public:
-    std::size_t place_of(const std::string& name) {
-        const auto [found, is_new] = places_.try_emplace(name, places_.size());
-        if (is_new) {
-            list_.push_back(name);
-        }
-        return found->second;
-    }
-    [[nodiscard]] const Json& list() const { return list_; }
-
-private:
-    std::map<std::string, std::size_t> places_;
-    Json list_ = Json::array();
-};
 
 std::string kind_of(const system::Operation& operation) {
     return operation.is_compute() ? "compute"
@@ -71,44 +37,17 @@ std::string ranks_text(const Run& run) {
     return text_of(json);
 }
 
-/// Every k-th link and the busiest, by number.
-std::set<std::size_t> chosen_links(const std::vector<double>& used, std::size_t step) {
-    std::set<std::size_t> chosen;
-    for (std::size_t i = 0; i < used.size(); i += step) {
-        chosen.insert(i);
-    }
-    if (step > 1) {
-        std::vector<std::size_t> order(used.size());
-        for (std::size_t i = 0; i < order.size(); ++i) {
-            order[i] = i;
-        }
-        std::stable_sort(order.begin(), order.end(),
-                         [&](std::size_t a, std::size_t b) { return used[a] > used[b]; });
-        order.resize(std::min(order.size(), kBusiestLinks));
-        chosen.insert(order.begin(), order.end());
-    }
-    return chosen;
-}
-
-std::string links_text(const Experiment& experiment, const Run& run) {
+std::string links_of(const Experiment& experiment, const Run& run) {
     const network::Fabric& fabric = *experiment.fabric;
     std::vector<double> used;
     for (network::LinkId id; id.index() < fabric.link_count(); ++id) {
         used.push_back(
             network::utilization(fabric.link(id).rate, run.network.links[id].carried, run.execution.total));
     }
-    const std::size_t step = step_of(used.size(), kMostLinks);
-    Json json = object_of(used.size(), step);
-    json["busiest"] = step > 1 ? kBusiestLinks : 0;
-    Names nodes;
-    for (const std::size_t link : chosen_links(used, step)) {
+    return links_text(used, [&](std::size_t link) {
         const network::LinkId id(link);
-        const std::size_t source = nodes.place_of(fabric.node(fabric.source(id)).name);
-        const std::size_t target = nodes.place_of(fabric.node(fabric.target(id)).name);
-        json["rows"].push_back({link, source, target, used[link]});
-    }
-    json["nodes"] = nodes.list();
-    return text_of(json);
+        return std::pair(fabric.node(fabric.source(id)).name, fabric.node(fabric.target(id)).name);
+    });
 }
 
 std::string tasks_text(const Experiment& experiment, const Run& run) {
@@ -232,7 +171,7 @@ std::vector<RunDetail> details_of(const std::vector<std::string>& kinds, const E
     std::vector<RunDetail> details;
     for (const std::string& kind : kinds) {
         details.push_back({kind, kind == "ranks"   ? ranks_text(run)
-                                 : kind == "links" ? links_text(experiment, run)
+                                 : kind == "links" ? links_of(experiment, run)
                                  : kind == "tasks" ? tasks_text(experiment, run)
                                                    : spans->text(run.engine.simulated_ranks)});
     }

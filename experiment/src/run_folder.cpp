@@ -1,5 +1,7 @@
 #include "run_folder.hpp"
 
+#include "detail_rows.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
@@ -13,9 +15,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kSummary = "summary.json";
-constexpr std::size_t kMostRows = 3000;
 
-std::string text_of(const std::filesystem::path& path) {
+std::string content_of(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
     std::ostringstream text;
     text << file.rdbuf();
@@ -51,7 +52,7 @@ std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
 class Table {
 public:
     explicit Table(const std::filesystem::path& path)
-        : lines_(parse_csv(text_of(path))) {}
+        : lines_(parse_csv(content_of(path))) {}
 
     [[nodiscard]] std::size_t size() const { return lines_.empty() ? 0 : lines_.size() - 1; }
     /// Empty where there is no such column.
@@ -68,35 +69,20 @@ private:
     std::vector<std::vector<std::string>> lines_;
 };
 
-std::size_t step_of(std::size_t all) {
-    return std::max<std::size_t>(1, (all + kMostRows - 1) / kMostRows);
-}
-
-std::size_t place_in(Json& list, const std::string& name) {
-    const auto found = std::find(list.begin(), list.end(), name);
-    if (found != list.end()) {
-        return static_cast<std::size_t>(found - list.begin());
-    }
-    list.push_back(name);
-    return list.size() - 1;
-}
-
-std::string dump(const Json& json) {
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 std::string tasks_text(const Table& operations) {
-    const std::size_t step = step_of(operations.size());
-    Json json{{"all", operations.size()}, {"step", step}, {"rows", Json::array()}, {"names", Json::array()}};
-    Json kinds = Json::array();
+    const std::size_t step = step_of(operations.size(), kMostOperations);
+    Json json = object_of(operations.size(), step);
+    Json names = Json::array();
+    Names kinds;
     for (std::size_t i = 0; i < operations.size(); i += step) {
         json["rows"].push_back({i, operations.number(i, "iteration"), operations.number(i, "issue_s"),
                                 operations.number(i, "start_s"), operations.number(i, "finish_s"),
-                                place_in(kinds, operations.text(i, "kind"))});
-        json["names"].push_back(operations.text(i, "operation"));
+                                kinds.place_of(operations.text(i, "kind"))});
+        names.push_back(operations.text(i, "operation"));
     }
-    json["kinds"] = std::move(kinds);
-    return dump(json);
+    json["kinds"] = kinds.list();
+    json["names"] = std::move(names);
+    return text_of(json);
 }
 
 /// All ranks as one: from the first start to the last finish.
@@ -111,44 +97,33 @@ std::string gantt_text(const Table& operations) {
             chosen.push_back(i);
         }
     }
-    const std::size_t step = step_of(chosen.size());
-    Json json{{"all", chosen.size()},
-              {"step", step},
-              {"ranks", 0},
-              {"simulated", 0},
-              {"drawn", 0},
-              {"rank_step", 1},
-              {"rows", Json::array()},
-              {"names", Json::array()},
-              {"kinds", Json::array()}};
-    for (std::size_t i = 0; i < chosen.size(); i += step) {
-        json["rows"].push_back({"all", json["names"].size(), operations.number(chosen[i], "start_s"),
-                                operations.number(chosen[i], "finish_s")});
-        json["names"].push_back(operations.text(chosen[i], "operation"));
-        json["kinds"].push_back(operations.text(chosen[i], "kind"));
+    const std::size_t step = step_of(chosen.size(), kMostOperations);
+    Json json = object_of(chosen.size(), step);
+    for (const char* count : {"ranks", "simulated", "drawn"}) {
+        json[count] = 0;
     }
-    return dump(json);
+    json["rank_step"] = 1;
+    Json names = Json::array();
+    Json kinds = Json::array();
+    for (std::size_t i = 0; i < chosen.size(); i += step) {
+        json["rows"].push_back({"all", names.size(), operations.number(chosen[i], "start_s"),
+                                operations.number(chosen[i], "finish_s")});
+        names.push_back(operations.text(chosen[i], "operation"));
+        kinds.push_back(operations.text(chosen[i], "kind"));
+    }
+    json["names"] = std::move(names);
+    json["kinds"] = std::move(kinds);
+    return text_of(json);
 }
 
-std::string links_text(const Table& links) {
-    const std::size_t step = step_of(links.size());
-    Json json{{"all", links.size()}, {"step", step}, {"busiest", 0}, {"rows", Json::array()}};
-    std::map<std::string, std::size_t> places;
-    Json nodes = Json::array();
-    const auto place_of = [&](const std::string& name) {
-        const auto [found, is_new] = places.try_emplace(name, places.size());
-        if (is_new) {
-            nodes.push_back(name);
-        }
-        return found->second;
-    };
-    for (std::size_t i = 0; i < links.size(); i += step) {
-        const std::size_t source = place_of(links.text(i, "source"));
-        const std::size_t target = place_of(links.text(i, "destination"));
-        json["rows"].push_back({links.number(i, "link"), source, target, links.number(i, "utilization")});
+std::string links_of(const Table& links) {
+    std::vector<double> used;
+    for (std::size_t i = 0; i < links.size(); ++i) {
+        used.push_back(links.number(i, "utilization"));
     }
-    json["nodes"] = std::move(nodes);
-    return dump(json);
+    return links_text(used, [&](std::size_t link) {
+        return std::pair(links.text(link, "source"), links.text(link, "destination"));
+    });
 }
 
 }  // namespace
@@ -161,7 +136,7 @@ bool is_run_folder(const std::filesystem::path& folder) {
 Result<RunFolder> read_run_folder(const std::filesystem::path& folder) {
     RunFolder run;
     StoredResult& result = run.row.result;
-    result.summary = Json::parse(text_of(folder / kSummary), nullptr, false);
+    result.summary = Json::parse(content_of(folder / kSummary), nullptr, false);
     for (const char* key : {"name", "version", "fingerprint", "mean_iteration_time_s", "total_time_s",
                             "iteration_time_s", "exposed_s", "collectives", "traffic_bytes", "network"}) {
         if (!result.summary.is_object() || !result.summary.contains(key)) {
@@ -179,13 +154,13 @@ Result<RunFolder> read_run_folder(const std::filesystem::path& folder) {
     result.key = run.row.point.key;
     result.status = PointStatus::kDone;
     result.fingerprint = run.row.point.key;
-    result.resolved = text_of(folder / "resolved.yaml");
+    result.resolved = content_of(folder / "resolved.yaml");
     if (const Table operations(folder / "operations.csv"); operations.size() > 0) {
         run.details["tasks"] = tasks_text(operations);
         run.details["gantt"] = gantt_text(operations);
     }
     if (const Table links(folder / "links.csv"); links.size() > 0) {
-        run.details["links"] = links_text(links);
+        run.details["links"] = links_of(links);
     }
     return run;
 }

@@ -1,6 +1,7 @@
 /// Figures of single runs, from details that are made up (run_details.hpp).
 #include "made_up_study.hpp"
 
+#include <algorithm>
 #include <map>
 
 namespace astrolabe::experiment {
@@ -68,6 +69,30 @@ TEST_F(DetailFigures, TellWhichRanksATimelineIsOf) {
     EXPECT_EQ(remark(64, 8, 8, 1), "8 of 64 ranks were simulated, the others are like these");
     EXPECT_EQ(remark(64, 32, 16, 1),
               "32 of 64 ranks were simulated, the others are like these; the first 16 are drawn");
+}
+
+TEST_F(DetailFigures, OfTheManyLinksOfARunEveryKthAndTheBusiestAreDrawn) {
+    std::string links = "link,source,destination,utilization\n";
+    for (int link = 0; link < 3000; ++link) {
+        links += fmt::format("{},a{},b,{}\n", link, link, link % 2 == 1 && link > 2000 ? 0.5 : 0.25);
+    }
+    folder_->write("summary.json", summary_of(4).dump());
+    folder_->write("links.csv", links);
+    const auto drawn = read_report(folder_->path(), {}, components_);
+    ASSERT_TRUE(drawn);
+    const auto figure = std::find_if(drawn->figures.begin(), drawn->figures.end(),
+                                     [](const Figure& one) { return one.name == "links"; });
+    ASSERT_NE(figure, drawn->figures.end());
+    // At most 2048 of 3000 are every second one: 1500. Of the odd ones those from 2001 on are the busiest.
+    ASSERT_EQ(figure->rows.size(), 1500U + 256U);
+    EXPECT_EQ(figure->rows[1], (std::vector<Json>{1, 2, "a2", "b", 0.25}));
+    // 1000 even links up to 1998, then 2000, 2001, 2002.
+    EXPECT_EQ(figure->rows[1001], (std::vector<Json>{1, 2001, "a2001", "b", 0.5}));
+    // The 256th odd one from 2001 on is 2001 + 2 * 255; after it come even ones alone.
+    EXPECT_EQ(figure->rows[1000 + 512], (std::vector<Json>{1, 2512, "a2512", "b", 0.25}));
+    EXPECT_EQ(figure->rows[1000 + 511], (std::vector<Json>{1, 2511, "a2511", "b", 0.5}));
+    EXPECT_NE(figure->note.find("Drawn: one in 2 of 3000 links. And the 256 busiest."), std::string::npos)
+        << figure->note;
 }
 
 TEST_F(DetailFigures, AreRefusedWhereAnythingIsMissing) {
