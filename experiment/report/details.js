@@ -48,6 +48,18 @@ const astrolabeDetails = (() => {
     }
 
     const MOST_NODES = 96;
+    const MOST_PARALLEL = 24;
+
+    /** Links by the nodes at their ends, those of a pair from the busiest on. */
+    function pairsOf(rows, at) {
+        const pairs = new Map();
+        for (const row of rows) {
+            const ends = JSON.stringify([row[at.source], row[at.destination]]);
+            if (!pairs.has(ends)) pairs.set(ends, []);
+            pairs.get(ends).push(row);
+        }
+        return [...pairs.values()].map((links) => links.sort((a, b) => b[at.utilization] - a[at.utilization]));
+    }
 
     function links(sheet, figure, frame) {
         const at = columns(figure);
@@ -57,8 +69,11 @@ const astrolabeDetails = (() => {
         const most = Math.max(1e-9, ...rows.map((row) => row[at.utilization]));
         const {amount, shorten, widthOf} = astrolabeSheet;
         astrolabeSheet.shades(sheet, 0, most, [amount(most, '%'), 'link utilisation: 0 %']);
-        const lines = (row) => [['link', String(row[at.link])], ['from', row[at.source]], ['to', row[at.destination]],
-            ['utilisation', amount(row[at.utilization], '%')]];
+        const ends = (row) => [['from', row[at.source]], ['to', row[at.destination]]];
+        const lines = (row) => [['link', String(row[at.link])], ...ends(row), ['utilisation', amount(row[at.utilization], '%')]];
+        const allLines = (parallel) => [...ends(parallel[0]),
+            ...parallel.slice(0, MOST_PARALLEL).map((row) => [`utilisation of link ${row[at.link]}`, amount(row[at.utilization], '%')]),
+            ...(parallel.length > MOST_PARALLEL ? [['links that are less busy', String(parallel.length - MOST_PARALLEL)]] : [])];
         if (nodes.length > MOST_NODES) {
             const wide = 64;
             const height = Math.max(120, Math.ceil(rows.length / wide) * 12);
@@ -74,6 +89,11 @@ const astrolabeDetails = (() => {
             return;
         }
         const place = new Map(nodes.map((node, i) => [node, i]));
+        const cells = pairsOf(rows, at);
+        if (cells.length < rows.length) {
+            sheet.caption('of parallel links the busiest', 12, sheet.height, sheet.width);
+            sheet.height += 22;
+        }
         const names = nodes.map((node) => shorten(node, 16));
         const margin = Math.max(...names.map(widthOf)) + 30;
         const side = Math.min(sheet.width - margin - 24, Math.min(640, Math.max(240, nodes.length * 20)));
@@ -85,7 +105,10 @@ const astrolabeDetails = (() => {
                 axisLabel: {interval: every, hideOverlap: false, formatter: (i) => names[Number(i)]}});
         sheet.series(index, {
             type: 'heatmap', progressive: 0,
-            data: rows.map((row) => ({value: [place.get(row[at.destination]), place.get(row[at.source]), row[at.utilization]], lines: lines(row)})),
+            data: cells.map((cell) => ({
+                value: [place.get(cell[0][at.destination]), place.get(cell[0][at.source]), cell[0][at.utilization]],
+                lines: cell.length === 1 ? lines(cell[0]) : allLines(cell),
+            })),
         });
         sheet.height += side + margin + 16;
     }

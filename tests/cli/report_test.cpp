@@ -66,6 +66,14 @@ TEST_F(Report, DrawsEveryFigureAndTheBrowserAgrees) {
     expect_pictures(folder + "/report");
 }
 
+TEST_F(Report, ScriptsDrawWhatTheyAreGiven) {
+    if (!works("node --version")) {
+        GTEST_SKIP() << "there is no node";
+    }
+    const ProcessResult result = run_program("node", {ASTROLABE_SOURCE_DIR "/tests/cli/page/drawing.js"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+}
+
 TEST_F(Report, ExampleGivesItsPicture) {
     if (const std::string why = no_charts(); !why.empty()) {
         GTEST_SKIP() << why;

@@ -1,0 +1,36 @@
+// What the scripts of a report (experiment/report/) draw, as options of ECharts: needs neither ECharts nor a browser.
+// Fails with what does not hold.
+'use strict';
+
+const assert = require('node:assert/strict');
+const {readFileSync} = require('node:fs');
+const {join} = require('node:path');
+const vm = require('node:vm');
+
+const read = (name) => readFileSync(join(__dirname, '../../../experiment/report', name), 'utf8');
+const drawing = ['sheet.js', 'details.js', 'charts.js'].map(read).join('\n');
+const {charts} = vm.runInThisContext(`(() => {${drawing}\nreturn {charts: astrolabeCharts};})()`);
+
+const draw = (figure, report, frame = null) => charts.draw(figure, frame, report, 'light', 1000, false).option;
+const captions = (option) => option.title.map((title) => title.text);
+
+function parallelLinksShareACell() {
+    const frame = {point: 1, label: '', values: [], total: 1};
+    const figure = {
+        title: 'Links', chart: {form: 'links', frames: [frame]},
+        columns: ['point', 'link', 'source', 'destination', 'utilization'],
+        rows: [[1, 0, 'a', 'b', 0.25], [1, 1, 'b', 'a', 0.125], [1, 2, 'a', 'b', 0.75], [1, 3, 'a', 'b', 0.5]],
+    };
+    const option = draw(figure, {dimensions: []}, frame);
+    const cells = option.series[0].data;
+    // Columns are targets, rows sources; a is 0, b is 1.
+    assert.deepEqual(cells.map((cell) => cell.value), [[1, 0, 0.75], [0, 1, 0.125]]);
+    assert.deepEqual(cells[0].lines, [['from', 'a'], ['to', 'b'], ['utilisation of link 2', '75%'], ['utilisation of link 3', '50%'],
+        ['utilisation of link 0', '25%']]);
+    assert.deepEqual(cells[1].lines, [['link', '1'], ['from', 'b'], ['to', 'a'], ['utilisation', '12.5%']]);
+    assert(captions(option).includes('of parallel links the busiest'));
+    figure.rows.splice(2);
+    assert(!captions(draw(figure, {dimensions: []}, frame)).includes('of parallel links the busiest'));
+}
+
+parallelLinksShareACell();
