@@ -39,7 +39,7 @@ const astrolabeSheet = (() => {
 
     function digits(value) {
         if (value === 0) return '0';
-        const text = Math.abs(value) >= 1000 ? value.toFixed(0) : value.toPrecision(3);
+        const text = Math.abs(value) >= 999.5 ? value.toFixed(0) : value.toPrecision(3);  // 999.5 in three digits is 1.00e+3
         return text.includes('e') ? text : text.includes('.') ? text.replace(/\.?0+$/, '') : text;
     }
 

@@ -9,10 +9,17 @@ const vm = require('node:vm');
 
 const read = (name) => readFileSync(join(__dirname, '../../../experiment/report', name), 'utf8');
 const drawing = ['sheet.js', 'details.js', 'charts.js'].map(read).join('\n');
-const {charts} = vm.runInThisContext(`(() => {${drawing}\nreturn {charts: astrolabeCharts};})()`);
+const {charts, sheet} = vm.runInThisContext(`(() => {${drawing}\nreturn {charts: astrolabeCharts, sheet: astrolabeSheet};})()`);
 
 const draw = (figure, report, frame = null) => charts.draw(figure, frame, report, 'light', 1000, false).option;
 const captions = (option) => option.title.map((title) => title.text);
+
+function numbersHaveThreeDigits() {
+    const texts = [[0, '0'], [1, '1'], [0.5, '0.5'], [12.345, '12.3'], [999.4, '999'], [999.5, '1000'], [-999.7, '-1000'], [1000, '1000'],
+        [123456.7, '123457']];
+    for (const [value, text] of texts) assert.equal(sheet.digits(value), text);
+    assert.equal(sheet.amount(0.0009996, 's'), '1000 µs');
+}
 
 function parallelLinksShareACell() {
     const frame = {point: 1, label: '', values: [], total: 1};
@@ -33,4 +40,5 @@ function parallelLinksShareACell() {
     assert(!captions(draw(figure, {dimensions: []}, frame)).includes('of parallel links the busiest'));
 }
 
+numbersHaveThreeDigits();
 parallelLinksShareACell();
