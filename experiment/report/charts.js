@@ -179,7 +179,8 @@ const astrolabeCharts = (() => {
         const [first, last] = range(x.numbers);
         const margin = (last - first) * 0.04 || 1;
         if (chart.series !== null) sheet.legend(series, shortName(figure.columns[chart.series]) + ':');
-        placePanels(sheet, panelsOf(figure, sheet.report, chart.panels), 310, () => 230, {left: 62, right: 22, bottom: 58, names: panelNames(figure)},
+        const panels = panelsOf(figure, sheet.report, chart.panels);
+        placePanels(sheet, panels, 310, () => 230, {left: 62, right: 22, bottom: 58, names: panelNames(figure)},
             (panel, left, top, width, height, isFirst) => {
                 const step = Math.ceil(panel.rows.length / MOST_MARKS);
                 const index = sheet.grid(left, top, width, height, {
@@ -199,7 +200,7 @@ const astrolabeCharts = (() => {
                         })),
                     });
                 }
-            }, figure.rows.length > MOST_MARKS ? 'of long curves every so many values are drawn' : '');
+            }, panels.some((panel) => panel.rows.length > MOST_MARKS) ? 'of long curves every so many values are drawn' : '');
     }
 
     function stack(sheet, figure) {
@@ -219,7 +220,7 @@ const astrolabeCharts = (() => {
             panel.rows = panel.rows.slice(0, MOST_BARS);
             for (const row of panel.rows) left = Math.max(left, widthOf(labelOf(row)));
         }
-                const most = chart.share ? 100 : range(figure.rows.map(sum))[1] / size;
+        const most = chart.share ? 100 : range(figure.rows.map(sum))[1] / size;
         const heading = chart.bar.map((place) => shortName(figure.columns[place])).join(' · ');
         left = Math.min(280, Math.max(30, left, widthOf(heading))) + 26;
         placePanels(sheet, panels, Math.max(380, left + 250), (panel) => panel.rows.length * 19 + 6, {left, right: 58, bottom: 56, head: 22, names: panelNames(figure)},

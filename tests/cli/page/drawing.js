@@ -40,5 +40,27 @@ function parallelLinksShareACell() {
     assert(!captions(draw(figure, {dimensions: []}, frame)).includes('of parallel links the busiest'));
 }
 
+/** Two panels of one curve each, of `count` points. */
+function curves(count) {
+    const values = Array.from({length: count}, (_, i) => String(i + 1));
+    const report = {dimensions: [{name: 'x', values, numbers: values.map(Number)}, {name: 'p', values: ['a', 'b'], numbers: null}]};
+    const figure = {
+        title: 'Curves', columns: ['x', 'p', 'time_s'], rows: ['a', 'b'].flatMap((p) => values.map((x) => [x, p, 1])),
+        chart: {form: 'lines', x: 0, value: 2, series: null, panels: [1], axis: {title: 'time', unit: 's'}},
+    };
+    return draw(figure, report);
+}
+
+function longCurvesAreThinnedByPanel() {
+    const remark = 'of long curves every so many values are drawn; the CSV file has all.';
+    // 6000 points in all, but no more than 4000 in a panel.
+    assert.deepEqual(curves(3000).series.map((series) => series.data.length), [3000, 3000]);
+    assert(!captions(curves(3000)).includes(remark));
+    // Every second one.
+    assert.deepEqual(curves(6000).series.map((series) => series.data.length), [3000, 3000]);
+    assert(captions(curves(6000)).includes(remark));
+}
+
+longCurvesAreThinnedByPanel();
 numbersHaveThreeDigits();
 parallelLinksShareACell();
