@@ -39,7 +39,7 @@ const astrolabeCharts = (() => {
 
     const dimensionAt = (figure, report, place) =>
         (place === null || place === undefined
-            ? {name: '', values: [''], numbers: null, unit: ''}
+            ? {name: '', values: [''], numbers: null}
             : report.dimensions.find((dimension) => dimension.name === figure.columns[place]));
 
     const panelNames = (figure) => figure.chart.panels.map((place) => shortName(figure.columns[place]));

@@ -54,10 +54,17 @@ bool follows(const Column& column, std::vector<std::size_t>& groups) {
 
 struct Number {
     double value;
-    std::string unit;
+    std::string_view unit;  ///< empty of a number alone
 };
 
-/// Of a number, or of a quantity in the unit of its kind.
+/// Of a quantity in the unit of its kind.
+template <class Quantity>
+std::optional<Number> in_unit(const Parsed<Quantity>& parsed, std::string_view unit) {
+    const auto* quantity = std::get_if<Quantity>(&parsed);
+    return quantity == nullptr ? std::nullopt
+                               : std::optional(Number{static_cast<double>(quantity->count()), unit});
+}
+
 std::optional<Number> number_of(const std::string& text) {
     if (const auto number = parse_number(text); std::holds_alternative<double>(number)) {
         return Number{std::get<double>(number), ""};
@@ -65,23 +72,38 @@ std::optional<Number> number_of(const std::string& text) {
     if (const auto time = parse_time(text); std::holds_alternative<Time>(time)) {
         return Number{to_seconds(std::get<Time>(time)), "s"};
     }
-    if (const auto bytes = parse_bytes(text); std::holds_alternative<Bytes>(bytes)) {
-        return Number{static_cast<double>(std::get<Bytes>(bytes).count()), "B"};
-    }
-    if (const auto rate = parse_bandwidth(text); std::holds_alternative<Bandwidth>(rate)) {
-        return Number{static_cast<double>(std::get<Bandwidth>(rate).count()), "bit/s"};
+    for (const std::optional<Number>& number :
+         {in_unit(parse_bytes(text), "B"), in_unit(parse_bandwidth(text), "bit/s"),
+          in_unit(parse_flops(text), "FLOP"), in_unit(parse_flop_rate(text), "FLOP/s")}) {
+        if (number) {
+            return number;
+        }
     }
     return std::nullopt;
+}
+
+/// Whether there is one unit in all, which 0 need not have.
+bool have_one_unit(const std::vector<Number>& numbers) {
+    std::set<std::string_view> units;
+    for (const Number& number : numbers) {
+        if (number.value != 0 || !number.unit.empty()) {
+            units.insert(number.unit);
+        }
+    }
+    return units.size() <= 1;
 }
 
 void make_numeric(Dimension& dimension) {
     std::vector<Number> numbers;
     for (const std::string& value : dimension.values) {
         const std::optional<Number> number = number_of(value);
-        if (!number || (!numbers.empty() && number->unit != numbers.front().unit)) {
+        if (!number) {
             return;
         }
         numbers.push_back(*number);
+    }
+    if (!have_one_unit(numbers)) {
+        return;
     }
     std::vector<std::size_t> order(numbers.size());
     std::iota(order.begin(), order.end(), 0);
@@ -92,11 +114,10 @@ void make_numeric(Dimension& dimension) {
         dimension.values[i] = values[order[i]];
         dimension.numbers.push_back(numbers[order[i]].value);
     }
-    dimension.unit = numbers.front().unit;
 }
 
 Dimension dimension_of(const std::string& name, const Column& column) {
-    Dimension dimension{name, {}, {}, ""};
+    Dimension dimension{name, {}, {}};
     std::set<std::string> seen;
     for (const std::string& value : column) {
         if (seen.insert(value).second) {

@@ -15,8 +15,7 @@ namespace astrolabe::experiment {
 struct Dimension {
     std::string name;
     std::vector<std::string> values;  ///< ascending where they are numbers, else as the study has them
-    std::vector<double> numbers;      ///< of the values; empty where they are names
-    std::string unit;                 ///< of the numbers; may be empty
+    std::vector<double> numbers;      ///< of the values, in one unit; empty where they are names
 
     [[nodiscard]] bool is_numeric() const { return !numbers.empty(); }
 };

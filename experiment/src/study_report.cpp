@@ -176,8 +176,7 @@ Json dimensions_json(const StudyAxes& axes) {
     for (const Dimension& dimension : axes.dimensions) {
         json.push_back({{"name", dimension.name},
                         {"values", dimension.values},
-                        {"numbers", dimension.is_numeric() ? Json(dimension.numbers) : Json()},
-                        {"unit", dimension.unit}});
+                        {"numbers", dimension.is_numeric() ? Json(dimension.numbers) : Json()}});
     }
     return json;
 }

@@ -94,6 +94,27 @@ TEST_F(StudyFigures, QuantitiesAreOrderedByWhatTheyAre) {
     EXPECT_EQ(drawn->figures[0].rows, (Rows{{"50Gbps", 2.0}, {"100Gbps", 3.0}, {"1Tbps", 1.0}}));
 }
 
+TEST_F(StudyFigures, QuantitiesOfEveryKindAreNumbers) {
+    const auto numbers = [&](const std::vector<std::string>& values) {
+        clear();
+        for (const std::string& value : values) {
+            add({{"it", value}}, 1);
+        }
+        const auto drawn = report({"iteration_time"});
+        EXPECT_TRUE(drawn);
+        return drawn ? drawn->dimensions[0]["numbers"] : Json();
+    };
+    // Ascending; seconds and bytes have no prefix, and zero needs no unit.
+    EXPECT_EQ(numbers({"1us", "0", "500ns"}), (Json{0.0, 500e-9, 1e-6}));
+    EXPECT_EQ(numbers({"64MB", "32MB"}), (Json{32e6, 64e6}));
+    EXPECT_EQ(numbers({"15TFLOPS", "0", "312TFLOP/s"}), (Json{0.0, 15e12, 312e12}));
+    EXPECT_EQ(numbers({"2GFLOP", "1GFLOP"}), (Json{1e9, 2e9}));
+    // A byte is no second, and one is neither.
+    EXPECT_EQ(numbers({"1us", "1MB"}), Json());
+    EXPECT_EQ(numbers({"0", "1", "500ns"}), Json());
+    EXPECT_EQ(numbers({"0B", "500ns"}), Json());
+}
+
 TEST_F(StudyFigures, ABreakdownSumsToTheIteration) {
     add_grid();
     const Figure drawn = figure("breakdown");
