@@ -2,11 +2,28 @@
 #include "study_file.hpp"
 #include "study_points.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include <astrolabe/experiment/study.hpp>
 
 namespace astrolabe::experiment {
+namespace {
+
+/// Files are named by their figures, so there is one of a name.
+void read_report(Study& study, const ConfigNode& root, const SweepKeys& keys, ReadContext& context) {
+    for (std::size_t i = 0; i < keys.report.size(); ++i) {
+        std::string name = ValueTraits<FigureName>::format(keys.report[i]);
+        if (std::find(study.report.begin(), study.report.end(), name) != study.report.end()) {
+            context.error("config.choice", root.find("report")->items[i].where,
+                          fmt::format("figure '{}' is there twice", name), "list every figure once");
+        }
+        study.report.push_back(std::move(name));
+    }
+}
+
+}  // namespace
 
 Result<Study> load_study(const std::filesystem::path& path, const std::vector<std::string>& overrides) {
     ReadContext context;
@@ -24,9 +41,7 @@ Result<Study> load_study(const std::filesystem::path& path, const std::vector<st
     }
     study.name = keys->name.empty() ? path.stem().string() : keys->name;
     study.where = {root->where.source, 0, 0, 1};
-    for (const FigureName figure : keys->report) {
-        study.report.push_back(ValueTraits<FigureName>::format(figure));
-    }
+    read_report(study, *root, *keys, context);
     study.slurm = keys->slurm;
     study.points = study_points(*keys, context);
     if (context.error_count() > 0) {
