@@ -165,7 +165,6 @@ Drawn speed_up_figure(const StudyAxes& axes, const std::optional<Baseline>& base
         name);
     figure.chart["axis"] = {{"title", "speed-up"}, {"unit", "x"}, {"log", false}};
     figure.chart["line"] = 1;
-    figure.chart["baseline"] = {{"dimension", dimension.name}, {"value", dimension.values[baseline->value]}};
     return figure;
 }
 

@@ -79,13 +79,10 @@ Json report_json(const StudyReport& report, const Table& points) {
     for (const auto& [name, why] : report.omitted) {
         omitted.push_back({{"name", name}, {"why", why}});
     }
-    return {{"study", report.study},
-            {"version", program_version()},
-            {"dimensions", report.dimensions},
-            {"parameters", parameters_of(report.rows)},
-            {"figures", std::move(figures)},
-            {"omitted", std::move(omitted)},
-            {"points", {{"columns", points.columns}, {"rows", points.rows}}}};
+    return {
+        {"study", report.study},           {"version", program_version()},
+        {"dimensions", report.dimensions}, {"figures", std::move(figures)},
+        {"omitted", std::move(omitted)},   {"points", {{"columns", points.columns}, {"rows", points.rows}}}};
 }
 
 Diagnostic page_error(const ToolOutcome& node) {

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <limits>
 
-#include <astrolabe/experiment/report.hpp>
-
 namespace astrolabe::experiment {
 namespace {
 
@@ -73,9 +71,9 @@ std::string tasks_text(const Experiment& experiment, const Run& run) {
 
 std::vector<std::string> wanted_details(const std::vector<std::string>& report) {
     std::vector<std::string> wanted;
-    for (const FigureKind& figure : figure_kinds()) {
-        if (!figure.detail.empty() && std::find(report.begin(), report.end(), figure.name) != report.end()) {
-            wanted.emplace_back(figure.detail);
+    for (const char* kind : {"ranks", "links", "tasks", "gantt"}) {
+        if (std::find(report.begin(), report.end(), kind) != report.end()) {
+            wanted.emplace_back(kind);
         }
     }
     return wanted;

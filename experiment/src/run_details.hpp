@@ -24,7 +24,7 @@
 
 namespace astrolabe::experiment {
 
-/// Kinds of details that figures are drawn from, each once.
+/// Kinds of details that figures are drawn from, each once; a kind has the name of its figure.
 [[nodiscard]] std::vector<std::string> wanted_details(const std::vector<std::string>& report);
 
 /// When the ranks of a figure did what, in the last iteration.

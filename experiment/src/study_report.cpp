@@ -234,22 +234,12 @@ Result<StudyReport> gather(const std::filesystem::path& folder, const ReportOpti
 
 }  // namespace
 
-const std::vector<FigureKind>& figure_kinds() {
-    static const std::vector<FigureKind> kinds{
-        {"iteration_time", "time of an iteration, by fabric and scale, on a logarithmic axis", ""},
-        {"speed_up", "iteration time of a baseline over that of each point", ""},
-        {"breakdown", "computing, waiting by cause, and draining, stacked", ""},
-        {"traffic", "share of the payload by collective", ""},
-        {"curves", "iteration time over a parameter of numbers, a second parameter as series", ""},
-        {"heatmap", "iteration time over two parameters", ""},
-        {"pareto", "iteration time against the price of the network", ""},
-        {"above_bound", "iteration time over its lower bound", ""},
-        {"utilization", "use of links, mean and busiest", ""},
-        {"ranks", "computing, waiting and idling of every rank", "ranks"},
-        {"links", "use of every link", "links"},
-        {"tasks", "operations against the time they were finished", "tasks"},
-        {"gantt", "timeline of an iteration, rank by rank", "gantt"}};
-    return kinds;
+std::vector<std::string_view> figure_names() {
+    std::vector<std::string_view> names;
+    for (const auto& [name, unused] : EnumNames<FigureName>::kNames) {
+        names.push_back(name);
+    }
+    return names;
 }
 
 Result<StudyReport> read_report(const std::filesystem::path& folder, const ReportOptions& options,

@@ -33,13 +33,8 @@
 
 namespace astrolabe::experiment {
 
-/// Names of figures, as `report:` of a study has them, with what they show.
-struct FigureKind {
-    std::string_view name;
-    std::string_view help;
-    std::string_view detail;  ///< kind of the run's detail that it is drawn from; empty: of the results alone
-};
-[[nodiscard]] const std::vector<FigureKind>& figure_kinds();
+/// Names of figures, as `report:` of a study has them.
+[[nodiscard]] std::vector<std::string_view> figure_names();
 
 struct Figure {
     std::string name;

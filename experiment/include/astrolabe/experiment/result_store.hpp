@@ -42,7 +42,7 @@ inline constexpr std::string_view kStoreName = "results.sqlite";
 enum class PointStatus : std::uint8_t { kMissing, kDone, kFailed };
 [[nodiscard]] std::string_view to_string(PointStatus status);
 
-/// What a figure of a single run is drawn from (a figure's `detail`, report.hpp): a JSON object.
+/// What a figure of a single run is drawn from (kinds: docs/report.md): a JSON object.
 struct RunDetail {
     std::string kind;
     std::string content;
