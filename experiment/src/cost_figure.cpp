@@ -47,10 +47,6 @@ std::string identity_of(const ConfigNode& root, const ConfigNode& section) {
     return kind != nullptr && kind->text == "topoopt" ? to_yaml(root) : to_yaml(section);
 }
 
-bool is_of_network(const std::string& parameter) {
-    return parameter == "network" || parameter.starts_with("network.");
-}
-
 struct Offer {
     std::vector<std::size_t> at;
     double cost;

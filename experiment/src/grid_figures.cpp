@@ -2,6 +2,7 @@
 #include "study_figures.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include <fmt/format.h>
 
@@ -14,13 +15,18 @@ Json place_or_null(const std::optional<std::size_t>& dimension) {
     return dimension ? Json(*dimension) : Json();
 }
 
-/// Columns of the dimensions, then the value and, of several seeds, what they range over.
-Figure table_of(const StudyAxes& axes, const Samples& samples, const std::string& column) {
+/// Whether a figure tells what the values of several seeds range over.
+enum class SeedRange : std::uint8_t { kShown, kHidden };
+
+/// Columns of the dimensions, then the value and, of several seeds, their range.
+Figure table_of(const StudyAxes& axes, const Samples& samples, const std::string& column,
+                SeedRange range = SeedRange::kShown) {
+    const bool has_range = axes.has_seeds && range == SeedRange::kShown;
     Figure figure;
     figure.columns = axes.names();
     figure.columns.push_back(column);
     figure.chart["value"] = axes.dimensions.size();
-    if (axes.has_seeds) {
+    if (has_range) {
         for (const char* more : {"least", "greatest"}) {
             figure.columns.push_back(fmt::format("{}_{}", column, more));
         }
@@ -31,7 +37,7 @@ Figure table_of(const StudyAxes& axes, const Samples& samples, const std::string
     for (const auto& [at, sample] : samples) {
         std::vector<Json> row = axes.labels(at);
         row.emplace_back(sample.mean());
-        if (axes.has_seeds) {
+        if (has_range) {
             row.insert(row.end(), {sample.least, sample.greatest, sample.count});
         }
         figure.rows.push_back(std::move(row));
@@ -50,8 +56,9 @@ std::string seeds_note(const StudyAxes& axes) {
     return axes.has_seeds ? " Means over seeds; whiskers from the least to the greatest." : "";
 }
 
-Figure bars(const StudyAxes& axes, const Samples& samples, const std::string& column) {
-    Figure figure = table_of(axes, samples, column);
+Figure bars(const StudyAxes& axes, const Samples& samples, const std::string& column,
+            SeedRange range = SeedRange::kShown) {
+    Figure figure = table_of(axes, samples, column, range);
     figure.chart["form"] = "bars";
     place_columns(figure, axes, axes.scale, axes.series);
     return figure;
@@ -155,9 +162,7 @@ Drawn speed_up_figure(const StudyAxes& axes, const std::optional<Baseline>& base
     if (ratios.empty()) {
         return Omission{"no point of the baseline, " + name + ", has finished"};
     }
-    StudyAxes without_seeds = axes;  // a ratio of means has no range
-    without_seeds.has_seeds = false;
-    Figure figure = bars(without_seeds, ratios, "speed_up");
+    Figure figure = bars(axes, ratios, "speed_up", SeedRange::kHidden);  // a ratio of means has none
     figure.title = "Speed-up over " + name;
     figure.note = fmt::format(
         "Iteration time with {} over that of the point, all else equal: above 1 is faster. Points whose "
@@ -199,9 +204,7 @@ Drawn utilization_figure(const StudyAxes& axes) {
     if (means.empty() || busiest.empty()) {
         return Omission{kNoPoints};
     }
-    StudyAxes without_seeds = axes;
-    without_seeds.has_seeds = false;
-    Figure figure = bars(without_seeds, means, "mean_link_utilization");
+    Figure figure = bars(axes, means, "mean_link_utilization", SeedRange::kHidden);
     figure.columns.emplace_back("max_link_utilization");
     for (std::size_t i = 0; const auto& [at, unused] : means) {
         const auto most = busiest.find(at);
@@ -247,7 +250,7 @@ Drawn curves_figure(const StudyAxes& axes) {
 Drawn heatmap_figure(const StudyAxes& axes) {
     const std::optional<std::size_t> x = axes.scale;
     std::optional<std::size_t> y = numeric_dimension(axes, x);
-    if (!y || y == x) {
+    if (!y) {
         y = axes.series;
     }
     if (!x || !y) {

@@ -176,6 +176,10 @@ std::optional<std::size_t> scale_of(const std::vector<Dimension>& dimensions,
 
 }  // namespace
 
+bool is_of_network(const std::string& parameter) {
+    return parameter == kNetwork || parameter.starts_with("network.");
+}
+
 std::vector<std::string> parameters_of(const std::vector<StudyRow>& rows) {
     std::vector<std::string> names;
     std::set<std::string> seen;

@@ -40,6 +40,9 @@ struct StudyAxes {
     [[nodiscard]] std::vector<std::string> names() const;
 };
 
+/// Whether a parameter is the network or part of it.
+[[nodiscard]] bool is_of_network(const std::string& parameter);
+
 /// Parameters of all points, in the order in which they first occur.
 [[nodiscard]] std::vector<std::string> parameters_of(const std::vector<StudyRow>& rows);
 

@@ -111,10 +111,7 @@ std::optional<Diagnostic> no_points(const Source& source) {
 
 std::vector<std::string> default_figures(const StudyAxes& axes) {
     std::vector<std::string> names{"iteration_time"};
-    const auto count = [&](const std::optional<std::size_t>& dimension) {
-        return dimension ? axes.dimensions[*dimension].values.size() : 1;
-    };
-    if (count(axes.series) > 1) {
+    if (axes.series) {
         names.emplace_back("speed_up");
     }
     names.insert(names.end(), {"breakdown", "traffic"});
@@ -128,7 +125,7 @@ std::vector<std::string> default_figures(const StudyAxes& axes) {
         names.emplace_back("heatmap");
     }
     if (std::any_of(axes.dimensions.begin(), axes.dimensions.end(),
-                    [](const Dimension& dimension) { return dimension.name.starts_with("network"); })) {
+                    [](const Dimension& dimension) { return is_of_network(dimension.name); })) {
         names.emplace_back("pareto");
     }
     names.insert(names.end(), {"above_bound", "utilization"});

@@ -18,7 +18,6 @@
 /// in node for the pictures.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
