@@ -25,27 +25,30 @@ Cost total_of(const Result<network::NetworkCost>& cost) {
     return cost ? Cost(cost->total()) : Cost(first_message(cost.error()));
 }
 
-/// The network alone is built where it does not depend on the job.
-Cost cost_of(ConfigNode root, const ConfigNode& section, const Components& components,
-             const PriceFile& prices) {
+/// Of a network by itself; none of one that is built for a job.
+std::optional<Cost> cost_alone(const ConfigNode& section, const Components& components,
+                               const PriceFile& prices) {
     ReadContext context;
     const auto configured = read_network(section, components, context);
     if (!configured) {
         return first_message(context.errors());
     }
     const network::FabricMaker maker = configured->make();
-    if (!maker.needs_job()) {
-        return total_of(network_cost(*maker(1), wiring_of(configured->resolved), prices));
+    if (maker.needs_job()) {
+        return std::nullopt;
     }
+    return total_of(network_cost(*maker(1), wiring_of(configured->resolved), prices));
+}
+
+Cost cost_for_job(ConfigNode root, const Components& components, const PriceFile& prices) {
     const Result<Experiment> experiment = read_experiment(std::move(root), {}, "", {}, components);
     return experiment ? total_of(network_cost(*experiment, prices)) : Cost(first_message(experiment.error()));
 }
 
-/// What is known of it: a network built for a job depends on all of the experiment.
-std::string identity_of(const ConfigNode& root, const ConfigNode& section) {
-    const ConfigNode* kind = section.find("kind");
-    return kind != nullptr && kind->text == "topoopt" ? to_yaml(root) : to_yaml(section);
-}
+struct KnownCosts {
+    std::map<std::string, std::optional<Cost>> alone;  ///< by network
+    std::map<std::string, Cost> for_jobs;              ///< by experiment, where the network has none alone
+};
 
 struct Offer {
     std::vector<std::size_t> at;
@@ -84,18 +87,25 @@ void mark_front(std::vector<Offer>& offers, const std::vector<std::size_t>& pane
 }  // namespace
 
 CostOf network_costs(const Components& components) {
-    const auto known = std::make_shared<std::map<std::string, Cost>>();
+    const auto known = std::make_shared<KnownCosts>();
     return [known, &components, prices = default_prices()](const std::string& resolved) -> Cost {
         Result<ConfigNode> root = parse_config(resolved, "resolved experiment");
         const ConfigNode* section = root ? root->find("network") : nullptr;
         if (section == nullptr) {
             return "its resolved experiment is not in the results";
         }
-        const auto [found, is_new] = known->try_emplace(identity_of(*root, *section));
+        const auto [network, is_new] = known->alone.try_emplace(to_yaml(*section));
         if (is_new) {
-            found->second = cost_of(*root, ConfigNode(*section), components, prices);
+            network->second = cost_alone(*section, components, prices);
         }
-        return found->second;
+        if (network->second) {
+            return *network->second;
+        }
+        const auto [experiment, is_new_job] = known->for_jobs.try_emplace(resolved);
+        if (is_new_job) {
+            experiment->second = cost_for_job(*std::move(root), components, prices);
+        }
+        return experiment->second;
     };
 }
 

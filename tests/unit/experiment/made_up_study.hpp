@@ -49,7 +49,7 @@ inline Json summary_of(double seconds) {
 /// A store of points that are made of parameters and seconds; no seconds: the point failed.
 class StudyFigures : public ::testing::Test {
 protected:
-    void add(Json parameters, std::optional<double> seconds, const char* network = kFlat) {
+    void add(Json parameters, std::optional<double> seconds, const std::string& network = kFlat) {
         const std::string key = fmt::format("k{}", study_.points.size() + 1);
         study_.points.push_back({study_.points.size() + 1, std::move(parameters), key, {}, {}});
         StoredResult result;
@@ -100,7 +100,7 @@ protected:
     std::optional<testing::TemporaryFolder> folder_{std::in_place};
     StudyRecord study_{"s", {}, {}};
     std::vector<StoredResult> results_;
-    const Components components_ = builtin_components();
+    Components components_ = builtin_components();
 };
 
 }  // namespace astrolabe::experiment

@@ -179,6 +179,38 @@ TEST_F(StudyFigures, ANetworkWithoutAPriceIsLeftOutWithTheReason) {
     EXPECT_NE(drawn.note.find("Left out, for want of a price: "), std::string::npos) << drawn.note;
 }
 
+/// Nothing but a name.
+struct NoParameters {};
+
+TEST_F(StudyFigures, ANetworkThatIsBuiltForAJobHasACostForEachJob) {
+    const network::FabricMaker maker(
+        [](const network::topoopt::Demand& demand, std::uint64_t) -> std::vector<ParameterProblem> {
+            return {{"", fmt::format("there is none for {} servers", demand.servers), ""}};
+        });
+    components_.networks.add<NoParameters>({"made_to_measure", "a network for one job"},
+                                           [maker](const NoParameters&) { return maker; });
+    for (const int ranks : {2, 4}) {
+        add({{"network", "made"}, {"cluster.ranks", ranks}}, 4,
+            fmt::format(R"(schema: astrolabe/1
+workload:
+  kind: dlrm
+  model: {{dense_features: 16, bottom_mlp: [32, 8], top_mlp: [32, 1], tables: {{count: 4, rows: 100, dimension: 8, pooling: 2}}}}
+  batch: {{global: 64}}
+cluster: {{ranks: {}, device: {{kind: roofline, peak: 1TFLOPS, memory_bandwidth: 100GB/s}}}}
+network: {{kind: made_to_measure}}
+backend: {{kind: fluid}}
+)",
+                        ranks));
+    }
+    add({{"network", "flat"}, {"cluster.ranks", 4}}, 2);
+    const Figure drawn = figure("pareto");
+    EXPECT_EQ(drawn.rows.size(), 1U);
+    // The same network twice, for two jobs.
+    for (const char* reason : {"there is none for 2 servers", "there is none for 4 servers"}) {
+        EXPECT_NE(drawn.note.find(reason), std::string::npos) << drawn.note;
+    }
+}
+
 TEST_F(StudyFigures, BoundsAndLinksComeFromTheSummary) {
     add_grid();
     // The bound is a quarter of the time.
