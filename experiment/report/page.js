@@ -11,9 +11,14 @@
         return made;
     }
 
-    const column = (name) => report.points.columns.indexOf(name);
-    const cells = (name) => report.points.rows.map((row) => row[column(name)]);
-    const count = (status) => cells('status').filter((one) => one === status).length;
+    // Columns of the table of points go by their places: first these, then parameters and derived values, which may be called
+    // as any other is, then what results have.
+    const POINT = 0;
+    const STATUS = 1;
+    const ofResult = (name) => report.points.columns.lastIndexOf(name);
+    const FINGERPRINT = ofResult('fingerprint');
+    const ERROR = ofResult('error');
+    const count = (status) => report.points.rows.filter((row) => row[STATUS] === status).length;
 
     function head() {
         const failed = count('failed');
@@ -110,41 +115,45 @@
         }
     }
 
-    const UNITS = [['_time_s', 's'], ['_s', 's'], ['_share', '%'], ['_utilization', '%']];
-    const OF_RESULT = new Set(['mean_iteration_time_s', 'lower_bound_s', 'compute_s', 'drain_s', 'all_reduce_share', 'mean_link_utilization',
-        'max_link_utilization']);
+    const QUANTITIES = new Map(['mean_iteration_time_s', 'lower_bound_s', 'compute_s', 'drain_s', 'all_reduce_share', 'mean_link_utilization',
+        'max_link_utilization'].map((name) => [ofResult(name), name.endsWith('_s') ? 's' : '%']));
+    const OF_RUN = new Set(['compute_s', 'drain_s'].map(ofResult));
 
-    const OF_RUN = new Set(['compute_s', 'drain_s']);
-
-    function cell(name, value) {
+    function cell(column, value) {
         if (value === null) return element('td', {textContent: ''});
         if (typeof value !== 'number') {
             const text = astrolabeSheet.shorten(value, 400);
-            return name === 'fingerprint' ? element('td', {}, element('code', {textContent: text})) : element('td', {className: text.length <= 32 ? 'short' : '', textContent: text});
+            return column === FINGERPRINT ? element('td', {}, element('code', {textContent: text}))
+                : element('td', {className: text.length <= 32 ? 'short' : '', textContent: text});
         }
-        const unit = OF_RESULT.has(name) ? (UNITS.find(([end]) => name.endsWith(end)) || ['', ''])[1] : null;
-        return element('td', {className: 'number', textContent: unit === null ? String(value) : astrolabeSheet.amount(value, unit)});
+        const text = QUANTITIES.has(column) ? astrolabeSheet.amount(value, QUANTITIES.get(column)) : String(value);
+        return element('td', {className: 'number', textContent: text});
+    }
+
+    function heading(column) {
+        const name = report.points.columns[column];
+        const title = QUANTITIES.has(column) ? name.replace(/_s$/, '') + (OF_RUN.has(column) ? ', whole run' : '') : name;
+        return astrolabeSheet.shorten(title.replace(/_/g, ' ').replace(/\./g, '.\u200b'), 60);
     }
 
     function points() {
         const place = document.getElementById('points');
         const {columns, rows} = report.points;
-        const shown = columns.filter((name, i) => !['hosts', 'ranks'].includes(name) || new Set(rows.map((row) => row[i])).size > 1)
-            .filter((name) => name !== 'error');
-        const title = (name) => (OF_RUN.has(name) ? `${name}, whole run` : name).replace(/_s(?=,|$)/, '');
-        const heading = (name) => (OF_RESULT.has(name) ? title(name) : name).replace(/_/g, ' ').replace(/\./g, '.\u200b');
-        const head = element('tr', {}, ...shown.map((name) => element('th', {textContent: astrolabeSheet.shorten(heading(name), 60)})));
-        const body = rows.slice(0, MOST_ROWS).map((row) => element('tr', {className: row[column('status')] === 'failed' ? 'failed' : ''},
-            ...shown.map((name) => cell(name, row[column(name)]))));
+        const sameInAll = (column) => new Set(rows.map((row) => row[column])).size <= 1;
+        const hidden = new Set([ERROR, ...['hosts', 'ranks'].map(ofResult).filter(sameInAll)]);
+        const shown = [...columns.keys()].filter((column) => !hidden.has(column));
+        const head = element('tr', {}, ...shown.map((column) => element('th', {textContent: heading(column)})));
+        const body = rows.slice(0, MOST_ROWS).map((row) => element('tr', {className: row[STATUS] === 'failed' ? 'failed' : ''},
+            ...shown.map((column) => cell(column, row[column]))));
         place.append(element('h2', {textContent: 'Points'}));
         const note = element('p', {className: 'note'}, 'All values: ', element('a', {href: 'points.csv', textContent: 'points.csv'}), '.');
         if (rows.length > MOST_ROWS) note.append(` The first ${MOST_ROWS} of ${rows.length} are shown.`);
         place.append(note, element('div', {className: 'wide'}, element('table', {}, element('thead', {}, head), element('tbody', {}, ...body))));
-        const failures = rows.filter((row) => row[column('status')] === 'failed');
+        const failures = rows.filter((row) => row[STATUS] === 'failed');
         if (failures.length > 0) {
             place.append(element('h2', {textContent: 'Failed points'}), element('dl', {}, ...failures.slice(0, MOST_ROWS).flatMap((row) => [
-                element('dt', {textContent: `point ${row[column('point')]}`}),
-                element('dd', {className: 'bad', textContent: astrolabeSheet.shorten(row[column('error')], 2000)})])));
+                element('dt', {textContent: `point ${row[POINT]}`}),
+                element('dd', {className: 'bad', textContent: astrolabeSheet.shorten(row[ERROR], 2000)})])));
         }
     }
 

@@ -135,6 +135,37 @@ report: [iteration_time, breakdown, pareto, links, gantt]
     expect_pictures(out("page"));
 }
 
+TEST_F(Report, ParametersMayBeCalledAsWhatResultsHave) {
+    if (const std::string why = no_charts(); !why.empty()) {
+        GTEST_SKIP() << why;
+    }
+    if (!works("chromium --version")) {
+        GTEST_SKIP() << "there is no chromium to open the page with";
+    }
+    const std::string folder = sweep(R"(schema: astrolabe/1
+name: names
+base: )" ASTROLABE_SOURCE_DIR R"(/examples/quickstart/experiment.yaml
+vary: {workload.batch.global: [512, 1024]}
+derived:
+  point: 70 + 1
+  status: 70 + 2
+  ranks: 70 + 3
+  compute_s: 70 + 4
+  fingerprint: 70 + 5
+  error: 70 + 6
+  hosts: workload.batch.global + 7
+report: [iteration_time]
+)",
+                                     "names");
+    ASSERT_EQ(report({folder}).exit_code, 0);
+    const Json seen = open(folder + "/report/index.html");
+    EXPECT_TRUE(seen["errors"].empty()) << seen["errors"].dump(2);
+    expect_says(seen["page"]["text"], "2 points: 2 done, 0 failed, 0 missing");
+    // As they were given: without a unit, and none left out.
+    expect_says(seen["page"]["text"], "1\tdone\t512\t71\t72\t73\t74\t75\t76\t519\t");
+    expect_says(seen["page"]["text"], "2\tdone\t1024\t71\t72\t73\t74\t75\t76\t1031\t");
+}
+
 TEST_F(Report, DrawsARunByItself) {
     if (const std::string why = no_charts(); !why.empty()) {
         GTEST_SKIP() << why;
