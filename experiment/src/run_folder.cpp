@@ -1,11 +1,10 @@
 #include "run_folder.hpp"
 
 #include "detail_rows.hpp"
+#include "text_file.hpp"
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 
@@ -16,11 +15,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kSummary = "summary.json";
 
+/// Empty where there is none.
 std::string content_of(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
+    return text_of_file(path).value_or("");
 }
 
 /// Lines of fields, as RFC 4180 has them.
