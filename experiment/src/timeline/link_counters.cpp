@@ -92,7 +92,8 @@ LinkCounters::LinkCounters(const Experiment& experiment)
       has_queues_(experiment.backend.tells_of_packets),
       pairs_(experiment.fabric->host_count() * (experiment.fabric->host_count() - 1)),
       allowance_(kFirstAllowance) {
-    const std::size_t of_sample = tracks_.tracks.size() * (has_queues_ ? 16 : 8);
+    // One host alone has no links.
+    const std::size_t of_sample = std::max<std::size_t>(1, tracks_.tracks.size()) * (has_queues_ ? 16 : 8);
     most_samples_ = std::clamp(kMostMemory / of_sample, kFewestSamples, kMostSamples);
     // A run takes at least as long as a rank computes.
     Time compute;

@@ -164,6 +164,13 @@ TEST_F(TimelineTest, RanksThatFoldAreAllShown) {
                                                                "rank 2 of 4", "rank 3 of 4", "run"}));
 }
 
+TEST_F(TimelineTest, AHostWithoutLinksHasNoCounters) {
+    const Traced traced = trace(load(
+        {"network={kind: direct_connect, hosts: 1}", "cluster.ranks=1", "workload.model.tables.count=1"}));
+    EXPECT_TRUE(traced.trace.counters.empty());
+    EXPECT_EQ(length(traced.trace.slices.at({"rank 0 of 1", "compute"})), traced.run.execution.total);
+}
+
 TEST_F(TimelineTest, ASizeIsKeptAndWhatHasNoRoomIsNamed) {
     const Experiment experiment = load({"workload.iterations=20"});
     const std::int64_t least = Timeline::least_size(experiment).count();
