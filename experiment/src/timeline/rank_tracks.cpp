@@ -173,8 +173,17 @@ std::optional<LinkId> RankTracks::first_link(HostId from, HostId to) const {
     if (!experiment_.backend.follows_routes(fabric)) {
         return std::nullopt;
     }
-    const network::Route route = fabric.routing().route(from, to);
-    return route.legs.empty() ? std::nullopt : std::optional(route.legs.front().link);
+    std::optional<LinkId> first;
+    for (const network::RouteLeg& leg : fabric.routing().route(from, to).legs) {
+        if (fabric.source(leg.link) != node || first == leg.link) {
+            continue;
+        }
+        if (first) {
+            return std::nullopt;
+        }
+        first = leg.link;
+    }
+    return first;
 }
 
 TraceThread RankTracks::thread_of(LinkId link) {

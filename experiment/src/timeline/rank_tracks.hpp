@@ -4,7 +4,8 @@
 ///     waits         where it does not: a slice for what is exposed of a collective, attributed as the
 ///                   accounting does (system/program.hpp), and the drain at its end
 ///     issued        a slice without length where a collective is issued that sends something, and an arrow
-///                   from it to the link that the first of its messages to arrive left by
+///                   from it to the link that the first of its messages to arrive left by, at the time it was
+///                   handed to the network
 ///     (spans)       every collective from its issue to its end on this rank
 ///
 /// On every rank compute + waits = total, slice by slice.
@@ -71,7 +72,7 @@ private:
     void write_wait(const Shown& rank, system::OperationId cause, system::OperationId before, Time from,
                     Time to);
     void write_first_message(const Shown& rank, Time issued, const network::MessageRecord& record);
-    /// None where the engine chooses among several by itself.
+    /// None where the message is split over several, or the engine chooses one by itself.
     [[nodiscard]] std::optional<network::LinkId> first_link(network::HostId from, network::HostId to) const;
     [[nodiscard]] TraceThread thread_of(network::LinkId link);
 

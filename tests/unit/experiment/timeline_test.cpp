@@ -109,6 +109,26 @@ TEST_F(TimelineTest, ArrowsLeadFromIssueToTheLinkOfTheFirstMessage) {
     }
 }
 
+TEST_F(TimelineTest, ArrowsEndWhereAllOfAMessageLeaves) {
+    // Two cables join a host to the next: one is drawn for every pair, or a message takes both.
+    const auto arrows = [&](const char* routing) {
+        const Traced traced = trace(load({fmt::format(
+            "network={{kind: direct_connect, hosts: 4, rings: [1, 1], routing: {}}}", routing)}));
+        std::size_t issued = 0;
+        for (int rank = 0; rank < 4; ++rank) {
+            issued += traced.trace.slices.at({fmt::format("rank {} of 4", rank), "issued"}).size();
+        }
+        EXPECT_GT(issued, 0U);
+        for (const testing::TraceArrow& arrow : traced.trace.arrows) {
+            // "rank 2 of 4" sends from host 2.
+            EXPECT_EQ(arrow.to_thread.rfind("host " + arrow.from_process.substr(5, 1) + " -> ", 0), 0U);
+        }
+        return static_cast<double>(traced.trace.arrows.size()) / static_cast<double>(issued);
+    };
+    EXPECT_EQ(arrows("flow_hash"), 1);
+    EXPECT_EQ(arrows("spray"), 0);
+}
+
 TEST_F(TimelineTest, CountersIntegrateToWhatLinksCarried) {
     const std::string tree =
         "network={kind: leaf_spine, hosts: 4, hosts_per_leaf: 2, spines: 2, load_balancing: spray}";
