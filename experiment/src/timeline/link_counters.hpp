@@ -1,8 +1,7 @@
 /// What links carry over time, from what the network says that they have carried so far.
 ///
-/// A *track* is a link, or the uplink of a rack to a rotor switch, whatever circuit it holds. With C(t) the
-/// bytes of a track that the backend has counted up to t, samples at t_0 = 0 < t_1 < … < t_n, the end of the
-/// run, and R its rate, the counter says of [t_i, t_{i+1})
+/// With C(t) the bytes of a track (link_tracks.hpp) that the backend has counted up to t, samples at
+/// t_0 = 0 < t_1 < … < t_n, the end of the run, and R its rate, the counter says of [t_i, t_{i+1})
 ///
 ///     u_i = min(1, (b_i + C(t_{i+1}) - C(t_i)) / (R·(t_{i+1} - t_i))),
 ///
@@ -21,27 +20,16 @@
 /// Memory: at most 32 MiB, or 33 samples where tracks are so many.
 #pragma once
 
+#include "link_tracks.hpp"
 #include "trace_writer.hpp"
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include <astrolabe/experiment/experiment.hpp>
 #include <astrolabe/network/backend.hpp>
 
 namespace astrolabe::experiment {
-
-struct LinkTrack {
-    std::string name;  ///< no two have the same
-    Bandwidth rate;
-};
-
-struct LinkTracks {
-    std::vector<LinkTrack> tracks;
-    IndexedVector<network::LinkId, std::uint32_t> track_of;
-};
-[[nodiscard]] LinkTracks link_tracks(const network::Fabric& fabric);
 
 /// What was written of the counters, and what was not.
 struct CounterCoverage {
@@ -52,7 +40,8 @@ struct CounterCoverage {
 
 class LinkCounters {
 public:
-    explicit LinkCounters(const Experiment& experiment);
+    /// Both must outlive it.
+    LinkCounters(const Experiment& experiment, const LinkTracks& tracks);
 
     /// Something is notified: takes a sample if it is time.
     void look(const network::NetworkBackend& backend);
@@ -86,7 +75,7 @@ private:
     void write_queue(TraceWriter& writer, TraceProcess process, std::uint32_t track,
                      const std::vector<const Sample*>& samples) const;
 
-    LinkTracks tracks_;
+    const LinkTracks& tracks_;
     bool shares_links_;
     bool has_queues_;
     std::size_t most_samples_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/experiment/packet_sequencer.hpp>
 #include <astrolabe/network/routing.hpp>
 
 namespace astrolabe::experiment {
@@ -29,7 +28,8 @@ std::string message_arguments(HostId from, HostId to, Bytes size) {
 }
 
 /// As many threads as a host has links out, all of the longest name that a link has.
-void add_longest_threads(const Experiment& experiment, TraceWriter& writer, TraceProcess process) {
+void add_longest_threads(const Experiment& experiment, const LinkTracks& links, TraceWriter& writer,
+                         TraceProcess process) {
     const network::Fabric& fabric = *experiment.fabric;
     std::size_t degree = 0;
     std::size_t longest = 0;
@@ -38,7 +38,7 @@ void add_longest_threads(const Experiment& experiment, TraceWriter& writer, Trac
         degree = std::max(degree, fabric.out_degree(node));
         for (std::size_t i = 0; i < fabric.out_degree(node); ++i) {
             const LinkId link(fabric.first_link(node).index() + i);
-            longest = std::max(longest, quoted_json(link_name(fabric, link)).size());
+            longest = std::max(longest, quoted_json(links.name(link)).size());
         }
     }
     for (std::size_t i = 0; i < degree; ++i) {
@@ -48,12 +48,13 @@ void add_longest_threads(const Experiment& experiment, TraceWriter& writer, Trac
 
 }  // namespace
 
-RankTracks::RankTracks(const Experiment& experiment, const std::vector<RankId>& ranks, TraceWriter& writer,
-                       TraceProcess links)
+RankTracks::RankTracks(const Experiment& experiment, const LinkTracks& links,
+                       const std::vector<RankId>& ranks, TraceWriter& writer, TraceProcess process)
     : experiment_(experiment),
       program_(experiment.program),
       writer_(writer),
       links_(links),
+      links_process_(process),
       place_(experiment.cluster.ranks, kHidden) {
     for (std::size_t i = 0; i < program_.operations.size(); ++i) {
         const system::Operation& operation = program_.operations[OperationId(i)];
@@ -189,7 +190,7 @@ std::optional<LinkId> RankTracks::first_link(HostId from, HostId to) const {
 TraceThread RankTracks::thread_of(LinkId link) {
     const auto [entry, is_new] = link_threads_.try_emplace(link);
     if (is_new) {
-        entry->second = writer_.add_thread(links_, link_name(*experiment_.fabric, link));
+        entry->second = writer_.add_thread(links_process_, links_.name(link));
     }
     return entry->second;
 }
@@ -202,11 +203,11 @@ void RankTracks::drain(Time total) {
     }
 }
 
-std::uint64_t RankTracks::most_bytes(const Experiment& experiment) {
+std::uint64_t RankTracks::most_bytes(const Experiment& experiment, const LinkTracks& links) {
     const std::size_t last = experiment.cluster.ranks - 1;
     TraceWriter counting;
-    RankTracks tracks(experiment, {RankId(last)}, counting, counting.add_process("links"));
-    add_longest_threads(experiment, counting, tracks.links_);
+    RankTracks tracks(experiment, links, {RankId(last)}, counting, counting.add_process("links"));
+    add_longest_threads(experiment, links, counting, tracks.links_process_);
     const Shown& rank = tracks.shown_.front();
     const Time far = Time::max();
     for (std::size_t i = 0; i < experiment.program.operations.size(); ++i) {

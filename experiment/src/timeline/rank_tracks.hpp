@@ -14,6 +14,7 @@
 /// of which the rank has sent nothing, and the texts of all operations.
 #pragma once
 
+#include "link_tracks.hpp"
 #include "trace_writer.hpp"
 
 #include <cstdint>
@@ -30,9 +31,9 @@ namespace astrolabe::experiment {
 
 class RankTracks {
 public:
-    /// All must outlive it; `ranks` are those shown, ascending. Begins threads of links in `links`.
-    RankTracks(const Experiment& experiment, const std::vector<system::RankId>& ranks, TraceWriter& writer,
-               TraceProcess links);
+    /// All must outlive it but `ranks`, those shown, ascending. Begins threads of links in `process`.
+    RankTracks(const Experiment& experiment, const LinkTracks& links,
+               const std::vector<system::RankId>& ranks, TraceWriter& writer, TraceProcess process);
 
     void issued(system::OperationId operation, system::RankId rank, Time now);
     void finished(system::OperationId operation, system::RankId rank, Time now);
@@ -41,7 +42,7 @@ public:
     void drain(Time total);
 
     /// What a rank takes in the file at most, whichever it is.
-    [[nodiscard]] static std::uint64_t most_bytes(const Experiment& experiment);
+    [[nodiscard]] static std::uint64_t most_bytes(const Experiment& experiment, const LinkTracks& links);
 
 private:
     struct UnderWay {
@@ -79,7 +80,8 @@ private:
     const Experiment& experiment_;
     const system::Program& program_;
     TraceWriter& writer_;
-    TraceProcess links_;
+    const LinkTracks& links_;
+    TraceProcess links_process_;
     std::vector<OperationText> texts_;  ///< by operation
     std::vector<system::OperationId> compute_;
     std::vector<std::uint32_t> place_;  ///< by rank, into shown_; kHidden

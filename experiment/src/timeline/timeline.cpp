@@ -1,4 +1,5 @@
 #include "link_counters.hpp"
+#include "link_tracks.hpp"
 #include "rank_tracks.hpp"
 #include "run_tracks.hpp"
 #include "trace_writer.hpp"
@@ -77,11 +78,12 @@ std::uint64_t most_bytes_of_frame(const Experiment& experiment) {
 }
 
 /// As many as have room, at least one, evenly spaced.
-std::vector<RankId> shown_ranks(const Experiment& experiment, std::uint64_t most) {
+std::vector<RankId> shown_ranks(const Experiment& experiment, const LinkTracks& links, std::uint64_t most) {
     const std::uint64_t frame = most_bytes_of_frame(experiment);
     const std::uint64_t room = std::max(share_of_ranks(most), frame) - frame;
     const std::size_t ranks = experiment.cluster.ranks;
-    const std::size_t shown = std::clamp<std::size_t>(room / RankTracks::most_bytes(experiment), 1, ranks);
+    const std::size_t shown =
+        std::clamp<std::size_t>(room / RankTracks::most_bytes(experiment, links), 1, ranks);
     std::vector<RankId> chosen;
     for (std::size_t i = 0; i < shown; ++i) {
         chosen.emplace_back(i * ranks / shown);
@@ -97,11 +99,12 @@ public:
         : experiment_(experiment),
           most_(static_cast<std::uint64_t>(most.count())),
           end_(most_bytes_of_end(experiment)),
+          links_(link_tracks(*experiment.fabric)),
           writer_(std::move(file)),
           processes_(add_processes(experiment, writer_)),
-          shown_(shown_ranks(experiment, most_)),
-          ranks_(experiment, shown_, writer_, processes_.links),
-          counters_(experiment) {}
+          shown_(shown_ranks(experiment, links_, most_)),
+          ranks_(experiment, links_, shown_, writer_, processes_.links),
+          counters_(experiment, links_) {}
 
     void begin(system::Executor& executor, const network::NetworkBackend& backend) {
         ASTROLABE_ASSERT(backend_ == nullptr, "a timeline is of one run");
@@ -183,6 +186,7 @@ private:
     const Experiment& experiment_;
     std::uint64_t most_;
     std::uint64_t end_;  ///< that the end of the file takes at most
+    LinkTracks links_;
     TraceWriter writer_;
     Processes processes_;
     std::vector<RankId> shown_;
@@ -194,7 +198,8 @@ private:
 
 Bytes Timeline::least_size(const Experiment& experiment) {
     return Bytes(
-        static_cast<std::int64_t>(most_bytes_of_frame(experiment) + RankTracks::most_bytes(experiment)));
+        static_cast<std::int64_t>(most_bytes_of_frame(experiment) +
+                                  RankTracks::most_bytes(experiment, link_tracks(*experiment.fabric))));
 }
 
 Timeline::Timeline(const Experiment& experiment, Bytes most, OutputFile file)

@@ -129,6 +129,21 @@ TEST_F(TimelineTest, ArrowsEndWhereAllOfAMessageLeaves) {
     EXPECT_EQ(arrows("spray"), 0);
 }
 
+TEST_F(TimelineTest, LinksInParallelHaveOneNameEachInThreadsAndCounters) {
+    // Two cables to either neighbour, on each of which some pair's messages leave.
+    const Traced traced =
+        trace(load({"network={kind: direct_connect, hosts: 8, rings: [1, 1]}", "cluster.ranks=8",
+                    "workload.model.tables.count=8", "cluster.collectives.all_reduce.algorithm=direct"}));
+    std::size_t second = 0;
+    for (const testing::TraceArrow& arrow : traced.trace.arrows) {
+        EXPECT_TRUE(traced.trace.counters.contains({"links", arrow.to_thread + " utilization"}))
+            << arrow.to_thread;
+        second += arrow.to_thread.ends_with(" (2)") ? 1 : 0;
+    }
+    EXPECT_GT(second, 0U);
+    EXPECT_LT(second, traced.trace.arrows.size());
+}
+
 TEST_F(TimelineTest, CountersIntegrateToWhatLinksCarried) {
     const std::string tree =
         "network={kind: leaf_spine, hosts: 4, hosts_per_leaf: 2, spines: 2, load_balancing: spray}";
