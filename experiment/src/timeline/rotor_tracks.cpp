@@ -90,14 +90,26 @@ std::uint64_t most_bytes_of_cycle(const RotorNetwork& network) {
             counting.slice(thread, Time::max(), Time::max(), {"circuits", kDark, "{}"});
         }
     }
-    for (const network::opera::RotorState& state : network.failing) {
-        counting.instant({~std::uint32_t{0}}, state.from, kFailure);
-    }
     // A rotor that was in the middle of an installation at 0 has one more.
     return ((counting.written() - begin) / matchings + 1) * (matchings + 1);
 }
 
 }  // namespace
+
+void write_failures(const RotorNetwork& network, Time end, TraceProcess process, TraceWriter& writer) {
+    for (const network::opera::RotorState& state : network.failing) {
+        if (state.from < end) {
+            writer.instant(process, state.from, kFailure);
+        }
+    }
+}
+
+std::uint64_t most_bytes_of_failures(const RotorNetwork& network) {
+    TraceWriter counting;
+    const std::uint64_t begin = counting.written();
+    write_failures(network, Time::max(), {~std::uint32_t{0}}, counting);
+    return counting.written() - begin;
+}
 
 RotorCoverage write_rotors(const RotorNetwork& network, Time end, std::uint64_t bytes, TraceProcess process,
                            TraceWriter& writer) {
@@ -121,11 +133,6 @@ RotorCoverage write_rotors(const RotorNetwork& network, Time end, std::uint64_t 
         for (std::int64_t at = phase > 0 ? phase - residence : 0;
              schedule.timing().superslice() * std::max<std::int64_t>(at, 0) < end; at += residence) {
             write_installation(installation(network, rotor, at, end), thread, writer);
-        }
-    }
-    for (const network::opera::RotorState& state : network.failing) {
-        if (state.from < end) {
-            writer.instant(process, state.from, kFailure);
         }
     }
     return coverage;

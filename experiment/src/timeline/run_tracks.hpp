@@ -1,5 +1,5 @@
 /// What is known of a run as a whole, written when it has ended: its iterations, its critical path, its
-/// collectives over all ranks with their phases, and the matchings of its rotor switches.
+/// collectives over all ranks with their phases, and the matchings and failures of its rotor switches.
 #pragma once
 
 #include "trace_writer.hpp"
@@ -29,9 +29,13 @@ void write_collectives(const Experiment& experiment, const Run& run, TraceProces
 void write_phases(const Experiment& experiment, const Run& run, TraceProcess process, TraceWriter& writer);
 [[nodiscard]] std::uint64_t most_bytes_of_phases(const Experiment& experiment, const Run& run);
 
+/// The instants at which parts of a rotor network fail before the run ends.
+void write_failures(const network::opera::RotorNetwork& network, Time end, TraceProcess process,
+                    TraceWriter& writer);
+[[nodiscard]] std::uint64_t most_bytes_of_failures(const network::opera::RotorNetwork& network);
+
 /// A thread for every rotor: the matchings it holds and the time in which it is dark, from 0 to the end of
-/// the run or of as many whole cycles of the schedule as fit in `bytes`, and no more than are looked through;
-/// and the instants of failures.
+/// the run or of as many whole cycles of the schedule as fit in `bytes`, and no more than are looked through.
 struct RotorCoverage {
     std::uint64_t cycles = 0;  ///< of the schedule that the run comes to
     std::uint64_t shown = 0;

@@ -73,7 +73,9 @@ std::uint64_t most_bytes_of_end(const Experiment& experiment) {
 std::uint64_t most_bytes_of_frame(const Experiment& experiment) {
     TraceWriter counting;
     add_processes(experiment, counting);
-    return counting.written() + most_bytes_of_iterations(experiment) + most_bytes_of_collectives(experiment) +
+    const auto& rotors = experiment.fabric->rotors();
+    return counting.written() + (rotors != nullptr ? most_bytes_of_failures(*rotors) : 0) +
+           most_bytes_of_iterations(experiment) + most_bytes_of_collectives(experiment) +
            most_bytes_of_end(experiment);
 }
 
@@ -132,6 +134,9 @@ public:
         }
         write_iterations(run, processes_.iterations, writer_);
         write_collectives(experiment_, run, processes_.run, writer_);
+        if (processes_.rotors) {
+            write_failures(*experiment_.fabric->rotors(), run.execution.total, *processes_.rotors, writer_);
+        }
         if (most_bytes_of_phases(experiment_, run) <= room() / 2) {
             write_phases(experiment_, run, processes_.run, writer_);
         } else {
@@ -166,8 +171,8 @@ private:
         const RotorCoverage coverage = write_rotors(*experiment_.fabric->rotors(), run.execution.total,
                                                     room() / 2, *processes_.rotors, writer_);
         if (coverage.shown < coverage.cycles) {
-            leave_out("cycles of the rotor switches from {} of {} on, which repeat those before",
-                      coverage.shown, coverage.cycles);
+            leave_out("the last {} of {} cycles of the rotor switches", coverage.cycles - coverage.shown,
+                      coverage.cycles);
         }
     }
 

@@ -1,5 +1,7 @@
 #include "timeline_fixture.hpp"
 
+#include <algorithm>
+
 #include <astrolabe/network/opera/rotor_network.hpp>
 
 namespace astrolabe::experiment {
@@ -69,12 +71,27 @@ TEST_F(RotorTimelineTest, UplinksCarryWhatTheirCircuitsDo) {
     EXPECT_NEAR(counted, carried, 16 + 1e-8 * carried);  // a byte for each of 4 x 4 uplinks
 }
 
-TEST_F(RotorTimelineTest, FailuresAreMarked) {
+TEST_F(RotorTimelineTest, FailuresAreMarkedAlsoInCyclesThatAreNotShown) {
     // Of eight racks four have ranks; with this seed one of the others fails.
-    const Traced traced =
-        trace(load_rotors({"network.racks=8", "network.failures=[{at: 50us, racks: 1, seed: 5}]"}));
-    EXPECT_EQ(traced.trace.instants,
-              (std::vector<std::pair<Time, std::string>>{{Time(50'000'000), "parts fail"}}));
+    const Experiment experiment =
+        load_rotors({"network.racks=8", "network.failures=[{at: 50us, racks: 1, seed: 5}]"});
+    const Traced whole = trace(experiment);
+    EXPECT_TRUE(whole.left_out.empty());
+    const Traced least = trace(experiment, fmt::format("{}B", Timeline::least_size(experiment).count()));
+    const auto cycles = std::find_if(least.left_out.begin(), least.left_out.end(), [](const auto& note) {
+        return note.find(" cycles of the rotor switches") != std::string::npos;
+    });
+    EXPECT_NE(cycles, least.left_out.end());
+    // So many cycles are left out that the failure lies in one of them.
+    Time shown;
+    for (const auto& [place, slices] : least.trace.slices) {
+        shown = place.first == "rotor switches" ? std::max(shown, slices.back().to) : shown;
+    }
+    EXPECT_LT(shown, Time(50'000'000));
+    for (const Traced* traced : {&whole, &least}) {
+        EXPECT_EQ(traced->trace.instants,
+                  (std::vector<std::pair<Time, std::string>>{{Time(50'000'000), "parts fail"}}));
+    }
 }
 
 }  // namespace
