@@ -104,6 +104,7 @@ int OutputFile::give_name() {
     if (!is_named_) {
         // The target may exist, and only a rename replaces it at once.
         const std::string self = fmt::format("/proc/self/fd/{}", descriptor_);
+        ::unlink(partial_.c_str());  // of a process of the same number that was killed here
         if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, partial_.c_str(), AT_SYMLINK_FOLLOW) != 0) {
             return errno;
         }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -73,6 +74,16 @@ TEST(OutputFolderTest, FilesAreReplacedWhole) {
     EXPECT_FALSE(out->write("x", "second, longer"));
     EXPECT_EQ(testing::read_file(folder.path() / "a" / "b" / "x"), "second, longer");
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path() / "a" / "b"), {}), 1);
+}
+
+TEST(OutputFolderTest, WhatAKilledProcessOfTheSameNumberLeftIsReplaced) {
+    const testing::TemporaryFolder folder;
+    const Result<OutputFolder> out = OutputFolder::open(folder.path());
+    ASSERT_TRUE(out);
+    folder.write(fmt::format(".x-{}", ::getpid()), "half");
+    EXPECT_FALSE(out->write("x", "whole"));
+    EXPECT_EQ(testing::read_file(folder.path() / "x"), "whole");
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
 }
 
 TEST(OutputFolderTest, AFolderThatCannotBeMadeSaysWhy) {
