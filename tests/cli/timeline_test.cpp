@@ -54,13 +54,15 @@ TEST(RunTimeline, ThatCannotBeWrittenIsOneClearError) {
     const TemporaryFolder folder;
     const std::string out = folder.path().string();
     // What results take fits in 64 KiB each; the timeline does not.
-    const ProcessResult full = run_shell("ulimit -f 64; trap '' XFSZ; " + quoted(ASTROLABE_PROGRAM) +
-                                         " run " + quoted(kQuickstart) + " --timeline --out " + quoted(out));
+    const ProcessResult full =
+        run_shell("ulimit -f 64; trap '' XFSZ; " + quoted(ASTROLABE_PROGRAM) + " run " + quoted(kQuickstart) +
+                  " --timeline --timeline-size 600kB --out " + quoted(out));
     EXPECT_EQ(full.exit_code, 1);
     EXPECT_NE(full.err.find("error[output.write]: cannot write '" + out + "/timeline.json': File too large"),
               std::string::npos)
         << full.err;
     EXPECT_EQ(full.err.find("error["), full.err.rfind("error["));
+    EXPECT_EQ(full.err.find("does not show"), std::string::npos) << "there is none";
     EXPECT_TRUE(std::filesystem::exists(folder.path() / "summary.json"));
     for (const auto& entry : std::filesystem::directory_iterator(out)) {
         EXPECT_NE(entry.path().filename(), "timeline.json");

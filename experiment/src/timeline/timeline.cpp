@@ -151,7 +151,12 @@ public:
         write_links(run);
         const std::uint64_t written = writer_.written() + end_;
         ASTROLABE_ASSERT(written <= most_, "a trace keeps to its size");
-        return writer_.finish(facts(experiment_, run.fingerprint, shown_.size(), left_out_));
+        std::optional<Diagnostic> error =
+            writer_.finish(facts(experiment_, run.fingerprint, shown_.size(), left_out_));
+        if (error) {
+            left_out_.clear();
+        }
+        return error;
     }
 
     [[nodiscard]] const std::vector<std::string>& left_out() const { return left_out_; }

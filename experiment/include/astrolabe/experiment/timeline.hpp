@@ -39,7 +39,7 @@ public:
     /// Gives the file its name; nothing, or why it could not be written. `run` has finished.
     [[nodiscard]] std::optional<Diagnostic> finish(const Run& run);
 
-    /// What the trace does not show for want of room, for people; after `finish`.
+    /// What the trace does not show for want of room, for people; after `finish`. Empty where there is none.
     [[nodiscard]] const std::vector<std::string>& left_out() const;
 
 private:
