@@ -1,6 +1,8 @@
 #include "timeline_fixture.hpp"
 
+#include <algorithm>
 #include <map>
+#include <set>
 
 namespace astrolabe::experiment {
 namespace {
@@ -206,8 +208,51 @@ TEST_F(TimelineTest, AHostWithoutLinksHasNoCounters) {
     EXPECT_EQ(length(traced.trace.slices.at({"rank 0 of 1", "compute"})), traced.run.execution.total);
 }
 
+/// What is named as left out is not there, and all else is; returns the notes without their numbers.
+std::set<std::string> expect_notes(const Experiment& experiment, const Run& run, const testing::Trace& trace,
+                                   const std::vector<std::string>& notes) {
+    const auto is_named = [&notes](const std::string& note) {
+        return std::find(notes.begin(), notes.end(), note) != notes.end();
+    };
+    std::size_t phases = 0;
+    for (const TraceSlice& span : trace.spans.at("run")) {
+        phases += span.category == "phase" ? 1 : 0;
+    }
+    EXPECT_NE(is_named("phases of collectives"), phases > 0);
+    EXPECT_NE(is_named("the critical path"), trace.slices.contains({"run", "critical path"}));
+    std::size_t busy = 0;
+    std::size_t shown = 0;
+    double least_shown = 1;
+    double most_hidden = 0;
+    for (LinkId link; link.index() < experiment.fabric->link_count(); ++link) {
+        const double seconds =
+            to_seconds(run.network.links[link].carried / experiment.fabric->link(link).rate);
+        const double used = seconds / to_seconds(run.execution.total);
+        busy += used > 0 ? 1 : 0;
+        if (trace.counters.contains({"links", link_name(*experiment.fabric, link) + " utilization"})) {
+            ++shown;
+            least_shown = std::min(least_shown, used);
+        } else {
+            most_hidden = std::max(most_hidden, used);
+        }
+    }
+    EXPECT_GE(least_shown, most_hidden);
+    EXPECT_EQ(
+        is_named(fmt::format("{} of {} links that carried something, the least busy", busy - shown, busy)),
+        shown < busy);
+    std::set<std::string> kinds;
+    for (const std::string& note : notes) {
+        kinds.insert(note.substr(note.find_first_not_of("0123456789 of")));
+    }
+    return kinds;
+}
+
 TEST_F(TimelineTest, ASizeIsKeptAndWhatHasNoRoomIsNamed) {
-    const Experiment experiment = load({"workload.iterations=20"});
+    // 136 links, which differ, as one rank has more tables.
+    const Experiment experiment =
+        load({"workload.iterations=20", "workload.model.tables.count=5",
+              "network={kind: leaf_spine, hosts: 4, hosts_per_leaf: 1, spines: 16, load_balancing: spray}"});
+    std::set<std::string> kinds;
     const std::int64_t least = Timeline::least_size(experiment).count();
     const auto whole = static_cast<std::int64_t>(trace(experiment).text.size());
     ASSERT_GT(whole, 2 * least);
@@ -216,6 +261,7 @@ TEST_F(TimelineTest, ASizeIsKeptAndWhatHasNoRoomIsNamed) {
         const Traced traced = trace(experiment, fmt::format("{}B", size));
         EXPECT_LE(static_cast<std::int64_t>(traced.text.size()), size);
         EXPECT_EQ(traced.trace.facts.at("left_out"), traced.left_out);
+        kinds.merge(expect_notes(experiment, traced.run, traced.trace, traced.left_out));
         const std::size_t ranks = traced.trace.facts.at("ranks_shown");
         std::size_t processes = 0;
         for (const std::string& process : traced.trace.processes()) {
@@ -237,6 +283,9 @@ TEST_F(TimelineTest, ASizeIsKeptAndWhatHasNoRoomIsNamed) {
         }
     }
     EXPECT_EQ(fewest, 1U);
+    EXPECT_EQ(kinds,
+              (std::set<std::string>{"links that carried something, the least busy", "phases of collectives",
+                                     "ranks", "samples of links", "the critical path"}));
 }
 
 TEST_F(TimelineTest, ASizeThatIsNoneOrTooSmallIsNamed) {
