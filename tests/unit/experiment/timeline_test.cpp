@@ -181,6 +181,7 @@ TEST_F(TimelineTest, CountersOfPacketsHaveQueues) {
                 double waited = 0;
                 for (std::size_t i = 0; i + 1 < found->second.size(); ++i) {
                     const auto& [at, bytes] = found->second[i];
+                    EXPECT_GE(bytes, 0.0);
                     waited += bytes * to_seconds(found->second[i + 1].first - at);
                 }
                 EXPECT_NEAR(waited, expected, 0.001 * total + 1e-8 * expected);
@@ -286,6 +287,17 @@ TEST_F(TimelineTest, ASizeIsKeptAndWhatHasNoRoomIsNamed) {
     EXPECT_EQ(kinds,
               (std::set<std::string>{"links that carried something, the least busy", "phases of collectives",
                                      "ranks", "samples of links", "the critical path"}));
+}
+
+TEST_F(TimelineTest, OfManyLinksTheBusiestAreShown) {
+    // 8 links of hosts and 4 x 40 x 2 to spines, over all of which messages spread.
+    const Experiment experiment =
+        load({"network={kind: leaf_spine, hosts: 4, hosts_per_leaf: 1, spines: 40, load_balancing: spray}"});
+    const Traced traced = trace(experiment);
+    EXPECT_EQ(traced.trace.counters.size(), 256U);
+    EXPECT_EQ(traced.left_out,
+              std::vector<std::string>{"72 of 328 links that carried something, the least busy"});
+    expect_notes(experiment, traced.run, traced.trace, traced.left_out);
 }
 
 TEST_F(TimelineTest, ASizeThatIsNoneOrTooSmallIsNamed) {
