@@ -57,11 +57,15 @@ TEST_F(TimelineTest, CollectivesAndPhasesAreSpans) {
         load({"cluster.collectives.all_reduce.algorithm=hierarchical", "cluster.dimensions=[2, 2]"});
     const Traced traced = trace(experiment);
     std::multimap<std::string, std::pair<Time, Time>> expected;
+    Bytes sent;
+    std::uint64_t messages = 0;
     for (std::size_t i = 0; i < experiment.program.operations.size(); ++i) {
         const system::Operation& operation = experiment.program.operations[OperationId(i)];
         const system::OperationRecord& record = traced.run.execution.operations[OperationId(i)];
         if (!operation.is_compute()) {
             expected.emplace(operation.name, std::pair(record.first_issue, record.last_finish));
+            sent += record.bytes_sent;
+            messages += record.messages;
         }
         for (const system::StageRecord& stage : record.stages) {
             expected.emplace(fmt::format("{}: dimension {} {}", operation.name, stage.stage.dimension,
@@ -76,6 +80,18 @@ TEST_F(TimelineTest, CollectivesAndPhasesAreSpans) {
         phases += span.category == "phase" ? 1 : 0;
     }
     EXPECT_EQ(found, expected);
+    for (const char* category : {"collective", "phase"}) {
+        Bytes of_spans;
+        std::uint64_t messages_of_spans = 0;
+        for (const TraceSlice& span : traced.trace.spans.at("run")) {
+            if (span.category == category) {
+                of_spans += Bytes(span.arguments.at("bytes_sent"));
+                messages_of_spans += span.arguments.at("messages").get<std::uint64_t>();
+            }
+        }
+        EXPECT_EQ(of_spans, sent) << category;
+        EXPECT_EQ(messages_of_spans, messages) << category;
+    }
     EXPECT_GT(phases, expected.size() / 2) << "an all-reduce has three";
     // On a rank a collective lasts from its issue to its end there, within what it lasts on all.
     std::map<std::pair<std::string, int>, std::pair<Time, Time>> overall;
@@ -108,6 +124,14 @@ TEST_F(TimelineTest, ArrowsLeadFromIssueToTheLinkOfTheFirstMessage) {
         EXPECT_LE(arrow.from, arrow.to);
         // "rank 2 of 4" sends from host 2.
         EXPECT_EQ(arrow.to_thread, "host " + arrow.from_process.substr(5, 1) + " -> switch");
+    }
+    for (int rank = 0; rank < 4; ++rank) {
+        for (const TraceSlice& slice :
+             traced.trace.slices.at({"links", fmt::format("host {} -> switch", rank)})) {
+            EXPECT_EQ(slice.arguments.at("from"), fmt::format("rank {}", rank));
+            EXPECT_NE(slice.arguments.at("to"), slice.arguments.at("from"));
+            EXPECT_GT(slice.arguments.at("bytes"), 0);
+        }
     }
 }
 
