@@ -56,10 +56,18 @@ RankTracks::RankTracks(const Experiment& experiment, const LinkTracks& links,
       links_(links),
       links_process_(process),
       place_(experiment.cluster.ranks, kHidden) {
+    for (int i = 0; i < program_.iterations; ++i) {
+        iterations_.push_back(fmt::format(R"({{"iteration":{}}})", i));
+    }
+    std::unordered_map<std::string, std::uint32_t> known;
     for (std::size_t i = 0; i < program_.operations.size(); ++i) {
         const system::Operation& operation = program_.operations[OperationId(i)];
-        texts_.push_back(
-            {quoted_json(operation.name), fmt::format(R"({{"iteration":{}}})", operation.iteration)});
+        const auto [name, is_new] =
+            known.try_emplace(operation.name, static_cast<std::uint32_t>(names_.size()));
+        if (is_new) {
+            names_.push_back(quoted_json(operation.name));
+        }
+        name_of_.push_back(name->second);
         if (operation.is_compute()) {
             compute_.emplace_back(i);
         }
@@ -80,8 +88,8 @@ RankTracks::Shown* RankTracks::shown(std::size_t rank) {
 }
 
 TraceText RankTracks::text(OperationId operation, std::string_view category) const {
-    const OperationText& known = texts_[operation.index()];
-    return {category, known.name, known.arguments};
+    const auto iteration = static_cast<std::size_t>(program_.operations[operation].iteration);
+    return {category, names_[name_of_[operation.index()]], iterations_[iteration]};
 }
 
 void RankTracks::issued(OperationId operation, RankId id, Time now) {
@@ -137,8 +145,8 @@ void RankTracks::charge_waits(Shown& rank, Time now) {
 void RankTracks::write_wait(const Shown& rank, OperationId cause, OperationId before, Time from, Time to) {
     const std::string arguments =
         fmt::format(R"({{"iteration":{},"before":{}}})", program_.operations[before].iteration,
-                    texts_[before.index()].name);
-    writer_.slice(rank.waits, from, to, {"wait", texts_[cause.index()].name, arguments});
+                    names_[name_of_[before.index()]]);
+    writer_.slice(rank.waits, from, to, {"wait", names_[name_of_[cause.index()]], arguments});
 }
 
 void RankTracks::message(const network::MessageRecord& record) {

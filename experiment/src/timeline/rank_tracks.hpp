@@ -11,7 +11,7 @@
 /// On every rank compute + waits = total, slice by slice.
 ///
 /// Memory: a bit for every operation and rank shown, some 60 bytes for every collective that is under way or
-/// of which the rank has sent nothing, and the texts of all operations.
+/// of which the rank has sent nothing, 4 bytes for every operation, and each name and iteration once.
 #pragma once
 
 #include "link_tracks.hpp"
@@ -62,11 +62,6 @@ private:
         /// When collectives were issued of which no message has arrived yet.
         std::unordered_map<system::OperationId, Time> silent;
     };
-    struct OperationText {
-        std::string name;       ///< JSON
-        std::string arguments;  ///< JSON
-    };
-
     [[nodiscard]] Shown* shown(std::size_t rank);
     [[nodiscard]] TraceText text(system::OperationId operation, std::string_view category) const;
     void charge_waits(Shown& rank, Time now);
@@ -82,7 +77,9 @@ private:
     TraceWriter& writer_;
     const LinkTracks& links_;
     TraceProcess links_process_;
-    std::vector<OperationText> texts_;  ///< by operation
+    std::vector<std::string> names_;       ///< JSON, each once
+    std::vector<std::uint32_t> name_of_;   ///< by operation, into names_
+    std::vector<std::string> iterations_;  ///< JSON, arguments of operations by iteration
     std::vector<system::OperationId> compute_;
     std::vector<std::uint32_t> place_;  ///< by rank, into shown_; kHidden
     std::vector<Shown> shown_;
