@@ -7,7 +7,8 @@
 ///
 /// b_i the bytes that did not fit before: an engine that moves packets, or slots, counts them when they begin
 /// to leave. What is left at the end follows it. So 0 ≤ u ≤ 1, and Σ u_i·R·(t_{i+1} - t_i) is what the link
-/// carried. On an engine that shares no links nothing is held back, and u may be above 1.
+/// carried. On an engine that shares no links, or beats bounds for another reason (BackendMaker), nothing is
+/// held back, and u may be above 1.
 ///
 /// Queues are means over the same intervals, from the mean over all time that the network knows. What it
 /// takes back, when it finds out late that packets have left, is taken off what was before.
