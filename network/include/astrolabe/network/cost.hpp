@@ -30,7 +30,7 @@
 /// switch port, transceiver, fibre and rotor port. cost = sum over parts of count x price, in US dollars
 /// and double precision: exact for prices of whole cents below 2^53 cents.
 ///
-/// Adding cables, ports or rate never lowers the cost, as no price falls with the rate (prices.hpp).
+/// Adding links, or rate to a cable or to all one-way links, never lowers the cost (prices.hpp).
 ///
 /// What is left out: chassis and unused ports of switches, lengths of cables, racks, power, work, servers
 /// and what is inside a package.
