@@ -78,6 +78,10 @@ void FabricBuilder::set_rotors(std::shared_ptr<const opera::RotorNetwork> rotors
     rotors_ = std::move(rotors);
 }
 
+void FabricBuilder::set_reconfiguration(std::shared_ptr<const Reconfiguration> reconfiguration) {
+    reconfiguration_ = std::move(reconfiguration);
+}
+
 std::shared_ptr<const Fabric> FabricBuilder::build(LoadBalancing load_balancing, std::uint64_t seed) && {
     ASTROLABE_ASSERT(load_balancing != LoadBalancing::kPaths, "shortest-path routing names no paths");
     return std::move(*this).build([load_balancing, seed](const Fabric& fabric) {
@@ -167,7 +171,10 @@ std::shared_ptr<const Fabric> FabricBuilder::build(const RoutingMaker& routing) 
         fabric->circuits_ = CircuitSchedule(link_count, std::move(intervals));
         ASTROLABE_ASSERT(fabric->circuits_.period() == period_, "the intervals fill the period");
     }
+    ASTROLABE_ASSERT(reconfiguration_ == nullptr || (intervals_.empty() && node_count == host_count_),
+                     "circuits that move with the demand join hosts, and have no schedule");
     fabric->rotors_ = std::move(rotors_);
+    fabric->reconfiguration_ = std::move(reconfiguration_);
     fabric->routing_ = routing(*fabric);
     return fabric;
 }

@@ -33,6 +33,11 @@ Bandwidth rate_of(const Fabric& fabric, const RouteLeg& leg) {
 
 std::optional<std::string> congestion_free_refusal(const Fabric& fabric,
                                                    const CongestionFreeOptions& options) {
+    if (fabric.reconfiguration() != nullptr) {
+        return "its circuits move with the demand, and a formula of latency and rate knows none: use the "
+               "fluid "
+               "engine";
+    }
     if (!fabric.is_static()) {
         return "its circuits come and go, and a formula of latency and rate knows no time at which they do";
     }

@@ -42,6 +42,10 @@ std::optional<std::string> refusal(const network::Fabric& fabric, const PacketOp
     if (fabric.rotors() != nullptr) {
         return opera_refusal(fabric, options);
     }
+    if (fabric.reconfiguration() != nullptr) {
+        return "its circuits move with the demand, and the packet engine has no controller that moves them: "
+               "use the fluid engine, or a network without reconfiguration";
+    }
     if (!fabric.is_static()) {
         return "its links come and go with time, and the packet engine runs on static fabrics only";
     }

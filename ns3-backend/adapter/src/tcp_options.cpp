@@ -97,6 +97,11 @@ std::vector<OptionProblem> problems(const TcpOptions& options) {
 }
 
 std::optional<std::string> refusal(const network::Fabric& fabric, const TcpOptions& options) {
+    if (fabric.reconfiguration() != nullptr) {
+        return "its circuits move with the demand, and TCP over ns-3 devices runs on static fabrics only: "
+               "use "
+               "the fluid engine, or a network without reconfiguration";
+    }
     if (!fabric.is_static()) {
         return "its links come and go with time, and TCP over ns-3 devices runs on static fabrics only";
     }

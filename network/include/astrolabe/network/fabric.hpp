@@ -6,6 +6,8 @@
 /// a link, `Node::buffer` the packet memory of a whole switch that its ports may share; engines without
 /// queues ignore both. `cost` is what routing adds up along a path (shortest_path_routing.hpp). A circuit
 /// schedule (circuit_schedule.hpp) says which links exist when; a static network has none that come and go.
+/// Where a controller moves circuits while messages wait (reconfiguration.hpp), the links are those of the
+/// first wiring.
 ///
 /// Life cycle: a `FabricBuilder` collects nodes and links, `build` checks and freezes them. A Fabric never
 /// changes afterwards and can be shared by everything that runs on it.
@@ -31,6 +33,7 @@
 
 namespace astrolabe::network {
 
+class Reconfiguration;
 class RoutingPolicy;
 
 namespace opera {
@@ -97,9 +100,15 @@ public:
 
     [[nodiscard]] const RoutingPolicy& routing() const { return *routing_; }
     [[nodiscard]] const CircuitSchedule& circuits() const { return circuits_; }
-    [[nodiscard]] bool is_static() const { return circuits_.is_static(); }
+    /// All links exist at all times.
+    [[nodiscard]] bool is_static() const { return circuits_.is_static() && reconfiguration_ == nullptr; }
     /// Of a fabric whose circuits are those of rotor switches, else null.
     [[nodiscard]] const std::shared_ptr<const opera::RotorNetwork>& rotors() const { return rotors_; }
+
+    /// Of a fabric whose circuits move with the demand, else null.
+    [[nodiscard]] const std::shared_ptr<const Reconfiguration>& reconfiguration() const {
+        return reconfiguration_;
+    }
 
     /// Sum of the rates of all links out of (into) a host: no host ever sends (receives) faster.
     [[nodiscard]] Bandwidth egress_rate(HostId host) const;
@@ -122,6 +131,7 @@ private:
     std::shared_ptr<const RoutingPolicy> routing_;
     CircuitSchedule circuits_;
     std::shared_ptr<const opera::RotorNetwork> rotors_;
+    std::shared_ptr<const Reconfiguration> reconfiguration_;
 };
 
 /// Which of several equal paths a message takes.
@@ -165,6 +175,10 @@ public:
     /// What engines that know rotors read beside the circuits, which must be those of `rotors`.
     void set_rotors(std::shared_ptr<const opera::RotorNetwork> rotors);
 
+    /// Who moves the links, which have no circuit schedule then. They join hosts, as many out of a host and
+    /// into it at all times.
+    void set_reconfiguration(std::shared_ptr<const Reconfiguration> reconfiguration);
+
     /// Freezes: sorts links, fixes ids, installs shortest-path routing with the given choice among equal
     /// paths, kFlowHash or kSpray. `seed` enters the flow hash. The fabric must have at least one host.
     [[nodiscard]] std::shared_ptr<const Fabric> build(LoadBalancing load_balancing = LoadBalancing::kFlowHash,
@@ -189,6 +203,7 @@ private:
     Time period_;
     std::vector<CircuitInterval<std::uint32_t>> intervals_;
     std::shared_ptr<const opera::RotorNetwork> rotors_;
+    std::shared_ptr<const Reconfiguration> reconfiguration_;
 };
 
 }  // namespace astrolabe::network
