@@ -58,6 +58,11 @@ Schema<TransportTerms> fluid_schema() {
 
 /// Rotor networks have the packets and latencies of their own service, and no windows.
 std::optional<std::string> refusal_of(const TransportTerms& terms, const Fabric& fabric) {
+    if (fabric.reconfiguration() != nullptr && terms != TransportTerms()) {
+        return "its circuits move while messages wait, and the terms of fluid know one path for a pair: "
+               "leave "
+               "out all keys of fluid";
+    }
     if (fabric.rotors() == nullptr) {
         return std::nullopt;
     }
@@ -89,7 +94,10 @@ void register_fluid_backend(Registry<BackendMaker>& registry) {
         maker.shares_links = terms.latency;
         maker.refusal = [terms](const Fabric& fabric) { return refusal_of(terms, fabric); };
         // RotorLB sends packets around through other racks.
-        maker.follows_routes = [](const Fabric& fabric) { return fabric.rotors() == nullptr; };
+        // Nor are the routes of circuits that move those of the fabric as it begins.
+        maker.follows_routes = [](const Fabric& fabric) {
+            return fabric.rotors() == nullptr && fabric.reconfiguration() == nullptr;
+        };
         maker.make = [terms](std::shared_ptr<const Fabric> fabric,
                              std::uint64_t) -> std::unique_ptr<NetworkBackend> {
             if (fabric->rotors() != nullptr) {

@@ -20,7 +20,7 @@ constexpr double kPacePerBit = 8.0 * static_cast<double>(kPicosecondsPerSecond);
 constexpr std::size_t kPairsAtOnce = std::size_t{1} << 20;
 constexpr std::size_t kLegsOfMost = 6;
 
-/// None where links come and go: circuit_rates.hpp has those.
+/// None where links come and go: circuit_rates.hpp and rewired_rates.hpp have those.
 std::vector<double> capacities(const LinkClasses& classes) {
     std::vector<double> capacities;
     for (std::uint32_t i = 0; classes.fabric().is_static() && i < classes.size(); ++i) {
@@ -34,16 +34,23 @@ std::vector<double> capacities(const LinkClasses& classes) {
 FluidBackend::FluidBackend(std::shared_ptr<const LinkClasses> classes, FluidOptions options)
     : classes_(std::move(classes)),
       solver_(capacities(*classes_), options.strategy),
+      is_static_(fabric().is_static()),
+      is_plain_(options.terms == TransportTerms() && fabric().reconfiguration() == nullptr),
       pairs_(fabric().host_count()) {
     const std::size_t pairs = std::min(fabric().host_count() * (fabric().host_count() - 1), kPairsAtOnce);
     connections_.reserve(pairs);
     if (options.terms != TransportTerms()) {
         terms_ = std::make_unique<ConnectionTerms>(options.terms, *classes_);
     }
-    if (fabric().is_static()) {
+    if (is_static_) {
         solver_.reserve(pairs, pairs * kLegsOfMost);
+        return;
+    }
+    ASTROLABE_ASSERT(classes_->multiplicity() == 1, "images would have to meet their circuits together");
+    if (fabric().reconfiguration() != nullptr) {
+        ASTROLABE_ASSERT(terms_ == nullptr, "terms are of one path");
+        rewired_ = std::make_unique<RewiredRates>(classes_);
     } else {
-        ASTROLABE_ASSERT(classes_->multiplicity() == 1, "images would have to meet their circuits together");
         circuits_ = std::make_unique<CircuitRates>(*classes_);
     }
 }
@@ -60,10 +67,16 @@ std::uint32_t FluidBackend::connection_between(HostId source, HostId destination
         return known;
     }
     const auto index = static_cast<std::uint32_t>(connections_.size());
-    classes_->find_route(source, destination, route_);
     Connection& connection = connections_.emplace_back();
     connection.source = source;
     connection.destination = destination;
+    completions_.add_connection();
+    pairs_.insert(source, destination, index);
+    if (rewired_ != nullptr) {
+        rewired_->add_flow(source, destination);
+        return index;
+    }
+    classes_->find_route(source, destination, route_);
     connection.latency = route_.latency;
     connection.state = route_.legs.empty() ? State::kNowhere : State::kIdle;
     MaxMinSolver::Terms flow_terms;
@@ -77,8 +90,6 @@ std::uint32_t FluidBackend::connection_between(HostId source, HostId destination
     } else {
         solver_.add_flow(route_.legs, flow_terms);
     }
-    completions_.add_connection();
-    pairs_.insert(source, destination, index);
     return index;
 }
 
@@ -86,6 +97,9 @@ void FluidBackend::send(const Message& message) {
     ASTROLABE_ASSERT(message.size >= Bytes(0), "a message has a size");
     ASTROLABE_ASSERT(message.on_delivered != nullptr, "someone is told of the delivery");
     const std::uint32_t index = connection_between(message.source, message.destination);
+    if (rewired_ != nullptr) {
+        find_route(index);
+    }
     Connection& connection = connections_[index];
     const std::uint32_t queued = messages_.add(
         {message.size, message.on_delivered, message.token, sent_++, index, MessagePool::kNone});
@@ -108,6 +122,8 @@ void FluidBackend::send(const Message& message) {
     } else if (connection.state == State::kDrained) {
         restarted_.push_back(index);
         begin_service(index);
+    } else if (connection.state == State::kNowhere && rewired_ != nullptr) {
+        start_waiting(index);
     }
 }
 
@@ -135,18 +151,22 @@ void FluidBackend::schedule(Time delay, NotificationHandler& handler, std::uint6
 }
 
 void FluidBackend::start_flow(std::uint32_t index) {
-    if (circuits_ != nullptr) {
+    if (is_static_) {
+        solver_.start(FlowId(index));
+    } else if (circuits_ != nullptr) {
         circuits_->start(CircuitRates::FlowId(index));
     } else {
-        solver_.start(FlowId(index));
+        rewired_->start(index);
     }
 }
 
 void FluidBackend::stop_flow(std::uint32_t index) {
-    if (circuits_ != nullptr) {
+    if (is_static_) {
+        solver_.stop(FlowId(index));
+    } else if (circuits_ != nullptr) {
         circuits_->stop(CircuitRates::FlowId(index));
     } else {
-        solver_.stop(FlowId(index));
+        rewired_->stop(index);
     }
 }
 
@@ -203,10 +223,14 @@ void FluidBackend::plan_completion(std::uint32_t index) {
     }
 }
 
+Time FluidBackend::delivery_delay(std::uint32_t index, Bytes size) {
+    return terms_ != nullptr ? terms_->deliver(index, size, now_) : rewired_->deliver(index, now_);
+}
+
 void FluidBackend::launch(std::uint32_t message) {
     const std::uint32_t index = messages_[message].connection;
-    const Time latency = terms_ != nullptr ? terms_->deliver(index, messages_[message].size, now_)
-                                           : connections_[index].latency;
+    const Time latency =
+        is_plain_ ? connections_[index].latency : delivery_delay(index, messages_[message].size);
     DelayedEvent* const newest = delayed_.newest(now_, latency);
     if (newest != nullptr && !newest->deliveries.empty()) {
         messages_.append(newest->deliveries, message);
@@ -267,13 +291,13 @@ void FluidBackend::process_instant() {
     }
 }
 
-void FluidBackend::change_rate(std::uint32_t index) {
+void FluidBackend::change_rate(std::uint32_t index, double rate) {
     Connection& connection = connections_[index];
     if (connection.since < now_) {
         connection.work = work_left(connection);
         connection.since = now_;
     }
-    connection.rate = snapped(solver_.rate(FlowId(index)));
+    connection.rate = snapped(rate);
     connection.whole = is_whole(connection.rate) && is_whole(connection.work);
     plan_completion(index);
 }
@@ -298,14 +322,16 @@ void FluidBackend::settle_rates() {
         }
     }
     drained_.clear();
-    if (circuits_ != nullptr) {
+    if (is_static_) {
+        for (const FlowId flow : solver_.update()) {
+            change_rate(flow.index(), solver_.rate(flow));
+        }
+    } else if (circuits_ != nullptr) {
         for (const CircuitRates::Change& change : circuits_->update()) {
             change_rate(change.flow.index(), change.before);
         }
     } else {
-        for (const FlowId flow : solver_.update()) {
-            change_rate(flow.index());
-        }
+        settle_rewired();
     }
     for (const std::uint32_t index : restarted_) {
         if (connections_[index].state == State::kServing && !completions_.contains(index)) {
@@ -320,12 +346,15 @@ void FluidBackend::run() {
     for (;;) {
         process_instant();
         settle_rates();
-        const Time next_event = std::min(completions_.next_time(), delayed_.next_time());
+        Time next_event = std::min(completions_.next_time(), delayed_.next_time());
         if (next_event == now_) {
             continue;
         }
         if (stop_requested_) {
             return;
+        }
+        if (rewired_ != nullptr) {
+            next_event = act_on_circuits(next_event);
         }
         if (next_event == Time::max()) {
             return;

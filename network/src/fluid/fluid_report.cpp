@@ -19,6 +19,9 @@ Bytes FluidBackend::served_so_far(const Connection& connection) const {
 
 Bytes FluidBackend::remaining_at_head(const Connection& connection) const {
     const Bytes size = messages_.front(connection.queue).size;
+    if (size == Bytes(0)) {
+        return size;
+    }
     const auto index = static_cast<std::uint32_t>(&connection - connections_.data());
     const double payload_share = static_cast<double>(size.count()) / work_of_first(index);
     const Bytes left(static_cast<std::int64_t>(std::ceil(work_left(connection) * payload_share)));
@@ -67,6 +70,10 @@ NetworkStatistics FluidBackend::statistics() const {
     statistics.messages = delivered_ * classes_->multiplicity();
     statistics.bytes_delivered = images * bytes_delivered_;
     statistics.events = events_;
+    if (rewired_ != nullptr) {
+        rewired_->report(statistics, now_, sent_of());
+        return statistics;
+    }
     // Loads are exact where they are 1; what is sprayed is rounded to a byte once per class.
     std::vector<Bytes> whole(classes_->size());
     std::vector<double> sprayed(classes_->size(), 0.0);

@@ -23,6 +23,10 @@
 /// Intervals and periods in which nothing starts or ends cost nothing: 30 s of a network that reconfigures
 /// every 100 us take the time of its messages, not of 300,000 intervals.
 ///
+/// Circuits that move with the demand (reconfiguration.hpp). Connections have the routes of the present
+/// wiring, and events are added at which the controller looks and circuits come up, while something waits
+/// (rewired_rates.hpp). What waits for a pair is all that its connection has not served. Without terms.
+///
 /// Time. Rates are doubles, notifications whole picoseconds. ⌈e⌉ is computed from the last change of the
 /// connection's rate: exactly (128-bit integers where needed) if the rate is a whole number of bit/s and no
 /// fraction of a byte was pending, as for a message alone on its path. Otherwise a time that exceeds a
@@ -57,6 +61,7 @@
 #include <astrolabe/network/fluid/connection_terms.hpp>
 #include <astrolabe/network/fluid/max_min_solver.hpp>
 #include <astrolabe/network/fluid/message_pool.hpp>
+#include <astrolabe/network/fluid/rewired_rates.hpp>
 #include <astrolabe/network/host_pair_index.hpp>
 #include <astrolabe/network/link_classes.hpp>
 
@@ -103,7 +108,7 @@ private:
         kDrained,  ///< as kServing, but the queue ran empty in this instant
         kNowhere   ///< no route: messages wait for ever
     };
-    /// Has the number of its flow, in solver_ or circuits_.
+    /// Has the number of its flow, in solver_, circuits_ or rewired_.
     struct Connection {
         HostId source;
         HostId destination;
@@ -140,6 +145,8 @@ private:
     /// Bytes on the wire of the first message in the queue.
     [[nodiscard]] double work_of_first(std::uint32_t index) const;
     void complete(std::uint32_t index);
+    /// From now to the delivery of a message that is served; not where `is_plain_`.
+    [[nodiscard]] Time delivery_delay(std::uint32_t index, Bytes size);
     /// Puts a message that is served, and in no list, on the wire.
     void launch(std::uint32_t message);
     void deliver();
@@ -147,12 +154,20 @@ private:
     void settle_rates();
     void start_flow(std::uint32_t index);
     void stop_flow(std::uint32_t index);
-    void change_rate(std::uint32_t index);
+    void change_rate(std::uint32_t index, double rate);
     void change_rate(std::uint32_t index, const PeriodicRate& before);
     [[nodiscard]] const PeriodicRate& periodic_rate(const Connection& connection) const {
         return circuits_->rate(
             CircuitRates::FlowId(static_cast<std::size_t>(&connection - connections_.data())));
     }
+    /// A connection where circuits move, as it is before anything is sent on it.
+    void find_route(std::uint32_t index);
+    void settle_rewired();
+    [[nodiscard]] std::vector<WaitingPair> waiting_pairs() const;
+    [[nodiscard]] RewiredRates::Sent sent_of() const;
+    /// Does what falls due in this instant after all else. The next event, `next_event` being that of
+    /// messages and timers; this instant if it changed anything.
+    [[nodiscard]] Time act_on_circuits(Time next_event);
     /// Whether it will ever be served further.
     [[nodiscard]] bool moves(const Connection& connection) const;
     /// Bytes left of the message being served.
@@ -160,8 +175,11 @@ private:
 
     std::shared_ptr<const LinkClasses> classes_;
     MaxMinSolver solver_;                     // of a static network
-    std::unique_ptr<CircuitRates> circuits_;  // null in a static network
+    std::unique_ptr<CircuitRates> circuits_;  // null but where a schedule says when links exist
+    std::unique_ptr<RewiredRates> rewired_;   // null but where circuits move with the demand
     std::unique_ptr<ConnectionTerms> terms_;  // null where there are none
+    bool is_static_;
+    bool is_plain_;  // a message arrives the latency of its connection after its last bit
     Starter starter_{*this};
     std::vector<Connection> connections_;
     HostPairIndex pairs_;
