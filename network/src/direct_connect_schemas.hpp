@@ -31,8 +31,8 @@ template <class Parameters>
 void add_medium(Schema<Parameters>& schema) {
     schema.optional("medium", &Parameters::medium,
                     "what a cable is: a fibre, or one from either end to a patch panel, to a panel with a "
-                    "second port for the next job, or to an optical circuit switch; it counts in the cost "
-                    "alone");
+                    "second port for the next job, or to an optical circuit switch; it changes the cost, not "
+                    "what links carry");
 }
 
 template <class Parameters>

@@ -19,15 +19,19 @@ public:
           loads_(fabric.link_count(), 0) {}
 
     void add(HostId source, HostId destination, double bytes) {
-        bytes_ += bytes;
-        ++pairs_;
         if (sprays_) {
+            bytes_ += bytes;
             sprayed_.add(source, destination, bytes);
             const std::size_t hops = distance(source, destination);
             count_hops(static_cast<double>(hops), hops);
             return;
         }
         const Route route = fabric_.routing().route(source, destination);
+        if (route.legs.empty()) {
+            ++without_route_;
+            return;
+        }
+        bytes_ += bytes;
         double hops = 0;
         for (const RouteLeg& leg : route.legs) {
             loads_[leg.link] += leg.share * bytes;
@@ -44,6 +48,7 @@ private:
     [[nodiscard]] RouteReport report_loads(const IndexedVector<LinkId, double>& loads) const;
 
     void count_hops(double mean, std::size_t most) {
+        ++pairs_;
         hops_ += mean;
         longest_ = std::max(longest_, most);
     }
@@ -63,6 +68,7 @@ private:
     double bytes_ = 0;
     double hops_ = 0;  // sum over pairs
     std::size_t pairs_ = 0;
+    std::size_t without_route_ = 0;
     std::size_t longest_ = 0;
 };
 
@@ -71,6 +77,7 @@ RouteReport Loads::report_loads(const IndexedVector<LinkId, double>& loads) cons
     report.bytes = bytes_;
     report.mean_hops = pairs_ > 0 ? hops_ / static_cast<double>(pairs_) : 0;
     report.longest = longest_;
+    report.pairs_without_route = without_route_;
     double sum = 0;
     double slowest = 0;  // seconds times 8
     for (std::size_t i = 0; i < loads.size(); ++i) {

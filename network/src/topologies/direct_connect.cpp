@@ -1,3 +1,4 @@
+#include "../neighbour_routing.hpp"
 #include "checks.hpp"
 #include "torus_cables.hpp"
 
@@ -158,8 +159,8 @@ Unreached unreached_backwards(const DirectConnectParameters& p) {
     return direct_one_way_links(p).empty() ? Unreached{} : unreached(neighbours(p, true));
 }
 
-void check_graph(detail::ParameterCheck& check, const DirectConnectParameters& p) {
-    const std::vector<std::vector<std::uint32_t>> out_of = neighbours(p);
+void check_reach(detail::ParameterCheck& check, const DirectConnectParameters& p,
+                 const std::vector<std::vector<std::uint32_t>>& out_of) {
     if (const Unreached there = unreached(out_of); there.count > 0) {
         check.report("",
                      fmt::format("no cables lead from host 0 to host {}, and {} of {} hosts in all",
@@ -170,6 +171,13 @@ void check_graph(detail::ParameterCheck& check, const DirectConnectParameters& p
                      fmt::format("no links lead from host {} back to host 0, nor from {} of {} hosts in all",
                                  back.first, back.count, p.hosts),
                      "one-way links must lead to every host and on from it; a ring does");
+    }
+}
+
+void check_graph(detail::ParameterCheck& check, const DirectConnectParameters& p) {
+    const std::vector<std::vector<std::uint32_t>> out_of = neighbours(p);
+    if (p.forwards && p.is_whole) {
+        check_reach(check, p, out_of);
     }
     if (pays_coins(p) && p.hosts > 1 && !common_coins(out_of)) {
         check.report("routing", "coin change needs the same strides out of every host",
@@ -201,6 +209,9 @@ std::shared_ptr<const RoutingPolicy> coin_routing(const DirectConnectParameters&
 }
 
 std::shared_ptr<const RoutingPolicy> make_routing(const DirectConnectParameters& p, const Fabric& fabric) {
+    if (!p.forwards) {
+        return std::make_shared<const NeighbourRouting>(fabric);
+    }
     const auto seed = static_cast<std::uint64_t>(p.seed);
     const KShortestOptions options{static_cast<std::size_t>(p.paths), static_cast<std::size_t>(p.detour),
                                    seed};
@@ -302,6 +313,7 @@ std::shared_ptr<const Fabric> build_direct_connect(const DirectConnectParameters
     for (const auto& [from, to] : direct_one_way_links(p)) {
         builder.connect_one_way(NodeId(from), NodeId(to), link);
     }
+    builder.set_reconfiguration(p.reconfiguration);
     if (p.hosts == 1) {
         return std::move(builder).build();  // there is nothing to route
     }

@@ -27,7 +27,7 @@ struct PairTraffic {
 };
 
 struct RouteReport {
-    double bytes = 0;         ///< of the demand
+    double bytes = 0;         ///< of the demand, that of pairs without a route left out here and below
     double tax = 0;           ///< 0 where there is none
     double mean_hops = 0;     ///< links crossed, over the pairs of the demand whatever they ask for
     std::size_t longest = 0;  ///< links of the longest route
@@ -35,13 +35,14 @@ struct RouteReport {
     double busiest_load = 0;  ///< bytes
     double mean_load = 0;     ///< bytes, over all links
     Time least_time;          ///< what the busiest link takes, rounded up to 1 ps
+    std::size_t pairs_without_route = 0;
 
     /// Of the busiest link over the mean; 1 where nothing is sent.
     [[nodiscard]] double imbalance() const { return mean_load > 0 ? busiest_load / mean_load : 1.0; }
 };
 
-/// Sources differ from destinations, and a route leads there. O(Σ links of routes) but with spraying, see
-/// route_load.hpp.
+/// Sources differ from destinations; with spraying a route leads there. O(Σ links of routes) but with
+/// spraying, see route_load.hpp.
 [[nodiscard]] RouteReport report_routes(const Fabric& fabric, const std::vector<PairTraffic>& demand);
 
 /// The same amount from every host to every other.

@@ -41,6 +41,7 @@
 #include <utility>
 #include <vector>
 
+#include <astrolabe/network/fabric.hpp>
 #include <astrolabe/network/medium.hpp>
 #include <astrolabe/network/topologies/parameters.hpp>
 
@@ -90,6 +91,11 @@ struct DirectConnectParameters {
     std::int64_t paths = 4;   ///< of k_shortest and by_class
     std::int64_t detour = 0;  ///< the same
     std::int64_t seed = 1;    ///< of the flow hash, the trees, and what k_shortest tries first
+
+    // Of a network whose circuits move with the demand, which there are no keys for either.
+    bool forwards = true;  ///< no: a pair uses the links that join it, whatever the routing, or waits
+    bool is_whole = true;  ///< no: hosts may be out of reach of one another, as when hosts do not forward
+    std::shared_ptr<const Reconfiguration> reconfiguration;
 };
 
 [[nodiscard]] ParameterProblems problems(const DirectConnectParameters& parameters);

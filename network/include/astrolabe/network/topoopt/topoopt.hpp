@@ -2,12 +2,13 @@
 ///
 /// Model. TopologyFinder (topology_finder.hpp) chooses which servers are joined, for what the job puts on the
 /// network; the network is then direct_connect with these cables (topologies/direct_connect.hpp), one host
-/// for each server, and stays as it is for the whole job.
+/// for each server. It stays as it is for the whole job, or, with `reconfiguration`, is where it begins:
+/// circuit switches then move circuits for what waits (demand_wiring.hpp).
 ///
 /// Routing by_class, the default of mode paper, knows what all-reduces use: the strides of the rings, and for
 /// groups of a size that got none the offset between neighbours in their own order.
 ///
-/// What is left out: the time to wire the job, changes while it runs.
+/// What is left out: the time to wire the job before it runs.
 /// For limits of size see the two headers. Complexity: theirs.
 #pragma once
 
@@ -21,6 +22,18 @@
 
 namespace astrolabe::network::topoopt {
 
+enum class DarkCircuits : std::uint8_t {
+    kMoving,
+    kAll  ///< whenever any moves
+};
+
+struct ReconfigurationParameters {
+    Time every{50'000'000'000};  ///< published for OCS-reconfig, as is the delay
+    Time delay{10'000'000'000};
+    bool forwarding = true;  ///< no: pairs without a circuit of their own wait for one
+    DarkCircuits dark = DarkCircuits::kMoving;
+};
+
 struct TopoOptParameters {
     std::int64_t degree = 0;  ///< d, must be given, 1 … kMaxDegree
     Mode mode = Mode::kPaper;
@@ -29,7 +42,8 @@ struct TopoOptParameters {
     bool repeat_strides = false;    ///< released alone
     bool perfect_matching = false;  ///< paper alone
     HostLinkParameters link;
-    Medium medium = Medium::kPatchPanel;  ///< of every cable; the fabric is the same
+    Medium medium = Medium::kPatchPanel;  ///< of every cable
+    std::optional<ReconfigurationParameters> reconfiguration;
     ForwardingParameters forwarding;
     std::optional<DirectRouting> routing;  ///< unset: released random_shortest, paper by_class
     std::int64_t paths = 4;

@@ -1,0 +1,41 @@
+/// Networks whose circuits move with the demand.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include <gtest/gtest.h>
+
+#include <astrolabe/network/topoopt/topoopt.hpp>
+
+namespace astrolabe::network::topoopt {
+
+/// One-way rings of the first strides at first, on planes of separate fibres: links of 100 Gb/s and 1 us.
+/// Asked every 50 ms, dark for 10 ms, hosts do not forward.
+inline TopoOptParameters on_circuit_switches(std::int64_t degree) {
+    TopoOptParameters parameters;
+    parameters.degree = degree;
+    parameters.wiring = Wiring::kSeparateFibres;
+    parameters.link = {100_Gbps, 1_us};
+    parameters.medium = Medium::kCircuitSwitch;
+    parameters.reconfiguration = ReconfigurationParameters{.forwarding = false};
+    return parameters;
+}
+
+inline std::shared_ptr<const Fabric> built(const TopoOptParameters& parameters, const Demand& demand) {
+    auto found = build_topoopt(parameters, demand);
+    if (auto* problems = std::get_if<ParameterProblems>(&found)) {
+        ADD_FAILURE() << problems->front().key << ": " << problems->front().message;
+        return nullptr;
+    }
+    return std::get<FoundNetwork>(std::move(found)).fabric;
+}
+
+/// For a job that sends nothing: all interfaces go to rings.
+inline std::shared_ptr<const Fabric> built(const TopoOptParameters& parameters, std::uint32_t servers) {
+    return built(parameters, Demand{.servers = servers, .groups = {}, .point_to_point = {}});
+}
+
+}  // namespace astrolabe::network::topoopt
