@@ -190,7 +190,7 @@ Bounds certified_bounds(const Experiment& experiment) {
     bounds.any_routing = routing_bound(total, fabric.is_static() ? busiest.time : Time::max(), fabric);
     bounds.any_routing->least = later(bounds.any_routing->least, latency);
     bounds.any_routing->most = later(bounds.any_routing->most, latency);
-    if (!fabric.is_static()) {
+    if (!fabric.circuits().is_static()) {
         if (const Time circuits = circuit_bound(total, fabric); circuits > bounds.any_routing->least) {
             bounds.any_routing->least = circuits;
             bounds.any_routing->how = "circuits of the fullest switch";

@@ -25,6 +25,11 @@ Time FlowTable::ideal_time(const network::MessageRecord& record) {
     if (pair == network::PairIndex::kNone) {
         const network::Route route = fabric_.routing().route(record.source, record.destination);
         Path path{route.latency, Bandwidth(std::numeric_limits<std::int64_t>::max())};
+        if (route.legs.empty()) {
+            // A pair that waits for circuits to move: it has one of its own then.
+            const network::Link& circuit = fabric_.link(fabric_.first_link(fabric_.node_of(record.source)));
+            path = {circuit.latency, circuit.rate};
+        }
         for (const network::RouteLeg& leg : route.legs) {
             const double rate = static_cast<double>(fabric_.link(leg.link).rate.count());
             const double most = std::min(std::floor(rate / leg.share), 0x1p62);

@@ -40,8 +40,9 @@ std::vector<Figure> counts(const network::Fabric& fabric) {
         {"hosts", fabric.host_count(), fmt::to_string(fabric.host_count())},
         {"switches", switches, fmt::to_string(switches)},
         {"cables", cables,
-         fmt::format("{}{}", cables,
-                     fabric.is_static() ? "" : ", those between racks only while a rotor has them")}};
+         fmt::format(
+             "{}{}", cables,
+             fabric.circuits().is_static() ? "" : ", those between racks only while a rotor has them")}};
     if (one_way > 0) {
         figures.push_back({"one_way_links", one_way, fmt::to_string(one_way)});
     }

@@ -99,6 +99,10 @@ Json network_json(const Run& run) {
               {"queue_mean_bytes", largest_mean_queue(run.network)},
               {"max_link_utilization", run.utilization.max},
               {"mean_link_utilization", run.utilization.mean}};
+    if (const auto& moves = run.network.reconfiguration) {
+        json["reconfiguration"] = {
+            {"looks", moves->looks}, {"changes", moves->changes}, {"dark_s", to_seconds(moves->dark)}};
+    }
     if (run.message_times) {
         Json times{{"mean", run.message_times->mean_seconds()}};
         for (const auto& [name, share] : kMessageQuantiles) {

@@ -102,6 +102,10 @@ std::string text_summary(const Experiment& experiment, const Run& run) {
     text += line("drain", fmt::format("{} ({:.1f} %)", readable_seconds(means.drain), percent(means.drain)));
     text += line("traffic", readable(total_traffic(run)) + shares);
     text += line("network", fmt::format("{} messages{}", run.network.messages, packets));
+    if (const auto& moves = run.network.reconfiguration) {
+        text += line("circuits", fmt::format("moved {} times in {} looks, links dark for {} on average",
+                                             moves->changes, moves->looks, readable(moves->dark)));
+    }
     if (run.message_times) {
         std::string times;
         for (const auto& [name, share] : kMessageQuantiles) {

@@ -52,7 +52,8 @@ TopologyReport report_topology(const Experiment& experiment) {
     return {.topology = experiment.topology,
             .routes = routes,
             .busiest_ends = {fabric.node(fabric.source(routes.busiest)).name,
-                             fabric.node(fabric.target(routes.busiest)).name}};
+                             fabric.node(fabric.target(routes.busiest)).name},
+            .reconfiguration = fabric.reconfiguration()};
 }
 
 nlohmann::ordered_json to_json(const TopologyReport& report) {
@@ -65,21 +66,27 @@ nlohmann::ordered_json to_json(const TopologyReport& report) {
     for (const MatchingRound& round : topology.matchings) {
         matchings.push_back({{"weight_bytes", round.weight}, {"pairs", round.pairs}});
     }
-    return {{"degree", topology.degree},
-            {"all_reduce_degree", topology.split.all_reduce},
-            {"point_to_point_degree", topology.split.point_to_point},
-            {"wiring", wiring_name(topology)},
-            {"rings_go_both_ways", topology.full_duplex_rings},
-            {"rings", std::move(rings)},
-            {"matchings", std::move(matchings)},
-            {"diameter", report.routes.longest},
-            {"mean_hops", report.routes.mean_hops},
-            {"bandwidth_tax", report.routes.tax},
-            {"busiest_link",
-             {{"source", report.busiest_ends.first},
-              {"target", report.busiest_ends.second},
-              {"load_bytes", report.routes.busiest_load},
-              {"over_mean", report.routes.imbalance()}}}};
+    nlohmann::ordered_json json{{"degree", topology.degree},
+                                {"all_reduce_degree", topology.split.all_reduce},
+                                {"point_to_point_degree", topology.split.point_to_point},
+                                {"wiring", wiring_name(topology)},
+                                {"rings_go_both_ways", topology.full_duplex_rings},
+                                {"rings", std::move(rings)},
+                                {"matchings", std::move(matchings)},
+                                {"diameter", report.routes.longest},
+                                {"mean_hops", report.routes.mean_hops},
+                                {"bandwidth_tax", report.routes.tax},
+                                {"busiest_link",
+                                 {{"source", report.busiest_ends.first},
+                                  {"target", report.busiest_ends.second},
+                                  {"load_bytes", report.routes.busiest_load},
+                                  {"over_mean", report.routes.imbalance()}}}};
+    if (report.reconfiguration != nullptr) {
+        json["reconfiguration"] = {{"every_s", to_seconds(report.reconfiguration->every())},
+                                   {"delay_s", to_seconds(report.reconfiguration->delay())},
+                                   {"pairs_without_route", report.routes.pairs_without_route}};
+    }
+    return json;
 }
 
 std::vector<std::pair<std::string, std::string>> facts(const TopologyReport& report) {
@@ -104,6 +111,17 @@ std::vector<std::pair<std::string, std::string>> facts(const TopologyReport& rep
     lines.emplace_back("busiest link", fmt::format("{} -> {}: {:.6g} B, {:.3f} of the mean",
                                                    report.busiest_ends.first, report.busiest_ends.second,
                                                    report.routes.busiest_load, report.routes.imbalance()));
+    if (report.reconfiguration != nullptr) {
+        lines.emplace_back("reconfiguration",
+                           fmt::format("every {}, dark for {}; what is above is the first wiring",
+                                       to_string(report.reconfiguration->every()),
+                                       to_string(report.reconfiguration->delay())));
+    }
+    if (report.routes.pairs_without_route > 0) {
+        lines.emplace_back("without a circuit",
+                           fmt::format("{} pairs, which wait for one and are in no figure above",
+                                       report.routes.pairs_without_route));
+    }
     return lines;
 }
 

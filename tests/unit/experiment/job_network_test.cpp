@@ -3,12 +3,16 @@
 #include "small_experiment.hpp"
 
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <astrolabe/experiment/collective_run.hpp>
+#include <astrolabe/experiment/results.hpp>
 #include <astrolabe/experiment/run.hpp>
 #include <astrolabe/experiment/topology_report.hpp>
 #include <astrolabe/network/topoopt/demand.hpp>
@@ -178,6 +182,74 @@ TEST_F(JobNetworkTest, SaysWhatMakesItImpossible) {
         std::string::npos);
     EXPECT_NE(first_error("degree: 4, mode: released, perfect_matching: true").find("only mode paper"),
               std::string::npos);
+}
+
+const std::string kMoving = "degree: 4, medium: circuit_switch, reconfiguration: ";
+
+TEST_F(JobNetworkTest, CircuitsMoveForWhatWaits) {
+    for (const char* options :
+         {"{every: 5us, delay: 1us}", "{every: 5us, delay: 0us}",
+          "{every: 5us, delay: 1us, forwarding: false}", "{every: 5us, delay: 1us, dark: all}"}) {
+        for (const char* wiring : {"panel", "duplex", "separate_fibres"}) {
+            const Experiment experiment =
+                loaded(fmt::format("{}{}, wiring: {}, link: {{rate: 1Gbps}}", kMoving, options, wiring));
+            const experiment::Run run = run_experiment(experiment, {});
+            ASSERT_TRUE(run.execution.finished) << run.execution.stall;
+            EXPECT_GE(run.execution.total, run.bounds.value());
+            EXPECT_FALSE(run.bounds.links);
+            ASSERT_TRUE(run.network.reconfiguration);
+            EXPECT_GT(run.network.reconfiguration->looks, 0U);
+            // An even all-to-all finds every wiring worth as much, but where pairs have to wait.
+            if (std::string_view(options).find("false") != std::string_view::npos) {
+                EXPECT_GT(run.network.reconfiguration->changes, 0U);
+            }
+            EXPECT_LE(run.network.reconfiguration->changes, run.network.reconfiguration->looks);
+            EXPECT_LE(run.network.reconfiguration->dark, run.execution.total);
+            const auto moves = summary_json(experiment, run).at("network").at("reconfiguration");
+            EXPECT_EQ(moves.at("changes"), run.network.reconfiguration->changes);
+            EXPECT_EQ(run_experiment(experiment, {}).fingerprint, run.fingerprint);
+        }
+    }
+}
+
+TEST_F(JobNetworkTest, CircuitsThatDoNotMoveBeforeTheEndArePatched) {
+    for (const char* mode : {"paper", "released"}) {
+        const Experiment patched = loaded(fmt::format("degree: 4, mode: {}", mode), {"cluster.folding=off"});
+        const Experiment moving =
+            loaded(fmt::format("{}{{every: 100s}}, mode: {}", kMoving, mode), {"cluster.folding=off"});
+        const experiment::Run expected = run_experiment(patched, {});
+        const experiment::Run run = run_experiment(moving, {});
+        EXPECT_EQ(run.execution.total, expected.execution.total);
+        EXPECT_EQ(run.fingerprint, expected.fingerprint);
+        EXPECT_EQ(run.network.reconfiguration->looks, 0U);
+        EXPECT_FALSE(summary_json(patched, expected).at("network").contains("reconfiguration"));
+    }
+}
+
+TEST_F(JobNetworkTest, MovingCircuitsAreRefusedWhereNothingMovesThem) {
+    const auto error = [&](const char* options, std::vector<std::string> overrides = {}) {
+        return first_error(kMoving + options, std::move(overrides));
+    };
+    const auto has = [](const std::string& text, const char* part) {
+        EXPECT_NE(text.find(part), std::string::npos) << text;
+    };
+    for (const char* backend : {"packet", "tcp", "congestion_free"}) {
+        has(error("{}", {fmt::format("backend={{kind: {}}}", backend)}), "use the fluid engine");
+    }
+    has(error("{}", {"backend={kind: fluid, window: 1MB}"}), "leave out all keys of fluid");
+    has(error("{every: 0us}"), "every");
+    has(error("{every: 5ms}"), "dark for 10ms, expected less than the 5ms");
+    has(first_error("degree: 4, reconfiguration: {}"), "give medium: circuit_switch");
+    has(error("{evry: 5ms}"), "did you mean");
+}
+
+TEST_F(JobNetworkTest, MovingCircuitsAreReported) {
+    const TopologyReport report = report_topology(loaded(kMoving + "{forwarding: false}"));
+    EXPECT_GT(report.routes.pairs_without_route, 0U);
+    EXPECT_EQ(report.routes.tax, 1.0);
+    EXPECT_EQ(to_json(report).at("reconfiguration").at("every_s"), 0.05);
+    EXPECT_EQ(to_json(report).at("reconfiguration").at("delay_s"), 0.01);
+    EXPECT_FALSE(to_json(report_topology(loaded("degree: 4"))).contains("reconfiguration"));
 }
 
 }  // namespace

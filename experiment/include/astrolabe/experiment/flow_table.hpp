@@ -5,7 +5,8 @@
 /// l the latency of the path from a to b that takes longest, r the most that the path lets through: the rate
 /// of its slowest link, and where it is split, the least of rate over share. slowdown = time / ideal. On
 /// packet engines it is above 1 on an empty network too: headers go beside the payload, and switches wait for
-/// whole packets.
+/// whole packets. Where circuits move, the path is that at first, or a circuit for a pair without; later ones
+/// may be shorter.
 ///
 /// Memory: 64 KiB of text, 57 KiB of histogram, and up to 56 bytes for every pair of hosts that sends.
 #pragma once

@@ -19,6 +19,7 @@
 #include <nlohmann/json.hpp>
 
 #include <astrolabe/experiment/experiment.hpp>
+#include <astrolabe/network/reconfiguration.hpp>
 #include <astrolabe/network/route_report.hpp>
 #include <astrolabe/network/topoopt/topology_finder.hpp>
 
@@ -28,6 +29,8 @@ struct TopologyReport {
     std::shared_ptr<const network::topoopt::Topology> topology;
     network::RouteReport routes;                       ///< between all pairs, with what the job sends
     std::pair<std::string, std::string> busiest_ends;  ///< names of the busiest link's source and target
+    /// Who moves circuits, of which all other figures are those at first; null: nobody.
+    std::shared_ptr<const network::Reconfiguration> reconfiguration;
 };
 
 /// Precondition: experiment.topology is not null.
@@ -35,7 +38,8 @@ struct TopologyReport {
 
 /// Keys: degree, all_reduce_degree, point_to_point_degree, wiring, rings_go_both_ways, rings: [{members,
 /// strides}], matchings: [{weight_bytes, pairs}], diameter, mean_hops, bandwidth_tax, busiest_link: {source,
-/// target, load_bytes, over_mean}.
+/// target, load_bytes, over_mean}; where circuits move, reconfiguration: {every_s, delay_s,
+/// pairs_without_route}, the latter at first.
 [[nodiscard]] nlohmann::ordered_json to_json(const TopologyReport& report);
 
 /// A name and a value for people, line by line.
