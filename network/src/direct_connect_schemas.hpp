@@ -23,6 +23,12 @@ struct EnumNames<network::DirectRouting> {
          {"by_class", network::DirectRouting::kByClass}}};
 };
 
+template <>
+struct EnumNames<network::DarkCircuits> {
+    static constexpr std::array<std::pair<std::string_view, network::DarkCircuits>, 2> kNames{
+        {{"moving", network::DarkCircuits::kMoving}, {"all", network::DarkCircuits::kAll}}};
+};
+
 }  // namespace astrolabe
 
 namespace astrolabe::network::detail {
@@ -33,6 +39,23 @@ void add_medium(Schema<Parameters>& schema) {
                     "what a cable is: a fibre, or one from either end to a patch panel, to a panel with a "
                     "second port for the next job, or to an optical circuit switch; it changes the cost, not "
                     "what links carry");
+}
+
+template <class Parameters>
+void add_reconfiguration(Schema<Parameters>& schema) {
+    using P = ReconfigurationParameters;
+    constexpr Time kShortest{1'000'000};
+    constexpr Time kLongest{1'000'000 * kPicosecondsPerSecond};
+    Schema<P> reconfiguration("reconfiguration", "circuits that move for what waits, on circuit switches");
+    reconfiguration.optional("every", &P::every, "how often the demand is asked for", {kShortest, kLongest})
+        .optional("delay", &P::delay, "how long circuits that move carry nothing; less than every",
+                  {Time(0), kLongest})
+        .optional("forwarding", &P::forwarding,
+                  "hosts forward, and a ring that joins all stays; no: pairs without a circuit of their own "
+                  "wait for one")
+        .optional("dark", &P::dark, "which circuits a change leaves dark: those that move, or all");
+    schema.section("reconfiguration", &Parameters::reconfiguration, reconfiguration,
+                   "circuits move for what waits while the job runs (needs medium: circuit_switch)");
 }
 
 template <class Parameters>

@@ -1,5 +1,6 @@
 #include "../neighbour_routing.hpp"
 #include "checks.hpp"
+#include "moving_circuits.hpp"
 #include "torus_cables.hpp"
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include <astrolabe/network/random_tree_routing.hpp>
 #include <astrolabe/network/ring_class_routing.hpp>
 #include <astrolabe/network/topologies/direct_connect.hpp>
+#include <astrolabe/network/topoopt/demand_wiring.hpp>
 
 namespace astrolabe::network {
 
@@ -176,7 +178,8 @@ void check_reach(detail::ParameterCheck& check, const DirectConnectParameters& p
 
 void check_graph(detail::ParameterCheck& check, const DirectConnectParameters& p) {
     const std::vector<std::vector<std::uint32_t>> out_of = neighbours(p);
-    if (p.forwards && p.is_whole) {
+    const bool hosts_forward = p.reconfiguration ? p.reconfiguration->forwarding : p.forwards;
+    if (hosts_forward && p.is_whole) {
         check_reach(check, p, out_of);
     }
     if (pays_coins(p) && p.hosts > 1 && !common_coins(out_of)) {
@@ -235,13 +238,33 @@ std::shared_ptr<const RoutingPolicy> make_routing(const DirectConnectParameters&
     ASTROLABE_ASSERT(false, "every routing is named");
 }
 
+std::shared_ptr<const Fabric> build_with_moving_circuits(const DirectConnectParameters& p) {
+    const std::size_t links = 2 * direct_cables(p).size() + direct_one_way_links(p).size();
+    const topoopt::FinderOptions finder{
+        .degree = static_cast<std::uint32_t>(links / static_cast<std::size_t>(p.hosts)),
+        .wiring = topoopt::Wiring::kPanel};
+    return topoopt::build_moving(p, *p.reconfiguration, finder, {});
+}
+
 }  // namespace
 
 ParameterProblems problems(const DirectConnectParameters& parameters) {
     detail::ParameterCheck check;
     check_numbers(check, parameters);
+    if (parameters.reconfiguration) {
+        const bool is_chosen = parameters.routing != DirectConnectParameters().routing;
+        detail::check_moving(check, *parameters.reconfiguration,
+                             {.medium = parameters.medium,
+                              .routing = is_chosen ? std::optional(parameters.routing) : std::nullopt,
+                              .forwarding = parameters.forwarding.latency,
+                              .paths = parameters.paths,
+                              .detour = parameters.detour});
+    }
     if (check.sound()) {
         check_graph(check, parameters);
+    }
+    if (check.sound() && parameters.reconfiguration) {
+        detail::check_given_circuits(check, parameters);
     }
     return std::move(check).take();
 }
@@ -302,6 +325,9 @@ std::vector<HostPair> direct_one_way_links(const DirectConnectParameters& p) {
 
 std::shared_ptr<const Fabric> build_direct_connect(const DirectConnectParameters& p) {
     ASTROLABE_ASSERT(problems(p).empty(), "parameters are checked before a fabric is built");
+    if (p.reconfiguration) {
+        return build_with_moving_circuits(p);
+    }
     FabricBuilder builder("direct_connect");
     for (std::int64_t host = 0; host < p.hosts; ++host) {
         builder.add_host(fmt::format("host {}", host), p.forwarding.latency);
@@ -313,7 +339,7 @@ std::shared_ptr<const Fabric> build_direct_connect(const DirectConnectParameters
     for (const auto& [from, to] : direct_one_way_links(p)) {
         builder.connect_one_way(NodeId(from), NodeId(to), link);
     }
-    builder.set_reconfiguration(p.reconfiguration);
+    builder.set_reconfiguration(p.controller);
     if (p.hosts == 1) {
         return std::move(builder).build();  // there is nothing to route
     }

@@ -39,6 +39,7 @@ void register_direct_connect(Registry<FabricMaker>& registry) {
     schema.required("hosts", &P::hosts, "number of hosts", {1, kMaxHosts});
     detail::add_link(schema);
     detail::add_medium(schema);
+    detail::add_reconfiguration(schema);
     detail::add_forwarding(schema);
     schema
         .list("rings", &P::rings, "strides: host i is joined to i + stride, modulo hosts", false,

@@ -22,34 +22,9 @@ struct EnumNames<network::topoopt::Candidates> {
         {{"all", network::topoopt::Candidates::kAll}, {"primes", network::topoopt::Candidates::kPrimes}}};
 };
 
-template <>
-struct EnumNames<network::topoopt::DarkCircuits> {
-    static constexpr std::array<std::pair<std::string_view, network::topoopt::DarkCircuits>, 2> kNames{
-        {{"moving", network::topoopt::DarkCircuits::kMoving}, {"all", network::topoopt::DarkCircuits::kAll}}};
-};
-
 }  // namespace astrolabe
 
 namespace astrolabe::network {
-
-namespace {
-
-Schema<topoopt::ReconfigurationParameters> reconfiguration_schema() {
-    using P = topoopt::ReconfigurationParameters;
-    constexpr Time kShortest{1'000'000};
-    constexpr Time kLongest{1'000'000 * kPicosecondsPerSecond};
-    Schema<P> schema("reconfiguration", "circuits that move for what waits, on circuit switches");
-    schema.optional("every", &P::every, "how often the demand is asked for", {kShortest, kLongest})
-        .optional("delay", &P::delay, "how long circuits that move carry nothing; less than every",
-                  {Time(0), kLongest})
-        .optional("forwarding", &P::forwarding,
-                  "hosts forward, and a ring that joins all stays; no: pairs without a circuit of their own "
-                  "wait for one")
-        .optional("dark", &P::dark, "which circuits a change leaves dark: those that move, or all");
-    return schema;
-}
-
-}  // namespace
 
 void register_topoopt(Registry<FabricMaker>& registry) {
     using P = topoopt::TopoOptParameters;
@@ -72,8 +47,7 @@ void register_topoopt(Registry<FabricMaker>& registry) {
                   "of mode paper: refuse an odd number of hosts, of which matchings leave one out");
     detail::add_link(schema);
     detail::add_medium(schema);
-    schema.section("reconfiguration", &P::reconfiguration, reconfiguration_schema(),
-                   "circuits move for what waits while the job runs (needs medium: circuit_switch)");
+    detail::add_reconfiguration(schema);
     detail::add_forwarding(schema);
     schema.optional("routing", &P::routing,
                     "as that of direct_connect; unset: by_class in mode paper, random_shortest in mode "

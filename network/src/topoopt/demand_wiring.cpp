@@ -2,6 +2,7 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -69,8 +70,7 @@ DemandWiring::DemandWiring(Time every, Time delay, DemandWiringOptions options, 
     : Reconfiguration(every, delay),
       options_(std::move(options)),
       planes_(first.link_count(), 0) {
-    ASTROLABE_ASSERT(planned.size() == first.link_count() &&
-                         first.link_count() == std::size_t{servers()} * options_.finder.degree,
+    ASTROLABE_ASSERT(first.link_count() == std::size_t{servers()} * options_.finder.degree,
                      "every port has a link");
     options_.finder.mode = Mode::kPaper;
     options_.common.is_whole = false;
@@ -216,6 +216,28 @@ std::optional<Rewiring> DemandWiring::rewire(const Fabric& present,
         rewiring.meanwhile = build(targets, staying, false);
     }
     return rewiring;
+}
+
+std::shared_ptr<const Fabric> build_moving(DirectConnectParameters first,
+                                           const ReconfigurationParameters& moves,
+                                           const FinderOptions& finder,
+                                           std::span<const PlannedLink> planned) {
+    first.reconfiguration.reset();
+    first.forwards = moves.forwarding;
+    DemandWiringOptions options{.finder = finder,
+                                .forwarding = moves.forwarding,
+                                .all_dark = moves.dark == DarkCircuits::kAll,
+                                .common = {}};
+    options.common.hosts = first.hosts;
+    options.common.link = first.link;
+    options.common.forwarding = first.forwarding;
+    options.common.routing = first.routing;
+    options.common.paths = first.paths;
+    options.common.detour = first.detour;
+    options.common.seed = first.seed;
+    first.controller = std::make_shared<const DemandWiring>(moves.every, moves.delay, std::move(options),
+                                                            *build_direct_connect(first), planned);
+    return build_direct_connect(first);
 }
 
 }  // namespace astrolabe::network::topoopt

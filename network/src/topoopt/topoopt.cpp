@@ -1,4 +1,5 @@
 #include "../topologies/checks.hpp"
+#include "../topologies/moving_circuits.hpp"
 
 #include <string>
 #include <string_view>
@@ -72,63 +73,6 @@ ParameterProblems of_section(ParameterProblems found) {
     return found;
 }
 
-bool needs_regular_strides(const TopoOptParameters& parameters) {
-    return parameters.routing == DirectRouting::kCoinChange || parameters.routing == DirectRouting::kBalanced;
-}
-
-void check_forwarding(network::detail::ParameterCheck& check, const TopoOptParameters& parameters) {
-    constexpr const char* kHint = "leave it out, or let hosts forward";
-    const auto report = [&](const char* key, const char* what) {
-        check.report(key, fmt::format("{}, and reconfiguration.forwarding is off", what), kHint);
-    };
-    if (parameters.routing) {
-        report("routing", "routing is about ways over other hosts");
-    }
-    if (parameters.forwarding.latency > Time(0)) {
-        report("forwarding.latency", "hosts take a time to forward");
-    }
-    const TopoOptParameters given_nothing;
-    if (parameters.paths != given_nothing.paths || parameters.detour != given_nothing.detour) {
-        report(parameters.paths != given_nothing.paths ? "paths" : "detour", "paths are over other hosts");
-    }
-}
-
-void check_reconfiguration(network::detail::ParameterCheck& check, const TopoOptParameters& parameters) {
-    const ReconfigurationParameters& moves = *parameters.reconfiguration;
-    if (parameters.medium != Medium::kCircuitSwitch) {
-        check.report("reconfiguration", "only circuit switches move circuits while a job runs",
-                     "give medium: circuit_switch, or leave reconfiguration out");
-    }
-    if (moves.every < Time(1)) {
-        check.report("reconfiguration.every", "the demand is asked for again and again, expected a time",
-                     "the published comparator asks every 50 ms");
-    }
-    if (moves.delay < Time(0) || moves.delay >= moves.every) {
-        check.report("reconfiguration.delay",
-                     fmt::format("circuits that move are dark for {}, expected less than the {} until they "
-                                 "may move again",
-                                 to_string(moves.delay), to_string(moves.every)),
-                     "give a shorter delay, or a longer every");
-    }
-    if (needs_regular_strides(parameters)) {
-        check.report("routing",
-                     "coin change needs the same strides out of every host, and circuits for what "
-                     "waits have none",
-                     "take routing: k_shortest");
-    }
-    const std::int64_t ring = parameters.wiring == Wiring::kSeparateFibres ? 1 : 2;
-    if (moves.forwarding && parameters.degree >= 1 && parameters.degree <= ring) {
-        check.report("reconfiguration",
-                     fmt::format("the ring that joins all hosts takes {} of {} interfaces, and none is left "
-                                 "to move",
-                                 ring, parameters.degree),
-                     "take a higher degree, or forwarding: false");
-    }
-    if (!moves.forwarding) {
-        check_forwarding(check, parameters);
-    }
-}
-
 /// Ports that no circuit leaves could have one later, and send more than the network at first can.
 ParameterProblems problems_of_ports(const TopoOptParameters& parameters, const Topology& topology) {
     const std::size_t ports = std::size_t{topology.servers} * topology.degree;
@@ -141,29 +85,6 @@ ParameterProblems problems_of_ports(const TopoOptParameters& parameters, const T
                          ports - topology.links.size(), ports),
              "take an even number of hosts, as a matching leaves one of an odd number out, and in mode "
              "released an even degree"}};
-}
-
-/// The same network with someone who moves its circuits.
-std::shared_ptr<const Fabric> with_reconfiguration(const TopoOptParameters& parameters,
-                                                   const FinderOptions& options,
-                                                   DirectConnectParameters direct, const Topology& topology) {
-    const ReconfigurationParameters& moves = *parameters.reconfiguration;
-    DemandWiringOptions wiring{.finder = options,
-                               .forwarding = moves.forwarding,
-                               .all_dark = moves.dark == DarkCircuits::kAll,
-                               .common = {}};
-    wiring.common.hosts = direct.hosts;
-    wiring.common.link = direct.link;
-    wiring.common.forwarding = direct.forwarding;
-    wiring.common.routing = direct.routing;
-    wiring.common.paths = direct.paths;
-    wiring.common.detour = direct.detour;
-    wiring.common.seed = direct.seed;
-    const std::shared_ptr<const Fabric> fixed = build_direct_connect(direct);
-    direct.forwards = moves.forwarding;
-    direct.reconfiguration = std::make_shared<const DemandWiring>(moves.every, moves.delay, std::move(wiring),
-                                                                  *fixed, topology.links);
-    return build_direct_connect(direct);
 }
 
 }  // namespace
@@ -182,7 +103,14 @@ ParameterProblems problems(const TopoOptParameters& parameters) {
                      "leave it out, or choose mode: paper");
     }
     if (parameters.reconfiguration) {
-        check_reconfiguration(check, parameters);
+        network::detail::check_moving(check, *parameters.reconfiguration,
+                                      {.medium = parameters.medium,
+                                       .routing = parameters.routing,
+                                       .forwarding = parameters.forwarding.latency,
+                                       .paths = parameters.paths,
+                                       .detour = parameters.detour});
+        network::detail::check_free_interfaces(check, *parameters.reconfiguration, parameters.degree,
+                                               parameters.wiring == Wiring::kSeparateFibres ? 1 : 2);
     }
     return std::move(check).take();
 }
@@ -201,9 +129,10 @@ std::variant<FoundNetwork, ParameterProblems> build_topoopt(const TopoOptParamet
     if (ParameterProblems found = problems_of_ports(parameters, topology); !found.empty()) {
         return found;
     }
-    std::shared_ptr<const Fabric> fabric = parameters.reconfiguration
-                                               ? with_reconfiguration(parameters, options, direct, topology)
-                                               : build_direct_connect(direct);
+    std::shared_ptr<const Fabric> fabric =
+        parameters.reconfiguration
+            ? build_moving(direct, *parameters.reconfiguration, options, topology.links)
+            : build_direct_connect(direct);
     return FoundNetwork{std::move(fabric), std::move(topology)};
 }
 

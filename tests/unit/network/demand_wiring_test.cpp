@@ -157,6 +157,54 @@ TEST(DemandWiring, InterfacesWithoutACircuitAreRefused) {
     EXPECT_NE(std::get<ParameterProblems>(found)[0].message.find("3 of 20 interfaces"), std::string::npos);
 }
 
+/// A full-duplex ring, and twice opposite hosts: four links a host.
+DirectConnectParameters given(std::int64_t hosts) {
+    DirectConnectParameters parameters;
+    parameters.hosts = hosts;
+    parameters.rings = {1, hosts / 2};
+    parameters.medium = Medium::kCircuitSwitch;
+    parameters.reconfiguration = ReconfigurationParameters();
+    return parameters;
+}
+
+TEST(DemandWiring, BeginsWithCircuitsThatAreGiven) {
+    EXPECT_TRUE(network::problems(given(8)).empty());
+    const auto first = build_direct_connect(given(8));
+    EXPECT_FALSE(first->is_static());
+    EXPECT_EQ(circuits(*first, 0, 4), 2U);
+    EXPECT_FALSE(look(*first, {waits(0, 4, 1_MB)}));
+    const auto found = look(*first, {waits(0, 3, 1_MB)});
+    ASSERT_TRUE(found);
+    EXPECT_EQ(circuits(*found->next.fabric, 0, 3), 2U);
+    EXPECT_EQ(circuits(*found->next.fabric, 0, 1), 1U);  // the ring stays
+    EXPECT_TRUE(found->next.fabric->is_static());
+}
+
+TEST(DemandWiring, GivenCircuitsThatCannotMoveAreRefused) {
+    DirectConnectParameters parameters = given(8);
+    parameters.links = {{.from = 2, .to = 5}};
+    EXPECT_EQ(keys(network::problems(parameters)), Keys{"reconfiguration"});  // host 2 has a link more
+    parameters.links = {{.from = 2, .to = 5, .one_way = true}, {.from = 5, .to = 2, .one_way = true}};
+    EXPECT_EQ(keys(network::problems(parameters)), Keys{"reconfiguration"});
+    parameters = given(9);
+    parameters.rings = {1, 2};
+    EXPECT_EQ(keys(network::problems(parameters)), Keys{"hosts"});
+    parameters = given(8);
+    parameters.rings = {1};
+    EXPECT_EQ(keys(network::problems(parameters)), Keys{"reconfiguration"});  // the ring takes both
+    parameters.reconfiguration->forwarding = false;
+    EXPECT_TRUE(network::problems(parameters).empty());
+    parameters.rings = {4};  // two cables between opposite hosts, nothing else
+    EXPECT_TRUE(network::problems(parameters).empty());
+    parameters.routing = DirectRouting::kSpray;
+    parameters.paths = 2;
+    EXPECT_EQ(keys(network::problems(parameters)), (Keys{"routing", "paths"}));
+    parameters = given(8);
+    parameters.medium = Medium::kFibre;
+    parameters.routing = DirectRouting::kBalanced;
+    EXPECT_EQ(keys(network::problems(parameters)), (Keys{"reconfiguration", "routing"}));
+}
+
 struct Case {
     TopoOptParameters parameters;
     Demand demand;

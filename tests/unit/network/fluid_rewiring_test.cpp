@@ -20,7 +20,6 @@ namespace astrolabe::network {
 namespace {
 
 using topoopt::built;
-using topoopt::DarkCircuits;
 using topoopt::Demand;
 using topoopt::on_circuit_switches;
 using topoopt::PairDemand;
@@ -168,6 +167,19 @@ TEST(FluidRewiring, CircuitsThatStayCarryOnWhileOthersAreDark) {
     EXPECT_EQ(all.statistics.reconfiguration->dark, 10_ms);
 }
 
+TEST(FluidRewiring, CircuitsThatAreGivenMoveAsThoseThatAreFound) {
+    DirectConnectParameters direct;
+    direct.hosts = 4;
+    direct.link = {100_Gbps, 1_us};
+    direct.rings = {1};
+    direct.medium = Medium::kCircuitSwitch;
+    direct.reconfiguration = ReconfigurationParameters{.forwarding = false};
+    const auto outcome =
+        run(build_direct_connect(direct), {{0, 1, 1'250_MB}, {2, 3, 1'250_MB}}, {{0, 2, 500_MB}});
+    // As above; then 0 -> 2 is seen at 100 ms and has two circuits from 110 ms on, for 20 ms.
+    EXPECT_EQ(outcome.times, (std::vector<Time>{80_ms + 1_us, 80_ms + 1_us, 130_ms + 1_us}));
+}
+
 // One link a host, 0 -> 1 at first.
 TEST(FluidRewiring, PairsWithoutACircuitWaitForTheirTurn) {
     const auto outcome = run(built(on_circuit_switches(1), 4), {{0, 1, 3'000_MB}, {0, 2, 1'000_MB}});
@@ -250,7 +262,7 @@ private:
 std::shared_ptr<const Fabric> scripted(Time every, Time delay, std::vector<std::pair<int, int>> first,
                                        std::vector<std::pair<int, int>> then) {
     DirectConnectParameters direct = Scripted::direct(first);
-    direct.reconfiguration = std::make_shared<const Scripted>(every, delay, std::move(then));
+    direct.controller = std::make_shared<const Scripted>(every, delay, std::move(then));
     return build_direct_connect(direct);
 }
 

@@ -31,6 +31,9 @@
 /// With h̄ the mean hops, uniform all-to-all of v bytes a pair puts (n-1)·v·h̄/d on a link on average; R full-
 /// duplex rings are much like a torus of R dimensions, h̄ ≈ R·n^{1/R}/4.
 ///
+/// With `reconfiguration` these are the links that a job begins with, as many out of and into every host; all
+/// are on one circuit switch, which moves them for what waits (topoopt/demand_wiring.hpp).
+///
 /// What is left out: a limit of the host on what it forwards, the time to wire the job.
 ///
 /// Source: TopoOpt (NSDI 2023), sections 2 and 3.
@@ -38,6 +41,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -61,6 +65,18 @@ struct ForwardingParameters {
     Time latency;
 };
 
+enum class DarkCircuits : std::uint8_t {
+    kMoving,
+    kAll  ///< whenever any moves
+};
+
+struct ReconfigurationParameters {
+    Time every{50'000'000'000};  ///< published for OCS-reconfig, as is the delay
+    Time delay{10'000'000'000};
+    bool forwarding = true;  ///< no: pairs without a circuit of their own wait for one
+    DarkCircuits dark = DarkCircuits::kMoving;
+};
+
 struct RandomCableParameters {
     std::int64_t degree = 0;  ///< neighbours of every host; 0: none
     std::int64_t seed = 1;    ///< of the graph
@@ -76,7 +92,8 @@ struct DirectLinkParameters {
 struct DirectConnectParameters {
     std::int64_t hosts = 0;  ///< must be given, >= 1
     HostLinkParameters link;
-    Medium medium = Medium::kFibre;  ///< of every cable; the fabric is the same
+    Medium medium = Medium::kFibre;  ///< of every cable
+    std::optional<ReconfigurationParameters> reconfiguration;
     ForwardingParameters forwarding;
     std::vector<std::int64_t> rings;  ///< strides, 1 … hosts - 1
     std::vector<std::int64_t> torus;  ///< sizes
@@ -95,7 +112,7 @@ struct DirectConnectParameters {
     // Of a network whose circuits move with the demand, which there are no keys for either.
     bool forwards = true;  ///< no: a pair uses the links that join it, whatever the routing, or waits
     bool is_whole = true;  ///< no: hosts may be out of reach of one another, as when hosts do not forward
-    std::shared_ptr<const Reconfiguration> reconfiguration;
+    std::shared_ptr<const Reconfiguration> controller;
 };
 
 [[nodiscard]] ParameterProblems problems(const DirectConnectParameters& parameters);

@@ -31,6 +31,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -49,7 +50,8 @@ struct DemandWiringOptions {
 
 class DemandWiring final : public Reconfiguration {
 public:
-    /// `first` has the links `planned`, options.finder.degree out of every server and into it, and no others.
+    /// Of `first` options.finder.degree links lead out of every server and into it. They are those `planned`,
+    /// which are not looked at on one panel.
     DemandWiring(Time every, Time delay, DemandWiringOptions options, const Fabric& first,
                  std::span<const PlannedLink> planned);
 
@@ -71,5 +73,11 @@ private:
     DemandWiringOptions options_;
     std::vector<std::uint32_t> planes_;  // by link of the first fabric; 0 on one panel
 };
+
+/// The network `first`, whose links are those `planned`, with circuits that move. Precondition: no problems.
+[[nodiscard]] std::shared_ptr<const Fabric> build_moving(DirectConnectParameters first,
+                                                         const ReconfigurationParameters& moves,
+                                                         const FinderOptions& finder,
+                                                         std::span<const PlannedLink> planned);
 
 }  // namespace astrolabe::network::topoopt

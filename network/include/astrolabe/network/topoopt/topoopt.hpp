@@ -22,18 +22,6 @@
 
 namespace astrolabe::network::topoopt {
 
-enum class DarkCircuits : std::uint8_t {
-    kMoving,
-    kAll  ///< whenever any moves
-};
-
-struct ReconfigurationParameters {
-    Time every{50'000'000'000};  ///< published for OCS-reconfig, as is the delay
-    Time delay{10'000'000'000};
-    bool forwarding = true;  ///< no: pairs without a circuit of their own wait for one
-    DarkCircuits dark = DarkCircuits::kMoving;
-};
-
 struct TopoOptParameters {
     std::int64_t degree = 0;  ///< d, must be given, 1 … kMaxDegree
     Mode mode = Mode::kPaper;
