@@ -79,6 +79,7 @@ TEST(Examples, DlrmOperaStudyOnFluid) {
 }
 TEST(Examples, TopoOptModelAOnFluid) {
     expect_recorded("topoopt-model-a", "experiment-16", "fluid");
+    expect_recorded("topoopt-model-a", "circuits-16", "fluid");
 }
 TEST(Examples, OperaShuffleOnFluid) {
     expect_recorded("opera-shuffle", "experiment", "fluid");

@@ -3,9 +3,8 @@
 /// Model. With T_ij the bytes that wait at server i for j, every look plans a wiring:
 ///
 ///   forwarding      TopologyFinder of mode paper for T as traffic between pairs (topology_finder.hpp): a
-///   ring
-///                   of stride 1 joins all servers, so that every wiring is strongly connected, and all other
-///                   interfaces go to matchings of greatest demand, halved when served
+///                   ring of stride 1 joins all servers, so that every wiring is strongly connected, and all
+///                   other interfaces go to matchings of greatest demand, halved when served
 ///   no forwarding   all interfaces go to such matchings; a pair uses its own circuits or waits
 ///
 /// A pair on m circuits has (2 - 2^{1-m})·T_ij of its demand served, as matchings count it; the sum over all
