@@ -212,6 +212,17 @@ TEST_F(JobNetworkTest, CircuitsMoveForWhatWaits) {
     }
 }
 
+TEST_F(JobNetworkTest, CircuitsThatAreGivenMoveToo) {
+    const Result<Experiment> read = load_small(
+        components_, {"cluster.ranks=16", "workload.model.tables.count=16",
+                      "network={kind: direct_connect, hosts: 16, rings: [1, 5], medium: circuit_switch, "
+                      "link: {rate: 1Gbps}, reconfiguration: {every: 5us, delay: 1us, forwarding: false}}"});
+    ASSERT_TRUE(read) << render(read.error());
+    const experiment::Run run = run_experiment(*read, {});
+    ASSERT_TRUE(run.execution.finished) << run.execution.stall;
+    EXPECT_GT(run.network.reconfiguration->changes, 0U);
+}
+
 TEST_F(JobNetworkTest, CircuitsThatDoNotMoveBeforeTheEndArePatched) {
     for (const char* mode : {"paper", "released"}) {
         const Experiment patched = loaded(fmt::format("degree: 4, mode: {}", mode), {"cluster.folding=off"});

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <astrolabe/network/reconfiguration.hpp>
 #include <astrolabe/network/topoopt/topoopt.hpp>
 
 namespace astrolabe::network::topoopt {
@@ -36,6 +37,19 @@ inline std::shared_ptr<const Fabric> built(const TopoOptParameters& parameters, 
 /// For a job that sends nothing: all interfaces go to rings.
 inline std::shared_ptr<const Fabric> built(const TopoOptParameters& parameters, std::uint32_t servers) {
     return built(parameters, Demand{.servers = servers, .groups = {}, .point_to_point = {}});
+}
+
+inline WaitingPair waits(int source, int destination, Bytes bytes) {
+    return {HostId(source), HostId(destination), bytes};
+}
+
+/// Links from one host to another.
+inline std::size_t circuits(const Fabric& fabric, int from, int to) {
+    std::size_t count = 0;
+    for (LinkId link; link.index() < fabric.link_count(); ++link) {
+        count += fabric.source(link) == NodeId(from) && fabric.target(link) == NodeId(to) ? 1 : 0;
+    }
+    return count;
 }
 
 }  // namespace astrolabe::network::topoopt
