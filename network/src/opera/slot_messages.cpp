@@ -30,22 +30,58 @@ void SlotMessages::add(const Message& message, Time least) {
                        {message.on_delivered, message.token, message.size, sent_as, pair_number});
         return;
     }
-    const std::uint32_t number = queued_.add({message.on_delivered, message.token, Bytes(0), sent_as, kNone});
+    const bool is_first = pair.first == kNone;
+    append(pair, message.on_delivered, queued(message, sent_as));
     ++waiting_;
-    if (pair.first != kNone) {
-        queued_[pair.last].next = number;
-        queued_[pair.last].size_of_next = message.size;
-        pair.last = number;
+    if (!is_first) {
         return;
     }
-    pair.first = number;
-    pair.last = number;
     pair.size = message.size;
     pair.packets_left = packets;
     if (packets == 0) {
         pair.latest = std::max(pair.latest, least);
         leave(pair);
     }
+}
+
+SlotMessages::Queued SlotMessages::queued(const Message& message, std::uint32_t sent_as) {
+    if (message.size < Bytes(kLarge)) {
+        return {message.token, static_cast<std::uint32_t>(message.size.count()), sent_as};
+    }
+    const std::uint32_t number = large_sizes_.add(message.size);
+    ASTROLABE_ASSERT(number < kLarge, "large messages are numbered in 31 bits");
+    return {message.token, kLarge + number, sent_as};
+}
+
+void SlotMessages::append(Pair& pair, NotificationHandler* handler, const Queued& message) {
+    if (pair.first != kNone) {
+        Line& last = lines_[pair.last];
+        if (last.end < last.messages.size() && last.handler == handler) {
+            last.messages[last.end++] = message;
+            return;
+        }
+    }
+    const std::uint32_t number = lines_.add({handler, kNone, 0, 1, {message}});
+    (pair.first == kNone ? pair.first : lines_[pair.last].next) = number;
+    pair.last = number;
+}
+
+/// What is left says what the first message is then.
+void SlotMessages::remove_first(Pair& pair) {
+    Line& line = lines_[pair.first];
+    if (const std::uint32_t size = line.messages[line.begin].size; size >= kLarge) {
+        large_sizes_.remove(size - kLarge);
+    }
+    if (++line.begin == line.end) {
+        lines_.remove(std::exchange(pair.first, line.next));
+    }
+    if (pair.first == kNone) {
+        pair.packets_left = 0;
+        return;
+    }
+    const Line& first = lines_[pair.first];
+    pair.size = size_of(first.messages[first.begin]);
+    pair.packets_left = packets_of(pair.size);
 }
 
 std::uint32_t SlotMessages::add_on_its_way(const Message& message) {
@@ -61,8 +97,9 @@ void SlotMessages::arrives(std::uint32_t message, Time time) {
 }
 
 SlotMessages::Arrival SlotMessages::next_to_leave(const Pair& pair) const {
-    const Queued& first = queued_[pair.first];
-    return {first.handler, first.token, pair.size, first.sent_as,
+    const Line& line = lines_[pair.first];
+    const Queued& first = line.messages[line.begin];
+    return {line.handler, first.token, pair.size, first.sent_as,
             static_cast<std::uint32_t>(&pair - pairs_.data())};
 }
 
@@ -102,10 +139,7 @@ void SlotMessages::leave(Pair& pair) {
             flight->latest = std::max(flight->latest, pair.latest);
         }
         --waiting_;
-        const Queued& left = queued_[pair.first];
-        pair.size = left.size_of_next;
-        pair.packets_left = left.next == kNone ? 0 : packets_of(pair.size);
-        queued_.remove(std::exchange(pair.first, left.next));
+        remove_first(pair);
     } while (pair.first != kNone && pair.packets_left == 0);
     settle(pair);
 }
@@ -185,13 +219,17 @@ std::vector<OutstandingMessage> SlotMessages::describe(std::size_t limit) const 
                 flight.on_detour + (flight.has_left ? 0 : pair.packets_left));
         }
         const bool is_boarding = boarding(pair) != nullptr;
-        Bytes size = pair.size;
-        for (std::uint32_t number = pair.first; number != kNone; number = queued_[number].next) {
-            if (number != pair.first || !is_boarding) {
-                add(pair, queued_[number].sent_as, size,
-                    number == pair.first ? pair.packets_left : packets_of(size));
+        bool is_first = true;
+        for (std::uint32_t number = pair.first; number != kNone; number = lines_[number].next) {
+            const Line& line = lines_[number];
+            for (std::uint32_t i = line.begin; i < line.end; ++i, is_first = false) {
+                const Bytes size = size_of(line.messages[i]);
+                if (!is_first) {
+                    add(pair, line.messages[i].sent_as, size, packets_of(size));
+                } else if (!is_boarding) {
+                    add(pair, line.messages[i].sent_as, size, pair.packets_left);
+                }
             }
-            size = queued_[number].size_of_next;
         }
     }
     for (std::uint32_t number = 0; number < on_their_way_.size(); ++number) {

@@ -75,6 +75,30 @@ TEST(SlotEngine, PairsKeepTheOrderOfTheirMessages) {
     EXPECT_LE(recorder.times[2], recorder.times[3]);
 }
 
+TEST(SlotEngine, KeepsQueuesOfSeveralHandlersAndOfAnySize) {
+    SlotEngine engine(build_rotor_fabric(with_bulk({.remainders = Remainders::kInTurn})));
+    Recorder first(engine);
+    Recorder second(engine);
+    const std::vector<Bytes> sizes{1_B, 2_GiB, 5_GiB, 2_GiB - 1_B, 3_GiB, 0_B, 4_GiB, 7_B, 8_B};
+    std::vector<std::uint64_t> order;
+    const auto note = [&](std::uint64_t token) { order.push_back(token); };
+    first.react = note;
+    second.react = note;
+    for (std::uint64_t token = 0; token < sizes.size(); ++token) {
+        (token % 4 < 2 ? first : second).send(token, 0, 4, sizes[token]);
+    }
+    const std::vector<OutstandingMessage> outstanding = engine.describe_outstanding(sizes.size());
+    ASSERT_EQ(outstanding.size(), sizes.size());
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        EXPECT_EQ(outstanding[i].size, sizes[i]) << i;
+        EXPECT_EQ(outstanding[i].remaining, sizes[i]) << i;
+    }
+    engine.run();
+    EXPECT_EQ(order, (std::vector<std::uint64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8}));
+    EXPECT_EQ(first.order, (std::vector<std::uint64_t>{0, 1, 4, 5, 8}));
+    EXPECT_EQ(engine.statistics().bytes_delivered, 16_GiB + 15_B);  // 2 + 5 + 2 + 3 + 4, and 1 - 1 + 7 + 8
+}
+
 TEST(SlotEngine, AMessageWithoutBytesTakesTheLatency) {
     RotorNetwork network = eight_rack_network();
     network.host_latency = 100_ns;

@@ -11,14 +11,18 @@
 /// and those of all before it, its arrival is known then and nothing is kept of it here; else it is a
 /// *flight* until its packets, and the messages before it, are known to arrive.
 ///
+/// Queues are many and long, and the processor waits for memory wherever one is asked for. So records lie
+/// three by three in lines of the cache, each of messages of one pair that tell one handler.
+///
 /// Packets of several messages that are relayed to one host form one queue, so the last of those that a
 /// message sent there at once arrives last: the others are counted, and nothing is kept of whose they are.
 ///
-/// Memory: 32 bytes per message with packets at its source, 64 per flight, 64 and an index entry per pair
-/// that ever communicates.
+/// Memory: 22 bytes per message with packets at its source, in lines of 64, and 8 for one of 2 GiB or more;
+/// 64 per flight; 64 and an index entry per pair that ever communicates.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -96,12 +100,12 @@ public:
     [[nodiscard]] std::uint32_t pair(HostId source, HostId destination) const {
         return pair_index_.peek(source, destination);
     }
-    // Packets of a pair will be asked for: the pair, then its first message, then the one behind it, from
-    // memory into the cache; or the message of a segment, then its pair; or one will be added to a pair.
+    // Packets of a pair will be asked for: the pair, then its first line, then the one behind it, from memory
+    // into the cache; or the message of a segment, then its pair; or one will be added to a pair.
     void fetch(std::uint32_t pair) const { __builtin_prefetch(&pairs_[pair]); }
     void fetch_first(std::uint32_t pair) const {
         if (pairs_[pair].first != kNone) {
-            __builtin_prefetch(&queued_[pairs_[pair].first]);
+            __builtin_prefetch(&lines_[pairs_[pair].first]);
         }
         if (pairs_[pair].last_flight != kNone) {
             __builtin_prefetch(&flights_[pairs_[pair].last_flight]);
@@ -109,8 +113,8 @@ public:
     }
     void fetch_second(std::uint32_t pair, std::uint32_t packets) const {
         const Pair& at = pairs_[pair];
-        if (at.first != kNone && packets >= at.packets_left && queued_[at.first].next != kNone) {
-            __builtin_prefetch(&queued_[queued_[at.first].next]);
+        if (at.first != kNone && packets >= at.packets_left && lines_[at.first].next != kNone) {
+            __builtin_prefetch(&lines_[lines_[at.first].next]);
         }
     }
     void fetch_flight(const Segment& segment) const { __builtin_prefetch(&flights_[segment.flight()]); }
@@ -118,7 +122,7 @@ public:
     void fetch_last(HostId source, HostId destination) const {
         const std::uint32_t pair = pair_index_.peek(source, destination);
         if (pair != HostPairIndex::kNone && pairs_[pair].last != kNone) {
-            __builtin_prefetch(&queued_[pairs_[pair].last], 1);
+            __builtin_prefetch(&lines_[pairs_[pair].last], 1);
         }
     }
 
@@ -192,13 +196,21 @@ private:
     static constexpr std::int64_t kDays = 32;               // of arrivals, to a superslice
     static constexpr std::uint64_t kMostSuperslices = 256;  // arrivals farther ahead are rare
 
-    /// The size of the next one is here, so that whoever is done with this one need not fetch that yet.
-    struct alignas(32) Queued {
-        NotificationHandler* handler = nullptr;
+    /// A message with packets at its source.
+    struct Queued {
         std::uint64_t token = 0;
-        Bytes size_of_next;
+        std::uint32_t size = 0;     // bytes; beyond kLarge the number of what large_sizes_ says
         std::uint32_t sent_as = 0;  // the lower 32 bits
+    };
+    static constexpr std::uint32_t kLarge = 1U << 31;
+    /// Messages of a pair one after another, begin <= i < end, that tell one handler and share a line of the
+    /// cache.
+    struct alignas(64) Line {
+        NotificationHandler* handler = nullptr;
         std::uint32_t next = kNone;
+        std::uint16_t begin = 0;
+        std::uint16_t end = 0;
+        std::array<Queued, 3> messages{};
     };
     /// A message some of whose packets took a detour, or that waits for one before it.
     struct alignas(64) Flight {
@@ -211,16 +223,22 @@ private:
     struct alignas(64) Pair {
         HostId source;
         HostId destination;
-        std::uint32_t first = kNone;  // with packets at the source
+        std::uint32_t first = kNone;  // line
         std::uint32_t last = kNone;
         std::uint32_t first_flight = kNone;
         std::uint32_t last_flight = kNone;
-        Bytes size;                      // of `first`
+        Bytes size;                      // of the first message with packets at the source
         std::uint64_t packets_left = 0;  // of it
         Time latest;                     // arrival of packets that went directly and of messages delivered
     };
 
     [[nodiscard]] std::uint32_t pair_between(HostId source, HostId destination);
+    [[nodiscard]] Queued queued(const Message& message, std::uint32_t sent_as);
+    [[nodiscard]] Bytes size_of(const Queued& message) const {
+        return message.size < kLarge ? Bytes(message.size) : large_sizes_[message.size - kLarge];
+    }
+    void append(Pair& pair, NotificationHandler* handler, const Queued& message);
+    void remove_first(Pair& pair);
     [[nodiscard]] Arrival next_to_leave(const Pair& pair) const;
     /// What the last packet of a message of `size` carries less than others.
     [[nodiscard]] Bytes missing_of_last(Bytes size) const {
@@ -239,7 +257,8 @@ private:
     Bytes payload_;
     HostPairIndex pair_index_;
     std::vector<Pair> pairs_;
-    ChunkedPool<Queued> queued_;
+    ChunkedPool<Line> lines_;
+    ChunkedPool<Bytes> large_sizes_;
     ChunkedPool<Flight> flights_;
     ChunkedPool<Arrival> on_their_way_;  // without a handler: none
     DayQueue<Arrival> arrivals_;
