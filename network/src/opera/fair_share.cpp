@@ -13,13 +13,8 @@ constexpr int kRounds = 5;
 
 }  // namespace
 
-std::uint32_t FairShare::split(std::span<const std::uint32_t> demands, std::uint32_t cap,
-                               std::span<std::uint32_t> shares) {
-    const std::uint64_t wanted = std::accumulate(demands.begin(), demands.end(), std::uint64_t{0});
-    if (wanted <= cap) {
-        std::copy(demands.begin(), demands.end(), shares.begin());
-        return static_cast<std::uint32_t>(wanted);
-    }
+void FairShare::share_out(std::span<const std::uint32_t> demands, std::uint32_t cap,
+                          std::span<std::uint32_t> shares) {
     std::fill(shares.begin(), shares.end(), 0);
     hungry_.resize(demands.size());
     std::size_t hungry = 0;
@@ -44,7 +39,6 @@ std::uint32_t FairShare::split(std::span<const std::uint32_t> demands, std::uint
         hungry_.resize(still);
     }
     give_remainder(left, shares);
-    return cap;
 }
 
 void FairShare::depend_on_turn(std::uint32_t remainder, std::uint32_t elements) {

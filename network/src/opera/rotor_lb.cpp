@@ -224,24 +224,30 @@ void RotorLb::group_offers(const Direction& direction) {
         begin += std::exchange(group.end, begin);
     }
     order_.resize(direction.offers.size());
+    left_.resize(direction.offers.size());
     for (std::size_t k = 0; k < direction.offers.size(); ++k) {
-        order_[groups_[group_of_[direction.offers[k].destination] - 1].end++] = static_cast<std::uint32_t>(k);
+        const Offer& offer = direction.offers[k];
+        const std::uint32_t place = groups_[group_of_[offer.destination] - 1].end++;
+        order_[place] = static_cast<std::uint32_t>(k);
+        left_[place] = offer.packets;
     }
+    is_some_empty_ = false;
     for (const Offer& offer : direction.offers) {
         group_of_[offer.destination] = 0;
     }
     taken_.assign(groups_.size() * options_.hosts_per_rack, 0);
 }
 
-void RotorLb::drop_empty_offers(const Direction& direction) {
+void RotorLb::drop_empty_offers() {
     std::uint32_t kept = 0;
     std::uint32_t begin = 0;
     std::size_t kept_groups = 0;
     for (const Group& group : groups_) {
         const std::uint32_t first = kept;
         for (std::uint32_t k = begin; k < group.end; ++k) {
-            if (direction.offers[order_[k]].left > 0) {
-                order_[kept++] = order_[k];
+            if (left_[k] > 0) {
+                order_[kept] = order_[k];
+                left_[kept++] = left_[k];
             }
         }
         begin = group.end;
@@ -250,7 +256,9 @@ void RotorLb::drop_empty_offers(const Direction& direction) {
         }
     }
     order_.resize(kept);
+    left_.resize(kept);
     groups_.resize(kept_groups);
+    is_some_empty_ = false;
 }
 
 void RotorLb::accept(Direction& direction, const PacketCounts& own, const PacketCounts& relayed) {
@@ -291,31 +299,36 @@ std::uint32_t RotorLb::accept_at(Direction& direction, std::uint32_t port, std::
                                  const PacketCounts& own, const PacketCounts& relayed) {
     const std::uint32_t h = options_.hosts_per_rack;
     const std::uint32_t at = host(direction.to, port);
-    drop_empty_offers(direction);
+    if (is_some_empty_) {
+        drop_empty_offers();
+    }
     demands_.resize(order_.size());
     shares_.resize(order_.size());
     group_shares_.resize(order_.size());
+    std::uint64_t wanted = 0;
     for (std::size_t k = 0; k < order_.size(); ++k) {
-        const std::uint32_t left = direction.offers[order_[k]].left;
-        demands_[k] = left <= receivers ? 1 : (left + receivers - 1) / receivers;
+        demands_[k] = left_[k] <= receivers ? 1 : (left_[k] + receivers - 1) / receivers;
+        wanted += demands_[k];
     }
     fair_.set_turn(turn_ + port);
-    if (fair_.split(demands_, direction.receive[port], shares_) == 0) {
+    if (fair_.split(demands_, wanted, direction.receive[port], shares_) == 0) {
         return 0;
     }
     std::uint32_t given = 0;
     std::uint32_t begin = 0;
     for (const Group& group : groups_) {
         const std::span<const std::uint32_t> wished = std::span(shares_).subspan(begin, group.end - begin);
-        if (sum(wished) > 0) {
+        const std::uint32_t wishes = sum(wished);
+        if (wishes > 0) {
             const std::uint32_t destination = direction.offers[order_[begin]].destination;
             std::uint32_t& taken = taken_[group.number * h + port];
             const std::uint64_t held = own(at, destination) + relayed(at, destination) + taken;
             const std::uint32_t room =
                 held < relay_limit_ ? relay_limit_ - static_cast<std::uint32_t>(held) : 0;
-            const std::uint32_t accepted = fair_.split(wished, room, group_shares_);
+            const std::uint32_t accepted = fair_.split(wished, wishes, room, group_shares_);
             for (std::uint32_t k = begin; k < group.end; ++k) {
-                direction.offers[order_[k]].left -= group_shares_[k - begin];
+                left_[k] -= group_shares_[k - begin];
+                is_some_empty_ |= left_[k] == 0;
                 direction.accepted[order_[k] * h + port] += group_shares_[k - begin];
             }
             taken += accepted;

@@ -15,7 +15,9 @@
 /// simulator of Opera (NSDI 2020).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -47,13 +49,28 @@ public:
     /// Writes to `shares`, of the size of `demands`; returns their sum. O(elements · rounds), where every
     /// round but the last satisfies an element.
     std::uint32_t split(std::span<const std::uint32_t> demands, std::uint32_t cap,
-                        std::span<std::uint32_t> shares);
+                        std::span<std::uint32_t> shares) {
+        return split(demands, std::accumulate(demands.begin(), demands.end(), std::uint64_t{0}), cap, shares);
+    }
+    /// The same where the sum of the demands is known.
+    std::uint32_t split(std::span<const std::uint32_t> demands, std::uint64_t wanted, std::uint32_t cap,
+                        std::span<std::uint32_t> shares) {
+        if (wanted <= cap) {
+            std::copy(demands.begin(), demands.end(), shares.begin());
+            return static_cast<std::uint32_t>(wanted);
+        }
+        share_out(demands, cap, shares);
+        return cap;
+    }
 
     /// The same for a matrix, row after row; caps are reduced by what is given. Demands may be reduced.
     void split(std::span<std::uint32_t> demands, std::span<std::uint32_t> row_caps,
                std::span<std::uint32_t> column_caps, std::span<std::uint32_t> shares);
 
 private:
+    /// All of `cap`, where more is wanted.
+    void share_out(std::span<const std::uint32_t> demands, std::uint32_t cap,
+                   std::span<std::uint32_t> shares);
     void give_remainder(std::uint32_t left, std::span<std::uint32_t> shares);
 
     Remainders remainders_;

@@ -112,7 +112,7 @@ private:
     struct Offer {
         std::uint32_t from;  // in its rack
         std::uint32_t destination;
-        std::uint32_t left;
+        std::uint32_t packets;
     };
     /// One direction of the circuit.
     struct Direction {
@@ -149,7 +149,7 @@ private:
     void offer_one_of_each(Direction& direction, std::uint32_t port, const PacketCounts& own);
     [[nodiscard]] bool is_offered(const Direction& direction, std::uint32_t destination) const;
     void group_offers(const Direction& direction);
-    void drop_empty_offers(const Direction& direction);
+    void drop_empty_offers();
     void accept(Direction& direction, const PacketCounts& own, const PacketCounts& relayed);
     [[nodiscard]] std::uint32_t first_receiver();
     [[nodiscard]] std::uint32_t accept_at(Direction& direction, std::uint32_t port, std::uint32_t receivers,
@@ -173,6 +173,8 @@ private:
     std::vector<std::uint32_t> shares_;
     std::vector<std::uint32_t> group_shares_;
     std::vector<std::uint32_t> order_;  // of offers with something left, those for one destination together
+    std::vector<std::uint32_t> left_;   // of them, packets
+    bool is_some_empty_ = false;        // of them
     std::vector<Group> groups_;         // of offers for one destination
     std::vector<std::uint32_t> taken_;  // by number of a group, receiver
     std::vector<std::uint32_t> group_of_;  // by destination, from 1; 0: none. All 0 between calls
