@@ -7,25 +7,47 @@
 
 namespace astrolabe::network::opera {
 
-std::uint32_t RelayQueues::open(HostId host, HostId destination) {
-    std::uint32_t number = queue_index_.peek(host, destination);
-    if (number == HostPairIndex::kNone) {
-        number = static_cast<std::uint32_t>(queues_.size());
-        queues_.push_back({.host = host, .destination = destination});
-        queue_index_.insert(host, destination, number);
+std::uint32_t RelayQueues::add_queue(HostId host, HostId destination) {
+    const auto number = static_cast<std::uint32_t>(queues_.size());
+    queues_.push_back({.host = host, .destination = destination});
+    queue_index_.insert(host, destination, number);
+    if (number < kCounted) {
+        counted_.resize(counted_.size() + ways_.size());
     }
     return number;
 }
 
+void RelayQueues::postpone(std::uint64_t superslices) {
+    const auto shift = static_cast<std::ptrdiff_t>(superslices & last_way_);
+    std::rotate(ways_.rbegin(), ways_.rbegin() + shift, ways_.rend());
+    for (auto end = counted_.rbegin(); end != counted_.rend();) {
+        const auto row = end;
+        end += static_cast<std::ptrdiff_t>(ways_.size());
+        std::rotate(row, row + shift, end);
+    }
+}
+
 bool RelayQueues::land(std::uint64_t superslice, PacketCounts& relayed) {
-    std::vector<Traveller>& arrived = way_to(superslice);
-    const bool any = !arrived.empty();
+    Way& way = way_to(superslice);
+    const std::size_t arrived = way.travellers.size() + way.queues.size();
+    land_travellers(way.travellers, relayed);
+    for (const std::uint32_t number : way.queues) {
+        Queue& queue = queues_[number];
+        const Counted counted = std::exchange(counted_[counted_at(number, superslice)], {});
+        queue.behind += counted.behind;
+        relayed.add(queue.host.index(), queue.destination.index(), counted.packets);
+    }
+    way.travellers.clear();
+    way.queues.clear();
+    travelling_ -= arrived;
+    return arrived > 0;
+}
+
+void RelayQueues::land_travellers(std::span<const Traveller> arrived, PacketCounts& relayed) {
     landing_.resize(arrived.size());
     std::size_t landing = 0;
-    // Where queues stay in the cache, asking for them early is only more to do: 16,384 of them take 384 KiB.
-    constexpr std::size_t kInCache = 1U << 14;
     constexpr std::size_t kAhead = 16;
-    const bool is_large = queues_.size() > kInCache;
+    const bool is_large = queues_.size() > kCounted;
     for (std::size_t i = 0; i < arrived.size(); ++i) {
         if (is_large && i + 2 * kAhead < arrived.size()) {
             fetch(arrived[i + 2 * kAhead].queue);
@@ -35,10 +57,12 @@ bool RelayQueues::land(std::uint64_t superslice, PacketCounts& relayed) {
         }
         const auto& [number, segment] = arrived[i];
         Queue& queue = queues_[number];
-        if (queue.landing == 0) {
-            landing_[landing++] = number;
+        if (number >= kCounted) {
+            if (queue.landing == 0) {
+                landing_[landing++] = number;
+            }
+            queue.landing += segment.packets();
         }
-        queue.landing += segment.packets();
         queue.behind += segment.packets();
         if (segment.has_flight()) {
             append(queue, segment.with(std::exchange(queue.behind, 0)));
@@ -49,16 +73,10 @@ bool RelayQueues::land(std::uint64_t superslice, PacketCounts& relayed) {
         Queue& queue = queues_[number];
         relayed.add(queue.host.index(), queue.destination.index(), std::exchange(queue.landing, 0));
     }
-    travelling_ -= arrived.size();
-    arrived.clear();
-    return any;
 }
 
 void RelayQueues::append(Queue& queue, const Segment& segment) {
-    if (queue.first == kNone) {
-        queue.first = queue.last = lines_.add({});
-    }
-    Line* line = &lines_[queue.last];
+    Line* line = queue.first == kNone ? &add_line(queue) : &lines_[queue.last];
     if (line->end > line->begin) {
         Segment& before = line->segments[line->end - 1];
         if (before.flight() == segment.flight() && !before.ends()) {
@@ -68,11 +86,16 @@ void RelayQueues::append(Queue& queue, const Segment& segment) {
         }
     }
     if (line->end == line->segments.size()) {
-        line->next = lines_.add({});
-        queue.last = line->next;
-        line = &lines_[queue.last];
+        line = &add_line(queue);
     }
     line->segments[line->end++] = segment;
+}
+
+RelayQueues::Line& RelayQueues::add_line(Queue& queue) {
+    const std::uint32_t number = lines_.add({});
+    (queue.first == kNone ? queue.first : lines_[queue.last].next) = number;
+    queue.last = number;
+    return lines_[number];
 }
 
 std::size_t RelayQueues::digest(std::uint64_t superslice, const SlotMessages& messages) const {
@@ -108,35 +131,16 @@ std::size_t RelayQueues::digest(std::uint64_t superslice, const SlotMessages& me
     }
     for (std::uint64_t later = 0; later < ways_.size(); ++later) {
         boost::hash_combine(digest, later);
-        for (const Traveller& traveller : ways_[(superslice + later) % ways_.size()]) {
+        const Way& way = ways_[(superslice + later) & last_way_];
+        for (const Traveller& traveller : way.travellers) {
             add(traveller.queue, traveller.segment);
+        }
+        for (const std::uint32_t number : way.queues) {
+            add(number, Segment(counted_[counted_at(number, superslice + later)].behind));
         }
         end_row();
     }
     return digest;
-}
-
-Segment RelayQueues::take(std::uint32_t number, std::uint32_t limit) {
-    Queue& queue = queues_[number];
-    if (queue.first == kNone) {
-        ASTROLABE_ASSERT(queue.behind > 0, "packets that leave had arrived");
-        const std::uint32_t packets = std::min(limit, queue.behind);
-        queue.behind -= packets;
-        return Segment(packets);
-    }
-    Line& line = lines_[queue.first];
-    Segment& first = line.segments[line.begin];
-    if (first.packets() > limit) {
-        first = first.with(first.packets() - limit);
-        return Segment(limit);
-    }
-    const Segment whole = first;
-    if (++line.begin == line.end) {
-        const std::uint32_t next = line.next;
-        lines_.remove(std::exchange(queue.first, next));
-        queue.last = next == kNone ? kNone : queue.last;
-    }
-    return whole;
 }
 
 }  // namespace astrolabe::network::opera

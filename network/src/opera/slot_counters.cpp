@@ -2,23 +2,6 @@
 
 namespace astrolabe::network::opera {
 
-void SlotCounters::count(Grant::Kind kind, std::uint64_t packets) {
-    switch (kind) {
-        case Grant::Kind::kSecondHop:
-            second_hops += packets;
-            break;
-        case Grant::Kind::kDirect:
-            direct += packets;
-            break;
-        case Grant::Kind::kOwnRack:
-            own_rack += packets;
-            break;
-        case Grant::Kind::kFirstHop:
-            first_hops += packets;
-            break;
-    }
-}
-
 void SlotCounters::repeat(const SlotCounters& from, const SlotCounters& to, std::uint64_t times) {
     second_hops += times * (to.second_hops - from.second_hops);
     direct += times * (to.direct - from.direct);

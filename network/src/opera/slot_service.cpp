@@ -1,10 +1,16 @@
 // What the grants of an installation take from which queues, and when it arrives.
 #include <algorithm>
-#include <array>
 
 #include <astrolabe/network/opera/slot_engine.hpp>
 
 namespace astrolabe::network::opera {
+
+namespace {
+
+/// What is kept of the pairs of so many stays in the cache.
+constexpr std::size_t kHostsInCache = 64;
+
+}  // namespace
 
 /// Looks up what the grants will take, step by step for all of them, so that the processor waits for memory
 /// once a step and not once a grant.
@@ -28,18 +34,21 @@ void SlotEngine::plan(std::span<const Grant> grants) {
             queue = messages_.pair(HostId(grant.from), HostId(grant.destination));
             messages_.fetch(queue);
         });
-    for_all([&](const Grant&, std::uint32_t queue) { relays_.fetch_line(queue); },
-            [&](const Grant&, std::uint32_t queue) { messages_.fetch_first(queue); });
-    for_all(
-        [&](const Grant&, std::uint32_t queue) {
-            relays_.for_first_line(queue, [&](const Segment& segment) { messages_.fetch_flight(segment); });
-        },
-        [&](const Grant& grant, std::uint32_t queue) { messages_.fetch_second(queue, grant.packets); });
-    for_all(
-        [&](const Grant&, std::uint32_t queue) {
-            relays_.for_first_line(queue, [&](const Segment& segment) { messages_.fetch_pair(segment); });
-        },
-        [](const Grant&, std::uint32_t) {});
+    if (fabric_->host_count() > kHostsInCache) {
+        for_all([&](const Grant&, std::uint32_t queue) { relays_.fetch_line(queue); },
+                [&](const Grant&, std::uint32_t queue) { messages_.fetch_first(queue); });
+        for_all(
+            [&](const Grant&, std::uint32_t queue) {
+                relays_.for_first_line(queue,
+                                       [&](const Segment& segment) { messages_.fetch_flight(segment); });
+            },
+            [&](const Grant& grant, std::uint32_t queue) { messages_.fetch_second(queue, grant.packets); });
+        for_all(
+            [&](const Grant&, std::uint32_t queue) {
+                relays_.for_first_line(queue, [&](const Segment& segment) { messages_.fetch_pair(segment); });
+            },
+            [](const Grant&, std::uint32_t) {});
+    }
     for (std::size_t first = 0; first < grants.size();) {
         std::size_t last = first + 1;
         while (last < grants.size() && grants[last].from == grants[first].from) {
@@ -57,22 +66,20 @@ void SlotEngine::rank(std::span<const Grant> of_one_sender, std::span<Plan> plan
     }
     std::sort(by_size_.begin(), by_size_.end());
     for (std::size_t rank = 0; rank < by_size_.size(); ++rank) {
-        plans[static_cast<std::uint32_t>(by_size_[rank])].rank = static_cast<std::uint32_t>(rank);
+        const auto number = static_cast<std::uint32_t>(by_size_[rank]);
+        plans[number].rank = static_cast<std::uint32_t>(rank);
+        plans[number].leaves = of_one_sender[number].packets;
     }
 }
 
-/// What leaves of each grant: all of it, unless the circuit of `rack` fails before.
+/// What does not leave because the circuit of `rack` fails before.
 void SlotEngine::curb(const Installation& installation, Rack rack) {
     const Time failure = failures_.failure(installation.rotor, installation.index, rack, installation.begin);
-    std::array<std::uint64_t, Grant::kKinds> left{};
-    for (std::size_t i = 0; i < grants_.size(); ++i) {
-        plans_[i].leaves = failure == Time::max()
-                               ? grants_[i].packets
-                               : failures_.curb(grants_[i], plans_[i].rank, installation.begin, failure);
-        left[static_cast<std::size_t>(grants_[i].kind)] += plans_[i].leaves;
+    if (failure == Time::max()) {
+        return;
     }
-    for (std::size_t kind = 0; kind < left.size(); ++kind) {
-        counters_.count(static_cast<Grant::Kind>(kind), left[kind]);
+    for (std::size_t i = 0; i < grants_.size(); ++i) {
+        plans_[i].leaves = failures_.curb(grants_[i], plans_[i].rank, installation.begin, failure);
     }
 }
 
@@ -96,6 +103,7 @@ void SlotEngine::serve(const Installation& installation, std::span<const Grant> 
 
 void SlotEngine::serve_to_destination(const Installation& installation, const Grant& grant,
                                       const Plan& plan) {
+    counters_.count(grant.kind, plan.leaves);
     const bool own_rack = grant.kind == Grant::Kind::kOwnRack;
     const Time first = installation.begin + timing_.turns(plan.rank) +
                        (own_rack ? timing_.to_own_rack() : timing_.to_other_rack());
@@ -116,11 +124,11 @@ void SlotEngine::serve_to_destination(const Installation& installation, const Gr
         payload = messages_.send(plan.queue, plan.leaves, arrival);
     }
     if (own_rack) {
-        links_.carry_in_rack(grant.from, grant.to, plan.leaves, payload);
+        links_.carry_in_rack(grant.from, plan.leaves, payload);
     } else {
-        links_.carry_to_other_rack(installation.rotor, installation.index, grant.from, grant.to, plan.leaves,
-                                   payload);
+        links_.carry_to_other_rack(installation.rotor, installation.index, grant.from, plan.leaves, payload);
     }
+    links_.carry_down(grant.to, plan.leaves, payload);
 }
 
 void SlotEngine::serve_first_hops(const Installation& installation, std::span<const Grant> grants,
@@ -133,6 +141,7 @@ void SlotEngine::serve_first_hops(const Installation& installation, std::span<co
     if (leave == 0) {
         return;
     }
+    counters_.count(Grant::Kind::kFirstHop, leave);
     if (messages_.has_more_than(pair, leave)) {
         relay_part(installation, messages_.detour_part(pair, leave), grants, plans);
     } else {
@@ -142,25 +151,23 @@ void SlotEngine::serve_first_hops(const Installation& installation, std::span<co
 
 void SlotEngine::relay_part(const Installation& installation, std::uint32_t flight,
                             std::span<const Grant> grants, std::span<const Plan> plans) {
+    const auto full = [&](std::uint64_t packets) {
+        return network().bulk.payload * static_cast<std::int64_t>(packets);
+    };
+    std::uint64_t packets = 0;
     for (std::size_t number = 0; number < grants.size(); ++number) {
         const Grant& grant = grants[number];
         const std::uint32_t leaves = plans[number].leaves;
-        const std::uint32_t queue = relays_.open(HostId(grant.to), HostId(grant.destination));
-        const std::span<const std::uint32_t> counts = relay_counts_.of(grant.packets, plans[number].rank);
-        std::uint32_t gone = 0;
-        for (std::size_t later = 0; gone < leaves; ++later) {
-            const std::uint32_t there = std::min(leaves, counts[later]);
-            if (there > gone) {
-                relays_.travel(
-                    queue,
-                    there < leaves ? Segment(there - gone) : Segment(flight, there - gone, leaves, false),
-                    installation.superslice + later);
-                gone = there;
-            }
+        if (leaves == 0) {
+            continue;
         }
-        links_.carry_to_other_rack(installation.rotor, installation.index, grant.from, grant.to, leaves,
-                                   network().bulk.payload * static_cast<std::int64_t>(leaves));
+        relays_.travel(relays_.open(HostId(grant.to), HostId(grant.destination)), flight, leaves,
+                       relay_counts_.of(grant.packets, plans[number].rank), installation.superslice);
+        links_.carry_down(grant.to, leaves, full(leaves));
+        packets += leaves;
     }
+    links_.carry_to_other_rack(installation.rotor, installation.index, grants.front().from, packets,
+                               full(packets));
 }
 
 void SlotEngine::relay_messages(const Installation& installation, std::uint32_t pair,
@@ -185,8 +192,10 @@ void SlotEngine::relay_messages(const Installation& installation, std::uint32_t 
         }
     }
     for (std::size_t number = 0; number < grants.size(); ++number) {
-        links_.carry_to_other_rack(installation.rotor, installation.index, grants[number].from,
-                                   grants[number].to, plans[number].leaves, detoured_[number].payload);
+        const auto& [gone, payload] = detoured_[number];
+        links_.carry_to_other_rack(installation.rotor, installation.index, grants[number].from, gone,
+                                   payload);
+        links_.carry_down(grants[number].to, gone, payload);
     }
 }
 

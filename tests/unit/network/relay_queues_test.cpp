@@ -1,4 +1,7 @@
 /// Rows of relayed packets: what lands, what is taken, and with which packet a message's last one goes.
+#include <cstdint>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include <astrolabe/network/opera/relay_queues.hpp>
@@ -36,6 +39,59 @@ TEST(RelayQueues, TheLastPacketOfAMessageGoesWithTheEndOfItsRow) {
     EXPECT_EQ(last.packets(), 1U);
     EXPECT_EQ(last.own(), 3U);
     EXPECT_FALSE(last.ends());
+}
+
+/// What leaves a queue packet by packet: the flight of those that end a row, else none.
+std::vector<std::uint32_t> flights_of(RelayQueues& relays, std::uint32_t queue, std::uint64_t packets) {
+    std::vector<std::uint32_t> flights;
+    while (flights.size() < packets) {
+        const Segment segment = relays.take(queue, 2);
+        flights.resize(flights.size() + segment.packets(), 0);
+        flights.back() = segment.has_flight() ? segment.flight() : 0;
+    }
+    return flights;
+}
+
+TEST(RelayQueues, QueuesWithACounterAndWithoutHoldTheSame) {
+    // 5,000 queues, of which the last have no counters, and what goes to queue 7 goes to 4,900 too.
+    constexpr std::uint32_t kHosts = 100;
+    constexpr std::uint32_t kCounted = 7;
+    constexpr std::uint32_t kOther = 4'900;
+    RelayQueues relays(kHosts, 3);
+    PacketCounts relayed(kHosts, 1);
+    for (std::uint32_t number = 0; number < 5'000; ++number) {
+        ASSERT_EQ(relays.open(HostId(number / kHosts), HostId(number % kHosts)), number);
+    }
+    const std::vector<std::uint32_t> counts{0, 3, 3, 7};
+    const auto send = [&](std::uint32_t flight, std::uint64_t superslice) {
+        for (const std::uint32_t queue : {kCounted, kOther}) {
+            relays.travel(queue, Segment(1), superslice + 1);
+            relays.travel(queue, flight, 5, counts, superslice);      // three then two, in 1 and 3
+            relays.travel(queue, flight + 1, 7, counts, superslice);  // three then four
+            relays.travel(queue, Segment(flight + 2, 2, 2, true), superslice + 3);
+            relays.travel(queue, Segment(4), superslice + 3);
+        }
+    };
+    send(10, 0);
+    EXPECT_TRUE(relays.land(1, relayed));
+    send(20, 2);
+    EXPECT_EQ(relayed(0, kCounted), 7U);
+    EXPECT_EQ(relayed(kOther / kHosts, 0), 7U);
+    relays.postpone(6);  // what was for 3 and 5 is for 9 and 11
+    EXPECT_TRUE(relays.land(9, relayed));
+    EXPECT_TRUE(relays.any_under_way());
+    EXPECT_TRUE(relays.land(11, relayed));
+    EXPECT_FALSE(relays.any_under_way());
+    // 7; 2 + 4 + 2 + 4 and 7; 2 + 4 + 2 + 4.
+    EXPECT_EQ(relayed(0, kCounted), 38U);
+    EXPECT_EQ(relayed(kOther / kHosts, 0), 38U);
+    const std::vector<std::uint32_t> flights = flights_of(relays, kCounted, 38);
+    EXPECT_EQ(flights_of(relays, kOther, 38), flights);
+    EXPECT_EQ(flights[8], 10U);  // the ninth, after 7, ends the two of the first
+    EXPECT_EQ(flights[12], 11U);
+    EXPECT_EQ(flights[14], 12U);
+    EXPECT_EQ(flights[27], 20U);  // after 4 and 1 + 3 + 3
+    EXPECT_EQ(flights[37], 0U);
 }
 
 TEST(RelayQueues, PacketsWhoseRowIsNotThereYetCanBeTaken) {

@@ -16,7 +16,22 @@ struct SlotCounters {
     std::uint64_t second_hops = 0;
     std::uint64_t low_latency = 0;  ///< messages
 
-    void count(Grant::Kind kind, std::uint64_t packets);
+    void count(Grant::Kind kind, std::uint64_t packets) {
+        switch (kind) {
+            case Grant::Kind::kSecondHop:
+                second_hops += packets;
+                break;
+            case Grant::Kind::kDirect:
+                direct += packets;
+                break;
+            case Grant::Kind::kOwnRack:
+                own_rack += packets;
+                break;
+            case Grant::Kind::kFirstHop:
+                first_hops += packets;
+                break;
+        }
+    }
     /// Counts `times` again what left between two of its states.
     void repeat(const SlotCounters& from, const SlotCounters& to, std::uint64_t times);
 };

@@ -20,9 +20,20 @@ public:
     /// Precondition: `fabric` has rotors, and its hosts and circuits are theirs.
     explicit SlotLinks(const Fabric& fabric);
 
-    void carry_to_other_rack(Rotor rotor, std::uint32_t index, std::uint32_t from, std::uint32_t to,
-                             std::uint32_t packets, Bytes payload);
-    void carry_in_rack(std::uint32_t from, std::uint32_t to, std::uint32_t packets, Bytes payload);
+    /// Over the circuit that leaves the rack of `from`, where the matching of a rotor is `index`.
+    void carry_to_other_rack(Rotor rotor, std::uint32_t index, std::uint32_t from, std::uint64_t packets,
+                             Bytes payload) {
+        const Bytes missing = missing_of(packets, payload);
+        carry(links_.up(from), packets, missing);
+        carry(links_.circuit(rotor, index, from / hosts_per_rack_), packets, missing);
+    }
+    void carry_in_rack(std::uint32_t from, std::uint64_t packets, Bytes payload) {
+        carry(links_.up(from), packets, missing_of(packets, payload));
+    }
+    /// The last link of either.
+    void carry_down(std::uint32_t to, std::uint64_t packets, Bytes payload) {
+        carry(links_.down(to), packets, missing_of(packets, payload));
+    }
 
     /// A circuit on a way of several: the uplink of `rack` while its rotor holds this matching.
     struct Hop {
@@ -41,14 +52,15 @@ public:
 
 private:
     RotorLinks links_;
+    std::uint32_t hosts_;
     std::uint32_t hosts_per_rack_;
     struct Carried {
         std::uint64_t packets = 0;
         Bytes missing;  ///< to full payloads
     };
-    /// On the links up and down, of a way with so many circuits; returns what is missing to full payloads.
-    Bytes carry_at_hosts(std::uint32_t from, std::uint32_t to, std::uint64_t circuits, std::uint64_t packets,
-                         Bytes payload);
+    [[nodiscard]] Bytes missing_of(std::uint64_t packets, Bytes payload) const {
+        return payload_ * static_cast<std::int64_t>(packets) - payload;
+    }
     void carry(LinkId link, std::uint64_t packets, Bytes missing) {
         carried_[link].packets += packets;
         carried_[link].missing += missing;
@@ -56,8 +68,6 @@ private:
 
     Bytes payload_;
     IndexedVector<LinkId, Carried> carried_;
-    std::uint64_t packets_ = 0;
-    std::uint64_t packet_hops_ = 0;
 };
 
 }  // namespace astrolabe::network::opera
