@@ -31,6 +31,7 @@ std::optional<std::string> slot_engine_refusal(const Fabric& fabric) {
 SlotEngine::SlotEngine(std::shared_ptr<const Fabric> fabric, Repetitions repetitions)
     : fabric_(std::move(fabric)),
       timing_(network()),
+      turns_(timing_),
       relay_counts_(timing_, network().schedule.timing().superslice(), horizon(network())),
       lb_(rotor_lb_options(network()), network().seed),
       own_(network().schedule.racks(), network().hosts_per_rack),

@@ -108,7 +108,7 @@ void SlotEngine::serve_to_destination(const Installation& installation, const Gr
     const Time first = installation.begin + timing_.turns(plan.rank) +
                        (own_rack ? timing_.to_own_rack() : timing_.to_other_rack());
     const auto arrival = [&](std::uint32_t gone) {
-        return first + timing_.turns(timing_.turn_of(gone - 1, grant.packets));
+        return first + timing_.turns(turns_.turn_of(gone - 1, grant.packets));
     };
     Bytes payload;
     if (grant.kind == Grant::Kind::kSecondHop) {

@@ -52,6 +52,7 @@
 #include <astrolabe/network/opera/slot_messages.hpp>
 #include <astrolabe/network/opera/slot_repetition.hpp>
 #include <astrolabe/network/opera/slot_timing.hpp>
+#include <astrolabe/network/opera/turn_table.hpp>
 
 namespace astrolabe::network::opera {
 
@@ -134,6 +135,7 @@ private:
 
     std::shared_ptr<const Fabric> fabric_;
     SlotTiming timing_;
+    TurnTable turns_;
     RelayCounts relay_counts_;
     RotorLb lb_;
     PacketCounts own_;
