@@ -96,11 +96,15 @@ void RotorLb::serve_relayed(Direction& direction, PacketCounts& relayed) {
         return;
     }
     for (std::uint32_t i = 0; i < h; ++i) {
-        for (std::uint32_t j = 0; j < h; ++j) {
-            const std::uint32_t from = host(direction.from, i);
+        const std::uint32_t from = host(direction.from, i);
+        const std::span<const std::uint64_t> waiting = relayed.of_host(from);
+        for (std::uint32_t j = 0; j < h && !waiting.empty(); ++j) {
             const std::uint32_t to = host(direction.to, j);
+            if (waiting[to] == 0) {
+                continue;
+            }
             const std::uint32_t most = std::min({second_hop_limit_, direction.send[i], direction.receive[j]});
-            const auto packets = static_cast<std::uint32_t>(std::min<std::uint64_t>(relayed(from, to), most));
+            const auto packets = static_cast<std::uint32_t>(std::min<std::uint64_t>(waiting[to], most));
             direction.second_hop[i * h + j] = packets;
             direction.send[i] -= packets;
             direction.receive[j] -= packets;
@@ -354,12 +358,15 @@ void RotorLb::commit(const Direction& direction, PacketCounts& own, std::vector<
         };
         grant_row(direction.second_hop, direction.to, Grant::Kind::kSecondHop);
         grant_row(direction.direct, direction.to, Grant::Kind::kDirect);
-        grant_row(direction.own_rack, direction.from, Grant::Kind::kOwnRack);
+        if (options_.own_rack_direct) {
+            grant_row(direction.own_rack, direction.from, Grant::Kind::kOwnRack);
+        }
         for (; offer != direction.offers.end() && offer->from == i; ++offer) {
             const auto number = static_cast<std::size_t>(offer - direction.offers.begin());
+            const auto accepted = std::span(direction.accepted).subspan(number * h, h);
             std::uint32_t taken = 0;
             for (std::uint32_t j = 0; j < h; ++j) {
-                const std::uint32_t packets = direction.accepted[number * h + j];
+                const std::uint32_t packets = accepted[j];
                 if (packets > 0) {
                     grants.push_back(
                         {from, host(direction.to, j), offer->destination, packets, Grant::Kind::kFirstHop});
