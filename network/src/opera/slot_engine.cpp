@@ -194,6 +194,14 @@ std::uint64_t SlotEngine::pass_over(std::uint64_t superslice) {
     return superslice + passed;
 }
 
+void SlotEngine::fetch(Rack from, Rack to) const {
+    const std::uint32_t h = network().hosts_per_rack;
+    for (std::uint32_t host = from * h; host < (from + 1) * h; ++host) {
+        own_.fetch(host, to * h);
+        relayed_.fetch(host, to * h);
+    }
+}
+
 void SlotEngine::install() {
     const std::uint64_t superslice = pass_over(superslice_from(now_));
     if (failures_.learn(superslice, lb_, own_, relayed_)) {
@@ -213,6 +221,12 @@ void SlotEngine::install() {
         const Installation installation{rotor, schedule.matching_index(rotor, superslice), superslice, now_};
         const Matching& matching = schedule.matching(rotor, installation.index);
         for (Rack rack = 0; rack < schedule.racks(); ++rack) {
+            // A few racks before they are asked for.
+            constexpr Rack kAhead = 4;
+            if (const Rack later = rack + kAhead; later < schedule.racks() && matching[later] >= later) {
+                fetch(later, matching[later]);
+                fetch(matching[later], later);
+            }
             if (matching[rack] < rack) {
                 continue;
             }

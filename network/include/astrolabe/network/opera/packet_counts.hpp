@@ -57,6 +57,13 @@ public:
         }
     }
 
+    /// The counts at `host` for `destination` and its neighbours will be asked for: from memory into the
+    /// cache.
+    void fetch(std::uint32_t host, std::uint32_t destination) const {
+        if (const Host& at = hosts_[host]; !at.packets.empty()) {
+            __builtin_prefetch(&at.packets[destination]);
+        }
+    }
     [[nodiscard]] std::uint64_t operator()(std::uint32_t host, std::uint32_t destination) const {
         const Host& at = hosts_[host];
         return at.packets.empty() ? 0 : at.packets[destination];

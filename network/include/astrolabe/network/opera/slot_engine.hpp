@@ -106,6 +106,8 @@ private:
     void reserve(Rack rack, Rotor rotor);
     void process_instant();
     void install();
+    /// What waits at the hosts of a rack for those of another will be asked for.
+    void fetch(Rack from, Rack to) const;
     /// Before the installations of `superslice`: moves time over cycles that repeat; returns where it is
     /// then.
     [[nodiscard]] std::uint64_t pass_over(std::uint64_t superslice);
