@@ -6,6 +6,7 @@
 #include <cmath>
 #include <ctime>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,8 @@ constexpr double kEventsOfATcpHop = 4.6;  // data, acknowledgement and their que
 constexpr std::uint64_t kMostProbedPairs = std::uint64_t{1} << 17;
 constexpr double kSecondsOfAnEvent = 0.7e-6;
 constexpr double kProbeSeconds = 0.25;
+constexpr double kSecondsOfASlotEvent = 0.2e-6;
+constexpr double kSecondsOfAService = 0.013e-6;  // of a pair, on slots
 constexpr double kLaterEvent = 1.2;  // its cost over that of one at the beginning, when less overlaps
 
 // Bytes. Program and libraries; then what a host, a link and a pair of hosts that communicate take.
@@ -34,7 +37,9 @@ constexpr double kHost = 2'000;
 constexpr double kLink = 300;
 constexpr double kFlowPair = 300;  // and kFlowLeg for every link class of its route
 constexpr double kFlowLeg = 32;
-constexpr double kFlowMessage = 96;  // queued and on the wire
+constexpr double kFlowMessage = 96;        // queued and on the wire
+constexpr double kSlotMessage = 64.0 / 3;  // three to a line of the cache
+constexpr double kWaiting = 0.5;           // of the messages of an iteration on slots, at a time
 constexpr double kPacketPair = 1'000;
 constexpr double kTcpPair = 80'000;  // two sockets with their buffers
 
@@ -171,15 +176,16 @@ Prediction predict(const Experiment& experiment) {
     prediction.events = counts.computations;
     prediction.memory_bytes = kBase + kHost * static_cast<double>(fabric.host_count()) +
                               kLink * static_cast<double>(fabric.link_count());
-    double steps = 0;  // that are no events and take as long
+    std::optional<double> services;  // of pairs, on slots
     if (fabric.rotors() != nullptr && experiment.backend.packet_payload == Bytes(0)) {
         // Cycles that repeat are passed over; it takes a message that begins or ends to break them.
         const double cycle = fabric.rotors()->schedule.superslices();
         const double superslices =
             std::min(busy_superslices(total, *fabric.rotors()), counts.messages * cycle);
         prediction.events += counts.messages + superslices;
-        steps = pairs * superslices / cycle;
-        prediction.memory_bytes += pairs * (kFlowPair + kFlowMessage);
+        services = pairs * superslices / cycle;
+        prediction.memory_bytes += pairs * (kFlowPair + kFlowMessage) +
+                                   kWaiting * kSlotMessage * counts.messages / program.iterations;
     } else if (experiment.backend.packet_payload == Bytes(0)) {
         prediction.events += kEventsOfAMessage * counts.messages - counts.empty;
         if (experiment.cluster.options.end_point.injection_latency > Time(0)) {
@@ -195,10 +201,14 @@ Prediction predict(const Experiment& experiment) {
         prediction.events += kEventsOfATcpHop * hops * counts.packets;
         prediction.memory_bytes += pairs * kTcpPair;
     }
-    prediction.wall_seconds =
-        pairs > static_cast<double>(kMostProbedPairs)
-            ? (prediction.events + steps) * kSecondsOfAnEvent
-            : prediction.events * kLaterEvent / probe_events_per_second(experiment, engine, placement);
+    if (services) {
+        prediction.wall_seconds = prediction.events * kSecondsOfASlotEvent + *services * kSecondsOfAService;
+    } else if (pairs > static_cast<double>(kMostProbedPairs)) {
+        prediction.wall_seconds = prediction.events * kSecondsOfAnEvent;
+    } else {
+        prediction.wall_seconds =
+            prediction.events * kLaterEvent / probe_events_per_second(experiment, engine, placement);
+    }
     return prediction;
 }
 

@@ -9,11 +9,15 @@
 ///     packet          events = h·(P + max(M, P/16)) + C         one per hop of a packet or acknowledgement
 ///     tcp             events = 4.6·h·P + C
 ///     packets         P = Σ over messages of ⌈bytes / payload of a packet⌉, from the histogram of sizes
-///     memory          base + what engine and executor keep for hosts, links and pairs
+///     memory          base + what engine and executor keep for hosts, links and pairs; on slots, where they
+///                     wait for circuits, also for half of the messages of an iteration, since the second
+///                     round of a direct all-reduce is sent when the first has arrived
 ///     wall time       1.2 · events over events a second of processor time, which the first quarter of a
 ///                     second of the run tells; where U exceeds 2^17, and to begin costs seconds, 0.7 us an
-///                     event: the 210 s of the 331 M events of Model-A on 1,024 ranks. On slots a pair is
-///                     served once a cycle, which takes as long
+///                     event: the 210 s of the 331 M events of Model-A on 1,024 ranks. On slots 0.2 us an
+///                     event and 0.013 us for every service of a pair, once a cycle: the beginning of a
+///                     run, when only the first messages are there, tells little of it. They give 0.91, 1.9
+///                     and 44 s for Model-A on 16, 128 and 1,024 nodes, which take 0.85, 1.3 and 45 s
 ///
 /// Origin of the constants, all in prediction.cpp: two events of a message from fluid_backend.hpp; a quarter
 /// of a timer for each copied message and 4.6 events for a hop of TCP measured on the HOTI 2020 and
