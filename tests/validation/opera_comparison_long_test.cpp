@@ -36,7 +36,7 @@ void report(const char* network, int nodes, double simulated, double published) 
                 100 * (simulated / published - 1));
 }
 
-TEST(OperaComparison, TopoOptIsFasterThanThePublishedOneByItsTransportAndFasterStillWhenBalanced) {
+TEST(OperaComparison, TopoOptIsFasterThanThePublishedOneAndFasterStillWhenBalanced) {
     struct Case {
         int nodes;
         double published;
