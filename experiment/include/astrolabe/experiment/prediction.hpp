@@ -30,7 +30,8 @@
 /// Limits: a folded run that meets a tie is run again with all ranks, which is not foreseen. Losses,
 /// retransmissions and pauses are not foreseen. Memory leaves out the state of chunks under way, which
 /// matters from hundreds of ranks on with many chunks. A run that does not go on as it begins takes longer or
-/// shorter than said: Model-A on Opera with 128 nodes a third.
+/// shorter than said. On slots a run of many small messages takes longer, as each service meets others: the
+/// shuffle of 648 hosts, foreseen with 0.13 s, takes 0.9 s.
 #pragma once
 
 #include <cstdint>
