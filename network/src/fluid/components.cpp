@@ -60,8 +60,7 @@ Schema<TransportTerms> fluid_schema() {
 std::optional<std::string> refusal_of(const TransportTerms& terms, const Fabric& fabric) {
     if (fabric.reconfiguration() != nullptr && terms != TransportTerms()) {
         return "its circuits move while messages wait, and the terms of fluid know one path for a pair: "
-               "leave "
-               "out all keys of fluid";
+               "leave out all keys of fluid";
     }
     if (fabric.rotors() == nullptr) {
         return std::nullopt;
@@ -93,8 +92,8 @@ void register_fluid_backend(Registry<BackendMaker>& registry) {
         // Without latency messages may beat bounds that count it.
         maker.shares_links = terms.latency;
         maker.refusal = [terms](const Fabric& fabric) { return refusal_of(terms, fabric); };
-        // RotorLB sends packets around through other racks.
-        // Nor are the routes of circuits that move those of the fabric as it begins.
+        // RotorLB sends packets around through other racks, and circuits that move change the routes that a
+        // fabric begins with.
         maker.follows_routes = [](const Fabric& fabric) {
             return fabric.rotors() == nullptr && fabric.reconfiguration() == nullptr;
         };

@@ -189,6 +189,7 @@ private:
         return queue * (last_way_ + 1) + (superslice & last_way_);
     }
     [[nodiscard]] std::uint32_t add_queue(HostId host, HostId destination);
+    /// Segments join their queues. Of queues below kCounted the way has counted their packets already.
     void land_travellers(std::span<const Traveller> arrived, PacketCounts& relayed);
     void append(Queue& queue, const Segment& segment);
     [[nodiscard]] Line& add_line(Queue& queue);

@@ -53,7 +53,6 @@ struct Grant {
         kOwnRack,    ///< own packets, within the rack
         kFirstHop    ///< own packets, to a host that relays them
     };
-    static constexpr std::size_t kKinds = 4;
     std::uint32_t from;
     std::uint32_t to;
     std::uint32_t destination;  ///< `to`, but for kFirstHop
