@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 
 set(ASTROLABE_COMPONENTS "")
-foreach(component core network system workload ns3 experiment)
+foreach(component core network system workload ns3 experiment study)
     if(TARGET astrolabe_${component})
         list(APPEND ASTROLABE_COMPONENTS ${component})
     endif()

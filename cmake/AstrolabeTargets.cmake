@@ -27,7 +27,11 @@ function(astrolabe_library layer)
     set_target_properties(${target} PROPERTIES
         EXPORT_NAME ${layer}
         POSITION_INDEPENDENT_CODE ON
-        VERIFY_INTERFACE_HEADER_SETS ON)
+        VERIFY_INTERFACE_HEADER_SETS ON
+        UNITY_BUILD ON
+        UNITY_BUILD_BATCH_SIZE 12)
+    # What a source file keeps to itself is not in the main file of a unity build.
+    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
     astrolabe_compile_options(${target})
     if(ASTROLABE_INSTALL)
         install(TARGETS ${target} EXPORT astrolabe-targets FILE_SET HEADERS)
@@ -40,7 +44,7 @@ function(astrolabe_test name)
     cmake_parse_arguments(ARG "" "" "SOURCES;LINK;LABELS;PROPERTIES" ${ARGN})
     add_executable(${name} ${ARG_SOURCES})
     target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest_main rapidcheck rapidcheck_gtest)
-    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/support)
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/support ${PROJECT_SOURCE_DIR})
     target_compile_definitions(${name} PRIVATE ASTROLABE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     astrolabe_compile_options(${name})
     gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
@@ -54,6 +58,7 @@ function(astrolabe_benchmark name)
     cmake_parse_arguments(ARG "" "SMOKE" "SOURCES;LINK" ${ARGN})
     add_executable(${name} ${ARG_SOURCES})
     target_link_libraries(${name} PRIVATE ${ARG_LINK} benchmark::benchmark benchmark::benchmark_main)
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
     astrolabe_compile_options(${name})
     if(NOT ARG_SMOKE)
         set(ARG_SMOKE ".")

@@ -3,6 +3,10 @@
 ///
 /// Counters: messages_per_s and events_per_s of wall time; updates, rate updates per message; freed,
 /// connections freed per update.
+#include "network/src/engines/fluid/fluid_backend.hpp"
+#include "network/src/topologies/fat_tree.hpp"
+#include "network/src/topologies/flat.hpp"
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -10,10 +14,6 @@
 #include <vector>
 
 #include <benchmark/benchmark.h>
-
-#include <astrolabe/network/fluid/fluid_backend.hpp>
-#include <astrolabe/network/topologies/fat_tree.hpp>
-#include <astrolabe/network/topologies/flat.hpp>
 
 namespace {
 

@@ -3,6 +3,8 @@
 ///
 /// Counters: simulated_ms, and packets granted per second of wall time; peak memory is that of the process,
 /// so run one benchmark at a time to read it.
+#include "network/src/engines/slots/slot_engine.hpp"
+
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -11,13 +13,11 @@
 #include <rotor_fabric.hpp>
 #include <rotor_traffic.hpp>
 
-#include <astrolabe/network/opera/slot_engine.hpp>
-
 namespace {
 
 using namespace astrolabe;
 using namespace astrolabe::network;
-using namespace astrolabe::network::opera;
+using namespace astrolabe::network::rotor;
 
 void shuffle(benchmark::State& state, Bytes size) {
     const std::shared_ptr<const Fabric> fabric = build_rotor_fabric(drawn_rotor_network(108, 6, 10_Gbps, 5));

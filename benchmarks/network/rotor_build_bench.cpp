@@ -1,14 +1,14 @@
-/// Cost of a rotor network before anything runs on it: checking its parameters, which draws the matchings, and
-/// building its fabric from them. Arguments: racks, uplinks.
+/// Cost of a rotor network before anything runs on it: checking its parameters, which draws the matchings,
+/// and building its fabric from them. Arguments: racks, uplinks.
+#include "network/src/rotor/opera.hpp"
+
 #include <cstdint>
 
 #include <benchmark/benchmark.h>
 
-#include <astrolabe/network/opera/opera.hpp>
-
 namespace {
 
-using namespace astrolabe::network::opera;
+using namespace astrolabe::network::rotor;
 
 OperaParameters parameters_of(const benchmark::State& state) {
     OperaParameters parameters;

@@ -2,8 +2,8 @@
 /// Cost of Opera packet by packet: the shuffles of the paper's artefact, 108 racks of six hosts at 10 Gb/s,
 /// every host to all hosts of other racks, as in rotor_bench for the slot engine.
 ///
-/// `packets/s` and `hops/s` count data packets; `events/s` is ns-3's. Peak memory is that of the process, so run
-/// one benchmark at a time to read it.
+/// `packets/s` and `hops/s` count data packets; `events/s` is ns-3's. Peak memory is that of the process, so
+/// run one benchmark at a time to read it.
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -19,7 +19,7 @@ namespace {
 
 using namespace astrolabe;
 using namespace astrolabe::network;
-using namespace astrolabe::network::opera;
+using namespace astrolabe::network::rotor;
 
 double peak_memory() {
     rusage usage{};

@@ -5,13 +5,13 @@
 /// `hops/s` counts data packets only; `events/s` also acknowledgements. `packets_vs_tcp` is the ratio of data
 /// packets per second of processor time.
 #include "fabrics.hpp"
+#include "network/src/topologies/fat_tree.hpp"
 
 #include <ctime>
 
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
-#include <astrolabe/network/topologies/fat_tree.hpp>
 #include <astrolabe/ns3/packet_backend.hpp>
 #include <astrolabe/ns3/tcp_backend.hpp>
 

@@ -1,6 +1,5 @@
+#include "network/src/engines/fluid/fluid_backend.hpp"
 #include "traffic.hpp"
-
-#include <astrolabe/network/fluid/fluid_backend.hpp>
 
 namespace astrolabe::benchmarks {
 namespace {

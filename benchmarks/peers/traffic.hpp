@@ -15,6 +15,8 @@
 ///                        share links unevenly and each end changes rates. Latencies 0.
 #pragma once
 
+#include "network/src/topologies/fat_tree.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -22,7 +24,6 @@
 #include <vector>
 
 #include <astrolabe/core/units.hpp>
-#include <astrolabe/network/topologies/fat_tree.hpp>
 
 namespace astrolabe::benchmarks {
 

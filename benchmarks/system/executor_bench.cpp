@@ -3,6 +3,8 @@
 // load of the published DLRM study: double binary trees over 128 ranks, 1,024 chunks, 64 at a time.
 // run_hierarchical goes through five stages over 4 x 4 x N/16 ranks, with and without slots in dimensions.
 
+#include "system/src/collectives/collectives.hpp"
+
 #include <deque>
 #include <memory>
 #include <optional>
@@ -11,8 +13,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include <astrolabe/system/collectives.hpp>
-#include <astrolabe/system/executor.hpp>
+#include <astrolabe/system/executor/executor.hpp>
 
 namespace astrolabe {
 namespace {
@@ -150,10 +151,8 @@ void run_hierarchical(benchmark::State& state) {
     execute(state, {.algorithm = system::make_hierarchical(), .chunks = 64, .inner_dimensions = {4, 4}});
 }
 void run_hierarchical_with_slots(benchmark::State& state) {
-    execute(state, {.algorithm = system::make_hierarchical(),
-                    .chunks = 64,
-                    .inner_dimensions = {4, 4},
-                    .slots = 2});
+    execute(state,
+            {.algorithm = system::make_hierarchical(), .chunks = 64, .inner_dimensions = {4, 4}, .slots = 2});
 }
 
 void build(benchmark::State& state, const system::CollectiveAlgorithm& algorithm) {

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <astrolabe/experiment/collective_run.hpp>
+#include <astrolabe/experiment/run/collective_run.hpp>
 
 namespace astrolabe::cli {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include <astrolabe/experiment/experiment.hpp>
+#include <astrolabe/experiment/file/experiment.hpp>
 
 namespace astrolabe::cli {
 

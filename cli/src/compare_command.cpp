@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include <astrolabe/experiment/comparison.hpp>
-#include <astrolabe/experiment/processes.hpp>
-#include <astrolabe/experiment/results.hpp>
+#include <astrolabe/experiment/results/comparison.hpp>
+#include <astrolabe/experiment/results/results.hpp>
+#include <astrolabe/study/process/processes.hpp>
 
 namespace astrolabe::cli {
 namespace {
@@ -76,7 +76,7 @@ int check_usage(const CompareArguments& arguments, const experiment::Components&
     return kDone;
 }
 
-void note_failure(experiment::ComparedRun& run, const experiment::ProcessOutcome& outcome) {
+void note_failure(experiment::ComparedRun& run, const study::ProcessOutcome& outcome) {
     run.exit_code = outcome.exit_code;
     run.error = outcome.err;
     print_error(fmt::format("astrolabe: '{}' gave no result (exit code {})\n{}", run.label, outcome.exit_code,
@@ -90,7 +90,7 @@ void run_all(std::vector<experiment::ComparedRun>& runs, const CompareArguments&
         words.push_back(validate_arguments(run, arguments));
     }
     std::vector<std::size_t> good;
-    const auto checks = experiment::run_own_processes(words, arguments.jobs);
+    const auto checks = study::run_own_processes(words, arguments.jobs);
     words.clear();
     for (std::size_t i = 0; i < runs.size(); ++i) {
         if (checks[i].exit_code != kDone) {
@@ -102,7 +102,7 @@ void run_all(std::vector<experiment::ComparedRun>& runs, const CompareArguments&
     }
     std::size_t ended = 0;
     const bool tells = tells_progress(progress_mode(arguments.progress));
-    const auto observer = [&](std::size_t place, const experiment::ProcessOutcome& outcome) {
+    const auto observer = [&](std::size_t place, const study::ProcessOutcome& outcome) {
         experiment::ComparedRun& run = runs[good[place]];
         if (outcome.exit_code == kDone) {
             run.summary = nlohmann::ordered_json::parse(outcome.out);
@@ -115,7 +115,7 @@ void run_all(std::vector<experiment::ComparedRun>& runs, const CompareArguments&
                                     outcome.wall_seconds));
         }
     };
-    static_cast<void>(experiment::run_own_processes(words, arguments.jobs, observer));
+    static_cast<void>(study::run_own_processes(words, arguments.jobs, observer));
 }
 
 int exit_code_of(const std::vector<experiment::ComparedRun>& runs) {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include <astrolabe/core/diagnostic.hpp>
-#include <astrolabe/experiment/output_folder.hpp>
-#include <astrolabe/experiment/run.hpp>
+#include <astrolabe/experiment/results/output_folder.hpp>
+#include <astrolabe/experiment/run/run.hpp>
 
 namespace astrolabe::cli {
 

@@ -10,13 +10,13 @@
 
 #include <fmt/format.h>
 
-#include <astrolabe/experiment/network_cost.hpp>
-#include <astrolabe/experiment/network_description.hpp>
-#include <astrolabe/experiment/output_folder.hpp>
-#include <astrolabe/experiment/search_study.hpp>
-#include <astrolabe/experiment/study.hpp>
-#include <astrolabe/network/opera/rotor_network.hpp>
-#include <astrolabe/network/opera/topology_file.hpp>
+#include <astrolabe/experiment/explain/network_cost.hpp>
+#include <astrolabe/experiment/explain/network_description.hpp>
+#include <astrolabe/experiment/results/output_folder.hpp>
+#include <astrolabe/network/rotor/rotor_network.hpp>
+#include <astrolabe/network/rotor/topology_file.hpp>
+#include <astrolabe/study/file/study.hpp>
+#include <astrolabe/study/search/search_study.hpp>
 
 namespace astrolabe::cli {
 namespace {
@@ -32,8 +32,8 @@ std::vector<Section> sections(const experiment::Components& components) {
     return {{"file",
              "files",
              {experiment::experiment_description(), experiment::cluster_description(components),
-              experiment::study_description(), experiment::optimize_description(),
-              experiment::equal_cost_description(), experiment::prices_description()}},
+              study::study_description(), study::optimize_description(), experiment::equal_cost_description(),
+              experiment::prices_description()}},
             {"workload", "workloads", components.workloads.descriptions()},
             {"device", "devices", components.devices.descriptions()},
             {"network", "networks", components.networks.descriptions()},
@@ -191,9 +191,9 @@ Diagnostics write_files(const FileRequest& request, const network::Fabric& fabri
         note(write_whole(request.topology, [&rotors](experiment::OutputFile& file) {
             const auto append = [&file](std::string_view piece) { file.append(piece); };
             if (rotors->file) {
-                network::opera::write_topology(*rotors->file, append);
+                network::rotor::write_topology(*rotors->file, append);
             } else {
-                network::opera::write_topology({rotors->schedule, rotors->hosts_per_rack, rotors->paths},
+                network::rotor::write_topology({rotors->schedule, rotors->hosts_per_rack, rotors->paths},
                                                append);
             }
         }));

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <astrolabe/experiment/optimization.hpp>
+#include <astrolabe/study/search/optimization.hpp>
 
 namespace astrolabe::cli {
 namespace {
@@ -21,13 +21,13 @@ struct OptimizeArguments {
     std::string progress = "auto";
 };
 
-std::string progress_text(const std::string& name, const experiment::SearchProgress& progress) {
+std::string progress_text(const std::string& name, const study::SearchProgress& progress) {
     return fmt::format("{}: {} of {} evaluations, best {:.6g} s, base {:.6g} s, {:.0f} s gone", name,
                        progress.evaluations, progress.all_evaluations, progress.best_seconds,
                        progress.base_seconds, progress.wall_seconds);
 }
 
-int exit_code_of(const experiment::Optimization& found) {
+int exit_code_of(const study::Optimization& found) {
     for (const std::string& failure : found.failures) {
         print_error(fmt::format("astrolabe: {}; its plans up to there count\n", failure));
     }
@@ -39,8 +39,8 @@ int exit_code_of(const experiment::Optimization& found) {
 }
 
 int optimize_command(const OptimizeArguments& arguments, const experiment::Components& components) {
-    const Result<experiment::SearchStudy> study =
-        experiment::load_search_study(arguments.file, arguments.load, components);
+    const Result<study::SearchStudy> study =
+        study::load_search_study(arguments.file, arguments.load, components);
     if (!study) {
         return report_invalid(study.error());
     }
@@ -48,26 +48,25 @@ int optimize_command(const OptimizeArguments& arguments, const experiment::Compo
     if (!open_output(arguments.out, folder)) {
         return kSimulationFailed;
     }
-    experiment::OptimizeOptions options{
+    study::OptimizeOptions options{
         .jobs = arguments.jobs, .begun = only_note_interrupts, .stop = was_interrupted};
-    std::optional<Result<experiment::Optimization>> found;
+    std::optional<Result<study::Optimization>> found;
     {
         ProgressLine line(progress_mode(arguments.progress), study->name);
-        options.observer = [&](const experiment::SearchProgress& progress) {
+        options.observer = [&](const study::SearchProgress& progress) {
             line.show(progress.wall_seconds, [&] { return progress_text(study->name, progress); });
         };
-        found = experiment::optimize(*study, components, options);
+        found = study::optimize(*study, components, options);
     }
     if (!*found) {
         print_error(render(found->error()));
         return kSimulationFailed;
     }
-    const experiment::Optimization& result = **found;
-    print_out(arguments.json ? experiment::optimization_json(*study, result).dump(2) + "\n"
-                             : experiment::optimization_text(*study, result));
+    const study::Optimization& result = **found;
+    print_out(arguments.json ? study::optimization_json(*study, result).dump(2) + "\n"
+                             : study::optimization_text(*study, result));
     if (folder) {
-        if (const Diagnostics errors = experiment::write_optimization(*folder, *study, result);
-            !errors.empty()) {
+        if (const Diagnostics errors = study::write_optimization(*folder, *study, result); !errors.empty()) {
             print_error(render(errors));
             return kSimulationFailed;
         }

@@ -7,7 +7,7 @@
 #include <spawn.h>
 #include <unistd.h>
 
-#include <astrolabe/experiment/report.hpp>
+#include <astrolabe/study/report/report.hpp>
 
 namespace astrolabe::cli {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 struct ReportArguments {
     std::string folder;
     std::string out;
-    experiment::ReportOptions options;
+    study::ReportOptions options;
     bool open = false;
 };
 
@@ -43,13 +43,13 @@ int refuse(const Diagnostics& errors) {
 }
 
 int report_command(const ReportArguments& arguments, const experiment::Components& components) {
-    const Result<experiment::StudyReport> report =
-        experiment::read_report(arguments.folder, arguments.options, components);
+    const Result<study::StudyReport> report =
+        study::read_report(arguments.folder, arguments.options, components);
     if (!report) {
         return refuse(report.error());
     }
     const std::filesystem::path out(arguments.out.empty() ? arguments.folder + "/report" : arguments.out);
-    if (const Diagnostics errors = experiment::write_report(*report, out); !errors.empty()) {
+    if (const Diagnostics errors = study::write_report(*report, out); !errors.empty()) {
         return refuse(errors);
     }
     for (const auto& [figure, why] : report->omitted) {

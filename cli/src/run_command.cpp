@@ -9,13 +9,13 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include <astrolabe/experiment/prediction.hpp>
-#include <astrolabe/experiment/recorder.hpp>
-#include <astrolabe/experiment/results.hpp>
-#include <astrolabe/experiment/run.hpp>
-#include <astrolabe/experiment/study.hpp>
-#include <astrolabe/experiment/topology_report.hpp>
-#include <astrolabe/system/characterisation.hpp>
+#include <astrolabe/experiment/explain/topology_report.hpp>
+#include <astrolabe/experiment/records/recorder.hpp>
+#include <astrolabe/experiment/results/results.hpp>
+#include <astrolabe/experiment/run/prediction.hpp>
+#include <astrolabe/experiment/run/run.hpp>
+#include <astrolabe/study/file/study.hpp>
+#include <astrolabe/system/program/characterisation.hpp>
 
 namespace astrolabe::cli {
 namespace {
@@ -123,7 +123,7 @@ void add_record_options(CLI::App& command, experiment::RecorderOptions& records)
 }
 
 int validate_command(const RunArguments& arguments, const experiment::Components& components) {
-    if (!arguments.load.seed && experiment::is_study(arguments.file)) {
+    if (!arguments.load.seed && study::is_study(arguments.file)) {
         return validate_study(arguments.file, arguments.load.overrides, arguments.json, components);
     }
     Result<experiment::Experiment> loaded =

@@ -41,12 +41,11 @@ void replace(std::optional<T>& value, std::optional<T> given) {
 
 }  // namespace
 
-experiment::SlurmOptions slurm_options(const SweepArguments& arguments, const experiment::Study& study) {
+study::SlurmOptions slurm_options(const SweepArguments& arguments, const study::Study& study) {
     ReadContext context;
     const ConfigNode keys = given_keys(arguments);
-    experiment::SlurmOptions given =
-        experiment::slurm_schema().read(keys, context).value_or(experiment::SlurmOptions{});
-    experiment::SlurmOptions options = study.slurm;
+    study::SlurmOptions given = study::slurm_schema().read(keys, context).value_or(study::SlurmOptions{});
+    study::SlurmOptions options = study.slurm;
     options.tasks = keys.find("tasks") != nullptr ? given.tasks : options.tasks;
     options.jobs = keys.find("jobs") != nullptr ? given.jobs : options.jobs;
     replace(options.partition, std::move(given.partition));
@@ -57,8 +56,8 @@ experiment::SlurmOptions slurm_options(const SweepArguments& arguments, const ex
     return options;
 }
 
-std::optional<experiment::TaskName> parse_task(const std::string& text) {
-    experiment::TaskName name;
+std::optional<study::TaskName> parse_task(const std::string& text) {
+    study::TaskName name;
     const char* end = text.data() + text.size();
     const auto [colon, first] = std::from_chars(text.data(), end, name.submission);
     if (first != std::errc() || colon == end || *colon != ':') {
@@ -104,7 +103,7 @@ int check_launcher(const SweepArguments& arguments) {
             return wrong_usage("--wait: --status submits nothing to wait for", "leave out one of them");
         }
         ReadContext context;
-        static_cast<void>(experiment::slurm_schema().read(given_keys(arguments), context));
+        static_cast<void>(study::slurm_schema().read(given_keys(arguments), context));
         if (context.error_count() > 0) {
             const Diagnostic& error = context.errors().front();
             return wrong_usage("for Slurm: " + error.message, error.hint);

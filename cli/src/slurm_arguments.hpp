@@ -8,7 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include <astrolabe/experiment/slurm.hpp>
+#include <astrolabe/study/slurm/slurm.hpp>
 
 namespace astrolabe::cli {
 
@@ -18,10 +18,9 @@ void add_slurm_options(CLI::App& command, SlurmArguments& arguments);
 [[nodiscard]] int check_launcher(const SweepArguments& arguments);
 
 /// The study's section with what the command line, which has been checked, changes.
-[[nodiscard]] experiment::SlurmOptions slurm_options(const SweepArguments& arguments,
-                                                     const experiment::Study& study);
+[[nodiscard]] study::SlurmOptions slurm_options(const SweepArguments& arguments, const study::Study& study);
 
 /// "2:7"
-[[nodiscard]] std::optional<experiment::TaskName> parse_task(const std::string& text);
+[[nodiscard]] std::optional<study::TaskName> parse_task(const std::string& text);
 
 }  // namespace astrolabe::cli

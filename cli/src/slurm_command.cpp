@@ -12,23 +12,23 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <astrolabe/experiment/spool.hpp>
+#include <astrolabe/study/sweep/spool.hpp>
 
 namespace astrolabe::cli {
 namespace {
 
-using experiment::ArrayStatus;
-using experiment::points_text;
-using experiment::StudyRow;
+using study::ArrayStatus;
+using study::points_text;
+using study::StudyRow;
 
 /// What a task runs: this program as it was called, on absolute paths.
-experiment::TaskCommand task_command(const SweepArguments& arguments, const std::filesystem::path& folder,
-                                     const experiment::SlurmOptions& slurm) {
+study::TaskCommand task_command(const SweepArguments& arguments, const std::filesystem::path& folder,
+                                const study::SlurmOptions& slurm) {
     const auto absolute = [](const std::filesystem::path& path) {
         return std::filesystem::absolute(path).lexically_normal().string();
     };
     std::error_code failure;
-    experiment::TaskCommand command{
+    study::TaskCommand command{
         std::filesystem::current_path(),
         {std::filesystem::read_symlink("/proc/self/exe", failure).string(), "sweep", absolute(arguments.file),
          "--out", absolute(folder), "-j", std::to_string(slurm.jobs), "--progress", "none"}};
@@ -48,24 +48,24 @@ experiment::TaskCommand task_command(const SweepArguments& arguments, const std:
 }
 
 /// The table with arrays beside it.
-void print_all(const experiment::Study& study, const std::vector<StudyRow>& rows,
+void print_all(const study::Study& study, const std::vector<StudyRow>& rows,
                const std::vector<ArrayStatus>& arrays, bool json) {
     if (!json) {
         print_rows(study, rows, false);
-        print_out(experiment::slurm_text(arrays));
+        print_out(study::slurm_text(arrays));
         return;
     }
-    nlohmann::ordered_json table = experiment::study_json(study.name, rows);
+    nlohmann::ordered_json table = study::study_json(study.name, rows);
     if (!arrays.empty()) {
-        table["slurm"] = experiment::slurm_json(arrays);
+        table["slurm"] = study::slurm_json(arrays);
     }
     print_json(table);
 }
 
 /// What was submitted, or why nothing was.
-int report_submission(const SweepArguments& arguments, const experiment::Study& study,
-                      const experiment::ResultStore& store, const std::filesystem::path& folder,
-                      const experiment::SlurmOutcome& outcome) {
+int report_submission(const SweepArguments& arguments, const study::Study& study,
+                      const study::ResultStore& store, const std::filesystem::path& folder,
+                      const study::SlurmOutcome& outcome) {
     if (arguments.json) {
         return print_status(arguments, study, &store, folder, store.rows(study.name));
     }
@@ -80,24 +80,24 @@ int report_submission(const SweepArguments& arguments, const experiment::Study& 
 }
 
 /// After the last task.
-int report_results(const SweepArguments& arguments, const experiment::Study& study,
-                   const experiment::ResultStore& store, const std::filesystem::path& folder) {
+int report_results(const SweepArguments& arguments, const study::Study& study,
+                   const study::ResultStore& store, const std::filesystem::path& folder) {
     const std::vector<StudyRow> rows = store.rows(study.name);
     print_rows(study, rows, arguments.json);
-    const std::set<std::string> open = experiment::open_keys(study, &store, rows);
+    const std::set<std::string> open = study::open_keys(study, &store, rows);
     if (!open.empty()) {
         print_error(fmt::format(
             "astrolabe: tasks have ended without results of {}\n  hint: the same command submits them again; "
             "'{}' has what tasks said\n",
-            points_text(open.size()), (folder / experiment::kSlurmFolder).string()));
+            points_text(open.size()), (folder / study::kSlurmFolder).string()));
         return kSimulationFailed;
     }
-    return report_failures(experiment::count_points(rows, experiment::PointStatus::kFailed), rows.size());
+    return report_failures(study::count_points(rows, study::PointStatus::kFailed), rows.size());
 }
 
 std::string progress_text(const std::string& name, const std::vector<StudyRow>& rows,
                           const std::vector<ArrayStatus>& arrays, double seconds) {
-    const std::size_t failed = experiment::count_points(rows, experiment::PointStatus::kFailed);
+    const std::size_t failed = study::count_points(rows, study::PointStatus::kFailed);
     std::size_t running = 0;
     std::size_t pending = 0;
     for (const ArrayStatus& array : arrays) {
@@ -105,18 +105,18 @@ std::string progress_text(const std::string& name, const std::vector<StudyRow>& 
         pending += array.pending;
     }
     return fmt::format("{}: {} of {} points, {} failed, {} tasks running, {} waiting, {:.0f} s gone", name,
-                       experiment::count_points(rows, experiment::PointStatus::kDone) + failed, rows.size(),
-                       failed, running, pending, seconds);
+                       study::count_points(rows, study::PointStatus::kDone) + failed, rows.size(), failed,
+                       running, pending, seconds);
 }
 
-int wait_command(const SweepArguments& arguments, const experiment::Study& study,
-                 experiment::ResultStore& store, const std::filesystem::path& folder) {
+int wait_command(const SweepArguments& arguments, const study::Study& study, study::ResultStore& store,
+                 const std::filesystem::path& folder) {
     bool is_asked = true;
     std::optional<Result<bool>> waited;
     {
         ProgressLine line(progress_mode(arguments.progress), study.name);
         const auto start = std::chrono::steady_clock::now();
-        experiment::SlurmWait wait{was_interrupted, {}};
+        study::SlurmWait wait{was_interrupted, {}};
         wait.observer = [&](const std::vector<StudyRow>& rows, const std::vector<ArrayStatus>& arrays) {
             const auto unknown = std::find_if(arrays.begin(), arrays.end(), [](const ArrayStatus& array) {
                 return array.unknown.has_value();
@@ -129,7 +129,7 @@ int wait_command(const SweepArguments& arguments, const experiment::Study& study
                 std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
             line.show(seconds, [&] { return progress_text(study.name, rows, arrays, seconds); });
         };
-        waited = experiment::wait_for_slurm(study, store, folder, wait);
+        waited = study::wait_for_slurm(study, store, folder, wait);
     }
     if (!*waited) {
         return report_unusable(waited->error());
@@ -160,14 +160,14 @@ std::optional<double> memory_from_slurm() {
 
 }  // namespace
 
-int slurm_sweep(const SweepArguments& arguments, const experiment::Study& study,
-                const experiment::Components& components, experiment::ResultStore& store,
-                const std::filesystem::path& folder, const experiment::SweepOptions& options) {
-    const experiment::SlurmOptions slurm = slurm_options(arguments, study);
-    const Result<experiment::SlurmOutcome> outcome =
-        with_progress(arguments, study, options, [&](const experiment::SweepOptions& observed) {
-            return experiment::submit_sweep(study, components, store, folder, slurm,
-                                            task_command(arguments, folder, slurm), observed);
+int slurm_sweep(const SweepArguments& arguments, const study::Study& study,
+                const experiment::Components& components, study::ResultStore& store,
+                const std::filesystem::path& folder, const study::SweepOptions& options) {
+    const study::SlurmOptions slurm = slurm_options(arguments, study);
+    const Result<study::SlurmOutcome> outcome =
+        with_progress(arguments, study, options, [&](const study::SweepOptions& observed) {
+            return study::submit_sweep(study, components, store, folder, slurm,
+                                       task_command(arguments, folder, slurm), observed);
         });
     if (was_interrupted() || (outcome && outcome->interrupted)) {
         print_error("astrolabe: interrupted; --status tells whether an array was submitted\n");
@@ -184,13 +184,13 @@ int slurm_sweep(const SweepArguments& arguments, const experiment::Study& study,
                    : report_results(arguments, study, store, folder);
 }
 
-int slurm_task(const SweepArguments& arguments, const experiment::Study& study,
+int slurm_task(const SweepArguments& arguments, const study::Study& study,
                const experiment::Components& components, const std::filesystem::path& folder,
-               experiment::SweepOptions options) {
+               study::SweepOptions options) {
     if (!options.memory_bytes) {
         options.memory_bytes = memory_from_slurm();
     }
-    const Result<experiment::SweepOutcome> outcome = experiment::run_slurm_task(
+    const Result<study::SweepOutcome> outcome = study::run_slurm_task(
         study, components, folder, parse_task(arguments.slurm.task.value()).value(), options);
     if (!outcome) {
         return report_unusable(outcome.error());
@@ -201,11 +201,10 @@ int slurm_task(const SweepArguments& arguments, const experiment::Study& study,
     return outcome->interrupted ? kInterrupted : outcome->failed > 0 ? kSomeFailed : kDone;
 }
 
-int print_status(const SweepArguments& arguments, const experiment::Study& study,
-                 const experiment::ResultStore* store, const std::filesystem::path& folder,
-                 const std::vector<StudyRow>& rows) {
+int print_status(const SweepArguments& arguments, const study::Study& study, const study::ResultStore* store,
+                 const std::filesystem::path& folder, const std::vector<StudyRow>& rows) {
     const Result<std::vector<ArrayStatus>> arrays =
-        experiment::slurm_status(folder, experiment::open_keys(study, store, rows));
+        study::slurm_status(folder, study::open_keys(study, store, rows));
     if (!arrays) {
         print_rows(study, rows, arguments.json);
         return report_unusable(arrays.error());
@@ -219,14 +218,13 @@ int print_status(const SweepArguments& arguments, const experiment::Study& study
     return kDone;
 }
 
-void note_arrays(const experiment::Study& study, const experiment::ResultStore& store,
+void note_arrays(const study::Study& study, const study::ResultStore& store,
                  const std::filesystem::path& folder) {
-    if (!std::filesystem::exists(folder / experiment::kSlurmFolder)) {
+    if (!std::filesystem::exists(folder / study::kSlurmFolder)) {
         return;
     }
-    const std::set<std::string> open =
-        experiment::open_keys(study, &store, experiment::sweep_status(study, &store));
-    const Result<std::vector<ArrayStatus>> arrays = experiment::slurm_status(folder, open, false);
+    const std::set<std::string> open = study::open_keys(study, &store, study::sweep_status(study, &store));
+    const Result<std::vector<ArrayStatus>> arrays = study::slurm_status(folder, open, false);
     for (const ArrayStatus& array : arrays ? *arrays : std::vector<ArrayStatus>{}) {
         print_error(
             fmt::format("astrolabe: array {} may have {} of what is computed here now; --status asks "

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <astrolabe/experiment/sweep.hpp>
+#include <astrolabe/study/sweep/sweep.hpp>
 
 namespace astrolabe::cli {
 
@@ -46,16 +46,16 @@ struct SweepArguments {
 int wrong_usage(const std::string& message, const std::string& hint);
 
 /// The table of a study on standard output.
-void print_rows(const experiment::Study& study, const std::vector<experiment::StudyRow>& rows, bool json);
+void print_rows(const study::Study& study, const std::vector<study::StudyRow>& rows, bool json);
 void print_json(const nlohmann::ordered_json& json);
 
-[[nodiscard]] std::string progress_text(const std::string& name, const experiment::SweepProgress& progress);
-[[nodiscard]] std::string progress_text(const std::string& name, const experiment::PlanProgress& progress);
+[[nodiscard]] std::string progress_text(const std::string& name, const study::SweepProgress& progress);
+[[nodiscard]] std::string progress_text(const std::string& name, const study::PlanProgress& progress);
 
 /// Calls `run` with options that keep a line of progress, which is gone when it returns.
 template <class Run>
-auto with_progress(const SweepArguments& arguments, const experiment::Study& study,
-                   experiment::SweepOptions options, const Run& run) {
+auto with_progress(const SweepArguments& arguments, const study::Study& study, study::SweepOptions options,
+                   const Run& run) {
     ProgressLine line(progress_mode(arguments.progress), study.name);
     const auto show = [&](const auto& progress) {
         line.show(progress.wall_seconds, [&] { return progress_text(study.name, progress); });

@@ -14,9 +14,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <astrolabe/core/quantity.hpp>
-#include <astrolabe/experiment/spool.hpp>
-#include <astrolabe/experiment/sweep.hpp>
+#include <astrolabe/core/config/quantity.hpp>
+#include <astrolabe/study/sweep/spool.hpp>
+#include <astrolabe/study/sweep/sweep.hpp>
 
 namespace astrolabe::cli {
 namespace {
@@ -26,7 +26,7 @@ std::size_t processors() {
 }
 
 /// "2/8"
-bool parse_shard(const std::string& text, experiment::SweepOptions& options) {
+bool parse_shard(const std::string& text, study::SweepOptions& options) {
     const char* end = text.data() + text.size();
     const auto [slash, first] = std::from_chars(text.data(), end, options.shard);
     if (first != std::errc() || slash == end || *slash != '/') {
@@ -37,7 +37,7 @@ bool parse_shard(const std::string& text, experiment::SweepOptions& options) {
 }
 
 /// 2 and what is wrong with the command line, or 0.
-int read_options(const SweepArguments& arguments, experiment::SweepOptions& options) {
+int read_options(const SweepArguments& arguments, study::SweepOptions& options) {
     if (!arguments.shard.empty() && !parse_shard(arguments.shard, options)) {
         return wrong_usage(fmt::format("--shard: '{}' is not one of a number of shards", arguments.shard),
                            "write 1/4, 2/4, 3/4 and 4/4 for four shards");
@@ -65,7 +65,7 @@ int read_options(const SweepArguments& arguments, experiment::SweepOptions& opti
 }
 
 /// out/NAME, whatever the name has in it.
-std::filesystem::path folder_of(const SweepArguments& arguments, const experiment::Study& study) {
+std::filesystem::path folder_of(const SweepArguments& arguments, const study::Study& study) {
     if (!arguments.out.empty()) {
         return arguments.out;
     }
@@ -78,70 +78,70 @@ std::filesystem::path folder_of(const SweepArguments& arguments, const experimen
 
 /// Takes in what tasks on Slurm left. What cannot be written, or be read, is said: it stays where it is.
 void merge_for_status(const std::filesystem::path& folder) {
-    const std::size_t waiting = experiment::spooled_results(folder);
+    const std::size_t waiting = study::spooled_results(folder);
     if (waiting == 0) {
         return;
     }
-    Result<experiment::ResultStore> store = experiment::ResultStore::open(folder);
+    Result<study::ResultStore> store = study::ResultStore::open(folder);
     const Result<std::size_t> merged =
-        store ? experiment::merge_spool(folder, *store) : Result<std::size_t>(store.error());
+        store ? study::merge_spool(folder, *store) : Result<std::size_t>(store.error());
     if (!merged) {
         print_error(fmt::format("astrolabe: {} results of tasks cannot be taken in now\n{}", waiting,
                                 render(merged.error())));
     }
 }
 
-int status_command(const SweepArguments& arguments, const experiment::Study& study,
+int status_command(const SweepArguments& arguments, const study::Study& study,
                    const std::filesystem::path& folder) {
     merge_for_status(folder);
-    std::optional<experiment::ResultStore> store;
-    if (std::filesystem::exists(folder / experiment::kStoreName)) {
-        Result<experiment::ResultStore> opened = experiment::ResultStore::open_to_read(folder);
+    std::optional<study::ResultStore> store;
+    if (std::filesystem::exists(folder / study::kStoreName)) {
+        Result<study::ResultStore> opened = study::ResultStore::open_to_read(folder);
         if (!opened) {
             print_error(render(opened.error()));
             return kSimulationFailed;
         }
         store.emplace(*std::move(opened));
     }
-    const experiment::ResultStore* known = store ? &*store : nullptr;
-    return print_status(arguments, study, known, folder, experiment::sweep_status(study, known));
+    const study::ResultStore* known = store ? &*store : nullptr;
+    return print_status(arguments, study, known, folder, study::sweep_status(study, known));
 }
 
-int local_sweep(const SweepArguments& arguments, const experiment::Study& study,
-                const experiment::Components& components, experiment::ResultStore& store,
-                const std::filesystem::path& folder, const experiment::SweepOptions& options) {
+int local_sweep(const SweepArguments& arguments, const study::Study& study,
+                const experiment::Components& components, study::ResultStore& store,
+                const std::filesystem::path& folder, const study::SweepOptions& options) {
     note_arrays(study, store, folder);
-    const Result<experiment::SweepOutcome> swept =
-        with_progress(arguments, study, options, [&](const experiment::SweepOptions& observed) {
-            return experiment::run_sweep(study, components, store, folder, observed);
+    const Result<study::SweepOutcome> swept =
+        with_progress(arguments, study, options, [&](const study::SweepOptions& observed) {
+            return study::run_sweep(study, components, store, folder, observed);
         });
     if (!swept) {
         return report_unusable(swept.error());
     }
     if (swept->interrupted) {
-        const std::vector<experiment::StudyRow> rows = experiment::sweep_status(study, &store);
-        const auto is_there = [](const experiment::StudyRow& row) {
-            return row.result.status != experiment::PointStatus::kMissing;
+        const std::vector<study::StudyRow> rows = study::sweep_status(study, &store);
+        const auto is_there = [](const study::StudyRow& row) {
+            return row.result.status != study::PointStatus::kMissing;
         };
         print_error(
             fmt::format("astrolabe: interrupted; {} of {} points are in '{}', and the same command goes on\n",
                         std::count_if(rows.begin(), rows.end(), is_there), rows.size(),
-                        (folder / experiment::kStoreName).string()));
+                        (folder / study::kStoreName).string()));
         return kInterrupted;
     }
     print_rows(study, store.rows(study.name), arguments.json);
     return report_failures(swept->failed, swept->points);
 }
 
-int sweep_into(const SweepArguments& arguments, const experiment::Study& study,
+int sweep_into(const SweepArguments& arguments, const study::Study& study,
                const experiment::Components& components, const std::filesystem::path& folder,
-               const experiment::SweepOptions& options) {
-    Result<experiment::ResultStore> store = experiment::ResultStore::open(folder);
+               const study::SweepOptions& options) {
+    Result<study::ResultStore> store = study::ResultStore::open(folder);
     if (!store) {
         print_error(render(store.error()));
         return kSimulationFailed;
     }
-    if (const Result<std::size_t> merged = experiment::merge_spool(folder, *store); !merged) {
+    if (const Result<std::size_t> merged = study::merge_spool(folder, *store); !merged) {
         return report_unusable(merged.error());
     }
     return (arguments.is_for_slurm() ? slurm_sweep : local_sweep)(arguments, study, components, *store,
@@ -149,11 +149,11 @@ int sweep_into(const SweepArguments& arguments, const experiment::Study& study,
 }
 
 int sweep_command(const SweepArguments& arguments, const experiment::Components& components) {
-    experiment::SweepOptions options;
+    study::SweepOptions options;
     if (const int usage = read_options(arguments, options); usage != kDone) {
         return usage;
     }
-    const Result<experiment::Study> study = experiment::load_study(arguments.file, arguments.overrides);
+    const Result<study::Study> study = study::load_study(arguments.file, arguments.overrides);
     if (!study) {
         return report_invalid(study.error());
     }
@@ -169,13 +169,13 @@ int sweep_command(const SweepArguments& arguments, const experiment::Components&
 
 }  // namespace
 
-std::string progress_text(const std::string& name, const experiment::SweepProgress& progress) {
+std::string progress_text(const std::string& name, const study::SweepProgress& progress) {
     return fmt::format("{}: {} of {} points, {} failed, {} running, {:.0f} s gone, {:.0f} s left", name,
                        progress.done + progress.failed, progress.points, progress.failed, progress.running,
                        progress.wall_seconds, progress.left_seconds);
 }
 
-std::string progress_text(const std::string& name, const experiment::PlanProgress& progress) {
+std::string progress_text(const std::string& name, const study::PlanProgress& progress) {
     return fmt::format("{}: {} of {} points read", name, progress.read, progress.points);
 }
 
@@ -189,11 +189,11 @@ void print_json(const nlohmann::ordered_json& json) {
     print_out(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
-void print_rows(const experiment::Study& study, const std::vector<experiment::StudyRow>& rows, bool json) {
+void print_rows(const study::Study& study, const std::vector<study::StudyRow>& rows, bool json) {
     if (json) {
-        print_json(experiment::study_json(study.name, rows));
+        print_json(study::study_json(study.name, rows));
     } else {
-        print_out(experiment::study_text(study.name, rows));
+        print_out(study::study_text(study.name, rows));
     }
 }
 
@@ -208,16 +208,16 @@ int report_failures(std::size_t failed, std::size_t points) {
 
 int validate_study(const std::string& file, const std::vector<std::string>& overrides, bool json,
                    const experiment::Components& components) {
-    const Result<experiment::Study> study = experiment::load_study(file, overrides);
+    const Result<study::Study> study = study::load_study(file, overrides);
     if (!study) {
         return report_invalid(study.error());
     }
-    const Result<experiment::StudyPlan> plan =
-        experiment::plan_study(*study, components, nullptr,
-                               {.jobs = processors(),
-                                .wants_cost = [](const experiment::StudyPoint&) { return true; },
-                                .stop = [] { return false; },
-                                .observer = {}});
+    const Result<study::StudyPlan> plan =
+        study::plan_study(*study, components, nullptr,
+                          {.jobs = processors(),
+                           .wants_cost = [](const study::StudyPoint&) { return true; },
+                           .stop = [] { return false; },
+                           .observer = {}});
     if (!plan) {
         return report_unusable(plan.error());
     }
@@ -228,9 +228,9 @@ int validate_study(const std::string& file, const std::vector<std::string>& over
         return kSimulationFailed;
     }
     if (json) {
-        print_json(experiment::plan_json(*study, *plan));
+        print_json(study::plan_json(*study, *plan));
     } else {
-        print_out(experiment::plan_text(*study, *plan));
+        print_out(study::plan_text(*study, *plan));
     }
     return kDone;
 }

@@ -1,10 +1,11 @@
+#include "routing/shortest_path_routing.hpp"
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/network/fabric.hpp>
-#include <astrolabe/network/shortest_path_routing.hpp>
 
 namespace astrolabe::network {
 
@@ -74,7 +75,7 @@ void FabricBuilder::set_circuits(Time period, std::vector<CircuitInterval<std::u
     intervals_ = std::move(intervals);
 }
 
-void FabricBuilder::set_rotors(std::shared_ptr<const opera::RotorNetwork> rotors) {
+void FabricBuilder::set_rotors(std::shared_ptr<const rotor::RotorNetwork> rotors) {
     rotors_ = std::move(rotors);
 }
 

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include <astrolabe/core/assert.hpp>
+#include <astrolabe/network/analysis/route_load.hpp>
 #include <astrolabe/network/folding.hpp>
-#include <astrolabe/network/route_load.hpp>
 #include <astrolabe/network/routing.hpp>
 
 namespace astrolabe::network {

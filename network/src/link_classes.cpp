@@ -5,8 +5,8 @@
 
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/core/random.hpp>
+#include <astrolabe/network/analysis/route_load.hpp>
 #include <astrolabe/network/link_classes.hpp>
-#include <astrolabe/network/route_load.hpp>
 #include <astrolabe/network/routing.hpp>
 
 namespace astrolabe::network {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <random>
 
-#include <astrolabe/experiment/slurm.hpp>
-#include <astrolabe/experiment/spool.hpp>
+#include <astrolabe/study/slurm/slurm.hpp>
+#include <astrolabe/study/sweep/spool.hpp>
 
 namespace astrolabe::testing {
 namespace {
@@ -28,12 +28,11 @@ protected:
         return sweep("slurm", more);
     }
     [[nodiscard]] std::size_t missing_points() const {
-        const auto store = experiment::ResultStore::open_to_read(out("slurm"));
-        const std::vector<experiment::StudyRow> rows = store.value().rows("sizes");
-        return static_cast<std::size_t>(
-            std::count_if(rows.begin(), rows.end(), [](const experiment::StudyRow& row) {
-                return row.result.status == experiment::PointStatus::kMissing;
-            }));
+        const auto store = study::ResultStore::open_to_read(out("slurm"));
+        const std::vector<study::StudyRow> rows = store.value().rows("sizes");
+        return static_cast<std::size_t>(std::count_if(
+            rows.begin(), rows.end(),
+            [](const study::StudyRow& row) { return row.result.status == study::PointStatus::kMissing; }));
     }
     /// A second into a task on a node, more or less.
     void kill_while_it_works(const std::string& node, unsigned seed) {
@@ -68,7 +67,7 @@ TEST_F(RealSlurmSweep, ResumesWhatADeadNodeHad) {
     const ProcessResult rest = on_slurm({"--resume", "--wait"});
     EXPECT_EQ(rest.exit_code, 0) << rest.err;
     EXPECT_EQ(dump(out("slurm")), expected);
-    const auto arrays = experiment::slurm_arrays(out("slurm"));
+    const auto arrays = study::slurm_arrays(out("slurm"));
     ASSERT_EQ(arrays.value().size(), 2u);
     std::size_t again = 0;
     for (const auto& share : arrays.value()[1].shares) {
@@ -85,8 +84,8 @@ TEST_F(RealSlurmSweep, SlurmStartsTasksOfADeadNodeAgain) {
     EXPECT_EQ(all.exit_code, 0) << all.err;
     expect_says(all.out, "12 points, 12 done, 0 failed, 0 missing");
     EXPECT_EQ(dump(out("slurm")), expected);
-    EXPECT_EQ(experiment::slurm_arrays(out("slurm")).value().size(), 1u);
-    EXPECT_EQ(experiment::spooled_results(out("slurm")), 0u);
+    EXPECT_EQ(study::slurm_arrays(out("slurm")).value().size(), 1u);
+    EXPECT_EQ(study::spooled_results(out("slurm")), 0u);
 }
 
 }  // namespace

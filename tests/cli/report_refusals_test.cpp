@@ -1,7 +1,7 @@
 /// What `astrolabe report` refuses, and what it says where something is missing to draw with.
 #include "report_folder.hpp"
 
-#include <astrolabe/experiment/result_store.hpp>
+#include <astrolabe/study/sweep/result_store.hpp>
 
 namespace astrolabe::testing {
 namespace {
@@ -16,7 +16,7 @@ TEST_F(Report, RefusesWhatGivesNoReport) {
     expect_says(empty.err, "neither results.sqlite nor summary.json");
     folder_.write("results.sqlite", "this is no data base at all, whatever its name says");
     EXPECT_EQ(report({folder_.path().string()}).exit_code, 1);
-    ASSERT_TRUE(experiment::ResultStore::open(out("unused")));
+    ASSERT_TRUE(study::ResultStore::open(out("unused")));
     const ProcessResult unused = report({out("unused")});
     EXPECT_EQ(unused.exit_code, 3);
     expect_says(unused.err, "has no study");

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <astrolabe/experiment/report.hpp>
-#include <astrolabe/experiment/result_store.hpp>
+#include <astrolabe/study/report/report.hpp>
+#include <astrolabe/study/sweep/result_store.hpp>
 
 namespace astrolabe::testing {
 namespace {
@@ -20,7 +20,7 @@ TEST_F(Report, DrawsEveryFigureAndTheBrowserAgrees) {
     EXPECT_EQ(result.out, page + "\n");
 
     std::size_t charts = 0;
-    for (const std::string_view name : experiment::figure_names()) {
+    for (const std::string_view name : study::figure_names()) {
         const std::string base = fmt::format("{}/report/{}", folder, name);
         const auto table = parse_csv(read_file(base + ".csv"));
         ASSERT_GT(table.size(), 1U) << name;
@@ -186,7 +186,7 @@ TEST_F(Report, DrawsARunByItself) {
 TEST_F(Report, DetailsAreComputedWhereTheyAreAskedFor) {
     std::string plain = kStudy.substr(0, kStudy.find("report:"));
     const std::string folder = sweep(plain, "later");
-    const auto store = experiment::ResultStore::open_to_read(folder);
+    const auto store = study::ResultStore::open_to_read(folder);
     ASSERT_TRUE(store);
     const std::string key = store->rows("everything")[0].point.key;
     const std::string fingerprint = store->result(key)->fingerprint;
@@ -231,7 +231,7 @@ vary: {cluster.collectives.all_reduce: {ring: {algorithm: ring}}}
 report: [gantt, ranks]
 )",
                                      "folded");
-    const auto store = experiment::ResultStore::open_to_read(folder);
+    const auto store = study::ResultStore::open_to_read(folder);
     ASSERT_TRUE(store);
     const std::string key = store->rows("folded")[0].point.key;
     const Json gantt = Json::parse(store->detail(key, "gantt"));
@@ -262,7 +262,7 @@ vary:
 report: [gantt]
 )",
                                      "leaves");
-    const auto store = experiment::ResultStore::open_to_read(folder);
+    const auto store = study::ResultStore::open_to_read(folder);
     ASSERT_TRUE(store);
     const Json gantt = Json::parse(store->detail(store->rows("leaves")[0].point.key, "gantt"));
     EXPECT_EQ(gantt["simulated"], 20);

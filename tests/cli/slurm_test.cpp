@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include <astrolabe/experiment/slurm.hpp>
-#include <astrolabe/experiment/spool.hpp>
+#include <astrolabe/study/slurm/slurm.hpp>
+#include <astrolabe/study/sweep/spool.hpp>
 
 namespace astrolabe::testing {
 namespace {
@@ -43,7 +43,7 @@ TEST_F(SlurmSweep, GivesWhatALocalSweepGives) {
     EXPECT_EQ(result.exit_code, 0) << result.err;
     expect_says(result.out, "sizes: 12 points, 12 done, 0 failed, 0 missing");
     EXPECT_EQ(dump(out(odd)), expected);
-    EXPECT_EQ(experiment::spooled_results(out(odd)), 0u);
+    EXPECT_EQ(study::spooled_results(out(odd)), 0u);
     const ProcessResult again = on_slurm(odd, {"--wait"});
     EXPECT_EQ(again.exit_code, 0) << again.err;
     EXPECT_EQ(again.out, result.out);
@@ -196,7 +196,7 @@ TEST_F(SlurmSweep, TwoCommandsAtATimeSubmitAPointOnce) {
                 result.err.find("error[slurm.submit]: another command submits") != std::string::npos)
         << result.err;
     EXPECT_EQ(slurm_.arrays(), 1);
-    EXPECT_EQ(experiment::slurm_arrays(out("both")).value().size(), 1u);
+    EXPECT_EQ(study::slurm_arrays(out("both")).value().size(), 1u);
 }
 
 TEST_F(SlurmSweep, FiguresThatNeedMoreThanThereIsAreWaitedFor) {
@@ -205,8 +205,8 @@ TEST_F(SlurmSweep, FiguresThatNeedMoreThanThereIsAreWaitedFor) {
     const ProcessResult result = on_slurm("grows", {"--wait", "--set", "report=[gantt]"});
     EXPECT_EQ(result.exit_code, 0) << result.err;
     EXPECT_EQ(slurm_.arrays(), 1);
-    const auto store = experiment::ResultStore::open_to_read(out("grows"));
-    for (const experiment::StudyRow& row : store->rows("sizes")) {
+    const auto store = study::ResultStore::open_to_read(out("grows"));
+    for (const study::StudyRow& row : store->rows("sizes")) {
         EXPECT_TRUE(store->has_details(row.point.key, {"gantt"})) << row.point.number;
     }
     EXPECT_EQ(dump(out("grows")), expected);
@@ -290,7 +290,7 @@ TEST_F(SlurmSweep, ASubmissionThatWasCutShortIsNone) {
     const ProcessResult orphan = run_shell(task("cut", 1, 1));
     EXPECT_EQ(orphan.exit_code, 1);
     expect_says(orphan.err, "error[slurm.record]");
-    EXPECT_EQ(experiment::spooled_results(out("cut")), 0u);
+    EXPECT_EQ(study::spooled_results(out("cut")), 0u);
 }
 
 TEST_F(SlurmSweep, AStudyThatChangedIsRefusedByItsTasks) {
@@ -305,7 +305,7 @@ TEST_F(SlurmSweep, AStudyThatChangedIsRefusedByItsTasks) {
     const ProcessResult fewer = run_shell(task("changed", 1, 1));
     EXPECT_EQ(fewer.exit_code, 3);
     expect_says(fewer.err, "the study has 1 points");
-    EXPECT_EQ(experiment::spooled_results(out("changed")), 0u);
+    EXPECT_EQ(study::spooled_results(out("changed")), 0u);
 }
 
 TEST_F(SlurmSweep, KilledTasksCostWhatTheyHadNotFinished) {
@@ -317,7 +317,7 @@ TEST_F(SlurmSweep, KilledTasksCostWhatTheyHadNotFinished) {
     for (int kills = 0; kills < 4 && status("killed") != "12 done, 0 failed, 0 missing"; ++kills) {
         ASSERT_EQ(on_slurm("killed").exit_code, 0);
         ++job;
-        const auto arrays = experiment::slurm_arrays(out("killed"));
+        const auto arrays = study::slurm_arrays(out("killed"));
         const int tasks = static_cast<int>(arrays.value().back().shares.size());
         for (int i = 1; i <= tasks; ++i) {
             const ProcessResult killed =
@@ -349,7 +349,7 @@ TEST_F(SlurmSweep, KilledWhileItTakesInResultsItLosesNone) {
     }
     EXPECT_EQ(status("merged"), "12 done, 0 failed, 0 missing");
     EXPECT_EQ(dump(out("merged")), expected);
-    EXPECT_EQ(experiment::spooled_results(out("merged")), 0u);
+    EXPECT_EQ(study::spooled_results(out("merged")), 0u);
 }
 
 TEST_F(SlurmSweep, AFullDiskEndsATaskAndKeepsWhatIsFinished) {
@@ -364,12 +364,12 @@ TEST_F(SlurmSweep, AFullDiskEndsATaskAndKeepsWhatIsFinished) {
     expect_says(full.out, "error[output.write]");
     expect_says(full.out, "code 1\n");
     EXPECT_EQ(full.out.find("error[", full.out.find("error[") + 1), std::string::npos) << full.out;
-    EXPECT_EQ(experiment::spooled_results(out("full")), 4u);
+    EXPECT_EQ(study::spooled_results(out("full")), 4u);
     // A store that cannot be written leaves results where they are.
     const ProcessResult status_then = on_full_disk(quoted(ASTROLABE_PROGRAM) + " sweep " + quoted(study_) +
                                                    " --status --out " + quoted(out("full")));
     expect_says(status_then.out, "4 results of tasks cannot be taken in now");
-    EXPECT_EQ(experiment::spooled_results(out("full")), 4u);
+    EXPECT_EQ(study::spooled_results(out("full")), 4u);
     EXPECT_EQ(status("full"), "4 done, 0 failed, 8 missing");
 }
 

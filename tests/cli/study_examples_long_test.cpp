@@ -80,10 +80,10 @@ TEST(StudyExamplesLong, LatenciesOfTheHotiStudyAreThoseOfItsReadme) {
         lines.push_back({name});
     }
     const experiment::Components components = experiment::builtin_components();
-    const auto study = experiment::load_study(ASTROLABE_SOURCE_DIR "/examples/hoti20-dlrm/study.yaml", {});
+    const auto study = study::load_study(ASTROLABE_SOURCE_DIR "/examples/hoti20-dlrm/study.yaml", {});
     ASSERT_TRUE(study) << render(study.error());
     for (std::size_t point = 0; point < 4; ++point) {  // those that the study names
-        const auto loaded = experiment::experiment_of(*study, study->points[point], components);
+        const auto loaded = study::experiment_of(*study, study->points[point], components);
         ASSERT_TRUE(loaded) << render(loaded.error());
         const experiment::Run run = experiment::run_experiment(*loaded, {});
         for (std::size_t i = 0; i < operations.size(); ++i) {

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/experiment/sweep.hpp>
+#include <astrolabe/study/sweep/sweep.hpp>
 
 namespace astrolabe::testing {
 namespace {
@@ -18,7 +18,7 @@ const std::filesystem::path kExamples = ASTROLABE_SOURCE_DIR "/examples";
 std::vector<std::filesystem::path> studies() {
     std::vector<std::filesystem::path> found;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(kExamples)) {
-        if (entry.path().extension() == ".yaml" && experiment::is_study(entry.path())) {
+        if (entry.path().extension() == ".yaml" && study::is_study(entry.path())) {
             found.push_back(entry.path());
         }
     }
@@ -32,13 +32,13 @@ TEST(StudyExamples, EveryPointIsAnExperiment) {
     const std::vector<std::filesystem::path> all = studies();
     EXPECT_GE(all.size(), 7u);  // codesign-tables, opera-dlrm, and hoti20-dlrm with its sweeps
     for (const std::filesystem::path& path : all) {
-        const Result<experiment::Study> study = experiment::load_study(path, {});
+        const Result<study::Study> study = study::load_study(path, {});
         ASSERT_TRUE(study) << render(study.error());
-        experiment::PlanOptions options;
+        study::PlanOptions options;
         options.jobs = 2;
         options.stop = [] { return false; };
-        options.wants_cost = [](const experiment::StudyPoint&) { return false; };
-        const auto plan = experiment::plan_study(*study, components, nullptr, options);
+        options.wants_cost = [](const study::StudyPoint&) { return false; };
+        const auto plan = study::plan_study(*study, components, nullptr, options);
         ASSERT_TRUE(plan) << render(plan.error());
         EXPECT_TRUE(plan->crashes.empty()) << path;
         std::printf("%s: %zu points\n", path.c_str(), study->points.size());
@@ -49,24 +49,23 @@ TEST(StudyExamples, EveryPointIsAnExperiment) {
 void expect_recorded(const std::string& file, const std::vector<Json>& chosen) {
     const RecordedStudy recorded(file);
     const experiment::Components components = experiment::builtin_components();
-    const Result<experiment::Study> study = experiment::load_study(recorded.path(), {});
+    const Result<study::Study> study = study::load_study(recorded.path(), {});
     ASSERT_TRUE(study) << render(study.error());
     ASSERT_EQ(study->points.size(), recorded.rows().size()) << "points of " << file;
     std::size_t count = 0;
     for (std::size_t i = 0; i < study->points.size(); ++i) {
-        const experiment::StudyPoint& point = study->points[i];
+        const study::StudyPoint& point = study->points[i];
         ASSERT_EQ(point.parameters, recorded.rows()[i]["parameters"]);
         if (std::none_of(chosen.begin(), chosen.end(), [&](const Json& parameters) {
                 return RecordedStudy::has(point.parameters, parameters);
             })) {
             continue;
         }
-        const auto loaded = experiment::experiment_of(*study, point, components);
+        const auto loaded = study::experiment_of(*study, point, components);
         ASSERT_TRUE(loaded) << render(loaded.error());
         const experiment::Run run = experiment::run_experiment(*loaded, {});
-        EXPECT_EQ(
-            recorded_row(point.parameters, experiment::scalar_keys(experiment::summary_json(*loaded, run))),
-            recorded.rows()[i])
+        EXPECT_EQ(recorded_row(point.parameters, study::scalar_keys(experiment::summary_json(*loaded, run))),
+                  recorded.rows()[i])
             << "in " << file;
         ++count;
     }

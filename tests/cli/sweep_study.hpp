@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <astrolabe/experiment/result_store.hpp>
+#include <astrolabe/study/sweep/result_store.hpp>
 
 namespace astrolabe::testing {
 
@@ -41,11 +41,11 @@ protected:
     }
     /// All that a store says of results, but for what they cost.
     [[nodiscard]] static std::string dump(const std::string& folder) {
-        const auto store = experiment::ResultStore::open_to_read(folder);
+        const auto store = study::ResultStore::open_to_read(folder);
         EXPECT_TRUE(store) << folder;
         std::string text;
         for (const std::string& study : store->studies()) {
-            for (const experiment::StudyRow& row : store->rows(study)) {
+            for (const study::StudyRow& row : store->rows(study)) {
                 text += fmt::format("{} {} {} {} {} {} {} {}\n{}\n", study, row.point.number,
                                     row.point.parameters.dump(), row.point.key, to_string(row.result.status),
                                     row.result.error, row.result.fingerprint, row.result.summary.dump(),

@@ -10,6 +10,8 @@
 ///        the duration as completion delay.
 
 #include "fake_backend.hpp"
+#include "system/src/collectives/collectives.hpp"
+#include "workload/src/loops/training_loop.hpp"
 
 #include <algorithm>
 #include <map>
@@ -20,9 +22,7 @@
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/system/collectives.hpp>
-#include <astrolabe/system/executor.hpp>
-#include <astrolabe/workload/training_loop.hpp>
+#include <astrolabe/system/executor/executor.hpp>
 
 namespace astrolabe {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <astrolabe/experiment/collective_run.hpp>
+#include <astrolabe/experiment/run/collective_run.hpp>
 
 namespace astrolabe::testing {
 

@@ -10,9 +10,9 @@
 #include <cstdint>
 #include <vector>
 
-#include <astrolabe/network/opera/rotor_schedule.hpp>
+#include <astrolabe/network/rotor/rotor_schedule.hpp>
 
-namespace astrolabe::network::opera {
+namespace astrolabe::network::rotor {
 
 inline std::vector<std::vector<Matching>> eight_rack_matchings() {
     std::vector<std::vector<Matching>> rotors(4, std::vector<Matching>(2, Matching(8)));
@@ -38,4 +38,4 @@ inline RotorSchedule eight_racks(std::uint32_t groups = 1) {
     return {eight_rack_matchings(), groups, kEightRackTiming};
 }
 
-}  // namespace astrolabe::network::opera
+}  // namespace astrolabe::network::rotor

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <astrolabe/experiment/run.hpp>
+#include <astrolabe/experiment/run/run.hpp>
 
 namespace astrolabe::testing {
 

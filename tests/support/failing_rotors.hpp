@@ -4,6 +4,8 @@
 /// 10 us), 4 in 1, 1 in 2, 5 in 3, 2 in 4. A superslice is 15.84 us.
 #pragma once
 
+#include "network/src/rotor/rotor_failures.hpp"
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -13,9 +15,7 @@
 #include <gtest/gtest.h>
 #include <rotor_reference.hpp>
 
-#include <astrolabe/network/opera/rotor_failures.hpp>
-
-namespace astrolabe::network::opera {
+namespace astrolabe::network::rotor {
 
 /// The network from whose start `at` is, > 0, without what failed by then.
 inline RotorNetwork failing_at(RotorNetwork network, Time at, const RotorFailures& failures) {
@@ -153,4 +153,4 @@ void expect_what_a_rack_relays_to_be_reported() {
     EXPECT_EQ(run.explanation.find("at host 0 "), std::string::npos) << "what waits at its source goes round";
 }
 
-}  // namespace astrolabe::network::opera
+}  // namespace astrolabe::network::rotor

@@ -1,6 +1,9 @@
 /// Rotor networks of all sizes, lengths and options, small enough to run hundreds of them.
 #pragma once
 
+#include "network/src/rotor/rotor_draw.hpp"
+#include "network/src/rotor/rotor_failures.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -9,12 +12,10 @@
 #include <vector>
 
 #include <astrolabe/core/random.hpp>
-#include <astrolabe/network/opera/rotor_draw.hpp>
-#include <astrolabe/network/opera/rotor_failures.hpp>
-#include <astrolabe/network/opera/rotor_network.hpp>
-#include <astrolabe/network/opera/slice_paths.hpp>
+#include <astrolabe/network/rotor/rotor_network.hpp>
+#include <astrolabe/network/rotor/slice_paths.hpp>
 
-namespace astrolabe::network::opera {
+namespace astrolabe::network::rotor {
 
 class Random {
 public:
@@ -117,4 +118,4 @@ inline Time failure_of(const RotorNetwork& network, Rotor rotor, std::uint32_t m
     return Time::max();
 }
 
-}  // namespace astrolabe::network::opera
+}  // namespace astrolabe::network::rotor

@@ -13,10 +13,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include <astrolabe/experiment/result_store.hpp>
-#include <astrolabe/experiment/results.hpp>
-#include <astrolabe/experiment/run.hpp>
-#include <astrolabe/experiment/study.hpp>
+#include <astrolabe/experiment/results/results.hpp>
+#include <astrolabe/experiment/run/run.hpp>
+#include <astrolabe/study/file/study.hpp>
+#include <astrolabe/study/sweep/result_store.hpp>
 
 namespace astrolabe::testing {
 

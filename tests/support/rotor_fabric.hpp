@@ -1,6 +1,10 @@
 /// Rotor networks for tests: the one whose figures are known, and drawn ones.
 #pragma once
 
+#include "network/src/rotor/rotor_draw.hpp"
+#include "network/src/rotor/rotor_fabric.hpp"
+#include "network/src/rotor/rotor_timing.hpp"
+
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -8,13 +12,10 @@
 #include <eight_racks.hpp>
 
 #include <astrolabe/network/fabric.hpp>
-#include <astrolabe/network/opera/rotor_draw.hpp>
-#include <astrolabe/network/opera/rotor_fabric.hpp>
-#include <astrolabe/network/opera/rotor_network.hpp>
-#include <astrolabe/network/opera/rotor_timing.hpp>
-#include <astrolabe/network/opera/slice_paths.hpp>
+#include <astrolabe/network/rotor/rotor_network.hpp>
+#include <astrolabe/network/rotor/slice_paths.hpp>
 
-namespace astrolabe::network::opera {
+namespace astrolabe::network::rotor {
 
 inline std::shared_ptr<const Fabric> build_rotor_fabric(RotorNetwork network) {
     return build_rotor_fabric("rotors", std::make_shared<const RotorNetwork>(std::move(network)));
@@ -57,4 +58,4 @@ inline RotorNetwork drawn_rotor_network(std::uint32_t racks, std::uint32_t uplin
     return network;
 }
 
-}  // namespace astrolabe::network::opera
+}  // namespace astrolabe::network::rotor

@@ -18,7 +18,7 @@
 
 #include <astrolabe/core/units.hpp>
 
-namespace astrolabe::network::opera {
+namespace astrolabe::network::rotor {
 
 /// How long each of the messages takes that are sent together, on an engine that is made from a fabric.
 template <class Engine>
@@ -142,4 +142,4 @@ inline std::vector<ReferenceTraffic> large_reference_traffic() {
             {"32 racks, all to all, 1 MB", network, pairs_where(128, all), 1_MB, 13.47e-3, 0.03, 0}};
 }
 
-}  // namespace astrolabe::network::opera
+}  // namespace astrolabe::network::rotor

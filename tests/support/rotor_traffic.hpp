@@ -9,7 +9,7 @@
 
 #include <astrolabe/network/backend.hpp>
 
-namespace astrolabe::network::opera {
+namespace astrolabe::network::rotor {
 
 struct HostPair {
     std::uint32_t source;
@@ -89,4 +89,4 @@ private:
     std::uint8_t traffic_class_;
 };
 
-}  // namespace astrolabe::network::opera
+}  // namespace astrolabe::network::rotor

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <astrolabe/experiment/experiment.hpp>
+#include <astrolabe/experiment/file/experiment.hpp>
 
 namespace astrolabe::testing {
 

@@ -5,14 +5,13 @@
 /// block through every step, so its exact time is the closed form with m in place of S/N. Both are printed;
 /// the difference is at most one byte time (0.08 ns) a step.
 #include "collective_time.hpp"
+#include "system/src/collectives/collectives.hpp"
 
 #include <bit>
 #include <cmath>
 #include <cstdio>
 
 #include <gtest/gtest.h>
-
-#include <astrolabe/system/collectives.hpp>
 
 namespace astrolabe::testing {
 namespace {

@@ -5,15 +5,16 @@
 ///     m = S / (C·N),  t = ⌊latency + m / B_network⌋ ns,  p = 3·⌊m / B_memory⌋ ns
 ///     T = C · [2(N-1)·t + (2N-1)·d + (N-1)·p]
 /// for links of B_network bytes/ns, a memory of B_memory bytes/ns and d for every message processed.
+#include "network/src/topologies/ring.hpp"
+#include "system/src/collectives/collectives.hpp"
+
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/core/config.hpp>
-#include <astrolabe/experiment/experiment.hpp>
-#include <astrolabe/experiment/run.hpp>
-#include <astrolabe/network/topologies/ring.hpp>
-#include <astrolabe/system/collectives.hpp>
+#include <astrolabe/core/config/config.hpp>
+#include <astrolabe/experiment/file/experiment.hpp>
+#include <astrolabe/experiment/run/run.hpp>
 
 namespace astrolabe::testing {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/core/quantity.hpp>
+#include <astrolabe/core/config/quantity.hpp>
 
 namespace astrolabe::testing {
 namespace {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <astrolabe/network/route_report.hpp>
+#include <astrolabe/network/analysis/route_report.hpp>
 
 namespace astrolabe::testing {
 namespace {

@@ -6,7 +6,7 @@
 #include <example_run.hpp>
 #include <gtest/gtest.h>
 
-#include <astrolabe/experiment/run.hpp>
+#include <astrolabe/experiment/run/run.hpp>
 
 namespace astrolabe::testing {
 namespace {

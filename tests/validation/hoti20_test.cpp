@@ -6,7 +6,7 @@
 #include <example_run.hpp>
 #include <gtest/gtest.h>
 
-#include <astrolabe/experiment/run.hpp>
+#include <astrolabe/experiment/run/run.hpp>
 
 namespace astrolabe::testing {
 namespace {
@@ -16,7 +16,7 @@ struct Outcome {
     double compute_us;
     double exposed_us;
     double forward_exchange_us;  ///< exposed wait for the forward all-to-all
-    double bound_us;  ///< whatever algorithm and dependencies
+    double bound_us;             ///< whatever algorithm and dependencies
 };
 
 Outcome run_hoti20(const std::string& rate, int iterations, const std::string& chunks = "32") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// The reference simulator's rows of 32 racks (rotor_reference.hpp), packet by packet: 12 million packets each,
-/// so labelled `long`.
+/// The reference simulator's rows of 32 racks (rotor_reference.hpp), packet by packet: 12 million packets
+/// each, so labelled `long`.
 #include <cstdio>
 #include <vector>
 
@@ -9,7 +9,7 @@
 
 #include <astrolabe/ns3/opera_packet_backend.hpp>
 
-namespace astrolabe::network::opera {
+namespace astrolabe::network::rotor {
 namespace {
 
 TEST(OperaGoldenPackets, ThirtyTwoRacks) {
@@ -22,4 +22,4 @@ TEST(OperaGoldenPackets, ThirtyTwoRacks) {
 }
 
 }  // namespace
-}  // namespace astrolabe::network::opera
+}  // namespace astrolabe::network::rotor

@@ -2,6 +2,8 @@
 /// The shuffle of the Opera paper's artefact packet by packet (opera, section 10): 108 racks of six hosts,
 /// 10 Gb/s, from every host to all hosts of other racks; against the artefact's figures and the slot
 /// engine's.
+#include "network/src/engines/slots/slot_engine.hpp"
+
 #include <cstdint>
 #include <cstdio>
 #include <vector>
@@ -11,10 +13,9 @@
 #include <rotor_traffic.hpp>
 
 #include <astrolabe/core/units.hpp>
-#include <astrolabe/network/opera/slot_engine.hpp>
 #include <astrolabe/ns3/opera_packet_backend.hpp>
 
-namespace astrolabe::network::opera {
+namespace astrolabe::network::rotor {
 namespace {
 
 struct Completion {
@@ -63,4 +64,4 @@ TEST(OperaShufflePackets, SmallMessages) {
 }
 
 }  // namespace
-}  // namespace astrolabe::network::opera
+}  // namespace astrolabe::network::rotor

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include <astrolabe/experiment/optimization.hpp>
+#include <astrolabe/study/search/optimization.hpp>
 
-namespace astrolabe::experiment {
+namespace astrolabe::study {
 namespace {
 
 /// Of chains that have ended: they run in processes of their own.
@@ -17,7 +17,7 @@ double processor_seconds_of_chains() {
 }
 
 TEST(OptimizeModelA, BeatsDataParallelMlpsWithRoundRobinTables) {
-    const Components components = builtin_components();
+    const experiment::Components components = experiment::builtin_components();
     const Result<SearchStudy> study =
         load_search_study(ASTROLABE_SOURCE_DIR "/examples/optimize/model-a-128.yaml", {}, components);
     ASSERT_TRUE(study) << render(study.error());
@@ -39,4 +39,4 @@ TEST(OptimizeModelA, BeatsDataParallelMlpsWithRoundRobinTables) {
 }
 
 }  // namespace
-}  // namespace astrolabe::experiment
+}  // namespace astrolabe::study

@@ -6,8 +6,8 @@
 #include <example_run.hpp>
 #include <gtest/gtest.h>
 
-#include <astrolabe/experiment/prediction.hpp>
-#include <astrolabe/experiment/run.hpp>
+#include <astrolabe/experiment/run/prediction.hpp>
+#include <astrolabe/experiment/run/run.hpp>
 
 namespace astrolabe::testing {
 namespace {

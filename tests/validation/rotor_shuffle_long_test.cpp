@@ -1,5 +1,8 @@
 /// The shuffle of the Opera paper's artefact on the slot engine (opera, section 10): 108 racks of six hosts,
 /// 10 Gb/s, 100 kB from every host to all hosts of other racks.
+#include "network/src/engines/slots/slot_engine.hpp"
+#include "network/src/rotor/opera.hpp"
+
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -15,11 +18,9 @@
 #include <sys/resource.h>
 
 #include <astrolabe/core/units.hpp>
-#include <astrolabe/network/opera/opera.hpp>
-#include <astrolabe/network/opera/slot_engine.hpp>
-#include <astrolabe/network/opera/topology_file.hpp>
+#include <astrolabe/network/rotor/topology_file.hpp>
 
-namespace astrolabe::network::opera {
+namespace astrolabe::network::rotor {
 namespace {
 
 TEST(RotorShuffle, HasTheCompletionTimesOfTheArtefact) {
@@ -81,4 +82,4 @@ TEST(RotorShuffle, SmallMessages) {
 }
 
 }  // namespace
-}  // namespace astrolabe::network::opera
+}  // namespace astrolabe::network::rotor

@@ -8,13 +8,14 @@
 ///     dimension 1, m = 16 MiB   3·(500 000 + 2^22 · 10) ps = 127 329 120 ps
 /// No phase meets another: ranks keep step, and every message crosses one link that no other uses.
 /// The two all_reduces of that section are in executor_stages_test.cpp.
+#include "network/src/engines/fluid/fluid_backend.hpp"
+#include "network/src/topologies/torus.hpp"
+#include "system/src/collectives/collectives.hpp"
+#include "system/src/program/traffic.hpp"
+
 #include <gtest/gtest.h>
 
-#include <astrolabe/network/fluid/fluid_backend.hpp>
-#include <astrolabe/network/topologies/torus.hpp>
-#include <astrolabe/system/collectives.hpp>
-#include <astrolabe/system/executor.hpp>
-#include <astrolabe/system/traffic.hpp>
+#include <astrolabe/system/executor/executor.hpp>
 
 namespace astrolabe::testing {
 namespace {

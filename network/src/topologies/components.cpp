@@ -1,4 +1,10 @@
-#include "../topology_schemas.hpp"
+#include "fat_tree.hpp"
+#include "flat.hpp"
+#include "fully_connected.hpp"
+#include "leaf_spine.hpp"
+#include "ring.hpp"
+#include "topology_schemas.hpp"
+#include "torus.hpp"
 
 #include <optional>
 #include <span>
@@ -7,13 +13,7 @@
 #include <vector>
 
 #include <astrolabe/network/components.hpp>
-#include <astrolabe/network/topologies/fat_tree.hpp>
-#include <astrolabe/network/topologies/flat.hpp>
-#include <astrolabe/network/topologies/fully_connected.hpp>
 #include <astrolabe/network/topologies/hierarchical.hpp>
-#include <astrolabe/network/topologies/leaf_spine.hpp>
-#include <astrolabe/network/topologies/ring.hpp>
-#include <astrolabe/network/topologies/torus.hpp>
 
 namespace astrolabe {
 

@@ -1,6 +1,14 @@
-#include "../neighbour_routing.hpp"
+#include "direct_connect.hpp"
+
+#include "../rotor/expander.hpp"
+#include "../routing/coin_change_routing.hpp"
+#include "../routing/k_shortest_routing.hpp"
+#include "../routing/neighbour_routing.hpp"
+#include "../routing/random_tree_routing.hpp"
+#include "../routing/ring_class_routing.hpp"
+#include "../topoopt/demand_wiring.hpp"
+#include "../topoopt/moving_circuits.hpp"
 #include "checks.hpp"
-#include "moving_circuits.hpp"
 #include "torus_cables.hpp"
 
 #include <algorithm>
@@ -9,13 +17,6 @@
 #include <fmt/format.h>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/network/coin_change_routing.hpp>
-#include <astrolabe/network/k_shortest_routing.hpp>
-#include <astrolabe/network/opera/expander.hpp>
-#include <astrolabe/network/random_tree_routing.hpp>
-#include <astrolabe/network/ring_class_routing.hpp>
-#include <astrolabe/network/topologies/direct_connect.hpp>
-#include <astrolabe/network/topoopt/demand_wiring.hpp>
 
 namespace astrolabe::network {
 
@@ -285,7 +286,7 @@ std::vector<HostPair> direct_cables(const DirectConnectParameters& p) {
     if (p.random.degree > 0) {
         RandomStream random(static_cast<std::uint64_t>(p.random.seed), "direct_connect");
         const auto degree = static_cast<std::uint32_t>(p.random.degree);
-        const std::vector<opera::Rack> drawn = opera::draw_regular_graph(hosts, degree, random);
+        const std::vector<rotor::Rack> drawn = rotor::draw_regular_graph(hosts, degree, random);
         for (std::size_t i = 0; i < drawn.size(); ++i) {
             if (i / degree < drawn[i]) {
                 cables.emplace_back(i / degree, drawn[i]);

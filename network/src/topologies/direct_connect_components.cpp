@@ -1,10 +1,10 @@
-#include "../direct_connect_schemas.hpp"
+#include "direct_connect.hpp"
+#include "direct_connect_schemas.hpp"
 
 #include <limits>
 
-#include <astrolabe/core/section_list.hpp>
+#include <astrolabe/core/config/section_list.hpp>
 #include <astrolabe/network/components.hpp>
-#include <astrolabe/network/topologies/direct_connect.hpp>
 
 namespace astrolabe::network {
 namespace {

@@ -1,3 +1,5 @@
+#include "fat_tree.hpp"
+
 #include "checks.hpp"
 
 #include <string_view>
@@ -6,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/network/topologies/fat_tree.hpp>
 
 namespace astrolabe::network {
 

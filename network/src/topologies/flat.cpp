@@ -1,9 +1,10 @@
+#include "flat.hpp"
+
 #include "checks.hpp"
 
 #include <fmt/format.h>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/network/topologies/flat.hpp>
 
 namespace astrolabe::network {
 

@@ -1,9 +1,10 @@
+#include "fully_connected.hpp"
+
 #include "checks.hpp"
 
 #include <fmt/format.h>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/network/topologies/fully_connected.hpp>
 
 namespace astrolabe::network {
 

@@ -1,9 +1,10 @@
+#include "leaf_spine.hpp"
+
 #include "checks.hpp"
 
 #include <fmt/format.h>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/network/topologies/leaf_spine.hpp>
 
 namespace astrolabe::network {
 

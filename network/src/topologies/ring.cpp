@@ -1,9 +1,10 @@
+#include "ring.hpp"
+
 #include "checks.hpp"
 
 #include <fmt/format.h>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/network/topologies/ring.hpp>
 
 namespace astrolabe::network {
 

@@ -1,10 +1,11 @@
+#include "torus.hpp"
+
 #include "checks.hpp"
 #include "torus_cables.hpp"
 
 #include <fmt/format.h>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/network/topologies/torus.hpp>
 
 namespace astrolabe::network {
 

@@ -1,12 +1,12 @@
-#include "../direct_connect_schemas.hpp"
-#include "../topology_schemas.hpp"
+#include "../topologies/direct_connect_schemas.hpp"
+#include "../topologies/topology_schemas.hpp"
+#include "topoopt.hpp"
 
 #include <array>
 #include <string_view>
 #include <utility>
 
 #include <astrolabe/network/components.hpp>
-#include <astrolabe/network/topoopt/topoopt.hpp>
 
 namespace astrolabe {
 

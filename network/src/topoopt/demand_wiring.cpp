@@ -1,3 +1,5 @@
+#include "demand_wiring.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -8,7 +10,6 @@
 #include <utility>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/network/topoopt/demand_wiring.hpp>
 
 namespace astrolabe::network::topoopt {
 
@@ -24,13 +25,13 @@ std::uint64_t asked(const WaitingPair& pair) {
 
 /// What waits, in units of 2^k bytes where there is more than a demand may be.
 PairDemand demand_of(std::uint32_t servers, std::span<const WaitingPair> waiting) {
-    detail::Int128 total = 0;
+    astrolabe::detail::Int128 total = 0;
     for (const WaitingPair& pair : waiting) {
         total += asked(pair);
     }
     int shift = 0;
     // Every pair may be rounded up to a unit.
-    while ((total >> shift) + static_cast<detail::Int128>(waiting.size()) >= kMaxTraffic) {
+    while ((total >> shift) + static_cast<astrolabe::detail::Int128>(waiting.size()) >= kMaxTraffic) {
         ++shift;
     }
     PairDemand demand(servers);

@@ -1,14 +1,14 @@
+#include "topoopt.hpp"
+
 #include "../topologies/checks.hpp"
-#include "../topologies/moving_circuits.hpp"
+#include "demand_wiring.hpp"
+#include "moving_circuits.hpp"
 
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
-
-#include <astrolabe/network/topoopt/demand_wiring.hpp>
-#include <astrolabe/network/topoopt/topoopt.hpp>
 
 namespace astrolabe::network::topoopt {
 
@@ -90,7 +90,7 @@ ParameterProblems problems_of_ports(const TopoOptParameters& parameters, const T
 }  // namespace
 
 ParameterProblems problems(const TopoOptParameters& parameters) {
-    detail::ParameterCheck check;
+    network::detail::ParameterCheck check;
     check.cable("link", parameters.link);
     check.latency("forwarding.latency", parameters.forwarding.latency);
     check.count("degree", parameters.degree, 1, kMaxDegree, "say how many interfaces a server has");

@@ -13,21 +13,21 @@
 #include <ns3/simulator.h>
 
 #include <astrolabe/core/random.hpp>
-#include <astrolabe/network/opera/bulk_service.hpp>
-#include <astrolabe/network/opera/rotor_lb.hpp>
-#include <astrolabe/network/opera/slice_paths.hpp>
-#include <astrolabe/network/opera/stranded.hpp>
+#include <astrolabe/network/rotor/bulk_service.hpp>
+#include <astrolabe/network/rotor/rotor_lb.hpp>
+#include <astrolabe/network/rotor/slice_paths.hpp>
+#include <astrolabe/network/rotor/stranded.hpp>
 
 namespace astrolabe::ns3 {
 
 class RotorLbPolicy final : public ::ns3::OperaBulkPolicy {
 public:
     /// `network` outlives it.
-    RotorLbPolicy(const network::opera::RotorNetwork& network, std::uint64_t seed)
+    RotorLbPolicy(const network::rotor::RotorNetwork& network, std::uint64_t seed)
         : network_(network),
           own_(network.schedule.racks(), network.hosts_per_rack),
           relayed_(network.schedule.racks(), network.hosts_per_rack),
-          lb_(network::opera::rotor_lb_options(network), seed) {}
+          lb_(network::rotor::rotor_lb_options(network), seed) {}
 
     void Add(std::uint32_t host, std::uint32_t destination, std::uint64_t packets, bool is_relayed) override {
         (is_relayed ? relayed_ : own_).add(host, destination, packets);
@@ -35,34 +35,34 @@ public:
     void Share(std::uint32_t x, std::uint32_t y, std::vector<::ns3::OperaGrant>& grants) override {
         shared_.clear();
         const Time now(::ns3::Simulator::Now().GetTimeStep());
-        lb_.set_turn(network::opera::turn_in(network_.schedule, network_.schedule.at(now).superslice));
+        lb_.set_turn(network::rotor::turn_in(network_.schedule, network_.schedule.at(now).superslice));
         lb_.share(x, y, own_, relayed_, shared_);
-        for (const network::opera::Grant& grant : shared_) {
+        for (const network::rotor::Grant& grant : shared_) {
             grants.push_back({grant.from, grant.to, grant.destination, grant.packets,
-                              grant.kind == network::opera::Grant::Kind::kSecondHop});
+                              grant.kind == network::rotor::Grant::Kind::kSecondHop});
         }
     }
     void SetState(std::size_t state) override {
-        lb_.set_meets(network::opera::meeting_racks(network_.schedule_of(state)));
+        lb_.set_meets(network::rotor::meeting_racks(network_.schedule_of(state)));
     }
     [[nodiscard]] std::uint64_t GetWaiting() const override { return own_.total() + relayed_.total(); }
     [[nodiscard]] std::string describe_stranded(Time now) const {
-        return network::opera::describe_stranded(network_, now, own_, relayed_);
+        return network::rotor::describe_stranded(network_, now, own_, relayed_);
     }
 
 private:
-    const network::opera::RotorNetwork& network_;
-    network::opera::PacketCounts own_;
-    network::opera::PacketCounts relayed_;
-    network::opera::RotorLb lb_;
-    std::vector<network::opera::Grant> shared_;
+    const network::rotor::RotorNetwork& network_;
+    network::rotor::PacketCounts own_;
+    network::rotor::PacketCounts relayed_;
+    network::rotor::RotorLb lb_;
+    std::vector<network::rotor::Grant> shared_;
 };
 
 /// One of the listed paths, all equally likely.
 class SlicePathSource final : public ::ns3::OperaPathSource {
 public:
     /// `network` has paths, and outlives it.
-    SlicePathSource(const network::opera::RotorNetwork& network, std::uint64_t seed)
+    SlicePathSource(const network::rotor::RotorNetwork& network, std::uint64_t seed)
         : network_(network),
           random_(seed, "opera path") {}
 
@@ -78,15 +78,15 @@ public:
     }
 
 private:
-    const network::opera::RotorNetwork& network_;
-    network::opera::PathList found_;
+    const network::rotor::RotorNetwork& network_;
+    network::rotor::PathList found_;
     RandomStream random_;
 };
 
 [[nodiscard]] inline std::vector<std::vector<::ns3::OperaSchedule::Matching>> matchings_of(
-    const network::opera::RotorSchedule& schedule) {
+    const network::rotor::RotorSchedule& schedule) {
     std::vector<std::vector<::ns3::OperaSchedule::Matching>> matchings(schedule.uplinks());
-    for (network::opera::Rotor rotor = 0; rotor < schedule.uplinks(); ++rotor) {
+    for (network::rotor::Rotor rotor = 0; rotor < schedule.uplinks(); ++rotor) {
         for (std::uint32_t index = 0; index < schedule.matchings_per_rotor(); ++index) {
             matchings[rotor].push_back(schedule.matching(rotor, index));
         }
@@ -94,11 +94,11 @@ private:
     return matchings;
 }
 
-[[nodiscard]] inline ::ns3::OperaSchedule to_ns3(const network::opera::RotorNetwork& network) {
-    const network::opera::RotorTiming& timing = network.schedule.timing();
+[[nodiscard]] inline ::ns3::OperaSchedule to_ns3(const network::rotor::RotorNetwork& network) {
+    const network::rotor::RotorTiming& timing = network.schedule.timing();
     ::ns3::OperaSchedule schedule(matchings_of(network.schedule), network.schedule.groups(),
                                   {timing.eps.count(), timing.del.count(), timing.reconfiguration.count()});
-    for (const network::opera::RotorState& state : network.failing) {
+    for (const network::rotor::RotorState& state : network.failing) {
         schedule.Fail(state.from.count(), matchings_of(state.schedule));
     }
     return schedule;

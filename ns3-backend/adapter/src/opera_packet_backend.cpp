@@ -10,7 +10,7 @@
 #include <ns3/uinteger.h>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/network/opera/rotor_links.hpp>
+#include <astrolabe/network/rotor/rotor_links.hpp>
 #include <astrolabe/ns3/opera_packet_backend.hpp>
 
 namespace astrolabe::ns3 {
@@ -19,7 +19,7 @@ namespace sim = ::ns3;
 using network::HostId;
 using network::LinkId;
 using network::Message;
-using network::opera::RotorNetwork;
+using network::rotor::RotorNetwork;
 
 namespace {
 
@@ -126,7 +126,7 @@ public:
             text += std::to_string(given_up.size()) + " pairs of hosts had more than " +
                     std::to_string(retry_limit_) +
                     " timeouts of low-latency packets in a row (retry_limit) and gave up:" +
-                    network::opera::describe_given_up(network_, Time(sim::Simulator::Now().GetTimeStep()),
+                    network::rotor::describe_given_up(network_, Time(sim::Simulator::Now().GetTimeStep()),
                                                       given_up);
         }
         return text;
@@ -191,10 +191,10 @@ private:
     }
 
     void add_circuits(network::NetworkStatistics& statistics) const {
-        const network::opera::RotorSchedule& schedule = network_.schedule;
-        for (network::opera::Rotor rotor = 0; rotor < schedule.uplinks(); ++rotor) {
+        const network::rotor::RotorSchedule& schedule = network_.schedule;
+        for (network::rotor::Rotor rotor = 0; rotor < schedule.uplinks(); ++rotor) {
             for (std::uint32_t matching = 0; matching < schedule.matchings_per_rotor(); ++matching) {
-                for (network::opera::Rack rack = 0; rack < schedule.racks(); ++rack) {
+                for (network::rotor::Rack rack = 0; rack < schedule.racks(); ++rack) {
                     if (schedule.matching(rotor, matching)[rack] != rack) {
                         statistics.links[links_.circuit(rotor, matching, rack)].carried =
                             Bytes(static_cast<std::int64_t>(
@@ -207,7 +207,7 @@ private:
 
     std::shared_ptr<const network::Fabric> fabric_;
     const RotorNetwork& network_;
-    network::opera::RotorLinks links_;
+    network::rotor::RotorLinks links_;
     EventLoop loop_;
     std::uint32_t retry_limit_;
     RotorLbPolicy policy_;

@@ -2,7 +2,7 @@
 #include <initializer_list>
 #include <utility>
 
-#include <astrolabe/network/opera/bulk_service.hpp>
+#include <astrolabe/network/rotor/bulk_service.hpp>
 #include <astrolabe/ns3/opera_packet_backend.hpp>
 
 namespace astrolabe::ns3 {
@@ -78,11 +78,11 @@ std::optional<std::string> opera_refusal(const network::Fabric& fabric, const Pa
                         "bulk packets are not acknowledged, so that what a link loses would never arrive")) {
         return refusal;
     }
-    const network::opera::RotorNetwork& network = *fabric.rotors();
+    const network::rotor::RotorNetwork& network = *fabric.rotors();
     if (network.schedule.uplinks() > 0xffff) {
         return "it has more than 65 535 rotors";
     }
-    return network::opera::service_refusal(network);
+    return network::rotor::service_refusal(network);
 }
 
 }  // namespace astrolabe::ns3

@@ -19,12 +19,12 @@ namespace astrolabe::ns3 {
 namespace {
 
 namespace sim = ::ns3;
-using network::opera::RotorNetwork;
+using network::rotor::RotorNetwork;
 
 class OperaNet {
 public:
     OperaNet()
-        : network(with_low_latency(network::opera::eight_rack_network(), Bytes(15'000'000))),
+        : network(with_low_latency(network::rotor::eight_rack_network(), Bytes(15'000'000))),
           policy(network, 1),
           paths(network, 1) {
         if (sim::Time::GetResolution() != sim::Time::PS) {

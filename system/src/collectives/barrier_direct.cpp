@@ -3,12 +3,11 @@
 // A rank of direct sends its result as soon as it has it, and what it sends competes with what others still
 // scatter. Here it waits until every rank has its own, as where a sharded parameter server is synchronous.
 
+#include "collectives.hpp"
 #include "direct.hpp"
 
 #include <memory>
 #include <string>
-
-#include <astrolabe/system/collectives.hpp>
 
 namespace astrolabe::system {
 

@@ -5,12 +5,11 @@
 // directions; for an even N the block for the rank opposite has two shortest ways, and the chunks alternate
 // between them.
 
+#include "collectives.hpp"
 #include "ring.hpp"
 
 #include <memory>
 #include <string>
-
-#include <astrolabe/system/collectives.hpp>
 
 namespace astrolabe::system {
 

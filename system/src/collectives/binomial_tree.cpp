@@ -7,12 +7,12 @@
 // first, one child at a time. A reduce is the mirror image: a rank sends its sum up when all children's
 // have come.
 
+#include "collectives.hpp"
+
 #include <bit>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include <astrolabe/system/collectives.hpp>
 
 namespace astrolabe::system {
 

@@ -11,12 +11,12 @@
 //   all_gather  Before step k a rank holds blocks 0 … d-1. It sends them to -d, as far as that rank lacks
 //               them, and gets d … 2d-1 from +d.
 
+#include "collectives.hpp"
+
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include <astrolabe/system/collectives.hpp>
 
 namespace astrolabe::system {
 

@@ -1,4 +1,4 @@
-#include <astrolabe/system/collectives.hpp>
+#include "collectives.hpp"
 
 namespace astrolabe::system {
 

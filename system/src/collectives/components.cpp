@@ -1,3 +1,6 @@
+#include "../schedule/schedule_file.hpp"
+#include "collectives.hpp"
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -8,9 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <astrolabe/system/collectives.hpp>
 #include <astrolabe/system/components.hpp>
-#include <astrolabe/system/schedule_file.hpp>
 
 namespace astrolabe {
 

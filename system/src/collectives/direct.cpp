@@ -7,12 +7,12 @@
 
 #include "direct.hpp"
 
+#include "collectives.hpp"
+
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <astrolabe/system/collectives.hpp>
 
 namespace astrolabe::system {
 

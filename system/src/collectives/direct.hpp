@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include <astrolabe/system/schedule.hpp>
+#include <astrolabe/system/schedule/schedule.hpp>
 
 namespace astrolabe::system::detail {
 

@@ -5,13 +5,14 @@
 // which turns the leaves of tree 0, the odd ranks, into interior ranks. The whole chunk is one block: it is
 // reduced on its way up, then copied on its way down.
 
+#include "collectives.hpp"
+
 #include <bit>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/system/collectives.hpp>
 
 namespace astrolabe::system {
 

@@ -14,13 +14,12 @@
 // has one. In a reduce_scatter an extra rank keeps its own contribution to its own block and adds to it
 // what it gets back; in a broadcast it has nothing to hand over, in a reduce nothing to get back.
 
-#include "folding.hpp"
+#include "collectives.hpp"
+#include "non_power_of_two.hpp"
 
 #include <memory>
 #include <string>
 #include <vector>
-
-#include <astrolabe/system/collectives.hpp>
 
 namespace astrolabe::system {
 
@@ -103,8 +102,7 @@ private:
     void double_up(Position rank, std::vector<ActionIndex>& arrived) {
         for (Position d = folding_.core / 2; d > 0; d /= 2) {
             if (takes_part(rank ^ d, d)) {
-                const ActionIndex sent =
-                    builder_.send(rank, rank ^ d, blocks_of(rank, 0, 2 * d), arrived);
+                const ActionIndex sent = builder_.send(rank, rank ^ d, blocks_of(rank, 0, 2 * d), arrived);
                 if (has_root(kind_)) {
                     arrived.push_back(sent);  // the root receives nothing that would keep it in step
                 }

@@ -18,6 +18,8 @@
 // Where all inner schedules share a symmetry that the grid has too, so does the whole, and one program serves
 // all ranks: any symmetry for one dimension of more than one position, exclusive or for any number of them.
 
+#include "collectives.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -30,7 +32,6 @@
 #include <fmt/format.h>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/system/collectives.hpp>
 
 namespace astrolabe::system {
 

@@ -6,6 +6,7 @@
 // built of, which differ by the size of the group. With barriers each ring has its own, of all its ranks
 // after every step, as in the replay of the EuroMLSys 2024 study (dlrm-opera-study, section 6).
 
+#include "collectives.hpp"
 #include "ring.hpp"
 
 #include <memory>
@@ -17,7 +18,6 @@
 #include <fmt/format.h>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/system/collectives.hpp>
 
 namespace astrolabe::system {
 

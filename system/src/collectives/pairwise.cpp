@@ -5,12 +5,12 @@
 // begins when the send and the receive of the one before are done. Positions are relative: program 0 serves
 // every rank.
 
+#include "collectives.hpp"
+
 #include <bit>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include <astrolabe/system/collectives.hpp>
 
 namespace astrolabe::system {
 

@@ -4,13 +4,12 @@
 // A power of two has one program for all ranks, in relative numbers. Any other N is folded (folding.hpp),
 // with the vector as one block.
 
-#include "folding.hpp"
+#include "collectives.hpp"
+#include "non_power_of_two.hpp"
 
 #include <memory>
 #include <string>
 #include <vector>
-
-#include <astrolabe/system/collectives.hpp>
 
 namespace astrolabe::system {
 

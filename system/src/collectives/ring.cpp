@@ -14,13 +14,14 @@
 
 #include "ring.hpp"
 
+#include "collectives.hpp"
+
 #include <memory>
 #include <numeric>
 #include <string>
 #include <utility>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/system/collectives.hpp>
 
 namespace astrolabe::system {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include <astrolabe/system/schedule.hpp>
+#include <astrolabe/system/schedule/schedule.hpp>
 
 namespace astrolabe::system::detail {
 

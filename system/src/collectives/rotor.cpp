@@ -9,11 +9,11 @@
 // Ring: a rank has one message at a time. Its way round takes what the waits for one circuit after the other
 // take together, so positions are given such that waits are short (meeting_order.hpp).
 
+#include "collectives.hpp"
+
 #include <memory>
 #include <string>
 #include <utility>
-
-#include <astrolabe/system/collectives.hpp>
 
 namespace astrolabe::system {
 

@@ -5,13 +5,13 @@
 // to them in turn, to i+1 … i+W first, and a lane sends its next message when the one before has been
 // delivered. all_reduce keeps its lanes across the barrier, so the window holds there too.
 
+#include "collectives.hpp"
 #include "direct.hpp"
 
 #include <memory>
 #include <string>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/system/collectives.hpp>
 
 namespace astrolabe::system {
 

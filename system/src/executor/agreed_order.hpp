@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/system/shape.hpp>
+#include <astrolabe/system/schedule/shape.hpp>
 
 namespace astrolabe::system::detail {
 

@@ -471,7 +471,7 @@ void ChunkEngine::copy_in_turn() {
 
 void ChunkEngine::message_copied(std::uint64_t host) {
     timers_.expired();
-    network::RingQueue<network::Message>& queue = copies_[host];
+    RingQueue<network::Message>& queue = copies_[host];
     const network::Message message = queue.front();
     queue.pop();
     if (!queue.empty()) {

@@ -34,9 +34,9 @@
 #include <optional>
 #include <vector>
 
+#include <astrolabe/core/containers/ring_queue.hpp>
 #include <astrolabe/network/backend.hpp>
-#include <astrolabe/network/ring_queue.hpp>
-#include <astrolabe/system/executor.hpp>
+#include <astrolabe/system/executor/executor.hpp>
 
 namespace astrolabe::system::detail {
 
@@ -200,7 +200,7 @@ private:
     std::vector<std::uint32_t> free_batches_;
     std::uint32_t open_batch_ = kNone;
     Time open_time_;
-    std::vector<network::RingQueue<network::Message>> copies_;  // by host; the first is in the copy engine
+    std::vector<RingQueue<network::Message>> copies_;  // by host; the first is in the copy engine
 
     Bytes request_bytes_;
     std::uint64_t sent_ = 0;

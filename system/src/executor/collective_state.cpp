@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <astrolabe/system/characterisation.hpp>
+#include <astrolabe/system/program/characterisation.hpp>
 
 namespace astrolabe::system::detail {
 namespace {

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include <astrolabe/system/executor.hpp>
+#include <astrolabe/system/executor/executor.hpp>
 
 namespace astrolabe::system::detail {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/system/executor.hpp>
+#include <astrolabe/system/executor/executor.hpp>
 
 namespace astrolabe::system::detail {
 

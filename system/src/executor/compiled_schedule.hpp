@@ -23,7 +23,7 @@
 #include <span>
 #include <vector>
 
-#include <astrolabe/system/schedule.hpp>
+#include <astrolabe/system/schedule/schedule.hpp>
 
 namespace astrolabe::system::detail {
 

@@ -12,7 +12,7 @@
 /// the first unfinished chunk of every order goes on.
 #pragma once
 
-#include <astrolabe/system/program.hpp>
+#include <astrolabe/system/program/program.hpp>
 
 namespace astrolabe::system::detail {
 

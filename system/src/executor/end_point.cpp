@@ -1,4 +1,4 @@
-#include <astrolabe/system/executor.hpp>
+#include <astrolabe/system/executor/executor.hpp>
 
 namespace astrolabe::system {
 

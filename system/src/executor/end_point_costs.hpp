@@ -15,7 +15,7 @@
 #include <vector>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/system/executor.hpp>
+#include <astrolabe/system/executor/executor.hpp>
 
 namespace astrolabe::system::detail {
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/system/characterisation.hpp>
-#include <astrolabe/system/executor.hpp>
+#include <astrolabe/system/executor/executor.hpp>
+#include <astrolabe/system/program/characterisation.hpp>
 
 namespace astrolabe::system {
 

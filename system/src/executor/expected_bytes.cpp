@@ -4,7 +4,7 @@
 #include <set>
 #include <vector>
 
-#include <astrolabe/system/characterisation.hpp>
+#include <astrolabe/system/program/characterisation.hpp>
 
 namespace astrolabe::system::detail {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "schedule_cache.hpp"
 
-#include <astrolabe/system/program.hpp>
+#include <astrolabe/system/program/program.hpp>
 
 namespace astrolabe::system::detail {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <astrolabe/network/backend.hpp>
-#include <astrolabe/system/executor.hpp>
+#include <astrolabe/system/executor/executor.hpp>
 
 namespace astrolabe::system {
 

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include <astrolabe/network/backend.hpp>
-#include <astrolabe/system/executor.hpp>
+#include <astrolabe/system/executor/executor.hpp>
 
 namespace astrolabe::system::detail {
 

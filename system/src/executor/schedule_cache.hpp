@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/system/executor.hpp>
+#include <astrolabe/system/executor/executor.hpp>
 
 namespace astrolabe::system::detail {
 
@@ -40,8 +40,7 @@ public:
     [[nodiscard]] const Plan& of(CollectiveKind kind, const Shape& shape, std::uint32_t chunks) {
         const auto [entry, is_new] = plans_.try_emplace({kind, shape, chunks});
         if (is_new) {
-            const std::vector<unsigned> variants =
-                algorithm(kind).variant_sequence(kind, shape, chunks);
+            const std::vector<unsigned> variants = algorithm(kind).variant_sequence(kind, shape, chunks);
             ASTROLABE_ASSERT(variants.size() == chunks, "every chunk has a variant");
             for (const unsigned variant : variants) {
                 entry->second.push_back(&schedule(kind, shape, variant));
@@ -58,11 +57,10 @@ private:
         std::unique_ptr<const StagedSchedule>& entry = schedules_[{kind, shape, variant}];
         if (entry == nullptr) {
             entry = std::make_unique<const StagedSchedule>(algorithm(kind).schedule(kind, shape, variant));
-            ASTROLABE_ASSERT(std::ranges::all_of(entry->stages,
-                                                 [&](const Stage& stage) {
-                                                     return stage.dimension < shape.size();
-                                                 }),
-                             "stages stay inside dimensions of the group");
+            ASTROLABE_ASSERT(
+                std::ranges::all_of(entry->stages,
+                                    [&](const Stage& stage) { return stage.dimension < shape.size(); }),
+                "stages stay inside dimensions of the group");
         }
         return *entry;
     }

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include <astrolabe/core/units.hpp>
-#include <astrolabe/system/executor.hpp>
+#include <astrolabe/system/executor/executor.hpp>
 
 namespace astrolabe::system::detail {
 

@@ -18,7 +18,7 @@
 #include <optional>
 #include <vector>
 
-#include <astrolabe/system/executor.hpp>
+#include <astrolabe/system/executor/executor.hpp>
 
 namespace astrolabe::system::detail {
 

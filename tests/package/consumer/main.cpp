@@ -5,7 +5,7 @@
 #include <astrolabe/core/units.hpp>
 #include <astrolabe/network/fabric.hpp>
 #include <astrolabe/network/routing.hpp>
-#include <astrolabe/system/program.hpp>
+#include <astrolabe/system/program/program.hpp>
 
 int main() {
     using namespace astrolabe;

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <astrolabe/core/config.hpp>
+#include <astrolabe/core/config/config.hpp>
 
 namespace astrolabe {
 namespace {

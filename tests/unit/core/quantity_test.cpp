@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <astrolabe/core/quantity.hpp>
+#include <astrolabe/core/config/quantity.hpp>
 
 namespace astrolabe {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/core/registry.hpp>
-#include <astrolabe/core/schema.hpp>
+#include <astrolabe/core/config/registry.hpp>
+#include <astrolabe/core/config/schema.hpp>
 
 namespace astrolabe {
 namespace {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <astrolabe/core/time_histogram.hpp>
+#include <astrolabe/core/containers/time_histogram.hpp>
 
 namespace astrolabe {
 namespace {

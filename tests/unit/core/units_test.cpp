@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/core/quantity.hpp>
+#include <astrolabe/core/config/quantity.hpp>
 #include <astrolabe/core/units.hpp>
 
 namespace astrolabe {

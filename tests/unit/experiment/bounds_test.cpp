@@ -1,18 +1,18 @@
 // Bounds by hand on small fabrics, and as properties of runs.
+#include "network/src/rotor/opera.hpp"
+#include "network/src/topologies/leaf_spine.hpp"
+#include "network/src/topologies/torus.hpp"
 #include "small_experiment.hpp"
+#include "system/src/collectives/collectives.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include <astrolabe/experiment/bounds.hpp>
-#include <astrolabe/experiment/run.hpp>
+#include <astrolabe/experiment/explain/bounds.hpp>
+#include <astrolabe/experiment/run/run.hpp>
 #include <astrolabe/network/fabric.hpp>
-#include <astrolabe/network/opera/opera.hpp>
-#include <astrolabe/network/topologies/leaf_spine.hpp>
-#include <astrolabe/network/topologies/torus.hpp>
-#include <astrolabe/system/collectives.hpp>
 
 namespace astrolabe::experiment {
 namespace {
@@ -168,11 +168,11 @@ TEST(Bounds, OfRotorsAreThoseOfTheirCircuits) {
     // dark for 10 of 4 * 12.92 us: 48 MB over 3 * 12.5 GB/s * (1 - 10 / 51.68). One circuit is dark at a
     // time, so that in a part of a cycle the sum of what they carry is ahead of that or behind by less than
     // what one carries in 10 us.
-    network::opera::OperaParameters parameters;
+    network::rotor::OperaParameters parameters;
     parameters.racks = 4;
     parameters.uplinks = 4;
     const Bounds bounds = certified_bounds(one_collective(
-        network::opera::build_opera(parameters), CollectiveKind::kAllToAll, system::make_direct(), 16_MB));
+        network::rotor::build_opera(parameters), CollectiveKind::kAllToAll, system::make_direct(), 16_MB));
     const double seconds = 48e6 / (3 * 12.5e9 * (1 - 10 / 51.68));
     EXPECT_NEAR(to_seconds(bounds.any_routing->least), seconds, 10e-6);
     EXPECT_EQ(bounds.any_routing->how, "circuits of the fullest switch");
@@ -181,7 +181,7 @@ TEST(Bounds, OfRotorsAreThoseOfTheirCircuits) {
     // Low-latency messages wait at switches for as long as they like: 48 MB over 3 * 12.5 GB/s.
     parameters.low_latency.cutoff = 1_KB;
     const Bounds at_once = certified_bounds(one_collective(
-        network::opera::build_opera(parameters), CollectiveKind::kAllToAll, system::make_direct(), 16_MB));
+        network::rotor::build_opera(parameters), CollectiveKind::kAllToAll, system::make_direct(), 16_MB));
     EXPECT_NEAR(to_seconds(at_once.any_routing->least), 48e6 / (3 * 12.5e9), 1e-9);
 }
 

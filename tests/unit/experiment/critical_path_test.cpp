@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/experiment/critical_path.hpp>
-#include <astrolabe/experiment/results.hpp>
-#include <astrolabe/experiment/run.hpp>
+#include <astrolabe/experiment/explain/critical_path.hpp>
+#include <astrolabe/experiment/results/results.hpp>
+#include <astrolabe/experiment/run/run.hpp>
 
 namespace astrolabe::experiment {
 namespace {

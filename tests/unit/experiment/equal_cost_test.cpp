@@ -1,4 +1,5 @@
 /// Networks that are made to cost as much as another one.
+#include "experiment/src/file/greatest_within.hpp"
 #include "process.hpp"
 
 #include <memory>
@@ -8,9 +9,8 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include <astrolabe/experiment/greatest_within.hpp>
-#include <astrolabe/experiment/network_cost.hpp>
-#include <astrolabe/experiment/network_description.hpp>
+#include <astrolabe/experiment/explain/network_cost.hpp>
+#include <astrolabe/experiment/explain/network_description.hpp>
 
 namespace astrolabe::experiment {
 namespace {

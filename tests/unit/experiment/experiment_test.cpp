@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/experiment/experiment.hpp>
+#include <astrolabe/experiment/file/experiment.hpp>
 
 namespace astrolabe::experiment {
 namespace {

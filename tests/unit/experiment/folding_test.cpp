@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/experiment/collective_run.hpp>
-#include <astrolabe/experiment/results.hpp>
-#include <astrolabe/experiment/run.hpp>
+#include <astrolabe/experiment/results/results.hpp>
+#include <astrolabe/experiment/run/collective_run.hpp>
+#include <astrolabe/experiment/run/run.hpp>
 
 namespace astrolabe::experiment {
 namespace {

@@ -11,12 +11,12 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <astrolabe/experiment/collective_run.hpp>
-#include <astrolabe/experiment/results.hpp>
-#include <astrolabe/experiment/run.hpp>
-#include <astrolabe/experiment/topology_report.hpp>
-#include <astrolabe/network/topoopt/demand.hpp>
-#include <astrolabe/system/network_demand.hpp>
+#include <astrolabe/experiment/explain/topology_report.hpp>
+#include <astrolabe/experiment/results/results.hpp>
+#include <astrolabe/experiment/run/collective_run.hpp>
+#include <astrolabe/experiment/run/run.hpp>
+#include <astrolabe/network/demand.hpp>
+#include <astrolabe/system/program/network_demand.hpp>
 
 namespace astrolabe::experiment {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/experiment/limited_run.hpp>
+#include <astrolabe/experiment/run/limited_run.hpp>
 
 namespace astrolabe::experiment {
 namespace {

@@ -1,7 +1,8 @@
+#include "network/src/topologies/flat.hpp"
+
 #include <gtest/gtest.h>
 
-#include <astrolabe/experiment/lower_bound.hpp>
-#include <astrolabe/network/topologies/flat.hpp>
+#include <astrolabe/experiment/explain/lower_bound.hpp>
 
 namespace astrolabe::experiment {
 namespace {

@@ -1,12 +1,12 @@
 /// Price lists in files, and what is printed of a cost.
+#include "network/src/topologies/flat.hpp"
 #include "process.hpp"
 
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/experiment/network_cost.hpp>
-#include <astrolabe/network/topologies/flat.hpp>
+#include <astrolabe/experiment/explain/network_cost.hpp>
 
 namespace astrolabe::experiment {
 namespace {

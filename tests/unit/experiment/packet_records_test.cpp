@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/experiment/recorder.hpp>
+#include <astrolabe/experiment/records/recorder.hpp>
 
 namespace astrolabe::experiment {
 namespace {

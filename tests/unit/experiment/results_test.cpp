@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <astrolabe/experiment/flow_table.hpp>
-#include <astrolabe/experiment/results.hpp>
+#include <astrolabe/experiment/records/flow_table.hpp>
+#include <astrolabe/experiment/results/results.hpp>
 
 namespace astrolabe::experiment {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <astrolabe/network/opera/rotor_network.hpp>
+#include <astrolabe/network/rotor/rotor_network.hpp>
 
 namespace astrolabe::experiment {
 namespace {
@@ -23,8 +23,8 @@ protected:
 TEST_F(RotorTimelineTest, RotorsHoldTheMatchingsOfTheSchedule) {
     const Experiment experiment = load_rotors({});
     const Traced traced = trace(experiment);
-    const network::opera::RotorSchedule& schedule = experiment.fabric->rotors()->schedule;
-    for (network::opera::Rotor rotor = 0; rotor < schedule.uplinks(); ++rotor) {
+    const network::rotor::RotorSchedule& schedule = experiment.fabric->rotors()->schedule;
+    for (network::rotor::Rotor rotor = 0; rotor < schedule.uplinks(); ++rotor) {
         const std::vector<TraceSlice>& slices =
             traced.trace.slices.at({"rotor switches", fmt::format("rotor {}", rotor)});
         Time tiled;
@@ -33,7 +33,7 @@ TEST_F(RotorTimelineTest, RotorsHoldTheMatchingsOfTheSchedule) {
             tiled = slice.to;
             const Time middle = slice.from + (slice.to - slice.from) / 2;
             const auto position = schedule.at(middle);
-            const bool is_dark = position.part == network::opera::RotorSchedule::Part::kReconfiguration &&
+            const bool is_dark = position.part == network::rotor::RotorSchedule::Part::kReconfiguration &&
                                  schedule.goes_dark(rotor, position.superslice);
             if (is_dark) {
                 EXPECT_EQ(slice.name, "reconfiguring");
@@ -42,7 +42,7 @@ TEST_F(RotorTimelineTest, RotorsHoldTheMatchingsOfTheSchedule) {
             const std::uint32_t index = schedule.matching_index(rotor, position.superslice);
             EXPECT_EQ(slice.name, fmt::format("matching {}", index));
             const std::string joins = slice.arguments.at("joins");
-            const network::opera::Rack peer = schedule.peer(rotor, 0, position.superslice);
+            const network::rotor::Rack peer = schedule.peer(rotor, 0, position.superslice);
             EXPECT_EQ(joins.rfind(fmt::format("0-{}", peer), 0) == 0, peer != 0) << joins;
         }
         EXPECT_EQ(tiled, traced.run.execution.total);

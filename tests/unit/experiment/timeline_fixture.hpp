@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <astrolabe/experiment/packet_sequencer.hpp>
-#include <astrolabe/experiment/recorder.hpp>
+#include <astrolabe/experiment/records/packet_sequencer.hpp>
+#include <astrolabe/experiment/records/recorder.hpp>
 
 namespace astrolabe::experiment {
 

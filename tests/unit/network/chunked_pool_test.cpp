@@ -9,9 +9,9 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include <astrolabe/network/opera/chunked_pool.hpp>
+#include <astrolabe/core/containers/chunked_pool.hpp>
 
-namespace astrolabe::network::opera {
+namespace astrolabe::network::rotor {
 namespace {
 
 TEST(ChunkedPool, NumbersGivenBackComeInOrderOnceTheyAreAnEighth) {
@@ -80,4 +80,4 @@ RC_GTEST_PROP(ChunkedPoolProperty, KeepsWhatWasNotGivenBackUnderItsNumber, ()) {
 }
 
 }  // namespace
-}  // namespace astrolabe::network::opera
+}  // namespace astrolabe::network::rotor

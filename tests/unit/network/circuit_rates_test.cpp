@@ -1,4 +1,6 @@
 /// Rates in every interval against a solver that knows nothing but that interval.
+#include "network/src/engines/fluid/circuit_rates.hpp"
+
 #include "random_seed.hpp"
 
 #include <algorithm>
@@ -10,8 +12,6 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
-
-#include <astrolabe/network/fluid/circuit_rates.hpp>
 
 namespace astrolabe::network {
 namespace {

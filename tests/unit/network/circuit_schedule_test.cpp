@@ -1,3 +1,4 @@
+#include "network/src/engines/fluid/fluid_backend.hpp"
 #include "recorder.hpp"
 #include "transfers.hpp"
 
@@ -8,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include <astrolabe/network/circuit_schedule.hpp>
-#include <astrolabe/network/fluid/fluid_backend.hpp>
 
 namespace astrolabe::network {
 namespace {

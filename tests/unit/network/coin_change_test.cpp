@@ -1,3 +1,5 @@
+#include "network/src/routing/coin_change.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -6,8 +8,6 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include <astrolabe/network/topoopt/coin_change.hpp>
 
 namespace astrolabe::network::topoopt {
 namespace {

@@ -8,7 +8,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include <astrolabe/network/concurrent_flow.hpp>
+#include <astrolabe/network/analysis/concurrent_flow.hpp>
 
 namespace astrolabe::network {
 namespace {

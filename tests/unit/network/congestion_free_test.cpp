@@ -1,4 +1,11 @@
 /// The congestion-free engine: its formula, what it leaves out, and the contract of backends.
+#include "network/src/engines/congestion_free/congestion_free_backend.hpp"
+#include "network/src/engines/fluid/fluid_backend.hpp"
+#include "network/src/topologies/fat_tree.hpp"
+#include "network/src/topologies/flat.hpp"
+#include "network/src/topologies/fully_connected.hpp"
+#include "network/src/topologies/leaf_spine.hpp"
+#include "network/src/topologies/ring.hpp"
 #include "random_fabrics.hpp"
 #include "random_seed.hpp"
 #include "recorder.hpp"
@@ -17,17 +24,10 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include <astrolabe/core/config.hpp>
+#include <astrolabe/core/config/config.hpp>
+#include <astrolabe/network/analysis/link_utilization.hpp>
 #include <astrolabe/network/components.hpp>
-#include <astrolabe/network/congestion_free/congestion_free_backend.hpp>
-#include <astrolabe/network/fluid/fluid_backend.hpp>
-#include <astrolabe/network/link_utilization.hpp>
 #include <astrolabe/network/routing.hpp>
-#include <astrolabe/network/topologies/fat_tree.hpp>
-#include <astrolabe/network/topologies/flat.hpp>
-#include <astrolabe/network/topologies/fully_connected.hpp>
-#include <astrolabe/network/topologies/leaf_spine.hpp>
-#include <astrolabe/network/topologies/ring.hpp>
 
 namespace astrolabe::network {
 namespace {

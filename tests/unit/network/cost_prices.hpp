@@ -4,7 +4,7 @@
 #include <initializer_list>
 #include <utility>
 
-#include <astrolabe/network/prices.hpp>
+#include <astrolabe/network/cost/prices.hpp>
 
 namespace astrolabe::network::testing {
 

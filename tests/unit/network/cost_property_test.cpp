@@ -1,6 +1,7 @@
 /// Parts of random direct-connect networks against their cables and one-way links, and what more of them do
 /// to the cost.
 #include "cost_prices.hpp"
+#include "network/src/topologies/direct_connect.hpp"
 
 #include <algorithm>
 #include <map>
@@ -11,8 +12,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include <astrolabe/network/cost.hpp>
-#include <astrolabe/network/topologies/direct_connect.hpp>
+#include <astrolabe/network/cost/cost.hpp>
 
 namespace astrolabe::network {
 namespace {

@@ -1,4 +1,10 @@
 #include "cost_prices.hpp"
+#include "network/src/rotor/expander.hpp"
+#include "network/src/rotor/opera.hpp"
+#include "network/src/topologies/direct_connect.hpp"
+#include "network/src/topologies/fat_tree.hpp"
+#include "network/src/topologies/flat.hpp"
+#include "network/src/topologies/leaf_spine.hpp"
 
 #include <memory>
 #include <variant>
@@ -6,14 +12,8 @@
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/network/cost.hpp>
-#include <astrolabe/network/opera/expander.hpp>
-#include <astrolabe/network/opera/opera.hpp>
-#include <astrolabe/network/topologies/direct_connect.hpp>
-#include <astrolabe/network/topologies/fat_tree.hpp>
-#include <astrolabe/network/topologies/flat.hpp>
+#include <astrolabe/network/cost/cost.hpp>
 #include <astrolabe/network/topologies/hierarchical.hpp>
-#include <astrolabe/network/topologies/leaf_spine.hpp>
 
 namespace astrolabe::network {
 namespace {
@@ -103,7 +103,7 @@ TEST(CountParts, AnInterfaceSendsAndReceivesOverFibresOfItsOwn) {
 }
 
 TEST(CountParts, RotorsHaveAPortForEachUplinkWhateverFails) {
-    opera::OperaParameters parameters;
+    rotor::OperaParameters parameters;
     parameters.racks = 36;
     parameters.radix = 12;
     parameters.link.rate = 10_Gbps;
@@ -113,10 +113,10 @@ TEST(CountParts, RotorsHaveAPortForEachUplinkWhateverFails) {
                        {Part::kFibre, 10_Gbps, 216 + 216},
                        {Part::kSwitchPort, 10_Gbps, 216 + 216},
                        {Part::kRotorPort, 10_Gbps, 216}};
-    EXPECT_EQ(count_parts(*opera::build_opera(parameters), {}), parts);
+    EXPECT_EQ(count_parts(*rotor::build_opera(parameters), {}), parts);
     parameters.failures = {{.at = Time(0), .cables = 2, .racks = 1, .rotors = 1}};
     ASSERT_TRUE(problems(parameters).empty());
-    EXPECT_EQ(count_parts(*opera::build_opera(parameters), {}), parts);
+    EXPECT_EQ(count_parts(*rotor::build_opera(parameters), {}), parts);
 }
 
 TEST(CountParts, WhatIsInsideAPackageIsBoughtWithIt) {
@@ -177,17 +177,17 @@ TEST(CostOf, PortsOfRotorNetworksAgainstStaticOnes) {
     const auto per_host = [&](const Fabric& fabric) {
         return std::get<NetworkCost>(cost_of(fabric, {}, prices)).per_host() - 2.0 * 125.0 - 90.0;
     };
-    opera::OperaParameters opera;
+    rotor::OperaParameters opera;
     opera.racks = 36;
     opera.radix = 12;
     opera.link.rate = 10_Gbps;
-    EXPECT_DOUBLE_EQ(per_host(*opera::build_opera(opera)), 275.0);
-    opera::ExpanderParameters expander;
+    EXPECT_DOUBLE_EQ(per_host(*rotor::build_opera(opera)), 275.0);
+    rotor::ExpanderParameters expander;
     expander.racks = 20;
     expander.uplinks = 7;
     expander.hosts_per_rack = 5;
     expander.link.rate = 10_Gbps;
-    EXPECT_DOUBLE_EQ(per_host(*opera::build_expander(expander)), 215.0 * 7.0 / 5.0);
+    EXPECT_DOUBLE_EQ(per_host(*rotor::build_expander(expander)), 215.0 * 7.0 / 5.0);
     FatTreeParameters clos;
     clos.pods = 12;
     clos.edges_per_pod = 6;

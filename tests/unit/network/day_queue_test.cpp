@@ -11,9 +11,9 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include <astrolabe/network/opera/day_queue.hpp>
+#include <astrolabe/core/containers/day_queue.hpp>
 
-namespace astrolabe::network::opera {
+namespace astrolabe::network::rotor {
 namespace {
 
 TEST(DayQueue, EventsOfOneTimeLeaveInTheOrderPushedWhereverTheyWaited) {
@@ -62,4 +62,4 @@ RC_GTEST_PROP(DayQueueProperty, LeavesInTheOrderOfTimeAndThenOfPushing, ()) {
 }
 
 }  // namespace
-}  // namespace astrolabe::network::opera
+}  // namespace astrolabe::network::rotor

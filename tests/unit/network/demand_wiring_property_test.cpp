@@ -1,4 +1,5 @@
 /// What must hold of circuits that move, in random networks and under random traffic.
+#include "network/src/engines/fluid/fluid_backend.hpp"
 #include "random_seed.hpp"
 #include "recorder.hpp"
 #include "rewired_networks.hpp"
@@ -15,7 +16,6 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include <astrolabe/network/fluid/fluid_backend.hpp>
 #include <astrolabe/network/reconfiguration.hpp>
 #include <astrolabe/network/routing.hpp>
 

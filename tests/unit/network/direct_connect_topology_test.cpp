@@ -1,4 +1,7 @@
 #include "fabric_structure.hpp"
+#include "network/src/engines/congestion_free/congestion_free_backend.hpp"
+#include "network/src/topologies/direct_connect.hpp"
+#include "network/src/topologies/torus.hpp"
 #include "parameter_keys.hpp"
 #include "transfers.hpp"
 
@@ -14,11 +17,8 @@
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/core/config.hpp>
+#include <astrolabe/core/config/config.hpp>
 #include <astrolabe/network/components.hpp>
-#include <astrolabe/network/congestion_free/congestion_free_backend.hpp>
-#include <astrolabe/network/topologies/direct_connect.hpp>
-#include <astrolabe/network/topologies/torus.hpp>
 
 namespace astrolabe::network {
 namespace {

@@ -1,13 +1,13 @@
 /// Direct-connect networks of 100 Gb/s and 500 ns, and the paths that k_shortest finds on them.
 #pragma once
 
+#include "network/src/routing/k_shortest_routing.hpp"
+#include "network/src/topologies/direct_connect.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
-
-#include <astrolabe/network/k_shortest_routing.hpp>
-#include <astrolabe/network/topologies/direct_connect.hpp>
 
 namespace astrolabe::network {
 

@@ -1,4 +1,7 @@
 /// Direct opportunities against the matchings themselves, installation by installation.
+#include "network/src/rotor/rotor_failures.hpp"
+#include "network/src/topologies/flat.hpp"
+
 #include <memory>
 #include <optional>
 
@@ -6,21 +9,19 @@
 #include <rotor_fabric.hpp>
 
 #include <astrolabe/network/direct_opportunities.hpp>
-#include <astrolabe/network/opera/rotor_failures.hpp>
-#include <astrolabe/network/topologies/flat.hpp>
 
 namespace astrolabe::network {
 namespace {
 
 using namespace astrolabe::literals;
-using opera::Rack;
-using opera::RotorNetwork;
-using opera::RotorSchedule;
+using rotor::Rack;
+using rotor::RotorNetwork;
+using rotor::RotorSchedule;
 
 constexpr Time kSuperslice = 15'840_ns;  ///< of the eight racks
 
 std::shared_ptr<const DirectOpportunities> of(RotorNetwork network) {
-    return direct_opportunities(opera::build_rotor_fabric(std::move(network)));
+    return direct_opportunities(rotor::build_rotor_fabric(std::move(network)));
 }
 
 /// By looking at every installation from `time` on, for two cycles.
@@ -28,7 +29,7 @@ std::optional<Time> next_installation(const RotorSchedule& schedule, Rack from, 
     const Time length = schedule.timing().superslice();
     const auto first = static_cast<std::uint64_t>((time + length - 1_ps) / length);
     for (std::uint64_t s = first; s < first + 2 * schedule.superslices(); ++s) {
-        for (opera::Rotor rotor = 0; rotor < schedule.uplinks(); ++rotor) {
+        for (rotor::Rotor rotor = 0; rotor < schedule.uplinks(); ++rotor) {
             if (schedule.installs(rotor, s) && schedule.peer(rotor, from, s) == to) {
                 return length * s;
             }
@@ -59,24 +60,24 @@ void expect_installations(const RotorNetwork& network) {
 }
 
 TEST(DirectOpportunities, AreTheInstallationsOfMatchings) {
-    expect_installations(opera::eight_rack_network());
-    expect_installations(opera::drawn_rotor_network(12, 3, Bandwidth(100'000'000'000), 5));
-    RotorNetwork together = opera::eight_rack_network();
-    together.schedule = RotorSchedule(opera::eight_rack_matchings(), 4, opera::kEightRackTiming);
+    expect_installations(rotor::eight_rack_network());
+    expect_installations(rotor::drawn_rotor_network(12, 3, Bandwidth(100'000'000'000), 5));
+    RotorNetwork together = rotor::eight_rack_network();
+    together.schedule = RotorSchedule(rotor::eight_rack_matchings(), 4, rotor::kEightRackTiming);
     expect_installations(together);
 }
 
 TEST(DirectOpportunities, WhatFailedNeverComes) {
-    RotorNetwork network = opera::eight_rack_network();
-    opera::RotorFailures failures;
+    RotorNetwork network = rotor::eight_rack_network();
+    rotor::RotorFailures failures;
     failures.rotors = {1, 0, 0, 0};
-    network.schedule = opera::without_failed(network.schedule, failures);
+    network.schedule = rotor::without_failed(network.schedule, failures);
     expect_installations(network);
     EXPECT_FALSE(of(network)->next(PlaceId(0), PlaceId(7), 0_ps));  // M_0, on the rotor that failed
 }
 
 TEST(DirectOpportunities, SayWhatACircuitCarries) {
-    const auto opportunities = of(opera::eight_rack_network());
+    const auto opportunities = of(rotor::eight_rack_network());
     EXPECT_EQ(opportunities->places(), 8u);
     EXPECT_EQ(opportunities->place_of(HostId(0)), PlaceId(0));
     EXPECT_EQ(opportunities->place_of(HostId(31)), PlaceId(7));
@@ -88,7 +89,7 @@ TEST(DirectOpportunities, SayWhatACircuitCarries) {
 }
 
 TEST(DirectOpportunities, OnlyWhatIsBulkInAnyPiecesWaits) {
-    opera::RotorNetwork network = opera::with_low_latency(opera::eight_rack_network(), 10_KB);
+    rotor::RotorNetwork network = rotor::with_low_latency(rotor::eight_rack_network(), 10_KB);
     network.bulk.classes.add(1);
     const auto with_cutoff = of(network);
     EXPECT_FALSE(with_cutoff->wait_for_circuits(0));
@@ -101,21 +102,21 @@ TEST(DirectOpportunities, OnlyWhatIsBulkInAnyPiecesWaits) {
 }
 
 TEST(DirectOpportunities, NoticeLiesBehindTheInstallationBefore) {
-    const auto opportunities = of(opera::eight_rack_network());
+    const auto opportunities = of(rotor::eight_rack_network());
     EXPECT_GT(opportunities->notice(), 0_ps);
     EXPECT_LT(opportunities->notice(), kSuperslice);
 }
 
 TEST(DirectOpportunities, HostsOfARackMeetIfTheirSwitchLetsThem) {
-    EXPECT_FALSE(of(opera::eight_rack_network())->next(PlaceId(3), PlaceId(3), 0_ps));
-    RotorNetwork network = opera::eight_rack_network();
-    network.bulk.own_rack = opera::OwnRack::kDirect;
+    EXPECT_FALSE(of(rotor::eight_rack_network())->next(PlaceId(3), PlaceId(3), 0_ps));
+    RotorNetwork network = rotor::eight_rack_network();
+    network.bulk.own_rack = rotor::OwnRack::kDirect;
     // At any installation.
     EXPECT_EQ(of(network)->next(PlaceId(3), PlaceId(3), kSuperslice + 1_ps)->begin, 2 * kSuperslice);
 }
 
 TEST(DirectOpportunities, EndWithTime) {
-    const auto opportunities = of(opera::eight_rack_network());
+    const auto opportunities = of(rotor::eight_rack_network());
     EXPECT_FALSE(opportunities->next(PlaceId(0), PlaceId(1), Time::max()));
     EXPECT_TRUE(opportunities->next(PlaceId(0), PlaceId(1), Time::max() - 3 * opportunities->period()));
 }

@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/network/route_load.hpp>
-#include <astrolabe/network/route_report.hpp>
+#include <astrolabe/network/analysis/route_load.hpp>
+#include <astrolabe/network/analysis/route_report.hpp>
 #include <astrolabe/network/routing.hpp>
 
 namespace astrolabe::network {

@@ -1,4 +1,5 @@
 /// The static expander.
+#include "network/src/rotor/expander.hpp"
 #include "parameter_keys.hpp"
 #include "random_seed.hpp"
 
@@ -11,11 +12,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <astrolabe/network/opera/expander.hpp>
-#include <astrolabe/network/opera/slice_graph.hpp>
+#include <astrolabe/network/rotor/slice_graph.hpp>
 #include <astrolabe/network/routing.hpp>
 
-namespace astrolabe::network::opera {
+namespace astrolabe::network::rotor {
 namespace {
 
 RC_GTEST_PROP(RegularGraph, IsSimpleAndRegular, ()) {
@@ -112,4 +112,4 @@ TEST(ExpanderTopology, WhatIsRefused) {
 }
 
 }  // namespace
-}  // namespace astrolabe::network::opera
+}  // namespace astrolabe::network::rotor

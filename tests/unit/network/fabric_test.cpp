@@ -1,3 +1,7 @@
+#include "network/src/topologies/fat_tree.hpp"
+#include "network/src/topologies/flat.hpp"
+#include "network/src/topologies/leaf_spine.hpp"
+
 #include <cmath>
 #include <map>
 #include <memory>
@@ -11,9 +15,6 @@
 
 #include <astrolabe/network/fabric.hpp>
 #include <astrolabe/network/routing.hpp>
-#include <astrolabe/network/topologies/fat_tree.hpp>
-#include <astrolabe/network/topologies/flat.hpp>
-#include <astrolabe/network/topologies/leaf_spine.hpp>
 
 namespace astrolabe::network {
 namespace {

@@ -11,9 +11,9 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include <astrolabe/network/opera/fair_share.hpp>
+#include <astrolabe/network/rotor/fair_share.hpp>
 
-namespace astrolabe::network::opera {
+namespace astrolabe::network::rotor {
 namespace {
 
 using Counts = std::vector<std::uint32_t>;
@@ -147,4 +147,4 @@ RC_GTEST_PROP(FairShareProperty, AMatrixKeepsItsCaps, ()) {
 }
 
 }  // namespace
-}  // namespace astrolabe::network::opera
+}  // namespace astrolabe::network::rotor

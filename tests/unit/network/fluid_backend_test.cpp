@@ -1,3 +1,8 @@
+#include "network/src/engines/fluid/fluid_backend.hpp"
+
+#include "network/src/topologies/fat_tree.hpp"
+#include "network/src/topologies/flat.hpp"
+#include "network/src/topologies/leaf_spine.hpp"
 #include "recorder.hpp"
 
 #include <memory>
@@ -6,11 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/network/fluid/fluid_backend.hpp>
-#include <astrolabe/network/link_utilization.hpp>
-#include <astrolabe/network/topologies/fat_tree.hpp>
-#include <astrolabe/network/topologies/flat.hpp>
-#include <astrolabe/network/topologies/leaf_spine.hpp>
+#include <astrolabe/network/analysis/link_utilization.hpp>
 
 namespace astrolabe::network {
 namespace {

@@ -1,5 +1,7 @@
 /// The fluid engine on links taken together: what it says of a few hosts holds for the network they stand
 /// for.
+#include "network/src/engines/fluid/fluid_backend.hpp"
+#include "network/src/topologies/flat.hpp"
 #include "recorder.hpp"
 
 #include <map>
@@ -7,9 +9,6 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include <astrolabe/network/fluid/fluid_backend.hpp>
-#include <astrolabe/network/topologies/flat.hpp>
 
 namespace astrolabe::network {
 namespace {

@@ -1,4 +1,7 @@
 /// What must hold for the fluid engine on any fabric and under any traffic.
+#include "network/src/engines/fluid/completion_queue.hpp"
+#include "network/src/engines/fluid/fluid_backend.hpp"
+#include "network/src/host_pair_index.hpp"
 #include "random_fabrics.hpp"
 #include "random_seed.hpp"
 
@@ -14,10 +17,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include <astrolabe/network/delay_queue.hpp>
-#include <astrolabe/network/fluid/completion_queue.hpp>
-#include <astrolabe/network/fluid/fluid_backend.hpp>
-#include <astrolabe/network/host_pair_index.hpp>
+#include <astrolabe/core/containers/delay_queue.hpp>
 #include <astrolabe/network/pair_index.hpp>
 #include <astrolabe/network/routing.hpp>
 

@@ -1,6 +1,7 @@
 /// The fluid engine against the model written down plainly (fluid_reference.hpp), with and without circuits.
 #include "fluid_reference.hpp"
 
+#include "network/src/engines/fluid/fluid_backend.hpp"
 #include "random_seed.hpp"
 #include "recorder.hpp"
 #include "transfers.hpp"
@@ -13,8 +14,6 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
-
-#include <astrolabe/network/fluid/fluid_backend.hpp>
 
 namespace astrolabe::network {
 namespace {

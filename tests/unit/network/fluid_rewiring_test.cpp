@@ -1,4 +1,6 @@
 /// The fluid engine on circuits that move with the demand: when it looks, how long it is dark, what goes on.
+#include "network/src/engines/fluid/fluid_backend.hpp"
+#include "network/src/topologies/direct_connect.hpp"
 #include "recorder.hpp"
 #include "rewired_networks.hpp"
 #include "transfers.hpp"
@@ -12,9 +14,7 @@
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/network/fluid/fluid_backend.hpp>
 #include <astrolabe/network/reconfiguration.hpp>
-#include <astrolabe/network/topologies/direct_connect.hpp>
 
 namespace astrolabe::network {
 namespace {

@@ -1,4 +1,7 @@
 /// Transport terms in the fluid engine. A byte takes 1 ns on every link, and 500 ns of latency.
+#include "network/src/engines/fluid/fluid_backend.hpp"
+#include "network/src/topologies/direct_connect.hpp"
+#include "network/src/topologies/flat.hpp"
 #include "recorder.hpp"
 
 #include <memory>
@@ -6,10 +9,6 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include <astrolabe/network/fluid/fluid_backend.hpp>
-#include <astrolabe/network/topologies/direct_connect.hpp>
-#include <astrolabe/network/topologies/flat.hpp>
 
 namespace astrolabe::network {
 namespace {

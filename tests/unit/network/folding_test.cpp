@@ -1,14 +1,15 @@
 /// Which maps of ranks a network carries onto itself, and what the classes are then.
+#include "network/src/topologies/fat_tree.hpp"
+#include "network/src/topologies/flat.hpp"
+#include "network/src/topologies/leaf_spine.hpp"
+#include "network/src/topologies/torus.hpp"
+
 #include <memory>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <astrolabe/network/folding.hpp>
-#include <astrolabe/network/topologies/fat_tree.hpp>
-#include <astrolabe/network/topologies/flat.hpp>
-#include <astrolabe/network/topologies/leaf_spine.hpp>
-#include <astrolabe/network/topologies/torus.hpp>
 
 namespace astrolabe::network {
 namespace {

@@ -1,5 +1,7 @@
 /// Classes against the routes of single links: every flow loads every link of a class as the class route
 /// says.
+#include "network/src/topologies/fat_tree.hpp"
+#include "network/src/topologies/leaf_spine.hpp"
 #include "random_seed.hpp"
 
 #include <memory>
@@ -12,8 +14,6 @@
 
 #include <astrolabe/network/link_classes.hpp>
 #include <astrolabe/network/routing.hpp>
-#include <astrolabe/network/topologies/fat_tree.hpp>
-#include <astrolabe/network/topologies/leaf_spine.hpp>
 
 namespace astrolabe::network {
 namespace {

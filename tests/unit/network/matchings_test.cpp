@@ -1,3 +1,5 @@
+#include "network/src/rotor/matchings.hpp"
+
 #include "random_seed.hpp"
 
 #include <cstdint>
@@ -7,9 +9,8 @@
 #include <rapidcheck/gtest.h>
 
 #include <astrolabe/core/random.hpp>
-#include <astrolabe/network/opera/matchings.hpp>
 
-namespace astrolabe::network::opera {
+namespace astrolabe::network::rotor {
 namespace {
 
 std::size_t idle_racks(const Matching& matching) {
@@ -105,4 +106,4 @@ TEST(Matchings, RotorsGetConsecutiveOnes) {
 }
 
 }  // namespace
-}  // namespace astrolabe::network::opera
+}  // namespace astrolabe::network::rotor

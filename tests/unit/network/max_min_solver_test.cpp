@@ -1,3 +1,5 @@
+#include "network/src/engines/fluid/max_min_solver.hpp"
+
 #include "random_seed.hpp"
 #include "textbook_rates.hpp"
 
@@ -10,8 +12,6 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
-
-#include <astrolabe/network/fluid/max_min_solver.hpp>
 
 namespace astrolabe::network {
 namespace {

@@ -1,4 +1,7 @@
 /// Opera and RotorNet as fabrics.
+#include "network/src/engines/slots/slot_engine.hpp"
+#include "network/src/rotor/opera.hpp"
+#include "network/src/rotor/rotor_fabric.hpp"
 #include "parameter_keys.hpp"
 #include "recorder.hpp"
 #include "transfers.hpp"
@@ -14,15 +17,12 @@
 #include <gtest/gtest.h>
 #include <rotor_fabric.hpp>
 
-#include <astrolabe/network/opera/opera.hpp>
-#include <astrolabe/network/opera/rotor_fabric.hpp>
-#include <astrolabe/network/opera/slice_graph.hpp>
-#include <astrolabe/network/opera/slice_paths.hpp>
-#include <astrolabe/network/opera/slot_engine.hpp>
-#include <astrolabe/network/opera/topology_file.hpp>
+#include <astrolabe/network/rotor/slice_graph.hpp>
+#include <astrolabe/network/rotor/slice_paths.hpp>
+#include <astrolabe/network/rotor/topology_file.hpp>
 #include <astrolabe/network/routing.hpp>
 
-namespace astrolabe::network::opera {
+namespace astrolabe::network::rotor {
 namespace {
 
 OperaParameters small() {
@@ -434,4 +434,4 @@ TEST(OperaTopology, ARackPairGetsItsShareOfACycle) {
 }
 
 }  // namespace
-}  // namespace astrolabe::network::opera
+}  // namespace astrolabe::network::rotor

@@ -1,4 +1,6 @@
 /// Closed forms of a repeating rate against arithmetic by hand and against walking from segment to segment.
+#include "network/src/engines/fluid/periodic_rate.hpp"
+
 #include "random_seed.hpp"
 
 #include <random>
@@ -7,8 +9,6 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
-
-#include <astrolabe/network/fluid/periodic_rate.hpp>
 
 namespace astrolabe::network {
 namespace {

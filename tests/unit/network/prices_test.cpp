@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/core/config.hpp>
-#include <astrolabe/network/prices.hpp>
+#include <astrolabe/core/config/config.hpp>
+#include <astrolabe/network/cost/prices.hpp>
 
 namespace astrolabe::network {
 namespace {

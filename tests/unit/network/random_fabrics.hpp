@@ -1,6 +1,10 @@
 /// Small fabrics at random: flat, leaf-spine and fat-tree, hashed and sprayed, and circuits that come and go.
 #pragma once
 
+#include "network/src/topologies/fat_tree.hpp"
+#include "network/src/topologies/flat.hpp"
+#include "network/src/topologies/leaf_spine.hpp"
+
 #include <cstdint>
 #include <memory>
 #include <random>
@@ -8,9 +12,6 @@
 #include <vector>
 
 #include <astrolabe/network/fabric.hpp>
-#include <astrolabe/network/topologies/fat_tree.hpp>
-#include <astrolabe/network/topologies/flat.hpp>
-#include <astrolabe/network/topologies/leaf_spine.hpp>
 
 namespace astrolabe::network {
 

@@ -1,13 +1,13 @@
 /// Counts that are kept are those that would be worked out: relay_counts.hpp.
+#include "network/src/engines/slots/relay_counts.hpp"
+
 #include <cstdint>
 #include <span>
 
 #include <gtest/gtest.h>
 #include <rotor_fabric.hpp>
 
-#include <astrolabe/network/opera/relay_counts.hpp>
-
-namespace astrolabe::network::opera {
+namespace astrolabe::network::rotor {
 namespace {
 
 /// By the model of slot_timing.hpp, packet by packet.
@@ -42,4 +42,4 @@ TEST(RelayCounts, AreThoseOfPacketAfterPacketWhoeverCameBefore) {
 }
 
 }  // namespace
-}  // namespace astrolabe::network::opera
+}  // namespace astrolabe::network::rotor

@@ -1,12 +1,12 @@
 /// Rows of relayed packets: what lands, what is taken, and with which packet a message's last one goes.
+#include "network/src/engines/slots/relay_queues.hpp"
+
 #include <cstdint>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/network/opera/relay_queues.hpp>
-
-namespace astrolabe::network::opera {
+namespace astrolabe::network::rotor {
 namespace {
 
 TEST(RelayQueues, TheLastPacketOfAMessageGoesWithTheEndOfItsRow) {
@@ -108,4 +108,4 @@ TEST(RelayQueues, PacketsWhoseRowIsNotThereYetCanBeTaken) {
 }
 
 }  // namespace
-}  // namespace astrolabe::network::opera
+}  // namespace astrolabe::network::rotor

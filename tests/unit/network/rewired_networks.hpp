@@ -1,6 +1,8 @@
 /// Networks whose circuits move with the demand.
 #pragma once
 
+#include "network/src/topoopt/topoopt.hpp"
+
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -9,7 +11,6 @@
 #include <gtest/gtest.h>
 
 #include <astrolabe/network/reconfiguration.hpp>
-#include <astrolabe/network/topoopt/topoopt.hpp>
 
 namespace astrolabe::network::topoopt {
 

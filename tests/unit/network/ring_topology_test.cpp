@@ -1,4 +1,5 @@
 #include "fabric_structure.hpp"
+#include "network/src/topologies/ring.hpp"
 #include "parameter_keys.hpp"
 #include "transfers.hpp"
 
@@ -9,8 +10,6 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include <astrolabe/network/topologies/ring.hpp>
 
 namespace astrolabe::network {
 namespace {

@@ -1,3 +1,6 @@
+#include "network/src/rotor/rotor_draw.hpp"
+#include "network/src/rotor/rotor_failures.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -7,12 +10,10 @@
 #include <eight_racks.hpp>
 #include <gtest/gtest.h>
 
-#include <astrolabe/network/opera/robustness.hpp>
-#include <astrolabe/network/opera/rotor_draw.hpp>
-#include <astrolabe/network/opera/rotor_failures.hpp>
-#include <astrolabe/network/opera/slice_graph.hpp>
+#include <astrolabe/network/rotor/robustness.hpp>
+#include <astrolabe/network/rotor/slice_graph.hpp>
 
-namespace astrolabe::network::opera {
+namespace astrolabe::network::rotor {
 namespace {
 
 /// Rotors that hold one matching each; rotor 0 is the one that goes dark in the last superslice.
@@ -99,4 +100,4 @@ TEST(FailureTolerance, ARackAloneIsMissedByAllOthers) {
 }
 
 }  // namespace
-}  // namespace astrolabe::network::opera
+}  // namespace astrolabe::network::rotor

@@ -1,13 +1,14 @@
+#include "network/src/rotor/opera.hpp"
+
 #include <cmath>
 #include <cstdint>
 
 #include <eight_racks.hpp>
 #include <gtest/gtest.h>
 
-#include <astrolabe/network/opera/opera.hpp>
-#include <astrolabe/network/opera/rotor_description.hpp>
+#include <astrolabe/network/rotor/rotor_description.hpp>
 
-namespace astrolabe::network::opera {
+namespace astrolabe::network::rotor {
 namespace {
 
 /// Designs of the reference: packets of a slot, and payload rates in Gb/s of a pair of racks and of a host,
@@ -105,4 +106,4 @@ TEST(SliceFigures, OfTheReferenceSimulator) {
 }
 
 }  // namespace
-}  // namespace astrolabe::network::opera
+}  // namespace astrolabe::network::rotor

@@ -16,9 +16,9 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include <astrolabe/network/opera/rotor_lb.hpp>
+#include <astrolabe/network/rotor/rotor_lb.hpp>
 
-namespace astrolabe::network::opera {
+namespace astrolabe::network::rotor {
 namespace {
 
 using Kind = Grant::Kind;
@@ -291,4 +291,4 @@ RC_GTEST_PROP(RotorLbProperty, KeepsCapsAndLosesNothing, ()) {
 }
 
 }  // namespace
-}  // namespace astrolabe::network::opera
+}  // namespace astrolabe::network::rotor

@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 
 #include <astrolabe/core/units.hpp>
-#include <astrolabe/network/opera/rotor_schedule.hpp>
+#include <astrolabe/network/rotor/rotor_schedule.hpp>
 
-namespace astrolabe::network::opera {
+namespace astrolabe::network::rotor {
 namespace {
 
 TEST(RotorSchedule, TimingFollowsFromTheParts) {
@@ -102,4 +102,4 @@ TEST(RotorSchedule, FindsThePartOfATime) {
 }
 
 }  // namespace
-}  // namespace astrolabe::network::opera
+}  // namespace astrolabe::network::rotor

@@ -1,11 +1,12 @@
+#include "network/src/rotor/rotor_timing.hpp"
+
+#include "network/src/rotor/matchings.hpp"
+
 #include <cstdint>
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/network/opera/matchings.hpp>
-#include <astrolabe/network/opera/rotor_timing.hpp>
-
-namespace astrolabe::network::opera {
+namespace astrolabe::network::rotor {
 namespace {
 
 /// A row of the published designs: racks, ToR ports, rate and most hops, and the lengths that follow, in
@@ -96,4 +97,4 @@ TEST(RotorTiming, RotorsTogetherKeepCycleDutyAndSlot) {
 }
 
 }  // namespace
-}  // namespace astrolabe::network::opera
+}  // namespace astrolabe::network::rotor

@@ -1,4 +1,7 @@
 /// Loads of traffic against the sum of the routes of its pairs.
+#include "network/src/topologies/fat_tree.hpp"
+#include "network/src/topologies/leaf_spine.hpp"
+#include "network/src/topologies/torus.hpp"
 #include "random_seed.hpp"
 
 #include <memory>
@@ -9,11 +12,8 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include <astrolabe/network/route_load.hpp>
+#include <astrolabe/network/analysis/route_load.hpp>
 #include <astrolabe/network/routing.hpp>
-#include <astrolabe/network/topologies/fat_tree.hpp>
-#include <astrolabe/network/topologies/leaf_spine.hpp>
-#include <astrolabe/network/topologies/torus.hpp>
 
 namespace astrolabe::network {
 namespace {

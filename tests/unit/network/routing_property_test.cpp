@@ -1,5 +1,6 @@
 /// Routing against Boost's shortest paths on random multigraphs, where hosts may have no, one or many cables,
 /// links cost the same or not and, where there are no switches, may go one way.
+#include "network/src/topologies/fat_tree.hpp"
 #include "random_seed.hpp"
 
 #include <algorithm>
@@ -18,7 +19,6 @@
 
 #include <astrolabe/network/fabric.hpp>
 #include <astrolabe/network/routing.hpp>
-#include <astrolabe/network/topologies/fat_tree.hpp>
 
 namespace astrolabe::network {
 namespace {

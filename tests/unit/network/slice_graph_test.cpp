@@ -1,3 +1,6 @@
+#include "network/src/rotor/matchings.hpp"
+#include "network/src/rotor/rotor_draw.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -6,11 +9,9 @@
 #include <eight_racks.hpp>
 #include <gtest/gtest.h>
 
-#include <astrolabe/network/opera/matchings.hpp>
-#include <astrolabe/network/opera/rotor_draw.hpp>
-#include <astrolabe/network/opera/slice_graph.hpp>
+#include <astrolabe/network/rotor/slice_graph.hpp>
 
-namespace astrolabe::network::opera {
+namespace astrolabe::network::rotor {
 namespace {
 
 TEST(SliceGraph, HopsOfTheReferenceSimulator) {
@@ -200,4 +201,4 @@ TEST(RotorDraw, FourRacksAlwaysLookAlike) {
 }
 
 }  // namespace
-}  // namespace astrolabe::network::opera
+}  // namespace astrolabe::network::rotor

@@ -1,3 +1,5 @@
+#include "network/src/rotor/rotor_draw.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <set>
@@ -6,10 +8,9 @@
 #include <eight_racks.hpp>
 #include <gtest/gtest.h>
 
-#include <astrolabe/network/opera/rotor_draw.hpp>
-#include <astrolabe/network/opera/slice_paths.hpp>
+#include <astrolabe/network/rotor/slice_paths.hpp>
 
-namespace astrolabe::network::opera {
+namespace astrolabe::network::rotor {
 namespace {
 
 /// All walks of `hops` circuits that stay through the superslice, from one rack to another.
@@ -103,7 +104,8 @@ TEST(SlicePaths, OnePathEachPrefersNoUplink) {
 }
 
 TEST(SlicePaths, SuperslicesThatDoNotAllFitInMemoryAtOnce) {
-    // 512 racks take 512 KiB a superslice, of which 128 are kept; asked for in any order, the answers stay those of each superslice.
+    // 512 racks take 512 KiB a superslice, of which 128 are kept; asked for in any order, the answers stay
+    // those of each superslice.
     const RotorSchedule schedule(draw_rotors({.racks = 512, .uplinks = 8}).matchings, 1, kEightRackTiming);
     const ShortestSlicePaths paths(schedule, 1, 1);
     PathList list;
@@ -119,4 +121,4 @@ TEST(SlicePaths, SuperslicesThatDoNotAllFitInMemoryAtOnce) {
 }
 
 }  // namespace
-}  // namespace astrolabe::network::opera
+}  // namespace astrolabe::network::rotor

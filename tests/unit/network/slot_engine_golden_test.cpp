@@ -1,4 +1,6 @@
 /// The slot engine against the figures of Opera's packet simulator (rotor_reference.hpp).
+#include "network/src/engines/slots/slot_engine.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -7,9 +9,7 @@
 #include <gtest/gtest.h>
 #include <rotor_reference.hpp>
 
-#include <astrolabe/network/opera/slot_engine.hpp>
-
-namespace astrolabe::network::opera {
+namespace astrolabe::network::rotor {
 namespace {
 
 /// When the last message arrives, median of nine draws of remainders: whether the last of many meets one
@@ -89,4 +89,4 @@ TEST(SlotEngineGolden, SevenMessagesOfTenKilobytes) {
 }
 
 }  // namespace
-}  // namespace astrolabe::network::opera
+}  // namespace astrolabe::network::rotor

@@ -1,4 +1,5 @@
 /// What must hold of any run of the slot engine: random networks, options and messages.
+#include "network/src/engines/slots/slot_engine.hpp"
 #include "random_seed.hpp"
 #include "recorder.hpp"
 
@@ -16,10 +17,9 @@
 #include <rapidcheck/gtest.h>
 #include <rotor_fabric.hpp>
 
-#include <astrolabe/network/opera/rotor_links.hpp>
-#include <astrolabe/network/opera/slot_engine.hpp>
+#include <astrolabe/network/rotor/rotor_links.hpp>
 
-namespace astrolabe::network::opera {
+namespace astrolabe::network::rotor {
 namespace {
 
 /// Sends each message at its time, in the order listed.
@@ -217,4 +217,4 @@ TEST(SlotEngineRepetition, LongMessagesCostNoMoreForBeingLong) {
 }
 
 }  // namespace
-}  // namespace astrolabe::network::opera
+}  // namespace astrolabe::network::rotor

@@ -1,5 +1,8 @@
 /// The slot engine on the network of eight racks (eight_racks.hpp): the contract of backends, its options,
 /// and what it counts. Times as in slot_engine_golden_test.cpp.
+#include "network/src/engines/slots/slot_engine.hpp"
+
+#include "network/src/topologies/flat.hpp"
 #include "recorder.hpp"
 
 #include <memory>
@@ -10,12 +13,10 @@
 #include <gtest/gtest.h>
 #include <rotor_fabric.hpp>
 
-#include <astrolabe/core/config.hpp>
+#include <astrolabe/core/config/config.hpp>
 #include <astrolabe/network/components.hpp>
-#include <astrolabe/network/opera/slot_engine.hpp>
-#include <astrolabe/network/topologies/flat.hpp>
 
-namespace astrolabe::network::opera {
+namespace astrolabe::network::rotor {
 namespace {
 
 constexpr Time kSuperslice = 15'840_ns;
@@ -329,4 +330,4 @@ TEST(SlotEngine, IsTheFluidBackendOfRotorNetworks) {
 }
 
 }  // namespace
-}  // namespace astrolabe::network::opera
+}  // namespace astrolabe::network::rotor

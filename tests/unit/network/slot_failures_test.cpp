@@ -1,13 +1,14 @@
 /// Parts of a rotor network that fail in the course of a run, slot by slot.
+#include "network/src/engines/slots/slot_engine.hpp"
+
 #include <string>
 
 #include <failing_rotors.hpp>
 #include <gtest/gtest.h>
 
 #include <astrolabe/core/units.hpp>
-#include <astrolabe/network/opera/slot_engine.hpp>
 
-namespace astrolabe::network::opera {
+namespace astrolabe::network::rotor {
 namespace {
 
 TEST(SlotFailures, AfterTheEndChangeNothing) {
@@ -65,4 +66,4 @@ TEST(SlotFailures, LowLatencyWithoutAWayIsReported) {
 }
 
 }  // namespace
-}  // namespace astrolabe::network::opera
+}  // namespace astrolabe::network::rotor

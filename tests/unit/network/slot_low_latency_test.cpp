@@ -1,5 +1,6 @@
 /// Low-latency messages on the slot engine, on the eight racks whose hop counts are known: in superslice 0
 /// rack 0 has 1, 2, 3 and 4 hops to racks 7, 4, 2 and 1. A full packet takes 0.12 us on a link, 64 B 5.12 ns.
+#include "network/src/engines/slots/slot_engine.hpp"
 #include "recorder.hpp"
 
 #include <cstdint>
@@ -10,9 +11,8 @@
 #include <rotor_reference.hpp>
 
 #include <astrolabe/core/units.hpp>
-#include <astrolabe/network/opera/slot_engine.hpp>
 
-namespace astrolabe::network::opera {
+namespace astrolabe::network::rotor {
 namespace {
 
 RotorNetwork network(Bytes cutoff = 15_MB) {
@@ -121,4 +121,4 @@ TEST(SlotLowLatency, BulkGivesWay) {
 }
 
 }  // namespace
-}  // namespace astrolabe::network::opera
+}  // namespace astrolabe::network::rotor

@@ -2,12 +2,13 @@
 /// its cap by looking at all, fix, repeat. O(links · flows · legs) for each flow.
 #pragma once
 
+#include "network/src/engines/fluid/max_min_solver.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <vector>
 
-#include <astrolabe/network/fluid/max_min_solver.hpp>
 #include <astrolabe/network/link_classes.hpp>
 
 namespace astrolabe::network {

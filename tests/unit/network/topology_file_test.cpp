@@ -1,4 +1,5 @@
 /// The topology file of the Opera simulator, read and written.
+#include "network/src/rotor/rotor_draw.hpp"
 #include "random_seed.hpp"
 
 #include <algorithm>
@@ -16,10 +17,9 @@
 #include <rapidcheck/gtest.h>
 
 #include <astrolabe/core/random.hpp>
-#include <astrolabe/network/opera/rotor_draw.hpp>
-#include <astrolabe/network/opera/topology_file.hpp>
+#include <astrolabe/network/rotor/topology_file.hpp>
 
-namespace astrolabe::network::opera {
+namespace astrolabe::network::rotor {
 namespace {
 
 std::string written(const TopologyFile& topology) {
@@ -269,4 +269,4 @@ TEST(TopologyFile, AFileThatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace astrolabe::network::opera
+}  // namespace astrolabe::network::rotor

@@ -1,13 +1,12 @@
 /// One test per way in which the parameters of a topology can be wrong.
+#include "network/src/topologies/fat_tree.hpp"
+#include "network/src/topologies/flat.hpp"
+#include "network/src/topologies/leaf_spine.hpp"
 #include "parameter_keys.hpp"
 
 #include <stdexcept>
 
 #include <gtest/gtest.h>
-
-#include <astrolabe/network/topologies/fat_tree.hpp>
-#include <astrolabe/network/topologies/flat.hpp>
-#include <astrolabe/network/topologies/leaf_spine.hpp>
 
 namespace astrolabe::network {
 namespace {

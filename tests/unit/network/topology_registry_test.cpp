@@ -7,9 +7,9 @@
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/core/config.hpp>
+#include <astrolabe/core/config/config.hpp>
 #include <astrolabe/network/components.hpp>
-#include <astrolabe/network/opera/rotor_network.hpp>
+#include <astrolabe/network/rotor/rotor_network.hpp>
 #include <astrolabe/network/routing.hpp>
 
 namespace astrolabe::network {

@@ -1,5 +1,8 @@
 /// Structure of the topologies: counts, degrees, distances, path counts, bisection, oversubscription.
 #include "fabric_structure.hpp"
+#include "network/src/topologies/fat_tree.hpp"
+#include "network/src/topologies/flat.hpp"
+#include "network/src/topologies/leaf_spine.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -8,9 +11,6 @@
 
 #include <astrolabe/network/fabric.hpp>
 #include <astrolabe/network/routing.hpp>
-#include <astrolabe/network/topologies/fat_tree.hpp>
-#include <astrolabe/network/topologies/flat.hpp>
-#include <astrolabe/network/topologies/leaf_spine.hpp>
 
 namespace astrolabe::network {
 namespace {

@@ -1,4 +1,6 @@
 /// The fabric of a topology that was found, link by link.
+#include "network/src/topoopt/topoopt.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -8,7 +10,6 @@
 #include <gtest/gtest.h>
 
 #include <astrolabe/network/routing.hpp>
-#include <astrolabe/network/topoopt/topoopt.hpp>
 
 namespace astrolabe::network::topoopt {
 namespace {

@@ -1,4 +1,5 @@
 #include "fabric_structure.hpp"
+#include "network/src/topologies/torus.hpp"
 #include "parameter_keys.hpp"
 #include "transfers.hpp"
 
@@ -11,8 +12,6 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include <astrolabe/network/topologies/torus.hpp>
 
 namespace astrolabe::network {
 namespace {

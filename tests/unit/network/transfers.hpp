@@ -1,6 +1,7 @@
 /// Transfers on the fluid engine, for the closed forms of topologies.
 #pragma once
 
+#include "network/src/engines/fluid/fluid_backend.hpp"
 #include "recorder.hpp"
 
 #include <cstdint>
@@ -9,7 +10,6 @@
 #include <vector>
 
 #include <astrolabe/network/fabric.hpp>
-#include <astrolabe/network/fluid/fluid_backend.hpp>
 
 namespace astrolabe::network {
 

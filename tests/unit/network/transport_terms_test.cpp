@@ -1,10 +1,10 @@
 /// Each term against arithmetic by hand.
+#include "network/src/engines/fluid/transport_terms.hpp"
+
 #include <cmath>
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include <astrolabe/network/fluid/transport_terms.hpp>
 
 namespace astrolabe::network {
 namespace {

@@ -1,12 +1,12 @@
 /// What is looked up is what would be divided: turn_table.hpp.
+#include "network/src/engines/slots/turn_table.hpp"
+
 #include <cstdint>
 
 #include <gtest/gtest.h>
 #include <rotor_fabric.hpp>
 
-#include <astrolabe/network/opera/turn_table.hpp>
-
-namespace astrolabe::network::opera {
+namespace astrolabe::network::rotor {
 namespace {
 
 TEST(TurnTable, SaysForEveryPacketOfEveryGrantWhatTheTimingSays) {
@@ -34,4 +34,4 @@ TEST(TurnTable, SlotsOfManyPacketsAreDivided) {
 }
 
 }  // namespace
-}  // namespace astrolabe::network::opera
+}  // namespace astrolabe::network::rotor

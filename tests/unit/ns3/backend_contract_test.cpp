@@ -22,7 +22,7 @@ std::shared_ptr<const network::Fabric> network_of(int hosts) {
 }
 template <>
 std::shared_ptr<const network::Fabric> network_of<OperaPacketBackend>(int /*hosts*/) {
-    return build_rotor_fabric(network::opera::eight_rack_network());
+    return build_rotor_fabric(network::rotor::eight_rack_network());
 }
 
 template <class Backend>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// Direct-connect fabrics packet by packet: 100 Gb/s, so a byte takes 80 ps; a full packet of 4096 + 82 B
 /// takes 334 240 ps; 500 ns a link.
+#include "network/src/topologies/direct_connect.hpp"
 #include "tcp_fixture.hpp"
 
 #include <algorithm>
@@ -9,7 +10,6 @@
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/network/topologies/direct_connect.hpp>
 #include <astrolabe/ns3/packet_backend.hpp>
 
 namespace astrolabe::ns3 {

@@ -12,7 +12,7 @@
 namespace astrolabe::ns3 {
 namespace {
 
-using namespace network::opera;
+using namespace network::rotor;
 
 TEST(OperaFailures, AfterTheEndChangeNothing) {
     expect_a_failure_after_the_end_changes_nothing<OperaPacketBackend>();

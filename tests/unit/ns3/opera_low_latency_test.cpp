@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// Low-latency messages of rotor networks, many at once: slots, which queue and lose nothing, against
 /// packets, which are trimmed, repaired and pulled. docs/models/rotor-lb.md has what this prints.
+#include "network/src/engines/slots/slot_engine.hpp"
+
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -9,13 +11,12 @@
 #include <rotor_reference.hpp>
 
 #include <astrolabe/core/units.hpp>
-#include <astrolabe/network/opera/slot_engine.hpp>
 #include <astrolabe/ns3/opera_packet_backend.hpp>
 
 namespace astrolabe::ns3 {
 namespace {
 
-using namespace network::opera;
+using namespace network::rotor;
 
 struct Case {
     std::string name;

@@ -15,16 +15,16 @@
 #include <rapidcheck/gtest.h>
 #include <rotor_fabric.hpp>
 
-#include <astrolabe/network/opera/rotor_links.hpp>
-#include <astrolabe/network/opera/slice_paths.hpp>
+#include <astrolabe/network/rotor/rotor_links.hpp>
+#include <astrolabe/network/rotor/slice_paths.hpp>
 #include <astrolabe/ns3/opera_packet_backend.hpp>
 
 namespace astrolabe::ns3 {
 namespace {
 
-using network::opera::LaterMessage;
-using network::opera::RotorNetwork;
-using network::opera::RotorSchedule;
+using network::rotor::LaterMessage;
+using network::rotor::RotorNetwork;
+using network::rotor::RotorSchedule;
 
 struct Run {
     Run(const std::shared_ptr<const network::Fabric>& fabric, const std::vector<LaterMessage>& messages)
@@ -52,7 +52,7 @@ struct Run {
 
 /// In which a circuit of a matching may have carried something until `end`: as long as it was up, and the
 /// time of the packet that had begun to arrive when it came up.
-Time uptime(const RotorNetwork& net, network::opera::Rotor rotor, std::uint32_t matching, Time end) {
+Time uptime(const RotorNetwork& net, network::rotor::Rotor rotor, std::uint32_t matching, Time end) {
     const RotorSchedule& schedule = net.schedule;
     const Time length = schedule.timing().superslice();
     const Time up = length * schedule.residence() - schedule.timing().reconfiguration +
@@ -69,15 +69,15 @@ Time uptime(const RotorNetwork& net, network::opera::Rotor rotor, std::uint32_t 
 RC_GTEST_PROP(OperaPacketProperty, DeliversEverythingOnceAndWithinTheRatesOfLinks, ()) {
     const auto seed =
         *rc::gen::noShrink(rc::gen::resize(rc::kNominalSize, rc::gen::arbitrary<std::uint64_t>()));
-    network::opera::Random random(seed);
-    RotorNetwork net = network::opera::random_network(random);
+    network::rotor::Random random(seed);
+    RotorNetwork net = network::rotor::random_network(random);
     const bool has_low_latency = random(0, 1) == 0;
     if (has_low_latency) {
-        network::opera::add_low_latency(random, net);
+        network::rotor::add_low_latency(random, net);
     }
     const bool fails = random(0, 1) == 0;
     if (fails) {
-        network::opera::fail_at_random(random, net, 500_us);
+        network::rotor::fail_at_random(random, net, 500_us);
     }
     const auto fabric = build_rotor_fabric(net);
     RC_PRE(!opera_refusal(*fabric, {}));
@@ -114,10 +114,10 @@ RC_GTEST_PROP(OperaPacketProperty, DeliversEverythingOnceAndWithinTheRatesOfLink
     for (LinkId link; link.index() < fabric->link_count(); ++link) {
         RC_ASSERT(run.statistics.links[link].carried / net.rate <= run.end);
     }
-    const network::opera::RotorLinks links(*fabric);
-    for (network::opera::Rotor rotor = 0; rotor < net.schedule.uplinks(); ++rotor) {
+    const network::rotor::RotorLinks links(*fabric);
+    for (network::rotor::Rotor rotor = 0; rotor < net.schedule.uplinks(); ++rotor) {
         for (std::uint32_t matching = 0; matching < net.schedule.matchings_per_rotor(); ++matching) {
-            for (network::opera::Rack rack = 0; rack < net.schedule.racks(); ++rack) {
+            for (network::rotor::Rack rack = 0; rack < net.schedule.racks(); ++rack) {
                 if (net.schedule.matching(rotor, matching)[rack] != rack) {
                     const LinkId link = links.circuit(rotor, matching, rack);
                     RC_ASSERT(run.statistics.links[link].carried / net.rate <=

@@ -13,14 +13,14 @@
 #include <rotor_reference.hpp>
 
 #include <astrolabe/core/units.hpp>
-#include <astrolabe/network/opera/slice_paths.hpp>
 #include <astrolabe/network/packet_observer.hpp>
+#include <astrolabe/network/rotor/slice_paths.hpp>
 #include <astrolabe/ns3/opera_packet_backend.hpp>
 
 namespace astrolabe::ns3 {
 namespace {
 
-using namespace network::opera;
+using namespace network::rotor;
 
 constexpr std::uint32_t kHosts = 32;
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// The keys of the packet backend's transport: presets, ranges, and what does not go together.
+#include "network/src/topologies/fat_tree.hpp"
+
 #include <functional>
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/core/registry.hpp>
+#include <astrolabe/core/config/registry.hpp>
 #include <astrolabe/network/components.hpp>
-#include <astrolabe/network/topologies/fat_tree.hpp>
 #include <astrolabe/ns3/components.hpp>
 #include <astrolabe/ns3/packet_backend.hpp>
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// Ports of the packet engine: traffic classes, pauses, credits, memory and what they count, against
 /// arithmetic. 100 Gb/s and 500 ns a link; a full packet of 4096 + 82 B takes 334 240 ps.
+#include "network/src/topologies/fat_tree.hpp"
+#include "network/src/topologies/torus.hpp"
 #include "tcp_fixture.hpp"
 
 #include <algorithm>
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/network/topologies/fat_tree.hpp>
-#include <astrolabe/network/topologies/torus.hpp>
 #include <astrolabe/ns3/packet_backend.hpp>
 
 namespace astrolabe::ns3 {

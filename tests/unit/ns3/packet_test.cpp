@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// The packet engine against arithmetic: 100 Gb/s, so a byte takes 80 ps; a full packet of 4096 + 82 B takes
 /// 334 240 ps, an acknowledgement of 84 B 6 720 ps; 500 ns a link.
+#include "network/src/topologies/fat_tree.hpp"
+#include "network/src/topologies/torus.hpp"
 #include "tcp_fixture.hpp"
 
 #include <algorithm>
@@ -9,8 +11,6 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <astrolabe/network/topologies/fat_tree.hpp>
-#include <astrolabe/network/topologies/torus.hpp>
 #include <astrolabe/ns3/packet_backend.hpp>
 
 namespace astrolabe::ns3 {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// `tcp` against `fluid` where nothing is lost: what lies between them is framing, one stored frame a hop
 /// beyond the first, and the handshake, and nothing else. Each test prints both times and the prediction.
+#include "network/src/engines/fluid/fluid_backend.hpp"
 #include "tcp_fixture.hpp"
 
 #include <algorithm>
 #include <iostream>
 
 #include <gtest/gtest.h>
-
-#include <astrolabe/network/fluid/fluid_backend.hpp>
 
 namespace astrolabe::ns3 {
 namespace {

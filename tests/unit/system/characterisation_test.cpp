@@ -1,11 +1,12 @@
+#include "system/src/collectives/collectives.hpp"
+
 #include <memory>
 #include <numeric>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <astrolabe/system/characterisation.hpp>
-#include <astrolabe/system/collectives.hpp>
+#include <astrolabe/system/program/characterisation.hpp>
 
 namespace astrolabe::system {
 namespace {
@@ -95,8 +96,8 @@ TEST(Characterisation, StagesCarryWhatTheirDimensionsDo) {
 TEST(Characterisation, GroupsOfAPartitionSendAmongThemselves) {
     // Two groups of two, interleaved: 0 and 2, 1 and 3; each rank sends half of its 8 B to the other.
     Setting setting = one(CollectiveKind::kAllToAll, make_direct(), 4, 8_B);
-    setting.program.partitions[PartitionId(0)] = {
-        .name = "pairs", .groups = {{RankId(0), RankId(2)}, {RankId(1), RankId(3)}}};
+    setting.program.partitions[PartitionId(0)] = {.name = "pairs",
+                                                  .groups = {{RankId(0), RankId(2)}, {RankId(1), RankId(3)}}};
     const TrafficMatrix matrix = traffic_matrix(setting.program, setting.options);
     EXPECT_EQ(matrix(0, 2), 4_B);
     EXPECT_EQ(matrix(3, 1), 4_B);

@@ -1,5 +1,7 @@
 // Chunks and blocks sum exactly to what they divide.
 
+#include "system/src/collectives/collectives.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -7,8 +9,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <astrolabe/system/collectives.hpp>
-#include <astrolabe/system/executor.hpp>
+#include <astrolabe/system/executor/executor.hpp>
 
 namespace astrolabe::system {
 namespace {

@@ -3,6 +3,8 @@
 
 #include "program_builder.hpp"
 #include "schedule_checks.hpp"
+#include "system/src/collectives/collectives.hpp"
+#include "system/src/program/traffic.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -16,9 +18,7 @@
 #include <fake_backend.hpp>
 #include <gtest/gtest.h>
 
-#include <astrolabe/system/collectives.hpp>
-#include <astrolabe/system/executor.hpp>
-#include <astrolabe/system/traffic.hpp>
+#include <astrolabe/system/executor/executor.hpp>
 
 namespace astrolabe::testing {
 namespace {

@@ -1,5 +1,9 @@
 // What each algorithm sends, by count (three-layers, table 3.5), and the shape of the two trees.
 
+#include "system/src/collectives/collectives.hpp"
+
+#include "system/src/program/traffic.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -8,10 +12,8 @@
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/system/collectives.hpp>
 #include <astrolabe/system/components.hpp>
-#include <astrolabe/system/executor.hpp>
-#include <astrolabe/system/traffic.hpp>
+#include <astrolabe/system/executor/executor.hpp>
 
 namespace astrolabe::system {
 namespace {

@@ -2,6 +2,7 @@
 
 #include "direct_opportunities_fake.hpp"
 #include "program_builder.hpp"
+#include "system/src/collectives/collectives.hpp"
 
 #include <memory>
 #include <random>
@@ -11,8 +12,7 @@
 #include <fake_backend.hpp>
 #include <gtest/gtest.h>
 
-#include <astrolabe/system/collectives.hpp>
-#include <astrolabe/system/executor.hpp>
+#include <astrolabe/system/executor/executor.hpp>
 
 namespace astrolabe::testing {
 namespace {

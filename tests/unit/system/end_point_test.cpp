@@ -1,6 +1,8 @@
 /// What messages cost where they leave and where they arrive: copies, additions, rendezvous, and the timing
 /// of ASTRA-sim 1.0.
 #include "program_builder.hpp"
+#include "system/src/collectives/collectives.hpp"
+#include "system/src/program/traffic.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -17,9 +19,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include <astrolabe/system/collectives.hpp>
-#include <astrolabe/system/executor.hpp>
-#include <astrolabe/system/traffic.hpp>
+#include <astrolabe/system/executor/executor.hpp>
 
 namespace astrolabe::testing {
 namespace {
@@ -122,9 +122,9 @@ TEST(SerialCopies, LeaveInTheOrderInWhichTheyBecameReady) {
 
 TEST(SerialCopies, CostNothingMoreWhereARankHasOneMessageAtATime) {
     for (const EndPoint& end_point : {kSerial, EndPoint{.injection_latency = kCopy}}) {
-        EXPECT_EQ(time_of(alone(CollectiveKind::kAllReduce, 6, Bytes(600)),
-                          with(system::make_ring(), end_point)),
-                  (kCopy + message_time(Bytes(100))) * 10);  // 2(N-1) steps
+        EXPECT_EQ(
+            time_of(alone(CollectiveKind::kAllReduce, 6, Bytes(600)), with(system::make_ring(), end_point)),
+            (kCopy + message_time(Bytes(100))) * 10);  // 2(N-1) steps
     }
 }
 
@@ -159,9 +159,8 @@ TEST(Additions, LengthenTheStepsThatReduce) {
 TEST(Additions, BeginWhenTheRankHasStarted) {
     // Rank 0's block reaches rank 1 at 9000, long before rank 1 starts at 50,000 and adds it; its own arrives
     // at 59,000. 3 · 100 B at 50 B/ns: 6000.
-    const auto report =
-        execute(alone(CollectiveKind::kReduceScatter, 2, Bytes(200), {Time(0), Time(50'000)}),
-                with(system::make_direct(), {.reduction_bandwidth = 400_Gbps}));
+    const auto report = execute(alone(CollectiveKind::kReduceScatter, 2, Bytes(200), {Time(0), Time(50'000)}),
+                                with(system::make_direct(), {.reduction_bandwidth = 400_Gbps}));
     ASSERT_TRUE(report.finished) << report.stall;
     EXPECT_EQ(report.ranks[0].end, Time(65'000));
     EXPECT_EQ(report.ranks[1].end, Time(56'000));
@@ -249,9 +248,9 @@ TEST(Rendezvous, AWaitingMessageDoesNotHoldTheCopyEngine) {
     const auto first = [&](Time from, std::uint32_t source, std::uint32_t destination) {
         return std::find(left.begin(), left.end(), std::tuple(from, source, destination)) != left.end();
     };
-    EXPECT_TRUE(first(Time(0), 0, 2));                // request
-    EXPECT_TRUE(first(kRequestTime + kCopy, 0, 2));   // data, as soon as 2's request is there
-    EXPECT_TRUE(first(kLate, 1, 0));                  // request
+    EXPECT_TRUE(first(Time(0), 0, 2));               // request
+    EXPECT_TRUE(first(kRequestTime + kCopy, 0, 2));  // data, as soon as 2's request is there
+    EXPECT_TRUE(first(kLate, 1, 0));                 // request
     EXPECT_TRUE(first(kLate + kRequestTime + kCopy, 0, 1));
     EXPECT_EQ(left.size(), 12U);  // six messages and their requests
 }
@@ -314,17 +313,15 @@ TEST(Rendezvous, LocksUpWhereBothEndsSendBeforeTheyPost) {
     EXPECT_EQ(time_of(program, with(algorithm, {})), message_time(Bytes(100)));
     const ExecutionReport report = execute(program, with(algorithm, {.rendezvous_threshold = Bytes(1)}));
     EXPECT_FALSE(report.finished);
-    EXPECT_NE(report.stall.find("rank 0: 'alone' chunk 1 of 1 waits for 100B from rank 1"),
-              std::string::npos)
+    EXPECT_NE(report.stall.find("rank 0: 'alone' chunk 1 of 1 waits for 100B from rank 1"), std::string::npos)
         << report.stall;
 }
 
 TEST(AstraSimTiming, IsTheTickFormula) {
     // T = C · [2(N-1)t + (2N-1)d + (N-1)p] for C chunks one after another. m = 100 B at 30 B/ns are 3.33… ns,
     // cut off to 3: p = 9 ns.
-    const EndPoint end_point{.injection_latency = kCopy,
-                             .reduction_bandwidth = 240_Gbps,
-                             .timing = EndPointTiming::kAstraSim1};
+    const EndPoint end_point{
+        .injection_latency = kCopy, .reduction_bandwidth = 240_Gbps, .timing = EndPointTiming::kAstraSim1};
     const Bytes block(100);
     const Time t = message_time(block);
     constexpr Time p = 9_ns;
@@ -379,9 +376,8 @@ TEST(EndPointOptions, ThatMeanNothingAreRefused) {
         ASSERT_EQ(found.size(), 1U);
         EXPECT_EQ(found.front().key, key);
         FakeBackend backend(2, kNetwork);
-        EXPECT_THROW(
-            Executor(program, with(system::make_ring(), end_point), backend, host_of_each_rank(2)),
-            std::logic_error);
+        EXPECT_THROW(Executor(program, with(system::make_ring(), end_point), backend, host_of_each_rank(2)),
+                     std::logic_error);
     };
     is_refused({.injection_latency = Time(-1)}, "injection_latency");
     is_refused({.reduction_bandwidth = Bandwidth(0)}, "reduction_bandwidth");
@@ -396,14 +392,14 @@ RC_GTEST_PROP(EndPointProperty, CostsOnlyDelayAndLoseNothing, ()) {
         std::shared_ptr<const system::CollectiveAlgorithm> algorithm;
         CollectiveKind kind;
     };
-    const Choice choice = *rc::gen::elementOf(std::vector<Choice>{
-        {system::make_ring(), CollectiveKind::kAllReduce},
-        {system::make_ring(), CollectiveKind::kAllToAll},
-        {system::make_direct(), CollectiveKind::kAllReduce},
-        {system::make_direct(), CollectiveKind::kAllToAll},
-        {system::make_halving_doubling(), CollectiveKind::kAllReduce},
-        {system::make_recursive_doubling(), CollectiveKind::kAllReduce},
-        {system::make_double_binary_tree(), CollectiveKind::kAllReduce}});
+    const Choice choice = *rc::gen::elementOf(
+        std::vector<Choice>{{system::make_ring(), CollectiveKind::kAllReduce},
+                            {system::make_ring(), CollectiveKind::kAllToAll},
+                            {system::make_direct(), CollectiveKind::kAllReduce},
+                            {system::make_direct(), CollectiveKind::kAllToAll},
+                            {system::make_halving_doubling(), CollectiveKind::kAllReduce},
+                            {system::make_recursive_doubling(), CollectiveKind::kAllReduce},
+                            {system::make_double_binary_tree(), CollectiveKind::kAllReduce}});
     const auto ranks = *rc::gen::inRange<std::size_t>(2, 14);
     const auto chunks = *rc::gen::inRange<std::uint32_t>(1, 6);
     const Bytes size(*rc::gen::inRange<std::int64_t>(1, 20'000));

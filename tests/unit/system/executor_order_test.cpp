@@ -1,6 +1,7 @@
 // Who goes first: LIFO, FIFO and HIGHEST, no pre-emption, windows, and the schedules G1 of the reference.
 
 #include "program_builder.hpp"
+#include "system/src/collectives/collectives.hpp"
 
 #include <map>
 #include <string>
@@ -10,8 +11,7 @@
 #include <fake_backend.hpp>
 #include <gtest/gtest.h>
 
-#include <astrolabe/system/collectives.hpp>
-#include <astrolabe/system/executor.hpp>
+#include <astrolabe/system/executor/executor.hpp>
 
 namespace astrolabe::testing {
 namespace {

@@ -1,6 +1,8 @@
 // Collectives in stages: their times, windows, slots in dimensions, and who gets the next slot.
 
 #include "program_builder.hpp"
+#include "system/src/collectives/collectives.hpp"
+#include "system/src/program/traffic.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -15,9 +17,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <astrolabe/system/collectives.hpp>
-#include <astrolabe/system/executor.hpp>
-#include <astrolabe/system/traffic.hpp>
+#include <astrolabe/system/executor/executor.hpp>
 
 namespace astrolabe::testing {
 namespace {
@@ -118,10 +118,9 @@ ExecutionReport execute_alone(Bytes size, const SystemOptions& options) {
 }
 
 /// reduce_scatter and all_gather in dimension 0 around an all_reduce in dimension 1: of 12u bytes 6u, 3u, 6u.
-const std::vector<Phase> kThreePhases{
-    {.stage = {0, kScatter}, .blocks = 6},
-    {.stage = {1, kReduce}, .blocks = 3},
-    {.stage = {0, kGather}, .blocks = 6}};
+const std::vector<Phase> kThreePhases{{.stage = {0, kScatter}, .blocks = 6},
+                                      {.stage = {1, kReduce}, .blocks = 3},
+                                      {.stage = {0, kGather}, .blocks = 6}};
 
 TEST(Stages, FollowOneAnother) {
     const ExecutionReport report = execute_alone(Bytes(1200), options_for({2, 2}, kThreePhases, 1));
@@ -291,15 +290,13 @@ std::vector<std::int64_t> sizes_of_three_chunks(const std::vector<Phase>& phases
 using Sizes = std::vector<std::int64_t>;
 
 /// All in one dimension, three chunks: 100, 200 and 300 bytes a stage.
-const std::vector<Phase> kUpwards{
-    {.stage = {0, kScatter}, .blocks = 1},
-    {.stage = {0, kScatter}, .blocks = 2},
-    {.stage = {0, kGather}, .blocks = 3}};
+const std::vector<Phase> kUpwards{{.stage = {0, kScatter}, .blocks = 1},
+                                  {.stage = {0, kScatter}, .blocks = 2},
+                                  {.stage = {0, kGather}, .blocks = 3}};
 /// The same with the long stage first.
-const std::vector<Phase> kDownwards{
-    {.stage = {0, kScatter}, .blocks = 3},
-    {.stage = {0, kScatter}, .blocks = 2},
-    {.stage = {0, kGather}, .blocks = 1}};
+const std::vector<Phase> kDownwards{{.stage = {0, kScatter}, .blocks = 3},
+                                    {.stage = {0, kScatter}, .blocks = 2},
+                                    {.stage = {0, kGather}, .blocks = 1}};
 
 TEST(StageOrders, PriorityThenFirstCome) {
     // All chunks are of one collective. The three first stages came at 0; then second stages come one by one.
@@ -333,8 +330,8 @@ TEST(StageOrders, AHigherPriorityGetsTheNextSlot) {
     builder.collective("low", {.size = Bytes(3 * 1200)});
     const OperationId step = builder.compute("step", Time(10));
     builder.collective("high", {.kind = kScatter, .size = Bytes(24), .priority = Priority::kHighest}, {step});
-    SystemOptions options = options_for(
-        {2}, {{.stage = {0, kScatter}, .blocks = 1}, {.stage = {0, kGather}, .blocks = 2}}, 3);
+    SystemOptions options =
+        options_for({2}, {{.stage = {0, kScatter}, .blocks = 1}, {.stage = {0, kGather}, .blocks = 2}}, 3);
     options.collectives[static_cast<std::size_t>(kScatter)] = {system::make_ring(), 1};
     // Ring over two ranks: one message of half of 24 bytes.
     EXPECT_EQ(sizes_sent(builder.program(), options, StageOrder::kPriority),

@@ -1,6 +1,7 @@
 // A run that cannot go on says who waits for what.
 
 #include "program_builder.hpp"
+#include "system/src/collectives/collectives.hpp"
 
 #include <memory>
 #include <string>
@@ -8,8 +9,7 @@
 #include <fake_backend.hpp>
 #include <gtest/gtest.h>
 
-#include <astrolabe/system/collectives.hpp>
-#include <astrolabe/system/executor.hpp>
+#include <astrolabe/system/executor/executor.hpp>
 
 namespace astrolabe::testing {
 namespace {

@@ -1,6 +1,8 @@
 // The executor on a network without interaction: times, bytes, and the cases at the edge.
 
 #include "program_builder.hpp"
+#include "system/src/collectives/collectives.hpp"
+#include "system/src/program/traffic.hpp"
 
 #include <bit>
 #include <map>
@@ -12,9 +14,7 @@
 #include <fake_backend.hpp>
 #include <gtest/gtest.h>
 
-#include <astrolabe/system/collectives.hpp>
-#include <astrolabe/system/executor.hpp>
-#include <astrolabe/system/traffic.hpp>
+#include <astrolabe/system/executor/executor.hpp>
 
 namespace astrolabe::testing {
 namespace {

@@ -1,6 +1,8 @@
 // Uneven all_to_alls: every pair's bytes, exactly, by every algorithm.
 
 #include "program_builder.hpp"
+#include "system/src/collectives/collectives.hpp"
+#include "system/src/program/traffic.hpp"
 
 #include <algorithm>
 #include <map>
@@ -12,9 +14,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <astrolabe/system/collectives.hpp>
-#include <astrolabe/system/executor.hpp>
-#include <astrolabe/system/traffic.hpp>
+#include <astrolabe/system/executor/executor.hpp>
 
 namespace astrolabe::testing {
 namespace {
@@ -55,11 +55,9 @@ Exchange execute(const PairSizes& sizes, const system::SystemOptions& options) {
 PairSizes random_sizes(std::size_t ranks) {
     return PairSizes::of_pairs(
         ranks, *rc::gen::container<std::vector<Bytes>>(
-                   ranks * ranks, rc::gen::map(rc::gen::resize(rc::kNominalSize,
-                                                               rc::gen::inRange<std::int64_t>(-500, 1000)),
-                                               [](std::int64_t count) {
-                                                   return Bytes(std::max<std::int64_t>(count, 0));
-                                               })));
+                   ranks * ranks,
+                   rc::gen::map(rc::gen::resize(rc::kNominalSize, rc::gen::inRange<std::int64_t>(-500, 1000)),
+                                [](std::int64_t count) { return Bytes(std::max<std::int64_t>(count, 0)); })));
 }
 
 std::vector<std::shared_ptr<const system::CollectiveAlgorithm>> forwarding_algorithms() {
@@ -97,9 +95,9 @@ RC_GTEST_PROP(UnevenAllToAll, ForwardsWhatTheScheduleSays, ()) {
         const Exchange run = execute(sizes, options);
         RC_ASSERT(run.report.stall == "");
         const auto& record = run.report.operations[OperationId(0)];
-        const system::Traffic traffic = system::traffic_of(
-            *algorithm, *options.dimensions, sizes,
-            system::chunk_count(sizes.largest_held(), options.minimum_chunk, chunks));
+        const system::Traffic traffic =
+            system::traffic_of(*algorithm, *options.dimensions, sizes,
+                               system::chunk_count(sizes.largest_held(), options.minimum_chunk, chunks));
         RC_ASSERT(record.bytes_sent == traffic.bytes());
         RC_ASSERT(record.messages == traffic.messages());
         RC_ASSERT(record.bytes_sent >= sizes.crossing());  // a block on its way crosses at least one link

@@ -1,6 +1,12 @@
 // Random programs on random networks, folded and whole: the same to the picosecond and the byte.
 
+#include "network/src/engines/fluid/fluid_backend.hpp"
+#include "network/src/topologies/fat_tree.hpp"
+#include "network/src/topologies/flat.hpp"
+#include "network/src/topologies/leaf_spine.hpp"
+#include "network/src/topologies/torus.hpp"
 #include "program_builder.hpp"
+#include "system/src/collectives/collectives.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -12,14 +18,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <astrolabe/network/fluid/fluid_backend.hpp>
-#include <astrolabe/network/topologies/fat_tree.hpp>
-#include <astrolabe/network/topologies/flat.hpp>
-#include <astrolabe/network/topologies/leaf_spine.hpp>
-#include <astrolabe/network/topologies/torus.hpp>
-#include <astrolabe/system/collectives.hpp>
-#include <astrolabe/system/executor.hpp>
-#include <astrolabe/system/folding.hpp>
+#include <astrolabe/system/executor/executor.hpp>
+#include <astrolabe/system/symmetry/folding.hpp>
 
 namespace astrolabe::testing {
 namespace {

@@ -1,5 +1,8 @@
 // As few ranks as can stand for all, and why not fewer.
 
+#include "network/src/topologies/fat_tree.hpp"
+#include "network/src/topologies/flat.hpp"
+#include "network/src/topologies/torus.hpp"
 #include "program_builder.hpp"
 
 #include <memory>
@@ -8,11 +11,8 @@
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/network/topologies/fat_tree.hpp>
-#include <astrolabe/network/topologies/flat.hpp>
-#include <astrolabe/network/topologies/torus.hpp>
-#include <astrolabe/system/folding.hpp>
-#include <astrolabe/system/padding.hpp>
+#include <astrolabe/system/program/padding.hpp>
+#include <astrolabe/system/symmetry/folding.hpp>
 
 namespace astrolabe::testing {
 namespace {

@@ -1,6 +1,9 @@
 // Hierarchical collectives: what their phases are, what each carries, and that they are right on every grid.
 
 #include "schedule_checks.hpp"
+#include "system/src/collectives/collectives.hpp"
+#include "system/src/program/traffic.hpp"
+#include "system/src/schedule/proof.hpp"
 
 #include <map>
 #include <memory>
@@ -10,10 +13,6 @@
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
-
-#include <astrolabe/system/collectives.hpp>
-#include <astrolabe/system/proof.hpp>
-#include <astrolabe/system/traffic.hpp>
 
 namespace astrolabe::system {
 namespace {

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 #include <rotor_fabric.hpp>
 
-#include <astrolabe/system/meeting_order.hpp>
+#include <astrolabe/system/executor/meeting_order.hpp>
 
 namespace astrolabe::testing {
 namespace {
@@ -99,11 +99,11 @@ TEST(MeetingOrder, TakesOneOrTwoRanksAsTheyAre) {
 // A good ring of the 32 racks of the Opera study needs several cycles for the slots alone: a slot lasts 3 T +
 // eps, so that a rack that was met can send on 4 T later, and 32 such steps are 4 cycles of 32 T.
 TEST(MeetingOrder, ShortensTheWayRoundRacksOnRotors) {
-    network::opera::RotorNetwork network =
-        network::opera::drawn_rotor_network(32, 4, Bandwidth(100'000'000'000), 8);
+    network::rotor::RotorNetwork network =
+        network::rotor::drawn_rotor_network(32, 4, Bandwidth(100'000'000'000), 8);
     network.hosts_per_rack = 1;
     const auto opportunities =
-        network::direct_opportunities(network::opera::build_rotor_fabric(std::move(network)));
+        network::direct_opportunities(network::rotor::build_rotor_fabric(std::move(network)));
     const auto order = system::meeting_order(ranks(32), *opportunities, host_of_each_rank(32));
     const Time in_order = time_round(order, *opportunities);
     const Time by_number = time_round(ranks(32), *opportunities);

@@ -1,8 +1,10 @@
 // Rings of chosen strides: which are rings at all, their proof, and their times on a network that has links
 // of its own for every stride (topoopt, sections 4, 5 and 8).
 
+#include "network/src/engines/fluid/fluid_backend.hpp"
 #include "program_builder.hpp"
 #include "schedule_checks.hpp"
+#include "system/src/collectives/collectives.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -17,9 +19,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <astrolabe/network/fluid/fluid_backend.hpp>
-#include <astrolabe/system/collectives.hpp>
-#include <astrolabe/system/executor.hpp>
+#include <astrolabe/system/executor/executor.hpp>
 
 namespace astrolabe::testing {
 namespace {

@@ -1,4 +1,5 @@
 #include "program_builder.hpp"
+#include "system/src/collectives/collectives.hpp"
 
 #include <memory>
 #include <utility>
@@ -7,9 +8,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <astrolabe/system/characterisation.hpp>
-#include <astrolabe/system/collectives.hpp>
-#include <astrolabe/system/network_demand.hpp>
+#include <astrolabe/system/program/characterisation.hpp>
+#include <astrolabe/system/program/network_demand.hpp>
 
 namespace astrolabe::system {
 namespace {

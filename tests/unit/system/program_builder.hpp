@@ -1,14 +1,15 @@
 /// Short ways to write the programs and options that executor tests need.
 #pragma once
 
+#include "system/src/collectives/collectives.hpp"
+
 #include <memory>
 #include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <astrolabe/system/collectives.hpp>
-#include <astrolabe/system/executor.hpp>
+#include <astrolabe/system/executor/executor.hpp>
 
 namespace astrolabe::testing {
 

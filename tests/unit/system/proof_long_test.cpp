@@ -1,10 +1,9 @@
 // The sweeps of proof_test.cpp and hierarchical_test.cpp without samples: minutes.
 
 #include "schedule_checks.hpp"
+#include "system/src/collectives/collectives.hpp"
 
 #include <gtest/gtest.h>
-
-#include <astrolabe/system/collectives.hpp>
 
 namespace astrolabe::system {
 namespace {

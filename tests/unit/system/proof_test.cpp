@@ -1,6 +1,9 @@
 // The proof accepts every algorithm that comes with the project, and rejects each of them once it is broken.
 
+#include "system/src/schedule/proof.hpp"
+
 #include "schedule_checks.hpp"
+#include "system/src/collectives/collectives.hpp"
 
 #include <optional>
 #include <set>
@@ -9,9 +12,6 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include <astrolabe/system/collectives.hpp>
-#include <astrolabe/system/proof.hpp>
 
 namespace astrolabe::system {
 namespace {

@@ -3,6 +3,7 @@
 // Superslice T = 15.84 us, cycle 8 T, slot 52.74 us or 109 packets of a host; racks x and y meet once a
 // cycle, at the begin of one of the superslices 0 … 7. A last packet arrives 0.86 us after it left.
 
+#include "network/src/engines/slots/slot_engine.hpp"
 #include "program_builder.hpp"
 
 #include <memory>
@@ -12,15 +13,14 @@
 #include <gtest/gtest.h>
 #include <rotor_fabric.hpp>
 
-#include <astrolabe/network/opera/slot_engine.hpp>
-#include <astrolabe/system/meeting_order.hpp>
+#include <astrolabe/system/executor/meeting_order.hpp>
 
 namespace astrolabe::testing {
 namespace {
 
 using namespace astrolabe::literals;
-using network::opera::RotorNetwork;
-using network::opera::SlotEngine;
+using network::rotor::RotorNetwork;
+using network::rotor::SlotEngine;
 using system::CollectiveKind;
 
 constexpr Time T = 15'840_ns;
@@ -29,12 +29,12 @@ constexpr Time kPath = 860_ns;
 
 struct Outcome {
     Time total;
-    network::opera::SlotCounters counters;
+    network::rotor::SlotCounters counters;
 };
 
 Outcome run(const RotorNetwork& network, const std::shared_ptr<const system::CollectiveAlgorithm>& algorithm,
             const system::CollectiveOperation& collective, system::Partition partition) {
-    const auto fabric = network::opera::build_rotor_fabric(network);
+    const auto fabric = network::rotor::build_rotor_fabric(network);
     const std::size_t ranks = fabric->host_count();
     ProgramBuilder builder(ranks);
     builder.program().partitions[system::PartitionId(0)] = std::move(partition);
@@ -56,8 +56,8 @@ Outcome run(const RotorNetwork& network, const std::shared_ptr<const system::Col
 }
 
 RotorNetwork own_rack_direct() {
-    RotorNetwork network = network::opera::eight_rack_network();
-    network.bulk.own_rack = network::opera::OwnRack::kDirect;
+    RotorNetwork network = network::rotor::eight_rack_network();
+    network.bulk.own_rack = network::rotor::OwnRack::kDirect;
     return network;
 }
 
@@ -99,9 +99,8 @@ TEST(RotorCollectives, OnePacketMoreTakesAnother) {
 // The same below a cutoff of 30 kB but above it in one piece, 28 · 1436 B: halves of 14 packets would be
 // low-latency, so nothing is cut, unless the class is bulk whatever the size.
 TEST(RotorCollectives, NoPieceOfABulkMessageIsLowLatency) {
-    RotorNetwork network = network::opera::with_low_latency(own_rack_direct(), 30_KB);
-    const system::CollectiveOperation all_to_all{.kind = CollectiveKind::kAllToAll,
-                                                 .size = 32 * 28 * 1436_B};
+    RotorNetwork network = network::rotor::with_low_latency(own_rack_direct(), 30_KB);
+    const system::CollectiveOperation all_to_all{.kind = CollectiveKind::kAllToAll, .size = 32 * 28 * 1436_B};
     const Outcome whole = run(network, system::make_rotor_direct(), all_to_all);
     EXPECT_EQ(whole.counters.low_latency, 0u);
     EXPECT_EQ(whole.total, run(network, system::make_direct(), all_to_all).total);
@@ -115,7 +114,7 @@ TEST(RotorCollectives, NoPieceOfABulkMessageIsLowLatency) {
 // Of groups with one host in each rack every pair has a whole slot, 109 packets.
 TEST(RotorCollectives, AGroupOfOneHostARackHasWholeSlots) {
     const Bytes pair = 109 * 1436_B;
-    const Outcome outcome = run(network::opera::eight_rack_network(), system::make_rotor_direct(),
+    const Outcome outcome = run(network::rotor::eight_rack_network(), system::make_rotor_direct(),
                                 {.kind = CollectiveKind::kAllToAll, .size = 8 * pair}, one_of_each_rack());
     EXPECT_GT(outcome.total, 7 * T);
     EXPECT_LE(outcome.total, 7 * T + kSlot + kPath);
@@ -136,7 +135,7 @@ TEST(RotorCollectives, AnAllReduceTakesTwoCycles) {
 TEST(RotorCollectives, ARingInTheOrderOfCircuitsIsFaster) {
     for (const Bytes size : {32 * 1436_B, 32 * 50 * 1436_B}) {
         const system::CollectiveOperation sum{.kind = CollectiveKind::kAllReduce, .size = size};
-        const RotorNetwork network = network::opera::eight_rack_network();
+        const RotorNetwork network = network::rotor::eight_rack_network();
         const Time unaware = run(network, system::make_ring(), sum).total;
         const Time aware = run(network, system::make_rotor_ring(), sum).total;
         EXPECT_LT(aware, unaware);
@@ -159,7 +158,7 @@ TEST(RotorCollectives, SmallGroupsFinish) {
                     group.emplace_back(rank);
                 }
             }
-            run(network::opera::eight_rack_network(), algorithm, {.kind = kind, .size = 30_KB}, partition);
+            run(network::rotor::eight_rack_network(), algorithm, {.kind = kind, .size = 30_KB}, partition);
         }
     }
 }

@@ -1,6 +1,9 @@
 // What the tests of collective algorithms share: the kinds, the grids, the proof as an expectation.
 #pragma once
 
+#include "system/src/collectives/collectives.hpp"
+#include "system/src/schedule/proof.hpp"
+
 #include <array>
 #include <cstddef>
 #include <memory>
@@ -9,19 +12,16 @@
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/system/collectives.hpp>
-#include <astrolabe/system/proof.hpp>
-
 namespace astrolabe::system {
 
 inline constexpr std::array kUnrootedKinds{CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter,
                                            CollectiveKind::kAllGather, CollectiveKind::kAllToAll};
 inline constexpr std::array kRootedKinds{CollectiveKind::kBroadcast, CollectiveKind::kReduce,
                                          CollectiveKind::kPointToPoint};
-inline constexpr std::array kAllKinds{
-    CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter, CollectiveKind::kAllGather,
-    CollectiveKind::kAllToAll,  CollectiveKind::kBroadcast,     CollectiveKind::kReduce,
-    CollectiveKind::kPointToPoint};
+inline constexpr std::array kAllKinds{CollectiveKind::kAllReduce,   CollectiveKind::kReduceScatter,
+                                      CollectiveKind::kAllGather,   CollectiveKind::kAllToAll,
+                                      CollectiveKind::kBroadcast,   CollectiveKind::kReduce,
+                                      CollectiveKind::kPointToPoint};
 
 /// Every grid of `dimensions` dimensions of at least two ranks each with at most `most` ranks.
 inline std::vector<Shape> factorisations(std::size_t dimensions, Position most) {
@@ -62,8 +62,8 @@ inline void expect_hierarchical_proven(const Shape& shape,
     for (const CollectiveKind kind : kUnrootedKinds) {
         expect_proven(*aware, kind, shape);
     }
-    const auto baseline = make_hierarchical(
-        {.optimisation = HierarchicalOptimisation::kBaseline, .per_dimension = {inner}});
+    const auto baseline =
+        make_hierarchical({.optimisation = HierarchicalOptimisation::kBaseline, .per_dimension = {inner}});
     expect_proven(*baseline, CollectiveKind::kAllReduce, shape);
 }
 

@@ -1,6 +1,10 @@
 // Schedules from files: the ones that come with the project, and what is said about broken ones.
 
+#include "system/src/schedule/schedule_file.hpp"
+
 #include "schedule_checks.hpp"
+#include "system/src/collectives/collectives.hpp"
+#include "system/src/program/traffic.hpp"
 
 #include <filesystem>
 #include <memory>
@@ -9,10 +13,7 @@
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/core/config.hpp>
-#include <astrolabe/system/collectives.hpp>
-#include <astrolabe/system/schedule_file.hpp>
-#include <astrolabe/system/traffic.hpp>
+#include <astrolabe/core/config/config.hpp>
 
 namespace astrolabe::system {
 namespace {

@@ -1,5 +1,8 @@
 // Writing schedules: matching, symmetries, sizes, and every mistake the builder names.
 
+#include "system/src/collectives/collectives.hpp"
+#include "system/src/schedule/proof.hpp"
+
 #include <bit>
 #include <stdexcept>
 #include <string>
@@ -7,9 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/system/collectives.hpp>
-#include <astrolabe/system/proof.hpp>
-#include <astrolabe/system/schedule.hpp>
+#include <astrolabe/system/schedule/schedule.hpp>
 
 namespace astrolabe::system {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/system/shape.hpp>
+#include <astrolabe/system/schedule/shape.hpp>
 
 namespace astrolabe::system {
 namespace {

@@ -1,5 +1,7 @@
 /// Text workloads of ASTRA-sim 1.0 (three-layers 2.1 and 2.2, trace-formats 4).
 
+#include "workload/src/traces/astra_text.hpp"
+
 #include "study.hpp"
 
 #include <cmath>
@@ -10,8 +12,7 @@
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/core/registry.hpp>
-#include <astrolabe/workload/astra_text.hpp>
+#include <astrolabe/core/config/registry.hpp>
 #include <astrolabe/workload/components.hpp>
 
 namespace astrolabe::workload {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/workload/device.hpp>
+#include <astrolabe/workload/device/device.hpp>
 
 namespace astrolabe::workload {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/workload/dlrm_model.hpp>
+#include <astrolabe/workload/dlrm/dlrm_model.hpp>
 
 namespace astrolabe::workload {
 namespace {

@@ -1,4 +1,5 @@
 #include "study.hpp"
+#include "workload/src/dlrm/dlrm_training.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -8,8 +9,6 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include <astrolabe/workload/dlrm_training.hpp>
 
 namespace astrolabe::workload {
 namespace {

@@ -1,3 +1,5 @@
+#include "workload/src/dlrm/dlrm_training.hpp"
+
 #include <array>
 #include <optional>
 #include <stdexcept>
@@ -7,8 +9,6 @@
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
-
-#include <astrolabe/workload/dlrm_training.hpp>
 
 namespace astrolabe::workload {
 namespace {
@@ -53,9 +53,7 @@ protected:
         }
         throw std::out_of_range(name);
     }
-    [[nodiscard]] Program program() const {
-        return build_dlrm_program(model_, training_, device_, kRanks);
-    }
+    [[nodiscard]] Program program() const { return build_dlrm_program(model_, training_, device_, kRanks); }
     [[nodiscard]] Keys keys() const {
         Keys found;
         for (const ParameterProblem& problem : problems(training_, model_, kRanks)) {
@@ -121,10 +119,8 @@ TEST_F(ShardedTraining, IndicesAreReadOnceAShard) {
     EXPECT_EQ(layer("Embedding").forward[RankId(3)], 96 * 40_ns);
     EXPECT_EQ((*layer("Embedding").weight_gradient)[RankId(3)], 96 * 72_ns);
     // In four shards of 4 columns, 96 lookups of 8 + 8 bytes each: 96·64 instead of 96·40.
-    training_.sharding.tables = {{.first = 3,
-                                  .sharding = TableSharding::kColumnWise,
-                                  .shards = 4,
-                                  .ranks = {3, 3, 3, 3}}};
+    training_.sharding.tables = {
+        {.first = 3, .sharding = TableSharding::kColumnWise, .shards = 4, .ranks = {3, 3, 3, 3}}};
     EXPECT_EQ(layer("Embedding").forward[RankId(3)], 96 * 64_ns);
 }
 
@@ -148,10 +144,8 @@ TEST_F(ShardedTraining, ColumnsBalanceWhatTablesDoNotAtTheCostOfReadingIndices) 
 TEST_F(ShardedTraining, ColumnsOnAllRanksAlikeExchangeEvenly) {
     // Every table in 4 pieces, a piece a rank: 10 columns each, as the balanced plan has it.
     for (std::int64_t table = 0; table < 4; ++table) {
-        training_.sharding.tables.push_back({.first = table,
-                                             .sharding = TableSharding::kColumnWise,
-                                             .shards = 4,
-                                             .ranks = {0, 1, 2, 3}});
+        training_.sharding.tables.push_back(
+            {.first = table, .sharding = TableSharding::kColumnWise, .shards = 4, .ranks = {0, 1, 2, 3}});
     }
     const TrainingLayer sharded = layer("Embedding");
     EXPECT_TRUE(sharded.forward.uniform());
@@ -182,7 +176,7 @@ TEST_F(ShardedTraining, CopiesExchangeTheRowsTheyTouch) {
     EXPECT_EQ((*copies.weight_gradient)[kAnyRank], 48_ns);
     EXPECT_EQ(copies.weight_gradient_communication->kind, CollectiveKind::kAllGather);
     EXPECT_EQ(copies.weight_gradient_communication->size, 96_B);  // 6 rows of 4·2 + 8 bytes
-    EXPECT_EQ(copies.update_delay, 384_ns);  // 24 rows of 4 values, read and written
+    EXPECT_EQ(copies.update_delay, 384_ns);                       // 24 rows of 4 values, read and written
     training_.iterations = 2;
     const Program program = this->program();
     EXPECT_EQ(dependencies(program, "Embedding_replicas.forward", 1),
@@ -249,8 +243,7 @@ TEST_F(ShardedTraining, MeasuredTablesScaleWithSamplesAndColumns) {
     device_.memory_bandwidth.reset();
     EXPECT_TRUE(problems(device_, training_, model_).empty());
     EXPECT_EQ(times(layer("Embedding").forward), std::vector<Time>(4, 5_us));  // 24 samples of 48
-    EXPECT_EQ(times(*layer("Embedding").weight_gradient),
-              (std::vector<Time>{500_ns, 1_us, 1500_ns, 2_us}));
+    EXPECT_EQ(times(*layer("Embedding").weight_gradient), (std::vector<Time>{500_ns, 1_us, 1500_ns, 2_us}));
     training_.sharding.tables = {
         {.first = 3, .sharding = TableSharding::kColumnWise, .shards = 2, .ranks = {2, 3}}};
     EXPECT_EQ(times(layer("Embedding").forward), (std::vector<Time>{5_us, 5_us, 7500_ns, 2500_ns}));
@@ -266,8 +259,7 @@ TEST_F(ShardedTraining, MeasuredLayersAreInterpolatedByRows) {
     const std::vector<ParameterProblem> found = problems(model_, training_, device_, kRanks);
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found[0].key, "batch");
-    EXPECT_EQ(found[0].message,
-              "layer Top_0 was measured for 8 to 16 rows, not for the 6 samples of a rank");
+    EXPECT_EQ(found[0].message, "layer Top_0 was measured for 8 to 16 rows, not for the 6 samples of a rank");
 }
 
 TEST_F(ShardedTraining, ActivationsMayBeWiderThanTables) {
@@ -499,9 +491,9 @@ RC_GTEST_PROP(ShardedTrainingProperty, SummaryCountsWhatTheProgramDoes, ()) {
     } else {
         training.wire_formats.all_reduce = format();
         if (*rc::gen::arbitrary<bool>()) {
-            training.gradient_buckets = GradientBuckets{
-                .size = Bytes(number(1, 5000)),
-                .order = *rc::gen::element(BucketOrder::kForward, BucketOrder::kReverse)};
+            training.gradient_buckets =
+                GradientBuckets{.size = Bytes(number(1, 5000)),
+                                .order = *rc::gen::element(BucketOrder::kForward, BucketOrder::kReverse)};
         }
     }
     if (training.parallelism == Parallelism::kHybrid) {

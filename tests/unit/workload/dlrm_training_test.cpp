@@ -1,3 +1,5 @@
+#include "workload/src/dlrm/dlrm_training.hpp"
+
 #include "study.hpp"
 
 #include <array>
@@ -6,8 +8,6 @@
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
-
-#include <astrolabe/workload/dlrm_training.hpp>
 
 namespace astrolabe::workload {
 namespace {

@@ -2,11 +2,12 @@
 /// what a program of them sends.
 #pragma once
 
+#include "workload/src/flexflow/flexflow_dlrm.hpp"
+
 #include <cstdint>
 #include <vector>
 
-#include <astrolabe/system/program.hpp>
-#include <astrolabe/workload/flexflow_dlrm.hpp>
+#include <astrolabe/system/program/program.hpp>
 
 namespace astrolabe::workload::testing {
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <astrolabe/workload/placement.hpp>
+#include <astrolabe/workload/dlrm/placement.hpp>
 
 namespace astrolabe::workload {
 namespace {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <astrolabe/workload/sharding.hpp>
+#include <astrolabe/workload/dlrm/sharding.hpp>
 
 namespace astrolabe::workload {
 namespace {

@@ -1,12 +1,13 @@
 /// The profiles of the HOTI 2020 study (dlrm-ns3-study, sections 4 and 8), as written there.
 #pragma once
 
+#include "workload/src/dlrm/dlrm_training.hpp"
+
 #include <cstdint>
 #include <vector>
 
-#include <astrolabe/workload/device.hpp>
-#include <astrolabe/workload/dlrm_model.hpp>
-#include <astrolabe/workload/dlrm_training.hpp>
+#include <astrolabe/workload/device/device.hpp>
+#include <astrolabe/workload/dlrm/dlrm_model.hpp>
 
 namespace astrolabe::workload::testing {
 

@@ -3,13 +3,13 @@
 
 #include "study.hpp"
 
+#include "workload/src/dlrm/dlrm_training.hpp"
+
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include <astrolabe/workload/dlrm_training.hpp>
 
 namespace astrolabe::workload {
 namespace {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <astrolabe/workload/table_values.hpp>
+#include <astrolabe/workload/dlrm/table_values.hpp>
 
 namespace astrolabe::workload {
 namespace {
@@ -63,25 +63,20 @@ TEST(TableValues, LogUniformHasAsMuchInEveryOctave) {
     const Values drawn = values.values(10'000, "rows");
     // 10 octaves, 1 to 1, 2 to 3, …, 512 to 1023: each has a tenth, 1000 ± 5·sqrt(1000·0.9) = ± 150.
     for (int octave = 0; octave < 10; ++octave) {
-        const auto inside = std::count_if(drawn.begin(), drawn.end(), [octave](std::int64_t value) {
-            return (value >> octave) == 1;
-        });
+        const auto inside = std::count_if(drawn.begin(), drawn.end(),
+                                          [octave](std::int64_t value) { return (value >> octave) == 1; });
         EXPECT_NEAR(static_cast<double>(inside), 1000.0, 150.0) << "octave " << octave;
     }
 }
 
 TEST(TableValues, NormalLiesAroundItsMean) {
-    const TableValues values(ValueDistribution{.shape = DistributionShape::kNormal,
-                                               .min = 1,
-                                               .max = 2'000'000,
-                                               .deviation = 100'000,
-                                               .seed = 3});
+    const TableValues values(ValueDistribution{
+        .shape = DistributionShape::kNormal, .min = 1, .max = 2'000'000, .deviation = 100'000, .seed = 3});
     const Values drawn = values.values(10'000, "rows");
     // Middle of min and max; the mean of 10,000 strays by 100,000/100, five of them are 5000.
     EXPECT_NEAR(static_cast<double>(sum_of(drawn)) / 10'000, 1'000'000.5, 5000.0);
-    const auto within = std::count_if(drawn.begin(), drawn.end(), [](std::int64_t value) {
-        return value > 900'000 && value <= 1'100'000;
-    });
+    const auto within = std::count_if(
+        drawn.begin(), drawn.end(), [](std::int64_t value) { return value > 900'000 && value <= 1'100'000; });
     EXPECT_NEAR(static_cast<double>(within), 6827.0, 250.0);  // ± one deviation
 }
 

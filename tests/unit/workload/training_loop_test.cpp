@@ -1,12 +1,12 @@
 /// Structure of the loops (three-layers, 2.4); the golden tests check what it amounts to in time.
 
+#include "workload/src/loops/training_loop.hpp"
+
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include <astrolabe/workload/training_loop.hpp>
 
 namespace astrolabe::workload {
 namespace {

@@ -1,9 +1,9 @@
 #include "program_writer.hpp"
+#include "training_loop.hpp"
 
 #include <utility>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/workload/training_loop.hpp>
 
 namespace astrolabe::workload {
 

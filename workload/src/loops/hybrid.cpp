@@ -1,8 +1,7 @@
 #include "program_writer.hpp"
+#include "training_loop.hpp"
 
 #include <utility>
-
-#include <astrolabe/workload/training_loop.hpp>
 
 namespace astrolabe::workload {
 

@@ -1,5 +1,6 @@
+#include "training_loop.hpp"
+
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/workload/training_loop.hpp>
 
 namespace astrolabe::workload {
 

@@ -5,6 +5,8 @@
 /// gathers of parameters and wire formats (training_loop.hpp) need nothing from a loop.
 #pragma once
 
+#include "training_loop.hpp"
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -12,8 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include <astrolabe/system/program.hpp>
-#include <astrolabe/workload/training_loop.hpp>
+#include <astrolabe/system/program/program.hpp>
 
 namespace astrolabe::workload {
 

@@ -1,10 +1,10 @@
 #include "program_writer.hpp"
+#include "training_loop.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/workload/training_loop.hpp>
 
 namespace astrolabe::workload {
 

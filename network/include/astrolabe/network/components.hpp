@@ -11,8 +11,8 @@
 #include <variant>
 #include <vector>
 
+#include <astrolabe/core/config/registry.hpp>
 #include <astrolabe/core/parameter_problem.hpp>
-#include <astrolabe/core/registry.hpp>
 #include <astrolabe/network/backend.hpp>
 #include <astrolabe/network/fabric.hpp>
 #include <astrolabe/network/link_classes.hpp>

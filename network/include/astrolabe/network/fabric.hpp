@@ -36,7 +36,7 @@ namespace astrolabe::network {
 class Reconfiguration;
 class RoutingPolicy;
 
-namespace opera {
+namespace rotor {
 struct RotorNetwork;
 }
 
@@ -103,7 +103,7 @@ public:
     /// All links exist at all times.
     [[nodiscard]] bool is_static() const { return circuits_.is_static() && reconfiguration_ == nullptr; }
     /// Of a fabric whose circuits are those of rotor switches, else null.
-    [[nodiscard]] const std::shared_ptr<const opera::RotorNetwork>& rotors() const { return rotors_; }
+    [[nodiscard]] const std::shared_ptr<const rotor::RotorNetwork>& rotors() const { return rotors_; }
 
     /// Of a fabric whose circuits move with the demand, else null.
     [[nodiscard]] const std::shared_ptr<const Reconfiguration>& reconfiguration() const {
@@ -130,7 +130,7 @@ private:
     std::size_t one_way_links_ = 0;
     std::shared_ptr<const RoutingPolicy> routing_;
     CircuitSchedule circuits_;
-    std::shared_ptr<const opera::RotorNetwork> rotors_;
+    std::shared_ptr<const rotor::RotorNetwork> rotors_;
     std::shared_ptr<const Reconfiguration> reconfiguration_;
 };
 
@@ -173,7 +173,7 @@ public:
     void set_circuits(Time period, std::vector<CircuitInterval<std::uint32_t>> intervals);
 
     /// What engines that know rotors read beside the circuits, which must be those of `rotors`.
-    void set_rotors(std::shared_ptr<const opera::RotorNetwork> rotors);
+    void set_rotors(std::shared_ptr<const rotor::RotorNetwork> rotors);
 
     /// Who moves the links, which have no circuit schedule then. They join hosts, as many out of a host and
     /// into it at all times.
@@ -202,7 +202,7 @@ private:
     std::vector<PendingLink> links_;
     Time period_;
     std::vector<CircuitInterval<std::uint32_t>> intervals_;
-    std::shared_ptr<const opera::RotorNetwork> rotors_;
+    std::shared_ptr<const rotor::RotorNetwork> rotors_;
     std::shared_ptr<const Reconfiguration> reconfiguration_;
 };
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string_view>
 
-#include <astrolabe/core/registry.hpp>
-#include <astrolabe/system/algorithm.hpp>
+#include <astrolabe/core/config/registry.hpp>
+#include <astrolabe/system/collectives/algorithm.hpp>
 
 namespace astrolabe::system {
 

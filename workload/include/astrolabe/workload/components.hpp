@@ -9,10 +9,10 @@
 #include <variant>
 #include <vector>
 
-#include <astrolabe/core/registry.hpp>
-#include <astrolabe/system/program.hpp>
-#include <astrolabe/workload/device.hpp>
-#include <astrolabe/workload/sharding.hpp>
+#include <astrolabe/core/config/registry.hpp>
+#include <astrolabe/system/program/program.hpp>
+#include <astrolabe/workload/device/device.hpp>
+#include <astrolabe/workload/dlrm/sharding.hpp>
 
 namespace astrolabe::workload {
 

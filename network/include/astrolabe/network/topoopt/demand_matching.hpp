@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-#include <astrolabe/network/topoopt/demand.hpp>
+#include <astrolabe/network/demand.hpp>
 
 namespace astrolabe::network::topoopt {
 

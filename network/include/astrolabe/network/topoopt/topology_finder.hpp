@@ -37,9 +37,9 @@
 #include <utility>
 #include <vector>
 
+#include <astrolabe/core/config/schema.hpp>
 #include <astrolabe/core/parameter_problem.hpp>
-#include <astrolabe/core/schema.hpp>
-#include <astrolabe/network/topoopt/demand.hpp>
+#include <astrolabe/network/demand.hpp>
 #include <astrolabe/network/topoopt/demand_matching.hpp>
 #include <astrolabe/network/topoopt/strides.hpp>
 

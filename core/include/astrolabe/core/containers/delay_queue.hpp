@@ -1,0 +1,156 @@
+/// Events at now + delay, where few delays occur often: message deliveries (one delay per path latency) and
+/// timers.
+///
+/// Events with the same delay fall due in the order they were pushed, so each delay has a *lane*, a plain
+/// queue. The next event is the least of the lane fronts. A lane that runs empty is given to the next new
+/// delay; while all kLanes are taken by other delays, events go to a binary heap. Events of equal time leave
+/// in the order pushed, whatever holds them.
+///
+/// Complexity: push and pop O(kLanes) on a few cache lines; O(log n) for events in the heap.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <astrolabe/core/containers/ring_queue.hpp>
+#include <astrolabe/core/units.hpp>
+
+namespace astrolabe {
+
+template <class Event>
+class DelayQueue {
+public:
+    struct Entry {
+        Time time;
+        std::uint64_t sequence = 0;
+        Event event;
+    };
+
+    [[nodiscard]] bool empty() const { return size_ == 0; }
+    [[nodiscard]] std::size_t size() const { return size_; }
+    /// Time::max() when empty.
+    [[nodiscard]] Time next_time() const { return next_.time; }
+
+    /// `now` never falls from call to call; now + delay must be representable.
+    void push(Time now, Time delay, const Event& event) {
+        const Entry entry{now + delay, sequence_++, event};
+        ++size_;
+        const std::size_t lane = lane_of(delay);
+        if (lane == kHeap) {
+            heap_.push_back(entry);
+            std::push_heap(heap_.begin(), heap_.end(), later);
+        } else {
+            lanes_[lane].push(entry);
+        }
+        if (entry.time < next_.time) {
+            next_ = {entry.time, entry.sequence, lane};
+        }
+    }
+
+    /// The event that falls due at now + delay and was pushed last, if none that falls due then can be
+    /// between it and one pushed now: the two may be made one. Null otherwise, and always for events in the
+    /// heap.
+    [[nodiscard]] Event* newest(Time now, Time delay) {
+        for (std::size_t i = 0; i < kLanes; ++i) {
+            if (delays_[i] == delay) {
+                return !lanes_[i].empty() && lanes_[i].back().time == now + delay ? &lanes_[i].back().event
+                                                                                  : nullptr;
+            }
+        }
+        return nullptr;
+    }
+
+    /// Removes and returns the next event. Precondition: not empty.
+    Event pop() {
+        Event event;
+        if (next_.lane == kHeap) {
+            event = heap_.front().event;
+            std::pop_heap(heap_.begin(), heap_.end(), later);
+            heap_.pop_back();
+        } else {
+            event = lanes_[next_.lane].front().event;
+            lanes_[next_.lane].pop();
+        }
+        --size_;
+        find_next();
+        return event;
+    }
+
+    /// Calls visit(time, event) for all events, in no particular order.
+    template <class Visitor>
+    void for_each(Visitor&& visit) const {
+        for (const RingQueue<Entry>& lane : lanes_) {
+            for (std::size_t i = 0; i < lane.size(); ++i) {
+                visit(lane[i].time, lane[i].event);
+            }
+        }
+        for (const Entry& entry : heap_) {
+            visit(entry.time, entry.event);
+        }
+    }
+
+private:
+    static constexpr std::size_t kLanes = 8;
+    static constexpr std::size_t kHeap = kLanes;
+
+    struct Next {
+        Time time = Time::max();
+        std::uint64_t sequence = 0;
+        std::size_t lane = kHeap;
+    };
+
+    static bool later(const Entry& a, const Entry& b) {
+        return a.time > b.time || (a.time == b.time && a.sequence > b.sequence);
+    }
+
+    [[nodiscard]] std::size_t lane_of(Time delay) {
+        std::size_t free_lane = kHeap;
+        for (std::size_t i = 0; i < kLanes; ++i) {
+            if (delays_[i] == delay) {
+                return i;
+            }
+            if (lanes_[i].empty()) {
+                free_lane = i;
+            }
+        }
+        if (free_lane != kHeap) {
+            delays_[free_lane] = delay;
+        }
+        return free_lane;
+    }
+
+    void find_next() {
+        next_ = Next{};
+        const auto consider = [this](const Entry& entry, std::size_t lane) {
+            if (entry.time < next_.time || (entry.time == next_.time && entry.sequence < next_.sequence)) {
+                next_ = {entry.time, entry.sequence, lane};
+            }
+        };
+        for (std::size_t i = 0; i < kLanes; ++i) {
+            if (!lanes_[i].empty()) {
+                consider(lanes_[i].front(), i);
+            }
+        }
+        if (!heap_.empty()) {
+            consider(heap_.front(), kHeap);
+        }
+    }
+
+    std::array<RingQueue<Entry>, kLanes> lanes_;
+    std::array<Time, kLanes> delays_ = filled_with_no_delay();
+    std::vector<Entry> heap_;
+    std::size_t size_ = 0;
+    std::uint64_t sequence_ = 0;
+    Next next_;
+
+    static std::array<Time, kLanes> filled_with_no_delay() {
+        std::array<Time, kLanes> delays;
+        delays.fill(Time(-1));
+        return delays;
+    }
+};
+
+}  // namespace astrolabe

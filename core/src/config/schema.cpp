@@ -1,0 +1,42 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <astrolabe/core/config/schema.hpp>
+
+namespace astrolabe {
+
+std::string ValueTraits<double>::format(double value) {
+    return fmt::format("{}", value);
+}
+
+void report_unknown_keys(const ConfigNode& mapping, const std::vector<std::string>& known,
+                         std::string_view section, bool described, ReadContext& context) {
+    for (const ConfigEntry& entry : mapping.entries) {
+        if (std::find(known.begin(), known.end(), entry.key) == known.end()) {
+            context.error(
+                "config.unknown-key", entry.key_where,
+                fmt::format("'{}' is not a key of {}", entry.key, section),
+                suggest(entry.key, known) +
+                    (described ? fmt::format(" (astrolabe describe {} lists all keys)", section) : ""));
+        }
+    }
+}
+
+void report_problems(const ConfigNode& component, const std::vector<ParameterProblem>& problems,
+                     ReadContext& context) {
+    for (const ParameterProblem& problem : problems) {
+        // The key itself may have been left at its default; then its nearest enclosing section is the place.
+        std::string_view path = problem.key;
+        const ConfigNode* place = component.find_path(path);
+        while (place == nullptr) {
+            const std::size_t dot = path.rfind('.');
+            path = dot == std::string_view::npos ? std::string_view{} : path.substr(0, dot);
+            place = component.find_path(path);
+        }
+        const std::string subject = problem.key.empty() ? "" : fmt::format("'{}': ", problem.key);
+        context.error("config.inconsistent", place->where, subject + problem.message, problem.hint);
+    }
+}
+
+}  // namespace astrolabe

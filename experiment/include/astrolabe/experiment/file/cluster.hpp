@@ -1,0 +1,89 @@
+/// The cluster section: ranks, their device, and how they carry out collectives.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <astrolabe/experiment/file/experiment.hpp>
+
+namespace astrolabe {
+
+template <>
+struct EnumNames<experiment::FoldingMode> {
+    static constexpr std::array<std::pair<std::string_view, experiment::FoldingMode>, 2> kNames{
+        {{"auto", experiment::FoldingMode::kAuto}, {"off", experiment::FoldingMode::kOff}}};
+};
+
+}  // namespace astrolabe
+
+namespace astrolabe::experiment {
+
+struct CollectiveKeys {
+    std::optional<system::AlgorithmRegistry::Configured> algorithm;  ///< unset: the default of the kind
+    std::optional<std::uint32_t> chunks;                             ///< unset: the default of the algorithm
+    std::uint8_t traffic_class = 0;
+};
+
+/// Operations of the workload that are told apart from others of their kind.
+struct OperationRule {
+    std::string name;  ///< of operations, with * and ? as in file names
+    std::uint32_t traffic_class = 0;
+};
+
+/// What `injection_latency` may be.
+inline const Range<Time> kInjectionLatencies{Time(0), Time(1000 * kPicosecondsPerSecond)};
+
+/// Keys of a collective beside those of its algorithm.
+[[nodiscard]] inline std::vector<std::string> collective_keys() {
+    return {"chunks", "traffic_class"};
+}
+
+struct ClusterKeys {
+    std::size_t ranks = 0;
+    std::optional<Registry<workload::Device>::Configured> device;
+    std::vector<system::Position> dimensions;  ///< empty: one, of all ranks
+    std::array<CollectiveKeys, system::kCollectiveKinds> collectives;
+    std::vector<OperationRule> operations;  ///< the first that fits an operation holds
+    system::Scheduling scheduling = system::SystemOptions{}.scheduling;
+    std::uint32_t active_chunks = system::SystemOptions{}.active_chunks;
+    std::optional<std::uint32_t> active_chunks_per_dimension;
+    system::StageOrder dimension_scheduling = system::SystemOptions{}.stage_order;
+    system::StartOrder start_order = system::SystemOptions{}.start_order;
+    Time injection_latency = system::EndPoint{}.injection_latency;
+    system::EndPoint end_point;  ///< but for its injection latency, which is the key above
+    Bytes minimum_chunk = system::SystemOptions{}.minimum_chunk;
+    bool padding = Cluster{}.padding;
+    FoldingMode folding = Cluster{}.folding;
+};
+
+/// `components` must outlive the schema.
+[[nodiscard]] Schema<ClusterKeys> cluster_schema(const Components& components);
+
+/// Keys of `cluster.end_point`.
+[[nodiscard]] Schema<system::EndPoint> end_point_schema();
+
+/// The key of a kind in `cluster.collectives`: "all_reduce".
+[[nodiscard]] std::string collective_key(std::size_t kind);
+
+/// Names of the algorithms that take `kind`, without those that need to be told what they are.
+[[nodiscard]] std::vector<std::string> algorithms_for(const Components& components, std::size_t kind);
+
+/// "[16, 4] make 64 ranks, the cluster has 128", or nothing.
+[[nodiscard]] std::optional<ParameterProblem> dimensions_problem(
+    const std::vector<system::Position>& dimensions, std::size_t ranks);
+
+/// "speaks of 3 dimensions, the ranks have 2", or nothing.
+[[nodiscard]] std::optional<std::string> surplus_dimensions(const system::CollectiveAlgorithm& algorithm,
+                                                            std::size_t dimensions);
+
+/// "rotor_ring waits for circuits, and network 'flat' has none", or nothing.
+[[nodiscard]] std::optional<ParameterProblem> circuit_problem(const Experiment& experiment, std::size_t kind);
+
+/// "multi_ring takes the rings of the network, and 'flat' was not built of rings", or nothing.
+[[nodiscard]] std::optional<ParameterProblem> rings_problem(const Experiment& experiment, std::size_t kind);
+
+[[nodiscard]] Cluster make_cluster(const ClusterKeys& keys, const Components& components);
+
+}  // namespace astrolabe::experiment

@@ -1,0 +1,109 @@
+/// An experiment: one file that names a job, a cluster, a network and a backend, read and checked.
+///
+///     schema: astrolabe/1
+///     name: …            seed: …
+///     workload: {kind: …}  cluster: {ranks: …}  network: {kind: …}  backend: {kind: …}
+///
+/// `workload.model`, `cluster.device` and each of the four sections may be the path of a YAML file instead of
+/// a mapping; paths resolve against the file that names them. Overrides ("path=value") apply after that, so
+/// they reach into such files; one that changes a section's `kind`, or the `algorithm` of a collective, drops
+/// the keys of the file that the new one does not have. Everything is checked before anything runs: keys and
+/// ranges by the schemas of the components, then what only shows across sections (ranks against hosts, batch
+/// against ranks, algorithm against the shapes of groups, backend against fabric).
+///
+/// A network that is built for a job (network: {kind: topoopt}) is found for the program of the same file,
+/// after all else was checked; all_reduce, reduce_scatter and all_gather run on its rings unless the file
+/// chooses their algorithms.
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <astrolabe/core/config/config.hpp>
+#include <astrolabe/core/config/registry.hpp>
+#include <astrolabe/core/result.hpp>
+#include <astrolabe/network/components.hpp>
+#include <astrolabe/system/components.hpp>
+#include <astrolabe/system/executor/executor.hpp>
+#include <astrolabe/workload/components.hpp>
+
+namespace astrolabe::experiment {
+
+inline constexpr std::string_view kSchemaName = "astrolabe/1";
+
+/// Everything an experiment file can choose from.
+struct Components {
+    Registry<workload::Job> workloads{"workload"};
+    Registry<workload::Device> devices{"cluster.device"};
+    Registry<network::FabricMaker> networks{"network"};
+    Registry<network::BackendMaker> backends{"backend"};
+    system::AlgorithmRegistry algorithms{"algorithm", "algorithm"};
+};
+
+/// All that was built into the program.
+[[nodiscard]] Components builtin_components();
+
+/// Whether ranks that are images of each other are simulated once (system/folding.hpp). The results are the
+/// same.
+enum class FoldingMode : std::uint8_t { kAuto, kOff };
+
+struct Cluster {
+    std::size_t ranks = 0;
+    workload::Device device;
+    system::SystemOptions options;
+    FoldingMode folding = FoldingMode::kAuto;
+    bool padding = false;                                          ///< of collectives (system/padding.hpp)
+    std::array<std::string, system::kCollectiveKinds> algorithms;  ///< names, by CollectiveKind
+    std::bitset<system::kCollectiveKinds> chunks_given;  ///< else chunks are the algorithm's default
+};
+
+struct Experiment {
+    std::string name;
+    std::uint64_t seed = 1;
+    ConfigNode resolved;  ///< reading it again gives this experiment
+    workload::Job job;
+    Cluster cluster;
+    std::string network_kind;
+    std::shared_ptr<const network::Fabric> fabric;
+    /// Of a network built for the job, else null.
+    std::shared_ptr<const network::topoopt::Topology> topology;
+    std::string backend_kind;
+    network::BackendMaker backend;
+    system::Program program;
+};
+
+struct LoadOptions {
+    std::vector<std::string> overrides;  ///< "path=value", in order
+    std::optional<std::uint64_t> seed;   ///< wins over the file's
+};
+
+[[nodiscard]] Result<Experiment> load_experiment(const std::filesystem::path& path,
+                                                 const LoadOptions& options, const Components& components);
+
+/// Reads an experiment that is a tree already, as `load_experiment` does after its overrides. `set` are the
+/// dotted paths that were set since the file was read, in order; `default_name` is for a tree without a name.
+[[nodiscard]] Result<Experiment> read_experiment(ConfigNode root, const std::vector<std::string>& set,
+                                                 const std::string& default_name,
+                                                 std::optional<std::uint64_t> seed,
+                                                 const Components& components);
+
+/// Reports a `schema` that this program does not read.
+void read_schema_name(const ConfigNode& node, ReadContext& context);
+/// Replaces a section given as the path of a file by the file's mapping; reports a file that cannot be read.
+void resolve_reference(ConfigNode& section, ReadContext& context);
+/// The same for all sections of an experiment that may be files.
+void resolve_references(ConfigNode& root, ReadContext& context);
+
+/// Keys of the cluster section, for `describe`.
+[[nodiscard]] ComponentDescription cluster_description(const Components& components);
+/// Keys of the file itself, for `describe`.
+[[nodiscard]] ComponentDescription experiment_description();
+
+}  // namespace astrolabe::experiment

@@ -1,0 +1,63 @@
+/// What a run records beside its results, on request: every message, every packet, every queue, and
+/// when what happened.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <astrolabe/experiment/records/flow_table.hpp>
+#include <astrolabe/experiment/records/packet_capture.hpp>
+#include <astrolabe/experiment/records/packet_sequencer.hpp>
+#include <astrolabe/experiment/records/queue_series.hpp>
+#include <astrolabe/experiment/records/throughput_series.hpp>
+#include <astrolabe/experiment/records/timeline/timeline.hpp>
+#include <astrolabe/experiment/run/run.hpp>
+
+namespace astrolabe::experiment {
+
+struct RecorderOptions {
+    bool flows = false;        ///< flows.csv in the folder
+    std::string packet_trace;  ///< path of a capture file; empty: none
+    /// Of the packet trace: links whose names, "host 3 -> leaf 0", a part of which this regular expression
+    /// (ECMAScript) matches; empty: all.
+    std::string trace_links;
+    std::string queue_series;             ///< an interval, "10us": queues.csv in the folder; empty: none
+    std::string throughput{};             ///< an interval: throughput.csv in the folder; empty: none
+    bool timeline = false;                ///< timeline.json in the folder
+    std::string timeline_size = "200MB";  ///< that it does not exceed
+};
+
+class Recorder final : private network::MessageObserver {
+public:
+    /// Opens the files. Reports an interval, a size or an expression that is none, an expression that matches
+    /// no link, a size that is too small, a backend that does not tell of packets, and files that cannot be
+    /// written. The experiment must outlive the recorder; `folder` may be null if nothing goes there.
+    [[nodiscard]] static Result<std::unique_ptr<Recorder>> open(const RecorderOptions& options,
+                                                                const Experiment& experiment,
+                                                                const OutputFolder* folder);
+
+    [[nodiscard]] RunObservers observers();
+
+    /// After the run: adds to it what was summed up.
+    void sum_up(Run& run) const;
+    /// Of a finished run: gives the files their names; why some could not be written.
+    [[nodiscard]] Diagnostics finish(const Run& run);
+    /// Packet events that stand in the files where they came, not where they belong.
+    [[nodiscard]] std::uint64_t late_events() const { return sequencer_ ? sequencer_->late() : 0; }
+    /// What the timeline has no room for; after `finish`.
+    [[nodiscard]] std::vector<std::string> left_out() const;
+
+private:
+    Recorder() = default;
+    void message(const network::MessageRecord& record) override;
+
+    std::optional<FlowTable> flows_;
+    std::optional<ThroughputSeries> throughput_;
+    std::optional<PacketCapture> capture_;
+    std::optional<QueueSeries> queues_;
+    std::optional<PacketSequencer> sequencer_;
+    std::optional<Timeline> timeline_;
+};
+
+}  // namespace astrolabe::experiment

@@ -1,0 +1,51 @@
+/// Results: the summary as JSON, tables as CSV, and eleven lines for people.
+///
+/// Per-rank quantities (compute, exposed, drain) are means over the ranks, so that
+///     compute_s + Σ exposed_s + drain_s = total_time_s
+/// holds for the means as it does, exactly and asserted, on every rank.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <astrolabe/experiment/results/output_folder.hpp>
+#include <astrolabe/experiment/run/run.hpp>
+
+namespace astrolabe::experiment {
+
+/// The program's version, as `--version` and summary.json give it.
+[[nodiscard]] std::string_view program_version();
+
+/// summary.json (design.md 7).
+[[nodiscard]] nlohmann::ordered_json summary_json(const Experiment& experiment, const Run& run);
+/// Its `bounds` object: of an iteration.
+[[nodiscard]] nlohmann::ordered_json bounds_json(const Run& run);
+/// The `network` and `engine` objects of summary.json.
+[[nodiscard]] nlohmann::ordered_json network_json(const Run& run);
+[[nodiscard]] nlohmann::ordered_json engine_json(const EngineFacts& engine);
+
+/// operations.csv: one row per operation, times in seconds over all ranks.
+[[nodiscard]] std::string operations_csv(const Experiment& experiment, const Run& run);
+
+/// Ranks of the largest traffic matrix that is written.
+inline constexpr std::size_t kMostMatrixRanks = 4096;
+
+/// traffic_matrix.csv: a row (source, destination, bytes) for every pair of ranks that send.
+[[nodiscard]] std::string traffic_matrix_csv(const Experiment& experiment);
+
+/// critical_path.csv: a row for every segment, which tile the run.
+[[nodiscard]] std::string critical_path_csv(const Experiment& experiment, const Run& run);
+
+/// links.csv: a row for every link, what it carried and what its queue went through.
+[[nodiscard]] std::string links_csv(const Experiment& experiment, const Run& run);
+
+/// How long, where the time went, what bounds it.
+[[nodiscard]] std::string text_summary(const Experiment& experiment, const Run& run);
+
+/// summary.json, resolved.yaml, operations.csv, critical_path.csv, links.csv and, up to kMostMatrixRanks,
+/// traffic_matrix.csv.
+[[nodiscard]] Diagnostics write_results(const OutputFolder& folder, const Experiment& experiment,
+                                        const Run& run);
+
+}  // namespace astrolabe::experiment

@@ -1,0 +1,85 @@
+/// Running an experiment, and what one run tells.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <astrolabe/core/containers/time_histogram.hpp>
+#include <astrolabe/experiment/explain/bounds.hpp>
+#include <astrolabe/experiment/explain/critical_path.hpp>
+#include <astrolabe/experiment/file/experiment.hpp>
+#include <astrolabe/network/analysis/link_utilization.hpp>
+#include <astrolabe/network/backend.hpp>
+#include <astrolabe/network/message_observer.hpp>
+#include <astrolabe/network/packet_observer.hpp>
+#include <astrolabe/system/executor/executor.hpp>
+#include <astrolabe/system/program/characterisation.hpp>
+
+namespace astrolabe::experiment {
+
+struct EngineFacts {
+    std::uint64_t events = 0;
+    double wall_seconds = 0;
+    std::uint64_t peak_rss_bytes = 0;
+    std::size_t simulated_ranks = 0;  ///< the others are images of these (system/folding.hpp)
+    std::string folding_refusal;      ///< why not fewer; empty where they are or the engine never folds
+};
+
+/// How far a run is; given to the observer about twice a second of wall time.
+struct Progress {
+    Time simulated;
+    std::uint64_t finished_operations = 0;  ///< operations × ranks
+    std::uint64_t total_operations = 0;
+    std::uint64_t events = 0;
+    double wall_seconds = 0;
+};
+using ProgressObserver = std::function<void(const Progress&)>;
+
+/// A finished run. Times of `execution` are exact; everything else is derived from it and the network's
+/// counters.
+struct Run {
+    system::ExecutionReport execution;
+    network::NetworkStatistics network;
+    std::vector<Time> iteration_times;  ///< end to end; the last includes the drain, so they sum to the total
+    Bounds bounds;                      ///< of the whole run
+    std::vector<PathSegment> path;      ///< of a finished run
+    std::array<Bytes, system::kCollectiveKinds> traffic;  ///< payload sent over all ranks
+    system::ProgramTraffic traffic_counts;  ///< from the schedules alone; asserted to be what was sent
+    network::LinkUtilization utilization;
+    std::optional<TimeHistogram> message_times;  ///< from sending to delivery, where messages were recorded
+    std::string fingerprint;                     ///< of everything above, 16 hexadecimal digits
+    EngineFacts engine;
+};
+
+/// Listens to an execution.
+class ExecutionObserver {
+public:
+    /// Before anything happens: the time to connect to the executor's signals. The backend may be asked for
+    /// its statistics whenever one of them is emitted; both live as long as the run. Where it `hears_images`,
+    /// this may come twice: what was heard before is void then, the run begins again with all ranks.
+    virtual void begin(system::Executor& executor, const network::NetworkBackend& backend) = 0;
+    /// Whether ranks that others stand for need not be heard of; all are simulated otherwise.
+    [[nodiscard]] virtual bool hears_images() const { return false; }
+
+protected:
+    ~ExecutionObserver() = default;
+};
+
+/// Who is told what happens while it happens; null: nobody. They do not change what happens.
+struct RunObservers {
+    network::MessageObserver* messages = nullptr;
+    network::PacketObserver* packets = nullptr;  ///< only if the backend `tells_of_packets`
+    ExecutionObserver* execution = nullptr;
+};
+
+/// Folds ranks where the cluster lets it, the backend can and nobody observes all of them.
+/// Runs to the end or to a stall (`execution.finished` is false then and the rest describes the part that
+/// ran).
+[[nodiscard]] Run run_experiment(const Experiment& experiment, const ProgressObserver& observer,
+                                 const RunObservers& observers = {});
+
+}  // namespace astrolabe::experiment

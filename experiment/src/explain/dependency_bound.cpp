@@ -1,0 +1,213 @@
+#include "dependency_bound.hpp"
+
+#include "saturation.hpp"
+
+#include <algorithm>
+
+namespace astrolabe::experiment {
+namespace {
+
+using system::CollectiveOperation;
+using system::OperationId;
+using system::RankId;
+
+class LongestChain {
+public:
+    LongestChain(const system::Program& program, const network::Fabric& fabric,
+                 const IndexedVector<OperationId, CollectiveBound>& collectives, const ScheduleLoads* loads,
+                 bool follows_routes)
+        : program_(program),
+          fabric_(fabric),
+          bounds_(collectives),
+          loads_(loads),
+          has_links_(loads != nullptr && follows_routes && loads->omission().empty()),
+          latency_(loads == nullptr ? Time(0) : least_latency(fabric, program.ranks)),
+          finish_(program.operations.size(), {}),
+          latest_(program.operations.size(), Time(0)),
+          first_issue_(program.operations.size(), Time(0)),
+          last_use_(program.operations.size(), 0),
+          before_(program.ranks, Time(0)) {
+        for (std::size_t i = 0; i < program.operations.size(); ++i) {
+            for (const OperationId dependency : program.operations[OperationId(i)].dependencies) {
+                last_use_[dependency] = i;
+            }
+        }
+    }
+
+    [[nodiscard]] Time find() {
+        Time end;
+        for (std::size_t i = 0; i < program_.operations.size(); ++i) {
+            const OperationId id(i);
+            const system::Operation& operation = program_.operations[id];
+            issue(operation);
+            if (operation.is_compute()) {
+                compute(id, operation.compute());
+            } else {
+                first_issue_[id] = *std::min_element(issue_.begin(), issue_.end());
+                communicate(id, operation.collective());
+            }
+            end = std::max(end, latest_[id]);
+            for (const OperationId dependency : operation.dependencies) {
+                if (last_use_[dependency] == i) {
+                    finish_[dependency] = {};
+                }
+            }
+            if (last_use_[id] == 0) {
+                finish_[id] = {};
+            }
+        }
+        return std::max(end, released_on_links());
+    }
+
+private:
+    void issue(const system::Operation& operation) {
+        issue_.assign(program_.ranks, Time(0));
+        latest_issue_ = Time(0);
+        for (const OperationId dependency : operation.dependencies) {
+            for (std::size_t rank = 0; rank < issue_.size(); ++rank) {
+                issue_[rank] = std::max(issue_[rank], finish_[dependency][rank]);
+            }
+            latest_issue_ = std::max(latest_issue_, latest_[dependency]);
+        }
+    }
+
+    void compute(OperationId id, const system::ComputeOperation& work) {
+        Time shortest = Time::max();
+        Time last;
+        for (std::size_t rank = 0; rank < issue_.size(); ++rank) {
+            const Time duration = work.duration[RankId(rank)];
+            shortest = std::min(shortest, duration);
+            before_[rank] = later(std::max(issue_[rank], before_[rank]), duration);
+            last = std::max(last, before_[rank]);
+        }
+        finish_[id] = before_;
+        latest_before_ = std::max(last, later(std::max(latest_issue_, latest_before_), shortest));
+        latest_[id] = latest_before_;
+    }
+
+    void communicate(OperationId id, const CollectiveOperation& work) {
+        std::vector<Time> finish = issue_;
+        for (const auto& group : program_.partitions[work.partition].groups) {
+            if (group.size() > 1) {
+                finish_group(id, work, group, finish);
+            }
+        }
+        const auto& groups = program_.partitions[work.partition].groups;
+        const auto moves = [&work](const auto& group) { return !work.moves_nothing(group.size()); };
+        Time last = std::max(latest_issue_, *std::max_element(finish.begin(), finish.end()));
+        if (std::any_of(groups.begin(), groups.end(), moves)) {
+            last = std::max(last, later(first_issue_[id], bounds_[id].value));
+            // The latest rank may be in any group.
+            if (needs_all(work) && std::all_of(groups.begin(), groups.end(), moves)) {
+                last = std::max(last, later(latest_issue_, latency_));
+            }
+        }
+        for (Time& time : finish) {
+            time = later(time, work.completion_delay);
+        }
+        finish_[id] = std::move(finish);
+        latest_[id] = later(last, work.completion_delay);
+    }
+
+    /// Whether every rank of a group needs something of every other.
+    static bool needs_all(const CollectiveOperation& work) {
+        return !work.is_uneven() && !system::has_root(work.kind);
+    }
+
+    void finish_group(OperationId id, const CollectiveOperation& work, const std::vector<RankId>& group,
+                      std::vector<Time>& finish) {
+        Time first = Time::max();
+        Time last;
+        for (const RankId rank : group) {
+            first = std::min(first, issue_[rank.index()]);
+            last = std::max(last, issue_[rank.index()]);
+        }
+        if (work.moves_nothing(group.size())) {
+            for (const RankId rank : group) {
+                finish[rank.index()] = last;
+            }
+            return;
+        }
+        if (group.size() == program_.ranks) {
+            last = std::max(last, latest_issue_);
+        }
+        for (const RankId rank : group) {
+            Time& own = finish[rank.index()];
+            if (needs_all(work)) {
+                own = std::max(own, last);
+            }
+            if (loads_ != nullptr) {
+                double received = 0;
+                for (const ScheduleLoads::Part& part : loads_->of(id)) {
+                    received += part.units * part.load->received[rank.index()];
+                }
+                if (received > 0) {
+                    const network::HostId host(rank.index());
+                    own = std::max(own, later(later(first, latency_),
+                                              carrying_time(received, fabric_.ingress_rate(host))));
+                }
+            }
+        }
+    }
+
+    [[nodiscard]] Time released_on_links() const {
+        if (!has_links_) {
+            return Time(0);
+        }
+        std::vector<OperationId> order;
+        for (std::size_t i = 0; i < program_.operations.size(); ++i) {
+            if (!loads_->of(OperationId(i)).empty()) {
+                order.emplace_back(i);
+            }
+        }
+        std::stable_sort(order.begin(), order.end(),
+                         [this](OperationId a, OperationId b) { return first_issue_[a] > first_issue_[b]; });
+        std::vector<double> bytes(fabric_.link_count(), 0);
+        Time most;
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            for (const ScheduleLoads::Part& part : loads_->of(order[i])) {
+                for (std::size_t link = 0; link < bytes.size(); ++link) {
+                    bytes[link] += part.units * part.load->links[network::LinkId(link)];
+                }
+            }
+            const Time head = first_issue_[order[i]];
+            if (i + 1 < order.size() && first_issue_[order[i + 1]] == head) {
+                continue;
+            }
+            Time longest;
+            for (std::size_t link = 0; link < bytes.size(); ++link) {
+                if (bytes[link] > 0) {
+                    longest = std::max(longest,
+                                       carrying_time(bytes[link], fabric_.link(network::LinkId(link)).rate));
+                }
+            }
+            most = std::max(most, later(later(head, latency_), longest));
+        }
+        return most;
+    }
+
+    const system::Program& program_;
+    const network::Fabric& fabric_;
+    const IndexedVector<OperationId, CollectiveBound>& bounds_;
+    const ScheduleLoads* loads_;
+    bool has_links_;
+    Time latency_;
+    IndexedVector<OperationId, std::vector<Time>> finish_;  ///< by rank; empty when no longer needed
+    IndexedVector<OperationId, Time> latest_;
+    IndexedVector<OperationId, Time> first_issue_;
+    IndexedVector<OperationId, std::size_t> last_use_;
+    std::vector<Time> issue_;   ///< of the operation at hand, by rank
+    std::vector<Time> before_;  ///< end of the last computation, by rank
+    Time latest_issue_;
+    Time latest_before_;
+};
+
+}  // namespace
+
+Time dependency_bound(const system::Program& program, const network::Fabric& fabric,
+                      const IndexedVector<OperationId, CollectiveBound>& collectives,
+                      const ScheduleLoads* loads, bool follows_routes) {
+    return LongestChain(program, fabric, collectives, loads, follows_routes).find();
+}
+
+}  // namespace astrolabe::experiment

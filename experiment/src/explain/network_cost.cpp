@@ -1,0 +1,116 @@
+#include "default_prices.hpp"
+
+#include <cmath>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include <astrolabe/experiment/explain/network_cost.hpp>
+#include <astrolabe/network/topologies/hierarchical.hpp>
+
+namespace astrolabe::experiment {
+
+namespace {
+
+Result<PriceFile> read_prices(ConfigNode node, const std::string& default_name) {
+    ReadContext context;
+    if (const ConfigNode* schema = node.find("schema")) {
+        read_schema_name(*schema, context);
+    }
+    std::optional<network::PriceList> list = network::price_schema().read(node, context, {"schema"});
+    if (context.error_count() > 0) {
+        return context.errors();
+    }
+    if (list->name.empty()) {
+        list->name = default_name;
+    }
+    return PriceFile{*std::move(list), std::move(node)};
+}
+
+/// A whole number in groups of three digits: "1,234,567".
+std::string grouped(double whole) {
+    return whole < 1000.0
+               ? fmt::format("{:.0f}", whole)
+               : fmt::format("{},{:03.0f}", grouped(std::floor(whole / 1000.0)), std::fmod(whole, 1000.0));
+}
+
+std::string dollars(double value) {
+    return grouped(std::round(value));
+}
+
+}  // namespace
+
+Result<PriceFile> load_prices(const std::filesystem::path& path) {
+    Result<ConfigNode> file = load_config(path);
+    if (!file) {
+        return file.error();
+    }
+    return read_prices(*std::move(file), path.stem().string());
+}
+
+PriceFile default_prices() {
+    Result<ConfigNode> node = parse_config(std::string(kDefaultPrices), "default prices");
+    ASTROLABE_ASSERT(node.has_value(), "built-in prices are YAML");
+    Result<PriceFile> prices = read_prices(*std::move(node), "default");
+    ASTROLABE_ASSERT(prices.has_value(), "built-in prices are valid");
+    return *std::move(prices);
+}
+
+network::Wiring wiring_of(const ConfigNode& section) {
+    network::Wiring wiring;
+    if (const ConfigNode* medium = section.find("medium")) {
+        wiring.between_hosts = std::get<network::Medium>(ValueTraits<network::Medium>::parse(medium->text));
+    }
+    if (section.find("scale_up") != nullptr) {
+        wiring.package_link_cost = network::kScaleUpLinkCost;
+    }
+    return wiring;
+}
+
+Result<network::NetworkCost> network_cost(const network::Fabric& fabric, const network::Wiring& wiring,
+                                          const PriceFile& prices) {
+    auto cost = network::cost_of(fabric, wiring, prices.list);
+    if (const auto* missing = std::get_if<std::vector<ParameterProblem>>(&cost)) {
+        ReadContext context;
+        report_problems(prices.node, *missing, context);
+        return context.errors();
+    }
+    return std::get<network::NetworkCost>(std::move(cost));
+}
+
+Result<network::NetworkCost> network_cost(const Experiment& experiment, const PriceFile& prices) {
+    return network_cost(*experiment.fabric, wiring_of(*experiment.resolved.find("network")), prices);
+}
+
+nlohmann::ordered_json cost_json(const network::NetworkCost& cost, const network::PriceList& prices) {
+    nlohmann::ordered_json object{{"prices", prices.name},
+                                  {"total_usd", cost.total()},
+                                  {"per_host_usd", cost.per_host()},
+                                  {"parts", nlohmann::ordered_json::array()}};
+    for (const network::CostLine& line : cost.lines) {
+        object["parts"].push_back({{"part", key_of(line.parts.part)},
+                                   {"rate_bps", line.parts.rate.count()},
+                                   {"count", line.parts.count},
+                                   {"price_usd", line.price},
+                                   {"cost_usd", line.cost()}});
+    }
+    return object;
+}
+
+std::string cost_text(const network::NetworkCost& cost, const network::PriceList& prices) {
+    std::string text = fmt::format("  {:<18}${}, ${} per host (prices: {})\n", "cost", dollars(cost.total()),
+                                   dollars(cost.per_host()), prices.name);
+    text += fmt::format("    {:<20}{:>18}{:>12}{:>12}{:>16}\n", "part", "rate", "count", "price", "cost");
+    for (const network::CostLine& line : cost.lines) {
+        text += fmt::format("    {:<20}{:>18}{:>12}{:>12.2f}{:>16}\n", key_of(line.parts.part),
+                            to_string(line.parts.rate), line.parts.count, line.price, dollars(line.cost()));
+    }
+    return text;
+}
+
+ComponentDescription prices_description() {
+    const Schema<network::PriceList> schema = network::price_schema();
+    return {schema.name(), schema.help(), schema.parameters()};
+}
+
+}  // namespace astrolabe::experiment

@@ -1,0 +1,112 @@
+/// What the chosen schedules put on ranks and links, per byte: counted once for all operations that differ in
+/// size only.
+///
+/// Model. Chunk c of S bytes is cut in B blocks of at least ⌊s_c/B⌋ bytes each (schedule.hpp), so what an
+/// operation puts on a link is at least
+///     load(l) ≥ Σ_v u_v · w_v(l),   u_v = Σ_{chunks c of variant v} ⌊s_c/B_v⌋,
+/// with w_v(l) the blocks of variant v that cross the link, each weighted with the share of its route. w_v is
+/// a property of kind, partition and algorithm: a *load*; u_v are the *units* of an operation. An uneven
+/// all_to_all has loads of its own, in bytes. Blocks that are a byte longer are left out: an error of less
+/// than B bytes a link, on the safe side for a lower bound.
+///
+/// Doubles: sums of up to 2^21 positive terms are right to 2^-32, which `kSafety` takes off.
+///
+/// Limits: where schedules send between more than kMostPairs pairs of ranks in all, links are left out and
+/// only what ranks send and receive is counted.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <astrolabe/core/ids.hpp>
+#include <astrolabe/network/analysis/route_load.hpp>
+#include <astrolabe/network/fabric.hpp>
+#include <astrolabe/system/executor/executor.hpp>
+#include <astrolabe/system/program/characterisation.hpp>
+#include <astrolabe/system/program/program.hpp>
+
+namespace astrolabe::experiment {
+
+inline constexpr double kSafety = 1.0 - 1.0 / (std::uint64_t{1} << 32);
+inline constexpr std::uint64_t kMostPairs = std::uint64_t{1} << 22;
+
+/// How long `bytes` take at `rate`, rounded down; at most Time::max().
+[[nodiscard]] Time carrying_time(double bytes, double bytes_per_second);
+[[nodiscard]] Time carrying_time(double bytes, Bandwidth rate);
+
+/// What one unit puts where; in blocks, or in bytes of an uneven all_to_all.
+struct UnitLoad {
+    std::vector<double> sent;      ///< by rank
+    std::vector<double> received;  ///< by rank
+    /// Empty where links are left out.
+    IndexedVector<network::LinkId, double> links;
+    std::vector<network::PlaceTraffic> places;
+};
+
+class ScheduleLoads {
+public:
+    ScheduleLoads(const system::Program& program, const system::SystemOptions& options,
+                  const network::Fabric& fabric);
+
+    /// Where this is not empty, no links and places are known, and this is why.
+    [[nodiscard]] const std::string& omission() const { return omission_; }
+
+    /// Pairs of ranks that send, once for every schedule that makes them.
+    [[nodiscard]] std::uint64_t pairs() const { return pairs_; }
+
+    struct Part {
+        const UnitLoad* load;
+        double units;
+    };
+    /// Of a collective; of a computation, and where nothing moves, none.
+    [[nodiscard]] const std::vector<Part>& of(system::OperationId operation) const {
+        return parts_[operation];
+    }
+    /// The heaviest chain of actions of its first chunk: a send weighs `per_message` and `per_byte` for every
+    /// byte, a receive that adds up `per_added_byte`. What waits for a send only, as in a window, does not
+    /// wait for the addition. Schedules with more than 2^16 actions of their own count no bytes.
+    [[nodiscard]] Time chain(system::OperationId operation, Time per_message, double per_byte,
+                             double per_added_byte) const;
+
+private:
+    struct Key {
+        system::CollectiveKind kind;
+        system::PartitionId partition;
+        const void* pair_sizes;
+        std::uint32_t variant;
+        std::uint32_t chunks;  ///< of an uneven all_to_all; else 0
+        friend auto operator<=>(const Key&, const Key&) = default;
+    };
+
+    /// How a collective is cut and carried out in the groups where it moves something.
+    struct Plan {
+        const system::CollectiveAlgorithm* algorithm;
+        system::Shape shape;
+        std::vector<unsigned> variants;  ///< by chunk
+    };
+
+    /// Nothing where nothing moves.
+    [[nodiscard]] std::optional<Plan> plan_of(const system::CollectiveOperation& collective) const;
+    void add_operation(system::OperationId id);
+    [[nodiscard]] const UnitLoad& load_of(const system::CollectiveOperation& collective, unsigned variant,
+                                          const Plan& plan);
+    [[nodiscard]] const system::CollectiveSchedule& schedule(system::CollectiveKind kind,
+                                                             const system::Shape& shape,
+                                                             unsigned variant) const;
+
+    const system::Program& program_;
+    const system::SystemOptions& options_;
+    const network::Fabric& fabric_;
+    std::string omission_;
+    std::uint64_t pairs_ = 0;
+    std::map<Key, UnitLoad> loads_;
+    IndexedVector<system::OperationId, std::vector<Part>> parts_;
+    mutable std::map<std::tuple<system::CollectiveKind, system::Shape, unsigned>, system::CollectiveSchedule>
+        schedules_;
+};
+
+}  // namespace astrolabe::experiment

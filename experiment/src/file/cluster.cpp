@@ -1,0 +1,392 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <astrolabe/core/config/section_list.hpp>
+#include <astrolabe/experiment/file/cluster.hpp>
+
+namespace astrolabe {
+
+template <>
+struct EnumNames<system::Scheduling> {
+    static constexpr std::array<std::pair<std::string_view, system::Scheduling>, 2> kNames{
+        {{"lifo", system::Scheduling::kLifo}, {"fifo", system::Scheduling::kFifo}}};
+};
+
+template <>
+struct EnumNames<system::StageOrder> {
+    static constexpr std::array<std::pair<std::string_view, system::StageOrder>, 4> kNames{
+        {{"priority", system::StageOrder::kPriority},
+         {"smallest_chunk", system::StageOrder::kSmallestChunk},
+         {"alternate", system::StageOrder::kAlternate},
+         {"fewest_stages", system::StageOrder::kFewestStages}}};
+};
+
+template <>
+struct EnumNames<system::StartOrder> {
+    static constexpr std::array<std::pair<std::string_view, system::StartOrder>, 2> kNames{
+        {{"agreed", system::StartOrder::kAgreed}, {"independent", system::StartOrder::kIndependent}}};
+};
+
+template <>
+struct EnumNames<system::CopyEngine> {
+    static constexpr std::array<std::pair<std::string_view, system::CopyEngine>, 2> kNames{
+        {{"parallel", system::CopyEngine::kParallel}, {"serial", system::CopyEngine::kSerial}}};
+};
+
+template <>
+struct EnumNames<system::EndPointTiming> {
+    static constexpr std::array<std::pair<std::string_view, system::EndPointTiming>, 2> kNames{
+        {{"per_message", system::EndPointTiming::kPerMessage},
+         {"astra_sim_1", system::EndPointTiming::kAstraSim1}}};
+};
+
+}  // namespace astrolabe
+
+namespace astrolabe::experiment {
+namespace {
+
+constexpr Range<std::uint32_t> kChunks{1, 1U << 20};
+constexpr Range<std::uint32_t> kTrafficClasses{0, 7};
+
+std::string default_algorithm(std::size_t kind) {
+    const auto which = static_cast<system::CollectiveKind>(kind);
+    return which == system::CollectiveKind::kAllToAll || system::has_root(which) ? "direct" : "ring";
+}
+
+system::AlgorithmRegistry::Configured configured_default(const Components& components, std::size_t kind) {
+    ConfigNode node = ConfigNode::mapping();
+    node.set("algorithm", ConfigNode::scalar(default_algorithm(kind)));
+    ReadContext context;
+    auto configured = components.algorithms.read(node, context);
+    ASTROLABE_ASSERT(configured, "the default algorithm is registered");
+    return *std::move(configured);
+}
+
+system::AlgorithmRegistry::Configured algorithm_of(const CollectiveKeys& keys, const Components& components,
+                                                   std::size_t kind) {
+    return keys.algorithm ? *keys.algorithm : configured_default(components, kind);
+}
+
+void read_collective(CollectiveKeys& keys, const ConfigNode& node, std::size_t kind,
+                     const Components& components, ReadContext& context) {
+    if (!node.is_mapping()) {
+        context.error("config.type", node.where,
+                      fmt::format("'{}' takes a mapping, found {}", collective_key(kind), node.kind_name()),
+                      fmt::format("write {{algorithm: {}}}", default_algorithm(kind)));
+        return;
+    }
+    ConfigNode complete = node;
+    if (node.find("algorithm") == nullptr) {
+        complete.set("algorithm", ConfigNode::scalar(default_algorithm(kind)));
+    }
+    keys.algorithm = components.algorithms.read(complete, context, collective_keys());
+    if (const ConfigNode* chunks = node.find("chunks")) {
+        keys.chunks = read_scalar<std::uint32_t>(*chunks, "'chunks'", context, kChunks);
+    }
+    if (const ConfigNode* traffic_class = node.find("traffic_class")) {
+        keys.traffic_class = static_cast<std::uint8_t>(
+            read_scalar<std::uint32_t>(*traffic_class, "'traffic_class'", context, kTrafficClasses)
+                .value_or(0));
+    }
+}
+
+ConfigNode write_collective(const CollectiveKeys& keys, std::size_t kind, const Components& components) {
+    const auto configured = algorithm_of(keys, components, kind);
+    ConfigNode node = configured.resolved;
+    const system::AlgorithmPointer algorithm = configured.make();
+    if (keys.chunks || !algorithm->needs_rings()) {
+        node.set("chunks",
+                 ConfigNode::scalar(std::to_string(keys.chunks.value_or(algorithm->default_chunks()))));
+    }
+    node.set("traffic_class", ConfigNode::scalar(std::to_string(keys.traffic_class)));
+    return node;
+}
+
+std::vector<ParameterDescriptor> collective_parameters(const Components& components, std::size_t kind) {
+    std::string type;
+    for (const std::string& name : algorithms_for(components, kind)) {
+        type += (type.empty() ? "one of " : ", ") + name;
+    }
+    return {
+        {"algorithm",
+         type + ", schedule",
+         default_algorithm(kind),
+         false,
+         {},
+         "collective algorithm; its own keys stand beside this one",
+         {}},
+        {"chunks",
+         ValueTraits<std::uint32_t>::type(),
+         "1",
+         false,
+         range_text(kChunks),
+         "chunks a collective is cut in, each run by itself; multi_ring: one for each ring",
+         {}},
+        {"traffic_class",
+         ValueTraits<std::uint32_t>::type(),
+         "0",
+         false,
+         range_text(kTrafficClasses),
+         "of its messages in the network, the greater the more urgent, on backends that tell classes apart",
+         {}}};
+}
+
+using AllCollectives = std::array<CollectiveKeys, system::kCollectiveKinds>;
+
+Schema<AllCollectives> collectives_schema(const Components& components) {
+    Schema<AllCollectives> schema("collectives", "algorithm and chunks of each kind of collective");
+    for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
+        schema.field(
+            {collective_key(kind),
+             "mapping",
+             "see its keys",
+             false,
+             {},
+             "how this collective is carried out",
+             collective_parameters(components, kind)},
+            [&components, kind](AllCollectives& all, const ConfigNode& node, ReadContext& context) {
+                read_collective(all[kind], node, kind, components, context);
+            },
+            [&components, kind](const AllCollectives& all) {
+                return std::optional(write_collective(all[kind], kind, components));
+            });
+    }
+    return schema;
+}
+
+/// Algorithms that were chosen for a kind they do not do over any group of these ranks. What a schedule from
+/// a file can serve shows with the groups of the program.
+std::vector<ParameterProblem> algorithm_problems(const ClusterKeys& keys, const Components& components) {
+    std::vector<ParameterProblem> problems;
+    for (std::size_t index = 0; index < system::kCollectiveKinds; ++index) {
+        const CollectiveKeys& collective = keys.collectives[index];
+        if (!collective.algorithm || collective.algorithm->kind == system::kScheduleFromFile) {
+            continue;
+        }
+        const auto kind = static_cast<system::CollectiveKind>(index);
+        const auto ranks = static_cast<system::Position>(std::max<std::size_t>(keys.ranks, 2));
+        const system::AlgorithmPointer algorithm = collective.algorithm->make();
+        if (!system::takes_kind(*algorithm, kind, ranks)) {
+            problems.push_back({"collectives." + collective_key(index) + ".algorithm",
+                                algorithm->refusal(kind, ranks).value_or(""),
+                                suggest("", algorithms_for(components, index))});
+        } else if (auto surplus = surplus_dimensions(*algorithm, keys.dimensions.size())) {
+            problems.push_back(
+                {"collectives." + collective_key(index) + ".algorithm", *std::move(surplus),
+                 "what is said of the others has no effect: leave it out, or give the ranks more "
+                 "'dimensions'"});
+        }
+    }
+    return problems;
+}
+
+std::vector<ParameterProblem> cluster_problems(const ClusterKeys& keys, const Components& components) {
+    std::vector<ParameterProblem> problems = algorithm_problems(keys, components);
+    if (std::optional<ParameterProblem> problem = dimensions_problem(keys.dimensions, keys.ranks)) {
+        problems.push_back(*std::move(problem));
+    }
+    return problems;
+}
+
+void add_order_of_chunks(Schema<ClusterKeys>& schema) {
+    schema
+        .optional("scheduling", &ClusterKeys::scheduling,
+                  "which of the waiting collectives starts next: the newest or the oldest")
+        .optional("active_chunks", &ClusterKeys::active_chunks,
+                  "chunks a rank and group may have under way, in their first stage", kChunks)
+        .optional("active_chunks_per_dimension", &ClusterKeys::active_chunks_per_dimension,
+                  "chunks a rank and group may have under way in one dimension, whatever the stage; unset: "
+                  "all",
+                  kChunks)
+        .optional("dimension_scheduling", &ClusterKeys::dimension_scheduling,
+                  "which of the chunks that wait for a dimension is next")
+        .optional("start_order", &ClusterKeys::start_order,
+                  "who decides which chunk starts next: one order for all ranks of a group, or every rank "
+                  "for itself, which can deadlock");
+}
+
+}  // namespace
+
+std::string collective_key(std::size_t kind) {
+    return std::string(system::to_string(static_cast<system::CollectiveKind>(kind)));
+}
+
+std::vector<std::string> algorithms_for(const Components& components, std::size_t kind) {
+    constexpr system::Position kProbedRanks = 4;
+    const auto which = static_cast<system::CollectiveKind>(kind);
+    std::vector<std::string> names;
+    for (const std::string& name : components.algorithms.names()) {
+        ConfigNode node = ConfigNode::mapping();
+        node.set("algorithm", ConfigNode::scalar(name));
+        ReadContext context;
+        const auto configured = components.algorithms.read(node, context);
+        if (configured && system::takes_kind(*configured->make(), which, kProbedRanks)) {
+            names.push_back(name);
+        }
+    }
+    return names;
+}
+
+std::optional<ParameterProblem> dimensions_problem(const std::vector<system::Position>& dimensions,
+                                                   std::size_t ranks) {
+    if (dimensions.empty()) {
+        return std::nullopt;
+    }
+    std::uint64_t product = 1;
+    for (const system::Position size : dimensions) {
+        product = std::min<std::uint64_t>(product * size, std::uint64_t{1} << 32);
+    }
+    if (product == ranks) {
+        return std::nullopt;
+    }
+    return ParameterProblem{
+        "dimensions",
+        fmt::format("[{}] make {} ranks, the cluster has {}", fmt::join(dimensions, ", "), product, ranks),
+        "the product of the dimensions is the number of ranks"};
+}
+
+std::optional<std::string> surplus_dimensions(const system::CollectiveAlgorithm& algorithm,
+                                              std::size_t dimensions) {
+    const std::size_t known = std::max<std::size_t>(dimensions, 1);
+    if (algorithm.dimensions_named() <= known) {
+        return std::nullopt;
+    }
+    return fmt::format("the keys of the algorithm speak of {} dimensions, the ranks have {}",
+                       algorithm.dimensions_named(), known);
+}
+
+std::optional<ParameterProblem> circuit_problem(const Experiment& experiment, std::size_t kind) {
+    const system::SystemOptions& options = experiment.cluster.options;
+    const system::AlgorithmPointer& algorithm = options.collectives[kind].algorithm;
+    if (options.opportunities != nullptr || algorithm == nullptr ||
+        algorithm->circuit_use() == system::CircuitUse::kNone) {
+        return std::nullopt;
+    }
+    return ParameterProblem{
+        "collectives." + collective_key(kind) + ".algorithm",
+        fmt::format("{} sends when the circuit between two ranks comes, and no circuits come and go in "
+                    "network '{}'",
+                    experiment.cluster.algorithms[kind], experiment.network_kind),
+        "choose another algorithm (astrolabe list algorithms), or a network with rotor switches (opera, "
+        "rotornet)"};
+}
+
+std::optional<ParameterProblem> rings_problem(const Experiment& experiment, std::size_t kind) {
+    const system::AlgorithmPointer& algorithm = experiment.cluster.options.collectives[kind].algorithm;
+    if (experiment.topology != nullptr || algorithm == nullptr || !algorithm->needs_rings()) {
+        return std::nullopt;
+    }
+    return ParameterProblem{
+        "collectives." + collective_key(kind) + ".strides",
+        fmt::format("{} takes the strides of the rings that the network was built of, and network '{}' was "
+                    "not built of rings",
+                    experiment.cluster.algorithms[kind], experiment.network_kind),
+        "give them as a list: strides: [1, 3], or take network: {kind: topoopt, …}"};
+}
+
+Schema<system::EndPoint> end_point_schema() {
+    using system::EndPoint;
+    Schema<EndPoint> schema("end_point", "what a message costs where it leaves and where it arrives");
+    schema
+        .optional("copy_engine", &EndPoint::copy_engine,
+                  "whether a rank copies its messages into the network interface all at once or one by one")
+        .optional("reduction_bandwidth", &EndPoint::reduction_bandwidth,
+                  "of the memory in which received messages are added up; unset: adding is free",
+                  {Bandwidth(1), {}})
+        .optional("rendezvous_threshold", &EndPoint::rendezvous_threshold,
+                  "messages of at least this size wait for a request from the receiver; unset: none does",
+                  {Bytes(1), {}})
+        .optional("timing", &EndPoint::timing,
+                  "costs of every message, or the whole-nanosecond formula of ASTRA-sim 1.0")
+        .check([](const EndPoint& end_point) { return problems(end_point); });
+    return schema;
+}
+
+Schema<OperationRule> operation_rule_schema() {
+    Schema<OperationRule> schema("operations", "collectives that are told apart from others of their kind");
+    schema
+        .required("name", &OperationRule::name,
+                  "of collectives as operations.csv names them; * stands for any text, ? for a character")
+        .required("traffic_class", &OperationRule::traffic_class, "of their messages", kTrafficClasses);
+    return schema;
+}
+
+Schema<ClusterKeys> cluster_schema(const Components& components) {
+    Schema<ClusterKeys> schema("cluster", "the ranks, their device, and how they carry out collectives");
+    schema.required("ranks", &ClusterKeys::ranks, "number of ranks; rank i runs on host i", {1, 1U << 20})
+        .field(
+            {"device",
+             "mapping",
+             "",
+             true,
+             {},
+             "what a rank computes on, or the path of a file that holds it",
+             {}},
+            [&components](ClusterKeys& keys, const ConfigNode& node, ReadContext& context) {
+                keys.device = components.devices.read(node, context);
+            },
+            [](const ClusterKeys& keys) {
+                return keys.device ? std::optional(keys.device->resolved) : std::nullopt;
+            })
+        .list("dimensions", &ClusterKeys::dimensions,
+              "logical dimensions of the ranks, the fastest-varying first, whatever the links are; empty: "
+              "one",
+              false, {1, 1U << 20})
+        .section("collectives", &ClusterKeys::collectives, collectives_schema(components),
+                 "algorithm and chunks of each kind of collective");
+    add_section_list(schema, "operations", &ClusterKeys::operations, operation_rule_schema(),
+                     "traffic classes of single operations; the first entry that fits one holds");
+    add_order_of_chunks(schema);
+    schema
+        .optional("injection_latency", &ClusterKeys::injection_latency,
+                  "copy into the network interface, per message", kInjectionLatencies)
+        .section("end_point", &ClusterKeys::end_point, end_point_schema(),
+                 "what a message costs where it leaves and where it arrives")
+        .optional("minimum_chunk", &ClusterKeys::minimum_chunk, "collectives are not cut finer than this",
+                  {Bytes(1), {}})
+        .optional("padding", &ClusterKeys::padding,
+                  "round collectives up to sizes that their ranks share in equal blocks, as sharding "
+                  "libraries do")
+        .optional("folding", &ClusterKeys::folding,
+                  "simulate ranks that are alike once, where the backend can: same results, much sooner")
+        .check([&components](const ClusterKeys& keys) { return cluster_problems(keys, components); });
+    return schema;
+}
+
+Cluster make_cluster(const ClusterKeys& keys, const Components& components) {
+    Cluster cluster;
+    cluster.ranks = keys.ranks;
+    cluster.device = keys.device->make();
+    system::SystemOptions& options = cluster.options;
+    if (!keys.dimensions.empty()) {
+        options.dimensions = system::Shape(keys.dimensions);
+    }
+    options.scheduling = keys.scheduling;
+    options.active_chunks = keys.active_chunks;
+    options.active_chunks_per_dimension = keys.active_chunks_per_dimension;
+    options.stage_order = keys.dimension_scheduling;
+    options.start_order = keys.start_order;
+    options.end_point = keys.end_point;
+    options.end_point.injection_latency = keys.injection_latency;
+    options.minimum_chunk = keys.minimum_chunk;
+    cluster.padding = keys.padding;
+    cluster.folding = keys.folding;
+    for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
+        const auto configured = algorithm_of(keys.collectives[kind], components, kind);
+        cluster.algorithms[kind] = configured.kind;
+        const system::AlgorithmPointer algorithm = configured.make();
+        cluster.chunks_given[kind] = keys.collectives[kind].chunks.has_value();
+        options.collectives[kind] = {algorithm,
+                                     keys.collectives[kind].chunks.value_or(algorithm->default_chunks()),
+                                     keys.collectives[kind].traffic_class};
+    }
+    return cluster;
+}
+
+ComponentDescription cluster_description(const Components& components) {
+    const Schema<ClusterKeys> schema = cluster_schema(components);
+    return {schema.name(), schema.help(), schema.parameters()};
+}
+
+}  // namespace astrolabe::experiment

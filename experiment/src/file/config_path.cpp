@@ -1,0 +1,35 @@
+#include <string>
+#include <utility>
+
+#include <astrolabe/experiment/file/config_path.hpp>
+
+namespace astrolabe::experiment {
+
+std::string_view set_at(ConfigNode& root, std::string_view path, ConfigNode value) {
+    const std::size_t dot = path.find('.');
+    const std::string_view step = path.substr(0, dot);
+    ConfigNode* child = node_at(root, step);
+    if (step.empty() || root.is_scalar() || (child == nullptr && !root.is_mapping())) {
+        return path;
+    }
+    if (dot == std::string_view::npos) {
+        if (child != nullptr) {
+            *child = std::move(value);
+        } else {
+            root.entries.push_back({std::string(step), value.where, std::move(value)});
+        }
+        return {};
+    }
+    if (child != nullptr) {
+        return set_at(*child, path.substr(dot + 1), std::move(value));
+    }
+    ConfigNode made = ConfigNode::mapping();
+    made.where = value.where;
+    const std::string_view nowhere = set_at(made, path.substr(dot + 1), std::move(value));
+    if (nowhere.empty()) {
+        root.entries.push_back({std::string(step), made.where, std::move(made)});
+    }
+    return nowhere;
+}
+
+}  // namespace astrolabe::experiment

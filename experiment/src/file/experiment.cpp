@@ -1,0 +1,463 @@
+#include "../run/engine.hpp"
+#include "job_network.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <astrolabe/experiment/explain/lower_bound.hpp>
+#include <astrolabe/experiment/file/cluster.hpp>
+#include <astrolabe/experiment/file/config_path.hpp>
+#include <astrolabe/experiment/file/equal_cost.hpp>
+#include <astrolabe/experiment/file/experiment.hpp>
+#include <astrolabe/experiment/file/file_keys.hpp>
+#include <astrolabe/network/rotor/rotor_network.hpp>
+#include <astrolabe/system/executor/meeting_order.hpp>
+#include <astrolabe/system/program/characterisation.hpp>
+#include <astrolabe/system/program/padding.hpp>
+
+namespace astrolabe::experiment {
+namespace {
+
+struct FileKeys {
+    std::string name;
+    std::uint64_t seed = 1;
+    std::optional<Registry<workload::Job>::Configured> workload;
+    std::optional<ClusterKeys> cluster;
+    std::optional<Registry<network::FabricMaker>::Configured> network;
+    std::optional<Registry<network::BackendMaker>::Configured> backend;
+};
+
+/// `components` may be null to describe the keys only.
+Schema<FileKeys> file_schema(const Components* components) {
+    const auto section = [](auto member) {
+        return [member](const FileKeys& keys) -> std::optional<ConfigNode> {
+            return keys.*member ? std::optional((keys.*member)->resolved) : std::nullopt;
+        };
+    };
+    Schema<FileKeys> schema("experiment", "one question: a job, a cluster, a network and a backend");
+    add_file_keys(schema);
+    schema
+        .optional("seed", &FileKeys::seed, "of all random choices",
+                  {0, std::numeric_limits<std::int64_t>::max()})
+        .field(
+            {"workload", "mapping", "", true, {}, "the training job", {}},
+            [components](FileKeys& keys, const ConfigNode& node, ReadContext& context) {
+                keys.workload = components->workloads.read(node, context);
+            },
+            section(&FileKeys::workload))
+        .field(
+            {"cluster", "mapping", "", true, {}, "the ranks and how they communicate", {}},
+            [components](FileKeys& keys, const ConfigNode& node, ReadContext& context) {
+                keys.cluster = cluster_schema(*components).read(node, context);
+            },
+            [components](const FileKeys& keys) -> std::optional<ConfigNode> {
+                return keys.cluster ? std::optional(cluster_schema(*components).write(*keys.cluster))
+                                    : std::nullopt;
+            })
+        .field(
+            {"network", "mapping", "", true, {}, "the fabric", {}},
+            [components](FileKeys& keys, const ConfigNode& node, ReadContext& context) {
+                keys.network = read_network(node, *components, context);
+            },
+            section(&FileKeys::network))
+        .field(
+            {"backend", "mapping", "", true, {}, "the engine that moves the bytes", {}},
+            [components](FileKeys& keys, const ConfigNode& node, ReadContext& context) {
+                keys.backend = components->backends.read(node, context);
+            },
+            section(&FileKeys::backend));
+    return schema;
+}
+
+/// Paths that were set since the file was read, in order.
+class SetPaths {
+public:
+    explicit SetPaths(const std::vector<std::string>& paths)
+        : paths_(paths) {}
+
+    /// Place of the last one that set all of `path`, counted from 1; 0: none did.
+    [[nodiscard]] std::size_t last_over(const std::string& path) const {
+        std::size_t last = 0;
+        for (std::size_t i = 0; i < paths_.size(); ++i) {
+            last = (path + ".").starts_with(paths_[i] + ".") ? i + 1 : last;
+        }
+        return last;
+    }
+    /// Whether one after that place set `path` or a part of it.
+    [[nodiscard]] bool reached_after(std::size_t place, const std::string& path) const {
+        return std::any_of(paths_.begin() + static_cast<std::ptrdiff_t>(place), paths_.end(),
+                           [&](const std::string& set) { return (set + ".").starts_with(path + "."); });
+    }
+
+private:
+    const std::vector<std::string>& paths_;
+};
+
+/// `--set backend.kind=fluid` on a file that says {kind: tcp, mtu: 9000B}: keys of the file that the newly
+/// chosen kind does not have belonged to the former one and go with it. Keys that were set beside the kind
+/// are checked as ever; `shared` are those that belong to no kind.
+template <class Product>
+void drop_keys_of_former_kind(ConfigNode& root, const std::string& path, const Registry<Product>& registry,
+                              const SetPaths& set, const std::vector<std::string>& shared = {}) {
+    const std::string& discriminator = registry.discriminator();
+    ConfigNode* section = node_at(root, path);
+    const ConfigNode* kind = section == nullptr ? nullptr : section->find(discriminator);
+    const std::size_t replaced = set.last_over(path);
+    if (kind == nullptr || set.last_over(path + "." + discriminator) == replaced) {
+        return;
+    }
+    for (const ComponentDescription& component : registry.descriptions()) {
+        if (component.name != kind->text) {
+            continue;
+        }
+        std::erase_if(section->entries, [&](const ConfigEntry& entry) {
+            return entry.key != discriminator && !set.reached_after(replaced, path + "." + entry.key) &&
+                   std::find(shared.begin(), shared.end(), entry.key) == shared.end() &&
+                   std::none_of(
+                       component.parameters.begin(), component.parameters.end(),
+                       [&](const ParameterDescriptor& parameter) { return parameter.key == entry.key; });
+        });
+    }
+}
+
+void drop_keys_of_former_kinds(ConfigNode& root, const SetPaths& set, const Components& components) {
+    drop_keys_of_former_kind(root, "workload", components.workloads, set);
+    drop_keys_of_former_kind(root, "network", components.networks, set, equal_cost_keys());
+    drop_keys_of_former_kind(root, "backend", components.backends, set);
+    drop_keys_of_former_kind(root, "cluster.device", components.devices, set);
+    for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
+        drop_keys_of_former_kind(root, "cluster.collectives." + collective_key(kind), components.algorithms,
+                                 set, collective_keys());
+    }
+}
+
+void check_ranks(const Experiment& experiment, const ConfigNode& root, ReadContext& context) {
+    if (experiment.cluster.ranks <= experiment.fabric->host_count()) {
+        return;
+    }
+    const ConfigNode& ranks = *root.find_path("cluster.ranks");
+    const ConfigNode* hosts = root.find_path("network.hosts");
+    Diagnostic diagnostic{"config.ranks",
+                          ranks.where,
+                          fmt::format("cluster has {} ranks but network provides {} hosts",
+                                      experiment.cluster.ranks, experiment.fabric->host_count()),
+                          "every rank runs on a host of its own: enlarge the network or take fewer ranks",
+                          {}};
+    diagnostic.notes.emplace_back((hosts != nullptr ? hosts : root.find("network"))->where,
+                                  "the hosts come from here");
+    context.error(std::move(diagnostic));
+}
+
+/// Each once, in program order.
+std::vector<std::string> collective_names(const system::Program& program) {
+    std::vector<std::string> names;
+    for (const system::Operation& operation : program.operations) {
+        if (!operation.is_compute() && operation.iteration == 0) {
+            names.push_back(operation.name);
+        }
+    }
+    return names;
+}
+
+/// A class that nobody looks at would change nothing, silently. On rotors it chooses the service.
+void check_traffic_class(const Experiment& experiment, std::uint32_t traffic_class, const ConfigNode& given,
+                         ReadContext& context) {
+    // A network that is yet to be built for the job has no rotors.
+    const std::shared_ptr<const network::rotor::RotorNetwork> rotors =
+        experiment.fabric != nullptr ? experiment.fabric->rotors() : nullptr;
+    const bool is_heeded =
+        rotors != nullptr ? rotors->lists(traffic_class) : experiment.backend.has_traffic_classes;
+    if (traffic_class == 0 || is_heeded) {
+        return;
+    }
+    if (rotors != nullptr) {
+        context.error("config.traffic-class", given.where,
+                      fmt::format("'traffic_class' {} has no effect: the network lists it neither in "
+                                  "low_latency.classes nor in bulk.classes",
+                                  traffic_class),
+                      "list it there, or leave it out");
+        return;
+    }
+    context.error(
+        "config.traffic-class", given.where,
+        fmt::format("'traffic_class' has no effect on backend '{}', which carries all messages alike",
+                    experiment.backend_kind),
+        "leave it out, or choose a backend that tells classes apart");
+}
+
+void check_traffic_classes(const Experiment& experiment, const ConfigNode& root, ReadContext& context) {
+    for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
+        const std::string key = "cluster.collectives." + collective_key(kind) + ".traffic_class";
+        if (const ConfigNode* given = root.find_path(key)) {
+            check_traffic_class(experiment, experiment.cluster.options.collectives[kind].traffic_class,
+                                *given, context);
+        }
+    }
+}
+
+/// Gives operations the traffic classes that rules say; a rule that no collective needs is an error.
+void apply_operation_rules(Experiment& experiment, const std::vector<OperationRule>& rules,
+                           const ConfigNode& root, ReadContext& context) {
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+        // A list of one may be written as a mapping.
+        const ConfigNode& list = *root.find_path("cluster.operations");
+        const ConfigNode& given = list.is_sequence() ? list.items[i] : list;
+        bool is_used = false;
+        for (system::Operation& operation : experiment.program.operations) {
+            if (operation.is_compute() || fnmatch(rules[i].name.c_str(), operation.name.c_str(), 0) != 0) {
+                continue;
+            }
+            auto& collective = std::get<system::CollectiveOperation>(operation.work);
+            if (!collective.traffic_class) {
+                collective.traffic_class = static_cast<std::uint8_t>(rules[i].traffic_class);
+                is_used = true;
+            }
+        }
+        if (!is_used) {
+            context.error("config.operation", given.find("name")->where,
+                          fmt::format("'{}' fits no collective of the workload that no entry before it fits",
+                                      rules[i].name),
+                          suggest(rules[i].name, collective_names(experiment.program)));
+        }
+        check_traffic_class(experiment, rules[i].traffic_class, *given.find("traffic_class"), context);
+    }
+}
+
+/// Every collective of the program must be one its algorithm can do over the shapes of the groups it spans.
+void check_algorithms(const Experiment& experiment, const ConfigNode& root, ReadContext& context) {
+    std::vector<std::string> reported;
+    for (const system::Operation& operation : experiment.program.operations) {
+        if (operation.is_compute()) {
+            continue;
+        }
+        const system::CollectiveOperation& collective = operation.collective();
+        const auto kind = static_cast<std::size_t>(collective.kind);
+        for (const auto& group : experiment.program.partitions[collective.partition].groups) {
+            if (group.size() < 2) {
+                continue;
+            }
+            const system::Shape shape = system::group_shape(group, experiment.cluster.options);
+            const std::optional<std::string> refusal =
+                experiment.cluster.options.collectives[kind].algorithm->refusal(collective.kind, shape);
+            if (!refusal || std::find(reported.begin(), reported.end(), *refusal) != reported.end()) {
+                continue;
+            }
+            reported.push_back(*refusal);
+            const ConfigNode* place = root.find_path("cluster.collectives." + collective_key(kind));
+            context.error(
+                "config.algorithm", (place != nullptr ? place : root.find("cluster"))->where,
+                fmt::format("{} cannot carry out '{}' over {} ranks: {}", experiment.cluster.algorithms[kind],
+                            operation.name, shape.text(), *refusal),
+                "choose another algorithm (astrolabe list algorithms), or other 'dimensions' of the cluster");
+        }
+    }
+}
+
+/// What waits for circuits needs a network that has them, and what takes its rings one that is made of rings.
+void check_circuits_and_rings(const Experiment& experiment, const ConfigNode& root, ReadContext& context) {
+    const auto report = [&](std::string code, const std::optional<ParameterProblem>& problem) {
+        if (problem) {
+            Diagnostic diagnostic{std::move(code),
+                                  root.find_path("cluster." + problem->key)->where,
+                                  problem->message,
+                                  problem->hint,
+                                  {}};
+            diagnostic.notes.emplace_back(root.find("network")->where, "the network comes from here");
+            context.error(std::move(diagnostic));
+        }
+    };
+    for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
+        report("config.circuits", circuit_problem(experiment, kind));
+        report("config.rings", rings_problem(experiment, kind));
+    }
+}
+
+/// What only shows once the fabric is there.
+void check_fabric(const Experiment& experiment, const ConfigNode& root, ReadContext& context) {
+    check_ranks(experiment, root, context);
+    check_traffic_classes(experiment, root, context);
+    check_circuits_and_rings(experiment, root, context);
+    if (const std::optional<std::string> refusal = experiment.backend.refusal(*experiment.fabric)) {
+        context.error(
+            "config.backend", root.find("backend")->where,
+            fmt::format("backend '{}' cannot run this network: {}", experiment.backend_kind, *refusal),
+            "choose another backend or change the network");
+    }
+}
+
+/// Reports what is wrong with it.
+void make_program(Experiment& experiment, const std::vector<OperationRule>& rules, const ConfigNode& root,
+                  ReadContext& context) {
+    experiment.program = experiment.job.program(experiment.cluster.device, experiment.cluster.ranks);
+    experiment.program.check();
+    apply_operation_rules(experiment, rules, root, context);
+    if (const std::optional<std::string> problem =
+            traffic_problem(experiment.program, experiment.cluster.options)) {
+        context.error("config.traffic", root.find("workload")->where, *problem,
+                      "take fewer iterations, ranks or bytes");
+    } else if (experiment.cluster.padding) {
+        system::pad_collectives(experiment.program, experiment.cluster.options);
+    }
+    system::order_by_meetings(experiment.program, experiment.cluster.options, place_ranks(experiment));
+    check_algorithms(experiment, root, context);
+}
+
+std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root, const Components& components,
+                                   ReadContext& context) {
+    Experiment experiment;
+    experiment.name = keys.name;
+    experiment.seed = keys.seed;
+    experiment.cluster = make_cluster(*keys.cluster, components);
+    experiment.job = keys.workload->make();
+    experiment.network_kind = keys.network->kind;
+    experiment.backend_kind = keys.backend->kind;
+    experiment.backend = keys.backend->make();
+    const network::FabricMaker network = keys.network->make();
+
+    report_problems(*root.find("workload"),
+                    experiment.job.problems(experiment.cluster.device, experiment.cluster.ranks), context);
+    report_problems(*root.find_path("cluster.device"),
+                    experiment.job.device_problems(experiment.cluster.device), context);
+    if (!network.needs_job()) {
+        experiment.fabric = network(keys.seed);
+        experiment.cluster.options.opportunities = network::direct_opportunities(experiment.fabric);
+        check_fabric(experiment, root, context);
+    }
+    if (context.error_count() > 0) {
+        return std::nullopt;
+    }
+    make_program(experiment, keys.cluster->operations, root, context);
+    if (network.needs_job()) {
+        if (context.error_count() > 0) {
+            return std::nullopt;
+        }
+        report_problems(*root.find("network"), build_for_job(experiment, network.for_job()), context);
+        if (context.error_count() > 0) {
+            return std::nullopt;
+        }
+        check_fabric(experiment, root, context);
+    }
+    if (const std::optional<std::string> problem =
+            time_problem(lower_bound(experiment.program, experiment.cluster.options, *experiment.fabric))) {
+        context.error("config.time", root.find("workload")->where, *problem,
+                      "check the units of sizes and rates, or simulate fewer iterations");
+    }
+    return experiment;
+}
+
+}  // namespace
+
+void read_schema_name(const ConfigNode& node, ReadContext& context) {
+    if (!node.is_scalar() || node.text != kSchemaName) {
+        context.error("config.schema", node.where,
+                      fmt::format("schema is '{}', expected '{}'", node.text, kSchemaName),
+                      "this program reads schema: astrolabe/1");
+    }
+}
+
+void resolve_reference(ConfigNode& section, ReadContext& context) {
+    if (!section.is_scalar() || section.text.empty()) {
+        return;
+    }
+    const std::filesystem::path path = directory_of(section) / section.text;
+    Result<ConfigNode> file = load_config(path);
+    if (!file) {
+        for (Diagnostic error : file.error()) {
+            if (!error.where.source) {
+                error.where = section.where;
+                error.hint += fmt::format("{}a section is a mapping or the path of a YAML file{}",
+                                          error.hint.empty() ? "" : "; ",
+                                          section.text.find_first_of("./") == std::string::npos
+                                              ? fmt::format(": did you mean {{kind: {}}}?", section.text)
+                                              : "");
+            }
+            context.error(std::move(error));
+        }
+        section = ConfigNode::mapping();
+        return;
+    }
+    if (file->is_mapping()) {
+        if (const ConfigNode* schema = file->find("schema")) {
+            read_schema_name(*schema, context);
+            std::erase_if(file->entries, [](const ConfigEntry& entry) { return entry.key == "schema"; });
+        }
+    }
+    section = *std::move(file);
+}
+
+void resolve_references(ConfigNode& root, ReadContext& context) {
+    for (const char* key : {"workload", "cluster", "network", "backend"}) {
+        if (ConfigNode* section = root.find(key)) {
+            resolve_reference(*section, context);
+        }
+    }
+    for (const auto& [section_key, key] : {std::pair{"workload", "model"}, std::pair{"cluster", "device"}}) {
+        if (ConfigNode* section = root.find(section_key)) {
+            if (ConfigNode* part = section->find(key)) {
+                resolve_reference(*part, context);
+            }
+        }
+    }
+}
+
+Result<Experiment> load_experiment(const std::filesystem::path& path, const LoadOptions& options,
+                                   const Components& components) {
+    Result<ConfigNode> file = load_config(path);
+    if (!file) {
+        return file.error();
+    }
+    ConfigNode root = *std::move(file);
+    ReadContext context;
+    resolve_references(root, context);
+    std::vector<std::string> set;
+    for (const std::string& assignment : options.overrides) {
+        for (Diagnostic& error : apply_override(root, assignment)) {
+            context.error(std::move(error));
+        }
+        set.push_back(assignment.substr(0, assignment.find('=')));
+        // It may name a file where a mapping was, into which the next one reaches.
+        resolve_references(root, context);
+    }
+    if (context.error_count() > 0) {
+        return context.errors();
+    }
+    return read_experiment(std::move(root), set, path.stem().string(), options.seed, components);
+}
+
+Result<Experiment> read_experiment(ConfigNode root, const std::vector<std::string>& set,
+                                   const std::string& default_name, std::optional<std::uint64_t> seed,
+                                   const Components& components) {
+    ReadContext context;
+    resolve_references(root, context);
+    drop_keys_of_former_kinds(root, SetPaths(set), components);
+    if (context.error_count() > 0) {
+        return context.errors();
+    }
+    std::optional<FileKeys> keys = file_schema(&components).read(root, context);
+    if (!keys) {
+        return context.errors();
+    }
+    if (keys->network->make().needs_job()) {
+        prefer_rings_of_network(root);
+        keys->cluster = cluster_schema(components).read(*root.find("cluster"), context);
+    }
+    keys->seed = seed.value_or(keys->seed);
+    if (keys->name.empty()) {
+        keys->name = default_name;
+    }
+    std::optional<Experiment> experiment = assemble(*keys, root, components, context);
+    if (context.error_count() > 0) {
+        return context.errors();
+    }
+    experiment->resolved = file_schema(&components).write(*keys);
+    return std::move(*experiment);
+}
+
+ComponentDescription experiment_description() {
+    const Schema<FileKeys> schema = file_schema(nullptr);
+    return {schema.name(), schema.help(), schema.parameters()};
+}
+
+}  // namespace astrolabe::experiment

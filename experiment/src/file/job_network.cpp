@@ -1,0 +1,86 @@
+#include "job_network.hpp"
+
+#include <array>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include <astrolabe/system/program/network_demand.hpp>
+#include <astrolabe/system/program/padding.hpp>
+
+namespace astrolabe::experiment {
+
+namespace {
+
+using network::topoopt::GroupRings;
+using network::topoopt::Topology;
+
+/// The mapping below `key`, made where there is none; null where something else stands there.
+ConfigNode* mapping_at(ConfigNode& node, const std::string& key) {
+    if (node.find(key) == nullptr) {
+        ConfigNode empty = ConfigNode::mapping();
+        empty.where = node.where;
+        node.set(key, std::move(empty));
+    }
+    ConfigNode* found = node.find(key);
+    return found->is_mapping() ? found : nullptr;
+}
+
+}  // namespace
+
+void prefer_rings_of_network(ConfigNode& root) {
+    constexpr std::array kKinds{system::CollectiveKind::kAllReduce, system::CollectiveKind::kReduceScatter,
+                                system::CollectiveKind::kAllGather};
+    ConfigNode* collectives = mapping_at(*root.find("cluster"), "collectives");
+    for (const system::CollectiveKind kind : kKinds) {
+        ConfigNode* choice = mapping_at(*collectives, std::string(system::to_string(kind)));
+        if (choice->find("algorithm") == nullptr) {
+            choice->set("algorithm", ConfigNode::scalar("multi_ring"));
+            choice->set("strides", ConfigNode::scalar("network"));
+        }
+    }
+}
+
+system::RingStrides ring_strides(const Topology& topology) {
+    system::RingStrides all;
+    for (const GroupRings& group : topology.rings) {
+        const std::uint32_t spacing = topology.servers / group.members;
+        for (const std::uint32_t stride : group.strides) {
+            std::vector<system::Position>& strides = all[group.members];
+            strides.push_back(stride / spacing);
+            if (topology.full_duplex_rings) {
+                strides.push_back(group.members - stride / spacing);
+            }
+        }
+    }
+    return all;
+}
+
+std::vector<ParameterProblem> build_for_job(Experiment& experiment,
+                                            const network::FabricMaker::BuildForJob& build) {
+    system::SystemOptions& options = experiment.cluster.options;
+    auto built = build(system::network_demand(experiment.program, options), experiment.seed);
+    if (auto* problems = std::get_if<std::vector<ParameterProblem>>(&built)) {
+        return std::move(*problems);
+    }
+    auto& found = std::get<network::FoundNetwork>(built);
+    experiment.fabric = std::move(found.fabric);
+    options.opportunities = network::direct_opportunities(experiment.fabric);
+    experiment.topology = std::make_shared<const Topology>(std::move(found.topology));
+    const system::RingStrides rings = ring_strides(*experiment.topology);
+    for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
+        system::CollectiveChoice& choice = options.collectives[kind];
+        if (choice.algorithm != nullptr && choice.algorithm->needs_rings()) {
+            choice.algorithm = choice.algorithm->on_rings(rings);
+            if (!experiment.cluster.chunks_given[kind]) {
+                choice.chunks = choice.algorithm->default_chunks();
+            }
+        }
+    }
+    if (experiment.cluster.padding) {
+        system::pad_collectives(experiment.program, options);  // of as many chunks as there are rings now
+    }
+    return {};
+}
+
+}  // namespace astrolabe::experiment

@@ -1,0 +1,30 @@
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <astrolabe/experiment/results/results.hpp>
+
+namespace astrolabe::experiment {
+
+Diagnostics write_results(const OutputFolder& folder, const Experiment& experiment, const Run& run) {
+    const std::string resolved =
+        fmt::format("# resolved by astrolabe {}, fingerprint {}\n{}", program_version(), run.fingerprint,
+                    to_yaml(experiment.resolved));
+    Diagnostics errors;
+    std::vector<std::pair<std::string, std::string>> files{
+        {"resolved.yaml", resolved},
+        {"operations.csv", operations_csv(experiment, run)},
+        {"critical_path.csv", critical_path_csv(experiment, run)},
+        {"links.csv", links_csv(experiment, run)},
+        {"summary.json", summary_json(experiment, run).dump(2) + "\n"}};
+    if (experiment.cluster.ranks <= kMostMatrixRanks) {
+        files.emplace_back("traffic_matrix.csv", traffic_matrix_csv(experiment));
+    }
+    for (const auto& [name, content] : files) {
+        if (std::optional<Diagnostic> error = folder.write(name, content)) {
+            errors.push_back(std::move(*error));
+        }
+    }
+    return errors;
+}
+
+}  // namespace astrolabe::experiment

@@ -1,0 +1,191 @@
+#include "collectives_json.hpp"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include <astrolabe/experiment/file/cluster.hpp>
+#include <astrolabe/experiment/results/figures.hpp>
+#include <astrolabe/experiment/results/results.hpp>
+
+namespace astrolabe::experiment {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Bytes traffic_of_kind(const Run& run, system::CollectiveKind kind) {
+    return run.traffic[static_cast<std::size_t>(kind)];
+}
+
+Json imbalance_json(const Experiment& experiment, const Run& run) {
+    std::vector<Bytes> sent = run.traffic_counts.sent_by_rank();
+    sent.resize(experiment.cluster.ranks);
+    std::vector<Time> compute;
+    for (const system::RankRecord& rank : run.execution.ranks) {
+        compute.push_back(rank.compute);
+    }
+    return {{"bytes_sent", max_over_mean(sent)}, {"compute", max_over_mean(compute)}};
+}
+
+double largest_mean_queue(const network::NetworkStatistics& statistics) {
+    double largest = 0;
+    for (const network::LinkStatistics& link : statistics.links) {
+        largest = std::max(largest, link.queue_mean);
+    }
+    return largest;
+}
+
+Json share_json(const PathShare& share, Time total) {
+    Json json = Json::object();
+    if (!share.operation.empty()) {
+        json["operation"] = share.operation;
+        json["kind"] = std::string(to_string(share.kind));
+    }
+    json["resource"] = share.resource;
+    json["time_s"] = to_seconds(share.time);
+    json["share"] = to_seconds(share.time) / to_seconds(total);
+    return json;
+}
+
+/// Null of a run that took no time.
+Json binding_json(const Experiment& experiment, const Run& run) {
+    const auto binding = binding_of(shares_by_operation(run.path, run.bounds, experiment));
+    if (!binding) {
+        return {};
+    }
+    const Time total = run.execution.total;
+    Json json = share_json(binding->operation, total);
+    json["resource_time_s"] = to_seconds(binding->all.time);
+    json["resource_share"] = to_seconds(binding->all.time) / to_seconds(total);
+    return json;
+}
+
+Json path_json(const Experiment& experiment, const Run& run) {
+    constexpr std::size_t kMostOperations = 16;
+    std::vector<PathShare> operations = shares_by_operation(run.path, run.bounds, experiment);
+    Json by_resource = Json::array();
+    for (const PathShare& share : shares_by_resource(operations)) {
+        by_resource.push_back(share_json(share, run.execution.total));
+    }
+    operations.resize(std::min(operations.size(), kMostOperations));
+    Json by_operation = Json::array();
+    for (const PathShare& share : operations) {
+        by_operation.push_back(share_json(share, run.execution.total));
+    }
+    return {{"segments", run.path.size()},
+            {"by_resource", std::move(by_resource)},
+            {"by_operation", std::move(by_operation)}};
+}
+
+}  // namespace
+
+std::string_view program_version() {
+    return ASTROLABE_VERSION;
+}
+
+Json network_json(const Run& run) {
+    Json json{{"messages", run.network.messages},
+              {"bytes_delivered", run.network.bytes_delivered.count()},
+              {"packets", run.network.packets},
+              {"packet_hops", run.network.packet_hops},
+              {"drops", run.network.drops},
+              {"retransmissions", run.network.retransmissions},
+              {"timeouts", run.network.timeouts},
+              {"ecn_marks", run.network.ecn_marks},
+              {"trims", run.network.trims},
+              {"pauses", run.network.pauses},
+              {"paused_s", to_seconds(run.network.paused)},
+              {"queue_peak_bytes", run.network.queue_peak.count()},
+              {"queue_mean_bytes", largest_mean_queue(run.network)},
+              {"max_link_utilization", run.utilization.max},
+              {"mean_link_utilization", run.utilization.mean}};
+    if (const auto& moves = run.network.reconfiguration) {
+        json["reconfiguration"] = {
+            {"looks", moves->looks}, {"changes", moves->changes}, {"dark_s", to_seconds(moves->dark)}};
+    }
+    if (run.message_times) {
+        Json times{{"mean", run.message_times->mean_seconds()}};
+        for (const auto& [name, share] : kMessageQuantiles) {
+            times[name] = to_seconds(run.message_times->quantile(share));
+        }
+        times["max"] = to_seconds(run.message_times->max());
+        json["message_time_s"] = std::move(times);
+    }
+    return json;
+}
+
+Json bounds_json(const Run& run) {
+    const Bounds& bounds = run.bounds;
+    const auto seconds = [&run](Time time) {
+        return to_seconds(time) / static_cast<double>(run.iteration_times.size());
+    };
+    Json json{{"binding", std::string(bounds.binding())},
+              {"compute_s", seconds(bounds.compute)},
+              {"ports_s", seconds(bounds.ports)},
+              {"links_s", bounds.links ? Json(seconds(*bounds.links)) : Json()},
+              {"any_routing_s", Json()},
+              {"best_routing_s", Json()},
+              {"dependencies_s", seconds(bounds.dependencies)}};
+    if (bounds.any_routing) {
+        json["any_routing_s"] = seconds(bounds.any_routing->least);
+        json["best_routing_s"] =
+            bounds.any_routing->most < Time::max() ? Json(seconds(bounds.any_routing->most)) : Json();
+        json["any_routing_by"] = bounds.any_routing->how;
+    }
+    if (!bounds.omission.empty()) {
+        json["omission"] = bounds.omission;
+    }
+    return json;
+}
+
+Json engine_json(const EngineFacts& engine) {
+    return {{"events", engine.events},
+            {"wall_s", engine.wall_seconds},
+            {"peak_rss_bytes", engine.peak_rss_bytes},
+            {"simulated_ranks", engine.simulated_ranks}};
+}
+
+Json summary_json(const Experiment& experiment, const Run& run) {
+    const MeanBreakdown means = mean_breakdown(run.execution);
+    Json iteration_times = Json::array();
+    for (const Time time : run.iteration_times) {
+        iteration_times.push_back(to_seconds(time));
+    }
+    Json exposed = Json::object();
+    for (const auto& [cause, seconds] : means.exposed) {
+        exposed[cause] = seconds;
+    }
+    Json traffic = Json::object();
+    for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
+        traffic[collective_key(kind)] = run.traffic[kind].count();
+    }
+    return {
+        {"schema", kSchemaName},
+        {"name", experiment.name},
+        {"version", program_version()},
+        {"fingerprint", run.fingerprint},
+        {"seed", experiment.seed},
+        {"ranks", experiment.cluster.ranks},
+        {"hosts", experiment.fabric->host_count()},
+        {"network_kind", experiment.network_kind},
+        {"backend_kind", experiment.backend_kind},
+        {"iteration_time_s", std::move(iteration_times)},
+        {"mean_iteration_time_s", mean_iteration_seconds(run)},
+        {"total_time_s", to_seconds(run.execution.total)},
+        {"lower_bound_s", to_seconds(run.bounds.value()) / static_cast<double>(run.iteration_times.size())},
+        {"bounds", bounds_json(run)},
+        {"binding", binding_json(experiment, run)},
+        {"critical_path", path_json(experiment, run)},
+        {"compute_s", means.compute},
+        {"exposed_s", std::move(exposed)},
+        {"drain_s", means.drain},
+        {"traffic_bytes", std::move(traffic)},
+        {"all_reduce_share",
+         share_of(traffic_of_kind(run, system::CollectiveKind::kAllReduce), total_traffic(run))},
+        {"network", network_json(run)},
+        {"collectives", collectives_json(experiment, run)},
+        {"imbalance", imbalance_json(experiment, run)},
+        {"engine", engine_json(run.engine)}};
+}
+
+}  // namespace astrolabe::experiment

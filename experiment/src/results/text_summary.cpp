@@ -1,0 +1,129 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <astrolabe/experiment/file/cluster.hpp>
+#include <astrolabe/experiment/results/figures.hpp>
+#include <astrolabe/experiment/results/results.hpp>
+
+namespace astrolabe::experiment {
+namespace {
+
+std::string bound_name(const Bounds& bounds) {
+    const std::string_view binding = bounds.binding();
+    if (binding == "compute") {
+        return "compute of the busiest rank";
+    }
+    if (binding == "ports") {
+        return "rate of the hosts' links";
+    }
+    if (binding == "links") {
+        return "the busiest link";
+    }
+    return binding == "any_routing" ? "the fabric, whatever the routes" : "dependencies";
+}
+
+/// "Top_0 … on leaf-spine links, 62.0 % of the time; leaf-spine links in all 80.1 %".
+std::string binding_text(const Experiment& experiment, const Run& run) {
+    const auto binding = binding_of(shares_by_operation(run.path, run.bounds, experiment));
+    if (!binding) {
+        return {};
+    }
+    const auto& [operation, all] = *binding;
+    const auto percent = [&run](Time time) {
+        return 100.0 * to_seconds(time) / to_seconds(run.execution.total);
+    };
+    if (operation.kind == SegmentKind::kCollective) {
+        return fmt::format("{} on {}, {:.1f} % of the time; {} in all {:.1f} %", operation.operation,
+                           operation.resource, percent(operation.time), all.resource, percent(all.time));
+    }
+    return fmt::format("{}, {:.1f} % of the time; most of it {}, {:.1f} %", all.resource, percent(all.time),
+                       operation.operation, percent(operation.time));
+}
+
+}  // namespace
+
+std::string text_summary(const Experiment& experiment, const Run& run) {
+    const MeanBreakdown means = mean_breakdown(run.execution);
+    const double total = to_seconds(run.execution.total);
+    const auto percent = [total](double seconds) { return total > 0 ? 100.0 * seconds / total : 0.0; };
+    const auto line = [](std::string_view label, const std::string& text) {
+        return fmt::format("  {:<12} {}\n", label, text);
+    };
+
+    double exposed_sum = 0;
+    std::vector<std::pair<double, std::string>> causes;
+    for (const auto& [cause, seconds] : means.exposed) {
+        exposed_sum += seconds;
+        causes.emplace_back(seconds, cause);
+    }
+    std::sort(causes.rbegin(), causes.rend());
+    std::string waits;
+    for (std::size_t i = 0; i < std::min<std::size_t>(causes.size(), 3); ++i) {
+        waits +=
+            fmt::format("{}{} {}", i == 0 ? "  " : ", ", causes[i].second, readable_seconds(causes[i].first));
+    }
+    std::string iterations;
+    constexpr std::size_t kShown = 4;
+    for (std::size_t i = 0; i < std::min(run.iteration_times.size(), kShown); ++i) {
+        iterations += (i == 0 ? "" : ", ") + readable(run.iteration_times[i]);
+    }
+    iterations += run.iteration_times.size() > kShown ? ", …" : "";
+    std::string shares;
+    for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
+        if (run.traffic[kind] > Bytes(0)) {
+            shares += fmt::format("{}{} {:.1f} %", shares.empty() ? ": " : ", ", collective_key(kind),
+                                  100.0 * share_of(run.traffic[kind], total_traffic(run)));
+        }
+    }
+    std::string packets;
+    if (run.network.packets > 0) {
+        packets = fmt::format(", {} packets, {} drops, {} retransmissions", run.network.packets,
+                              run.network.drops, run.network.retransmissions);
+    }
+
+    std::string text =
+        fmt::format("{}: {} ranks on {} ({} hosts), {}\n", experiment.name, experiment.cluster.ranks,
+                    experiment.network_kind, experiment.fabric->host_count(), experiment.backend_kind);
+    text += line("iteration", fmt::format("{} mean of {} ({})", readable_seconds(mean_iteration_seconds(run)),
+                                          run.iteration_times.size(), iterations));
+    text += line("lower bound", fmt::format("{} an iteration ({}; {:.1f} % of it reached)",
+                                            readable_seconds(to_seconds(run.bounds.value()) /
+                                                             static_cast<double>(run.iteration_times.size())),
+                                            bound_name(run.bounds), percent(to_seconds(run.bounds.value()))));
+    if (const std::string binding = binding_text(experiment, run); !binding.empty()) {
+        text += line("bound by", binding);
+    }
+    text += line("compute", fmt::format("{} of {} ({:.1f} %)", readable_seconds(means.compute),
+                                        readable(run.execution.total), percent(means.compute)));
+    text += line("exposed",
+                 fmt::format("{} ({:.1f} %){}", readable_seconds(exposed_sum), percent(exposed_sum), waits));
+    text += line("drain", fmt::format("{} ({:.1f} %)", readable_seconds(means.drain), percent(means.drain)));
+    text += line("traffic", readable(total_traffic(run)) + shares);
+    text += line("network", fmt::format("{} messages{}", run.network.messages, packets));
+    if (const auto& moves = run.network.reconfiguration) {
+        text += line("circuits", fmt::format("moved {} times in {} looks, links dark for {} on average",
+                                             moves->changes, moves->looks, readable(moves->dark)));
+    }
+    if (run.message_times) {
+        std::string times;
+        for (const auto& [name, share] : kMessageQuantiles) {
+            times += fmt::format("{} {}, ", name, readable(run.message_times->quantile(share)));
+        }
+        text += line("messages", times + "max " + readable(run.message_times->max()));
+    }
+    text += line("links", fmt::format("busiest {:.1f} % used, mean {:.1f} %", 100.0 * run.utilization.max,
+                                      100.0 * run.utilization.mean));
+    text += line(
+        "engine",
+        fmt::format("{:.2f} s, {} events, {} of {} ranks simulated, {} peak memory, fingerprint {}",
+                    run.engine.wall_seconds, run.engine.events, run.engine.simulated_ranks,
+                    experiment.cluster.ranks,
+                    readable(Bytes(static_cast<std::int64_t>(run.engine.peak_rss_bytes))), run.fingerprint));
+    if (!run.engine.folding_refusal.empty()) {
+        text += line("not folded", run.engine.folding_refusal);
+    }
+    return text;
+}
+
+}  // namespace astrolabe::experiment

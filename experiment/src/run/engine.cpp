@@ -1,0 +1,46 @@
+#include "engine.hpp"
+
+#include <utility>
+
+#include <astrolabe/system/symmetry/folding.hpp>
+
+namespace astrolabe::experiment {
+
+std::vector<network::HostId> place_ranks(const Experiment& experiment) {
+    std::vector<network::HostId> placement;
+    for (std::size_t rank = 0; rank < experiment.cluster.ranks; ++rank) {
+        placement.emplace_back(rank);
+    }
+    return placement;
+}
+
+Engine whole_engine(const Experiment& experiment, const std::vector<network::HostId>& placement,
+                    std::string refusal) {
+    return {experiment.backend.make(experiment.fabric, experiment.seed),
+            {.ranks = placement.size(), .kept = placement.size()},
+            std::move(refusal)};
+}
+
+Engine make_engine(const Experiment& experiment, const std::vector<network::HostId>& placement,
+                   bool is_recorded) {
+    const network::BackendMaker& maker = experiment.backend;
+    if (!maker.make_folded) {  // it carries every message itself, so nobody waits for a reason
+        return whole_engine(experiment, placement, "");
+    }
+    std::string refusal;
+    if (experiment.cluster.folding == FoldingMode::kOff) {
+        refusal = "folding is off";
+    } else if (!experiment.fabric->is_static()) {
+        refusal = "circuits of the network come and go";
+    } else if (is_recorded) {
+        refusal = "what happens on every rank is recorded";
+    } else {
+        system::FoldedRanks folded =
+            system::fold_ranks(experiment.program, experiment.cluster.options, experiment.fabric, placement);
+        return {maker.make_folded(std::move(folded.classes), experiment.seed), folded.folding,
+                std::move(folded.refusal)};
+    }
+    return whole_engine(experiment, placement, std::move(refusal));
+}
+
+}  // namespace astrolabe::experiment

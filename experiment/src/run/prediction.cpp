@@ -1,0 +1,215 @@
+#include "../explain/routing_bound.hpp"
+#include "../explain/schedule_loads.hpp"
+#include "engine.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <astrolabe/experiment/run/prediction.hpp>
+#include <astrolabe/network/rotor/rotor_description.hpp>
+
+namespace astrolabe::experiment {
+namespace {
+
+using system::OperationId;
+
+// Events (prediction.hpp).
+constexpr double kEventsOfAMessage = 2;     // served, delivered
+constexpr double kTimersOfACopy = 1.0 / 4;  // copies that are ready at one instant share one
+constexpr double kPacketsOfAnAcknowledgement = 16;
+constexpr double kEventsOfATcpHop = 4.6;  // data, acknowledgement and their queues
+
+constexpr std::uint64_t kMostProbedPairs = std::uint64_t{1} << 17;
+constexpr double kSecondsOfAnEvent = 0.7e-6;
+constexpr double kProbeSeconds = 0.25;
+constexpr double kSecondsOfASlotEvent = 0.2e-6;
+constexpr double kSecondsOfAService = 0.013e-6;  // of a pair, on slots
+constexpr double kLaterEvent = 1.2;  // its cost over that of one at the beginning, when less overlaps
+
+// Bytes. Program and libraries; then what a host, a link and a pair of hosts that communicate take.
+constexpr double kBase = 20e6;
+constexpr double kHost = 2'000;
+constexpr double kLink = 300;
+constexpr double kFlowPair = 300;  // and kFlowLeg for every link class of its route
+constexpr double kFlowLeg = 32;
+constexpr double kFlowMessage = 96;        // queued and on the wire
+constexpr double kSlotMessage = 64.0 / 3;  // three to a line of the cache
+constexpr double kWaiting = 0.5;           // of the messages of an iteration on slots, at a time
+constexpr double kPacketPair = 1'000;
+constexpr double kTcpPair = 80'000;  // two sockets with their buffers
+
+struct Counts {
+    double messages = 0;
+    double empty = 0;
+    double packets = 0;
+    double computations = 0;  ///< on ranks
+};
+
+Counts count(const Experiment& experiment) {
+    const system::ProgramTraffic traffic(experiment.program, experiment.cluster.options);
+    const auto payload = static_cast<double>(experiment.backend.packet_payload.count());
+    Counts counts;
+    for (std::size_t i = 0; i < experiment.program.operations.size(); ++i) {
+        const OperationId id(i);
+        if (experiment.program.operations[id].is_compute()) {
+            counts.computations += static_cast<double>(experiment.program.ranks);
+        }
+        for (const system::StageTraffic& stage : traffic.of(id).stages) {
+            counts.messages += static_cast<double>(stage.messages);
+            counts.empty += static_cast<double>(stage.sizes[0]);
+            if (payload == 0) {
+                continue;
+            }
+            for (std::size_t width = 0; width < stage.sizes.size(); ++width) {
+                // Sizes of a bin lie evenly between 2^(width-1) and 2^width: 3/4 of the latter on average.
+                const double size = std::ldexp(0.75, static_cast<int>(width));
+                const double each = size <= payload ? 1 : size / payload + 0.5;
+                counts.packets += each * static_cast<double>(stage.sizes[width]);
+            }
+        }
+    }
+    return counts;
+}
+
+/// Superslices in which slots are shared out, if every host uses all of what circuits offer.
+double busy_superslices(const TotalLoad& total, const network::rotor::RotorNetwork& rotors) {
+    double sent = 0;
+    for (const double bytes : total.sent) {
+        sent += bytes;
+    }
+    const double hosts = static_cast<double>(rotors.schedule.racks()) * rotors.hosts_per_rack;
+    const double seconds = 8 * sent / hosts / network::rotor::capacity_of(rotors).host_rate;
+    return seconds / to_seconds(rotors.schedule.timing().superslice());
+}
+
+/// Links that a byte crosses on average; 2, out to a switch and in from it, where links are not counted.
+double mean_hops(const TotalLoad& total) {
+    double crossings = 0;
+    double bytes = 0;
+    for (const double carried : total.links) {
+        crossings += carried;
+    }
+    for (const double sent : total.sent) {
+        bytes += sent;
+    }
+    return crossings > 0 && bytes > 0 ? crossings / bytes : 2;
+}
+
+/// Stops a run after kProbeSeconds of processor time. Looks at the clock every so much simulated time, for
+/// nothing may be delivered in all of them: as seldom as is enough, a look being an event.
+class ProbeLimit final : public network::NotificationHandler {
+public:
+    ProbeLimit(network::NetworkBackend& backend, system::Executor& executor)
+        : backend_(backend),
+          executor_(executor) {
+        backend_.schedule(interval_, *this, 0);
+    }
+
+    void notify(std::uint64_t) override {
+        ++looks_;
+        const double now = elapsed();
+        if (now > kProbeSeconds) {
+            executor_.stop();
+        } else if (executor_.finished_operations() < executor_.total_operations()) {
+            const double since = now - std::exchange(last_, now);
+            if (since < kProbeSeconds / 100 && interval_ < kLongest) {
+                interval_ = interval_ * 2;
+            } else if (since > kProbeSeconds / 20) {
+                interval_ = std::max(interval_ / 2, Time(1));
+            }
+            backend_.schedule(interval_, *this, 0);
+        }
+    }
+
+    /// Processor time since the start.
+    [[nodiscard]] double elapsed() const {
+        return static_cast<double>(std::clock() - start_) / static_cast<double>(CLOCKS_PER_SEC);
+    }
+    [[nodiscard]] std::uint64_t looks() const { return looks_; }
+
+private:
+    static constexpr Time kLongest{kPicosecondsPerSecond / 10};
+
+    network::NetworkBackend& backend_;
+    system::Executor& executor_;
+    const std::clock_t start_ = std::clock();
+    Time interval_{1'000'000};
+    double last_ = 0;
+    std::uint64_t looks_ = 0;
+};
+
+/// Runs the experiment on the engine for kProbeSeconds of processor time, or to its end.
+double probe_events_per_second(const Experiment& experiment, Engine& engine,
+                               const std::vector<network::HostId>& placement) {
+    system::Executor executor(experiment.program, experiment.cluster.options, *engine.backend, placement,
+                              engine.folding);
+    ProbeLimit limit(*engine.backend, executor);
+    static_cast<void>(executor.run());
+    return static_cast<double>(engine.backend->events_processed() - limit.looks()) /
+           std::max(limit.elapsed(), 1e-6);
+}
+
+}  // namespace
+
+Prediction predict(const Experiment& experiment) {
+    const system::Program& program = experiment.program;
+    const network::Fabric& fabric = *experiment.fabric;
+    const ScheduleLoads loads(program, experiment.cluster.options, fabric);
+    const TotalLoad total = total_load(program, loads, fabric);
+    const double hops = mean_hops(total);
+    const std::vector<network::HostId> placement = place_ranks(experiment);
+    Engine engine = make_engine(experiment, placement, false);
+    const auto images = static_cast<double>(engine.folding.multiplicity());
+    Counts counts = count(experiment);
+    counts.messages /= images;
+    counts.empty /= images;
+    counts.packets /= images;
+    counts.computations /= images;
+    const double pairs = static_cast<double>(loads.pairs()) / images;
+    Prediction prediction;
+    prediction.simulated_ranks = engine.folding.kept;
+    prediction.events = counts.computations;
+    prediction.memory_bytes = kBase + kHost * static_cast<double>(fabric.host_count()) +
+                              kLink * static_cast<double>(fabric.link_count());
+    std::optional<double> services;  // of pairs, on slots
+    if (fabric.rotors() != nullptr && experiment.backend.packet_payload == Bytes(0)) {
+        // Cycles that repeat are passed over; it takes a message that begins or ends to break them.
+        const double cycle = fabric.rotors()->schedule.superslices();
+        const double superslices =
+            std::min(busy_superslices(total, *fabric.rotors()), counts.messages * cycle);
+        prediction.events += counts.messages + superslices;
+        services = pairs * superslices / cycle;
+        prediction.memory_bytes += pairs * (kFlowPair + kFlowMessage) +
+                                   kWaiting * kSlotMessage * counts.messages / program.iterations;
+    } else if (experiment.backend.packet_payload == Bytes(0)) {
+        prediction.events += kEventsOfAMessage * counts.messages - counts.empty;
+        if (experiment.cluster.options.end_point.injection_latency > Time(0)) {
+            prediction.events += kTimersOfACopy * counts.messages;
+        }
+        prediction.memory_bytes += pairs * (kFlowPair + kFlowLeg * hops + kFlowMessage);
+    } else if (experiment.backend.tells_of_packets) {
+        const double acknowledgements =
+            std::max(counts.messages, counts.packets / kPacketsOfAnAcknowledgement);
+        prediction.events += hops * (counts.packets + acknowledgements);
+        prediction.memory_bytes += pairs * kPacketPair;
+    } else {
+        prediction.events += kEventsOfATcpHop * hops * counts.packets;
+        prediction.memory_bytes += pairs * kTcpPair;
+    }
+    if (services) {
+        prediction.wall_seconds = prediction.events * kSecondsOfASlotEvent + *services * kSecondsOfAService;
+    } else if (pairs > static_cast<double>(kMostProbedPairs)) {
+        prediction.wall_seconds = prediction.events * kSecondsOfAnEvent;
+    } else {
+        prediction.wall_seconds =
+            prediction.events * kLaterEvent / probe_events_per_second(experiment, engine, placement);
+    }
+    return prediction;
+}
+
+}  // namespace astrolabe::experiment

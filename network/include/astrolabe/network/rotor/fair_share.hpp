@@ -1,0 +1,86 @@
+/// Fair shares of a number of packets, as RotorLB takes them.
+///
+/// One dimension: elements with demands share a cap. Every hungry element is given ⌊cap / hungry⌋, at most
+/// what it still wants, until that is 0; the remainder goes one by one to hungry elements, none twice: at
+/// random, or in turn. So shares of elements that stay hungry differ by at most 1, and everything is given
+/// away that someone wants.
+///
+/// In turn: with a remainder of r over m hungry elements, those from the (turn · r mod m)-th on, round and
+/// round, so that over m turns each gets r.
+///
+/// Two dimensions: a matrix of demands, a cap for each row and each column. Up to five rounds of a share of
+/// each row over what its columns still want, then of each column over what the rows were given.
+///
+/// Source: RotorNet (SIGCOMM 2017) section 4.2 for the phases; the rounds and remainders are those of the
+/// simulator of Opera (NSDI 2020).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include <astrolabe/core/random.hpp>
+
+namespace astrolabe::network::rotor {
+
+enum class Remainders : std::uint8_t {
+    kAtRandom,
+    kInTurn  ///< the same again and again, where demands, caps and the step from turn to turn are
+};
+
+class FairShare {
+public:
+    explicit FairShare(std::uint64_t seed, Remainders remainders = Remainders::kAtRandom)
+        : remainders_(remainders),
+          random_(seed, "fair_share") {}
+
+    /// Of the next splits. Rows of a matrix have this turn and those after it, columns likewise.
+    void set_turn(std::uint64_t turn) { turn_ = turn; }
+    /// Turns after which all that was given since `forget` would be given alike: the least common multiple of
+    /// m / gcd(m, r) over the remainders in turn; `kNoPeriod` or more if it is as much.
+    [[nodiscard]] std::uint64_t period() const { return period_; }
+    static constexpr std::uint64_t kNoPeriod = std::uint64_t{1} << 20;
+    void forget() { period_ = 1; }
+    /// Something else begins at the (turn · `remainder` mod `elements`)-th element too.
+    void depend_on_turn(std::uint32_t remainder, std::uint32_t elements);
+
+    /// Writes to `shares`, of the size of `demands`; returns their sum. O(elements · rounds), where every
+    /// round but the last satisfies an element.
+    std::uint32_t split(std::span<const std::uint32_t> demands, std::uint32_t cap,
+                        std::span<std::uint32_t> shares) {
+        return split(demands, std::accumulate(demands.begin(), demands.end(), std::uint64_t{0}), cap, shares);
+    }
+    /// The same where the sum of the demands is known.
+    std::uint32_t split(std::span<const std::uint32_t> demands, std::uint64_t wanted, std::uint32_t cap,
+                        std::span<std::uint32_t> shares) {
+        if (wanted <= cap) {
+            std::copy(demands.begin(), demands.end(), shares.begin());
+            return static_cast<std::uint32_t>(wanted);
+        }
+        share_out(demands, cap, shares);
+        return cap;
+    }
+
+    /// The same for a matrix, row after row; caps are reduced by what is given. Demands may be reduced.
+    void split(std::span<std::uint32_t> demands, std::span<std::uint32_t> row_caps,
+               std::span<std::uint32_t> column_caps, std::span<std::uint32_t> shares);
+
+private:
+    /// All of `cap`, where more is wanted.
+    void share_out(std::span<const std::uint32_t> demands, std::uint32_t cap,
+                   std::span<std::uint32_t> shares);
+    void give_remainder(std::uint32_t left, std::span<std::uint32_t> shares);
+
+    Remainders remainders_;
+    std::uint64_t turn_ = 0;
+    std::uint64_t period_ = 1;
+    RandomStream random_;
+    std::vector<std::uint32_t> hungry_;
+    std::vector<std::uint32_t> offered_;  // to columns by rows
+    std::vector<std::uint32_t> column_;
+    std::vector<std::uint32_t> column_shares_;
+};
+
+}  // namespace astrolabe::network::rotor

@@ -1,0 +1,176 @@
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <astrolabe/network/cost/cost.hpp>
+#include <astrolabe/network/rotor/rotor_network.hpp>
+
+namespace astrolabe::network {
+
+namespace {
+
+class Inventory {
+public:
+    void add(Part part, Bandwidth rate, std::uint64_t count) { counts_[{part, rate}] += count; }
+
+    /// An end of a cable at a host or at a packet switch.
+    void add_end(NodeKind kind, Bandwidth rate) {
+        add(kind == NodeKind::kHost ? Part::kNicPort : Part::kSwitchPort, rate, 1);
+    }
+
+    [[nodiscard]] std::vector<PartCount> take() const {
+        std::vector<PartCount> all;
+        for (const auto& [kind, count] : counts_) {
+            all.push_back({kind.first, kind.second, count});
+        }
+        return all;
+    }
+
+private:
+    std::map<std::pair<Part, Bandwidth>, std::uint64_t> counts_;
+};
+
+/// What so many ends of cables take at their ports and on the plane that they lead to.
+void add_optics(Inventory& inventory, Medium medium, Bandwidth rate, std::uint64_t ends) {
+    inventory.add(Part::kTransceiver, rate, ends);
+    if (medium != Medium::kFibre) {
+        inventory.add(Part::kFibre, rate, ends);
+    }
+    if (medium == Medium::kCircuitSwitch) {
+        inventory.add(Part::kCircuitSwitchPort, rate, ends);
+    } else if (medium == Medium::kPatchPanel) {
+        inventory.add(Part::kPatchPanelPort, rate, ends);
+    } else if (medium == Medium::kLookAheadPanel) {
+        inventory.add(Part::kPatchPanelPort, rate, 2 * ends);
+        inventory.add(Part::kLookAheadSwitch, rate, ends);
+    }
+}
+
+/// Links without a way back, all of which join hosts: an interface sends over one and receives over another.
+void add_one_way_links(Inventory& inventory, const Fabric& fabric, Medium medium) {
+    struct Crossing {
+        std::uint64_t out = 0;
+        std::uint64_t in = 0;
+    };
+    std::map<Bandwidth, std::uint64_t> strands;
+    for (NodeId host; host.index() < fabric.host_count(); ++host) {
+        std::map<Bandwidth, Crossing> crossings;
+        for (std::size_t i = 0; i < fabric.out_degree(host); ++i) {
+            const Link& link = fabric.link(LinkId(fabric.first_link(host).index() + i));
+            if (!link.reverse) {
+                ++crossings[link.rate].out;
+            }
+        }
+        for (const LinkId in : fabric.links_into(host)) {
+            if (!fabric.link(in).reverse) {
+                ++crossings[fabric.link(in).rate].in;
+            }
+        }
+        for (const auto& [rate, crossing] : crossings) {
+            const std::uint64_t interfaces = std::max(crossing.out, crossing.in);
+            inventory.add(Part::kNicPort, rate, interfaces);
+            add_optics(inventory, medium, rate, interfaces);
+            strands[rate] += crossing.out;
+        }
+    }
+    for (const auto& [rate, count] : strands) {
+        if (medium == Medium::kFibre) {
+            inventory.add(Part::kFibre, rate, (count + 1) / 2);
+        }
+    }
+}
+
+void add_rotors(Inventory& inventory, const rotor::RotorNetwork& rotors) {
+    const std::uint64_t uplinks = std::uint64_t{rotors.schedule.racks()} * rotors.schedule.uplinks();
+    for (const Part part : {Part::kSwitchPort, Part::kTransceiver, Part::kFibre, Part::kRotorPort}) {
+        inventory.add(part, rotors.rate, uplinks);
+    }
+}
+
+std::vector<std::string> texts_of(const std::vector<PricePoint>& points) {
+    std::vector<std::string> texts;
+    for (const PricePoint& point : points) {
+        texts.push_back(to_string(point.rate));
+    }
+    return texts;
+}
+
+ParameterProblem missing(const PriceList& prices, const PartCount& parts) {
+    const std::string key(key_of(parts.part));
+    if (!prices.of(parts.part)) {
+        return {"", fmt::format("the network has {} x {}, which has no price", parts.count, key),
+                fmt::format("add {}: {{dollars: …, source: …}}", key)};
+    }
+    return {key + ".by_rate",
+            fmt::format("the network has {} of {}, which has no price", parts.count, to_string(parts.rate)),
+            fmt::format("there are prices of {}; add one, or other_rates: interpolate",
+                        fmt::join(texts_of(prices.of(parts.part)->by_rate), ", "))};
+}
+
+}  // namespace
+
+std::vector<PartCount> count_parts(const Fabric& fabric, const Wiring& wiring, HostCables host_cables) {
+    Inventory inventory;
+    const bool has_rotors = fabric.rotors() != nullptr;
+    for (std::size_t i = 0; i < fabric.link_count(); ++i) {
+        const LinkId id(i);
+        const Link& link = fabric.link(id);
+        const NodeKind source = fabric.node(fabric.source(id)).kind;
+        const NodeKind target = fabric.node(fabric.target(id)).kind;
+        const bool is_circuit = has_rotors && source == NodeKind::kSwitch && target == NodeKind::kSwitch;
+        // A cable is two links; it is counted at the first.
+        if (!link.reverse || *link.reverse < id || is_circuit || link.cost == wiring.package_link_cost) {
+            continue;
+        }
+        const Bandwidth rate = std::max(link.rate, fabric.link(*link.reverse).rate);
+        inventory.add_end(source, rate);
+        inventory.add_end(target, rate);
+        if (host_cables == HostCables::kCopper && source != target) {
+            inventory.add(Part::kCopperCable, rate, 1);
+        } else {
+            const bool joins_hosts = source == NodeKind::kHost && target == NodeKind::kHost;
+            const Medium medium = joins_hosts ? wiring.between_hosts : Medium::kFibre;
+            add_optics(inventory, medium, rate, 2);
+            if (medium == Medium::kFibre) {
+                inventory.add(Part::kFibre, rate, 1);
+            }
+        }
+    }
+    add_one_way_links(inventory, fabric, wiring.between_hosts);
+    if (has_rotors) {
+        add_rotors(inventory, *fabric.rotors());
+    }
+    return inventory.take();
+}
+
+double NetworkCost::total() const {
+    double sum = 0.0;
+    for (const CostLine& line : lines) {
+        sum += line.cost();
+    }
+    return sum;
+}
+
+std::variant<NetworkCost, std::vector<ParameterProblem>> cost_of(const Fabric& fabric, const Wiring& wiring,
+                                                                 const PriceList& prices) {
+    NetworkCost cost;
+    cost.hosts = fabric.host_count();
+    std::vector<ParameterProblem> problems;
+    for (const PartCount& parts : count_parts(fabric, wiring, prices.host_cables)) {
+        const std::optional<Price>& price = prices.of(parts.part);
+        const std::optional<double> dollars = price ? price->at(parts.rate) : std::nullopt;
+        if (dollars) {
+            cost.lines.push_back({parts, *dollars});
+        } else {
+            problems.push_back(missing(prices, parts));
+        }
+    }
+    if (!problems.empty()) {
+        return problems;
+    }
+    return cost;
+}
+
+}  // namespace astrolabe::network

@@ -1,0 +1,202 @@
+/// Fluid engine: messages as fluid that flows at max-min fair rates; events only where rates can change.
+///
+/// Model. A *connection* is an ordered pair of hosts, as a TCP connection or an RDMA queue pair is. It serves
+/// its messages first-in first-out. Connections with something to send share the links max-min fairly with
+/// equal weights (max_min_solver.hpp); one that is sprayed over several paths loads each link by its share.
+/// With x(t) the rate of a connection and α the latency of its longest path, a message of S bytes that
+/// reaches the head of the queue at b is served at e and delivered at d:
+///
+///     ∫_b^e x(t) dt = 8·S bit,    d = ⌈e⌉ + α        (cut-through: bits follow each other through all hops)
+///
+/// and the next message starts at e exactly, not at ⌈e⌉, so rounding does not add up over a train of
+/// messages. A message without bytes takes no service. A lone message takes α + S/B, B the rate of its
+/// slowest link.
+///
+/// Assumptions: rates adapt at once (no slow start, no acknowledgements), queues neither fill nor drop, no
+/// packet headers, unless terms (transport_terms.hpp) say otherwise. What this leaves out is what the packet
+/// engines measure. Bytes served before a circuit goes down count as sent and arrive; those left wait until
+/// it comes back. A route is fixed per pair and takes circuits as existing, so a message over a circuit waits
+/// for it.
+///
+/// Circuits. Where links come and go, x(t) repeats with the period of the circuit schedule as long as the
+/// same connections are active (circuit_rates.hpp), and e follows in closed form (periodic_rate.hpp).
+/// Intervals and periods in which nothing starts or ends cost nothing: 30 s of a network that reconfigures
+/// every 100 us take the time of its messages, not of 300,000 intervals.
+///
+/// Circuits that move with the demand (reconfiguration.hpp). Connections have the routes of the present
+/// wiring, and events are added at which the controller looks and circuits come up, while something waits
+/// (rewired_rates.hpp). What waits for a pair is all that its connection has not served. Without terms.
+///
+/// Time. Rates are doubles, notifications whole picoseconds. ⌈e⌉ is computed from the last change of the
+/// connection's rate: exactly (128-bit integers where needed) if the rate is a whole number of bit/s and no
+/// fraction of a byte was pending, as for a message alone on its path. Otherwise a time that exceeds a
+/// picosecond by less than 2^-36 of the time since that change, and by less than 1/4 ps, counts as that
+/// picosecond: messages that end together end at the same picosecond, at most 1/4 ps early. Doubles carry 53
+/// bits, so from 2^50 ps (19 minutes) without a change of rate on, such a time may also err by a few 2^-53 of
+/// itself: 1 ps in 2.5 hours. A time beyond Time::max() never comes and shows as a stall.
+///
+/// Conservation. A message is finished by its size, never by accumulated amounts; statistics count whole
+/// messages, and of those in service, in the middle of a run, what was served.
+///
+/// All events of one instant are processed, then rates are updated once. A connection whose next message is
+/// ready when one ends keeps its rate, without an update. Boundaries of a circuit schedule are no events.
+///
+/// Complexity: two events per message (served, delivered), O(1) for those that end together and O(log
+/// connections) for others, plus the rate updates. Memory: about 200 bytes per pair that ever communicates
+/// over six classes of links, 110 over two, and 4 per pair there could be up to 2,048 hosts; 40 per message
+/// queued or on the wire.
+#pragma once
+
+#include "../../host_pair_index.hpp"
+#include "circuit_rates.hpp"
+#include "completion_queue.hpp"
+#include "connection_terms.hpp"
+#include "max_min_solver.hpp"
+#include "message_pool.hpp"
+#include "rewired_rates.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <astrolabe/core/containers/delay_queue.hpp>
+#include <astrolabe/core/units.hpp>
+#include <astrolabe/network/backend.hpp>
+#include <astrolabe/network/fabric.hpp>
+#include <astrolabe/network/link_classes.hpp>
+
+namespace astrolabe::network {
+
+struct FluidOptions {
+    /// kWholeNetwork gives the same results and is for comparison only.
+    MaxMinSolver::Strategy strategy = MaxMinSolver::Strategy::kLocal;
+    TransportTerms terms{};
+};
+
+class FluidBackend final : public NetworkBackend {
+public:
+    /// A message stands for `multiplicity` images; statistics are those of the whole network.
+    explicit FluidBackend(std::shared_ptr<const LinkClasses> classes, FluidOptions options = {});
+    explicit FluidBackend(std::shared_ptr<const Fabric> fabric, FluidOptions options = {});
+
+    [[nodiscard]] Time now() const override { return now_; }
+    void send(const Message& message) override;
+    void schedule(Time delay, NotificationHandler& handler, std::uint64_t token) override;
+    void run() override;
+    void stop() override { stop_requested_ = true; }
+    [[nodiscard]] std::uint64_t outstanding_messages() const override { return sent_ - delivered_; }
+    [[nodiscard]] std::vector<OutstandingMessage> describe_outstanding(std::size_t limit) const override;
+    [[nodiscard]] std::string explain_stall() const override;
+    [[nodiscard]] std::uint64_t events_processed() const override { return events_; }
+    [[nodiscard]] NetworkStatistics statistics() const override;
+
+    /// How often and how widely rates were recomputed, in a static network.
+    [[nodiscard]] const MaxMinSolver::Counters& rate_updates() const { return solver_.counters(); }
+    [[nodiscard]] const Fabric& fabric() const { return classes_->fabric(); }
+
+private:
+    /// Deliveries, or a timer if there is none.
+    struct DelayedEvent {
+        MessagePool::List deliveries;
+        NotificationHandler* handler = nullptr;
+        std::uint64_t token = 0;
+    };
+    enum class State : std::uint8_t {
+        kIdle,
+        kWaiting,  ///< has messages that begin later (transport_terms.hpp)
+        kServing,  ///< active in the solver
+        kDrained,  ///< as kServing, but the queue ran empty in this instant
+        kNowhere   ///< no route: messages wait for ever
+    };
+    /// Has the number of its flow, in solver_, circuits_ or rewired_.
+    struct Connection {
+        HostId source;
+        HostId destination;
+        Time latency;
+        Time since;         ///< of the last change of rate
+        double work = 0.0;  ///< bytes from `since` to the end of the message being served
+        double rate = 0.0;  ///< bit/s; 0 where links come and go
+        Bytes served;       ///< whole messages
+        MessagePool::List queue;
+        State state = State::kIdle;
+        bool whole = false;  ///< `work` and `rate` are integers and exactly represented
+    };
+
+    /// Begins what waited.
+    class Starter final : public NotificationHandler {
+    public:
+        explicit Starter(FluidBackend& backend)
+            : backend_(backend) {}
+        void notify(std::uint64_t connection) override {
+            backend_.start_waiting(static_cast<std::uint32_t>(connection));
+        }
+
+    private:
+        FluidBackend& backend_;
+    };
+
+    [[nodiscard]] std::uint32_t connection_between(HostId source, HostId destination);
+    [[nodiscard]] Time completion_time(const Connection& connection) const;
+    [[nodiscard]] Bytes remaining_at_head(const Connection& connection) const;
+    [[nodiscard]] Bytes served_so_far(const Connection& connection) const;
+    void plan_completion(std::uint32_t index);
+    void begin_service(std::uint32_t index);
+    void start_waiting(std::uint32_t index);
+    /// Bytes on the wire of the first message in the queue.
+    [[nodiscard]] double work_of_first(std::uint32_t index) const;
+    void complete(std::uint32_t index);
+    /// From now to the delivery of a message that is served; not where `is_plain_`.
+    [[nodiscard]] Time delivery_delay(std::uint32_t index, Bytes size);
+    /// Puts a message that is served, and in no list, on the wire.
+    void launch(std::uint32_t message);
+    void deliver();
+    void process_instant();
+    void settle_rates();
+    void start_flow(std::uint32_t index);
+    void stop_flow(std::uint32_t index);
+    void change_rate(std::uint32_t index, double rate);
+    void change_rate(std::uint32_t index, const PeriodicRate& before);
+    [[nodiscard]] const PeriodicRate& periodic_rate(const Connection& connection) const {
+        return circuits_->rate(
+            CircuitRates::FlowId(static_cast<std::size_t>(&connection - connections_.data())));
+    }
+    /// A connection where circuits move, as it is before anything is sent on it.
+    void find_route(std::uint32_t index);
+    void settle_rewired();
+    [[nodiscard]] std::vector<WaitingPair> waiting_pairs() const;
+    [[nodiscard]] RewiredRates::Sent sent_of() const;
+    /// Does what falls due in this instant after all else. The next event, `next_event` being that of
+    /// messages and timers; this instant if it changed anything.
+    [[nodiscard]] Time act_on_circuits(Time next_event);
+    /// Whether it will ever be served further.
+    [[nodiscard]] bool moves(const Connection& connection) const;
+    /// Bytes left of the message being served.
+    [[nodiscard]] double work_left(const Connection& connection) const;
+
+    std::shared_ptr<const LinkClasses> classes_;
+    MaxMinSolver solver_;                     // of a static network
+    std::unique_ptr<CircuitRates> circuits_;  // null but where a schedule says when links exist
+    std::unique_ptr<RewiredRates> rewired_;   // null but where circuits move with the demand
+    std::unique_ptr<ConnectionTerms> terms_;  // null where there are none
+    bool is_static_;
+    bool is_plain_;  // a message arrives the latency of its connection after its last bit
+    Starter starter_{*this};
+    std::vector<Connection> connections_;
+    HostPairIndex pairs_;
+    ClassRoute route_;  // of the pair met last
+    CompletionQueue completions_;
+    MessagePool messages_;
+    DelayQueue<DelayedEvent> delayed_;
+    MessagePool::List delivering_;          // what is left of the deliveries being notified
+    std::vector<std::uint32_t> drained_;    // in this instant
+    std::vector<std::uint32_t> restarted_;  // drained and sent on again in this instant
+    Time now_;
+    bool stop_requested_ = false;
+    std::uint64_t sent_ = 0;
+    std::uint64_t delivered_ = 0;
+    std::uint64_t events_ = 0;
+    Bytes bytes_delivered_;
+};
+
+}  // namespace astrolabe::network

@@ -1,0 +1,41 @@
+#include "slot_links.hpp"
+
+namespace astrolabe::network::rotor {
+
+SlotLinks::SlotLinks(const Fabric& fabric)
+    : links_(fabric),
+      hosts_(static_cast<std::uint32_t>(fabric.host_count())),
+      hosts_per_rack_(fabric.rotors()->hosts_per_rack),
+      payload_(fabric.rotors()->bulk.payload),
+      carried_(fabric.link_count()) {}
+
+void SlotLinks::carry_over(std::uint32_t from, std::uint32_t to, std::span<const Hop> hops,
+                           std::uint64_t packets, Bytes payload) {
+    const Bytes missing = missing_of(packets, payload);
+    carry(links_.up(from), packets, missing);
+    carry(links_.down(to), packets, missing);
+    for (const Hop& hop : hops) {
+        carry(links_.circuit(hop.rotor, hop.matching, hop.rack), packets, missing);
+    }
+}
+
+void SlotLinks::repeat(const SlotLinks& from, const SlotLinks& to, std::uint64_t times) {
+    for (std::size_t i = 0; i < carried_.size(); ++i) {
+        const LinkId link(i);
+        carried_[link].packets += times * (to.carried_[link].packets - from.carried_[link].packets);
+    }
+}
+
+void SlotLinks::report(NetworkStatistics& statistics) const {
+    for (std::uint32_t host = 0; host < hosts_; ++host) {
+        statistics.packets += carried_[links_.up(host)].packets;
+    }
+    statistics.links.resize(carried_.size());
+    for (std::size_t i = 0; i < carried_.size(); ++i) {
+        statistics.packet_hops += carried_[LinkId(i)].packets;
+        statistics.links[LinkId(i)].carried =
+            payload_ * static_cast<std::int64_t>(carried_[LinkId(i)].packets) - carried_[LinkId(i)].missing;
+    }
+}
+
+}  // namespace astrolabe::network::rotor

@@ -1,0 +1,217 @@
+#include "slot_low_latency.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <astrolabe/core/assert.hpp>
+
+namespace astrolabe::network::rotor {
+
+namespace {
+
+constexpr std::int64_t kMostPieces = 64;
+
+/// The end of simulated time where the sum lies behind it.
+Time later(Time time, Time by) {
+    return by > Time::max() - time ? Time::max() : time + by;
+}
+
+/// The number of an element that may be used, a free one if there is any.
+template <class Element>
+std::uint32_t take_one(std::vector<Element>& elements, std::vector<std::uint32_t>& free) {
+    if (free.empty()) {
+        elements.emplace_back();
+        return static_cast<std::uint32_t>(elements.size() - 1);
+    }
+    const std::uint32_t index = free.back();
+    free.pop_back();
+    return index;
+}
+
+}  // namespace
+
+SlotLowLatency::SlotLowLatency(const RotorNetwork& network)
+    : network_(network),
+      packet_((network.bulk.payload + network.bulk.header) / network.rate),
+      up_(std::size_t{network.schedule.racks()} * network.hosts_per_rack),
+      down_(up_.size()),
+      uplinks_(std::size_t{network.schedule.racks()} * network.schedule.uplinks()),
+      random_(network.seed, "low_latency") {
+    ASTROLABE_ASSERT(network.paths != nullptr, "low-latency messages have paths");
+}
+
+bool SlotLowLatency::joins(HostId source, HostId destination, Time now) {
+    if (rack_of(source) == rack_of(destination)) {
+        return true;
+    }
+    return find_paths(network_.schedule.at(now).superslice, rack_of(source), rack_of(destination));
+}
+
+bool SlotLowLatency::find_paths(std::uint64_t superslice, Rack from, Rack to) {
+    network_.paths_of(network_.state_in(superslice))->find(superslice, from, to, paths_);
+    return paths_.size() > 0;
+}
+
+void SlotLowLatency::send(std::uint32_t message, HostId source, HostId destination, Bytes size, Time now) {
+    const Bytes payload = network_.bulk.payload;
+    const std::int64_t packets =
+        std::max<std::int64_t>(1, (size.count() + payload.count() - 1) / payload.count());
+    const std::uint32_t index = take_one(sendings_, free_sendings_);
+    Sending& sending = sendings_[index];
+    sending = {.message = message,
+               .source = source,
+               .destination = destination,
+               .left = size,
+               .packets_left = packets,
+               .packets_a_piece = (packets + kMostPieces - 1) / kMostPieces,
+               .under_way = 0,
+               .latest = now};
+    add_event(up_[source.index()].serve(now, at_source(sending)), index, true);
+}
+
+void SlotLowLatency::process(SlotLinks& links, SlotMessages& messages) {
+    const Event event = events_.top();
+    events_.pop();
+    if (event.leaves) {
+        leave(event, links);
+    } else {
+        come(event, messages);
+    }
+}
+
+/// The next piece of a message leaves its host.
+void SlotLowLatency::leave(const Event& event, SlotLinks& links) {
+    const RotorSchedule& schedule = network_.schedule;
+    Sending& sending = sendings_[event.index];
+    const Rack from = rack_of(sending.source);
+    const Rack to = rack_of(sending.destination);
+    const RotorSchedule::Position position = schedule.at(event.time);
+    if (from != to && !find_paths(position.superslice, from, to)) {
+        wait(event, position);
+        return;
+    }
+    const std::uint32_t number = take_one(pieces_, free_pieces_);
+    Piece& piece = pieces_[number];
+    const std::int64_t packets = std::min(sending.packets_left, sending.packets_a_piece);
+    const Bytes payload = std::min(sending.left, network_.bulk.payload * packets);
+    piece.sending = event.index;
+    piece.all = time_of(payload, packets);
+    piece.first = time_of(std::min(payload, network_.bulk.payload), 1);
+    piece.superslice = position.superslice;
+    piece.at = from;
+    piece.hops_done = 0;
+    piece.path.clear();
+    hops_.clear();
+    if (from != to) {
+        const auto path = paths_[random_.below(static_cast<std::uint32_t>(paths_.size()))];
+        piece.path.assign(path.begin(), path.end());
+        Rack rack = from;
+        for (const std::uint16_t rotor : path) {
+            hops_.push_back({rotor, schedule.matching_index(rotor, position.superslice), rack});
+            rack = schedule.peer(rotor, rack, position.superslice);
+        }
+    }
+    links.carry_over(sending.source.index(), sending.destination.index(), hops_,
+                     static_cast<std::uint64_t>(packets), payload);
+    ++sending.under_way;
+    sending.packets_left -= packets;
+    sending.left -= payload;
+    add_event(later(event.time, piece.first + network_.host_latency), number, false);
+    if (sending.packets_left > 0) {
+        add_event(later(event.time, piece.all), event.index, true);
+    }
+}
+
+void SlotLowLatency::wait(const Event& event, const RotorSchedule::Position& position) {
+    const Sending& sending = sendings_[event.index];
+    Wire& wire = up_[sending.source.index()];
+    const Time all = at_source(sending);
+    wire.booked -= all;
+    // What failed stays so: without a path in a whole cycle from now on there will be none.
+    const std::uint64_t end = position.superslice + network_.schedule.superslices();
+    std::uint64_t next = position.superslice + 1;
+    while (next < end && !find_paths(next, rack_of(sending.source), rack_of(sending.destination))) {
+        ++next;
+    }
+    if (next == end) {
+        cut_off_.emplace_back(sending.source.index(), sending.destination.index());
+        return;
+    }
+    const Time begin = later(position.begin, network_.schedule.timing().superslice());
+    add_event(wire.serve(begin, all), event.index, true);
+}
+
+/// The first packet of a piece comes to a switch.
+void SlotLowLatency::come(const Event& event, SlotMessages& messages) {
+    Piece& piece = pieces_[event.index];
+    if (piece.hops_done < piece.path.size()) {
+        const Rotor rotor = piece.path[piece.hops_done++];
+        const Time begin = uplink(piece.at, rotor).serve(event.time, piece.all);
+        piece.at = network_.schedule.peer(rotor, piece.at, piece.superslice);
+        add_event(later(begin, piece.first + network_.propagation), event.index, false);
+        return;
+    }
+    Sending& sending = sendings_[piece.sending];
+    const Time begin = down_[sending.destination.index()].serve(event.time, piece.all);
+    sending.latest = std::max(sending.latest, later(begin, piece.all + network_.host_latency));
+    free_pieces_.push_back(event.index);
+    --sending.under_way;
+    if (sending.packets_left == 0 && sending.under_way == 0) {
+        if (sending.latest == Time::max()) {
+            ++beyond_time_;
+        } else {
+            messages.arrives(sending.message, sending.latest);
+        }
+        free_sendings_.push_back(piece.sending);
+    }
+}
+
+/// What no event is left for lies beyond simulated time.
+void SlotLowLatency::add_event(Time time, std::uint32_t index, bool leaves) {
+    if (time == Time::max()) {
+        ++beyond_time_;
+        return;
+    }
+    events_.push({time, added_++, index, leaves});
+}
+
+/// Time that what is left of a message takes of its host's link, piece by piece.
+Time SlotLowLatency::at_source(const Sending& sending) const {
+    const std::int64_t full = (sending.packets_left - 1) / sending.packets_a_piece;
+    const Bytes payload = network_.bulk.payload * sending.packets_a_piece;
+    const Time piece = time_of(payload, sending.packets_a_piece);
+    if (full > 0 && piece > Time::max() / full) {
+        return Time::max();
+    }
+    return later(piece * full, time_of(sending.left - payload * full,
+                                       sending.packets_left - sending.packets_a_piece * full));
+}
+
+Time SlotLowLatency::Wire::serve(Time at, Time all) {
+    const Time begin = std::max(at, free_from);
+    free_from = later(begin, all);
+    booked = later(booked, all);
+    return begin;
+}
+
+/// What was served by `now` and not yet charged; what is booked is served last.
+Time SlotLowLatency::Wire::charge(Time now, Time most) {
+    const Time served = std::max(charged, booked - std::max(Time(0), free_from - now));
+    return std::min(most, served - std::exchange(charged, served));
+}
+
+std::uint32_t SlotLowLatency::packets(Time time) const {
+    return static_cast<std::uint32_t>((time.count() + packet_.count() - 1) / packet_.count());
+}
+
+SlotLowLatency::Taken SlotLowLatency::taken(std::uint32_t host, Time uplink, Time now) {
+    const Time most = network_.schedule.timing().superslice();
+    return {packets(up_[host].charge(now, most) + uplink), packets(down_[host].charge(now, most))};
+}
+
+Time SlotLowLatency::taken_of_uplink(Rack rack, Rotor rotor, Time now) {
+    const Time most = network_.schedule.timing().superslice() * network_.schedule.residence();
+    return uplink(rack, rotor).charge(now, most) / network_.hosts_per_rack;
+}
+
+}  // namespace astrolabe::network::rotor

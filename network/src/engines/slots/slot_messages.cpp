@@ -1,0 +1,251 @@
+#include "slot_messages.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace astrolabe::network::rotor {
+
+std::uint32_t SlotMessages::pair_between(HostId source, HostId destination) {
+    const std::uint32_t known = pair_index_.peek(source, destination);
+    if (known != HostPairIndex::kNone) {
+        return known;
+    }
+    const auto number = static_cast<std::uint32_t>(pairs_.size());
+    Pair& pair = pairs_.emplace_back();
+    pair.source = source;
+    pair.destination = destination;
+    pair_index_.insert(source, destination, number);
+    return number;
+}
+
+void SlotMessages::add(const Message& message, Time least) {
+    const std::uint32_t pair_number = pair_between(message.source, message.destination);
+    Pair& pair = pairs_[pair_number];
+    const std::uint64_t packets = packets_of(message.size);
+    const auto sent_as = static_cast<std::uint32_t>(sent_++);
+    ++under_way_;
+    if (packets == 0 && pair.first == kNone && pair.first_flight == kNone) {
+        pair.latest = std::max(pair.latest, least);
+        arrivals_.push(pair.latest,
+                       {message.on_delivered, message.token, message.size, sent_as, pair_number});
+        return;
+    }
+    const bool is_first = pair.first == kNone;
+    append(pair, message.on_delivered, queued(message, sent_as));
+    ++waiting_;
+    if (!is_first) {
+        return;
+    }
+    pair.size = message.size;
+    pair.packets_left = packets;
+    if (packets == 0) {
+        pair.latest = std::max(pair.latest, least);
+        leave(pair);
+    }
+}
+
+SlotMessages::Queued SlotMessages::queued(const Message& message, std::uint32_t sent_as) {
+    if (message.size < Bytes(kLarge)) {
+        return {message.token, static_cast<std::uint32_t>(message.size.count()), sent_as};
+    }
+    const std::uint32_t number = large_sizes_.add(message.size);
+    ASTROLABE_ASSERT(number < kLarge, "large messages are numbered in 31 bits");
+    return {message.token, kLarge + number, sent_as};
+}
+
+void SlotMessages::append(Pair& pair, NotificationHandler* handler, const Queued& message) {
+    if (pair.first != kNone) {
+        Line& last = lines_[pair.last];
+        if (last.end < last.messages.size() && last.handler == handler) {
+            last.messages[last.end++] = message;
+            return;
+        }
+    }
+    const std::uint32_t number = lines_.add({handler, kNone, 0, 1, {message}});
+    (pair.first == kNone ? pair.first : lines_[pair.last].next) = number;
+    pair.last = number;
+}
+
+/// What is left says what the first message is then.
+void SlotMessages::remove_first(Pair& pair) {
+    Line& line = lines_[pair.first];
+    if (const std::uint32_t size = line.messages[line.begin].size; size >= kLarge) {
+        large_sizes_.remove(size - kLarge);
+    }
+    if (++line.begin == line.end) {
+        lines_.remove(std::exchange(pair.first, line.next));
+    }
+    if (pair.first == kNone) {
+        pair.packets_left = 0;
+        return;
+    }
+    const Line& first = lines_[pair.first];
+    pair.size = size_of(first.messages[first.begin]);
+    pair.packets_left = packets_of(pair.size);
+}
+
+std::uint32_t SlotMessages::add_on_its_way(const Message& message) {
+    ++under_way_;
+    return on_their_way_.add({message.on_delivered, message.token, message.size,
+                              static_cast<std::uint32_t>(sent_++),
+                              pair_between(message.source, message.destination)});
+}
+
+void SlotMessages::arrives(std::uint32_t message, Time time) {
+    arrivals_.push(time, std::exchange(on_their_way_[message], {}));
+    on_their_way_.remove(message);
+}
+
+SlotMessages::Arrival SlotMessages::next_to_leave(const Pair& pair) const {
+    const Line& line = lines_[pair.first];
+    const Queued& first = line.messages[line.begin];
+    return {line.handler, first.token, pair.size, first.sent_as,
+            static_cast<std::uint32_t>(&pair - pairs_.data())};
+}
+
+Bytes SlotMessages::take(Pair& pair, std::uint32_t packets) {
+    ASTROLABE_ASSERT(pair.packets_left >= packets, "packets that leave belong to a message");
+    pair.packets_left -= packets;
+    const Bytes full = payload_ * static_cast<std::int64_t>(packets);
+    return pair.packets_left > 0 ? full : full - missing_of_last(pair.size);
+}
+
+const SlotMessages::Flight* SlotMessages::boarding(const Pair& pair) const {
+    if (pair.last_flight == kNone || flights_[pair.last_flight].has_left) {
+        return nullptr;
+    }
+    return &flights_[pair.last_flight];
+}
+
+SlotMessages::Flight* SlotMessages::boarding(const Pair& pair) {
+    return const_cast<Flight*>(std::as_const(*this).boarding(pair));
+}
+
+SlotMessages::Flight& SlotMessages::add_flight(Pair& pair) {
+    const std::uint32_t number = flights_.add({next_to_leave(pair), 0, Time(0), kNone, false});
+    (pair.first_flight == kNone ? pair.first_flight : flights_[pair.last_flight].next) = number;
+    pair.last_flight = number;
+    return flights_[number];
+}
+
+void SlotMessages::leave(Pair& pair) {
+    do {
+        Flight* flight = boarding(pair);
+        if (flight == nullptr && pair.first_flight == kNone) {
+            arrivals_.push(pair.latest, next_to_leave(pair));
+        } else {
+            flight = flight == nullptr ? &add_flight(pair) : flight;
+            flight->has_left = true;
+            flight->latest = std::max(flight->latest, pair.latest);
+        }
+        --waiting_;
+        remove_first(pair);
+    } while (pair.first != kNone && pair.packets_left == 0);
+    settle(pair);
+}
+
+std::uint32_t SlotMessages::detour_part(std::uint32_t number, std::uint32_t packets) {
+    Pair& pair = pairs_[number];
+    Flight* flight = boarding(pair);
+    flight = flight == nullptr ? &add_flight(pair) : flight;
+    flight->on_detour += packets;
+    static_cast<void>(take(pair, packets));
+    return pair.last_flight;
+}
+
+Segment SlotMessages::detour(std::uint32_t number, std::uint32_t limit) {
+    Pair& pair = pairs_[number];
+    const auto packets = static_cast<std::uint32_t>(std::min<std::uint64_t>(limit, pair.packets_left));
+    const std::uint32_t flight = detour_part(number, packets);
+    const bool ends = pair.packets_left == 0;
+    if (ends) {
+        leave(pair);
+    }
+    return {flight, packets, packets, ends};
+}
+
+void SlotMessages::arrives(const Segment& segment, Time time) {
+    Flight& flight = flights_[segment.flight()];
+    flight.latest = std::max(flight.latest, time);
+    flight.on_detour -= segment.own();
+    if (flight.on_detour == 0 && flight.has_left) {
+        settle(pairs_[flight.message.pair]);
+    }
+}
+
+void SlotMessages::settle(Pair& pair) {
+    while (pair.first_flight != kNone) {
+        const Flight& flight = flights_[pair.first_flight];
+        if (!flight.has_left || flight.on_detour > 0) {
+            return;
+        }
+        arrivals_.push(flight.latest, flight.message);
+        Time& following = flight.next == kNone ? pair.latest : flights_[flight.next].latest;
+        following = std::max(following, flight.latest);
+        flights_.remove(std::exchange(pair.first_flight, flight.next));
+    }
+    pair.last_flight = kNone;
+}
+
+Time SlotMessages::latest_arrival(std::uint32_t pair) const {
+    Time latest = pairs_[pair].latest;
+    for (std::uint32_t number = pairs_[pair].first_flight; number != kNone; number = flights_[number].next) {
+        latest = std::max(latest, flights_[number].latest);
+    }
+    return latest;
+}
+
+void SlotMessages::repeat(std::uint32_t pair, std::uint64_t packets, Time later) {
+    ASTROLABE_ASSERT(packets < pairs_[pair].packets_left, "no message ends in what is passed over");
+    pairs_[pair].latest = latest_arrival(pair) + later;
+    pairs_[pair].packets_left -= packets;
+}
+
+std::vector<OutstandingMessage> SlotMessages::describe(std::size_t limit) const {
+    struct Outstanding {
+        std::uint32_t before;  // the message sent last
+        OutstandingMessage message;
+    };
+    std::vector<Outstanding> all;
+    const auto add = [&](const Pair& pair, std::uint32_t sent_as, Bytes size, std::uint64_t packets) {
+        const Bytes left = std::min(size, payload_ * static_cast<std::int64_t>(packets));
+        all.push_back(
+            {static_cast<std::uint32_t>(sent_) - sent_as, {pair.source, pair.destination, size, left}});
+    };
+    for (const Pair& pair : pairs_) {
+        for (std::uint32_t number = pair.first_flight; number != kNone; number = flights_[number].next) {
+            const Flight& flight = flights_[number];
+            add(pair, flight.message.sent_as, flight.message.size,
+                flight.on_detour + (flight.has_left ? 0 : pair.packets_left));
+        }
+        const bool is_boarding = boarding(pair) != nullptr;
+        bool is_first = true;
+        for (std::uint32_t number = pair.first; number != kNone; number = lines_[number].next) {
+            const Line& line = lines_[number];
+            for (std::uint32_t i = line.begin; i < line.end; ++i, is_first = false) {
+                const Bytes size = size_of(line.messages[i]);
+                if (!is_first) {
+                    add(pair, line.messages[i].sent_as, size, packets_of(size));
+                } else if (!is_boarding) {
+                    add(pair, line.messages[i].sent_as, size, pair.packets_left);
+                }
+            }
+        }
+    }
+    for (std::uint32_t number = 0; number < on_their_way_.size(); ++number) {
+        if (const Arrival& message = on_their_way_[number]; message.handler != nullptr) {
+            add(pairs_[message.pair], message.sent_as, message.size, packets_of(message.size));
+        }
+    }
+    arrivals_.for_each(
+        [&](const Arrival& arrival) { add(pairs_[arrival.pair], arrival.sent_as, arrival.size, 0); });
+    std::sort(all.begin(), all.end(),
+              [](const Outstanding& a, const Outstanding& b) { return a.before > b.before; });
+    std::vector<OutstandingMessage> described;
+    for (std::size_t i = 0; i < std::min(all.size(), limit); ++i) {
+        described.push_back(all[i].message);
+    }
+    return described;
+}
+
+}  // namespace astrolabe::network::rotor

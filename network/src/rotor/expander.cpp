@@ -1,0 +1,153 @@
+#include "expander.hpp"
+
+#include "../topologies/checks.hpp"
+
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <astrolabe/core/assert.hpp>
+#include <astrolabe/network/rotor/slice_graph.hpp>
+
+namespace astrolabe::network::rotor {
+
+namespace {
+
+constexpr std::int64_t kMaxExpanderRacks = 4'096;
+constexpr std::int64_t kMaxGraphDraws = 10'000;
+
+struct DrawnGraph {
+    std::vector<Rack> neighbours;
+    HopCounts hops;
+};
+
+DrawnGraph draw(const ExpanderParameters& p) {
+    const auto racks = static_cast<std::uint32_t>(p.racks);
+    const auto uplinks = static_cast<std::uint32_t>(p.uplinks);
+    RandomStream random(static_cast<std::uint64_t>(p.seed), "expander");
+    const auto key = [](const HopCounts& hops) {
+        return std::tuple(hops.disconnected(), hops.worst(), hops.mean());
+    };
+    DrawnGraph best;
+    for (std::int64_t i = 0; i < p.draws; ++i) {
+        DrawnGraph drawn{draw_regular_graph(racks, uplinks, random), {}};
+        drawn.hops.add(SliceGraph(racks, uplinks, drawn.neighbours));
+        if (i == 0 || key(drawn.hops) < key(best.hops)) {
+            best = std::move(drawn);
+        }
+    }
+    return best;
+}
+
+ParameterProblems problems_before_drawing(const ExpanderParameters& p) {
+    detail::ParameterCheck check;
+    check.count("racks", p.racks, 2, kMaxExpanderRacks, "say how many racks there are");
+    check.count("hosts_per_rack", p.hosts_per_rack, 1, kMaxHosts / kMaxExpanderRacks,
+                "say how many hosts a rack has");
+    check.count("draws", p.draws, 1, kMaxGraphDraws, "the best of so many random graphs is taken");
+    if (check.sound() &&
+        check.count("uplinks", p.uplinks, 1, p.racks - 1, "every uplink of a rack leads to another rack") &&
+        p.racks * p.uplinks % 2 != 0) {
+        check.report(
+            "uplinks",
+            fmt::format("{} racks with {} uplinks have an odd number of cable ends", p.racks, p.uplinks),
+            "take an even number of racks or of uplinks");
+    }
+    check.cable("link", p.link);
+    check.uplink("uplink", p.uplink);
+    check.switch_buffer(p.switch_buffer);
+    return std::move(check).take();
+}
+
+}  // namespace
+
+std::vector<Rack> draw_regular_graph(std::uint32_t racks, std::uint32_t degree, RandomStream& random) {
+    ASTROLABE_ASSERT(degree < racks && std::uint64_t{racks} * degree % 2 == 0, "a regular graph exists");
+    std::vector<std::pair<Rack, Rack>> cables;
+    for (Rack rack = 0; rack < racks; ++rack) {
+        for (std::uint32_t i = 1; i <= degree / 2; ++i) {
+            cables.emplace_back(rack, (rack + i) % racks);
+        }
+        if (degree % 2 != 0 && rack < racks / 2) {
+            cables.emplace_back(rack, rack + racks / 2);
+        }
+    }
+    std::vector<std::uint8_t> joined(std::size_t{racks} * racks, 0);
+    const auto join = [&](Rack a, Rack b, std::uint8_t value) {
+        joined[std::size_t{a} * racks + b] = joined[std::size_t{b} * racks + a] = value;
+    };
+    for (const auto& [a, b] : cables) {
+        join(a, b, 1);
+    }
+    const auto count = static_cast<std::uint32_t>(cables.size());
+    constexpr std::uint64_t kSwitchesPerCable = 20;
+    for (std::uint64_t i = 0; i < kSwitchesPerCable * count; ++i) {
+        auto& [a, b] = cables[random.below(count)];
+        auto& [c, d] = cables[random.below(count)];
+        if (random.below(2) == 0) {
+            std::swap(c, d);
+        }
+        if (a == c || b == d || a == d || b == c || joined[std::size_t{a} * racks + c] != 0 ||
+            joined[std::size_t{b} * racks + d] != 0) {
+            continue;
+        }
+        join(a, b, 0);
+        join(c, d, 0);
+        join(a, c, 1);
+        join(b, d, 1);
+        std::swap(b, c);
+    }
+    std::vector<Rack> neighbours;
+    neighbours.reserve(std::size_t{racks} * degree);
+    for (std::size_t pair = 0; pair < joined.size(); ++pair) {
+        if (joined[pair] != 0) {
+            neighbours.push_back(static_cast<Rack>(pair % racks));
+        }
+    }
+    return neighbours;
+}
+
+ParameterProblems problems(const ExpanderParameters& parameters) {
+    ParameterProblems found = problems_before_drawing(parameters);
+    if (found.empty()) {
+        const DrawnGraph drawn = draw(parameters);
+        if (drawn.hops.disconnected() > 0) {
+            found.push_back({"uplinks",
+                             fmt::format("no draw joins all racks: {} of {} pairs are without a path",
+                                         drawn.hops.disconnected(), drawn.hops.pairs()),
+                             "take 3 uplinks or more, more draws or another seed"});
+        }
+    }
+    return found;
+}
+
+std::shared_ptr<const Fabric> build_expander(const ExpanderParameters& parameters) {
+    const ExpanderParameters& p = parameters;
+    ASTROLABE_ASSERT(problems_before_drawing(p).empty(), "parameters are checked before a fabric is built");
+    const DrawnGraph drawn = draw(p);
+    ASTROLABE_ASSERT(drawn.hops.disconnected() == 0, "an expander in parts is refused");
+    FabricBuilder builder("expander");
+    for (std::int64_t host = 0; host < p.racks * p.hosts_per_rack; ++host) {
+        builder.add_host(fmt::format("host {}", host));
+    }
+    std::vector<NodeId> switches;
+    for (std::int64_t rack = 0; rack < p.racks; ++rack) {
+        switches.push_back(builder.add_switch(fmt::format("rack {}", rack), p.switch_buffer));
+        for (std::int64_t i = 0; i < p.hosts_per_rack; ++i) {
+            builder.connect(NodeId(static_cast<std::size_t>(rack * p.hosts_per_rack + i)), switches.back(),
+                            {p.link.rate, p.link.latency, Bytes(0)});
+        }
+    }
+    const Bandwidth uplink_rate = p.uplink.rate > Bandwidth(0) ? p.uplink.rate : p.link.rate;
+    for (std::size_t i = 0; i < drawn.neighbours.size(); ++i) {
+        const std::size_t rack = i / static_cast<std::size_t>(p.uplinks);
+        if (rack < drawn.neighbours[i]) {
+            builder.connect(switches[rack], switches[drawn.neighbours[i]],
+                            {uplink_rate, p.uplink.latency, Bytes(0)});
+        }
+    }
+    return std::move(builder).build(p.load_balancing, static_cast<std::uint64_t>(p.run_seed));
+}
+
+}  // namespace astrolabe::network::rotor

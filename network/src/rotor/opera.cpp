@@ -1,0 +1,224 @@
+#include "opera.hpp"
+
+#include "failure_list.hpp"
+#include "opera_checks.hpp"
+#include "rotor_draw.hpp"
+#include "rotor_fabric.hpp"
+#include "rotor_timing.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <astrolabe/core/assert.hpp>
+#include <astrolabe/network/rotor/slice_paths.hpp>
+
+namespace astrolabe::network::rotor {
+
+namespace {
+
+std::shared_ptr<const DrawnRotors> draw(const OperaParameters& p) {
+    return p.draws_made->draw({.racks = static_cast<std::uint32_t>(p.racks),
+                               .uplinks = static_cast<std::uint32_t>(uplinks_of(p)),
+                               .groups = static_cast<std::uint32_t>(p.groups),
+                               .draws = static_cast<std::uint32_t>(p.draws),
+                               .lift_from = static_cast<std::uint32_t>(p.lift_from),
+                               .seed = static_cast<std::uint64_t>(p.seed)});
+}
+
+RotorTiming timing_of(const OperaParameters& p, const HopCounts& hops) {
+    RotorTiming timing =
+        derive_timing({.propagation = p.propagation,
+                       .queue = p.queue,
+                       .packet = packet_of(p),
+                       .rate = p.link.rate,
+                       .most_hops = std::max<std::int64_t>(1, static_cast<std::int64_t>(hops.worst())),
+                       .reconfiguration = p.reconfiguration_delay});
+    timing.eps = p.eps.value_or(timing.eps);
+    timing.del = p.del.value_or(timing.del);
+    return timing;
+}
+
+/// Which parameter lets messages be low-latency; null: none does.
+const char* low_latency_key(const OperaParameters& p) {
+    if (p.low_latency.cutoff > Bytes(0)) {
+        return "low_latency.cutoff";
+    }
+    return p.low_latency.classes.empty() ? nullptr : "low_latency.classes";
+}
+
+/// Which parameter needs a path between all racks in every superslice; null: none, or a file lists them.
+const char* paths_needed_by(const OperaParameters& p) {
+    if (p.topology) {
+        return nullptr;
+    }
+    if (const char* key = low_latency_key(p)) {
+        return key;
+    }
+    return p.eps ? nullptr : "the length of eps, which is not given,";
+}
+
+/// Before anything failed; precondition: no problems before drawing.
+RotorSchedule whole_schedule(const OperaParameters& p) {
+    if (p.topology) {
+        return p.topology->schedule;
+    }
+    const std::shared_ptr<const DrawnRotors> drawn = draw(p);
+    ASTROLABE_ASSERT(drawn->hops.disconnected() == 0 || paths_needed_by(p) == nullptr,
+                     "a network is refused if it lacks paths that are needed");
+    return {drawn->matchings, static_cast<std::uint32_t>(p.groups), timing_of(p, drawn->hops)};
+}
+
+/// The same rotors when they all switch together.
+RotorSchedule schedule_together(const OperaParameters& p) {
+    const RotorSchedule schedule = whole_schedule(p);
+    const std::uint32_t uplinks = schedule.uplinks();
+    std::vector<std::vector<Matching>> matchings(uplinks);
+    for (Rotor rotor = 0; rotor < uplinks; ++rotor) {
+        for (std::uint32_t index = 0; index < schedule.matchings_per_rotor(); ++index) {
+            matchings[rotor].push_back(schedule.matching(rotor, index));
+        }
+    }
+    return {std::move(matchings), uplinks,
+            p.eps ? schedule.timing() : switched_together(schedule.timing(), uplinks)};
+}
+
+/// A packet that is on its way for more than a cycle meets its circuit again before it arrives: nobody builds
+/// that, but units are mistaken.
+ParameterProblems way_problems(const OperaParameters& p, const RotorSchedule& schedule) {
+    const Time on_links = 3 * (packet_of(p) / p.link.rate);
+    const Time of_hosts = 2 * p.link.latency;
+    const Time way = p.propagation + of_hosts + on_links;
+    if (way <= schedule.cycle()) {
+        return {};
+    }
+    const char* key = p.eps                                           ? "eps"
+                      : p.propagation >= std::max(of_hosts, on_links) ? "propagation"
+                      : of_hosts >= on_links                          ? "link.latency"
+                                                                      : "link.rate";
+    return {{key,
+             fmt::format("a packet takes {} to another rack ({} on links, {} of propagation, {} to and from "
+                         "hosts), longer than the whole cycle of {}",
+                         to_string(way), to_string(on_links), to_string(p.propagation), to_string(of_hosts),
+                         to_string(schedule.cycle())),
+             "check the units of propagation, link.latency and link.rate, or leave eps out to derive it"}};
+}
+
+ParameterProblems all_problems(const OperaParameters& p,
+                               RotorSchedule (&schedule_of)(const OperaParameters&)) {
+    ParameterProblems found = problems_before_drawing(p);
+    const char* needed_by = paths_needed_by(p);
+    if (found.empty() && needed_by != nullptr) {
+        const std::shared_ptr<const DrawnRotors> drawn = draw(p);
+        if (drawn->hops.disconnected() > 0) {
+            found.push_back(
+                {"uplinks",
+                 fmt::format("no draw joins all racks in every superslice: {} of {} pairs are without a path "
+                             "over the {} rotors that stay up, and {} needs paths",
+                             drawn->hops.disconnected(), drawn->hops.pairs(), uplinks_of(p) - p.groups,
+                             needed_by),
+                 "take more uplinks, more draws or another seed; or give eps and leave low_latency out"});
+        }
+    }
+    if (found.empty()) {
+        found = way_problems(p, schedule_of(p));
+    }
+    const char* services = low_latency_key(p);
+    if (found.empty() && fail_from_start(p.failures) && services != nullptr) {
+        const HopCounts hops = HopCounts::of_cycle(degrade(whole_schedule(p), p.failures).schedule);
+        if (hops.disconnected() > 0) {
+            found.push_back(
+                {"failures",
+                 fmt::format("{} of {} pairs of racks, superslice by superslice, are left without a "
+                             "path, and {} needs paths",
+                             hops.disconnected(), hops.pairs(), services),
+                 "have less fail, or leave low_latency out: bulk waits for other circuits"});
+        }
+    }
+    return found;
+}
+
+TrafficClasses classes_of(const std::vector<std::uint32_t>& listed) {
+    TrafficClasses classes;
+    for (const std::uint32_t one : listed) {
+        classes.add(one);
+    }
+    return classes;
+}
+
+std::shared_ptr<RotorNetwork> network_of(const OperaParameters& p, const RotorSchedule& whole) {
+    DegradedSchedule left = degrade(whole, p.failures);
+    const OwnRack own_rack = p.bulk.own_rack.value_or(
+        p.bulk.routing == BulkRouting::kRotorLb ? OwnRack::kTwoHops : OwnRack::kDirect);
+    const std::int64_t hosts = p.topology              ? p.topology->hosts_per_rack
+                               : p.hosts_per_rack != 0 ? p.hosts_per_rack
+                                                       : uplinks_of(p);
+    return std::make_shared<RotorNetwork>(
+        RotorNetwork{.schedule = std::move(left.schedule),
+                     .hosts_per_rack = static_cast<std::uint32_t>(hosts),
+                     .rate = p.link.rate,
+                     .propagation = p.propagation,
+                     .host_latency = p.link.latency,
+                     .bulk = {p.bulk.routing, own_rack, p.bulk.remainders, p.bulk.payload, p.bulk.header,
+                              classes_of(p.bulk.classes)},
+                     .low_latency = {p.low_latency.cutoff, p.queue, p.low_latency.window,
+                                     classes_of(p.low_latency.classes)},
+                     .paths = nullptr,
+                     .seed = static_cast<std::uint64_t>(p.run_seed),
+                     .failing = std::move(left.failing)});
+}
+
+/// Of what is left after failures.
+HopCounts hops_of(const OperaParameters& p, const RotorSchedule& schedule) {
+    return p.topology || fail_from_start(p.failures) ? HopCounts::of_cycle(schedule) : draw(p)->hops;
+}
+
+}  // namespace
+
+ParameterProblems problems(const OperaParameters& parameters) {
+    return all_problems(parameters, whole_schedule);
+}
+
+ParameterProblems problems(const RotorNetParameters& parameters) {
+    ParameterProblems found = problems_of_switching_together(parameters);
+    return found.empty() ? all_problems(parameters, schedule_together) : found;
+}
+
+std::shared_ptr<const RotorNetwork> make_rotor_network(const OperaParameters& parameters) {
+    const OperaParameters& p = parameters;
+    ASTROLABE_ASSERT(problems_before_drawing(p).empty(), "parameters are checked before a network is made");
+    const std::shared_ptr<RotorNetwork> network = network_of(p, whole_schedule(p));
+    const auto shortest = [&](const RotorSchedule& schedule) {
+        return std::make_shared<const ShortestSlicePaths>(
+            schedule, static_cast<std::size_t>(p.low_latency.paths), network->seed);
+    };
+    if (p.topology && !fail_from_start(p.failures)) {
+        network->paths = p.topology->paths;
+        network->file = p.topology;
+    } else if (hops_of(p, network->schedule).disconnected() == 0) {
+        network->paths = shortest(network->schedule);
+    }
+    for (RotorState& state : network->failing) {
+        state.paths = network->paths == nullptr ? nullptr : shortest(state.schedule);
+    }
+    return network;
+}
+
+std::shared_ptr<const RotorNetwork> make_rotor_network(const RotorNetParameters& parameters) {
+    const OperaParameters& p = parameters;
+    ASTROLABE_ASSERT(problems_of_switching_together(p).empty() && problems_before_drawing(p).empty(),
+                     "parameters are checked before a network is made");
+    return network_of(p, schedule_together(p));
+}
+
+std::shared_ptr<const Fabric> build_opera(const OperaParameters& parameters) {
+    return build_rotor_fabric("opera", make_rotor_network(parameters));
+}
+
+std::shared_ptr<const Fabric> build_rotornet(const RotorNetParameters& parameters) {
+    return build_rotor_fabric("rotornet", make_rotor_network(parameters));
+}
+
+}  // namespace astrolabe::network::rotor

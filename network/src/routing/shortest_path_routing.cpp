@@ -1,0 +1,243 @@
+#include "shortest_path_routing.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <span>
+#include <utility>
+
+#include <astrolabe/core/assert.hpp>
+#include <astrolabe/core/random.hpp>
+
+namespace astrolabe::network {
+
+namespace {
+
+std::uint64_t flow_hash(std::uint64_t seed, HostId source, HostId destination, NodeId node) {
+    const std::uint64_t pair = (std::uint64_t{source.index()} << 32) | destination.index();
+    const std::uint64_t flow = mix_bits(mix_bits(seed + kGoldenGamma) ^ pair);
+    return mix_bits(flow + kGoldenGamma * (std::uint64_t{node.index()} + 1));
+}
+
+}  // namespace
+
+ShortestPathRouting::ShortestPathRouting(const Fabric& fabric, LoadBalancing load_balancing,
+                                         std::uint64_t seed)
+    : fabric_(fabric),
+      load_balancing_(load_balancing),
+      seed_(seed),
+      forwarding_index_(fabric.node_count(), kLeaf),
+      leaf_up_(fabric.host_count()),
+      leaf_down_(fabric.host_count()) {
+    for (std::size_t i = 0; i < fabric.node_count(); ++i) {
+        const NodeId node(i);
+        const bool is_host = fabric.node(node).kind == NodeKind::kHost;
+        if (is_host && fabric.out_degree(node) == 1) {
+            const LinkId up = fabric.first_link(node);
+            if (fabric.node(fabric.target(up)).kind == NodeKind::kSwitch) {
+                leaf_up_[i] = up;
+                leaf_down_[i] = *fabric.link(up).reverse;
+                continue;
+            }
+        }
+        forwarding_index_[node] = static_cast<std::uint32_t>(forwarding_nodes_.size());
+        forwarding_nodes_.push_back(node);
+    }
+    for (std::size_t i = 0; i < fabric.link_count(); ++i) {
+        highest_cost_ = std::max<std::size_t>(highest_cost_, fabric.link(LinkId(i)).cost);
+    }
+    attachment_ = forwarding_index_;
+    for (NodeId host; host.index() < fabric.host_count(); ++host) {
+        if (is_leaf_host(host)) {
+            attachment_[host] = forwarding_index_[fabric.target(leaf_up_[host.index()])];
+        }
+    }
+    tables_ = std::vector<std::atomic<const std::span<const LinkId>*>>(forwarding_nodes_.size());
+}
+
+ShortestPathRouting::~ShortestPathRouting() {
+    for (const auto& table : tables_) {
+        delete[] table.load(std::memory_order_relaxed);
+    }
+}
+
+const std::span<const LinkId>* ShortestPathRouting::table_of(std::uint32_t attachment) const {
+    auto& slot = tables_[attachment];
+    const std::span<const LinkId>* table = slot.load(std::memory_order_acquire);
+    if (table == nullptr) {
+        const std::lock_guard lock(building_);
+        table = slot.load(std::memory_order_relaxed);
+        if (table == nullptr) {
+            table = make_table(forwarding_nodes_[attachment]).release();
+            slot.store(table, std::memory_order_release);
+        }
+    }
+    return table;
+}
+
+ShortestPathRouting::Table ShortestPathRouting::make_table(NodeId attachment) const {
+    constexpr std::uint64_t kUnreached = std::numeric_limits<std::uint64_t>::max();
+    std::vector<std::uint64_t> distance(forwarding_nodes_.size(), kUnreached);
+    // Nodes that wait lie at most the highest cost beyond the one in hand, so the buckets can be used in
+    // turn.
+    std::vector<std::vector<NodeId>> buckets(highest_cost_ + 1);
+    distance[forwarding_index_[attachment]] = 0;
+    buckets.front().push_back(attachment);
+    std::size_t waiting = 1;
+    for (std::uint64_t reach = 0; waiting > 0; ++reach) {
+        std::vector<NodeId>& bucket = buckets[reach % buckets.size()];
+        for (const NodeId node : bucket) {
+            if (distance[forwarding_index_[node]] != reach) {
+                continue;  // a shorter way was found since
+            }
+            for (const LinkId in : fabric_.links_into(node)) {  // backwards from the destination
+                const NodeId neighbour = fabric_.source(in);
+                const std::uint32_t index = forwarding_index_[neighbour];
+                if (index == kLeaf || distance[index] <= reach + 1) {
+                    continue;  // no link costs less than 1
+                }
+                const std::uint64_t length = reach + fabric_.link(in).cost;
+                if (length < distance[index]) {
+                    distance[index] = length;
+                    buckets[length % buckets.size()].push_back(neighbour);
+                    ++waiting;
+                }
+            }
+        }
+        waiting -= bucket.size();
+        bucket.clear();
+    }
+
+    auto table = std::make_unique<std::span<const LinkId>[]>(forwarding_nodes_.size());
+    LinkSet links;
+    for (std::size_t index = 0; index < forwarding_nodes_.size(); ++index) {
+        const NodeId node = forwarding_nodes_[index];
+        if (node == attachment || distance[index] == kUnreached) {
+            continue;
+        }
+        const LinkId first = fabric_.first_link(node);
+        links.clear();
+        for (std::size_t i = 0; i < fabric_.out_degree(node); ++i) {
+            const LinkId link(first.index() + i);
+            const std::uint32_t next = forwarding_index_[fabric_.target(link)];
+            if (next != kLeaf && distance[next] < distance[index] &&
+                distance[next] + fabric_.link(link).cost == distance[index]) {
+                links.push_back(link);
+            }
+        }
+        table[index] = intern(links);
+    }
+    return table;
+}
+
+std::span<const LinkId> ShortestPathRouting::intern(const LinkSet& links) const {
+    std::uint64_t hash = links.size();
+    for (const LinkId link : links) {
+        hash = mix_bits(hash + kGoldenGamma * (std::uint64_t{link.index()} + 1));
+    }
+    const auto [begin, end] = link_sets_by_hash_.equal_range(hash);
+    for (auto candidate = begin; candidate != end; ++candidate) {
+        if (*candidate->second == links) {
+            return *candidate->second;
+        }
+    }
+    const LinkSet* set = &link_sets_.emplace_back(links);
+    link_sets_by_hash_.emplace(hash, set);
+    return *set;
+}
+
+std::span<const LinkId> ShortestPathRouting::next_links(NodeId at, HostId destination) const {
+    const NodeId target = fabric_.node_of(destination);
+    if (at == target) {
+        return {};
+    }
+    const std::uint32_t exit = attachment_[target];
+    const std::uint32_t entry = attachment_[at];
+    if (entry == exit) {
+        if (is_leaf_host(at)) {
+            return {&leaf_up_[at.index()], 1};
+        }
+        ASTROLABE_ASSERT(is_leaf_host(target), "two distinct forwarding nodes have distinct attachments");
+        return {&leaf_down_[target.index()], 1};
+    }
+    const std::span<const LinkId> links = table_of(exit)[entry];
+    return is_leaf_host(at) && !links.empty() ? std::span(&leaf_up_[at.index()], 1) : links;
+}
+
+LinkId ShortestPathRouting::select(NodeId at, HostId source, HostId destination) const {
+    const std::span<const LinkId> links = next_links(at, destination);
+    ASTROLABE_ASSERT(!links.empty(), "a link is selected only where there is one");
+    if (links.size() == 1) {
+        return links.front();
+    }
+    const std::uint64_t upper = flow_hash(seed_, source, destination, at) >> 32;
+    return links[static_cast<std::size_t>((upper * links.size()) >> 32)];
+}
+
+Route ShortestPathRouting::route(HostId source, HostId destination) const {
+    ASTROLABE_ASSERT(source != destination, "a route leads from one host to another");
+    if (next_links(fabric_.node_of(source), destination).empty()) {
+        return {};
+    }
+    return load_balancing_ == LoadBalancing::kFlowHash ? single_path(source, destination)
+                                                       : spread(source, destination);
+}
+
+Route ShortestPathRouting::single_path(HostId source, HostId destination) const {
+    Route route;
+    const NodeId target = fabric_.node_of(destination);
+    for (NodeId at = fabric_.node_of(source); at != target;) {
+        const LinkId link = select(at, source, destination);
+        route.legs.push_back({link, 1.0});
+        route.latency += hop_latency(fabric_, link, route.legs.size() == 1);
+        at = fabric_.target(link);
+    }
+    route.hops = route.legs.size();
+    return route;
+}
+
+Route ShortestPathRouting::spread(HostId source, HostId destination) const {
+    struct Arrival {
+        NodeId node;
+        double share;
+        Time latency;
+        std::size_t hops;
+    };
+    // By distance from the source, which is the same on all paths to a node. Links cost something, so a stage
+    // is complete before it is entered.
+    const NodeId target = fabric_.node_of(destination);
+    std::map<std::uint64_t, std::vector<Arrival>> stages;
+    stages[0].push_back({fabric_.node_of(source), 1.0, Time(0), 0});
+    Route route;
+    while (true) {
+        const std::uint64_t length = stages.begin()->first;
+        std::vector<Arrival> stage = std::move(stages.begin()->second);
+        stages.erase(stages.begin());
+        std::stable_sort(stage.begin(), stage.end(),
+                         [](const Arrival& a, const Arrival& b) { return a.node < b.node; });
+        for (std::size_t i = 0; i < stage.size();) {
+            Arrival here = stage[i];
+            for (++i; i < stage.size() && stage[i].node == here.node; ++i) {
+                here.share += stage[i].share;
+                here.latency = std::max(here.latency, stage[i].latency);
+                here.hops = std::max(here.hops, stage[i].hops);
+            }
+            if (here.node == target) {
+                route.latency = here.latency;
+                route.hops = here.hops;
+                return route;
+            }
+            const std::span<const LinkId> links = next_links(here.node, destination);
+            const double share = here.share / static_cast<double>(links.size());
+            for (const LinkId id : links) {
+                const Link& link = fabric_.link(id);
+                route.legs.push_back({id, share});
+                stages[length + link.cost].push_back({fabric_.target(id), share,
+                                                      here.latency + hop_latency(fabric_, id, here.hops == 0),
+                                                      here.hops + 1});
+            }
+        }
+    }
+}
+
+}  // namespace astrolabe::network

@@ -1,0 +1,75 @@
+/// Parts that schemas of several topologies have in common.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <astrolabe/core/config/schema.hpp>
+#include <astrolabe/network/topologies/parameters.hpp>
+
+namespace astrolabe {
+
+template <>
+struct EnumNames<network::LoadBalancing> {
+    static constexpr std::array<std::pair<std::string_view, network::LoadBalancing>, 2> kNames{
+        {{"flow_hash", network::LoadBalancing::kFlowHash}, {"spray", network::LoadBalancing::kSpray}}};
+};
+
+}  // namespace astrolabe
+
+namespace astrolabe::network::detail {
+
+inline Schema<HostLinkParameters> host_link_schema(std::string name = "link") {
+    Schema<HostLinkParameters> schema(std::move(name), "the cable of a host");
+    schema.optional("rate", &HostLinkParameters::rate, "rate of each direction", {Bandwidth(1), kMaxLinkRate})
+        .optional("latency", &HostLinkParameters::latency, "one-way propagation", {Time(0), kMaxLinkLatency});
+    return schema;
+}
+
+inline Schema<UplinkParameters> uplink_schema(std::string name) {
+    Schema<UplinkParameters> schema(std::move(name), "a cable between switches");
+    schema
+        .optional("rate", &UplinkParameters::rate,
+                  "rate of each direction; 0: from the oversubscription, else the tier below",
+                  {Bandwidth(0), kMaxLinkRate})
+        .optional("latency", &UplinkParameters::latency, "one-way propagation", {Time(0), kMaxLinkLatency});
+    return schema;
+}
+
+template <class Parameters>
+void add_link(Schema<Parameters>& schema) {
+    schema.section("link", &Parameters::link, host_link_schema(), "the cable of a host");
+}
+
+template <class Parameters>
+void add_switch_buffer(Schema<Parameters>& schema) {
+    schema.optional("switch_buffer", &Parameters::switch_buffer, "packet memory of each switch; 0: unlimited",
+                    {Bytes(0), {}});
+}
+
+template <class Parameters>
+void add_load_balancing(Schema<Parameters>& schema) {
+    schema.optional(
+        "load_balancing", &Parameters::load_balancing,
+        "which of several shortest paths: one per host pair by hash, or all evenly (ideal spraying)");
+}
+
+template <class Parameters>
+void add_check(Schema<Parameters>& schema) {
+    schema.check([](const Parameters& parameters) { return problems(parameters); });
+}
+
+/// Keys every tree has.
+template <class Parameters>
+void add_common(Schema<Parameters>& schema) {
+    add_link(schema);
+    add_switch_buffer(schema);
+    add_load_balancing(schema);
+    add_check(schema);
+}
+
+}  // namespace astrolabe::network::detail

@@ -1,0 +1,28 @@
+// What circuits that move while a job runs ask of a network of hosts alone.
+#pragma once
+
+#include "../topologies/checks.hpp"
+#include "../topologies/direct_connect.hpp"
+
+#include <optional>
+
+namespace astrolabe::network::detail {
+
+/// Of the network that they move in.
+struct MovingNetwork {
+    Medium medium = Medium::kFibre;
+    std::optional<DirectRouting> routing;  ///< none: the user did not choose
+    Time forwarding;
+    std::int64_t paths = 0;
+    std::int64_t detour = 0;
+};
+
+void check_moving(ParameterCheck& check, const ReconfigurationParameters& moves,
+                  const MovingNetwork& network);
+/// A ring that joins all hosts takes `ring` of `degree` interfaces where hosts forward.
+void check_free_interfaces(ParameterCheck& check, const ReconfigurationParameters& moves, std::int64_t degree,
+                           std::int64_t ring);
+/// Of a network whose circuits are given.
+void check_given_circuits(ParameterCheck& check, const DirectConnectParameters& parameters);
+
+}  // namespace astrolabe::network::detail

@@ -1,0 +1,50 @@
+/// A direct-connect network whose cables are chosen for a job (TopoOpt, NSDI 2023).
+///
+/// Model. TopologyFinder (topology_finder.hpp) chooses which servers are joined, for what the job puts on the
+/// network; the network is then direct_connect with these cables (topologies/direct_connect.hpp), one host
+/// for each server. It stays as it is for the whole job, or, with `reconfiguration`, is where it begins:
+/// circuit switches then move circuits for what waits (demand_wiring.hpp).
+///
+/// Routing by_class, the default of mode paper, knows what all-reduces use: the strides of the rings, and for
+/// groups of a size that got none the offset between neighbours in their own order.
+///
+/// What is left out: the time to wire the job before it runs.
+/// For limits of size see the two headers. Complexity: theirs.
+#pragma once
+
+#include "../topologies/direct_connect.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+
+#include <astrolabe/network/components.hpp>
+#include <astrolabe/network/topoopt/topology_finder.hpp>
+
+namespace astrolabe::network::topoopt {
+
+struct TopoOptParameters {
+    std::int64_t degree = 0;  ///< d, must be given, 1 … kMaxDegree
+    Mode mode = Mode::kPaper;
+    Wiring wiring = Wiring::kPanel;
+    Candidates candidates = Candidates::kAll;
+    bool repeat_strides = false;    ///< released alone
+    bool perfect_matching = false;  ///< paper alone
+    HostLinkParameters link;
+    Medium medium = Medium::kPatchPanel;  ///< of every cable
+    std::optional<ReconfigurationParameters> reconfiguration;
+    ForwardingParameters forwarding;
+    std::optional<DirectRouting> routing;  ///< unset: released random_shortest, paper by_class
+    std::int64_t paths = 4;
+    std::int64_t detour = 0;
+    std::int64_t seed = 1;
+};
+
+[[nodiscard]] ParameterProblems problems(const TopoOptParameters& parameters);
+
+/// Or what makes it impossible for this demand, by keys of TopoOptParameters; "" where the demand is to
+/// blame. Precondition: no problems.
+[[nodiscard]] std::variant<FoundNetwork, ParameterProblems> build_topoopt(const TopoOptParameters& parameters,
+                                                                          const Demand& demand);
+
+}  // namespace astrolabe::network::topoopt

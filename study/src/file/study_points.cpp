@@ -1,0 +1,404 @@
+#include "study_points.hpp"
+
+#include "arithmetic.hpp"
+#include "study_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include <astrolabe/experiment/file/config_path.hpp>
+#include <astrolabe/experiment/results/fingerprint.hpp>
+
+namespace astrolabe::study {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kSeed = "seed";
+
+/// A number where the text is one.
+Json json_of(const std::string& text) {
+    const Parsed<std::int64_t> whole = parse_integer(text);
+    if (const auto* number = std::get_if<std::int64_t>(&whole)) {
+        return *number;
+    }
+    const Parsed<double> decimal = parse_number(text);
+    const auto* number = std::get_if<double>(&decimal);
+    return number != nullptr ? Json(*number) : Json(text);
+}
+
+Json json_of(const Alternative& alternative) {
+    return alternative.is_named ? Json(alternative.label) : json_of(alternative.label);
+}
+
+/// A section that is given as the path of a file becomes what is in it.
+void resolve_at(const std::string& path, ConfigNode& value, ReadContext& context) {
+    constexpr std::array<std::string_view, 6> kSections{"workload", "cluster",        "network",
+                                                        "backend",  "workload.model", "cluster.device"};
+    if (std::find(kSections.begin(), kSections.end(), path) != kSections.end()) {
+        experiment::resolve_reference(value, context);
+    }
+}
+
+/// What changes from one point to the next: one path, or several side by side.
+using Dimension = std::vector<Alternatives>;
+
+std::size_t size_of(const Dimension& dimension) {
+    return dimension.front().values.size();
+}
+
+struct Combination {
+    StudyPoint point;
+    std::string written;  // hash of the experiment it makes
+};
+
+class Expansion {
+public:
+    Expansion(SweepKeys& keys, ReadContext& context)
+        : keys_(keys),
+          context_(context),
+          is_override_used_(keys.overrides.size(), false) {}
+
+    /// Nothing where errors were reported.
+    std::vector<StudyPoint> points() {
+        gather();
+        check_paths();
+        check_conditions();
+        if (context_.error_count() > 0) {
+            return {};
+        }
+        std::vector<StudyPoint> points;
+        std::map<std::string, std::size_t> numbers;  // of points, by what they are
+        std::vector<std::size_t> choice(dimensions_.size(), 0);
+        do {
+            std::optional<Combination> made = combination_at(choice);
+            if (context_.error_count() > 0) {
+                return {};
+            }
+            if (!made) {
+                continue;
+            }
+            made->point.number = points.size() + 1;
+            const auto [same, is_new] = numbers.emplace(made->written, made->point.number);
+            if (!is_new) {
+                report_same(points[same->second - 1], made->point);
+                return {};
+            }
+            points.push_back(std::move(made->point));
+        } while (advance(choice));
+        check_use(points);
+        return points;
+    }
+
+private:
+    void gather() {
+        for (Alternatives& varied : keys_.vary) {
+            dimensions_.push_back({std::move(varied)});
+        }
+        for (std::vector<Alternatives>& group : keys_.zip) {
+            dimensions_.push_back(std::move(group));
+        }
+        if (const auto seeds = read_seeds()) {
+            dimensions_.push_back({*seeds});
+        }
+        std::uint64_t count = 1;
+        for (const Dimension& dimension : dimensions_) {
+            count = std::min<std::uint64_t>(count * size_of(dimension), kMostPoints + 1);
+        }
+        if (count > kMostPoints) {
+            context_.error("config.study", keys_.base.where,
+                           fmt::format("the study has more than {} combinations", kMostPoints),
+                           "vary less at a time, or together under 'zip'");
+        }
+        for (Dimension& dimension : dimensions_) {
+            for (Alternatives& varied : dimension) {
+                for (Alternative& alternative : varied.values) {
+                    resolve_at(varied.path, alternative.value, context_);
+                }
+            }
+        }
+        for (OverrideKeys& one : keys_.overrides) {
+            for (ConfigEntry& entry : one.set) {
+                resolve_at(entry.key, entry.value, context_);
+            }
+        }
+    }
+
+    [[nodiscard]] std::optional<Alternatives> read_seeds() {
+        std::vector<std::int64_t> seeds = keys_.repeat.seeds;
+        if (keys_.repeat.count > 0) {
+            std::int64_t first = 1;
+            if (const ConfigNode* given = keys_.base.find_path(kSeed)) {
+                const Parsed<std::int64_t> seed = parse_integer(given->text);
+                first = std::holds_alternative<std::int64_t>(seed) ? std::get<std::int64_t>(seed) : 1;
+            }
+            for (std::int64_t i = 0; i < keys_.repeat.count; ++i) {
+                seeds.push_back(first + i);
+            }
+        }
+        if (seeds.empty()) {
+            return std::nullopt;
+        }
+        Alternatives varied{kSeed, keys_.repeat.where, {}};
+        for (const std::int64_t seed : seeds) {
+            ConfigNode value = ConfigNode::scalar(std::to_string(seed));
+            value.where = keys_.repeat.where;
+            varied.values.push_back({value.text, value, false});
+        }
+        return varied;
+    }
+
+    [[nodiscard]] const Alternatives* varied_at(std::string_view path) const {
+        for (const Dimension& dimension : dimensions_) {
+            for (const Alternatives& varied : dimension) {
+                if (varied.path == path) {
+                    return &varied;
+                }
+            }
+        }
+        return nullptr;
+    }
+
+    /// Nothing may be set over what varies.
+    void check_paths() {
+        for (const Dimension& dimension : dimensions_) {
+            for (const Alternatives& varied : dimension) {
+                if (varied_at(varied.path) != &varied) {
+                    context_.error("config.choice", varied.where,
+                                   fmt::format("'{}' is varied twice", varied.path), "leave out the one");
+                }
+                for (const ConfigEntry& derived : keys_.derived) {
+                    if (experiment::is_within(varied.path, derived.key)) {
+                        context_.error(
+                            "config.choice", derived.key_where,
+                            fmt::format("'{}' is derived, and '{}' is varied", derived.key, varied.path),
+                            "leave out the one or the other");
+                    }
+                }
+                for (const OverrideKeys& one : keys_.overrides) {
+                    for (const ConfigEntry& entry : one.set) {
+                        if (entry.key != varied.path && experiment::is_within(varied.path, entry.key)) {
+                            context_.error("config.choice", entry.key_where,
+                                           fmt::format("'{}' would replace '{}', which is varied", entry.key,
+                                                       varied.path),
+                                           "set the parts of it that differ");
+                        }
+                    }
+                }
+            }
+        }
+        for (const ConfigEntry& derived : keys_.derived) {
+            for (const char* taken : {"schema", "name", kSeed, "workload", "cluster", "network", "backend"}) {
+                if (derived.key == taken) {
+                    context_.error("config.choice", derived.key_where,
+                                   fmt::format("'{}' is a part of every experiment", taken),
+                                   "give the path of a value, or a name of your own");
+                }
+            }
+        }
+    }
+
+    void check_conditions() {
+        if (keys_.when) {
+            check_condition(*keys_.when);
+        }
+        for (const OverrideKeys& one : keys_.overrides) {
+            check_condition(one.when);
+        }
+    }
+
+    /// A value that a parameter never has would silently never match.
+    void check_condition(const Condition& condition) {
+        for (const std::vector<Term>& terms : condition.any) {
+            for (const Term& term : terms) {
+                const Alternatives* varied = varied_at(term.name);
+                if (varied == nullptr) {
+                    continue;
+                }
+                std::vector<std::string> labels;
+                for (const Alternative& alternative : varied->values) {
+                    labels.push_back(alternative.label);
+                }
+                for (const auto* values : {&term.is, &term.is_not}) {
+                    for (const ConfigNode& value : *values) {
+                        if (std::none_of(labels.begin(), labels.end(), [&](const std::string& label) {
+                                return is_same_value(label, one_line(value));
+                            })) {
+                            context_.error("config.condition", value.where,
+                                           fmt::format("'{}' is never '{}'", term.name, one_line(value)),
+                                           suggest(one_line(value), labels));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The last dimension fastest; false: that was the last point.
+    [[nodiscard]] bool advance(std::vector<std::size_t>& choice) const {
+        for (std::size_t i = choice.size(); i-- > 0;) {
+            if (++choice[i] < size_of(dimensions_[i])) {
+                return true;
+            }
+            choice[i] = 0;
+        }
+        return false;
+    }
+
+    /// Nothing if the study drops it, or after an error.
+    [[nodiscard]] std::optional<Combination> combination_at(const std::vector<std::size_t>& choice) {
+        StudyPoint point;
+        for (std::size_t i = 0; i < choice.size(); ++i) {
+            for (const Alternatives& varied : dimensions_[i]) {
+                const Alternative& alternative = varied.values[choice[i]];
+                point.parameters[varied.path] = json_of(alternative);
+                point.settings.emplace_back(varied.path, alternative.value);
+            }
+        }
+        std::stable_sort(point.settings.begin(), point.settings.end(), [](const auto& a, const auto& b) {
+            return std::count(a.first.begin(), a.first.end(), '.') <
+                   std::count(b.first.begin(), b.first.end(), '.');
+        });
+        ConfigNode tree = keys_.base;
+        for (const auto& [path, value] : point.settings) {
+            set(tree, path, value, place_of(path));
+        }
+        const TextOf text = [&](std::string_view name) { return look_up(point, tree, name); };
+        for (const ConfigEntry& entry : keys_.derived) {
+            if (context_.error_count() == 0) {
+                derive(entry, text, point, tree);
+            }
+        }
+        if (context_.error_count() > 0 ||
+            !holds(keys_.when.value_or(Condition{}), text, context_).value_or(false)) {
+            return std::nullopt;
+        }
+        for (std::size_t i = 0; i < keys_.overrides.size(); ++i) {
+            const OverrideKeys& one = keys_.overrides[i];
+            if (!holds(one.when, text, context_).value_or(false)) {
+                continue;
+            }
+            is_override_used_[i] = true;
+            for (const ConfigEntry& entry : one.set) {
+                set(tree, entry.key, entry.value, entry.key_where);
+                point.settings.emplace_back(entry.key, entry.value);
+                if (point.parameters.contains(entry.key)) {
+                    point.parameters[entry.key] = json_of(one_line(entry.value));
+                }
+            }
+        }
+        std::erase_if(tree.entries, [](const ConfigEntry& entry) { return entry.key == "name"; });
+        experiment::Fingerprint print;
+        print.add(to_yaml(tree));
+        for (const auto& [path, value] : point.settings) {
+            print.add(path);
+        }
+        return Combination{std::move(point), print.text()};
+    }
+
+    void derive(const ConfigEntry& entry, const TextOf& text, StudyPoint& point, ConfigNode& tree) {
+        const AmountOf amount = [&](std::string_view name) -> Parsed<Amount> {
+            Parsed<std::string> found = text(name);
+            if (auto* failure = std::get_if<ParseFailure>(&found)) {
+                return std::move(*failure);
+            }
+            Parsed<Amount> read = parse_amount(std::get<std::string>(found));
+            if (std::holds_alternative<ParseFailure>(read)) {
+                return ParseFailure{fmt::format("'{}' is '{}', which is no amount to calculate with", name,
+                                                std::get<std::string>(found)),
+                                    "use numbers and quantities"};
+            }
+            return read;
+        };
+        const Parsed<Amount> result = evaluate(entry.value.text, amount);
+        if (const auto* failure = std::get_if<ParseFailure>(&result)) {
+            context_.error("config.expression", entry.value.where,
+                           fmt::format("'{}': {}", entry.key, failure->message), failure->hint);
+            return;
+        }
+        const std::string value = to_string(std::get<Amount>(result));
+        point.parameters[entry.key] = json_of(value);
+        if (entry.key.find('.') != std::string::npos) {
+            ConfigNode node = ConfigNode::scalar(value);
+            node.where = entry.value.where;
+            set(tree, entry.key, node, entry.key_where);
+            point.settings.emplace_back(entry.key, std::move(node));
+        }
+    }
+
+    void set(ConfigNode& tree, const std::string& path, const ConfigNode& value, const SourceRange& where) {
+        const std::string_view nowhere = experiment::set_at(tree, path, value);
+        if (!nowhere.empty()) {
+            report_nowhere(path, nowhere, where, context_);
+        }
+    }
+
+    [[nodiscard]] SourceRange place_of(std::string_view path) const {
+        const Alternatives* varied = varied_at(path);
+        return varied != nullptr ? varied->where : keys_.base.where;
+    }
+
+    [[nodiscard]] static Parsed<std::string> look_up(const StudyPoint& point, const ConfigNode& tree,
+                                                     std::string_view name) {
+        const std::string key(name);
+        if (point.parameters.contains(key)) {
+            return value_text(point.parameters[key]);
+        }
+        const ConfigNode* value = tree.find_path(name);
+        if (value != nullptr && value->is_scalar()) {
+            return value->text;
+        }
+        std::vector<std::string> names;
+        for (const auto& [known, unused] : point.parameters.items()) {
+            names.push_back(known);
+        }
+        return ParseFailure{value != nullptr
+                                ? fmt::format("'{}' is {}, not one value", name, value->kind_name())
+                                : fmt::format("'{}' is neither a parameter of the study nor given in this "
+                                              "experiment",
+                                              name),
+                            suggest(name, names)};
+    }
+
+    void report_same(const StudyPoint& first, const StudyPoint& second) {
+        context_.error("config.study", keys_.base.where,
+                       fmt::format("two points are the same experiment: {} and {}",
+                                   parameter_text(first.parameters), parameter_text(second.parameters)),
+                       "keep one of them by 'when'");
+    }
+
+    void check_use(const std::vector<StudyPoint>& points) {
+        if (points.empty()) {
+            context_.error("config.condition", keys_.when_place, "'when' keeps no point", "ask for less");
+            return;
+        }
+        for (std::size_t i = 0; i < is_override_used_.size(); ++i) {
+            if (!is_override_used_[i]) {
+                context_.error("config.condition", keys_.overrides[i].where, "this override meets no point",
+                               "ask for less, or leave it out");
+            }
+        }
+    }
+
+    SweepKeys& keys_;
+    ReadContext& context_;
+    std::vector<Dimension> dimensions_;
+    std::vector<bool> is_override_used_;
+};
+
+}  // namespace
+
+std::vector<StudyPoint> study_points(SweepKeys& keys, ReadContext& context) {
+    return Expansion(keys, context).points();
+}
+
+std::string value_text(const nlohmann::ordered_json& value) {
+    return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+}  // namespace astrolabe::study

@@ -1,0 +1,276 @@
+/// Figures with one number a point, in panels: bars, curves and heat maps.
+#include "study_figures.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include <fmt/format.h>
+
+namespace astrolabe::study {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json place_or_null(const std::optional<std::size_t>& dimension) {
+    return dimension ? Json(*dimension) : Json();
+}
+
+/// Whether a figure tells what the values of several seeds range over.
+enum class SeedRange : std::uint8_t { kShown, kHidden };
+
+/// Columns of the dimensions, then the value and, of several seeds, their range.
+Figure table_of(const StudyAxes& axes, const Samples& samples, const std::string& column,
+                SeedRange range = SeedRange::kShown) {
+    const bool has_range = axes.has_seeds && range == SeedRange::kShown;
+    Figure figure;
+    figure.columns = axes.names();
+    figure.columns.push_back(column);
+    figure.chart["value"] = axes.dimensions.size();
+    if (has_range) {
+        for (const char* more : {"least", "greatest"}) {
+            figure.columns.push_back(fmt::format("{}_{}", column, more));
+        }
+        figure.columns.emplace_back("seeds");
+        figure.chart["least"] = axes.dimensions.size() + 1;
+        figure.chart["greatest"] = axes.dimensions.size() + 2;
+    }
+    for (const auto& [at, sample] : samples) {
+        std::vector<Json> row = axes.labels(at);
+        row.emplace_back(sample.mean());
+        if (has_range) {
+            row.insert(row.end(), {sample.least, sample.greatest, sample.count});
+        }
+        figure.rows.push_back(std::move(row));
+    }
+    return figure;
+}
+
+void place_columns(Figure& figure, const StudyAxes& axes, const std::optional<std::size_t>& x,
+                   const std::optional<std::size_t>& series) {
+    figure.chart["x"] = place_or_null(x);
+    figure.chart["series"] = place_or_null(series);
+    figure.chart["panels"] = axes.without({x, series});
+}
+
+std::string seeds_note(const StudyAxes& axes) {
+    return axes.has_seeds ? " Means over seeds; whiskers from the least to the greatest." : "";
+}
+
+Figure bars(const StudyAxes& axes, const Samples& samples, const std::string& column,
+            SeedRange range = SeedRange::kShown) {
+    Figure figure = table_of(axes, samples, column, range);
+    figure.chart["form"] = "bars";
+    place_columns(figure, axes, axes.scale, axes.series);
+    return figure;
+}
+
+/// Points that make a curve.
+constexpr std::size_t kCurve = 3;
+
+constexpr const char* kNoPoints = "no finished point has the numbers for it";
+
+std::optional<double> number_at(const Json& summary, const Json::json_pointer& place) {
+    if (!summary.contains(place) || !summary[place].is_number()) {
+        return std::nullopt;
+    }
+    return summary[place].get<double>();
+}
+
+/// The dimension of numbers with the most values, but not one of these.
+std::optional<std::size_t> numeric_dimension(const StudyAxes& axes, std::optional<std::size_t> but) {
+    std::optional<std::size_t> best;
+    for (std::size_t i = 0; i < axes.dimensions.size(); ++i) {
+        if (axes.dimensions[i].is_numeric() && i != but &&
+            (!best || axes.dimensions[i].values.size() > axes.dimensions[*best].values.size())) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+}  // namespace
+
+void Sample::add(double value) {
+    least = count == 0 ? value : std::min(least, value);
+    greatest = count == 0 ? value : std::max(greatest, value);
+    sum += value;
+    ++count;
+}
+
+Samples samples_of(const StudyAxes& axes, const Metric& metric) {
+    Samples samples;
+    for (const Place& place : axes.places) {
+        if (const std::optional<double> value = metric(place.row->result)) {
+            samples[place.at].add(*value);
+        }
+    }
+    return samples;
+}
+
+std::optional<double> mean_iteration_time(const StoredResult& result) {
+    return number_at(result.summary, Json::json_pointer("/mean_iteration_time_s"));
+}
+
+std::optional<Baseline> find_baseline(const StudyAxes& axes, const std::string& name) {
+    if (name.empty()) {
+        return axes.series ? std::optional(Baseline{*axes.series, 0}) : std::nullopt;
+    }
+    std::vector<std::size_t> order = axes.without({axes.series});
+    if (axes.series) {
+        order.insert(order.begin(), *axes.series);
+    }
+    for (const std::size_t i : order) {
+        const Dimension& dimension = axes.dimensions[i];
+        for (std::size_t v = 0; v < dimension.values.size(); ++v) {
+            if (name == dimension.values[v] || name == dimension.name + "=" + dimension.values[v]) {
+                return Baseline{i, v};
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+Drawn iteration_time_figure(const StudyAxes& axes) {
+    const Samples samples = samples_of(axes, mean_iteration_time);
+    if (samples.empty()) {
+        return Omission{kNoPoints};
+    }
+    Figure figure = bars(axes, samples, "iteration_time_s");
+    figure.title = "Iteration time";
+    figure.note = "Mean time of an iteration, on a logarithmic axis: equal distances are equal ratios." +
+                  seeds_note(axes);
+    figure.chart["axis"] = {{"title", "iteration time"}, {"unit", "s"}, {"log", true}};
+    return figure;
+}
+
+Drawn speed_up_figure(const StudyAxes& axes, const std::optional<Baseline>& baseline) {
+    if (!baseline) {
+        return Omission{"nothing varies that points could be compared by"};
+    }
+    const Samples times = samples_of(axes, mean_iteration_time);
+    Samples ratios;
+    for (const auto& [at, time] : times) {
+        std::vector<std::size_t> other = at;
+        other[baseline->dimension] = baseline->value;
+        const auto reference = times.find(other);
+        if (reference != times.end() && time.mean() > 0) {
+            ratios[at].add(reference->second.mean() / time.mean());
+        }
+    }
+    const Dimension& dimension = axes.dimensions[baseline->dimension];
+    const std::string name = dimension.name + "=" + dimension.values[baseline->value];
+    if (ratios.empty()) {
+        return Omission{"no point of the baseline, " + name + ", has finished"};
+    }
+    Figure figure = bars(axes, ratios, "speed_up", SeedRange::kHidden);  // a ratio of means has none
+    figure.title = "Speed-up over " + name;
+    figure.note = fmt::format(
+        "Iteration time with {} over that of the point, all else equal: above 1 is faster. Points whose "
+        "baseline has no result are left out.",
+        name);
+    figure.chart["axis"] = {{"title", "speed-up"}, {"unit", "x"}, {"log", false}};
+    figure.chart["line"] = 1;
+    return figure;
+}
+
+Drawn above_bound_figure(const StudyAxes& axes) {
+    const Samples samples = samples_of(axes, [](const StoredResult& result) -> std::optional<double> {
+        const auto time = mean_iteration_time(result);
+        const auto bound = number_at(result.summary, Json::json_pointer("/lower_bound_s"));
+        return time && bound && *bound > 0 ? std::optional(*time / *bound) : std::nullopt;
+    });
+    if (samples.empty()) {
+        return Omission{"no finished point has a lower bound above zero"};
+    }
+    Figure figure = bars(axes, samples, "time_over_bound");
+    figure.title = "Iteration time over its lower bound";
+    figure.note =
+        "1 is the least time that computation, ports, links and dependencies allow; what is above it "
+        "may be won by other schedules, routes or transports." +
+        seeds_note(axes);
+    figure.chart["axis"] = {{"title", "time / lower bound"}, {"unit", "x"}, {"log", false}};
+    figure.chart["line"] = 1;
+    return figure;
+}
+
+Drawn utilization_figure(const StudyAxes& axes) {
+    const auto of = [](const char* key) {
+        return [place = Json::json_pointer(std::string("/network/") + key)](const StoredResult& result) {
+            return number_at(result.summary, place);
+        };
+    };
+    const Samples means = samples_of(axes, of("mean_link_utilization"));
+    const Samples busiest = samples_of(axes, of("max_link_utilization"));
+    if (means.empty() || busiest.empty()) {
+        return Omission{kNoPoints};
+    }
+    Figure figure = bars(axes, means, "mean_link_utilization", SeedRange::kHidden);
+    figure.columns.emplace_back("max_link_utilization");
+    for (std::size_t i = 0; const auto& [at, unused] : means) {
+        const auto most = busiest.find(at);
+        figure.rows[i++].emplace_back(most == busiest.end() ? Json() : Json(most->second.mean()));
+    }
+    figure.title = "Use of links";
+    figure.note =
+        "Bytes carried over rate times the time of the run: bars are means over all links, whiskers end "
+        "at the busiest link.";
+    if (axes.has_seeds) {
+        figure.note += " Both are means over seeds.";
+    }
+    figure.chart["greatest"] = figure.columns.size() - 1;
+    figure.chart["axis"] = {{"title", "link utilisation"}, {"unit", "%"}, {"log", false}};
+    return figure;
+}
+
+Drawn curves_figure(const StudyAxes& axes) {
+    const auto values = [&](std::size_t dimension) { return axes.dimensions[dimension].values.size(); };
+    std::optional<std::size_t> x = numeric_dimension(axes, {});
+    if (axes.scale && axes.dimensions[*axes.scale].is_numeric() &&
+        values(*axes.scale) >= std::min(values(*x), kCurve)) {
+        x = axes.scale;
+    }
+    if (!x) {
+        return Omission{"no parameter of numbers varies"};
+    }
+    const Samples samples = samples_of(axes, mean_iteration_time);
+    if (samples.empty()) {
+        return Omission{kNoPoints};
+    }
+    const auto series = axes.series != x ? axes.series : axes.scale != x ? axes.scale : std::nullopt;
+    Figure figure = table_of(axes, samples, "iteration_time_s");
+    figure.chart["form"] = "lines";
+    place_columns(figure, axes, x, series);
+    figure.title = "Iteration time by " + axes.dimensions[*x].name;
+    figure.note = "Mean time of an iteration" + std::string(axes.has_seeds ? " and over seeds" : "") +
+                  "; an axis is logarithmic where it spans a factor of 8 or more.";
+    figure.chart["axis"] = {{"title", "iteration time"}, {"unit", "s"}, {"log", false}};
+    return figure;
+}
+
+Drawn heatmap_figure(const StudyAxes& axes) {
+    const std::optional<std::size_t> x = axes.scale;
+    std::optional<std::size_t> y = numeric_dimension(axes, x);
+    if (!y) {
+        y = axes.series;
+    }
+    if (!x || !y) {
+        return Omission{"fewer than two parameters vary"};
+    }
+    const Samples samples = samples_of(axes, mean_iteration_time);
+    if (samples.empty()) {
+        return Omission{kNoPoints};
+    }
+    Figure figure = table_of(axes, samples, "iteration_time_s");
+    figure.chart["form"] = "heat";
+    place_columns(figure, axes, x, std::nullopt);
+    figure.chart["y"] = *y;
+    figure.chart["panels"] = axes.without({x, y});
+    figure.title =
+        fmt::format("Iteration time by {} and {}", axes.dimensions[*x].name, axes.dimensions[*y].name);
+    figure.note = "Mean time of an iteration; shades are logarithmic and the same in all panels." +
+                  std::string(axes.has_seeds ? " Means over seeds." : "");
+    figure.chart["axis"] = {{"title", "iteration time"}, {"unit", "s"}, {"log", true}};
+    return figure;
+}
+
+}  // namespace astrolabe::study

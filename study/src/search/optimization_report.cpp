@@ -1,0 +1,193 @@
+#include "plan_writing.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <astrolabe/experiment/results/csv.hpp>
+#include <astrolabe/experiment/results/figures.hpp>
+#include <astrolabe/experiment/results/results.hpp>
+#include <astrolabe/study/search/optimization.hpp>
+
+namespace astrolabe::study {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const char* name_of(Outcome outcome) {
+    switch (outcome) {
+        case Outcome::kSimulated:
+            return "simulated";
+        case Outcome::kRemembered:
+            return "remembered";
+        case Outcome::kRejectedByBound:
+            return "rejected_by_bound";
+        case Outcome::kGivenUp:
+            return "given_up";
+        case Outcome::kInfeasible:
+            return "infeasible";
+    }
+    invariant_failed("outcome", "every outcome has a name");
+}
+
+Json to_json(const ConfigNode& node) {
+    if (node.is_scalar()) {
+        return node.text;
+    }
+    Json json = node.is_sequence() ? Json::array() : Json::object();
+    for (const ConfigNode& item : node.items) {
+        json.push_back(to_json(item));
+    }
+    for (const ConfigEntry& entry : node.entries) {
+        json[entry.key] = to_json(entry.value);
+    }
+    return json;
+}
+
+/// What the best plan sets, as paths and values.
+std::vector<std::pair<std::string, ConfigNode>> values_of(const SearchStudy& study, const Plan& plan) {
+    ConfigNode root = ConfigNode::mapping();
+    std::vector<std::string> paths;
+    if (study.space.moves()) {
+        write_tables(root, plan.tables, *study.space.moves(), paths);
+    }
+    std::vector<std::pair<std::string, ConfigNode>> values;
+    for (const std::string& path : paths) {
+        values.emplace_back(path, *root.find_path(path));
+    }
+    for (std::size_t i = 0; i < study.space.choices().size(); ++i) {
+        const Choice& choice = study.space.choices()[i];
+        values.emplace_back(choice.path, choice.alternatives[plan.choices[i]]);
+    }
+    return values;
+}
+
+Json seconds_json(double seconds) {
+    return std::isfinite(seconds) && seconds > 0 ? Json(seconds) : Json();
+}
+
+std::string trace_csv(const Optimization& found) {
+    std::string text = "chain,evaluation,move,outcome,time_s,bound_s,accepted,best_s\n";
+    const auto seconds = [](double value) {
+        return std::isfinite(value) && value > 0 ? fmt::format("{}", value) : std::string();
+    };
+    for (const SearchStep& step : found.steps) {
+        text += fmt::format("{},{},{},{},{},{},{},{}\n", step.chain, step.evaluation,
+                            experiment::csv_field(step.move), name_of(step.result.outcome),
+                            seconds(step.result.seconds), seconds(step.result.bound), step.accepted ? 1 : 0,
+                            seconds(step.best));
+    }
+    return text;
+}
+
+/// One line, or the number of lines.
+std::string brief(const ConfigNode& value) {
+    constexpr std::size_t kMost = 100;
+    const std::string text = value.is_scalar() ? value.text : to_json(value).dump();
+    return text.size() <= kMost ? text : text.substr(0, kMost) + "…";
+}
+
+double gap(const Optimization& found) {
+    return found.best_seconds / found.bound_seconds - 1;
+}
+
+}  // namespace
+
+Json optimization_json(const SearchStudy& study, const Optimization& found) {
+    Json plan;
+    if (found.plan) {
+        plan = Json::object();
+        for (const auto& [path, value] : values_of(study, *found.plan)) {
+            plan[path] = to_json(value);
+        }
+    }
+    const bool is_enumeration = study.options.method == SearchMethod::kEnumeration;
+    Json json{{"schema", experiment::kSchemaName},
+              {"name", study.name},
+              {"version", experiment::program_version()},
+              {"seed", study.options.seed},
+              {"method", is_enumeration ? "enumeration" : "annealing"},
+              {"chains", study.options.chains},
+              {"temperature", is_enumeration ? Json() : Json(found.temperature)},
+              {"base_time_s", found.base_seconds},
+              {"best_time_s", found.best_seconds},
+              {"speed_up", found.base_seconds / found.best_seconds},
+              {"lower_bound_s", seconds_json(found.bound_seconds)},
+              {"gap", found.bound_seconds > 0 ? Json(gap(found)) : Json()},
+              {"optimum", found.is_optimum},
+              {"plans", study.space.is_countable() ? Json(study.space.size()) : Json()},
+              {"evaluations", found.steps.size()},
+              {"simulated", found.count(Outcome::kSimulated)},
+              {"remembered", found.count(Outcome::kRemembered)},
+              {"rejected_by_bound", found.count(Outcome::kRejectedByBound)},
+              {"given_up", found.count(Outcome::kGivenUp)},
+              {"infeasible", found.count(Outcome::kInfeasible)},
+              {"interrupted", found.interrupted},
+              {"best", std::move(plan)}};
+    if (!found.omission.empty()) {
+        json["omission"] = found.omission;
+    }
+    json["engine"] = {{"wall_s", found.wall_seconds}};
+    return json;
+}
+
+std::string optimization_text(const SearchStudy& study, const Optimization& found) {
+    std::string text =
+        fmt::format("{}: {} an iteration, {:.4g} times as fast as the base with {}\n", study.name,
+                    experiment::readable_seconds(found.best_seconds), found.base_seconds / found.best_seconds,
+                    experiment::readable_seconds(found.base_seconds));
+    const auto line = [&text](const char* name, const std::string& value) {
+        text += fmt::format("  {:<13}{}\n", name, value);
+    };
+    line("plans",
+         study.space.is_countable() ? fmt::format("{}", study.space.size()) : "more than 64 bits can count");
+    if (found.is_optimum) {
+        line("optimum", "of all plans");
+    } else if (found.bound_seconds > 0) {
+        line("lower bound",
+             fmt::format("{}, {:.2f} % below", experiment::readable_seconds(found.bound_seconds),
+                         100 * (1 - found.bound_seconds / found.best_seconds)));
+    } else {
+        line("lower bound", "not known: " + found.omission);
+    }
+    line("evaluations",
+         fmt::format(
+             "{} by {}: {} simulated, {} remembered, {} rejected by their bound, {} given up, {} infeasible; "
+             "{:.1f} s",
+             found.steps.size(),
+             study.options.method == SearchMethod::kEnumeration ? "enumeration" : "annealing",
+             found.count(Outcome::kSimulated), found.count(Outcome::kRemembered),
+             found.count(Outcome::kRejectedByBound), found.count(Outcome::kGivenUp),
+             found.count(Outcome::kInfeasible), found.wall_seconds));
+    if (!found.plan) {
+        line("best plan", "the base: nothing that was looked at is faster");
+        return text;
+    }
+    text += "  best plan\n";
+    for (const auto& [path, value] : values_of(study, *found.plan)) {
+        text += fmt::format("    {}: {}\n", path, brief(value));
+    }
+    return text;
+}
+
+Diagnostics write_optimization(const experiment::OutputFolder& folder, const SearchStudy& study,
+                               const Optimization& found) {
+    const experiment::Experiment& best = found.best ? *found.best : study.reference;
+    const std::string experiment =
+        fmt::format("# the best plan of '{}', found by astrolabe {}: {} an iteration\n{}", study.name,
+                    experiment::program_version(), experiment::readable_seconds(found.best_seconds),
+                    to_yaml(best.resolved));
+    Diagnostics errors;
+    for (const auto& [name, content] : {std::pair<const char*, std::string>{"best.yaml", experiment},
+                                        {"trace.csv", trace_csv(found)},
+                                        {"summary.json", optimization_json(study, found).dump(2) + "\n"}}) {
+        if (std::optional<Diagnostic> error = folder.write(name, content)) {
+            errors.push_back(std::move(*error));
+        }
+    }
+    return errors;
+}
+
+}  // namespace astrolabe::study

@@ -1,0 +1,222 @@
+/// The executor: ranks carrying out a Program over a network.
+///
+/// Chunks. A collective of S bytes per rank is cut in k = clamp(ceil(S / minimum_chunk), 1, chunks) chunks
+/// whose sizes sum exactly to S and differ by at most one byte; each chunk runs a schedule of the algorithm
+/// by itself. A collective of zero bytes, or of one rank, is finished as soon as it is issued everywhere in
+/// its group. Of an uneven all_to_all S is the most that a rank holds, and every pair's bytes are cut in k;
+/// what would be a message of zero bytes is not sent, and counts as arrived where it could have left.
+///
+/// Stages. A chunk goes through the stages of its schedule (schedule.hpp) one after another; a rank begins a
+/// stage when it has done its part of the stage before, whether other ranks have or not.
+///
+/// Order and window (three-layers 3.3). Every collective gets a priority when the first rank of its group
+/// issues it: LIFO above and FIFO below all that the group issued before, EXPLICIT where it says, HIGHEST
+/// above all; ties go to the earlier issue. A rank has at most `active_chunks` chunks in their first stage,
+/// its window, and takes in the next when one leaves that stage; started chunks are never pre-empted. Which
+/// chunk is next is agreed: one arbiter per group keeps the order in which chunks enter the windows, the
+/// first rank with room extends it by its highest-priority waiting chunk, all ranks follow that order. So no
+/// two ranks ever fill their windows with different collectives and wait for one another. Every partition has
+/// a window of its own. Where groups of two partitions cross (neither holds the other), orders agreed in one
+/// could wait for those of the other; where collectives with a root use one of several partitions, too. In
+/// such a program a collective can start only once its whole group has issued it.
+///
+/// Dimensions. With `active_chunks_per_dimension` = A a rank also has at most A chunks of a group in stages
+/// of one dimension, first stages included; the others wait at the border. Which stage gets the next slot of
+/// a dimension is agreed as well, by `stage_order` and then by priority, time of arrival and age. A rank
+/// without actions in a stage takes its turn without a slot. A chunk waits for a slot of its first stage
+/// inside the window. Without A no stage waits.
+///
+/// Independent orders. With StartOrder::kIndependent every rank chooses its next chunk and its next stage by
+/// the same rules for itself. Two ranks may then fill their windows with different chunks and wait for each
+/// other for ever (astra-sim issue #370); the report of the stall names the circle.
+///
+/// Ties. All collectives that one notification makes ready are issued before any of them starts. A choice of
+/// a chunk made at an instant prefers collectives that the choosing rank issued before that instant over
+/// those it issues at the instant itself, whatever their priorities: a collective that comes just as room
+/// opens comes too late for it when another was waiting. So the choice does not depend on the order in which
+/// a backend notifies what happens at one instant.
+///
+/// Costs. What messages cost where they leave and where they arrive follows from `EndPoint`
+/// (docs/models/end-points.md): copies, additions, requests of rendezvous. By default all of it is free.
+///
+/// Circuits. Where a collective's algorithm uses circuits and the network has them (`opportunities`), its
+/// messages are held back at their ranks until a circuit comes and cut in pieces that fit it
+/// (docs/models/rotor-collectives.md); a rank is done with a message when its last piece was handed over.
+///
+/// Folding. Ranks that are images of each other (folding.hpp) are simulated once; times and counts are those
+/// of all ranks.
+///
+/// Memory follows the chunks under way, not the messages of the whole run.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <astrolabe/core/parameter_problem.hpp>
+#include <astrolabe/core/signal.hpp>
+#include <astrolabe/network/backend.hpp>
+#include <astrolabe/network/direct_opportunities.hpp>
+#include <astrolabe/network/folding.hpp>
+#include <astrolabe/system/collectives/algorithm.hpp>
+#include <astrolabe/system/program/program.hpp>
+
+namespace astrolabe::system {
+
+enum class Scheduling : std::uint8_t { kLifo, kFifo };
+
+/// Which chunk of those that wait for a slot in a dimension gets the next one (three-layers 3.3).
+enum class StageOrder : std::uint8_t {
+    kPriority,       ///< the highest priority, then the first to come
+    kSmallestChunk,  ///< least bytes to be sent in the stage
+    kAlternate,      ///< reduce_scatter and all_gather stages in turn, others when the one due is not there
+    kFewestStages    ///< least stages left
+};
+
+/// Who decides which chunk starts next.
+enum class StartOrder : std::uint8_t {
+    kAgreed,      ///< one arbiter per group: all its ranks start chunks in the same order
+    kIndependent  ///< every rank for itself, as in ASTRA-sim 2.0: ranks may wait for one another for ever
+};
+
+enum class CopyEngine : std::uint8_t {
+    kParallel,  ///< copies of different messages overlap
+    kSerial     ///< a rank copies one message at a time, in the order in which they become ready
+};
+
+enum class EndPointTiming : std::uint8_t {
+    kPerMessage,  ///< each cost where it arises, to the picosecond
+    kAstraSim1    ///< the tick formula of ASTRA-sim 1.0 (three-layers, end of section 5)
+};
+
+/// What a message costs where it leaves and where it arrives.
+struct EndPoint {
+    Time injection_latency{};
+    CopyEngine copy_engine = CopyEngine::kParallel;
+    /// Of the memory in which received messages are added up (two reads, one write), > 0; unset: free.
+    std::optional<Bandwidth> reduction_bandwidth{};
+    /// Messages of at least this size, > 0, wait for a request from the receiver; unset: none does.
+    std::optional<Bytes> rendezvous_threshold{};
+    EndPointTiming timing = EndPointTiming::kPerMessage;  ///< kAstraSim1 goes with parallel copies only
+};
+/// Everything wrong with an end point, by key; an executor requires that there is nothing.
+[[nodiscard]] std::vector<ParameterProblem> problems(const EndPoint& end_point);
+
+struct CollectiveChoice {
+    std::shared_ptr<const CollectiveAlgorithm> algorithm;
+    std::uint32_t chunks = 1;
+    std::uint8_t traffic_class = 0;  ///< 0 to 7, of its messages in the network (network::Message)
+};
+
+struct SystemOptions {
+    Scheduling scheduling = Scheduling::kLifo;
+    std::uint32_t active_chunks = 64;  ///< of a rank and group: in their first stage
+    /// Of a rank and group in one dimension, whatever the stage; unset: as many as there are.
+    std::optional<std::uint32_t> active_chunks_per_dimension{};
+    StageOrder stage_order = StageOrder::kPriority;
+    StartOrder start_order = StartOrder::kAgreed;
+    EndPoint end_point{};
+    /// Logical dimensions of all ranks; a group gets its shape from them (shape.hpp). Unset: one.
+    std::optional<Shape> dimensions{};
+    Bytes minimum_chunk = Bytes(1024);
+    /// Of the network, for algorithms that use circuits; unset: they hand everything over at once.
+    std::shared_ptr<const network::DirectOpportunities> opportunities{};
+    std::array<CollectiveChoice, kCollectiveKinds> collectives;  ///< by CollectiveKind
+};
+
+/// k chunk sizes that sum exactly to `size` and differ by at most one byte, larger ones first:
+/// size of chunk `index` of `count`.
+[[nodiscard]] constexpr Bytes part_size(Bytes size, std::uint64_t count, std::uint64_t index) {
+    const auto parts = static_cast<std::int64_t>(count);
+    return Bytes(size.count() / parts + (static_cast<std::int64_t>(index) < size.count() % parts ? 1 : 0));
+}
+/// How many chunks a collective of `size` is cut into: `chunks`, but none smaller than `minimum_chunk`.
+[[nodiscard]] std::uint32_t chunk_count(Bytes size, Bytes minimum_chunk, std::uint32_t chunks);
+[[nodiscard]] std::uint32_t chunk_count(const CollectiveOperation& collective, const SystemOptions& options);
+
+/// What became of the stages of one kind in one dimension, over all chunks and groups of a collective.
+struct StageRecord {
+    Stage stage;
+    Bytes bytes_sent{};  ///< payload over all ranks
+    std::uint64_t messages = 0;
+    Time first_start{};
+    Time last_finish{};
+    Time under_way{};  ///< from start to finish on a rank, summed over chunks and ranks, at most Time::max()
+    Time waiting{};    ///< for a slot in the dimension, summed likewise; the first stage's from its chunk's
+                       ///< entry into the window
+};
+
+/// What became of one operation, over all ranks.
+struct OperationRecord {
+    Time first_issue{};
+    Time first_start{};  ///< a collective's first chunk; a compute operation's first rank
+    Time last_finish{};
+    Bytes bytes_sent{};  ///< payload over all ranks
+    std::uint64_t messages = 0;
+    std::uint32_t chunks = 0;
+    Time exposed{};                     ///< summed over ranks, at most Time::max()
+    std::vector<StageRecord> stages{};  ///< of a collective that moved something, as its chunks come to them
+};
+
+/// Where one rank's time went; the run's total = compute + Σ exposed + drain.
+struct RankRecord {
+    Time compute;
+    std::map<std::string, Time> exposed;  ///< by name of the collective waited for
+    Time drain;                        ///< from the end of its last compute operation to the end of the run
+    std::vector<Time> iteration_ends;  ///< 0 for an iteration without compute operations
+    Time end;                          ///< when this rank had nothing left to do
+};
+
+struct ExecutionReport {
+    bool finished = false;
+    /// A folded run stops where two things of one instant could as well come in the other order, and the
+    /// order matters: images may then differ, and only the whole run tells how.
+    bool has_tie = false;
+    std::string stall;    ///< when not finished: who waits for what, one line each
+    Time total;           ///< when the last rank had nothing left to do
+    Bytes request_bytes;  ///< of rendezvous requests, which the network carries beside the payload
+    std::vector<RankRecord> ranks;
+    IndexedVector<OperationId, OperationRecord> operations;
+};
+
+class Executor {
+public:
+    /// `placement[r]` is the host of rank r; hosts differ. Program and backend must outlive the executor.
+    /// With `folding`, found by fold_ranks (folding.hpp) for the same program, options and placement, the
+    /// backend is one for its classes; the report is that of the whole run.
+    Executor(const Program& program, SystemOptions options, network::NetworkBackend& backend,
+             const std::vector<network::HostId>& placement,
+             const std::optional<network::Folding>& folding = std::nullopt);
+    ~Executor();
+    Executor(const Executor&) = delete;
+    Executor& operator=(const Executor&) = delete;
+
+    /// Runs to the end, or to a stall, or until `stop` was called or the backend was stopped. Once. Asserts,
+    /// of a finished run: the accounting identity on every rank, that every operation sent exactly the bytes
+    /// of its schedules, that every message was delivered once and nothing is outstanding.
+    [[nodiscard]] ExecutionReport run();
+
+    /// Interrupts: `run` returns before simulated time moves on. Callable from an observer or a notification.
+    void stop();
+
+    /// (operation, rank, time); a collective finishes on each of its ranks, at times of their own. Of a
+    /// folded run kept ranks only: rank i of every image.
+    Signal<OperationId, RankId, Time> operation_issued;
+    Signal<OperationId, RankId, Time> operation_finished;
+    /// Every few thousand messages delivered: the moment to look at the clock in a long run.
+    Signal<> progressed;
+
+    /// (operations × ranks) finished so far, and in all: for progress.
+    [[nodiscard]] std::uint64_t finished_operations() const;
+    [[nodiscard]] std::uint64_t total_operations() const;
+
+private:
+    class Implementation;  // src/executor/
+    std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace astrolabe::system

@@ -1,0 +1,179 @@
+/// The Program: what one training run does, as the workload layer hands it to the system layer.
+///
+/// A DAG of operations, the same for every rank; what differs between ranks is data inside an operation
+/// (`PerRank`), never another copy of the program.
+///
+/// Meaning, per rank:
+///   - A *compute* operation occupies the rank's one compute engine. Compute operations run in program order;
+///   one
+///     starts when the one before it has finished and all its dependencies have finished. The time in between
+///     is exposed: it is attributed to the dependencies in the order they are listed, each from where the one
+///     before it left off. A compute operation of zero duration is a pure wait.
+///   - A *collective* is issued as soon as all its dependencies have finished, in program order where several
+///     become ready at once, and never blocks the rank by itself. It finishes on a rank `completion_delay`
+///     after the rank's last chunk is done.
+///   - The iteration an operation belongs to ends on a rank when the last compute operation of that iteration
+///     finishes there; after the last one the rank drains: it waits for every collective still under way.
+///
+/// Dependencies name earlier operations only, so the program order is a topological order.
+///
+/// Accounting identity (reference: three-layers 2.5), asserted at the end of every run, per rank:
+///     total = Σ compute + Σ exposed waits by cause + drain.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <astrolabe/core/assert.hpp>
+#include <astrolabe/core/ids.hpp>
+#include <astrolabe/core/units.hpp>
+#include <astrolabe/system/ids.hpp>
+
+namespace astrolabe::system {
+
+/// What a collective does; size S is, per rank, the bytes held before (all_reduce, reduce_scatter,
+/// all_to_all, reduce), the bytes contributed (all_gather: the result is N·S), or the bytes the first rank of
+/// the group sends (broadcast to all others; point_to_point, in groups of two, to the second). The first rank
+/// of the group is the root of a broadcast and of a reduce.
+enum class CollectiveKind : std::uint8_t {
+    kAllReduce,
+    kReduceScatter,
+    kAllGather,
+    kAllToAll,
+    kBroadcast,
+    kReduce,
+    kPointToPoint
+};
+inline constexpr std::size_t kCollectiveKinds = 7;
+[[nodiscard]] std::string_view to_string(CollectiveKind kind);  ///< "all_reduce", …
+/// Whether one rank of the group is special: the root, or the sender.
+[[nodiscard]] constexpr bool has_root(CollectiveKind kind) {
+    return kind == CollectiveKind::kBroadcast || kind == CollectiveKind::kReduce ||
+           kind == CollectiveKind::kPointToPoint;
+}
+
+/// Order among collectives that wait to start (three-layers 3.3).
+enum class Priority : std::uint8_t {
+    kDefault,   ///< the cluster's `scheduling`
+    kFifo,      ///< behind everything issued before
+    kLifo,      ///< ahead of everything issued before
+    kExplicit,  ///< by the operation's `explicit_priority`, on the scale on which LIFO counts 1, 2, … and
+                ///< FIFO -1, -2, …
+    kHighest  ///< ahead of everything that is not kHighest
+};
+
+/// Bytes that each position of a group has for each position of it: the sizes of an uneven all_to_all
+/// ("all-to-all-v"). What a position has for itself is counted but never sent.
+class PairSizes {
+public:
+    /// `from[s]` bytes for every one of the group, itself included.
+    [[nodiscard]] static PairSizes by_source(std::vector<Bytes> from);
+    /// `to[d]` bytes from every one of the group, itself included.
+    [[nodiscard]] static PairSizes by_destination(std::vector<Bytes> to);
+    /// `bytes[s·N + d]` from position s for position d.
+    [[nodiscard]] static PairSizes of_pairs(std::size_t positions, std::vector<Bytes> bytes);
+
+    [[nodiscard]] std::size_t positions() const { return positions_; }
+    [[nodiscard]] Bytes operator()(std::size_t source, std::size_t destination) const {
+        return bytes_[source * source_stride_ + destination * destination_stride_];
+    }
+    [[nodiscard]] Bytes held(std::size_t source) const;           ///< for all, itself included
+    [[nodiscard]] Bytes received(std::size_t destination) const;  ///< from all, itself included
+    [[nodiscard]] Bytes largest_held() const;
+    [[nodiscard]] Bytes crossing() const;  ///< all that must be sent: without the diagonal
+
+private:
+    PairSizes(std::size_t positions, std::size_t source_stride, std::size_t destination_stride,
+              std::vector<Bytes> bytes);
+
+    std::size_t positions_;
+    std::size_t source_stride_;
+    std::size_t destination_stride_;
+    std::vector<Bytes> bytes_;
+};
+
+/// One value for all ranks, or one each.
+template <class T>
+class PerRank {
+public:
+    PerRank() = default;
+    PerRank(T same)  // NOLINT(google-explicit-constructor): the common case reads as the value itself
+        : same_(std::move(same)) {}
+    explicit PerRank(std::vector<T> each)
+        : each_(std::move(each)) {}
+
+    [[nodiscard]] const T& operator[](RankId rank) const {
+        return each_.empty() ? same_ : each_[rank.index()];
+    }
+    [[nodiscard]] bool uniform() const { return each_.empty(); }
+    /// Number of values where they differ by rank, else 0.
+    [[nodiscard]] std::size_t size() const { return each_.size(); }
+
+private:
+    T same_{};
+    std::vector<T> each_;
+};
+
+/// Disjoint groups that together hold every rank once. Order inside a group is the order of the algorithm's
+/// positions (ring neighbours and so on).
+struct Partition {
+    std::string name;  ///< "world"
+    std::vector<std::vector<RankId>> groups;
+
+    [[nodiscard]] static Partition world(std::size_t ranks);
+};
+
+struct ComputeOperation {
+    PerRank<Time> duration{};
+};
+
+struct CollectiveOperation {
+    CollectiveKind kind = CollectiveKind::kAllReduce;
+    PartitionId partition{};  ///< every group of it runs its own instance
+    Bytes size{};             ///< S, per rank; of an uneven all_to_all the most that a rank holds
+    Priority priority = Priority::kDefault;
+    std::int64_t explicit_priority = 0;  ///< kExplicit only; larger starts first
+    Time completion_delay{};             ///< local update after the collective, before it counts as finished
+    /// By group of the partition: sizes of an uneven all_to_all. Empty where all pairs have the same.
+    /// Operations that move the same share the same.
+    std::shared_ptr<const std::vector<PairSizes>> pair_sizes{};
+    /// 0 to 7, of its messages in the network; unset: that of the cluster for the kind.
+    std::optional<std::uint8_t> traffic_class{};
+
+    [[nodiscard]] bool is_uneven() const { return pair_sizes != nullptr; }
+    /// Whether a group of `ranks` is done with it as soon as it is issued.
+    [[nodiscard]] bool moves_nothing(std::size_t ranks) const { return ranks < 2 || size == Bytes(0); }
+};
+
+struct Operation {
+    std::string
+        name;  ///< unique within an iteration: "Top_0.weight_gradient", "Embedding.forward.all_to_all"
+    std::string layer;  ///< "Top_0"; collects operations in reports
+    int iteration = 0;
+    std::variant<ComputeOperation, CollectiveOperation> work;
+    std::vector<OperationId> dependencies{};
+
+    [[nodiscard]] bool is_compute() const { return std::holds_alternative<ComputeOperation>(work); }
+    [[nodiscard]] const ComputeOperation& compute() const { return std::get<ComputeOperation>(work); }
+    [[nodiscard]] const CollectiveOperation& collective() const {
+        return std::get<CollectiveOperation>(work);
+    }
+};
+
+struct Program {
+    std::size_t ranks = 0;
+    int iterations = 0;
+    IndexedVector<OperationId, Operation> operations;  ///< in program order
+    IndexedVector<PartitionId, Partition> partitions;
+
+    /// Throws std::logic_error where the contract above is broken (a workload's defect, never its user's).
+    void check() const;
+};
+
+}  // namespace astrolabe::system

@@ -1,0 +1,221 @@
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include <astrolabe/system/program/program.hpp>
+
+namespace astrolabe::system {
+
+namespace {
+
+[[noreturn]] void reject(const std::string& message) {
+    throw std::logic_error("program: " + message);
+}
+
+void check_partition(const Partition& partition, std::size_t ranks) {
+    std::vector<bool> seen(ranks, false);
+    std::size_t members = 0;
+    for (const std::vector<RankId>& group : partition.groups) {
+        if (group.empty()) {
+            reject(fmt::format("partition '{}' has an empty group", partition.name));
+        }
+        for (const RankId rank : group) {
+            if (rank.index() >= ranks) {
+                reject(
+                    fmt::format("partition '{}' names rank {} of {}", partition.name, rank.index(), ranks));
+            }
+            if (seen[rank.index()]) {
+                reject(fmt::format("partition '{}' names rank {} twice", partition.name, rank.index()));
+            }
+            seen[rank.index()] = true;
+            ++members;
+        }
+    }
+    if (members != ranks) {
+        reject(fmt::format("partition '{}' holds {} of {} ranks", partition.name, members, ranks));
+    }
+}
+
+void check_compute(const Operation& operation, std::size_t ranks) {
+    const PerRank<Time>& duration = operation.compute().duration;
+    if (!duration.uniform() && duration.size() != ranks) {
+        reject(fmt::format("'{}' has {} durations for {} ranks", operation.name, duration.size(), ranks));
+    }
+    for (std::size_t rank = 0; rank < (duration.uniform() ? 1 : ranks); ++rank) {
+        if (duration[RankId(rank)] < Time(0)) {
+            reject(fmt::format("'{}' takes negative time on rank {}", operation.name, rank));
+        }
+    }
+}
+
+void check_pair_sizes(const Operation& operation, const Partition& partition) {
+    const CollectiveOperation& collective = operation.collective();
+    const std::vector<PairSizes>& pair_sizes = *collective.pair_sizes;
+    if (collective.kind != CollectiveKind::kAllToAll) {
+        reject(fmt::format("'{}' is no all_to_all and has sizes by pair", operation.name));
+    }
+    if (pair_sizes.size() != partition.groups.size()) {
+        reject(fmt::format("'{}' has sizes by pair for {} of {} groups", operation.name, pair_sizes.size(),
+                           partition.groups.size()));
+    }
+    Bytes most;
+    for (std::size_t group = 0; group < pair_sizes.size(); ++group) {
+        if (pair_sizes[group].positions() != partition.groups[group].size()) {
+            reject(fmt::format("'{}' has sizes by pair of {} ranks for a group of {}", operation.name,
+                               pair_sizes[group].positions(), partition.groups[group].size()));
+        }
+        most = std::max(most, pair_sizes[group].largest_held());
+    }
+    if (collective.size != most) {
+        reject(fmt::format("'{}' has size {} where a rank holds up to {} bytes", operation.name,
+                           collective.size.count(), most.count()));
+    }
+}
+
+void check_collective(const Operation& operation, const Program& program) {
+    const CollectiveOperation& collective = operation.collective();
+    if (collective.partition.index() >= program.partitions.size()) {
+        reject(fmt::format("'{}' names a partition that does not exist", operation.name));
+    }
+    if (collective.size < Bytes(0)) {
+        reject(fmt::format("'{}' has a negative size", operation.name));
+    }
+    if (collective.kind == CollectiveKind::kPointToPoint) {
+        for (const std::vector<RankId>& group : program.partitions[collective.partition].groups) {
+            if (group.size() > 2) {
+                reject(fmt::format("'{}' is point_to_point in a group of {}", operation.name, group.size()));
+            }
+        }
+    }
+    if (collective.is_uneven()) {
+        check_pair_sizes(operation, program.partitions[collective.partition]);
+    }
+    if (collective.completion_delay < Time(0)) {
+        reject(fmt::format("'{}' has a negative completion delay", operation.name));
+    }
+}
+
+}  // namespace
+
+std::string_view to_string(CollectiveKind kind) {
+    switch (kind) {
+        case CollectiveKind::kAllReduce:
+            return "all_reduce";
+        case CollectiveKind::kReduceScatter:
+            return "reduce_scatter";
+        case CollectiveKind::kAllGather:
+            return "all_gather";
+        case CollectiveKind::kAllToAll:
+            return "all_to_all";
+        case CollectiveKind::kBroadcast:
+            return "broadcast";
+        case CollectiveKind::kReduce:
+            return "reduce";
+        case CollectiveKind::kPointToPoint:
+            return "point_to_point";
+    }
+    ASTROLABE_ASSERT(false, "every collective kind has a name");
+}
+
+PairSizes::PairSizes(std::size_t positions, std::size_t source_stride, std::size_t destination_stride,
+                     std::vector<Bytes> bytes)
+    : positions_(positions),
+      source_stride_(source_stride),
+      destination_stride_(destination_stride),
+      bytes_(std::move(bytes)) {
+    ASTROLABE_ASSERT(positions_ > 0 && std::ranges::all_of(bytes_, [](Bytes b) { return b >= Bytes(0); }),
+                     "pairs have sizes that are not negative");
+}
+
+PairSizes PairSizes::by_source(std::vector<Bytes> from) {
+    const std::size_t positions = from.size();
+    return {positions, 1, 0, std::move(from)};
+}
+
+PairSizes PairSizes::by_destination(std::vector<Bytes> to) {
+    const std::size_t positions = to.size();
+    return {positions, 0, 1, std::move(to)};
+}
+
+PairSizes PairSizes::of_pairs(std::size_t positions, std::vector<Bytes> bytes) {
+    ASTROLABE_ASSERT(bytes.size() == positions * positions, "every ordered pair has a size");
+    return {positions, positions, 1, std::move(bytes)};
+}
+
+Bytes PairSizes::held(std::size_t source) const {
+    Bytes sum;
+    for (std::size_t destination = 0; destination < positions_; ++destination) {
+        sum += (*this)(source, destination);
+    }
+    return sum;
+}
+
+Bytes PairSizes::received(std::size_t destination) const {
+    Bytes sum;
+    for (std::size_t source = 0; source < positions_; ++source) {
+        sum += (*this)(source, destination);
+    }
+    return sum;
+}
+
+Bytes PairSizes::largest_held() const {
+    Bytes most;
+    for (std::size_t source = 0; source < positions_; ++source) {
+        most = std::max(most, held(source));
+    }
+    return most;
+}
+
+Bytes PairSizes::crossing() const {
+    Bytes sum;
+    for (std::size_t source = 0; source < positions_; ++source) {
+        sum += held(source) - (*this)(source, source);
+    }
+    return sum;
+}
+
+Partition Partition::world(std::size_t ranks) {
+    Partition partition{.name = "world", .groups = {{}}};
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        partition.groups.front().emplace_back(rank);
+    }
+    return partition;
+}
+
+void Program::check() const {
+    if (ranks == 0) {
+        reject("no ranks");
+    }
+    if (iterations < 0) {
+        reject("a negative number of iterations");
+    }
+    for (const Partition& partition : partitions) {
+        check_partition(partition, ranks);
+    }
+    std::set<std::pair<int, std::string_view>> names;
+    for (std::size_t index = 0; index < operations.size(); ++index) {
+        const Operation& operation = operations[OperationId(index)];
+        if (!names.emplace(operation.iteration, operation.name).second) {
+            reject(fmt::format("'{}' appears twice in iteration {}", operation.name, operation.iteration));
+        }
+        if (operation.iteration < 0 || operation.iteration >= iterations) {
+            reject(fmt::format("'{}' belongs to iteration {} of {}", operation.name, operation.iteration,
+                               iterations));
+        }
+        for (const OperationId dependency : operation.dependencies) {
+            if (dependency.index() >= index) {
+                reject(fmt::format("'{}' depends on operation {}, which is not before it ({})",
+                                   operation.name, dependency.index(), index));
+            }
+        }
+        if (operation.is_compute()) {
+            check_compute(operation, ranks);
+        } else {
+            check_collective(operation, *this);
+        }
+    }
+}
+
+}  // namespace astrolabe::system

@@ -1,0 +1,44 @@
+/// Schedules as the options choose them, and whether their blocks are equal.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <tuple>
+
+#include <astrolabe/system/executor/executor.hpp>
+
+namespace astrolabe::system {
+
+/// Whether all blocks of a chunk of so many bytes have the same size.
+[[nodiscard]] inline bool blocks_are_equal(const CollectiveSchedule& schedule, Bytes chunk) {
+    const bool is_exchange = schedule.kind() == CollectiveKind::kAllToAll;
+    const auto columns = static_cast<std::int64_t>(is_exchange ? schedule.ranks() : schedule.block_count());
+    return schedule.kind() == CollectiveKind::kAllGather || chunk.count() % columns == 0;
+}
+
+/// Made when first needed.
+class Schedules {
+public:
+    explicit Schedules(const SystemOptions& options)
+        : options_(options) {}
+
+    [[nodiscard]] const CollectiveAlgorithm& algorithm(CollectiveKind kind) const {
+        return *options_.collectives[static_cast<std::size_t>(kind)].algorithm;
+    }
+    [[nodiscard]] const CollectiveSchedule& of(CollectiveKind kind, const Shape& shape, unsigned variant) {
+        std::unique_ptr<const CollectiveSchedule>& schedule = schedules_[{kind, shape, variant}];
+        if (schedule == nullptr) {
+            schedule =
+                std::make_unique<const CollectiveSchedule>(algorithm(kind).schedule(kind, shape, variant));
+        }
+        return *schedule;
+    }
+
+private:
+    using Key = std::tuple<CollectiveKind, Shape, unsigned>;
+
+    const SystemOptions& options_;
+    std::map<Key, std::unique_ptr<const CollectiveSchedule>> schedules_;
+};
+
+}  // namespace astrolabe::system

@@ -1,0 +1,111 @@
+/// A deep learning recommendation model (DLRM), as far as its cost depends on it.
+///
+/// Model (Naumov et al., "Deep Learning Recommendation Model for Personalization and Recommendation Systems",
+/// 2019). A sample has dense features and, for each of T embedding tables, `pooling` indices. The bottom MLP
+/// turns the dense features into one vector; each table sums the `pooling` rows looked up into one vector;
+/// the interaction joins the vectors; the top MLP turns the result into the prediction.
+///
+///     dot            F = T + 1 vectors of one dimension D: width = F·(F - 1)/2 pairs + D dense values
+///     concatenation  width = bottom output + Σ tables · dimension
+///
+/// An MLP is the list of its output widths; layer i is a k × n matrix with k the width before it. Biases are
+/// left out: they are n of k·n + n parameters, 0.05 % at the widths of the study (dlrm-ns3-study, section 4).
+///
+/// Layers are named as in the study: Embedding, Bottom_0 …, Interaction where it is modelled, Top_0 ….
+/// Sharding may make several of the embeddings.
+///
+/// Limits: every sample looks up exactly `pooling` rows in a table. Numbers are integers throughout;
+/// `problems` keeps them so small that no product of two of them overflows.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <astrolabe/core/parameter_problem.hpp>
+#include <astrolabe/core/units.hpp>
+#include <astrolabe/workload/dlrm/table_values.hpp>
+
+namespace astrolabe::workload {
+
+inline constexpr std::string_view kEmbeddingLayer = "Embedding";
+inline constexpr std::string_view kHostEmbeddingLayer = "Embedding_hosts";
+inline constexpr std::string_view kRowEmbeddingLayer = "Embedding_rows";
+inline constexpr std::string_view kReplicatedEmbeddingLayer = "Embedding_replicas";
+inline constexpr std::string_view kInteractionLayer = "Interaction";
+
+/// Whether a layer is embeddings, in whatever way they are sharded.
+[[nodiscard]] constexpr bool is_embedding(std::string_view layer) {
+    return layer == kEmbeddingLayer || layer == kHostEmbeddingLayer || layer == kRowEmbeddingLayer ||
+           layer == kReplicatedEmbeddingLayer;
+}
+
+/// `count` embedding tables; each number is one for all of them, or one each.
+struct EmbeddingTables {
+    std::int64_t count = 1;
+    TableValues rows = 1;
+    TableValues dimension = 1;  ///< D, values in a row
+    TableValues pooling = 1;    ///< rows a sample looks up and sums
+};
+
+/// `count` tables in a row of the model that are alike.
+struct EqualTables {
+    std::int64_t count = 1;
+    std::int64_t rows = 1;
+    std::int64_t dimension = 1;
+    std::int64_t pooling = 1;
+};
+
+enum class Interaction : std::uint8_t { kDot, kConcatenation };
+
+struct DlrmModel {
+    std::int64_t dense_features = 0;
+    std::vector<std::int64_t> bottom_mlp = {};  ///< output widths, first layer first
+    std::vector<std::int64_t> top_mlp = {};
+    std::vector<EmbeddingTables> tables = {};
+    Interaction interaction = Interaction::kDot;
+    Bytes element_size = Bytes(2);  ///< of weights and embeddings
+    /// Of what layers hand to each other, pooled embeddings included, and its gradients; `element_size` where
+    /// it is not given.
+    std::optional<Bytes> activation_element_size = std::nullopt;
+    /// Of the MLP gradients that are all-reduced; `element_size` where it is not given.
+    std::optional<Bytes> gradient_element_size = std::nullopt;
+};
+
+/// A k × n matrix.
+struct MlpLayer {
+    std::string name = {};
+    std::int64_t input_width = 0;   ///< k
+    std::int64_t output_width = 0;  ///< n
+
+    [[nodiscard]] std::int64_t parameters() const { return input_width * output_width; }
+};
+
+/// Everything that makes the model inconsistent, in the order of its fields; empty if it can be trained.
+/// Keys: "bottom_mlp", "bottom_mlp.2", "tables.0.rows", "tables.0.rows.min", ….
+[[nodiscard]] std::vector<ParameterProblem> problems(const DlrmModel& model);
+
+// The rest requires a model without problems.
+
+/// The model's tables in order, in runs of equal ones; the same at every call.
+[[nodiscard]] std::vector<EqualTables> equal_tables(const DlrmModel& model);
+[[nodiscard]] std::int64_t table_count(const DlrmModel& model);  ///< T
+/// Values of the pooled embeddings of one sample: Σ tables · dimension.
+[[nodiscard]] std::int64_t pooled_width(const DlrmModel& model);
+/// Values read from the tables for one sample: Σ tables · pooling · dimension.
+[[nodiscard]] std::int64_t lookup_width(const DlrmModel& model);
+[[nodiscard]] std::int64_t interaction_width(const DlrmModel& model);
+/// FLOP of the interaction of one sample, forward: 2·F²·D for dot, 0 for concatenation (study, section 4.1).
+[[nodiscard]] std::int64_t interaction_work(const DlrmModel& model);
+
+[[nodiscard]] std::vector<MlpLayer> bottom_layers(const DlrmModel& model);
+[[nodiscard]] std::vector<MlpLayer> top_layers(const DlrmModel& model);
+[[nodiscard]] std::int64_t mlp_parameters(const DlrmModel& model);
+[[nodiscard]] std::int64_t embedding_parameters(const DlrmModel& model);
+[[nodiscard]] Bytes embedding_size(const DlrmModel& model);
+[[nodiscard]] Bytes gradient_element_size(const DlrmModel& model);
+[[nodiscard]] Bytes activation_element_size(const DlrmModel& model);
+
+}  // namespace astrolabe::workload

@@ -1,0 +1,164 @@
+/// Sharding of embedding tables: which rank holds what of which table.
+///
+/// N ranks, m samples a rank, B = N·m; h ranks a host, N/h hosts of consecutive ranks. Table t has R rows of
+/// D values and P lookups a sample; e bytes are an element of a table, a one of a pooled embedding. Kinds
+/// (TorchRec; Mudigere et al., "Software-hardware co-design for fast and scalable training of deep learning
+/// recommendation models", ISCA 2022), with what one table asks of the ranks it concerns:
+///
+///     kind               held by                        memory of a rank  lookups of a rank  of values
+///     table_wise         one rank                       R·D·e             B·P                D
+///     column_wise(k)     k ranks, D/k columns each      R·(D/k)·e each    B·P each           D/k
+///     table_column_wise  as column_wise(h) on one host  R·(D/h)·e each    B·P each           D/h
+///     row_wise           all ranks, R/N rows each       ceil(R/N)·D·e     m·P                D
+///     table_row_wise     the ranks of one host          ceil(R/h)·D·e     (B/h)·P            D
+///     data_parallel      all ranks, a copy each         R·D·e             m·P                D
+///
+/// Where k does not divide D, the first D mod k shards are one column wider. Indices fall evenly on the rows.
+///
+/// Exchanges, forward and backward, per rank, C_r being the columns of its table- and column-wise shards:
+///     table_wise, column_wise    all-to-all m·C_r·a to everyone; backward m·C_r·a from everyone
+///     row_wise                   reduce-scatter B·ΣD·a of partial sums; all-gather m·ΣD·a of the gradients
+///     table_row_wise             reduce-scatter B·ΣD·a of partial sums within the host, then all-to-all
+///                                m·ΣD·a to the ranks with the same place on every host; backward the
+///                                all-to-all, then all-gather (B/h)·ΣD·a. Where ΣD differs by host, pieces of
+///                                the same sizes go by all-to-all within it
+///     data_parallel              gradients only: see EmbeddingGradients
+/// The sizes of these exchanges differ by rank as far as C_r and the hosts' ΣD do.
+///
+/// Lookup of a shard of w values: (w·e + index_size) bytes a lookup; its update reads and writes, 2·w·e +
+/// index_size. Each column-wise shard reads every index again: that is what splitting costs, besides rows
+/// that get too short for the memory to stream (not modelled).
+///
+/// Plans:
+///     balanced     no table is placed: every rank has 1/N of all lookups, reads no indices and holds 1/N of
+///                  the bytes. What perfect column-wise sharding would give
+///     round_robin  shard i, counted over the tables in order, on rank i mod N; the i-th table of those that
+///                  lie on a host on host i mod N/h
+///     planner      by cost, see placement.hpp: time of the shard's lookup and update and, where `link_rate`
+///                  is given, of the values it sends forward and receives backward. Tables that lie on a host
+///                  are placed first, by falling cost, on the host whose most loaded rank has least then
+///     explicit     as `tables` says for every table that is not on all ranks
+///
+/// Limits: memory counts weights only, no optimiser state; tables are at most 65,536 and hold at most 2^20
+/// shards.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <astrolabe/core/parameter_problem.hpp>
+#include <astrolabe/core/units.hpp>
+#include <astrolabe/system/ids.hpp>
+#include <astrolabe/workload/dlrm/dlrm_model.hpp>
+#include <astrolabe/workload/dlrm/placement.hpp>
+
+namespace astrolabe::workload {
+
+enum class TableSharding : std::uint8_t {
+    kTableWise,
+    kColumnWise,
+    kTableColumnWise,
+    kRowWise,
+    kTableRowWise,
+    kDataParallel
+};
+
+enum class ShardingMethod : std::uint8_t { kBalanced, kRoundRobin, kPlanner, kExplicit };
+
+/// Says how `count` tables from number `first` on are sharded, and optionally where they lie.
+struct TableRule {
+    std::int64_t first = 0;
+    std::int64_t count = 1;
+    TableSharding sharding = TableSharding::kTableWise;
+    std::optional<std::int64_t> shards = std::nullopt;  ///< kColumnWise only, and needed there
+    std::vector<std::int64_t> ranks = {};  ///< of kTableWise and kColumnWise: one a shard, tables in order
+    std::vector<std::int64_t> hosts = {};  ///< of kTableColumnWise and kTableRowWise: one a table
+};
+
+struct Sharding {
+    ShardingMethod plan = ShardingMethod::kBalanced;
+    std::optional<PlacementSearch> search = std::nullopt;       ///< kPlanner only; greedy
+    std::optional<Bandwidth> link_rate = std::nullopt;          ///< kPlanner only
+    std::optional<std::int64_t> widest_shard = std::nullopt;    ///< wider tables become column-wise
+    std::optional<Bytes> data_parallel_up_to = std::nullopt;    ///< smaller tables become data-parallel
+    std::optional<Bytes> row_wise_from = std::nullopt;          ///< larger tables become row-wise
+    std::optional<std::int64_t> ranks_per_host = std::nullopt;  ///< h; needed by table_…_wise
+    std::optional<Bytes> memory = std::nullopt;                 ///< that a rank has for tables
+    std::optional<Bytes> index_size = std::nullopt;             ///< read a lookup; 8 bytes
+    std::vector<TableRule> tables = {};  ///< where several name a table, the last one holds
+
+    [[nodiscard]] bool is_balanced() const { return plan == ShardingMethod::kBalanced; }
+    [[nodiscard]] Bytes bytes_per_index() const { return index_size.value_or(Bytes(8)); }
+};
+
+/// What is wrong with the sharding of a model without problems on `ranks` ranks. Keys: "sharding.memory",
+/// "sharding.tables.0.ranks", ….
+[[nodiscard]] std::vector<ParameterProblem> problems(const Sharding& sharding, const DlrmModel& model,
+                                                     std::size_t ranks);
+
+/// Number of tables of each kind, by TableSharding; none in a balanced sharding.
+using TableCounts = std::array<std::int64_t, 6>;
+[[nodiscard]] TableCounts count_tables(const Sharding& sharding, const DlrmModel& model);
+
+/// All columns, or some, of a table on one rank.
+struct Shard {
+    std::size_t table = 0;
+    std::int64_t columns = 0;
+    system::RankId rank{};
+};
+
+/// A table whose rows are spread over the ranks of one host.
+struct HostTable {
+    std::size_t table = 0;
+    std::size_t host = 0;
+};
+
+struct ShardingPlan {
+    std::size_t ranks = 0;
+    std::size_t ranks_per_host = 1;
+    std::vector<EqualTables> tables;  ///< all of the model, one each
+    std::vector<Shard> shards;
+    std::vector<HostTable> host_tables;
+    std::vector<std::size_t> row_wise;
+    std::vector<std::size_t> data_parallel;
+    std::optional<Placement> placement = std::nullopt;  ///< the planner's, of the shards
+};
+
+/// Time that the lookup of `columns` values of a table, and their update, take a rank for as many samples.
+using ShardTime = std::function<Time(std::size_t table, std::int64_t columns, std::int64_t samples)>;
+
+struct ShardingResult {
+    ShardingPlan plan;
+    std::vector<ParameterProblem> problems;  ///< the memory is not enough; then there is no plan
+};
+
+/// Requires a sharding without problems that is not balanced.
+[[nodiscard]] ShardingResult plan_sharding(const Sharding& sharding, const DlrmModel& model,
+                                           std::size_t ranks, std::int64_t local_batch,
+                                           const ShardTime& time);
+
+/// Where one table lies.
+struct TablePlace {
+    TableSharding sharding = TableSharding::kTableWise;
+    std::vector<std::int64_t> ranks = {};             ///< of kTableWise and kColumnWise: one a shard
+    std::optional<std::int64_t> host = std::nullopt;  ///< of kTableColumnWise and kTableRowWise
+
+    bool operator==(const TablePlace&) const = default;
+};
+
+/// The places of all tables in order: the rules that make the plan explicit. Requires the sharding that the
+/// plan was made of. O(tables + shards).
+[[nodiscard]] std::vector<TablePlace> places_of(const ShardingPlan& plan, const Sharding& sharding,
+                                                const DlrmModel& model);
+
+/// Bytes of tables on each rank.
+[[nodiscard]] std::vector<Bytes> memory_of(const ShardingPlan& plan, Bytes element_size);
+/// C, the columns of each rank's table- and column-wise shards.
+[[nodiscard]] std::vector<std::int64_t> columns_of(const ShardingPlan& plan);
+
+}  // namespace astrolabe::workload

@@ -1,0 +1,519 @@
+#include "../register.hpp"
+#include "dlrm_training.hpp"
+
+#include <fmt/format.h>
+
+#include <astrolabe/workload/dlrm/dlrm_model.hpp>
+#include <astrolabe/workload/dlrm/sharding_names.hpp>
+
+namespace astrolabe {
+
+template <>
+struct EnumNames<workload::Interaction> {
+    static constexpr std::array<std::pair<std::string_view, workload::Interaction>, 2> kNames{
+        {{"dot", workload::Interaction::kDot}, {"concatenation", workload::Interaction::kConcatenation}}};
+};
+template <>
+struct EnumNames<workload::Parallelism> {
+    static constexpr std::array<std::pair<std::string_view, workload::Parallelism>, 3> kNames{
+        {{"data", workload::Parallelism::kData},
+         {"model", workload::Parallelism::kModel},
+         {"hybrid", workload::Parallelism::kHybrid}}};
+};
+template <>
+struct EnumNames<workload::MlpTime> {
+    static constexpr std::array<std::pair<std::string_view, workload::MlpTime>, 2> kNames{
+        {{"flops", workload::MlpTime::kFlops}, {"roofline", workload::MlpTime::kRoofline}}};
+};
+template <>
+struct EnumNames<workload::EmbeddingGradients> {
+    static constexpr std::array<std::pair<std::string_view, workload::EmbeddingGradients>, 2> kNames{
+        {{"sparse", workload::EmbeddingGradients::kSparse}, {"dense", workload::EmbeddingGradients::kDense}}};
+};
+template <>
+struct EnumNames<workload::DistributionShape> {
+    static constexpr std::array<std::pair<std::string_view, workload::DistributionShape>, 4> kNames{
+        {{"uniform", workload::DistributionShape::kUniform},
+         {"log_uniform", workload::DistributionShape::kLogUniform},
+         {"normal", workload::DistributionShape::kNormal},
+         {"zipf", workload::DistributionShape::kZipf}}};
+};
+template <>
+struct EnumNames<workload::ShardingMethod> {
+    static constexpr std::array<std::pair<std::string_view, workload::ShardingMethod>, 4> kNames{
+        {{"balanced", workload::ShardingMethod::kBalanced},
+         {"round_robin", workload::ShardingMethod::kRoundRobin},
+         {"planner", workload::ShardingMethod::kPlanner},
+         {"explicit", workload::ShardingMethod::kExplicit}}};
+};
+template <>
+struct EnumNames<workload::PlacementSearch> {
+    static constexpr std::array<std::pair<std::string_view, workload::PlacementSearch>, 2> kNames{
+        {{"greedy", workload::PlacementSearch::kGreedy}, {"exact", workload::PlacementSearch::kExact}}};
+};
+template <>
+struct EnumNames<workload::BucketOrder> {
+    static constexpr std::array<std::pair<std::string_view, workload::BucketOrder>, 2> kNames{
+        {{"reverse", workload::BucketOrder::kReverse}, {"forward", workload::BucketOrder::kForward}}};
+};
+template <>
+struct EnumNames<workload::DenseSharding> {
+    static constexpr std::array<std::pair<std::string_view, workload::DenseSharding>, 2> kNames{
+        {{"replicated", workload::DenseSharding::kReplicated}, {"fsdp", workload::DenseSharding::kFsdp}}};
+};
+template <>
+struct EnumNames<workload::WireFormat> {
+    static constexpr std::array<std::pair<std::string_view, workload::WireFormat>, 5> kNames{
+        {{"fp32", workload::WireFormat::kFp32},
+         {"fp16", workload::WireFormat::kFp16},
+         {"bf16", workload::WireFormat::kBf16},
+         {"fp8", workload::WireFormat::kFp8},
+         {"int8", workload::WireFormat::kInt8}}};
+};
+
+}  // namespace astrolabe
+
+namespace astrolabe::workload {
+namespace {
+
+/// The keys of a DLRM workload: training options beside the model.
+struct DlrmParameters : DlrmTraining {
+    DlrmModel model;
+};
+
+Schema<ValueRange> range_schema() {
+    Schema<ValueRange> schema("range", "from, from + step, …, one a table");
+    schema.required("from", &ValueRange::from, "of a range: value of the first table", {1, {}})
+        .required("to", &ValueRange::to, "of a range: value of the last table, or less than a step more",
+                  {1, {}})
+        .optional("step", &ValueRange::step, "of a range: from one table to the next", {1, {}});
+    return schema;
+}
+
+Schema<ValueDistribution> distribution_schema() {
+    Schema<ValueDistribution> schema("distribution", "values drawn with a seed");
+    schema.required("distribution", &ValueDistribution::shape, "that the values are drawn from")
+        .required("min", &ValueDistribution::min, "least value", {1, {}})
+        .required("max", &ValueDistribution::max, "greatest value", {1, {}})
+        .optional("mean", &ValueDistribution::mean, "that the values have exactly", {1, {}})
+        .optional("sum", &ValueDistribution::sum, "that the values have exactly, instead of a mean", {1, {}})
+        .optional("multiple_of", &ValueDistribution::multiple_of, "divides every value", {1, {}})
+        .optional("deviation", &ValueDistribution::deviation, "of normal: standard deviation", {0, {}})
+        .optional("exponent", &ValueDistribution::exponent, "of zipf: value i falls as i^-exponent",
+                  {0.001, 16.0})
+        .optional("seed", &ValueDistribution::seed, "of the random numbers");
+    return schema;
+}
+
+std::optional<TableValues> read_values(const ConfigNode& node, const std::string& key, ReadContext& context) {
+    if (node.is_mapping() && node.find("distribution") != nullptr) {
+        const std::optional<ValueDistribution> distribution = distribution_schema().read(node, context);
+        return distribution ? std::optional(TableValues(*distribution)) : std::nullopt;
+    }
+    if (node.is_mapping()) {
+        const std::optional<ValueRange> range = range_schema().read(node, context);
+        return range ? std::optional(TableValues(*range)) : std::nullopt;
+    }
+    if (node.is_sequence()) {
+        std::vector<std::int64_t> list;
+        for (const ConfigNode& item : node.items) {
+            if (const auto value =
+                    read_scalar<std::int64_t>(item, "an item of '" + key + "'", context, {1, {}})) {
+                list.push_back(*value);
+            }
+        }
+        return TableValues(std::move(list));
+    }
+    const auto same = read_scalar<std::int64_t>(node, "'" + key + "'", context, {1, {}});
+    return same ? std::optional(TableValues(*same)) : std::nullopt;
+}
+
+ConfigNode write_values(const TableValues& values) {
+    struct Writer {
+        ConfigNode operator()(std::int64_t same) const { return ConfigNode::scalar(std::to_string(same)); }
+        ConfigNode operator()(const std::vector<std::int64_t>& list) const {
+            std::vector<ConfigNode> items;
+            for (const std::int64_t value : list) {
+                items.push_back((*this)(value));
+            }
+            return ConfigNode::sequence(std::move(items));
+        }
+        ConfigNode operator()(const ValueRange& range) const { return range_schema().write(range); }
+        ConfigNode operator()(const ValueDistribution& distribution) const {
+            return distribution_schema().write(distribution);
+        }
+    };
+    return std::visit(Writer{}, values.form());
+}
+
+Schema<EmbeddingTables> tables_schema() {
+    Schema<EmbeddingTables> schema("tables", "a group of embedding tables");
+    schema.required("count", &EmbeddingTables::count, "number of tables", {1, {}});
+    std::vector<ParameterDescriptor> forms = range_schema().parameters();
+    const std::vector<ParameterDescriptor> distribution = distribution_schema().parameters();
+    forms.insert(forms.end(), distribution.begin(), distribution.end());
+    for (ParameterDescriptor& key : forms) {
+        key.required = false;
+        key.default_value = key.default_value.empty() ? "unset" : key.default_value;
+    }
+    const auto values = [&](std::string key, TableValues EmbeddingTables::*member, std::string help) {
+        schema.field(
+            {key, "integer, list, range or distribution", "", true, "at least 1", help, forms},
+            [key, member](EmbeddingTables& tables, const ConfigNode& node, ReadContext& context) {
+                if (std::optional<TableValues> read = read_values(node, key, context)) {
+                    tables.*member = *std::move(read);
+                }
+            },
+            [member](const EmbeddingTables& tables) { return std::optional(write_values(tables.*member)); });
+    };
+    values("rows", &EmbeddingTables::rows, "rows of each table");
+    values("dimension", &EmbeddingTables::dimension, "values in a row");
+    values("pooling", &EmbeddingTables::pooling, "rows a sample looks up and sums");
+    return schema;
+}
+
+Schema<DlrmModel> model_schema() {
+    Schema<DlrmModel> schema("model", "a deep learning recommendation model");
+    schema.required("dense_features", &DlrmModel::dense_features, "dense inputs of a sample", {1, {}})
+        .list("bottom_mlp", &DlrmModel::bottom_mlp, "output widths of the bottom MLP, first layer first",
+              true, {1, {}})
+        .list("top_mlp", &DlrmModel::top_mlp, "output widths of the top MLP, first layer first", true,
+              {1, {}})
+        .field(
+            {"tables",
+             "mapping, or list of mappings",
+             "",
+             true,
+             {},
+             "embedding tables, or groups of them",
+             tables_schema().parameters()},
+            [](DlrmModel& model, const ConfigNode& node, ReadContext& context) {
+                const Schema<EmbeddingTables> group = tables_schema();
+                const std::vector<ConfigNode> groups =
+                    node.is_sequence() ? node.items : std::vector<ConfigNode>{node};
+                for (const ConfigNode& item : groups) {
+                    if (std::optional<EmbeddingTables> tables = group.read(item, context)) {
+                        model.tables.push_back(*tables);
+                    }
+                }
+            },
+            [](const DlrmModel& model) -> std::optional<ConfigNode> {
+                std::vector<ConfigNode> groups;
+                for (const EmbeddingTables& tables : model.tables) {
+                    groups.push_back(tables_schema().write(tables));
+                }
+                return groups.size() == 1 ? groups.front() : ConfigNode::sequence(std::move(groups));
+            })
+        .optional("interaction", &DlrmModel::interaction, "how embeddings and dense features are joined")
+        .optional("element_size", &DlrmModel::element_size, "of weights and embeddings",
+                  {Bytes(1), Bytes(16)})
+        .optional("activation_element_size", &DlrmModel::activation_element_size,
+                  "of what layers hand to each other, pooled embeddings included; unset: element_size",
+                  {Bytes(1), Bytes(16)})
+        .optional("gradient_element_size", &DlrmModel::gradient_element_size,
+                  "of the MLP gradients that are all-reduced; unset: element_size", {Bytes(1), Bytes(16)})
+        .check([](const DlrmModel& model) { return problems(model); });
+    return schema;
+}
+
+Schema<DlrmTraining> batch_schema() {
+    Schema<DlrmTraining> schema("batch", "samples of an iteration: one of the two");
+    schema
+        .optional("global", &DlrmTraining::global_batch, "over all ranks, a multiple of their number",
+                  {1, {}})
+        .optional("local", &DlrmTraining::local_batch, "of each rank", {1, {}});
+    return schema;
+}
+
+std::string embedding_time_text(const DlrmTraining& training) {
+    switch (training.embedding_time) {
+        case EmbeddingTime::kBandwidth:
+            return "bandwidth";
+        case EmbeddingTime::kFlops:
+            return "flops";
+        case EmbeddingTime::kFixed:
+            return to_string(training.fixed_embedding_time);
+    }
+    invariant_failed("embedding time rule", "every rule has a text");
+}
+
+void read_embedding_time(DlrmParameters& parameters, const ConfigNode& node, ReadContext& context) {
+    if (node.is_scalar() && node.text == "bandwidth") {
+        parameters.embedding_time = EmbeddingTime::kBandwidth;
+    } else if (node.is_scalar() && node.text == "flops") {
+        parameters.embedding_time = EmbeddingTime::kFlops;
+    } else if (std::optional<Time> fixed = read_scalar<Time>(
+                   node, "'embedding_time' (bandwidth, flops or a time)", context, {Time(0), {}})) {
+        parameters.embedding_time = EmbeddingTime::kFixed;
+        parameters.fixed_embedding_time = *fixed;
+    }
+}
+
+Schema<TableRule> rule_schema() {
+    Schema<TableRule> schema("rule", "how some tables are sharded");
+    schema.required("first", &TableRule::first, "number of the first table, counted from 0", {0, {}})
+        .optional("count", &TableRule::count, "tables from it on", {1, {}})
+        .optional("sharding", &TableRule::sharding, "the way they are sharded")
+        .optional("shards", &TableRule::shards, "of column_wise: pieces of each table", {1, {}})
+        .list("ranks", &TableRule::ranks, "of table_wise and column_wise: where each shard lies", false,
+              {0, {}})
+        .list("hosts", &TableRule::hosts, "of table_row_wise and table_column_wise: where each table lies",
+              false, {0, {}});
+    return schema;
+}
+
+Schema<Sharding> sharding_schema() {
+    Schema<Sharding> schema("sharding", "which rank holds what of which embedding table");
+    schema
+        .optional("plan", &Sharding::plan,
+                  "balanced: every rank the same share; others place every table or shard")
+        .optional("search", &Sharding::search, "of the planner; unset: greedy")
+        .optional("link_rate", &Sharding::link_rate,
+                  "of the planner: counts communication at this rate; unset: lookups alone",
+                  {Bandwidth(1), {}})
+        .optional("widest_shard", &Sharding::widest_shard, "columns; wider tables become column_wise",
+                  {1, {}})
+        .optional("data_parallel_up_to", &Sharding::data_parallel_up_to,
+                  "size of a table; smaller ones become data_parallel", {Bytes(0), {}})
+        .optional("row_wise_from", &Sharding::row_wise_from, "size of a table; larger ones become row_wise",
+                  {Bytes(1), {}})
+        .optional("ranks_per_host", &Sharding::ranks_per_host, "of table_row_wise and table_column_wise",
+                  {1, {}})
+        .optional("memory", &Sharding::memory, "that a rank has for tables; unset: enough", {Bytes(1), {}})
+        .optional("index_size", &Sharding::index_size, "read with every lookup of a shard; unset: 8 bytes",
+                  {Bytes(0), Bytes(16)})
+        .field(
+            {"tables",
+             "list of mappings",
+             "[]",
+             false,
+             {},
+             "what holds for some tables instead",
+             rule_schema().parameters()},
+            [](Sharding& sharding, const ConfigNode& node, ReadContext& context) {
+                if (!node.is_sequence()) {
+                    context.error("config.type", node.where,
+                                  fmt::format("'tables' takes a list, found {}", node.kind_name()),
+                                  "write [{first: 0, count: 10, sharding: row_wise}]");
+                    return;
+                }
+                for (const ConfigNode& item : node.items) {
+                    if (std::optional<TableRule> rule = rule_schema().read(item, context)) {
+                        sharding.tables.push_back(*std::move(rule));
+                    }
+                }
+            },
+            [](const Sharding& sharding) -> std::optional<ConfigNode> {
+                std::vector<ConfigNode> rules;
+                for (const TableRule& rule : sharding.tables) {
+                    rules.push_back(rule_schema().write(rule));
+                }
+                return ConfigNode::sequence(std::move(rules));
+            });
+    return schema;
+}
+
+Schema<GradientBuckets> buckets_schema() {
+    Schema<GradientBuckets> schema("gradient_buckets", "MLP gradients that are all-reduced together");
+    schema.optional("size", &GradientBuckets::size, "a bucket is full when it holds as much", {Bytes(1), {}})
+        .optional("order", &GradientBuckets::order, "of packing: from the last layer on, or from the first");
+    return schema;
+}
+
+Schema<WireFormats> wire_formats_schema() {
+    Schema<WireFormats> schema("wire_formats", "what collectives carry instead of what is computed with");
+    schema.optional("forward_all_to_all", &WireFormats::forward_all_to_all, "pooled embeddings")
+        .optional("backward_all_to_all", &WireFormats::backward_all_to_all, "gradients of pooled embeddings")
+        .optional("forward_reduce_scatter", &WireFormats::forward_reduce_scatter,
+                  "partial sums of row_wise tables")
+        .optional("backward_all_gather", &WireFormats::backward_all_gather, "gradients for row_wise tables")
+        .optional("all_reduce", &WireFormats::all_reduce, "MLP gradients")
+        .optional("parameter_all_gather", &WireFormats::parameter_all_gather, "MLP parameters of fsdp")
+        .optional("gradient_reduce_scatter", &WireFormats::gradient_reduce_scatter, "MLP gradients of fsdp");
+    return schema;
+}
+
+void read_priorities(DlrmParameters& parameters, const ConfigNode& node, ReadContext& context) {
+    if (!node.is_mapping()) {
+        context.error("config.type", node.where,
+                      fmt::format("'priorities' takes a mapping, found {}", node.kind_name()),
+                      "write {Top_0: 10, Embedding: 20}");
+        return;
+    }
+    for (const ConfigEntry& entry : node.entries) {
+        if (const auto priority = read_scalar<std::int64_t>(
+                entry.value, fmt::format("the priority of '{}'", entry.key), context)) {
+            parameters.priorities[entry.key] = *priority;
+        }
+    }
+}
+
+std::optional<ConfigNode> write_priorities(const DlrmParameters& parameters) {
+    if (parameters.priorities.empty()) {
+        return std::nullopt;
+    }
+    ConfigNode node = ConfigNode::mapping();
+    for (const auto& [layer, priority] : parameters.priorities) {
+        node.set(layer, ConfigNode::scalar(std::to_string(priority)));
+    }
+    return node;
+}
+
+Schema<DlrmParameters> dlrm_schema() {
+    Schema<DlrmParameters> schema("dlrm", "training of a deep learning recommendation model");
+    schema
+        .section("model", &DlrmParameters::model, model_schema(),
+                 "the model, or the path of a file that holds it", true)
+        .optional("parallelism", &DlrmParameters::parallelism,
+                  "hybrid: embedding tables spread over the ranks, MLPs on every rank")
+        .field(
+            {"batch", "mapping", "", true, {}, "samples of an iteration", batch_schema().parameters()},
+            [](DlrmParameters& parameters, const ConfigNode& node, ReadContext& context) {
+                if (const std::optional<DlrmTraining> batch = batch_schema().read(node, context)) {
+                    parameters.global_batch = batch->global_batch;
+                    parameters.local_batch = batch->local_batch;
+                    if (batch->global_batch.has_value() == batch->local_batch.has_value()) {
+                        context.error("config.batch", node.where,
+                                      "'batch' takes exactly one of 'global' and 'local'",
+                                      "write {global: 65536} or {local: 512}");
+                    }
+                }
+            },
+            [](const DlrmParameters& parameters) { return std::optional(batch_schema().write(parameters)); })
+        .optional("iterations", &DlrmParameters::iterations, "training iterations to simulate", {1, 100'000})
+        .optional("mlp_time", &DlrmParameters::mlp_time,
+                  "time of an MLP layer: FLOP only, or roofline with its memory traffic")
+        .field({"embedding_time",
+                "bandwidth, flops or a time",
+                embedding_time_text({}),
+                false,
+                {},
+                "time of the embedding lookup: by memory bandwidth, by FLOP, or fixed",
+                {}},
+               read_embedding_time,
+               [](const DlrmParameters& parameters) {
+                   return std::optional(ConfigNode::scalar(embedding_time_text(parameters)));
+               })
+        .optional("interaction_time", &DlrmParameters::interaction_time,
+                  "count the interaction's compute time")
+        .optional(
+            "dense_feature_gradient", &DlrmParameters::dense_feature_gradient,
+            "compute the gradient of the dense features, as the reference loop does although nobody needs it")
+        .optional(
+            "embedding_update", &DlrmParameters::embedding_update,
+            "when the embedding update runs relative to the all-to-all that brings its gradients (hybrid)")
+        .optional("embedding_gradients", &DlrmParameters::embedding_gradients,
+                  "how copies of a table exchange their gradients: touched rows only, or whole tables")
+        .section("sharding", &DlrmParameters::sharding, sharding_schema(),
+                 "which rank holds what of which embedding table (hybrid)")
+        .field(
+            {"gradient_buckets",
+             "mapping",
+             "unset",
+             false,
+             {},
+             "MLP gradients that are all-reduced together; unset: layer by layer",
+             buckets_schema().parameters()},
+            [](DlrmParameters& parameters, const ConfigNode& node, ReadContext& context) {
+                parameters.gradient_buckets = buckets_schema().read(node, context);
+            },
+            [](const DlrmParameters& parameters) -> std::optional<ConfigNode> {
+                return parameters.gradient_buckets
+                           ? std::optional(buckets_schema().write(*parameters.gradient_buckets))
+                           : std::nullopt;
+            })
+        .optional("dense_sharding", &DlrmParameters::dense_sharding,
+                  "fsdp: each rank keeps a part of every MLP layer and gathers the rest when it computes")
+        .optional("parameter_prefetch", &DlrmParameters::parameter_prefetch,
+                  "of fsdp: layers whose parameters are gathered ahead; unset: 1", {0, 1024})
+        .section("wire_formats", &DlrmParameters::wire_formats, wire_formats_schema(),
+                 "what collectives carry instead of what is computed with")
+        .field({"priorities",
+                "mapping of layer names to integers",
+                "unset",
+                false,
+                {},
+                "explicit priority of a layer's collectives; larger starts first",
+                {}},
+               read_priorities, write_priorities);
+    return schema;
+}
+
+std::vector<std::int64_t> table_dimensions(const DlrmModel& model) {
+    std::vector<std::int64_t> dimensions;
+    for (const EqualTables& run : equal_tables(model)) {
+        dimensions.insert(dimensions.end(), static_cast<std::size_t>(run.count), run.dimension);
+    }
+    return dimensions;
+}
+
+void append_sharding(Facts& facts, const DlrmSummary& summary) {
+    facts.emplace_back("embedding shards", fmt::format("{} placed; the fullest rank holds {}", summary.shards,
+                                                       readable(summary.largest_memory)));
+    facts.emplace_back(
+        "embedding imbalance (greatest over mean)",
+        fmt::format("lookup and update {:.3f}, all-to-all {:.3f}, memory {:.3f}", summary.imbalance.compute,
+                    summary.imbalance.bytes, summary.imbalance.memory));
+    if (summary.placement) {
+        facts.emplace_back("placement",
+                           fmt::format("most loaded rank {}, lower bound {}, {} after {} placements tried",
+                                       readable(Time(summary.placement->makespan)),
+                                       readable(Time(summary.placement->lower_bound)),
+                                       summary.placement->proven ? "optimal" : "not proven optimal",
+                                       summary.placement->nodes));
+    }
+}
+
+Facts dlrm_facts(const DlrmParameters& parameters, const Device& device, std::size_t ranks) {
+    const DlrmSummary summary = summarise(parameters.model, parameters, device, ranks);
+    Facts facts{{"batch", fmt::format("{} samples, {} per rank", summary.global_batch, summary.local_batch)},
+                {"parameters", fmt::format("{} dense, {} in embeddings ({})", summary.mlp_parameters,
+                                           summary.embedding_parameters, readable(summary.embedding_size))},
+                {"compute per iteration",
+                 fmt::format("MLP {}, embeddings {}, interaction {}", readable(summary.mlp_compute),
+                             readable(summary.embedding_compute), readable(summary.interaction_compute))}};
+    if (summary.conversion_compute > Time(0)) {
+        facts.emplace_back("conversion per iteration", readable(summary.conversion_compute));
+    }
+    if (!parameters.sharding.is_balanced()) {
+        append_sharding(facts, summary);
+    }
+    append_traffic(facts, summary.traffic);
+    return facts;
+}
+
+}  // namespace
+
+void register_dlrm(Registry<Job>& registry) {
+    registry.add<DlrmParameters>(dlrm_schema(), [](const DlrmParameters& parameters) {
+        Job job;
+        job.iterations = parameters.iterations;
+        job.problems = [parameters](const Device& device, std::size_t ranks) {
+            const DlrmTraining& training = parameters;
+            std::vector<ParameterProblem> found = problems(training, parameters.model, ranks);
+            if (found.empty() && problems(device, training, parameters.model).empty()) {
+                found = problems(parameters.model, training, device, ranks);
+            }
+            return found;
+        };
+        job.device_problems = [parameters](const Device& device) {
+            return problems(device, parameters, parameters.model);
+        };
+        job.program = [parameters](const Device& device, std::size_t ranks) {
+            return build_dlrm_program(parameters.model, parameters, device, ranks);
+        };
+        job.tables = [parameters](const Device& device, std::size_t ranks) -> MovableTables {
+            auto places = table_places(parameters.model, parameters, device, ranks);
+            if (!places) {
+                return {};
+            }
+            return PlacedTables{*std::move(places), table_dimensions(parameters.model)};
+        };
+        job.facts = [parameters](const Device& device, std::size_t ranks) {
+            return dlrm_facts(parameters, device, ranks);
+        };
+        return job;
+    });
+}
+
+}  // namespace astrolabe::workload

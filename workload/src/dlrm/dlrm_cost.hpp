@@ -1,0 +1,74 @@
+/// Compute times of a DLRM's layers on one rank; equations in dlrm_training.hpp.
+#pragma once
+
+#include "dlrm_training.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <astrolabe/core/units.hpp>
+#include <astrolabe/workload/device/device.hpp>
+#include <astrolabe/workload/dlrm/dlrm_model.hpp>
+
+namespace astrolabe::workload {
+
+/// Times of a layer's passes.
+struct PassTimes {
+    std::optional<Time> forward = std::nullopt;
+    std::optional<Time> input_gradient = std::nullopt;
+    std::optional<Time> weight_gradient = std::nullopt;
+};
+
+class DlrmCost {
+public:
+    /// The references must outlive the object.
+    DlrmCost(const DlrmModel& model, const DlrmTraining& training, const Device& device, std::size_t ranks);
+
+    [[nodiscard]] Time lookup() const;
+    /// Update of the rows looked up, tables spread over the ranks.
+    [[nodiscard]] Time embedding_update() const;
+    /// Writing the gradients of the rows looked up, tables on every rank.
+    [[nodiscard]] Time embedding_gradient() const;
+    /// Update of `values` values of this rank's copy of the tables; nothing where the embedding's weight
+    /// gradient was measured, which then holds it.
+    [[nodiscard]] Time replica_update(std::string_view layer, std::int64_t values) const;
+
+    /// Lookup, and update, of `columns` values of a row of table number `index`, for as many samples.
+    [[nodiscard]] Time shard_lookup(const EqualTables& table, std::size_t index, std::int64_t columns,
+                                    std::int64_t samples) const;
+    [[nodiscard]] Time shard_update(const EqualTables& table, std::size_t index, std::int64_t columns,
+                                    std::int64_t samples) const;
+    /// Writing the gradients of as many values as samples look up in the table.
+    [[nodiscard]] Time replica_gradient(const EqualTables& table, std::size_t index,
+                                        std::int64_t samples) const;
+
+    /// All three passes are there.
+    [[nodiscard]] PassTimes mlp(const MlpLayer& layer) const;
+    /// Forward and input gradient are there.
+    [[nodiscard]] PassTimes interaction() const;
+
+private:
+    /// Of `values` values by the embedding time rule, each `accesses` times, and of reading `indices`; fixed
+    /// time scales with the values.
+    [[nodiscard]] Time embedding_time(std::int64_t values, std::int64_t accesses,
+                                      Bytes indices = Bytes(0)) const;
+    /// All tables, for the samples of a rank, where they were measured.
+    [[nodiscard]] std::optional<Time> measured_tables(std::vector<Time> TableTimes::*pass) const;
+    [[nodiscard]] std::optional<Time> measured_shard(std::vector<Time> TableTimes::*pass,
+                                                     const EqualTables& table, std::size_t index,
+                                                     std::int64_t columns, std::int64_t samples) const;
+    [[nodiscard]] std::optional<Time> measured_embedding(std::optional<MeasuredTime> LayerTimes::*layer_pass,
+                                                         std::vector<Time> TableTimes::*table_pass) const;
+
+    const DlrmModel& model_;
+    const DlrmTraining& training_;
+    const Device& device_;
+    std::int64_t ranks_;
+    std::int64_t samples_;  // per rank
+    std::int64_t looked_up_;
+};
+
+}  // namespace astrolabe::workload

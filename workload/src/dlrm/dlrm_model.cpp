@@ -1,0 +1,269 @@
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <astrolabe/workload/dlrm/dlrm_model.hpp>
+
+namespace astrolabe::workload {
+
+namespace {
+
+// With widths up to 2^24 a matrix has up to 2^48 weights; tables are bounded by their bytes.
+constexpr std::int64_t kLargestWidth = std::int64_t{1} << 24;
+constexpr std::int64_t kLargestRows = std::int64_t{1} << 40;
+constexpr std::int64_t kLargestElement = 16;
+constexpr std::int64_t kMostTableBytes = std::int64_t{1} << 60;
+constexpr std::size_t kMostLayers = 1024;
+constexpr std::string_view kDimensionStream = "dimension";
+
+using Problems = std::vector<ParameterProblem>;
+
+void require_range(Problems& found, std::string key, std::int64_t value, std::int64_t largest) {
+    if (value < 1 || value > largest) {
+        std::string message = fmt::format("{} must be from 1 to {}, got {}", key, largest, value);
+        found.push_back({.key = std::move(key), .message = std::move(message), .hint = ""});
+    }
+}
+
+void check_mlp(Problems& found, const std::string& key, const std::vector<std::int64_t>& widths) {
+    if (widths.empty()) {
+        found.push_back({.key = key,
+                         .message = fmt::format("{} has no layers", key),
+                         .hint = "list the output width of every layer, first layer first"});
+    }
+    if (widths.size() > kMostLayers) {
+        found.push_back(
+            {.key = key,
+             .message = fmt::format("{} has {} layers, more than {}", key, widths.size(), kMostLayers),
+             .hint = ""});
+    }
+    for (std::size_t layer = 0; layer < widths.size(); ++layer) {
+        require_range(found, fmt::format("{}.{}", key, layer), widths[layer], kLargestWidth);
+    }
+}
+
+void check_values(Problems& found, const std::string& key, const TableValues& values, std::int64_t count,
+                  std::int64_t largest) {
+    Problems more = values.problems(key, count, largest);
+    found.insert(found.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+void check_tables(Problems& found, const DlrmModel& model) {
+    if (model.tables.empty()) {
+        found.push_back({.key = "tables",
+                         .message = "the model has no embedding tables",
+                         .hint = "give at least one group with count, rows, dimension and pooling"});
+    }
+    for (std::size_t group = 0; group < model.tables.size(); ++group) {
+        const EmbeddingTables& tables = model.tables[group];
+        const std::string key = fmt::format("tables.{}", group);
+        require_range(found, key + ".count", tables.count, kLargestWidth);
+        if (tables.count < 1 || tables.count > kLargestWidth) {
+            continue;  // how many values there must be is not known
+        }
+        check_values(found, key + ".rows", tables.rows, tables.count, kLargestRows);
+        check_values(found, key + ".dimension", tables.dimension, tables.count, kLargestWidth);
+        check_values(found, key + ".pooling", tables.pooling, tables.count, kLargestWidth);
+    }
+}
+
+void check_element_sizes(Problems& found, const DlrmModel& model) {
+    require_range(found, "element_size", model.element_size.count(), kLargestElement);
+    if (model.activation_element_size) {
+        require_range(found, "activation_element_size", model.activation_element_size->count(),
+                      kLargestElement);
+    }
+    if (model.gradient_element_size) {
+        require_range(found, "gradient_element_size", model.gradient_element_size->count(), kLargestElement);
+    }
+}
+
+/// Precondition: every number by itself is in range.
+void check_sizes(Problems& found, const DlrmModel& model) {
+    detail::Int128 table_bytes = 0;
+    detail::Int128 lookups = 0;
+    detail::Int128 vectors = 1;
+    detail::Int128 pooled = 0;
+    for (const EqualTables& tables : equal_tables(model)) {
+        const detail::Int128 columns = static_cast<detail::Int128>(tables.count) * tables.dimension;
+        table_bytes += columns * tables.rows * model.element_size.count();
+        lookups += columns * tables.pooling;
+        vectors += tables.count;
+        pooled += columns;
+    }
+    if (table_bytes > kMostTableBytes) {
+        found.push_back({.key = "tables", .message = "the tables hold more than 1 EiB together", .hint = ""});
+    }
+    constexpr std::int64_t kMostLookups = std::int64_t{1} << 40;
+    if (lookups > kMostLookups) {
+        found.push_back(
+            {.key = "tables",
+             .message = fmt::format("a sample reads more than {} values from the tables", kMostLookups),
+             .hint = "the sum of count · pooling · dimension must stay below it"});
+    }
+    const detail::Int128 width = model.interaction == Interaction::kDot
+                                     ? vectors * (vectors - 1) / 2 + model.bottom_mlp.back()
+                                     : pooled + model.bottom_mlp.back();
+    if (width > kLargestWidth) {
+        found.push_back(
+            {.key = "interaction",
+             .message = fmt::format("the interaction makes more than {} values of a sample", kLargestWidth),
+             .hint = model.interaction == Interaction::kDot
+                         ? "dot makes a value of every pair of tables; try concatenation"
+                         : ""});
+    }
+}
+
+/// Precondition: the bottom MLP and the tables exist.
+void check_dot(Problems& found, const DlrmModel& model) {
+    const std::int64_t dimension = equal_tables(model).front().dimension;
+    for (std::size_t group = 0; group < model.tables.size(); ++group) {
+        const EmbeddingTables& tables = model.tables[group];
+        const std::vector<std::int64_t> dimensions =
+            tables.dimension.values(tables.dimension.is_same() ? 1 : tables.count, kDimensionStream);
+        const auto other = std::find_if(dimensions.begin(), dimensions.end(),
+                                        [dimension](std::int64_t each) { return each != dimension; });
+        if (other != dimensions.end()) {
+            found.push_back(
+                {.key = fmt::format("tables.{}.dimension", group),
+                 .message = fmt::format("the dot interaction needs tables of one dimension: {} here, {} in "
+                                        "the first table",
+                                        *other, dimension),
+                 .hint = "make the dimensions equal, or set interaction to concatenation"});
+        }
+    }
+    if (model.bottom_mlp.back() != dimension) {
+        found.push_back(
+            {.key = fmt::format("bottom_mlp.{}", model.bottom_mlp.size() - 1),
+             .message = fmt::format(
+                 "the dot interaction needs a bottom MLP that ends in the tables' dimension {}, not {}",
+                 dimension, model.bottom_mlp.back()),
+             .hint = fmt::format("make the last width {}, or set interaction to concatenation", dimension)});
+    }
+}
+
+std::vector<MlpLayer> mlp_layers(std::string_view prefix, std::int64_t input,
+                                 std::span<const std::int64_t> widths) {
+    std::vector<MlpLayer> layers;
+    layers.reserve(widths.size());
+    for (const std::int64_t width : widths) {
+        layers.push_back({.name = fmt::format("{}_{}", prefix, layers.size()),
+                          .input_width = input,
+                          .output_width = width});
+        input = width;
+    }
+    return layers;
+}
+
+template <class Value>
+std::int64_t sum_over_tables(const DlrmModel& model, Value value) {
+    const std::vector<EqualTables> tables = equal_tables(model);
+    return std::accumulate(
+        tables.begin(), tables.end(), std::int64_t{0},
+        [&value](std::int64_t sum, const EqualTables& equal) { return sum + equal.count * value(equal); });
+}
+
+std::int64_t parameters_of(const std::vector<MlpLayer>& layers) {
+    return std::accumulate(layers.begin(), layers.end(), std::int64_t{0},
+                           [](std::int64_t sum, const MlpLayer& layer) { return sum + layer.parameters(); });
+}
+
+}  // namespace
+
+std::vector<ParameterProblem> problems(const DlrmModel& model) {
+    Problems found;
+    require_range(found, "dense_features", model.dense_features, kLargestWidth);
+    check_mlp(found, "bottom_mlp", model.bottom_mlp);
+    check_mlp(found, "top_mlp", model.top_mlp);
+    check_tables(found, model);
+    check_element_sizes(found, model);
+    if (found.empty()) {
+        check_sizes(found, model);
+        if (model.interaction == Interaction::kDot) {
+            check_dot(found, model);
+        }
+    }
+    return found;
+}
+
+std::vector<EqualTables> equal_tables(const DlrmModel& model) {
+    std::vector<EqualTables> runs;
+    for (const EmbeddingTables& group : model.tables) {
+        const bool alike = group.rows.is_same() && group.dimension.is_same() && group.pooling.is_same();
+        const std::int64_t runs_of_group = alike ? 1 : group.count;
+        const std::vector<std::int64_t> rows = group.rows.values(runs_of_group, "rows");
+        const std::vector<std::int64_t> dimensions = group.dimension.values(runs_of_group, kDimensionStream);
+        const std::vector<std::int64_t> poolings = group.pooling.values(runs_of_group, "pooling");
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            runs.push_back({.count = alike ? group.count : 1,
+                            .rows = rows[i],
+                            .dimension = dimensions[i],
+                            .pooling = poolings[i]});
+        }
+    }
+    return runs;
+}
+
+std::int64_t table_count(const DlrmModel& model) {
+    return sum_over_tables(model, [](const EqualTables&) { return 1; });
+}
+
+std::int64_t pooled_width(const DlrmModel& model) {
+    return sum_over_tables(model, [](const EqualTables& tables) { return tables.dimension; });
+}
+
+std::int64_t lookup_width(const DlrmModel& model) {
+    return sum_over_tables(model,
+                           [](const EqualTables& tables) { return tables.pooling * tables.dimension; });
+}
+
+std::int64_t interaction_width(const DlrmModel& model) {
+    const std::int64_t dense = model.bottom_mlp.back();
+    if (model.interaction == Interaction::kConcatenation) {
+        return dense + pooled_width(model);
+    }
+    const std::int64_t vectors = table_count(model) + 1;
+    return vectors * (vectors - 1) / 2 + dense;
+}
+
+std::int64_t interaction_work(const DlrmModel& model) {
+    if (model.interaction == Interaction::kConcatenation) {
+        return 0;
+    }
+    const std::int64_t vectors = table_count(model) + 1;
+    return 2 * vectors * vectors * model.bottom_mlp.back();
+}
+
+std::vector<MlpLayer> bottom_layers(const DlrmModel& model) {
+    return mlp_layers("Bottom", model.dense_features, model.bottom_mlp);
+}
+
+std::vector<MlpLayer> top_layers(const DlrmModel& model) {
+    return mlp_layers("Top", interaction_width(model), model.top_mlp);
+}
+
+std::int64_t mlp_parameters(const DlrmModel& model) {
+    return parameters_of(bottom_layers(model)) + parameters_of(top_layers(model));
+}
+
+std::int64_t embedding_parameters(const DlrmModel& model) {
+    return sum_over_tables(model, [](const EqualTables& tables) { return tables.rows * tables.dimension; });
+}
+
+Bytes embedding_size(const DlrmModel& model) {
+    return model.element_size * embedding_parameters(model);
+}
+
+Bytes gradient_element_size(const DlrmModel& model) {
+    return model.gradient_element_size.value_or(model.element_size);
+}
+
+Bytes activation_element_size(const DlrmModel& model) {
+    return model.activation_element_size.value_or(model.element_size);
+}
+
+}  // namespace astrolabe::workload

@@ -1,0 +1,71 @@
+#include "../integer_division.hpp"
+#include "sharding_decisions.hpp"
+
+namespace astrolabe::workload {
+
+TableCounts count_tables(const Sharding& sharding, const DlrmModel& model) {
+    TableCounts counts{};
+    if (sharding.is_balanced()) {
+        return counts;
+    }
+    for (const Decision& decision : decide(sharding, single_tables(model), model.element_size)) {
+        ++counts[static_cast<std::size_t>(decision.kind)];
+    }
+    return counts;
+}
+
+std::vector<TablePlace> places_of(const ShardingPlan& plan, const Sharding& sharding,
+                                  const DlrmModel& model) {
+    std::vector<TablePlace> places;
+    for (const Decision& decision : decide(sharding, plan.tables, model.element_size)) {
+        places.push_back({.sharding = decision.kind});
+    }
+    for (const Shard& shard : plan.shards) {
+        TablePlace& place = places[shard.table];
+        const auto rank = static_cast<std::int64_t>(shard.rank.index());
+        if (is_placed_on_hosts(place.sharding)) {
+            place.host = rank / static_cast<std::int64_t>(plan.ranks_per_host);
+        } else {
+            place.ranks.push_back(rank);
+        }
+    }
+    for (const HostTable& table : plan.host_tables) {
+        places[table.table].host = static_cast<std::int64_t>(table.host);
+    }
+    return places;
+}
+
+std::vector<Bytes> memory_of(const ShardingPlan& plan, Bytes element_size) {
+    Bytes everywhere;
+    const auto share = [&](std::size_t table, std::size_t sharers) {
+        const EqualTables& description = plan.tables[table];
+        return divide_up(description.rows, static_cast<std::int64_t>(sharers)) * description.dimension *
+               element_size;
+    };
+    for (const std::size_t table : plan.row_wise) {
+        everywhere += share(table, plan.ranks);
+    }
+    for (const std::size_t table : plan.data_parallel) {
+        everywhere += share(table, 1);
+    }
+    std::vector<Bytes> memory(plan.ranks, everywhere);
+    for (const Shard& shard : plan.shards) {
+        memory[shard.rank.index()] += plan.tables[shard.table].rows * shard.columns * element_size;
+    }
+    for (const HostTable& table : plan.host_tables) {
+        for (std::size_t i = 0; i < plan.ranks_per_host; ++i) {
+            memory[table.host * plan.ranks_per_host + i] += share(table.table, plan.ranks_per_host);
+        }
+    }
+    return memory;
+}
+
+std::vector<std::int64_t> columns_of(const ShardingPlan& plan) {
+    std::vector<std::int64_t> columns(plan.ranks, 0);
+    for (const Shard& shard : plan.shards) {
+        columns[shard.rank.index()] += shard.columns;
+    }
+    return columns;
+}
+
+}  // namespace astrolabe::workload

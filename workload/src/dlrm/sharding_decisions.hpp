@@ -1,0 +1,37 @@
+/// How each table is sharded: what the defaults and the rules of a sharding say, before anything is placed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <astrolabe/workload/dlrm/sharding.hpp>
+
+namespace astrolabe::workload {
+
+/// Columns of the i-th of `shards` shards.
+[[nodiscard]] std::int64_t columns_of_shard(std::int64_t dimension, std::int64_t shards, std::int64_t i);
+
+[[nodiscard]] bool is_placed_on_ranks(TableSharding kind);
+[[nodiscard]] bool is_placed_on_hosts(TableSharding kind);
+
+/// The model's tables one by one.
+[[nodiscard]] std::vector<EqualTables> single_tables(const DlrmModel& model);
+
+/// How a table is sharded, and where it lies if that was said.
+struct Decision {
+    TableSharding kind = TableSharding::kTableWise;
+    std::int64_t shards = 1;  ///< on ranks of their own choice
+    std::vector<std::int64_t> ranks{};
+    std::optional<std::int64_t> host{};
+
+    [[nodiscard]] bool is_placed() const {
+        return is_placed_on_hosts(kind) ? host.has_value() : !is_placed_on_ranks(kind) || !ranks.empty();
+    }
+};
+
+/// By table. What is wrong in a rule has no effect: `problems` reports it.
+[[nodiscard]] std::vector<Decision> decide(const Sharding& sharding, const std::vector<EqualTables>& tables,
+                                           Bytes element_size);
+
+}  // namespace astrolabe::workload

@@ -1,0 +1,116 @@
+/// Text workloads of ASTRA-sim 1.0: a file of layers becomes a Program.
+///
+/// Format (three-layers 2.1, trace-formats 4): line 1 a keyword with its extra tokens, line 2 the number of
+/// layers, then a line a layer of 12 columns, 13 with HYBRID_CUSTOMIZED. Spaces and tabs separate, empty
+/// lines do not count, lines may end in CR LF. Numbers are non-negative integers, also written "12.0"; the
+/// dependency column may hold any integer and means nothing.
+///
+///     time of a pass        cycles · 1 ns · compute_scale     rounded up to a picosecond
+///     update delay          cycles · 1 ns                     not scaled
+///     size of a collective  bytes · comm_scale                rounded up; 0 bytes: no collective
+///
+/// Sizes mean what system::CollectiveKind says: both have the shard for an all-gather. Passes of zero
+/// cycles other than forward are not computed. The loops are those of training_loop.hpp; the input gradient
+/// of layer 0 is computed only by the transformer loops.
+///
+/// Groups (three-layers 2.2): ranks have coordinates in logical dimensions n_0 … n_(D-1), dimension 0
+/// fastest.
+///
+///     keyword                             forward, input gradient    weight gradient
+///     DATA, MICRO                         –                          all
+///     MODEL, DISTRIBUTED_INFERENCE        all                        –
+///     HYBRID_DATA_MODEL                   dimension 0                dimensions 1 …
+///     HYBRID_MODEL_DATA                   dimensions 1 …             dimension 0
+///     HYBRID_TRANSFORMER… (g)             leading ones, product g    the rest
+///     HYBRID_DLRM…, layer 0               all                        all
+///     HYBRID_DLRM…, other layers          –                          all
+///     HYBRID_CUSTOMIZED                   as the layer's policy: DATA, MODEL, HYBRID_DATA_MODEL or
+///                                         HYBRID_MODEL_DATA
+///
+/// Where g falls inside a dimension, that dimension is split in two. Stricter than the original: it takes an
+/// unknown collective for NONE and leaves out silently what a keyword does not exchange; here both are
+/// errors.
+///
+/// Limits: the fused ALLREDUCEALLTOALL is refused. Complexity: linear in the file.
+#pragma once
+
+#include "../loops/training_loop.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <astrolabe/core/parameter_problem.hpp>
+#include <astrolabe/core/result.hpp>
+#include <astrolabe/core/units.hpp>
+#include <astrolabe/system/program/program.hpp>
+
+namespace astrolabe::workload {
+
+enum class AstraKeyword : std::uint8_t {
+    kData,
+    kModel,
+    kHybridDataModel,
+    kHybridModelData,
+    kMicro,
+    kDistributedInference,
+    kHybridDlrm,
+    kHybridDlrmEnhanced,
+    kHybridTransformer,
+    kHybridTransformerFwdInBckwd,
+    kHybridCustomized
+};
+
+struct AstraCollective {
+    system::CollectiveKind kind = system::CollectiveKind::kAllReduce;
+    Bytes size;  ///< > 0
+};
+
+struct AstraPass {
+    std::int64_t cycles = 0;
+    std::optional<AstraCollective> collective = std::nullopt;
+};
+
+struct AstraLayer {
+    std::string name;  ///< as in the file: names may repeat
+    AstraPass forward;
+    AstraPass input_gradient;
+    AstraPass weight_gradient;
+    std::int64_t update_delay = 0;              ///< cycles
+    AstraKeyword policy = AstraKeyword::kData;  ///< the layer's own, else that of the file
+};
+
+struct AstraText {
+    AstraKeyword keyword = AstraKeyword::kData;
+    std::size_t last_bottom_layer = 0;  ///< HYBRID_DLRM…
+    std::int64_t tensor_group = 1;      ///< HYBRID_TRANSFORMER…: g
+    Checkpoints checkpoints;            ///< HYBRID_TRANSFORMER_FWD_IN_BCKWD
+    std::vector<AstraLayer> layers;
+};
+
+/// `name` stands for the file in diagnostics. Reports every defect of the text.
+[[nodiscard]] Result<AstraText> read_astra_text(std::string text, std::string name);
+
+struct AstraOptions {
+    std::vector<std::int64_t> dimensions = {};  ///< n_0 …; empty: one dimension of all ranks
+    int passes = 1;
+    double compute_scale = 1;
+    double comm_scale = 1;
+    /// HYBRID_DLRM… only. Unset: after its gradients, HYBRID_DLRM_ENHANCED stale.
+    std::optional<EmbeddingUpdate> embedding_update = std::nullopt;
+};
+
+/// What is wrong with running the text on that many ranks. Keys: "dimensions", "embedding_update", "trace".
+[[nodiscard]] std::vector<ParameterProblem> problems(const AstraText& text, const AstraOptions& options,
+                                                     std::size_t ranks);
+
+// The rest requires arguments without problems.
+
+[[nodiscard]] TrainingPlan astra_training_plan(const AstraText& text, const AstraOptions& options,
+                                               std::size_t ranks);
+[[nodiscard]] system::Program build_astra_program(const AstraText& text, const AstraOptions& options,
+                                                  std::size_t ranks);
+
+}  // namespace astrolabe::workload
