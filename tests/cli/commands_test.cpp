@@ -499,7 +499,8 @@ TEST(Collective, TableAndJsonSayTheSame) {
     with_json.emplace_back("--json");
     const Json list = Json::parse(astrolabe(with_json).out);
     ASSERT_EQ(list.size(), 2u);
-    // 2(N-1)(α + Sβ/N) = 14·(1 us + 16 777 216·0.08 ns/8) = 2362.810 24 us; three-layers 5, worked values.
+    // 2(N-1)(α + Sβ/N) = 14·(1 us + 16 777 216·0.08 ns/8) = 2362.810 24 us;
+    // docs/theory/collectives-and-costs.md, "Worked values".
     EXPECT_NEAR(list[0]["time_s"].get<double>(), 2362.81024e-6, 1e-9);
     EXPECT_EQ(list[0]["steps"], 14);
     EXPECT_EQ(list[0]["messages"], 112);

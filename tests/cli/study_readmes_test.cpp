@@ -57,8 +57,9 @@ std::vector<std::string> lines_of(const RecordedStudy& study) {
 TEST(StudyReadmes, SystemsOfTheHotiStudy) {
     struct System {
         const char* name;
-        double
-            derived_us;  ///< both all-to-alls and all-reduces on the busiest port, dlrm-ns3-study section 5
+        /// Both all-to-alls and all-reduces on the busiest port (docs/theory/hoti20-study.md, "Lower
+        /// bounds").
+        double derived_us;
     };
     const RecordedStudy study("hoti20-dlrm/study");
     std::vector<std::string> lines;
@@ -88,8 +89,9 @@ TEST(StudyReadmes, SweepsOfTheHotiStudy) {
     }
 }
 
-// dlrm-ns3-study, section 7.3: Flat100G and Hier slowest, Flat800G and HierOpt fastest, by a factor of a
-// few. 7.4: flat systems lose more by slow copies; time grows with them, but for 2 % that are noise.
+// docs/theory/hoti20-study.md, "Exposed communication": Flat100G and Hier slowest, Flat800G and HierOpt
+// fastest, by a factor of a few. "Injection latency": flat systems lose more by slow copies; time grows with
+// them, but for 2 % that are noise.
 TEST(StudyReadmes, TrendsOfTheHotiStudyHoldAtFullSize) {
     const RecordedStudy copies("hoti20-dlrm/copies");
     const auto time = [&](const char* system, const char* copy) {
@@ -113,7 +115,7 @@ TEST(StudyReadmes, TrendsOfTheHotiStudyHoldAtFullSize) {
     }
 }
 
-// 7.5: "zero drops ⇒ result independent of buffer size; drops(64 MB) ≥ drops(1 GB)".
+// "Switch buffer": without drops the buffer does not matter, and 64 MB drop no less than 1 GB.
 TEST(StudyReadmes, BuffersOfTheHotiStudyMatterWhereTheyOverflow) {
     const RecordedStudy study("hoti20-dlrm/tcp");
     const Json& largest = study.rows().back()["parameters"]["network.switch_buffer"];
@@ -162,7 +164,7 @@ std::string seconds_or_dash(const RecordedStudy& study, const Json& parameters) 
     return is_there ? fmt::format("{:.3f}", study.seconds(parameters)) : "–";
 }
 
-// dlrm-opera-study, section 8.
+// docs/theory/opera-dlrm-study.md, "Published times".
 TEST(StudyReadmes, OperaBesideThePublishedTimes) {
     const RecordedStudy study("opera-dlrm/study");
     struct Published {

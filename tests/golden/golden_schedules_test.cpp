@@ -1,7 +1,7 @@
-/// The golden schedules G1–G4 of three-layers 2.6: loops of the workload layer, carried out by the system
-/// layer.
+/// G1 to G4 of docs/theory/training-loops.md, "Golden schedules": loops of the workload layer, carried out by
+/// the system layer.
 ///
-/// Two ranks and the direct algorithm, one unit = 1 ns. The communication engine of the reference is
+/// Two ranks and the direct algorithm, one unit = 1 ns. The communication engine is
 ///   "1"  one collective at a time: one active chunk, one chunk a collective, 1 ns per byte on the network,
 ///   and each
 ///        collective as large as makes its steps last together exactly what the reference says;

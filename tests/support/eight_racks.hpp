@@ -1,5 +1,6 @@
 /// The rotor network of eight racks whose matchings are written down in formulas, and for which the figures
-/// of the reference simulator are known: four rotors with two matchings each, 100 Gb/s.
+/// of the reference simulator are known (docs/theory/opera.md, "Golden numbers"): four rotors with two
+/// matchings each, 100 Gb/s.
 ///
 /// M_r for r = 0 … 6 joins r with 7 and r + i with r - i (mod 7) for i = 1, 2, 3; M_7 leaves all idle. Rotor
 /// a holds M_2a, then M_2a+1. The farthest racks are H = 4 hops apart, so with 0.5 us between racks, queues

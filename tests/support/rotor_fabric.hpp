@@ -21,7 +21,7 @@ inline std::shared_ptr<const Fabric> build_rotor_fabric(RotorNetwork network) {
     return build_rotor_fabric("rotors", std::make_shared<const RotorNetwork>(std::move(network)));
 }
 
-/// The golden network of section 10 of the reference: four hosts a rack, 100 Gb/s.
+/// The network of docs/theory/opera.md, "Golden numbers": four hosts a rack, 100 Gb/s.
 inline RotorNetwork eight_rack_network(std::uint64_t seed = 1) {
     return {.schedule = eight_racks(),
             .hosts_per_rack = 4,

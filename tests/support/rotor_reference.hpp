@@ -1,5 +1,5 @@
-/// What Opera's reference simulator says of small rotor networks (opera, section 10), for all engines that
-/// run them.
+/// What Opera's reference simulator says of small rotor networks (docs/theory/opera.md, "Golden numbers"),
+/// for all engines that run them.
 ///
 /// Eight racks of four hosts at 100 Gb/s unless said: a packet takes 0.12 us on a link, 0.5 us between racks,
 /// so 0.86 us in all; a superslice 15.84 us, a cycle 126.72 us, a slot 52.74 us, in which a host sends 109

@@ -1,5 +1,5 @@
-/// Collectives on the fluid engine against the closed forms of three-layers, section 5: full-duplex ports of
-/// 100 Gb/s (β = 0.08 ns/B), α = 1 us, one chunk.
+/// Collectives on the fluid engine against the closed forms of docs/theory/collectives-and-costs.md, "Closed
+/// forms": full-duplex ports of 100 Gb/s (β = 0.08 ns/B), α = 1 us, one chunk.
 ///
 /// Blocks are whole bytes: where N does not divide S the largest block is m = ⌈S/N⌉, and a ring passes that
 /// block through every step, so its exact time is the closed form with m in place of S/N. Both are printed;

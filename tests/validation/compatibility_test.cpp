@@ -1,7 +1,7 @@
 /// The published number of ASTRA-sim's own regression test, with its timing model.
 ///
-/// three-layers, end of section 5: a ring all_reduce of S bytes over N ranks in C chunks, one after another,
-/// takes
+/// docs/theory/collectives-and-costs.md, "Tick formula of ASTRA-sim 1.0": a ring all_reduce of S bytes over N
+/// ranks in C chunks, one after another, takes
 ///     m = S / (C·N),  t = ⌊latency + m / B_network⌋ ns,  p = 3·⌊m / B_memory⌋ ns
 ///     T = C · [2(N-1)·t + (2N-1)·d + (N-1)·p]
 /// for links of B_network bytes/ns, a memory of B_memory bytes/ns and d for every message processed.

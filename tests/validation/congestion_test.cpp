@@ -31,8 +31,8 @@ double time_of(const std::string& algorithm, const std::string& size, std::uint3
 }
 
 TEST(Congestion, MakesTheFormulaWrongByALargeFactor) {
-    // Section 7.0. Direct all_reduce: the formula gives 2(α + Sβ/N), sharing a port among N-1 messages
-    // 2(α + (N-1)Sβ/N); the ratio tends to N-1 = 127.
+    // docs/theory/hoti20-study.md, "Formula against queues". Direct all_reduce: the formula gives 2(α +
+    // Sβ/N), sharing a port among N-1 messages 2(α + (N-1)Sβ/N); the ratio tends to N-1 = 127.
     for (const std::string size : {"1MiB", "8MiB", "64MiB"}) {
         const double block =
             static_cast<double>(std::get<Bytes>(parse_bytes(size)).count()) / static_cast<double>(kRanks);
@@ -66,9 +66,9 @@ TEST(Congestion, NeverMakesACollectiveFaster) {
 }
 
 TEST(Chunks, HurtTheFormulaByNoMoreThanTheirLatency) {
-    // Section 7.7 without a copy cost. Rounds of W chunks follow one another, each as long as one chunk takes
-    // up and down a tree of depth 7: T = ⌈C/W⌉ · 14 · (α + S/C·β). Doubling C from a multiple of W on leaves
-    // the bytes as they are and doubles the latencies.
+    // docs/theory/hoti20-study.md, "Chunks", without a copy cost. Rounds of W chunks follow one another, each
+    // as long as one chunk takes up and down a tree of depth 7: T = ⌈C/W⌉ · 14 · (α + S/C·β). Doubling C from
+    // a multiple of W on leaves the bytes as they are and doubles the latencies.
     constexpr double kSize = 8.0 * (1 << 20);
     for (const std::uint32_t window : {64U, 128U}) {
         double before = 0;

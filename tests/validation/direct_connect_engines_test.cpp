@@ -1,6 +1,6 @@
-/// Collectives on servers that forward for each other, on fluid and packet by packet (topoopt, section 8): 16
-/// servers with four cables of 100 Gb/s and 1 us, of strides 1 and 5 both ways round. A byte takes 80 ps, a
-/// full packet of 4096 + 82 B takes 334 240 ps.
+/// Collectives on servers that forward for each other, on fluid and packet by packet (docs/theory/topoopt.md,
+/// "Times on rings"): 16 servers with four cables of 100 Gb/s and 1 us, of strides 1 and 5 both ways round. A
+/// byte takes 80 ps, a full packet of 4096 + 82 B takes 334 240 ps.
 #include <cstdint>
 #include <string>
 

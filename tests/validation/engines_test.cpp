@@ -29,8 +29,8 @@ experiment::CollectivePoint time_collective(const char* kind, const char* algori
     return run_collective(request);
 }
 
-/// Closed forms of three-layers section 5 for N = 8, S = 16 MiB, α = 1 us, 100 Gb/s, in us; bytes take
-/// `framing` longer.
+/// docs/theory/collectives-and-costs.md, "Closed forms", for N = 8, S = 16 MiB, α = 1 us, 100 Gb/s, in us;
+/// bytes take `framing` longer.
 TEST(TcpAgainstClosedForms, RingAndDirectWithinFivePercentPlusFraming) {
     struct Case {
         const char* kind;

@@ -13,7 +13,7 @@ void append(std::vector<T>& all, std::vector<T> more) {
 }
 
 /// Both engines are deterministic, so the tables are equal to the last digit or out of date. What was
-/// measured is left in fluid-against-packets.tables.md in the folder of the test, ready to be pasted.
+/// measured is left as text in the folder of the test, ready to be pasted.
 TEST(FluidAgainstPackets, TablesOfTheDocsAreWhatIsMeasured) {
     std::vector<EngineComparison> collectives = compare_collectives(16);
     append(collectives, compare_collectives(128));

@@ -1,5 +1,6 @@
-/// Trends of the HOTI 2020 study (dlrm-ns3-study, sections 7.0 and 7.5 to 7.8) that need queues: stock TCP on
-/// 16 hosts. Every test prints the numbers that it compares.
+/// Trends of the HOTI 2020 study (docs/theory/hoti20-study.md, "Formula against queues", "Switch buffer",
+/// "TCP window", "Chunks" and "Tree against direct") that need queues: stock TCP on 16 hosts. Every test
+/// prints the numbers that it compares.
 #include "collective_time.hpp"
 
 #include <cstdio>
@@ -54,8 +55,7 @@ double formula_us(Question question) {
     return measure(question).us;
 }
 
-// 7.0 "ratio ≥ 1 always; close to 1 (framing only) for one flow per port and ample buffer; grows large as
-// many-to-one traffic, finite buffers and timeouts come in".
+// "Formula against queues": near 1 (framing only) for one flow per port, large where many send to one.
 TEST(Hoti20TcpTrends, TheFormulaIsRightForOneFlowAndFarOffForIncasts) {
     const Question one_flow{
         .kind = "point_to_point", .algorithm = "direct", .size = "16MiB", .chunks = 1, .ranks = 2};
@@ -76,7 +76,7 @@ TEST(Hoti20TcpTrends, TheFormulaIsRightForOneFlowAndFarOffForIncasts) {
     EXPECT_GE(finite, ample);
 }
 
-// 7.5 "zero drops ⇒ result independent of buffer size; drops(64 MB) ≥ drops(1 GB)".
+// "Switch buffer": without drops the buffer does not matter, and a smaller one drops no less.
 TEST(Hoti20TcpTrends, BuffersMatterOnlyWhereTheyOverflow) {
     Question incast{.kind = "reduce", .algorithm = "direct", .chunks = 1};
     const Measured large = measure(incast);
@@ -91,8 +91,8 @@ TEST(Hoti20TcpTrends, BuffersMatterOnlyWhereTheyOverflow) {
     EXPECT_GT(small.us, large.us);
 }
 
-// 7.6 "At 100 Gb/s 0.1 MB does not slow a lone flow; at 800 Gb/s it caps one flow near 400 Gb/s while 0.5 MB
-// does not".
+// "TCP window": 0.1 MB limits nobody at 100 Gb/s, and one flow to 400 Gb/s at 800 Gb/s, where 0.5 MB does
+// not.
 TEST(Hoti20TcpTrends, ASmallWindowCapsALoneFlowAt800Only) {
     const auto rate_of = [](const std::string& rate, const std::string& window) {
         const Question flow{.kind = "point_to_point",
@@ -110,10 +110,10 @@ TEST(Hoti20TcpTrends, ASmallWindowCapsALoneFlowAt800Only) {
     EXPECT_LT(capped, 0.8 * rate_of("800Gbps", "0.5MB"));
 }
 
-// 7.8 "A2A wins with large buffers, small S". Where the notes derive that the tree wins with small buffers,
-// because a direct exchange has N-1 flows into every port, it does not here: hosts that start together send
-// to i+1, i+2, … in turn, so no port is ever offered more than its rate, while the tree's two children do
-// meet at their parent.
+// "Tree against direct": direct wins with large buffers and small S. Where that page derives that the tree
+// wins with small buffers, because a direct exchange has N-1 flows into every port, it does not here: hosts
+// that start together send to i+1, i+2, … in turn, so no port is ever offered more than its rate, while the
+// tree's two children do meet at their parent.
 TEST(Hoti20TcpTrends, DirectExchangeWinsWithLargeBuffersAndBetweenEqualHostsWithSmallOnesToo) {
     const Question direct{.algorithm = "direct", .size = "256KiB", .chunks = 1};
     EXPECT_LT(measure(direct).us, measure({.size = "256KiB", .chunks = 4}).us);

@@ -1,4 +1,5 @@
-/// The HOTI 2020 DLRM on Flat100G and Flat800G, fluid engine: what dlrm-ns3-study section 5 derives.
+/// The HOTI 2020 DLRM on Flat100G and Flat800G, fluid engine: what follows from docs/theory/hoti20-study.md,
+/// "Lower bounds".
 #include "collective_time.hpp"
 
 #include <cstdio>
@@ -49,7 +50,7 @@ TEST(Hoti20, ComputeIsTheStudysAndDoesNotDependOnTheNetwork) {
     const Outcome fast = run_hoti20("800Gbps", 1);
     EXPECT_DOUBLE_EQ(slow.compute_us, fast.compute_us);
     // MLP 2728.080 us (three passes of 909.360) and the embedding: lookup 279.620 + update 559.240 us
-    // (section 4).
+    // (docs/theory/hoti20-study.md, "Model" and "Embedding and interaction").
     EXPECT_NEAR(slow.compute_us, 2728.080 + 279.620 + 559.240, 0.01);
 }
 
@@ -64,8 +65,8 @@ TEST(Hoti20, TheForwardAllToAllHidesAt800ButNotAt100) {
 TEST(Hoti20, CommunicationBindsAt100AndNotAt800) {
     const Outcome slow = run_hoti20("100Gbps", 2);
     const Outcome fast = run_hoti20("800Gbps", 2);
-    // All-reduce over compute is 6.25 at 100 Gb/s and 0.78 at 800 Gb/s (section 5): the lower bound is the
-    // network's in the first case and the compute's in the second, and the exposed share falls.
+    // All-reduce over compute is 6.25 at 100 Gb/s and 0.78 at 800 Gb/s: the lower bound is the network's in
+    // the first case and the compute's in the second, and the exposed share falls.
     EXPECT_GT(slow.bound_us, 2 * 16'917.29);  // 2(N-1)/N·S·β an iteration
     EXPECT_DOUBLE_EQ(fast.bound_us, fast.compute_us);
     EXPECT_GT(slow.exposed_us / slow.total_us, fast.exposed_us / fast.total_us);

@@ -1,4 +1,4 @@
-/// The trends of the HOTI 2020 study (dlrm-ns3-study, section 7) on its systems at 32 ranks
+/// The trends of the HOTI 2020 study (docs/theory/hoti20-study.md, "Trends") on its systems at 32 ranks
 /// (examples/hoti20-dlrm/quarter), fluid and congestion-free engines. Every test prints the numbers that it
 /// compares.
 #include "collective_time.hpp"
@@ -87,8 +87,8 @@ const std::string kLocalFirst =
     "{algorithm: hierarchical, optimisation: local_bandwidth_aware, dimension_algorithms: [direct, "
     "double_binary_tree]}";
 
-// 7.1 "the collectives issued first in the backward pass are overtaken and show the longest raw latency among
-// equal-size layers"; "with FIFO this ordering reverses".
+// "Latency of layers": with LIFO the all-reduces of the backward pass that start first are overtaken and take
+// longest, of those of one size; with FIFO the last do.
 TEST(Hoti20Trends, LifoMakesTheFirstIssuedWaitLongestAndFifoTheLast) {
     // Top_10 to Top_1 have 2 MiB each and are issued in this order. 256 chunks of each and a window of 64:
     // most of a collective still waits when the next is issued.
@@ -107,8 +107,8 @@ TEST(Hoti20Trends, LifoMakesTheFirstIssuedWaitLongestAndFifoTheLast) {
     EXPECT_TRUE(std::is_sorted(fifo.begin(), fifo.end()));
 }
 
-// 7.1 "AR(Top_i) > AR(Bottom_i) > AR(Bottom_6) in service time"; "HierOpt < Flat100G; Hier ≈ Flat100G (equal
-// scale-out bytes); Flat800G < Flat100G".
+// "Latency of layers": all-reduces of top layers are longer than those of bottom layers, the last bottom
+// layer's the shortest; HierOpt and Flat800G are faster than Flat100G, Hier sends as many bytes across.
 TEST(Hoti20Trends, AllReducesOrderBySizeAndBySystem) {
     const double top = all_reduce_us("flat100g", "double_binary_tree", "2MiB", 256);
     const double bottom = all_reduce_us("flat100g", "double_binary_tree", "512KiB", 64);
@@ -127,8 +127,8 @@ TEST(Hoti20Trends, AllReducesOrderBySizeAndBySystem) {
     EXPECT_LT(local_first, baseline / 3);
 }
 
-// 7.1 "A2A: Hier ≤≈ Flat100G, Flat800G shortest"; "backward A2A ≥≈ forward A2A of pass 1, since top-MLP
-// all-reduces are in flight when it is issued".
+// "Latency of layers": the all-to-all is shortest on Flat800G and on Hier about as long as on Flat100G; the
+// backward one takes no less than the forward one, as all-reduces of the top MLP are in flight.
 TEST(Hoti20Trends, AllToAllsOrderBySystemAndTheBackwardOneIsSlower) {
     const std::string forward = "Embedding.forward.all_to_all";
     const std::string backward = "Embedding.input_gradient.all_to_all";
@@ -144,8 +144,8 @@ TEST(Hoti20Trends, AllToAllsOrderBySystemAndTheBackwardOneIsSlower) {
     EXPECT_LT(fast.latency_us(forward), hier.latency_us(forward));
 }
 
-// 7.2 "Top_0 stands out among layers"; "A2A is partly exposed: exposure ≈ max(0, A2A raw - bottom MLP -
-// waits)"; "on Flat800G ≈ 0".
+// "Exposed communication": Top_0 waits for what the bottom MLP and other waits leave of the all-to-all, and
+// hardly at all on Flat800G.
 TEST(Hoti20Trends, TopZeroTakesTheWaitForTheAllToAll) {
     const std::string forward = "Embedding.forward.all_to_all";
     // Bottom MLP, forward: 2·512·(1600·512 + 5·512² + 512·64) FLOP at 15 TFLOPS = 147.64 us.
@@ -168,7 +168,7 @@ TEST(Hoti20Trends, TopZeroTakesTheWaitForTheAllToAll) {
     }
 }
 
-// 7.3 "Iteration time order: Flat100G and Hier slowest; Flat800G and HierOpt fastest".
+// "Exposed communication": Flat100G and Hier are slowest, Flat800G and HierOpt fastest.
 TEST(Hoti20Trends, RateOrLocalReductionMakeTheFastSystems) {
     const double flat = run_system("flat100g", {chunks(64)}).total_us();
     const double fast = run_system("flat800g", {chunks(64)}).total_us();
@@ -180,8 +180,8 @@ TEST(Hoti20Trends, RateOrLocalReductionMakeTheFastSystems) {
     }
 }
 
-// 7.3 "Exposed fraction falls monotonically with link rate on the analytical backend": the fluid engine, as
-// the congestion-free one lets all messages of a port pass at once and hides everything here.
+// "Exposed communication": its share falls with the link rate. On the fluid engine, as the congestion-free
+// one lets all messages of a port pass at once and hides everything here.
 TEST(Hoti20Trends, TheExposedShareFallsWithTheRate) {
     double last = 1.0;
     for (const char* rate : {"25Gbps", "50Gbps", "100Gbps", "200Gbps", "400Gbps"}) {
@@ -193,8 +193,8 @@ TEST(Hoti20Trends, TheExposedShareFallsWithTheRate) {
     }
 }
 
-// 7.4 "Flat degrades more than hierarchical at high copy latency"; "monotone in d for every system; nearly
-// flat between 0.01 and 1 µs for hierarchical".
+// "Injection latency": time grows with d on every system, more on flat ones, and hardly between 0.01 and 1 µs
+// on hierarchical ones.
 TEST(Hoti20Trends, CopyLatencyCostsFlatMoreThanHierarchical) {
     const auto times = [](const std::string& system, int count) {
         std::vector<double> all;
@@ -214,8 +214,7 @@ TEST(Hoti20Trends, CopyLatencyCostsFlatMoreThanHierarchical) {
     EXPECT_LT(hier[1] / hier[0], 1.02);
 }
 
-// 7.4 "If copies are serialised per node, A2A on Flat costs 8·127·d and the gap widens further": at 32 ranks
-// and 8 chunks every rank copies 8·31 messages one after another.
+// "Injection latency", copies one after another: at 32 ranks and 8 chunks every rank copies 8·31 messages.
 TEST(Hoti20Trends, SerialCopiesOfAFlatAllToAllAddUp) {
     experiment::CollectiveRequest request;
     request.kind = "all_to_all";
@@ -234,7 +233,7 @@ TEST(Hoti20Trends, SerialCopiesOfAFlatAllToAllAddUp) {
     EXPECT_LT(parallel, serial / 10);
 }
 
-// 7.7 "on the congestion-free backend with d = 0 more chunks never hurt beyond α terms".
+// "Chunks": without queues and copies more chunks cost only their latencies.
 TEST(Hoti20Trends, MoreChunksNeverHurtWithoutCongestionAndCopies) {
     // All chunks under way: 2·log2 N = 10 messages of a chunk one after another, 10·(1 us + S/C·0.08 ns), or
     // fewer where the tree is not full.
@@ -252,15 +251,15 @@ TEST(Hoti20Trends, MoreChunksNeverHurtWithoutCongestionAndCopies) {
     EXPECT_LE(waves, 1024 / 64 * 10 * (1.0 + 8192 * 0.08e-3) + 0.001);
 }
 
-// 7.7 "too few/large chunks leave tree levels and phases idle".
+// "Chunks": few large ones leave levels of the tree idle.
 TEST(Hoti20Trends, AFewLargeChunksLeaveTheTreeIdle) {
     // One chunk passes 5 levels up and 5 down with the whole vector each; many fill the pipeline.
     EXPECT_GT(all_reduce_us("flat100g", "double_binary_tree", "8MiB", 1),
               2 * all_reduce_us("flat100g", "double_binary_tree", "8MiB", 128));
 }
 
-// 7.8 "Bytes: DBT ≤ 2S, A2A 2S(N-1)/N: about equal. Latency: 2·log2 N versus 2 steps"; "A2A wins with small S
-// or high copy latency".
+// "Tree against direct": about the same bytes, 2·log2 N latencies against 2, so direct wins for small S and
+// for slow copies.
 TEST(Hoti20Trends, DirectExchangeWinsForSmallVectorsAndHighCopyLatency) {
     // 32 KiB: bytes take 5 us either way; the tree adds 2·5 latencies of 1 us, the exchange 2.
     EXPECT_LT(all_reduce_us("flat100g", "direct", "32KiB", 1),

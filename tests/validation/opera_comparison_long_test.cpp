@@ -1,5 +1,6 @@
-/// Model-A of the EuroMLSys 2024 Opera study beyond its published times (dlrm-opera-study, section 10):
-/// docs/opera-study.md has what this prints. Those times are in examples/opera-dlrm, whose record is tested.
+/// Model-A of the EuroMLSys 2024 Opera study beyond its published times (docs/theory/opera-dlrm-study.md,
+/// "Checks"): docs/opera-study.md has what this prints. Those times are in examples/opera-dlrm, whose record
+/// is tested.
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -55,7 +56,8 @@ TEST(OperaComparison, TopoOptIsFasterThanThePublishedOneAndFasterStillWhenBalanc
 }
 
 TEST(OperaComparison, OnOperaTimeIsAffineInTheBatchAndNoLessThanOnAFatTree) {
-    // Section 10, item 5. Rows per GPU are 4,096 and more, where the rate of products no longer changes.
+    // docs/theory/opera-dlrm-study.md, "Checks", item 3. Rows per GPU are 4,096 and more, where the rate of
+    // products no longer changes.
     const double once = on_opera();
     const double twice = on_opera({"workload.batch=1048576"});
     const double four_times = on_opera({"workload.batch=2097152"});

@@ -1,13 +1,14 @@
-/// Model-A of the EuroMLSys 2024 Opera study packet by packet (dlrm-opera-study, sections 5, 7 and 8): how
-/// much of its fat-tree figures is capacity, and how much transport. Bytes and times over 16, as section 9
-/// replays it; latencies and timers are what they are.
+/// Model-A of the EuroMLSys 2024 Opera study packet by packet (docs/theory/opera-dlrm-study.md, "Traffic",
+/// "Networks compared" and "Published times"): how much of its fat-tree figures is capacity, and how much
+/// transport. Bytes and times over 16, as the study replays it ("How an iteration is composed"); latencies
+/// and timers are what they are.
 #include "model_a_packets.hpp"
 
 namespace astrolabe::testing {
 namespace {
 
 // The fluid engine, without headers (64 B of 9000) and queues, is the least; packets on an ideal transport
-// take the headers longer where the network is what is waited for, 3.1 of 28.2 s (section 5: twice 1.573 s of
+// take the headers longer where the network is what is waited for, 3.1 of 28.2 s ("Traffic": twice 1.573 s of
 // all-to-all), and little else.
 TEST(OperaStudyPackets, AnIdealTransportTakesTheTimeOfCapacity) {
     const experiment::Run fluid = run_model_a("{kind: fluid}", {"workload.scale_down=16"});
@@ -20,10 +21,10 @@ TEST(OperaStudyPackets, AnIdealTransportTakesTheTimeOfCapacity) {
     EXPECT_LT(to_seconds(ideal.execution.total), least + headers + 0.005 * least);
 }
 
-// Section 7: flows of 10^3 pairs that start together fill their host's queue for longer than the
-// retransmission timer, so that tens of thousands of timers expire for packets that were never lost: 25 000
-// to 67 000 in the replays at full size. Some windows collapse and their timers back off, and the iteration
-// takes longer than capacity asks for.
+// docs/theory/opera-dlrm-study.md, "Networks compared": flows of 10^3 pairs that start together fill their
+// host's queue for longer than the retransmission timer, so that tens of thousands of timers expire for
+// packets that were never lost: 25 000 to 67 000 in the replays at full size. Some windows collapse and their
+// timers back off, and the iteration takes longer than capacity asks for.
 TEST(OperaStudyPackets, LegacyDctcpTimesOutByItself) {
     std::vector<std::string> scaled = kStudyFabric;
     scaled.emplace_back("workload.scale_down=16");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// The shuffle of the Opera paper's artefact packet by packet (opera, section 10): 108 racks of six hosts,
-/// 10 Gb/s, from every host to all hosts of other racks; against the artefact's figures and the slot
-/// engine's.
+/// The shuffle of the Opera paper's artefact packet by packet (docs/theory/opera.md, "Golden numbers"): 108
+/// racks of six hosts, 10 Gb/s, from every host to all hosts of other racks; against the artefact's figures
+/// and the slot engine's.
 #include "network/src/engines/slots/slot_engine.hpp"
 
 #include <cstdint>
@@ -46,8 +46,9 @@ TEST(OperaShufflePackets, HasTheCompletionTimesOfTheArtefactAndOfSlots) {
     EXPECT_NEAR(packets.p99, 64.4e-3, 0.03 * 64.4e-3);
     EXPECT_NEAR(packets.p50, slots.p50, 0.01 * slots.p50);
     EXPECT_NEAR(packets.p99, slots.p99, 0.01 * slots.p99);
-    // Section 9: 36 * 70 packets of a pair of racks at 6 * 48 per circuit are 8.75 cycles of 6.534 ms; the
-    // last wait for one cycle more at most where relayed packets displace them (rotor_shuffle_long_test.cpp).
+    // docs/theory/opera.md, "Closed forms": 36 * 70 packets of a pair of racks at 6 * 48 per circuit are 8.75
+    // cycles of 6.534 ms; the last wait for one cycle more at most where relayed packets displace them
+    // (rotor_shuffle_long_test.cpp).
     EXPECT_GT(packets.last, 8 * 6.534e-3);
     EXPECT_LT(packets.last, 64.6e-3 + 6.534e-3);
 }

@@ -1,4 +1,5 @@
-/// Model-A of the EuroMLSys 2024 Opera study on an ideal transport: dlrm-opera-study, sections 5 and 8 to 10.
+/// Model-A of the EuroMLSys 2024 Opera study on an ideal transport (docs/theory/opera-dlrm-study.md,
+/// "Traffic", "Published times", "How an iteration is composed" and "Checks").
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -141,14 +142,14 @@ TEST(OperaStudy, IterationOn16NodesIsTheSumOfItsParts) {
     EXPECT_LT(total, compute + a - hidden + r + 1e-3);
 }
 
-TEST(OperaStudy, IterationOn16NodesIsTheIdealTransportOfTheNotes) {
+TEST(OperaStudy, IterationOn16NodesIsThatOfAnIdealTransport) {
     const double total = to_seconds(run_study({}).execution.total);
     std::printf(
-        "iteration %.3f s; notes 28.2 s +- 0.5 %%; published fat-tree 29.826 s (DPS), 36.818 s (ring)\n",
+        "iteration %.3f s; theory 28.2 s +- 0.5 %%; published fat-tree 29.826 s (DPS), 36.818 s (ring)\n",
         total);
-    // The notes give three digits, 0.05 of 28.2 is 0.2 %, and draw a path for each flow.
+    // "How an iteration is composed" has three digits, 0.05 of 28.2 is 0.2 %, and draws a path for each flow.
     EXPECT_NEAR(total, 28.2, 28.2 * 0.005);
-    // An ideal transport is never slower than the study's packets (section 10, item 4).
+    // An ideal transport is never slower than the study's packets ("Checks", item 2).
     EXPECT_LT(total, 29.826309);
 }
 

@@ -1,5 +1,5 @@
-/// The shuffle of the Opera paper's artefact on the slot engine (opera, section 10): 108 racks of six hosts,
-/// 10 Gb/s, 100 kB from every host to all hosts of other racks.
+/// The shuffle of the Opera paper's artefact on the slot engine (docs/theory/opera.md, "Golden numbers"): 108
+/// racks of six hosts, 10 Gb/s, 100 kB from every host to all hosts of other racks.
 #include "network/src/engines/slots/slot_engine.hpp"
 #include "network/src/rotor/opera.hpp"
 
@@ -36,7 +36,8 @@ TEST(RotorShuffle, HasTheCompletionTimesOfTheArtefact) {
     // circuit of its racks, and that waits for the tenth, within a cycle of 108 · 60.5 us.
     EXPECT_NEAR(to_seconds(traffic.percentile(0.999)), 64.6e-3, 0.03 * 64.6e-3);
     EXPECT_LT(to_seconds(traffic.last()), 64.6e-3 + 6.534e-3);
-    // Section 9: 36 · 70 packets of a pair of racks at 6 · 48 per circuit are 8.75 cycles.
+    // docs/theory/opera.md, "Closed forms": 36 · 70 packets of a pair of racks at 6 · 48 per circuit are 8.75
+    // cycles.
     EXPECT_GT(to_seconds(traffic.last()), 8 * 6.534e-3);
 }
 

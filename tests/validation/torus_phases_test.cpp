@@ -1,13 +1,13 @@
 /// Hierarchical collectives on a 4 x 4 x 4 torus with the fluid engine, against the phase times of
-/// three-layers, end of section 5: S = 64 MiB, 0.5 us a link, 200, 100 and 100 GB/s a link in dimensions
-/// 0, 1 and 2, rings in one direction, one chunk.
+/// docs/theory/collectives-and-costs.md, "Torus of three dimensions": S = 64 MiB, 0.5 us a link, 200, 100 and
+/// 100 GB/s a link in dimensions 0, 1 and 2, rings in one direction, one chunk.
 ///
 /// A ring phase over n = 4 ranks of m bytes takes 3·(α + (m/4)/rate) for a reduce_scatter or an all_gather
 /// whose result has m bytes, and twice that for an all_reduce. At 200 GB/s a byte takes 5 ps, at 100 GB/s 10.
 ///     dimension 0, m = 64 MiB   3·(500 000 + 2^24 · 5) ps  = 253 158 240 ps
 ///     dimension 1, m = 16 MiB   3·(500 000 + 2^22 · 10) ps = 127 329 120 ps
 /// No phase meets another: ranks keep step, and every message crosses one link that no other uses.
-/// The two all_reduces of that section are in executor_stages_test.cpp.
+/// The two all_reduces of that table are in executor_stages_test.cpp.
 #include "network/src/engines/fluid/fluid_backend.hpp"
 #include "network/src/topologies/torus.hpp"
 #include "system/src/collectives/collectives.hpp"

@@ -81,7 +81,8 @@ std::vector<Time> iteration_times(const system::ExecutionReport& report, int ite
     return times;
 }
 
-/// What must hold of every finished run (design.md 4), beyond what the executor asserts itself.
+/// What must hold of every finished run (docs/validation.md, "What is asserted in every run"), beyond what
+/// the executor asserts itself.
 void check_run(const Experiment& experiment, const Run& run) {
     // The fluid engine may end each message of a chain early by 2^-36 of its duration.
     const Time rounding = run.bounds.value() / (std::int64_t{1} << 34);

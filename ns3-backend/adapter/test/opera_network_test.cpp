@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// The ns-3 model of Opera without the adapter: low-latency messages against the figures of the reference
-/// simulator (opera, section 10), which end when the sender has the last acknowledgement.
+/// simulator (docs/theory/opera.md, "Golden numbers"), which end when the sender has the last
+/// acknowledgement.
 ///
 /// Eight racks of four hosts, 100 Gb/s: a full packet takes σ = 120 ns on a link, a header 5.12 ns, and 500
 /// ns go by between racks. A packet that takes f hops out, and its acknowledgement b hops back, take

@@ -1,4 +1,4 @@
-/// An SQLite file and statements on it; sqlite3.h is included here and nowhere else.
+/// An SQLite file and statements on it; <sqlite3.h> is included here and nowhere else.
 #pragma once
 
 #include <cstdint>

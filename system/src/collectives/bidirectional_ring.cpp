@@ -1,4 +1,5 @@
-// Bidirectional ring: both directions of a full-duplex ring carry load (three-layers 3.5).
+// Bidirectional ring: both directions of a full-duplex ring carry load (docs/theory/collectives-and-costs.md,
+// "Algorithms").
 //
 // Variant 0 is the ring and variant 1 the same ring the other way round, so the chunks of a collective
 // alternate directions. all_to_all: every block goes the shorter way round, so one chunk already loads both

@@ -1,7 +1,8 @@
 /// The collective algorithms that come with the project, each in its own file under src/collectives/.
 ///
-/// Model (N ranks, S bytes per rank, one chunk; three-layers, sections 3.5 and 5). On full-duplex ports of
-/// rate 1/β, a non-blocking crossbar and α per message they take, exactly:
+/// Model (N ranks, S bytes per rank, one chunk; docs/theory/collectives-and-costs.md, "Algorithms" and
+/// "Closed forms"). On full-duplex ports of rate 1/β, a non-blocking crossbar and α per message they take,
+/// exactly:
 ///
 ///     ring                reduce_scatter, all_gather (S: the result)   (N-1)(α + Sβ/N)
 ///                         all_reduce                                  2(N-1)(α + Sβ/N)
@@ -150,7 +151,8 @@ struct HierarchicalOptions {
 };
 
 /// All kinds without a root over a grid of any number of dimensions, as a sequence of collectives inside its
-/// dimensions (three-layers 3.2), each by the algorithm of its dimension:
+/// dimensions (docs/theory/collectives-and-costs.md, "Hierarchical phases"), each by the algorithm of its
+/// dimension:
 ///
 ///     all_reduce      baseline               AR(0), AR(1), …, AR(D-1)
 ///                     local_bandwidth_aware  RS(0) … RS(D-2), AR(D-1), AG(D-2) … AG(0)

@@ -1,4 +1,4 @@
-// Direct: every rank exchanges with every other at once (three-layers 3.5).
+// Direct: every rank exchanges with every other at once (docs/theory/collectives-and-costs.md, "Algorithms").
 //
 // Sends leave in the order i+1, i+2, …, so that at any moment the ranks address different receivers and a
 // crossbar is never contended while they keep step. all_reduce is a reduce_scatter, a barrier on its N-1

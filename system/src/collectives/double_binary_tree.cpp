@@ -1,4 +1,5 @@
-// Double binary tree, for any number of ranks (three-layers 3.5; the lowest-set-bit tree known from NCCL).
+// Double binary tree, for any number of ranks (docs/theory/collectives-and-costs.md, "Algorithms"; the
+// lowest-set-bit tree known from NCCL).
 //
 // Tree 0: rank 0 is the root; rank r with lowest set bit 2^j hangs below (r - 2^j) | 2^(j+1) where that rank
 // exists, else below r - 2^j. Tree 1 is tree 0 with rank r renamed N-1-r (even N) or (r+1) mod N (odd N),

@@ -1,7 +1,8 @@
 // Halving-doubling: reduce_scatter by recursive halving, all_gather by recursive doubling, all_reduce by
 // the one and then the other; broadcast by a scatter and an all_gather (van de Geijn), reduce by a
-// reduce_scatter and a gather (Rabenseifner) (three-layers 3.5; Thakur, Rabenseifner and Gropp,
-// "Optimization of collective communication operations in MPICH", IJHPCA 19(1), 2005).
+// reduce_scatter and a gather (Rabenseifner) (docs/theory/collectives-and-costs.md, "Algorithms"; Thakur,
+// Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", IJHPCA 19(1),
+// 2005).
 //
 // Halving step d = 1, 2, 4, … works with i xor d. A rank still answers for the blocks that agree with i in
 // all bits below d; it sends those that differ in bit d and adds the others, so the next step has half as

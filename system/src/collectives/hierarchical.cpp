@@ -1,6 +1,7 @@
-// Hierarchical: a collective over a grid as a sequence of collectives inside its dimensions (three-layers
-// 3.2; "baseline" and "localBWAware" of ASTRA-sim). Every phase is a stage of the schedule and copies the
-// inner algorithm's schedule for the n_d ranks of a line of the grid onto every line of dimension d.
+// Hierarchical: a collective over a grid as a sequence of collectives inside its dimensions
+// (docs/theory/collectives-and-costs.md, "Hierarchical phases"; "baseline" and "localBWAware" of ASTRA-sim).
+// Every phase is a stage of the schedule and copies the inner algorithm's schedule for the n_d ranks of a
+// line of the grid onto every line of dimension d.
 //
 // Which blocks a phase moves. Blocks are numbered like positions, digit d of a block belonging to dimension
 // d. The phases before have narrowed what a rank answers for: of its digits some are the rank's own

@@ -1,10 +1,12 @@
-// Several rings: chunk c goes round ring c mod k, so k rings carry load at a time (three-layers 3.3, the
-// queues of a dimension; TopoOpt, NSDI 2023, section 4.2, whose regular rings have strides coprime to N).
+// Several rings: chunk c goes round ring c mod k, so k rings carry load at a time
+// (docs/theory/collectives-and-costs.md, "Start order and window", the queues of a dimension; TopoOpt, NSDI
+// 2023, section 4.2, whose regular rings have strides coprime to N).
 //
 // Strides are the k smallest numbers that have no common divisor with N, fewer where N has fewer: no two
 // rings use the same link from one rank to another. Or they are given; or they are those that a network was
 // built of, which differ by the size of the group. With barriers each ring has its own, of all its ranks
-// after every step, as in the replay of the EuroMLSys 2024 study (dlrm-opera-study, section 6).
+// after every step, as in the replay of the EuroMLSys 2024 study (docs/theory/opera-dlrm-study.md,
+// "All-reduces of the replay").
 
 #include "collectives.hpp"
 #include "ring.hpp"

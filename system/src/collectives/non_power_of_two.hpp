@@ -1,4 +1,5 @@
-// Folding: how an algorithm for powers of two serves any number of ranks (three-layers 3.5).
+// Folding: how an algorithm for powers of two serves any number of ranks
+// (docs/theory/collectives-and-costs.md, "Algorithms").
 //
 // The first P = 2^⌊log2 N⌋ ranks, the core, run the algorithm. Each of the r = N - P extra ranks has a
 // partner in the core, to which it hands over what it holds before the first step and from which it gets its

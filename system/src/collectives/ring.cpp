@@ -1,5 +1,5 @@
 // Ring: rank i sends to the next rank of the ring only, and step k+1 waits for what step k brought
-// (three-layers 3.5).
+// (docs/theory/collectives-and-costs.md, "Algorithms").
 //
 // All positions and blocks below are relative, counted in hops: program 0 serves every rank. A step sends one
 // block ahead and receives one from behind; what a step receives, the next one sends on.

@@ -1,5 +1,5 @@
-// Windowed direct: the direct exchange with at most W sends of a rank under way (three-layers 3.4,
-// `directW`).
+// Windowed direct: the direct exchange with at most W sends of a rank under way
+// (docs/theory/collectives-and-costs.md, "End points", `directW`).
 //
 // A schedule cannot wait for whichever send is delivered first, so the window is W lanes: the sends are dealt
 // to them in turn, to i+1 … i+W first, and a lane sends its next message when the one before has been

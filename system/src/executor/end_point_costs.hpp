@@ -19,7 +19,8 @@
 
 namespace astrolabe::system::detail {
 
-/// Of the message that asks a sender for its data: 8192 B (three-layers 3.4).
+/// Of the message that asks a sender for its data: 8192 B (docs/theory/collectives-and-costs.md, "End
+/// points").
 inline constexpr Bytes kRequestSize = Bytes(8192);
 
 class EndPointCosts {

@@ -134,7 +134,7 @@ TEST(CoinChangeRouting, UniformTrafficLoadsLinksOfACoinAlike) {
     }
 }
 
-// Section 8 of the model: uniform all-to-all, one unit from every host to every other.
+// docs/theory/topoopt.md, "Times on rings": uniform all-to-all, one unit from every host to every other.
 //
 // With h̄ the mean hops and d = 4 links out of a host, a link carries (n-1)·h̄/4 on average: 15·2.1333/4 = 8,
 // 127·5.6220/4 = 178.5 and 1023·16.0156/4 = 4,096.
@@ -166,8 +166,8 @@ TEST(UniformAllToAll, BalancedRoutesComeNearTheMean) {
 }
 
 TEST(UniformAllToAll, OneWayStridesAreShorterThanAsManyInterfacesBothWays) {
-    // Four one-way rings of the strides that the paper selects: mean hops of the reference table (section 7)
-    // to four digits, (n-1)·h/4 routes on a link on average.
+    // Four one-way rings of the strides that the paper selects: mean hops of docs/theory/topoopt.md,
+    // "Diameters and mean hops", to four digits, (n-1)·h/4 routes on a link on average.
     struct Row {
         std::vector<std::int64_t> strides;
         double mean_hops;

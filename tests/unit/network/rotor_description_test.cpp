@@ -11,8 +11,8 @@
 namespace astrolabe::network::rotor {
 namespace {
 
-/// Designs of the reference: packets of a slot, and payload rates in Gb/s of a pair of racks and of a host,
-/// to the digits its table prints, computed there by hand.
+/// docs/theory/opera.md, "Timing table": packets of a slot, and payload rates in Gb/s of a pair of racks and
+/// of a host, to the digits printed there.
 struct Design {
     std::int64_t racks;
     std::int64_t radix;
@@ -26,8 +26,8 @@ struct Design {
 };
 
 TEST(RotorCapacity, OfThePublishedDesigns) {
-    // The table has 0.508 for the first pair, but 6 hosts * 48 packets * 1436 B in a cycle of 6.534 ms are
-    // 8 * 413,568 / 6.534e-3 = 0.50636 Gb/s, and 107 / 6 of that the 9.03 that it has for the host.
+    // The first: 6 hosts * 48 packets * 1436 B in a cycle of 6.534 ms are 8 * 413,568 / 6.534e-3 = 0.50636
+    // Gb/s for a pair, and 107 / 6 of that 9.03 for a host.
     constexpr Design kDesigns[] = {{108, 12, 10, 48'800, 1'700, 48, 0.506, 9.03, 1e-3},
                                    {108, 12, 10, 58'900, 1'700, 57, 0.515, 9.19, 1e-3},
                                    {4, 8, 100, 2'300, 620, 85, 75.58, 56.68, 1e-2},

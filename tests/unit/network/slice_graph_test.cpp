@@ -125,8 +125,8 @@ double least_mean_hops(std::uint32_t racks, std::uint32_t degree) {
     return sum / (racks - 1);
 }
 
-/// Hops in random networks of the reference's generator, over its draws (opera, section 4), and, exactly, the
-/// share at one hop, (u - 1) / N.
+/// Hops in random networks of the reference's generator, over its draws (docs/theory/opera.md, "Hop counts"),
+/// and, exactly, the share at one hop, (u - 1) / N.
 struct Expander {
     std::uint32_t racks;
     std::uint32_t uplinks;

@@ -61,8 +61,8 @@ TEST(SlotEngineGolden, MeansOfAllToAll) {
 }
 
 TEST(SlotEngineGolden, UniformTrafficTakesTheCyclesThatDirectCircuitsNeed) {
-    // Section 9: 16 host pairs of two racks share a circuit that takes 4 · 109 packets a cycle; relayed
-    // packets do not help where all are busy, and only fill the last cycle.
+    // docs/theory/opera.md, "Closed forms": 16 host pairs of two racks share a circuit that takes 4 · 109
+    // packets a cycle; relayed packets do not help where all are busy, and only fill the last cycle.
     const auto other_racks = pairs_where(32, [](auto i, auto j) { return i / 4 != j / 4; });
     for (const Bytes size : {100_KB, 1_MB}) {
         const std::int64_t packets = (size.count() + 1435) / 1436;

@@ -20,7 +20,8 @@ RotorNetwork network(Bytes cutoff = 15_MB) {
 }
 
 TEST(SlotLowLatency, SinglePacketsAreThoseOfTheReferenceWithoutTheirAcknowledgement) {
-    // Section 10 counts until the acknowledgement is back: 64 B over two links of hosts and as many hops.
+    // The reference (docs/theory/opera.md, "Golden numbers") counts until the acknowledgement is back: 64 B
+    // over two links of hosts and as many hops.
     struct Case {
         int destination;
         std::int64_t hops;

@@ -168,7 +168,7 @@ TEST(TopologyFinder, PaperGivesEveryPlaneOnePermutation) {
 }
 
 TEST(TopologyFinder, ReleasedNeverMatches) {
-    // Section 5: d_A = d whatever the demand, d/2 full-duplex rings.
+    // docs/theory/topoopt.md, "Paper and released code": d_A = d whatever the demand, d/2 full-duplex rings.
     Demand demand = reduce_all(16, 1);
     demand.point_to_point = all_to_all(16, 1'000);
     const Topology released = find_topology(demand, with_degree(4, Mode::kReleased));

@@ -95,8 +95,9 @@ TEST(TopoOptFabric, OneInterfaceIsEnoughForAOneWayRing) {
 }
 
 TEST(TopoOptFabric, GroupsWithoutARingGoByStridesInModePaper) {
-    // The group of all takes all three rings, of strides 1, 5 and 7 (reference table of section 7). Groups of
-    // 4 go on by 3, which is 1+1+1, 5+5+5 or 1+7+7: one path by coin change, up to four of the k shortest.
+    // The group of all takes all three rings, of strides 1, 5 and 7 (docs/theory/topoopt.md, "Diameters and
+    // mean hops"). Groups of 4 go on by 3, which is 1+1+1, 5+5+5 or 1+7+7: one path by coin change, up to
+    // four of the k shortest.
     TopoOptParameters parameters = with(3, Mode::kPaper, Wiring::kSeparateFibres);
     Demand demand = mixed(12, 4);
     demand.groups.front().bytes = 1'000'000;

@@ -74,7 +74,8 @@ TEST(Characterisation, ADirectAllToAllSendsAsMuchToEveryOther) {
 }
 
 TEST(Characterisation, StagesCarryWhatTheirDimensionsDo) {
-    // 16 x 8 ranks, 128 KiB, ring inside both dimensions (three-layers 3.2), per rank:
+    // 16 x 8 ranks, 128 KiB, ring inside both dimensions (docs/theory/collectives-and-costs.md, "Hierarchical
+    // phases"), per rank:
     //   reduce_scatter in dimension 0: 15/16·S = 120 KiB, all_gather the same;
     //   all_reduce of S/16 in dimension 1: 2·7/8·8 KiB = 14 KiB.
     HierarchicalOptions inner;

@@ -1,5 +1,6 @@
 // Messages, bytes, steps and times of the algorithms beyond ring, direct and trees, as closed forms for 2 to
-// 64 ranks (three-layers 3.5 and 5). Times are those of one chunk on a network without contention.
+// 64 ranks (docs/theory/collectives-and-costs.md, "Algorithms" and "Closed forms"). Times are those of one
+// chunk on a network without contention.
 
 #include "program_builder.hpp"
 #include "schedule_checks.hpp"

@@ -1,4 +1,5 @@
-// What each algorithm sends, by count (three-layers, table 3.5), and the shape of the two trees.
+// What each algorithm sends, by count (docs/theory/collectives-and-costs.md, "Algorithms"), and the shape of
+// the two trees.
 
 #include "system/src/collectives/collectives.hpp"
 

@@ -1,4 +1,4 @@
-// Who goes first: LIFO, FIFO and HIGHEST, no pre-emption, windows, and the schedules G1 of the reference.
+// Who goes first: LIFO, FIFO and HIGHEST, no pre-emption, windows, and the schedules of G1.
 
 #include "program_builder.hpp"
 #include "system/src/collectives/collectives.hpp"
@@ -68,8 +68,9 @@ std::map<std::string, std::int64_t> starts_of(const system::Program& program, co
     return starts;
 }
 
-/// G1 (three-layers 2.6): DLRM with embeddings, two bottom and two top layers, two passes. The embedding
-/// update follows the backward all_to_all; the next pass's lookup follows the update.
+/// G1 (docs/theory/training-loops.md, "Golden schedules"): DLRM with embeddings, two bottom and two top
+/// layers, two passes. The embedding update follows the backward all_to_all; the next pass's lookup follows
+/// the update.
 system::Program dlrm_g1() {
     ProgramBuilder builder(2, 2);
     std::map<int, OperationId> weight_gradients;

@@ -231,8 +231,8 @@ TEST(Slots, OneInADimensionAtATime) {
 }
 
 RC_GTEST_PROP(Slots, PipelineAtThePaceOfTheLongestStage, ()) {
-    // three-layers 5: Σ t + (C - 1) max t where no dimension is visited twice; else at least the larger of
-    // Σ t and C times the load of the busiest dimension.
+    // docs/theory/collectives-and-costs.md, "Stages in a pipeline": Σ t + (C - 1) max t where no dimension is
+    // visited twice; else at least the larger of Σ t and C times the load of the busiest dimension.
     const auto phases = *rc::gen::container<std::vector<Phase>>(
         3, rc::gen::apply(
                [](std::uint32_t dimension, std::uint32_t blocks) {
@@ -338,7 +338,8 @@ TEST(StageOrders, AHigherPriorityGetsTheNextSlot) {
               (Sizes{100, 12, 100, 100, 200, 200, 200}));
 }
 
-/// three-layers 5: 4 x 4 x 4, rings, 64 MiB, 0.5 us, 200, 100 and 100 GB/s.
+/// docs/theory/collectives-and-costs.md, "Torus of three dimensions": 4 x 4 x 4, rings, 64 MiB, 0.5 us, 200,
+/// 100 and 100 GB/s.
 ExecutionReport execute_on_torus(system::HierarchicalOptimisation optimisation) {
     SystemOptions options = options_with(system::make_hierarchical({.optimisation = optimisation}), 1, 64);
     options.dimensions = Shape(std::vector<Position>{4, 4, 4});

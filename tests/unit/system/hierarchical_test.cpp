@@ -184,7 +184,8 @@ TEST(HierarchicalPhases, BytesOfEveryDimension) {
 }
 
 TEST(HierarchicalPhases, TorusOfTheReference) {
-    // three-layers, section 5: 4 x 4 x 4, S = 64 MiB. 2S·63/64, and 3 · 2S·3/4.
+    // docs/theory/collectives-and-costs.md, "Torus of three dimensions": 4 x 4 x 4, S = 64 MiB. 2S·63/64, and
+    // 3 · 2S·3/4.
     const Shape torus({4, 4, 4});
     const Algorithm aware = over({make_ring()});
     const Algorithm baseline = over({make_ring()}, kBaseline);

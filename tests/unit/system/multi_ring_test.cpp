@@ -1,5 +1,5 @@
 // Rings of chosen strides: which are rings at all, their proof, and their times on a network that has links
-// of its own for every stride (topoopt, sections 4, 5 and 8).
+// of its own for every stride (docs/theory/topoopt.md, "Strides" and "Times on rings").
 
 #include "network/src/engines/fluid/fluid_backend.hpp"
 #include "program_builder.hpp"

@@ -1,4 +1,5 @@
-/// Text workloads of ASTRA-sim 1.0 (three-layers 2.1 and 2.2, trace-formats 4).
+/// Text workloads of ASTRA-sim 1.0 (docs/theory/traces.md, "Text workload of ASTRA-sim 1.0" and "Dimensions a
+/// collective spans").
 
 #include "workload/src/traces/astra_text.hpp"
 

@@ -1,4 +1,5 @@
-/// Counts of the two models of the EuroMLSys 2024 Opera study: dlrm-opera-study, sections 2, 4, 5 and 10.
+/// Counts of the two models of the EuroMLSys 2024 Opera study (docs/theory/opera-dlrm-study.md, "Workloads",
+/// "Task graph" and "Traffic").
 #include "flexflow_dlrm_study.hpp"
 
 #include <set>
@@ -47,7 +48,7 @@ TEST(OperaStudyCounts, ShapesOfTheModels) {
 }
 
 TEST(OperaStudyCounts, Parameters) {
-    // 37 square layers of 3375·3376, (3375 + T·D + 1)·3375 and 3375 + 1; section 2.
+    // 37 square layers of 3375·3376, (3375 + T·D + 1)·3375 and 3375 + 1.
     EXPECT_EQ(dense_parameters(model_a()), 702'975'376);
     EXPECT_EQ(dense_parameters(model_a(40)), 567'975'376);
     EXPECT_EQ(dense_parameters(model_a(93)), 746'850'376);
@@ -74,7 +75,7 @@ TEST(OperaStudyCounts, Slices) {
     const auto counts = [](const FlexflowModel& model, std::size_t nodes) {
         return count(model, opera_study_training(), nodes);
     };
-    // (524,288/N)·80·8 bytes; section 10, item 2.
+    // (524,288/N)·80·8 bytes.
     EXPECT_EQ(counts(model_a(), 16).slice, 20'971'520_B);
     EXPECT_EQ(counts(model_a(), 128).slice, 2'621'440_B);
     EXPECT_EQ(counts(model_a(), 1024).slice, 327'680_B);
@@ -164,7 +165,7 @@ TEST(OperaStudyCounts, OneNodeSendsNothing) {
     EXPECT_EQ(replay_traffic(model_a(), opera_study_training(), 1, kTcpReplay).all_reduce, 0_B);
 }
 
-/// The task graph of section 4 written out, one name a task.
+/// The task graph (docs/theory/opera-dlrm-study.md, "Task graph") written out, one name a task.
 std::set<std::string> explicit_tasks(std::size_t bottom, std::size_t top, std::int64_t tables,
                                      std::int64_t nodes) {
     std::set<std::string> tasks;

@@ -1,5 +1,5 @@
-/// The models of the EuroMLSys 2024 Opera study (dlrm-opera-study, sections 2 and 9), as written there, and
-/// what a program of them sends.
+/// The models of the EuroMLSys 2024 Opera study (docs/theory/opera-dlrm-study.md, "Workloads" and "Compute
+/// times"), as written there, and what a program of them sends.
 #pragma once
 
 #include "workload/src/flexflow/flexflow_dlrm.hpp"
@@ -28,7 +28,7 @@ inline FlexflowModel model_i() {
     return opera_study_model(361, 92, 43, 682);
 }
 
-/// At 512k samples, with the times of section 9.
+/// At 512k samples, with the times of "Compute times".
 inline FlexflowTraining opera_study_training() {
     using namespace astrolabe::literals;
     FlexflowTraining training;

@@ -1,4 +1,5 @@
-/// Program, times and problems of FlexFlow's DLRM: dlrm-opera-study, sections 3 and 4.
+/// Program, times and problems of FlexFlow's DLRM (docs/theory/opera-dlrm-study.md, "Compute times" and "Task
+/// graph").
 #include "flexflow_dlrm_study.hpp"
 
 #include <limits>

@@ -1,4 +1,5 @@
-/// The profiles of the HOTI 2020 study (dlrm-ns3-study, sections 4 and 8), as written there.
+/// The profiles of the HOTI 2020 study (docs/theory/hoti20-study.md, "Model" and "Profiles"), as written
+/// there.
 #pragma once
 
 #include "workload/src/dlrm/dlrm_training.hpp"

@@ -1,5 +1,5 @@
-/// The numbers of the HOTI 2020 study: dlrm-ns3-study, sections 4, 5 and 8. Times are printed there
-/// rounded to the nearest unit of their last digit.
+/// The numbers of the HOTI 2020 study: docs/theory/hoti20-study.md, "Model", "Lower bounds" and "Profiles".
+/// Times are printed there rounded to the nearest unit of their last digit.
 
 #include "study.hpp"
 
@@ -174,7 +174,8 @@ TEST(Study, WideGradientsDoubleTheAllReduces) {
     const DlrmSummary summary = summary_of(profile);
     EXPECT_EQ(traffic(summary, CollectiveKind::kAllReduce), 213131264_B);
     EXPECT_EQ(traffic(summary, CollectiveKind::kAllToAll), 8388608_B);
-    EXPECT_NEAR(all_reduce_to_compute_ratio(summary, 100_Gbps), 12.5, 12.5 * 2.1e-8);  // section 11, point 4
+    // docs/theory/hoti20-study.md, "Lower bounds".
+    EXPECT_NEAR(all_reduce_to_compute_ratio(summary, 100_Gbps), 12.5, 12.5 * 2.1e-8);
 }
 
 struct ProfileRow {

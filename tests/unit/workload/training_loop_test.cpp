@@ -1,4 +1,5 @@
-/// Structure of the loops (three-layers, 2.4); the golden tests check what it amounts to in time.
+/// Structure of the loops (docs/theory/training-loops.md, "Loops"); the golden tests check what it amounts to
+/// in time.
 
 #include "workload/src/loops/training_loop.hpp"
 

@@ -3,7 +3,8 @@
 /// N ranks train on a global batch of B samples, m = B/N to a rank. e: bytes of an element, a: of an
 /// activation (in the formulas of exchanges and traffic e stands for it unless it is of weights), g: of an
 /// MLP gradient, ΣTD: values of the pooled embeddings of a sample, ΣTPD: values looked up. All sizes are per
-/// rank, as system::CollectiveKind defines them. (Sources: three-layers 2.3, dlrm-ns3-study section 4.)
+/// rank, as system::CollectiveKind defines them. (Sources: docs/theory/training-loops.md, "Sizes of
+/// collectives"; docs/theory/hoti20-study.md, "Model".)
 ///
 /// hybrid, the usual way: embeddings spread over the ranks, MLPs on every rank.
 ///     Embedding          lookup m·ΣTPD values, all-to-all m·ΣTD·e; backward all-to-all the same, update
@@ -173,8 +174,8 @@ struct DlrmSummary {
                                     const Device& device, std::size_t ranks);
 
 /// Time of the iteration's all-reduces over that of its MLP compute, when each byte crosses a port of `rate`
-/// twice (2·S/rate: the double binary tree's bound, and every algorithm's for many ranks; study, section 5).
-/// More than 1 cannot be hidden.
+/// twice (2·S/rate: the double binary tree's bound, and every algorithm's for many ranks;
+/// docs/theory/hoti20-study.md, "Lower bounds"). More than 1 cannot be hidden.
 [[nodiscard]] double all_reduce_to_compute_ratio(const DlrmSummary& summary, Bandwidth rate);
 
 }  // namespace astrolabe::workload

@@ -1,16 +1,17 @@
 /// The DLRM iteration that FlexFlow's packet simulators replay: task graph, compute times and byte counts.
 ///
 /// Source: Imes et al., "Evaluating Deep Learning Recommendation Model Training Scalability with the Dynamic
-/// Opera Network", EuroMLSys 2024, and the code published with it; sections below are those of the notes
-/// dlrm-opera-study. It differs from `dlrm_loop` in that a table's lookup is not divided, slices leave as
-/// each table finishes, a layer's backward pass is one task, and kernel and bias are reduced separately.
+/// Opera Network", EuroMLSys 2024, and the code published with it (docs/theory/opera-dlrm-study.md,
+/// "Workloads", "Compute times", "Task graph" and "Traffic"). It differs from `dlrm_loop` in that a table's
+/// lookup is not divided, slices leave as each table finishes, a layer's backward pass is one task, and
+/// kernel and bias are reduced separately.
 ///
 /// Model. N nodes of G GPUs, each node one device; B samples, b = B/(G·N) rows per GPU. T tables of dimension
 /// D, placed on nodes as below. A list of m sizes makes m-1 dense layers with biases; the first number of the
 /// *top* list is ignored, its input is the concatenation of W + T·D values, W the last number of the bottom
-/// list (section 2). Dense layers and the concatenation are data-parallel over all nodes.
+/// list. Dense layers and the concatenation are data-parallel over all nodes.
 ///
-/// Compute, one task at a time per node (section 3):
+/// Compute, one task at a time per node:
 ///     table           given for a number of samples, in proportion to B: its node passes over all B samples,
 ///                     whatever N is
 ///     k × n layer     2·b·k·n FLOP forward and 4·b·k·n backward, at a rate that depends on b
@@ -19,11 +20,11 @@
 /// Traffic, e: bytes of an exchanged element, g: of a parameter, its gradient and a copied activation:
 ///     slice = (B/N)·D·e  from each table to each other node, and its gradient back
 ///     an all-reduce of k·n·g and one of n·g bytes for each layer
-/// e is 8 in the study, which accounts the output of a lookup like its 64-bit indices (section 4).
+/// e is 8 in the study, which accounts the output of a lookup like its 64-bit indices.
 ///
 /// Placement of tables. Node n has c_n of them and passes over one each round: max c_n rounds, and in round k
 /// those with c_n > k pass over a table, the others compute and send nothing.
-///     round_robin  table t is on node t mod N (section 4): ⌈T/N⌉ rounds, N tables a round and on the first
+///     round_robin  table t is on node t mod N: ⌈T/N⌉ rounds, N tables a round and on the first
 ///                  r = T mod N nodes one in the last where N does not divide T
 ///     explicit     c_n as given, T in all
 ///     balanced     every node has T/N of the tables: in the last round each passes over the r/N-th part of
@@ -37,7 +38,7 @@
 /// adds to the most loaded node, N·⌈T/N⌉/T - 1 of the embedding time: 2.4 % for 1000 tables on 1024 nodes or
 /// on 128, 0.8 % on 16.
 ///
-/// Program of an iteration, in the order in which every node computes (section 4).
+/// Program of an iteration, in the order in which every node computes.
 ///     table forward, round 0, 1, …        after each the all_to_all of its slices
 ///     bottom layers forward
 ///     concatenation forward               waits for the slices of all rounds
@@ -111,7 +112,7 @@ struct FlexflowTraining {
     TablePassTimes embedding;
     std::vector<GemmRate> gemm;  ///< by rows, growing; empty: the device's peak
     /// Every transfer and every time is divided by it, rounded up: what bytes and times make up grows in
-    /// proportion, latencies and packets do not (dlrm-opera-study 9 replays at 1/16).
+    /// proportion, latencies and packets do not (the study replays at 1/16).
     std::int64_t scale_down = 1;
     int iterations = 1;
 };
@@ -166,8 +167,8 @@ struct FlexflowCompute {
 [[nodiscard]] std::vector<Bytes> gradient_tensors(const FlexflowModel& model,
                                                   const FlexflowTraining& training);
 
-/// An iteration in numbers, over all nodes (sections 4 and 5). Parts of tables count as tables: T is N·⌈T/N⌉
-/// in tasks and slices of a balanced placement.
+/// An iteration in numbers, over all nodes. Parts of tables count as tables: T is N·⌈T/N⌉ in tasks and slices
+/// of a balanced placement.
 struct FlexflowCounts {
     /// 2·N·(layers + 1) dense and concatenation tasks, 2·T table tasks, the slices, an all-reduce for each
     /// tensor and one of a single member for each table.
@@ -181,7 +182,7 @@ struct FlexflowCounts {
 [[nodiscard]] FlexflowCounts count(const FlexflowModel& model, const FlexflowTraining& training,
                                    std::size_t nodes);
 
-/// How a replay cuts a ring all-reduce into flows (section 5).
+/// How a replay cuts a ring all-reduce into flows (docs/theory/opera-dlrm-study.md, "Traffic").
 struct ReplayRules {
     Bytes packet;      ///< m
     Bytes least_flow;  ///< a TCP source sends at least a segment

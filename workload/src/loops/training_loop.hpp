@@ -1,10 +1,10 @@
 /// Training loops: a list of layers becomes a Program.
 ///
-/// Model (three-layers, 2.4; the loops of ASTRA-sim, Rashidi et al., ISPASS 2020). A rank computes one thing
-/// at a time. A pass over the batch goes forward through layers 0 … L-1, then backward from L-1 to 0
-/// computing weight gradients (WG) and input gradients (IG). Communication of a pass follows its compute.
-/// "Blocking" means that the next compute operation waits for it; all other communication runs beside the
-/// compute until somebody waits:
+/// Model (docs/theory/training-loops.md, "Loops"; the loops of ASTRA-sim, Rashidi et al., ISPASS 2020). A
+/// rank computes one thing at a time. A pass over the batch goes forward through layers 0 … L-1, then
+/// backward from L-1 to 0 computing weight gradients (WG) and input gradients (IG). Communication of a pass
+/// follows its compute. "Blocking" means that the next compute operation waits for it; all other
+/// communication runs beside the compute until somebody waits:
 ///
 ///     W-wait(i): layer i's forward compute waits for its weight-gradient collective of the iteration before
 ///

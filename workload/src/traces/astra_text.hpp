@@ -1,9 +1,9 @@
 /// Text workloads of ASTRA-sim 1.0: a file of layers becomes a Program.
 ///
-/// Format (three-layers 2.1, trace-formats 4): line 1 a keyword with its extra tokens, line 2 the number of
-/// layers, then a line a layer of 12 columns, 13 with HYBRID_CUSTOMIZED. Spaces and tabs separate, empty
-/// lines do not count, lines may end in CR LF. Numbers are non-negative integers, also written "12.0"; the
-/// dependency column may hold any integer and means nothing.
+/// Format (docs/theory/traces.md, "Text workload of ASTRA-sim 1.0"): line 1 a keyword with its extra tokens,
+/// line 2 the number of layers, then a line a layer of 12 columns, 13 with HYBRID_CUSTOMIZED. Spaces and tabs
+/// separate, empty lines do not count, lines may end in CR LF. Numbers are non-negative integers, also
+/// written "12.0"; the dependency column may hold any integer and means nothing.
 ///
 ///     time of a pass        cycles · 1 ns · compute_scale     rounded up to a picosecond
 ///     update delay          cycles · 1 ns                     not scaled
@@ -13,8 +13,8 @@
 /// cycles other than forward are not computed. The loops are those of training_loop.hpp; the input gradient
 /// of layer 0 is computed only by the transformer loops.
 ///
-/// Groups (three-layers 2.2): ranks have coordinates in logical dimensions n_0 … n_(D-1), dimension 0
-/// fastest.
+/// Groups (docs/theory/traces.md, "Dimensions a collective spans"): ranks have coordinates in logical
+/// dimensions n_0 … n_(D-1), dimension 0 fastest.
 ///
 ///     keyword                             forward, input gradient    weight gradient
 ///     DATA, MICRO                         –                          all

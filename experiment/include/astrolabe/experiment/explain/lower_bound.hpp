@@ -1,4 +1,4 @@
-/// The lower bound of a run (design.md 4).
+/// The lower bound of a run (docs/models/bounds.md, "Bounds").
 ///
 /// Whatever the algorithm and the fabric, over a whole run
 ///     bound = max( max over ranks of Σ compute,

@@ -18,7 +18,7 @@ struct ComparedRun {
     std::string label;               ///< heads its column, names its folder: unique
     std::string file;                ///< as it was given
     std::string backend;             ///< kind asked for; empty: what the file says
-    int exit_code = 0;               ///< of the run (design.md 5)
+    int exit_code = 0;               ///< of the run (docs/results.md, "Exit codes")
     std::string error;               ///< what it said on standard error
     nlohmann::ordered_json summary;  ///< summary.json; null unless it finished
 

@@ -17,7 +17,7 @@ namespace astrolabe::experiment {
 /// The program's version, as `--version` and summary.json give it.
 [[nodiscard]] std::string_view program_version();
 
-/// summary.json (design.md 7).
+/// summary.json (docs/results.md, "summary.json").
 [[nodiscard]] nlohmann::ordered_json summary_json(const Experiment& experiment, const Run& run);
 /// Its `bounds` object: of an iteration.
 [[nodiscard]] nlohmann::ordered_json bounds_json(const Run& run);

@@ -9,7 +9,8 @@
 /// Stages. A chunk goes through the stages of its schedule (schedule.hpp) one after another; a rank begins a
 /// stage when it has done its part of the stage before, whether other ranks have or not.
 ///
-/// Order and window (three-layers 3.3). Every collective gets a priority when the first rank of its group
+/// Order and window (docs/theory/collectives-and-costs.md, "Start order and window").
+/// Every collective gets a priority when the first rank of its group
 /// issues it: LIFO above and FIFO below all that the group issued before, EXPLICIT where it says, HIGHEST
 /// above all; ties go to the earlier issue. A rank has at most `active_chunks` chunks in their first stage,
 /// its window, and takes in the next when one leaves that stage; started chunks are never pre-empted. Which
@@ -69,7 +70,8 @@ namespace astrolabe::system {
 
 enum class Scheduling : std::uint8_t { kLifo, kFifo };
 
-/// Which chunk of those that wait for a slot in a dimension gets the next one (three-layers 3.3).
+/// Which chunk of those that wait for a slot in a dimension gets the next one (docs/models/executor.md,
+/// "Chunks, stages, order and window").
 enum class StageOrder : std::uint8_t {
     kPriority,       ///< the highest priority, then the first to come
     kSmallestChunk,  ///< least bytes to be sent in the stage
@@ -90,7 +92,7 @@ enum class CopyEngine : std::uint8_t {
 
 enum class EndPointTiming : std::uint8_t {
     kPerMessage,  ///< each cost where it arises, to the picosecond
-    kAstraSim1    ///< the tick formula of ASTRA-sim 1.0 (three-layers, end of section 5)
+    kAstraSim1    ///< docs/theory/collectives-and-costs.md, "Tick formula of ASTRA-sim 1.0"
 };
 
 /// What a message costs where it leaves and where it arrives.

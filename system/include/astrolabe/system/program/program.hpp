@@ -17,7 +17,8 @@
 ///
 /// Dependencies name earlier operations only, so the program order is a topological order.
 ///
-/// Accounting identity (reference: three-layers 2.5), asserted at the end of every run, per rank:
+/// Accounting identity (docs/theory/training-loops.md, "Accounting identity"), asserted at the end of every
+/// run, per rank:
 ///     total = Σ compute + Σ exposed waits by cause + drain.
 #pragma once
 
@@ -58,7 +59,8 @@ inline constexpr std::size_t kCollectiveKinds = 7;
            kind == CollectiveKind::kPointToPoint;
 }
 
-/// Order among collectives that wait to start (three-layers 3.3).
+/// Order among collectives that wait to start (docs/theory/collectives-and-costs.md, "Start order and
+/// window").
 enum class Priority : std::uint8_t {
     kDefault,   ///< the cluster's `scheduling`
     kFifo,      ///< behind everything issued before

@@ -1,5 +1,5 @@
 /// The logical dimensions of a group: who counts as a neighbour of whom, whatever the links are
-/// (three-layers 2.2 and 3.6).
+/// (docs/theory/collectives-and-costs.md, "Dimensions of a group").
 ///
 /// A group of N = n_0·n_1·…·n_{D-1} positions is a grid; position p has the coordinates
 ///     c_d(p) = ⌊p / (n_0·…·n_{d-1})⌋ mod n_d

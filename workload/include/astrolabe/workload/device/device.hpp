@@ -7,15 +7,15 @@
 ///
 /// each term rounded up to the next picosecond. A matrix product of m × k by k × n takes 2·m·k·n FLOP and
 /// moves (m·k + k·n + m·n) elements; the input gradient and the weight gradient are products of the same
-/// three matrices and cost the same (three-layers, 2.3).
+/// three matrices and cost the same (docs/theory/training-loops.md, "Sizes of collectives").
 ///
 /// Times that were measured, by layer name, replace computed ones pass by pass. A layer's time is one number,
 /// or a list by rows, the samples of a device: between two listed rows it is interpolated linearly and
 /// rounded up, outside of the list it is not known.
 ///
 /// Lookups that were measured by table replace computed ones table by table: `samples` samples take `forward`
-/// and their update `backward`; more samples take proportionally longer (dlrm-opera-study, section 3: linear
-/// in the batch, independent of the dimension).
+/// and their update `backward`; more samples take proportionally longer (docs/theory/opera-dlrm-study.md,
+/// "Compute times": linear in the batch, independent of the dimension).
 ///
 /// Limits: one engine, so nothing on a device overlaps; `peak` is what dense layers reach, not what the data
 /// sheet promises; no cache, no kernel launch. A collective takes nothing from the device.

@@ -9,7 +9,8 @@
 ///     concatenation  width = bottom output + Σ tables · dimension
 ///
 /// An MLP is the list of its output widths; layer i is a k × n matrix with k the width before it. Biases are
-/// left out: they are n of k·n + n parameters, 0.05 % at the widths of the study (dlrm-ns3-study, section 4).
+/// left out: they are n of k·n + n parameters, 0.05 % at the widths of the study
+/// (docs/theory/hoti20-study.md, "Model").
 ///
 /// Layers are named as in the study: Embedding, Bottom_0 …, Interaction where it is modelled, Top_0 ….
 /// Sharding may make several of the embeddings.
@@ -97,7 +98,8 @@ struct MlpLayer {
 /// Values read from the tables for one sample: Σ tables · pooling · dimension.
 [[nodiscard]] std::int64_t lookup_width(const DlrmModel& model);
 [[nodiscard]] std::int64_t interaction_width(const DlrmModel& model);
-/// FLOP of the interaction of one sample, forward: 2·F²·D for dot, 0 for concatenation (study, section 4.1).
+/// FLOP of the interaction of one sample, forward: 2·F²·D for dot, 0 for concatenation
+/// (docs/theory/hoti20-study.md, "Embedding and interaction").
 [[nodiscard]] std::int64_t interaction_work(const DlrmModel& model);
 
 [[nodiscard]] std::vector<MlpLayer> bottom_layers(const DlrmModel& model);
