@@ -6,7 +6,7 @@
 ///     documents  in comments: a name that ends in .md, from the root of the repository or beside the file,
 ///                and the sections in quotes behind it
 ///     sources    in comments and in the prose of documents: names of C++ files. A name with folders is the
-///                end of a path in the repository ("system/folding.hpp"), one without is a base name
+///                end of a path in the repository ("system/symmetry/folding.hpp"), one without is a base name
 /// Not checked: names in angle brackets that do not begin with astrolabe/ (<ns3/packet.h>), patterns
 /// (*_test.cpp, <name>.hpp) and, for sources, what is in fenced code.
 ///

@@ -76,13 +76,13 @@ TEST(Documents, HaveSectionsBehindThemAlsoOnTheNextLine) {
 
 TEST(Sources, AreNamesButNoPatternsAndNoForeignHeaders) {
     const Passage text = prose(
-        "`system/folding.hpp`, a_test.cpp; *_test.cpp, <name>.hpp, <ns3/packet.h>, "
+        "`system/symmetry/folding.hpp`, a_test.cpp; *_test.cpp, <name>.hpp, <ns3/packet.h>, "
         "<astrolabe/core/units.hpp>, "
         "config.h.in, schedule.hpp's, 10.h.h, x.headers\n"
         "```\nin_a_block.cpp\n```\n"
         "last.cc\n");
     const std::vector<Mention> found = sources_in(text);
-    EXPECT_EQ(names(found), (Names{"system/folding.hpp", "a_test.cpp", "astrolabe/core/units.hpp",
+    EXPECT_EQ(names(found), (Names{"system/symmetry/folding.hpp", "a_test.cpp", "astrolabe/core/units.hpp",
                                    "schedule.hpp", "last.cc"}));
     EXPECT_EQ(found.back().line, 5U);
 }

@@ -1,6 +1,6 @@
 /// Networks that are built for the job of their experiment: TopoOpt's (network/topoopt/topology_finder.hpp).
 ///
-/// The program says what its collectives put on the network (system/network_demand.hpp), the network is found
+/// The program says what its collectives put on the network (system/program/network_demand.hpp), the network is found
 /// for it, and collectives on rings of the network are then told which these are. So algorithms, sizes and
 /// placements shape the network, and the network the rings.
 #pragma once

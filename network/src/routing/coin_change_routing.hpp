@@ -1,7 +1,7 @@
 /// Coin-change routing: fewest hops over rings, the same from every host.
 ///
 /// Model. On a *circulant* fabric every host i has the same links, to i + c mod n for the coins c. The pair
-/// (s, d) takes the coins that CoinRoutes (topoopt/coin_change.hpp) names for the offset d - s mod n, in its
+/// (s, d) takes the coins that CoinRoutes (network/src/routing/coin_change.hpp) names for the offset d - s mod n, in its
 /// order. Of links in parallel, the j-th hop of offset k takes number k + j, modulo how many there are. So
 /// all links of one coin carry the same when every host sends as much to every other.
 ///

@@ -7,7 +7,7 @@
 ///     a stride         ring neighbours: every link that joins the two, rings' or not, an even share on each,
 ///                      and no detour
 ///     a ring offset    what all-reduces of groups without a ring of their own go by: the fewest strides that
-///                      sum to it, the smallest first (coin change, topoopt/coin_change.hpp), on one path
+///                      sum to it, the smallest first (coin change, network/src/routing/coin_change.hpp), on one path
 ///     any other        the k shortest paths of the whole graph (k_shortest_routing.hpp)
 ///
 /// A path's hop with j strides to go takes number j, modulo how many there are, of the links in parallel.

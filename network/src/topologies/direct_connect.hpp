@@ -4,7 +4,7 @@
 /// from any of
 ///   rings          a stride s joins every host i to i + s mod n; n/2 joins opposite hosts twice
 ///   torus          a grid of the given sizes whose lines are closed to rings (torus.hpp), n hosts in all
-///   random         a random graph in which every host has so many neighbours (opera/expander.hpp)
+///   random         a random graph in which every host has so many neighbours (network/src/rotor/expander.hpp)
 ///   all_to_all     so many cables between every two hosts
 ///   links          from one host to another, one by one, also one way
 ///   one_way_rings  a stride s leads from every host i to i + s mod n and not back: a plane whose fibres out
@@ -32,7 +32,7 @@
 /// duplex rings are much like a torus of R dimensions, h̄ ≈ R·n^{1/R}/4.
 ///
 /// With `reconfiguration` these are the links that a job begins with, as many out of and into every host; all
-/// are on one circuit switch, which moves them for what waits (topoopt/demand_wiring.hpp).
+/// are on one circuit switch, which moves them for what waits (network/src/topoopt/demand_wiring.hpp).
 ///
 /// What is left out: a limit of the host on what it forwards, the time to wire the job.
 ///

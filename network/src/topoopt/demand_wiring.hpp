@@ -18,7 +18,7 @@
 /// of its circuits already; on one panel any two ports may be joined. `all_dark`: a switch that is dark as a
 /// whole.
 ///
-/// Routes of what is planned are those of direct_connect (topologies/direct_connect.hpp), but for by_class,
+/// Routes of what is planned are those of direct_connect (network/src/topologies/direct_connect.hpp), but for by_class,
 /// which becomes k_shortest: circuits for demand have no classes.
 ///
 /// What is left out: matchings join servers both ways, also on separate fibres; the time to ask and to plan.

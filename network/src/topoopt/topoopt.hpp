@@ -1,7 +1,7 @@
 /// A direct-connect network whose cables are chosen for a job (TopoOpt, NSDI 2023).
 ///
 /// Model. TopologyFinder (topology_finder.hpp) chooses which servers are joined, for what the job puts on the
-/// network; the network is then direct_connect with these cables (topologies/direct_connect.hpp), one host
+/// network; the network is then direct_connect with these cables (network/src/topologies/direct_connect.hpp), one host
 /// for each server. It stays as it is for the whole job, or, with `reconfiguration`, is where it begins:
 /// circuit switches then move circuits for what waits (demand_wiring.hpp).
 ///

@@ -34,7 +34,7 @@
 /// The sum over all pairs of nodes is the same in every placement, and so is that of the compute times but
 /// for balanced's rounding.
 /// balanced is the limit of tables that can be cut or differ enough in cost to be shared out evenly; nodes
-/// are alike then, and a symmetric network folds them (system/folding.hpp). It leaves out what round_robin
+/// are alike then, and a symmetric network folds them (system/symmetry/folding.hpp). It leaves out what round_robin
 /// adds to the most loaded node, N·⌈T/N⌉/T - 1 of the embedding time: 2.4 % for 1000 tables on 1024 nodes or
 /// on 128, 0.8 % on 16.
 ///

@@ -2,7 +2,7 @@
 ///
 ///     compute       what the rank computes, a slice each
 ///     waits         where it does not: a slice for what is exposed of a collective, attributed as the
-///                   accounting does (system/program.hpp), and the drain at its end
+///                   accounting does (system/program/program.hpp), and the drain at its end
 ///     issued        a slice without length where a collective is issued that sends something, and an arrow
 ///                   from it to the link that the first of its messages to arrive left by, at the time it was
 ///                   handed to the network

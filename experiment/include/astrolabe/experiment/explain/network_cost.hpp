@@ -1,4 +1,4 @@
-/// Prices from files, and the cost of the network of an experiment (network/cost.hpp).
+/// Prices from files, and the cost of the network of an experiment (network/cost/cost.hpp).
 ///
 /// Equal cost. Beside the keys of its kind a network may have
 ///

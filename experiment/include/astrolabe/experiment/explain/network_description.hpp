@@ -2,7 +2,7 @@
 ///
 /// Of every fabric: hosts, switches and cables. Of rotor networks also the lengths of their slices, the
 /// capacity of direct circuits with its losses kept apart, hops, spectral gaps and failures
-/// (network/opera/rotor_description.hpp). Of networks that are built for the job of an experiment, what was
+/// (network/rotor/rotor_description.hpp). Of networks that are built for the job of an experiment, what was
 /// chosen (topology_report.hpp).
 #pragma once
 

@@ -50,7 +50,7 @@ struct Components {
 /// All that was built into the program.
 [[nodiscard]] Components builtin_components();
 
-/// Whether ranks that are images of each other are simulated once (system/folding.hpp). The results are the
+/// Whether ranks that are images of each other are simulated once (system/symmetry/folding.hpp). The results are the
 /// same.
 enum class FoldingMode : std::uint8_t { kAuto, kOff };
 
@@ -59,7 +59,7 @@ struct Cluster {
     workload::Device device;
     system::SystemOptions options;
     FoldingMode folding = FoldingMode::kAuto;
-    bool padding = false;                                          ///< of collectives (system/padding.hpp)
+    bool padding = false;                                          ///< of collectives (system/program/padding.hpp)
     std::array<std::string, system::kCollectiveKinds> algorithms;  ///< names, by CollectiveKind
     std::bitset<system::kCollectiveKinds> chunks_given;  ///< else chunks are the algorithm's default
 };

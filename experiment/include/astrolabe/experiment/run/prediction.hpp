@@ -25,7 +25,7 @@
 /// acknowledgement for 16 packets from the packet transport's default; bytes of a pair and of a message under
 /// way from fluid_backend.hpp, the others from differences of peak memory.
 ///
-/// Where ranks fold (system/folding.hpp), M, M_0, P, C and U are those of the kept ranks: a part r/N.
+/// Where ranks fold (system/symmetry/folding.hpp), M, M_0, P, C and U are those of the kept ranks: a part r/N.
 ///
 /// Limits: a folded run that meets a tie is run again with all ranks, which is not foreseen. Losses,
 /// retransmissions and pauses are not foreseen. Memory leaves out the state of chunks under way, which

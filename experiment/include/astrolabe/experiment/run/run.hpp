@@ -25,7 +25,7 @@ struct EngineFacts {
     std::uint64_t events = 0;
     double wall_seconds = 0;
     std::uint64_t peak_rss_bytes = 0;
-    std::size_t simulated_ranks = 0;  ///< the others are images of these (system/folding.hpp)
+    std::size_t simulated_ranks = 0;  ///< the others are images of these (system/symmetry/folding.hpp)
     std::string folding_refusal;      ///< why not fewer; empty where they are or the engine never folds
 };
 

@@ -3,7 +3,7 @@
 ///
 /// Model (ns3-backend/model/opera-*.h). Messages below `low_latency.cutoff` of the network are low-latency:
 /// NDP over the shortest paths of the superslice, lost and sent again where a circuit goes before they have
-/// crossed it. All others are bulk: they wait at their host for what RotorLB (network/opera/rotor_lb.hpp, the
+/// crossed it. All others are bulk: they wait at their host for what RotorLB (network/rotor/rotor_lb.hpp, the
 /// same arithmetic as in the slot engine) grants them when a circuit comes up, and leave in the host's turns.
 ///
 /// Order: messages between two hosts are delivered in the order sent among those of one service; traffic
