@@ -4,6 +4,8 @@
 ///
 /// `packets/s` and `hops/s` count data packets; `events/s` is ns-3's. Peak memory is that of the process, so
 /// run one benchmark at a time to read it.
+#include "opera/opera_packet_backend.hpp"
+
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -12,8 +14,6 @@
 #include <rotor_fabric.hpp>
 #include <rotor_traffic.hpp>
 #include <sys/resource.h>
-
-#include <astrolabe/ns3/opera_packet_backend.hpp>
 
 namespace {
 

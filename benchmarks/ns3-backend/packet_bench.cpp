@@ -6,14 +6,13 @@
 /// packets per second of processor time.
 #include "fabrics.hpp"
 #include "network/src/topologies/fat_tree.hpp"
+#include "packet/packet_backend.hpp"
+#include "tcp/tcp_backend.hpp"
 
 #include <ctime>
 
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
-
-#include <astrolabe/ns3/packet_backend.hpp>
-#include <astrolabe/ns3/tcp_backend.hpp>
 
 namespace {
 

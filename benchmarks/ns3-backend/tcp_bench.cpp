@@ -2,10 +2,9 @@
 /// Data packets per second of the TCP backend: an all-to-all, started at once, on one switch and on two
 /// tiers.
 #include "fabrics.hpp"
+#include "tcp/tcp_backend.hpp"
 
 #include <benchmark/benchmark.h>
-
-#include <astrolabe/ns3/tcp_backend.hpp>
 
 namespace {
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "opera/opera_packet_backend.hpp"
+#include "packet/packet_backend.hpp"
+#include "tcp/tcp_backend.hpp"
+#include "tcp/tcp_options.hpp"
+
 #include <astrolabe/network/routing.hpp>
 #include <astrolabe/ns3/components.hpp>
-#include <astrolabe/ns3/opera_packet_backend.hpp>
-#include <astrolabe/ns3/packet_backend.hpp>
-#include <astrolabe/ns3/tcp_backend.hpp>
-#include <astrolabe/ns3/tcp_options.hpp>
 
 namespace astrolabe {
 
@@ -38,7 +39,8 @@ struct EnumNames<ns3::PacketRecovery> {
 template <>
 struct EnumNames<ns3::PacketConnections> {
     static constexpr std::array<std::pair<std::string_view, ns3::PacketConnections>, 2> kNames{
-        {{"per_pair", ns3::PacketConnections::kPerPair}, {"per_message", ns3::PacketConnections::kPerMessage}}};
+        {{"per_pair", ns3::PacketConnections::kPerPair},
+         {"per_message", ns3::PacketConnections::kPerMessage}}};
 };
 template <>
 struct EnumNames<ns3::PacketHostQueue> {
@@ -179,15 +181,17 @@ void add_port_keys(Schema<PacketOptions>& schema) {
         .optional("ecn_threshold", &PacketOptions::ecn_threshold,
                   "a packet that leaves more than that waiting behind it may be marked")
         .optional("ecn_max_threshold", &PacketOptions::ecn_max_threshold,
-                  "one that leaves more than that is; no more than ecn_threshold: a step there", {Bytes(0), {}})
+                  "one that leaves more than that is; no more than ecn_threshold: a step there",
+                  {Bytes(0), {}})
         .optional("ecn_probability", &PacketOptions::ecn_probability,
                   "of a mark at ecn_max_threshold, rising linearly from ecn_threshold", {0.0, 1.0})
         .optional("flow_control", &PacketOptions::flow_control,
                   "what keeps links from carrying what the next node has no room for")
-        .optional("pause_threshold", &PacketOptions::pause_threshold,
-                  "what a switch holds of a link's traffic class before it pauses it; 0: what its memory allows "
-                  "(pfc)",
-                  {Bytes(0), {}})
+        .optional(
+            "pause_threshold", &PacketOptions::pause_threshold,
+            "what a switch holds of a link's traffic class before it pauses it; 0: what its memory allows "
+            "(pfc)",
+            {Bytes(0), {}})
         .optional("credit_room", &PacketOptions::credit_room,
                   "room at the end of a link for each traffic class (credit)", {Bytes(1), {}})
         .optional("traffic_classes", &PacketOptions::traffic_classes,
@@ -205,13 +209,16 @@ void add_port_keys(Schema<PacketOptions>& schema) {
 Schema<DcqcnOptions> dcqcn_schema() {
     Schema<DcqcnOptions> schema("dcqcn", "DCQCN (Zhu et al., SIGCOMM 2015)");
     schema.optional("gain", &DcqcnOptions::gain, "g, of alpha")
-        .optional("notify_interval", &DcqcnOptions::notify_interval, "N, least between two notifications of a pair")
-        .optional("alpha_interval", &DcqcnOptions::alpha_interval, "K, without a notification before alpha decays")
+        .optional("notify_interval", &DcqcnOptions::notify_interval,
+                  "N, least between two notifications of a pair")
+        .optional("alpha_interval", &DcqcnOptions::alpha_interval,
+                  "K, without a notification before alpha decays")
         .optional("increase_interval", &DcqcnOptions::increase_interval, "T, between steps of increase")
         .optional("increase_bytes", &DcqcnOptions::increase_bytes, "B, sent between steps of increase")
         .optional("fast_recovery", &DcqcnOptions::fast_recovery, "F, steps of fast recovery", {1, 1'000'000})
         .optional("additive_increase", &DcqcnOptions::additive_increase, "R_AI, of the target rate by a step")
-        .optional("hyper_increase", &DcqcnOptions::hyper_increase, "R_HAI, of the target rate by a step, times i")
+        .optional("hyper_increase", &DcqcnOptions::hyper_increase,
+                  "R_HAI, of the target rate by a step, times i")
         .optional("min_rate", &DcqcnOptions::min_rate, "least rate of a pair")
         .optional("clamp_target", &DcqcnOptions::clamp_target,
                   "every cut lowers the target rate, not only the first in a row");
@@ -239,22 +246,23 @@ Schema<NdpOptions> ndp_schema() {
 
 /// Read first: it sets the defaults of all other keys.
 void add_preset(Schema<PacketOptions>& schema) {
-    schema.field({"preset",
-                  ValueTraits<PacketPreset>::type(),
-                  ValueTraits<PacketPreset>::format(PacketPreset::kNone),
-                  false,
-                  {},
-                  "defaults of all other keys: those below, or the transport of the DLRM study on Opera",
-                  {}},
-                 [](PacketOptions& options, const ConfigNode& node, ReadContext& context) {
-                     const auto preset = read_scalar<PacketPreset>(node, "'preset'", context);
-                     if (preset == PacketPreset::kLegacyDctcp) {
-                         options = legacy_dctcp();
-                     }
-                 },
-                 [](const PacketOptions& options) -> std::optional<ConfigNode> {
-                     return ConfigNode::scalar(ValueTraits<PacketPreset>::format(options.preset));
-                 });
+    schema.field(
+        {"preset",
+         ValueTraits<PacketPreset>::type(),
+         ValueTraits<PacketPreset>::format(PacketPreset::kNone),
+         false,
+         {},
+         "defaults of all other keys: those below, or the transport of the DLRM study on Opera",
+         {}},
+        [](PacketOptions& options, const ConfigNode& node, ReadContext& context) {
+            const auto preset = read_scalar<PacketPreset>(node, "'preset'", context);
+            if (preset == PacketPreset::kLegacyDctcp) {
+                options = legacy_dctcp();
+            }
+        },
+        [](const PacketOptions& options) -> std::optional<ConfigNode> {
+            return ConfigNode::scalar(ValueTraits<PacketPreset>::format(options.preset));
+        });
 }
 
 void add_transport_keys(Schema<PacketOptions>& schema) {
@@ -268,7 +276,8 @@ void add_transport_keys(Schema<PacketOptions>& schema) {
         .optional("ack_every", &PacketOptions::ack_every, "packets per acknowledgement", {1, 1'000'000})
         .optional("connections", &PacketOptions::connections,
                   "which messages share a connection: those of a pair of hosts and class, or none")
-        .optional("handshake", &PacketOptions::handshake, "a connection begins with a packet without payload, alone")
+        .optional("handshake", &PacketOptions::handshake,
+                  "a connection begins with a packet without payload, alone")
         .optional("host_queue", &PacketOptions::host_queue,
                   "where packets wait for the host's link: connections take turns, or all in one queue")
         .optional("recovery", &PacketOptions::recovery,
@@ -284,7 +293,8 @@ void add_transport_keys(Schema<PacketOptions>& schema) {
                   "timeouts in a row before a connection gives up, and the run with it", {1, 1'000})
         .optional("rtt_estimation", &PacketOptions::rtt_estimation,
                   "the timeout follows measured round-trip times, as in RFC 6298")
-        .optional("min_timeout", &PacketOptions::min_timeout, "least timeout that is estimated (rtt_estimation)")
+        .optional("min_timeout", &PacketOptions::min_timeout,
+                  "least timeout that is estimated (rtt_estimation)")
         .optional("congestion_control", &PacketOptions::congestion_control,
                   "how a connection's window or rate adapts, or receivers pull")
         .optional("initial_window", &PacketOptions::initial_window,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "event_loop.hpp"
 
-#include "attributes.hpp"
+#include "tcp/attributes.hpp"
 
 #include <ns3/node-list.h>
 #include <ns3/nstime.h>

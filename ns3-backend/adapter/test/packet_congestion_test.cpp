@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// The equations of each congestion control, by hand.
-#include "packet-dcqcn.h"
-#include "packet-dctcp.h"
-#include "packet-hpcc.h"
-#include "packet-ndp.h"
-
 #include <cmath>
 
 #include <gtest/gtest.h>
+#include <ns3/packet-dcqcn.h>
+#include <ns3/packet-dctcp.h>
+#include <ns3/packet-hpcc.h>
+#include <ns3/packet-ndp.h>
 
 namespace astrolabe::ns3 {
 namespace {

@@ -3,12 +3,11 @@
 /// trouble on the links when asked for.
 #pragma once
 
-#include "packet-fabric.h"
-#include "packet-transport.h"
-
 #include <functional>
 #include <vector>
 
+#include <ns3/packet-fabric.h>
+#include <ns3/packet-transport.h>
 #include <ns3/simulator.h>
 
 namespace astrolabe::ns3 {

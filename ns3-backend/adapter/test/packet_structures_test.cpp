@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// The books the transport keeps: queue pairs by their ends, sets of packets, what is lost.
-#include "packet-pair-table.h"
-#include "packet-rtt.h"
-#include "packet-scoreboard.h"
-#include "packet-sets.h"
-#include "packet-timers.h"
-
 #include <map>
 #include <set>
 #include <utility>
 
 #include <gtest/gtest.h>
+#include <ns3/packet-pair-table.h>
+#include <ns3/packet-rtt.h>
+#include <ns3/packet-scoreboard.h>
+#include <ns3/packet-sets.h>
+#include <ns3/packet-timers.h>
 #include <rapidcheck/gtest.h>
 
 namespace astrolabe::ns3 {

@@ -2,6 +2,7 @@
 /// Direct-connect fabrics packet by packet: 100 Gb/s, so a byte takes 80 ps; a full packet of 4096 + 82 B
 /// takes 334 240 ps; 500 ns a link.
 #include "network/src/topologies/direct_connect.hpp"
+#include "packet/packet_backend.hpp"
 #include "tcp_fixture.hpp"
 
 #include <algorithm>
@@ -9,8 +10,6 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include <astrolabe/ns3/packet_backend.hpp>
 
 namespace astrolabe::ns3 {
 namespace {

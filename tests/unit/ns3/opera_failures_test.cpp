@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// Parts of a rotor network that fail in the course of a run, packet by packet.
+#include "opera/opera_packet_backend.hpp"
+
 #include <cstdint>
 #include <vector>
 
@@ -7,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include <astrolabe/core/units.hpp>
-#include <astrolabe/ns3/opera_packet_backend.hpp>
 
 namespace astrolabe::ns3 {
 namespace {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// Opera packet by packet against the figures of its reference simulator (rotor_reference.hpp).
+#include "opera/opera_packet_backend.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -14,8 +16,6 @@
 
 #include <astrolabe/core/units.hpp>
 #include <astrolabe/network/packet_observer.hpp>
-#include <astrolabe/network/rotor/slice_paths.hpp>
-#include <astrolabe/ns3/opera_packet_backend.hpp>
 
 namespace astrolabe::ns3 {
 namespace {

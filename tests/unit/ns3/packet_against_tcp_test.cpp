@@ -4,14 +4,13 @@
 ///
 /// 100 Gb/s and 500 ns a link, so 9002 B take 720 160 ps, and the round trip of 2 us is short against every
 /// transfer here: handshake and slow start take TCP less than ten of them.
+#include "packet/packet_backend.hpp"
 #include "tcp_fixture.hpp"
 
 #include <algorithm>
 #include <cstdio>
 
 #include <gtest/gtest.h>
-
-#include <astrolabe/ns3/packet_backend.hpp>
 
 namespace astrolabe::ns3 {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// The keys of the packet backend's transport: presets, ranges, and what does not go together.
-#include "network/src/topologies/fat_tree.hpp"
+#include "packet/packet_backend.hpp"
 
 #include <functional>
 #include <string>
@@ -10,7 +10,6 @@
 #include <astrolabe/core/config/registry.hpp>
 #include <astrolabe/network/components.hpp>
 #include <astrolabe/ns3/components.hpp>
-#include <astrolabe/ns3/packet_backend.hpp>
 
 namespace astrolabe::ns3 {
 namespace {

@@ -3,13 +3,12 @@
 /// arithmetic. 100 Gb/s and 500 ns a link; a full packet of 4096 + 82 B takes 334 240 ps.
 #include "network/src/topologies/fat_tree.hpp"
 #include "network/src/topologies/torus.hpp"
+#include "packet/packet_backend.hpp"
 #include "tcp_fixture.hpp"
 
 #include <algorithm>
 
 #include <gtest/gtest.h>
-
-#include <astrolabe/ns3/packet_backend.hpp>
 
 namespace astrolabe::ns3 {
 namespace {

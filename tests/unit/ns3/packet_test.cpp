@@ -3,6 +3,7 @@
 /// 334 240 ps, an acknowledgement of 84 B 6 720 ps; 500 ns a link.
 #include "network/src/topologies/fat_tree.hpp"
 #include "network/src/topologies/torus.hpp"
+#include "packet/packet_backend.hpp"
 #include "tcp_fixture.hpp"
 
 #include <algorithm>
@@ -10,8 +11,6 @@
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
-
-#include <astrolabe/ns3/packet_backend.hpp>
 
 namespace astrolabe::ns3 {
 namespace {
