@@ -113,7 +113,7 @@ void ring_all_reduce(benchmark::State& state) {
     Time simulated;
     for (auto _ : state) {
         ns3::PacketOptions options;
-        options.mtu = Bytes(4000);
+        options.transport.mtu = 4000;
         ns3::PacketBackend backend(fabric, options);
         Ring ring(backend, hosts, Bytes(16'000'000 / hosts));
         ring.start();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include <ns3/packet-fabric.h>
@@ -14,7 +15,21 @@ namespace astrolabe::ns3 {
 
 namespace sim = ::ns3;
 
-/// 100 Gb/s, 500 ns a link. Host i sends on port 2i and hears on port 2i + 1; the switch is the last node.
+/// The congestion controls.
+struct Control {
+    using Kind = const sim::PacketControlKind*;
+    static constexpr Kind kNone = &sim::PacketFixedWindow::KIND;
+    static constexpr Kind kDctcp = &sim::PacketDctcp::KIND;
+    static constexpr Kind kDcqcn = &sim::PacketDcqcn::KIND;
+    static constexpr Kind kHpcc = &sim::PacketHpcc::KIND;
+    static constexpr Kind kNdp = &sim::PacketNdp::KIND;
+};
+
+inline std::string name_of(Control::Kind control) {
+    return sim::PacketParameterName(control->name);
+}
+
+/// 100 Gb/s, 500 ns a link. Host i sends on port 2i and receives on port 2i + 1; the switch is the last node.
 class PacketNet final : public sim::PacketRouter,
                         public sim::PacketTransportClient,
                         public sim::PacketFaults {

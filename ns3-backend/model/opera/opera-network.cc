@@ -176,23 +176,24 @@ OperaNetwork::BuildPorts()
 void
 OperaNetwork::BuildTransport(PacketTransportClient* client)
 {
-    constexpr uint64_t WINDOW_PACKETS = 1U
-                                        << 16; // that may be under way: more than the network holds of a pair
+    // That may be in flight: more than the network holds of a pair.
+    constexpr uint64_t WINDOW_PACKETS = 1U << 16;
     PacketTransportParameters parameters;
     parameters.mtu = m_payload;
     parameters.header = m_header;
     parameters.ackSize = m_header;
     parameters.window = WINDOW_PACKETS * m_payload;
-    parameters.congestionControl = PacketCongestionControl::NDP;
+    parameters.congestionControl = &PacketNdp::KIND;
     parameters.isReordered = true;
     parameters.hasTimers = true;
-    parameters.timeout = m_timeout;
+    parameters.timeout = m_timeout.GetPicoSeconds();
     parameters.maxBackoff = m_maxBackoff;
     parameters.retryLimit = m_retryLimit;
-    parameters.ndpInitialWindow = m_window;
+    auto& ndp = parameters.Get<PacketNdpParameters>();
+    ndp.initialWindow = m_window;
     // The released simulator paces pulls by payload.
-    parameters.ndpPullRate = static_cast<double>(m_payload + m_header) / m_payload;
-    parameters.ndpPullPacing = PacketPullPacing::PER_PAIR;
+    ndp.pullRate = static_cast<double>(m_payload + m_header) / m_payload;
+    ndp.pullPacing = PacketPullPacing::PER_PAIR;
     m_transport = CreateObject<PacketTransport>();
     m_transport->SetParameters(parameters);
     m_transport->Bind(*m_fabric, *m_router, client);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "packet-hpcc.h"
 
+#include "packet-transport-core.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -15,22 +17,22 @@ constexpr double BIT_PICOSECONDS = 8e12; // in a byte, at 1 bit/s
 } // namespace
 
 void
-PacketHpcc::Start(const PacketTransportParameters& parameters, uint64_t bitsPerSecond)
+PacketHpccState::Start(const Parameters& parameters, uint64_t bitsPerSecond)
 {
-    *this = PacketHpcc();
-    const auto baseRtt = static_cast<double>(parameters.hpccBaseRtt.GetTimeStep());
-    most = static_cast<double>(bitsPerSecond) * baseRtt / BIT_PICOSECONDS;
-    window = most;
-    reference = most;
+    *this = PacketHpccState();
+    const auto baseRtt = static_cast<double>(parameters.baseRtt);
+    largest = static_cast<double>(bitsPerSecond) * baseRtt / BIT_PICOSECONDS;
+    window = largest;
+    reference = largest;
 }
 
 void
-PacketHpcc::Measure(const PacketTransportParameters& parameters,
-                    const PacketTelemetry& before,
-                    const PacketTelemetry& now)
+PacketHpccState::Measure(const Parameters& parameters,
+                         const PacketTelemetry& before,
+                         const PacketTelemetry& now)
 {
-    const auto baseRtt = static_cast<double>(parameters.hpccBaseRtt.GetTimeStep());
-    double largest = 0;
+    const auto baseRtt = static_cast<double>(parameters.baseRtt);
+    double busiest = 0;
     double span = 0;
     for (uint32_t i = 0; i < std::min(before.hops, now.hops); ++i)
     {
@@ -46,28 +48,28 @@ PacketHpcc::Measure(const PacketTransportParameters& parameters,
         const auto carried = static_cast<double>(link.carriedBytes - old.carriedBytes);
         const double share =
             waiting / (bytesPerPicosecond * baseRtt) + carried / (elapsed * bytesPerPicosecond);
-        if (share > largest)
+        if (share > busiest)
         {
-            largest = share;
+            busiest = share;
             span = std::min(elapsed, baseRtt);
         }
     }
-    utilization += span / baseRtt * (largest - utilization);
+    utilization += span / baseRtt * (busiest - utilization);
 }
 
 void
-PacketHpcc::Acknowledged(const PacketTransportParameters& parameters,
-                         const PacketTelemetry& before,
-                         const PacketTelemetry& now,
-                         uint64_t acknowledged,
-                         uint64_t sent)
+PacketHpccState::Acknowledged(const Parameters& parameters,
+                              const PacketTelemetry& before,
+                              const PacketTelemetry& now,
+                              uint64_t acknowledged,
+                              uint64_t sent)
 {
     Measure(parameters, before, now);
     const bool updates = acknowledged > updateAfter;
-    const auto step = static_cast<double>(parameters.hpccAdditiveIncrease);
-    const bool isFull = utilization >= parameters.hpccUtilization || stage >= parameters.hpccMaxStage;
-    window = (isFull ? reference / (utilization / parameters.hpccUtilization) : reference) + step;
-    window = std::min(std::max(window, 1.0), most);
+    const auto step = static_cast<double>(parameters.additiveIncrease);
+    const bool isFull = utilization >= parameters.utilization || stage >= parameters.maxStage;
+    window = (isFull ? reference / (utilization / parameters.utilization) : reference) + step;
+    window = std::min(std::max(window, 1.0), largest);
     if (updates)
     {
         stage = isFull ? 0 : stage + 1;
@@ -77,11 +79,73 @@ PacketHpcc::Acknowledged(const PacketTransportParameters& parameters,
 }
 
 int64_t
-PacketHpcc::Sent(const PacketTransportParameters& parameters, uint32_t bytes, int64_t when)
+PacketHpccState::Sent(const Parameters& parameters, uint32_t bytes, int64_t when)
 {
-    const auto baseRtt = static_cast<double>(parameters.hpccBaseRtt.GetTimeStep());
-    ready = window < most ? when + static_cast<int64_t>(std::ceil(bytes * baseRtt / window)) : when;
+    const auto baseRtt = static_cast<double>(parameters.baseRtt);
+    ready = window < largest ? when + static_cast<int64_t>(std::ceil(bytes * baseRtt / window)) : when;
     return ready;
+}
+
+PacketHpcc::PacketHpcc(PacketTransportCore& core)
+    : PacketCongestionControl(core),
+      m_own(m_parameters.Get<Parameters>())
+{
+}
+
+void
+PacketHpcc::Start(uint32_t index, PacketQueuePair& pair, const PacketLinkRates& rates)
+{
+    m_states.Restart(index).Start(m_own, rates.out);
+    Open(index, pair);
+}
+
+void
+PacketHpcc::Open(uint32_t index, PacketQueuePair& pair)
+{
+    Allow(pair, m_states[index].window / (m_parameters.mtu + m_parameters.header));
+}
+
+void
+PacketHpcc::End(uint32_t index)
+{
+    PacketHpccState& state = m_states[index];
+    if (state.telemetry != PACKET_NONE)
+    {
+        m_core.context.telemetry.Free(state.telemetry);
+        state.telemetry = PACKET_NONE;
+    }
+}
+
+int64_t
+PacketHpcc::Sent(uint32_t index, PacketQueuePair&, uint32_t bytes, int64_t when)
+{
+    return m_states[index].Sent(m_own, bytes, when);
+}
+
+int64_t
+PacketHpcc::GetReadyTime(uint32_t index) const
+{
+    return m_states[index].ready;
+}
+
+bool
+PacketHpcc::Acknowledged(uint32_t index, PacketQueuePair& pair, uint64_t, uint64_t, uint32_t telemetry)
+{
+    if (telemetry == PACKET_NONE)
+    {
+        return false;
+    }
+    PacketHpccState& state = m_states[index];
+    if (state.telemetry != PACKET_NONE)
+    {
+        PacketPool<PacketTelemetry>& notes = m_core.context.telemetry;
+        state.Acknowledged(
+            m_own, notes[state.telemetry], notes[telemetry], pair.acknowledged, pair.nextPacket);
+        Open(index, pair);
+        notes.Free(state.telemetry);
+    }
+    state.telemetry = telemetry;
+    return true;
 }
 
 } // namespace ns3

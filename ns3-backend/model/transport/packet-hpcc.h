@@ -3,12 +3,42 @@
 #define PACKET_HPCC_H
 
 #include "ns3/packet-context.h"
-#include "packet-transport-parameters.h"
+#include "packet-congestion-control.h"
+#include "packet-parameter.h"
 
 #include <cstdint>
 
 namespace ns3
 {
+
+/// Defaults: Li et al., section 5.1.
+struct PacketHpccParameters
+{
+    int64_t baseRtt{13'000'000};   //!< T, ps
+    double utilization{0.95};      //!< η
+    uint32_t maxStage{5};          //!< additive steps in a row
+    uint64_t additiveIncrease{80}; //!< W_AI, bytes
+
+    template <class Visitor>
+    static void
+    VisitParameters(Visitor&& visit)
+    {
+        using P = PacketHpccParameters;
+        visit("base_rtt",
+              &P::baseRtt,
+              "T, the longest round trip without queues",
+              PacketDuration{1'000, 1'000'000'000'000});
+        visit("utilization",
+              &P::utilization,
+              "eta, of links that is aimed at",
+              PacketNumber{PACKET_ABOVE_ZERO, 1});
+        visit("max_stage", &P::maxStage, "additive steps in a row", PacketCount{0, 1'000'000});
+        visit("additive_increase",
+              &P::additiveIncrease,
+              "W_AI, of the window by a step",
+              PacketSize{0, uint64_t{1} << 30});
+    }
+};
 
 /**
  * The window and rate of a queue pair under HPCC (Li et al., "HPCC: high precision congestion control",
@@ -31,22 +61,24 @@ namespace ns3
  *
  * Loss leaves W alone. With coalesced acknowledgements only the packets that ask for one carry notes.
  */
-struct PacketHpcc
+struct PacketHpccState
 {
-    void Start(const PacketTransportParameters& parameters, uint64_t bitsPerSecond);
+    using Parameters = PacketHpccParameters;
+
+    void Start(const Parameters& parameters, uint64_t bitsPerSecond);
     /// What the last packets brought back; packets below `acknowledged` have arrived, `sent` is the next to
     /// send.
-    void Acknowledged(const PacketTransportParameters& parameters,
+    void Acknowledged(const Parameters& parameters,
                       const PacketTelemetry& before,
                       const PacketTelemetry& now,
                       uint64_t acknowledged,
                       uint64_t sent);
     /// A packet leaves at `when`. \returns when the next may.
-    int64_t Sent(const PacketTransportParameters& parameters, uint32_t bytes, int64_t when);
+    int64_t Sent(const Parameters& parameters, uint32_t bytes, int64_t when);
 
     double window{0};                //!< W
     double reference{0};             //!< W_C
-    double most{0};                  //!< W at the start, which it never exceeds
+    double largest{0};               //!< W at the start, which it never exceeds
     double utilization{1};           //!< U
     uint64_t updateAfter{0};         //!< the packet whose acknowledgement updates W_C
     int64_t ready{0};                //!< the next packet may leave, ps
@@ -54,9 +86,34 @@ struct PacketHpcc
     uint32_t telemetry{PACKET_NONE}; //!< of the last acknowledgement
 
   private:
-    void Measure(const PacketTransportParameters& parameters,
-                 const PacketTelemetry& before,
-                 const PacketTelemetry& now);
+    void Measure(const Parameters& parameters, const PacketTelemetry& before, const PacketTelemetry& now);
+};
+
+class PacketHpcc final : public PacketCongestionControl
+{
+  public:
+    using Parameters = PacketHpccParameters;
+    static constexpr PacketControlKind KIND{"hpcc",
+                                            "HPCC (Li et al., SIGCOMM 2019)",
+                                            PacketControlKind::USES_TELEMETRY |
+                                                PacketControlKind::USES_RATES};
+
+    explicit PacketHpcc(PacketTransportCore& core);
+
+    void Start(uint32_t index, PacketQueuePair& pair, const PacketLinkRates& rates) override;
+    void Open(uint32_t index, PacketQueuePair& pair) override;
+    void End(uint32_t index) override;
+    int64_t Sent(uint32_t index, PacketQueuePair& pair, uint32_t bytes, int64_t when) override;
+    int64_t GetReadyTime(uint32_t index) const override;
+    bool Acknowledged(uint32_t index,
+                      PacketQueuePair& pair,
+                      uint64_t packets,
+                      uint64_t marked,
+                      uint32_t telemetry) override;
+
+  private:
+    const Parameters& m_own;
+    PacketPairStates<PacketHpccState> m_states;
 };
 
 } // namespace ns3

@@ -32,9 +32,10 @@ PacketReceiver::Take(PacketDescriptor& packet)
     const bool isNew = arrival == Arrival::IN_ORDER || arrival == Arrival::EARLY;
     pair.marked += isMarked && isNew ? 1 : 0;
     const bool endsMessage = arrival == Arrival::IN_ORDER && pair.expected >= pair.receivingEnd;
-    if (m_core.congestion.IsPulled())
+    if (m_parameters.IsPulled())
     {
-        Answer(index, packet, arrival);
+        m_core.congestion->Arrived(index, pair, packet.Is(PacketDescriptor::TRIMMED));
+        Reply(index, packet, arrival == Arrival::MISSED ? Kind::NACK : Kind::ACK);
     }
     else if (arrival == Arrival::REPEATED)
     {
@@ -49,7 +50,7 @@ PacketReceiver::Take(PacketDescriptor& packet)
     {
         Reply(index, packet, Kind::ACK);
     }
-    if (isMarked && m_core.congestion.Notifies(index, PacketTransportCore::Now()))
+    if (isMarked && m_core.congestion->Marked(index, PacketTransportCore::Now()))
     {
         const uint32_t notification =
             m_core.MakePacket(index, false, Kind::CNP, m_parameters.ackSize, PacketTransportCore::Now());
@@ -162,10 +163,10 @@ PacketReceiver::Reply(uint32_t index, PacketDescriptor& cause, Kind kind)
     PacketDescriptor& descriptor = m_core.context.packets[packet];
     descriptor.sequence = pair.expected;
     descriptor.subject =
-        m_parameters.estimatesRtt ? cause.subject : static_cast<uint32_t>(cause.sequence - pair.expected);
-    if (m_core.congestion.IsPulled())
+        m_parameters.rttEstimation ? cause.subject : static_cast<uint32_t>(cause.sequence - pair.expected);
+    if (m_parameters.IsPulled())
     {
-        descriptor.marks = static_cast<uint16_t>(m_core.congestion.GetNdp(index).pulls);
+        descriptor.marks = m_core.congestion->GetNote(index);
     }
     else
     {
@@ -177,81 +178,6 @@ PacketReceiver::Reply(uint32_t index, PacketDescriptor& cause, Kind kind)
     descriptor.telemetry = cause.telemetry;
     cause.telemetry = PACKET_NONE;
     m_core.fabric.GetNode(pair.destination).Forward(packet);
-}
-
-void
-PacketReceiver::Answer(uint32_t index, PacketDescriptor& packet, Arrival arrival)
-{
-    PacketQueuePair& pair = m_core.pairs[index];
-    PacketNdp& ndp = m_core.congestion.GetNdp(index);
-    ndp.headers += packet.Is(PacketDescriptor::TRIMMED) ? 1 : 0;
-    if (ndp.IsWorthAPull(m_parameters, pair.end))
-    {
-        const uint32_t number =
-            m_parameters.ndpPullPacing == PacketPullPacing::PER_HOST ? pair.destination : index;
-        PacketPullLine& line = m_lines[number];
-        const int64_t now = PacketTransportCore::Now();
-        if (line.LeavesNow(now, ndp.gap))
-        {
-            ++ndp.pulls; // goes with the answer
-        }
-        else if (ndp.owed++ == 0)
-        {
-            line.Wait(uint64_t{pair.incarnation} << 32 | index);
-            if (!line.isScheduled)
-            {
-                line.isScheduled = true;
-                Simulator::Schedule(TimeStep(static_cast<uint64_t>(line.GetFreeTime() - now)),
-                                    &PacketReceiver::PullNext,
-                                    this,
-                                    number);
-            }
-        }
-    }
-    Reply(index, packet, arrival == Arrival::MISSED ? Kind::NACK : Kind::ACK);
-}
-
-void
-PacketReceiver::SendPull(uint32_t index)
-{
-    const PacketQueuePair& pair = m_core.pairs[index];
-    const uint32_t packet =
-        m_core.MakePacket(index, false, Kind::PULL, m_parameters.ackSize, PacketTransportCore::Now());
-    m_core.context.packets[packet].sequence = m_core.congestion.GetNdp(index).pulls;
-    m_core.fabric.GetNode(pair.destination).Forward(packet);
-}
-
-void
-PacketReceiver::PullNext(uint32_t number)
-{
-    PacketPullLine& line = m_lines[number];
-    line.isScheduled = false;
-    while (!line.IsEmpty())
-    {
-        const uint64_t waiting = line.TakeFirst();
-        const auto index = static_cast<uint32_t>(waiting);
-        if (m_core.pairs[index].incarnation != waiting >> 32)
-        {
-            continue; // all of it has arrived meanwhile
-        }
-        PacketNdp& ndp = m_core.congestion.GetNdp(index);
-        const int64_t now = PacketTransportCore::Now();
-        ++ndp.pulls;
-        --ndp.owed;
-        line.Leave(now, ndp.gap);
-        SendPull(index);
-        if (ndp.owed > 0)
-        {
-            line.Wait(waiting);
-        }
-        if (!line.IsEmpty())
-        {
-            line.isScheduled = true;
-            Simulator::Schedule(
-                TimeStep(static_cast<uint64_t>(ndp.gap)), &PacketReceiver::PullNext, this, number);
-        }
-        return;
-    }
 }
 
 } // namespace ns3

@@ -6,7 +6,6 @@
 #include "packet-transport-core.h"
 
 #include <cstdint>
-#include <unordered_map>
 
 namespace ns3
 {
@@ -47,16 +46,12 @@ class PacketReceiver
 
     Arrival Accept(PacketQueuePair& pair, const PacketDescriptor& packet);
     void TakeEarly(uint32_t index, PacketDescriptor& packet);
-    void Answer(uint32_t index, PacketDescriptor& packet, Arrival arrival);
     void Deliver(uint32_t index);
     void Reply(uint32_t index, PacketDescriptor& cause, PacketDescriptor::Kind kind);
-    void SendPull(uint32_t index);
-    void PullNext(uint32_t line);
 
     PacketTransportCore& m_core;
     const PacketTransportParameters& m_parameters;
     PacketSets m_early;
-    std::unordered_map<uint32_t, PacketPullLine> m_lines; //!< by host or by queue pair
 };
 
 } // namespace ns3

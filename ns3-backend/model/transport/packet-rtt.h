@@ -20,17 +20,20 @@ namespace ns3
  */
 struct PacketRtt
 {
-    static uint32_t StampOf(int64_t when)
+    static uint32_t
+    StampOf(int64_t when)
     {
         return static_cast<uint32_t>(when >> STAMP_BITS);
     }
 
-    static int64_t Since(uint32_t stamp, int64_t now)
+    static int64_t
+    Since(uint32_t stamp, int64_t now)
     {
         return static_cast<int64_t>(StampOf(now) - stamp) << STAMP_BITS;
     }
 
-    void Add(int64_t sample)
+    void
+    Add(int64_t sample)
     {
         if (smoothed == 0)
         {
@@ -42,7 +45,8 @@ struct PacketRtt
         smoothed += (sample - smoothed) / 8;
     }
 
-    int64_t GetTimeout(int64_t first, int64_t least) const
+    int64_t
+    GetTimeout(int64_t first, int64_t least) const
     {
         return smoothed == 0 ? first : std::max(least, smoothed + 4 * variation);
     }

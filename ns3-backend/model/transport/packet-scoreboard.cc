@@ -72,11 +72,8 @@ PacketScoreboards::SetLost(PacketQueuePair& pair, uint64_t packet)
 }
 
 bool
-PacketScoreboards::Overtaken(PacketQueuePair& pair,
-                             Board& board,
-                             uint64_t packet,
-                             bool wasResent,
-                             uint64_t tolerance)
+PacketScoreboards::Overtaken(
+    PacketQueuePair& pair, Board& board, uint64_t packet, bool wasResent, uint64_t tolerance)
 {
     const uint64_t bound = packet + 1 > tolerance ? packet + 1 - tolerance : 0;
     const bool isNewer = !wasResent && bound >= board.resentEnd;

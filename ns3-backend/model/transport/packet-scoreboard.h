@@ -2,8 +2,8 @@
 #ifndef PACKET_SCOREBOARD_H
 #define PACKET_SCOREBOARD_H
 
-#include "packet-queue-pair.h"
 #include "ns3/packet-sets.h"
+#include "packet-queue-pair.h"
 
 #include <cstdint>
 

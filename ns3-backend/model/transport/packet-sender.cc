@@ -22,6 +22,7 @@ PacketsOf(uint64_t bytes, uint32_t mtu)
 PacketSender::PacketSender(PacketTransportCore& core)
     : m_core(core),
       m_parameters(core.parameters),
+      m_usesTelemetry(m_parameters.congestionControl->Has(PacketControlKind::USES_TELEMETRY)),
       m_scoreboards(core.parameters.GetWindowPackets())
 {
 }
@@ -39,40 +40,40 @@ PacketSender::Open(const PacketMessage& message)
     pair.priority = message.priority;
     ++m_pairCount;
     m_pairEnd = std::max(m_pairEnd, index + 1);
-    if (m_parameters.estimatesRtt)
+    if (m_parameters.rttEstimation)
     {
         m_rtt.resize(std::max<std::size_t>(m_rtt.size(), m_pairEnd));
         m_rtt[index] = PacketRtt();
     }
-    uint64_t out = 0;
-    uint64_t in = 0;
-    if (m_core.congestion.UsesRates())
-    {
-        PacketDescriptor there{};
-        there.source = pair.source;
-        there.destination = pair.destination;
-        there.queuePair = index;
-        there.incarnation = incarnation;
-        there.arrival = PacketTransportCore::Now();
-        PacketDescriptor back{};
-        back.source = pair.destination;
-        back.destination = pair.source;
-        back.queuePair = index;
-        back.incarnation = incarnation;
-        back.arrival = there.arrival;
-        const PacketPort* from = m_core.router.Route(pair.source, there);
-        const PacketPort* to = m_core.router.Route(pair.destination, back);
-        // A pair that no way leads to never sends.
-        out = from == nullptr ? 1 : from->GetBitsPerSecond();
-        in = to == nullptr ? 1 : to->GetBitsPerSecond();
-    }
-    m_core.congestion.Start(index, pair, out, in);
+    m_core.congestion->Start(index, pair, GetLinkRates(index));
     if (m_parameters.handshake)
     {
         pair.end = 1;
         pair.allowed = 1;
     }
     return index;
+}
+
+PacketLinkRates
+PacketSender::GetLinkRates(uint32_t index) const
+{
+    if (!m_parameters.congestionControl->Has(PacketControlKind::USES_RATES))
+    {
+        return {0, 0};
+    }
+    const PacketQueuePair& pair = m_core.pairs[index];
+    const auto rateOf = [&](uint32_t source, uint32_t destination) -> uint64_t {
+        PacketDescriptor first{};
+        first.source = source;
+        first.destination = destination;
+        first.queuePair = index;
+        first.incarnation = pair.incarnation;
+        first.arrival = PacketTransportCore::Now();
+        const PacketPort* port = m_core.router.Route(source, first);
+        return port == nullptr ? 1 : port->GetBitsPerSecond(); // a pair without a path never sends
+    };
+    const uint64_t out = rateOf(pair.source, pair.destination);
+    return {out, rateOf(pair.destination, pair.source)};
 }
 
 void
@@ -83,7 +84,7 @@ PacketSender::Release(uint32_t index)
     {
         m_table.Erase(PacketPairTable::KeyOf(pair.source, pair.destination, pair.priority));
     }
-    m_core.congestion.End(index);
+    m_core.congestion->End(index);
     ++pair.incarnation;
     --m_pairCount;
     m_core.pairs.Free(index);
@@ -109,10 +110,9 @@ PacketSender::Send(const PacketMessage& message)
     }
     PacketQueuePair& pair = m_core.pairs[index];
     Settle(pair);
-    if (m_core.congestion.IsPulled() && !pair.hasLost && pair.nextPacket == pair.end)
+    if (!pair.hasLost && pair.nextPacket == pair.end)
     {
-        m_core.congestion.GetNdp(index).Grant(m_parameters, m_parameters.ndpInitialWindow);
-        pair.holds &= static_cast<uint8_t>(~PacketQueuePair::NOT_PULLED);
+        m_core.congestion->Resume(index, pair);
     }
     const uint32_t number = m_core.messages.Allocate();
     PacketMessageRecord& own = m_core.messages[number];
@@ -215,7 +215,7 @@ PacketSender::GoOn(uint32_t index)
     pair.isOffered = true;
     port->Offer(uint64_t{pair.incarnation} << 32 | index,
                 pair.priority,
-                std::max(now, m_core.congestion.GetReadyTime(index)));
+                std::max(now, m_core.congestion->GetReadyTime(index)));
 }
 
 uint32_t
@@ -269,7 +269,7 @@ PacketSender::Make(uint32_t index, int64_t when)
     {
         pair.unasked = 0;
         descriptor.flags |= PacketDescriptor::ASKS;
-        if (m_core.congestion.UsesTelemetry())
+        if (m_usesTelemetry)
         {
             descriptor.telemetry = m_core.context.telemetry.Allocate();
             m_core.context.telemetry[descriptor.telemetry].hops = 0;
@@ -282,7 +282,7 @@ PacketSender::Make(uint32_t index, int64_t when)
         ++m_core.counters.retransmissions;
         m_core.traces.m_retransmission(pair.source, pair.destination, descriptor.sequence);
     }
-    if (m_parameters.estimatesRtt)
+    if (m_parameters.rttEstimation)
     {
         descriptor.subject = PacketRtt::StampOf(when);
     }
@@ -313,7 +313,7 @@ PacketSender::TakePacket(uint64_t offer, int64_t when, uint32_t& packet)
     }
     packet = Make(index, when);
     const uint32_t bytes = m_core.context.packets[packet].bytes;
-    const int64_t ready = m_core.congestion.Sent(index, pair, bytes, when);
+    const int64_t ready = m_core.congestion->Sent(index, pair, bytes, when);
     pair.isOffered = CanSend(pair);
     return pair.isOffered ? ready : PacketSource::NEVER;
 }

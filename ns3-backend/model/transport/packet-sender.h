@@ -61,6 +61,7 @@ class PacketSender
     static constexpr int64_t NEVER = PacketSource::NEVER;
 
     uint32_t Open(const PacketMessage& message);
+    PacketLinkRates GetLinkRates(uint32_t index) const;
     void Release(uint32_t index);
 
     /// The ports of a pair on offer find out late what it has sent; before it changes they make up for it.
@@ -75,7 +76,7 @@ class PacketSender
     bool Acknowledge(uint32_t index, PacketDescriptor& packet);
     void TakeMissing(uint32_t index, const PacketDescriptor& packet);
     void TakeAnswer(uint32_t index, const PacketDescriptor& packet);
-    void TakePulls(uint32_t index, uint64_t count);
+    void NotePull(uint32_t index);
 
     void GoBack(PacketQueuePair& pair) const;
     int64_t GetTimeout(uint32_t index) const;
@@ -88,6 +89,7 @@ class PacketSender
 
     PacketTransportCore& m_core;
     const PacketTransportParameters& m_parameters;
+    const bool m_usesTelemetry;
     PacketPairTable m_table;
     PacketScoreboards m_scoreboards;
     PacketTimers m_timers;        //!< of queue pairs, by incarnation and number

@@ -2,15 +2,16 @@
 #include "packet-transport.h"
 
 #include "ns3/boolean.h"
+#include "ns3/data-rate.h"
 #include "ns3/double.h"
 #include "ns3/enum.h"
 #include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
 
-#include <initializer_list>
+#include <algorithm>
 #include <limits>
 #include <string>
-#include <utility>
+#include <type_traits>
 
 namespace ns3
 {
@@ -18,140 +19,205 @@ namespace ns3
 namespace
 {
 
-using P = PacketTransportParameters;
+/// The struct that declares a parameter, in the transport.
+template <class Parameters>
+Parameters&
+ParametersOf(PacketTransport& transport)
+{
+    if constexpr (std::is_same_v<Parameters, PacketTransportParameters>)
+    {
+        return transport;
+    }
+    else
+    {
+        return transport.Get<Parameters>();
+    }
+}
 
-constexpr double LEAST = std::numeric_limits<double>::min(); // above 0
-
-/// Reaches an `enum class`, which ns-3's own accessor does not.
-template <class E>
-class EnumMember final : public AttributeAccessor
+/// An attribute that is a member of the transport's parameters. `Attribute` is ns-3's type of value; the
+/// member has another one, which `read` and `write` make of it and into it.
+template <class Attribute, class Parameters, class Value, class Read, class Write>
+class MemberAccessor final : public AttributeAccessor
 {
   public:
-    explicit EnumMember(E P::*member)
-        : m_member(member)
+    MemberAccessor(Value Parameters::*member, Read read, Write write)
+        : m_member(member),
+          m_read(read),
+          m_write(write)
     {
     }
 
-    bool Set(ObjectBase* object, const AttributeValue& value) const override
+    bool
+    Set(ObjectBase* object, const AttributeValue& value) const override
     {
-        auto* parameters = dynamic_cast<P*>(object);
-        const auto* chosen = dynamic_cast<const EnumValue*>(&value);
-        if (parameters == nullptr || chosen == nullptr)
+        auto* transport = dynamic_cast<PacketTransport*>(object);
+        const auto* given = dynamic_cast<const Attribute*>(&value);
+        if (transport == nullptr || given == nullptr)
         {
             return false;
         }
-        parameters->*m_member = static_cast<E>(chosen->Get());
+        ParametersOf<Parameters>(*transport).*m_member = m_read(*given);
         return true;
     }
 
-    bool Get(const ObjectBase* object, AttributeValue& value) const override
+    bool
+    Get(const ObjectBase* object, AttributeValue& value) const override
     {
-        const auto* parameters = dynamic_cast<const P*>(object);
-        auto* chosen = dynamic_cast<EnumValue*>(&value);
-        if (parameters == nullptr || chosen == nullptr)
+        auto* transport = const_cast<PacketTransport*>(dynamic_cast<const PacketTransport*>(object));
+        auto* asked = dynamic_cast<Attribute*>(&value);
+        if (transport == nullptr || asked == nullptr)
         {
             return false;
         }
-        chosen->Set(static_cast<int>(parameters->*m_member));
+        *asked = m_write(ParametersOf<Parameters>(*transport).*m_member);
         return true;
     }
 
-    bool HasGetter() const override
+    bool
+    HasGetter() const override
     {
         return true;
     }
 
-    bool HasSetter() const override
+    bool
+    HasSetter() const override
     {
         return true;
     }
 
   private:
-    E P::*m_member;
+    Value Parameters::*m_member;
+    Read m_read;
+    Write m_write;
 };
 
-/// Attributes of the parameters, whose defaults are those of the struct.
-class Attributes
+/// The visitor that makes attributes of `Parameters`; their names start with `prefix`.
+template <class Parameters>
+class AttributeMaker
 {
   public:
-    explicit Attributes(TypeId& tid)
-        : m_tid(tid)
+    AttributeMaker(TypeId& tid, const std::string& prefix)
+        : m_tid(tid),
+          m_prefix(prefix)
     {
     }
 
-    template <class Count>
-    Attributes& Number(const std::string& name, Count P::*member, const std::string& help, Count least = 1)
+    template <class Value>
+    void
+    operator()(const char* key, Value Parameters::*member, const char* help, const PacketCount& range)
     {
-        m_tid.AddAttribute(name,
-                           help,
-                           UintegerValue(m_defaults.*member),
-                           MakeUintegerAccessor(member),
-                           MakeUintegerChecker<Count>(least));
-        return *this;
+        AddUinteger(key, member, help, range.smallest, range.largest);
     }
 
-    Attributes& Share(const std::string& name, double P::*member, const std::string& help, double least)
+    template <class Value>
+    void
+    operator()(const char* key, Value Parameters::*member, const char* help, const PacketSize& range)
     {
-        m_tid.AddAttribute(name,
-                           help,
-                           DoubleValue(m_defaults.*member),
-                           MakeDoubleAccessor(member),
-                           MakeDoubleChecker<double>(least, 1.0));
-        return *this;
+        AddUinteger(key, member, help, range.smallest, range.largest);
     }
 
-    Attributes& Duration(const std::string& name, Time P::*member, const std::string& help)
+    void
+    operator()(const char* key, double Parameters::*member, const char* help, const PacketNumber& range)
     {
-        m_tid.AddAttribute(name,
-                           help,
-                           TimeValue(m_defaults.*member),
-                           MakeTimeAccessor(member),
-                           MakeTimeChecker(TimeStep(1)));
-        return *this;
+        AddPlain<DoubleValue>(key, member, help, MakeDoubleChecker<double>(range.smallest, range.largest));
     }
 
-    Attributes& Rate(const std::string& name, DataRate P::*member, const std::string& help)
+    void
+    operator()(const char* key, bool Parameters::*member, const char* help, const PacketFlag&)
     {
-        m_tid.AddAttribute(name,
-                           help,
-                           DataRateValue(m_defaults.*member),
-                           MakeDataRateAccessor(member),
-                           MakeDataRateChecker());
-        return *this;
+        AddPlain<BooleanValue>(key, member, help, MakeBooleanChecker());
     }
 
-    Attributes& Flag(const std::string& name, bool P::*member, const std::string& help)
+    void
+    operator()(const char* key, DataRate Parameters::*member, const char* help, const PacketBitRate&)
     {
-        m_tid.AddAttribute(name,
-                           help,
-                           BooleanValue(m_defaults.*member),
-                           MakeBooleanAccessor(member),
-                           MakeBooleanChecker());
-        return *this;
+        AddPlain<DataRateValue>(key, member, help, MakeDataRateChecker()); // ns-3 has none with a range
     }
 
-    template <class E>
-    Attributes& Choice(const std::string& name,
-                       E P::*member,
-                       const std::string& help,
-                       std::initializer_list<std::pair<E, const char*>> names)
+    void
+    operator()(const char* key, int64_t Parameters::*member, const char* help, const PacketDuration& range)
     {
-        Ptr<EnumChecker> checker = Create<EnumChecker>();
-        for (const auto& [value, text] : names)
+        const auto timeOf = [](int64_t duration) { return TimeValue(PicoSeconds(duration)); };
+        const auto checker = MakeTimeChecker(timeOf(range.smallest).Get(), timeOf(range.largest).Get());
+        Add<TimeValue>(
+            key,
+            member,
+            help,
+            [](const TimeValue& value) { return value.Get().GetPicoSeconds(); },
+            timeOf,
+            checker);
+    }
+
+    template <class Value>
+    void
+    operator()(const char* key,
+               Value Parameters::*member,
+               const char* help,
+               const PacketChoice<Value>& choice)
+    {
+        const auto checker = Create<EnumChecker>();
+        for (std::size_t i = 0; i < choice.names.size(); ++i)
         {
-            checker->Add(static_cast<int>(value), text);
+            checker->Add(static_cast<int>(i), PacketParameterName(choice.names[i].second));
         }
-        m_tid.AddAttribute(name,
-                           help,
-                           EnumValue(static_cast<int>(m_defaults.*member)),
-                           Create<EnumMember<E>>(member),
-                           checker);
-        return *this;
+        const auto read = [choice](const EnumValue& value) {
+            return choice.names[static_cast<std::size_t>(value.Get())].first;
+        };
+        const auto write = [choice](Value value) {
+            int index = 0;
+            while (choice.names[static_cast<std::size_t>(index)].first != value)
+            {
+                ++index;
+            }
+            return EnumValue(index);
+        };
+        Add<EnumValue>(key, member, help, read, write, checker);
     }
 
   private:
+    template <class Value>
+    void
+    AddUinteger(
+        const char* key, Value Parameters::*member, const char* help, uint64_t smallest, uint64_t largest)
+    {
+        const auto read = [](const UintegerValue& value) { return static_cast<Value>(value.Get()); };
+        const auto write = [](Value value) { return UintegerValue(value); };
+        const uint64_t bound = std::min<uint64_t>(largest, std::numeric_limits<Value>::max());
+        Add<UintegerValue>(key, member, help, read, write, MakeUintegerChecker<uint64_t>(smallest, bound));
+    }
+
+    /// A value that ns-3's attribute holds as it is.
+    template <class Attribute, class Value>
+    void
+    AddPlain(const char* key,
+             Value Parameters::*member,
+             const char* help,
+             Ptr<const AttributeChecker> checker)
+    {
+        const auto read = [](const Attribute& value) { return value.Get(); };
+        const auto write = [](Value value) { return Attribute(value); };
+        Add<Attribute>(key, member, help, read, write, checker);
+    }
+
+    template <class Attribute, class Value, class Read, class Write>
+    void
+    Add(const char* key,
+        Value Parameters::*member,
+        const char* help,
+        Read read,
+        Write write,
+        Ptr<const AttributeChecker> checker)
+    {
+        m_tid.AddAttribute(
+            m_prefix + PacketParameterName(key),
+            help,
+            write(Parameters{}.*member),
+            Create<MemberAccessor<Attribute, Parameters, Value, Read, Write>>(member, read, write),
+            checker);
+    }
+
     TypeId& m_tid;
-    const P m_defaults;
+    std::string m_prefix;
 };
 
 } // namespace
@@ -159,57 +225,15 @@ class Attributes
 void
 PacketTransport::AddAttributes(TypeId& tid)
 {
-    using Control = PacketCongestionControl;
-    // clang-format off
-    Attributes(tid)
-        .Number("Mtu", &P::mtu, "payload of a full packet, bytes")
-        .Number("Header", &P::header, "of a data packet on the wire beside its payload, bytes")
-        .Number("AckSize", &P::ackSize, "of an acknowledgement on the wire, bytes")
-        .Number("Window", &P::window, "most payload of a queue pair that is not acknowledged, bytes")
-        .Number("AckEvery", &P::ackEvery, "packets per acknowledgement")
-        .Choice("Connections", &P::connections, "which messages share a queue pair",
-                {{PacketConnections::PER_PAIR, "PerPair"}, {PacketConnections::PER_MESSAGE, "PerMessage"}})
-        .Flag("Handshake", &P::handshake, "a queue pair begins with a packet without payload, alone")
-        .Choice("HostQueue", &P::hostQueue, "where packets wait for the host's link",
-                {{PacketHostQueue::ON_DEMAND, "OnDemand"}, {PacketHostQueue::FIFO, "Fifo"}})
-        .Choice("CongestionControl", &P::congestionControl, "how window and rate adapt",
-                {{Control::NONE, "None"},
-                 {Control::DCTCP, "Dctcp"},
-                 {Control::DCQCN, "Dcqcn"},
-                 {Control::HPCC, "Hpcc"},
-                 {Control::NDP, "Ndp"}})
-        .Choice("Recovery", &P::recovery, "what is sent again when a packet is missing",
-                {{PacketRecovery::GO_BACK_N, "GoBackN"}, {PacketRecovery::SELECTIVE, "Selective"}})
-        .Flag("IsReordered", &P::isReordered, "packets of a queue pair may overtake one another")
-        .Number("ReorderTolerance", &P::reorderTolerance, "packets that can overtake one that is not lost")
-        .Flag("HasTimers", &P::hasTimers, "packets may be lost, so timeouts run")
-        .Duration("Timeout", &P::timeout, "without an acknowledgement before packets are sent again")
-        .Number("MaxBackoff", &P::maxBackoff, "a timeout doubles each time, to so many times the first")
-        .Number("RetryLimit", &P::retryLimit, "timeouts in a row before a queue pair gives up")
-        .Flag("EstimatesRtt", &P::estimatesRtt, "the timeout follows measured round-trip times")
-        .Duration("MinTimeout", &P::minTimeout, "least timeout that is estimated")
-        .Number("InitialWindow", &P::initialWindow, "DCTCP: packets")
-        .Number("SlowStartThreshold", &P::slowStartThreshold, "DCTCP: packets")
-        .Share("DctcpGain", &P::dctcpGain, "DCTCP: g", LEAST)
-        .Share("DcqcnGain", &P::dcqcnGain, "DCQCN: g", LEAST)
-        .Duration("DcqcnNotifyInterval", &P::dcqcnNotifyInterval, "DCQCN: N, between notifications")
-        .Duration("DcqcnAlphaInterval", &P::dcqcnAlphaInterval, "DCQCN: K, between updates of alpha")
-        .Duration("DcqcnIncreaseInterval", &P::dcqcnIncreaseInterval, "DCQCN: T, between steps of increase")
-        .Number("DcqcnIncreaseBytes", &P::dcqcnIncreaseBytes, "DCQCN: B, between steps of increase, bytes")
-        .Number("DcqcnFastRecovery", &P::dcqcnFastRecovery, "DCQCN: F, steps")
-        .Rate("DcqcnAdditiveIncrease", &P::dcqcnAdditiveIncrease, "DCQCN: R_AI")
-        .Rate("DcqcnHyperIncrease", &P::dcqcnHyperIncrease, "DCQCN: R_HAI")
-        .Rate("DcqcnMinRate", &P::dcqcnMinRate, "DCQCN: least rate")
-        .Flag("DcqcnClampTarget", &P::dcqcnClampTarget, "DCQCN: every cut lowers the target rate")
-        .Duration("HpccBaseRtt", &P::hpccBaseRtt, "HPCC: T, round-trip time without queues")
-        .Share("HpccUtilization", &P::hpccUtilization, "HPCC: eta", LEAST)
-        .Number("HpccMaxStage", &P::hpccMaxStage, "HPCC: additive steps in a row", 0U)
-        .Number("HpccAdditiveIncrease", &P::hpccAdditiveIncrease, "HPCC: W_AI, bytes", uint64_t{0})
-        .Number("NdpInitialWindow", &P::ndpInitialWindow, "NDP: packets sent before the first pull")
-        .Share("NdpPullRate", &P::ndpPullRate, "NDP: pulls, as a share of the link's rate", 0.001)
-        .Choice("NdpPullPacing", &P::ndpPullPacing, "NDP: what shares the pace of pulls",
-                {{PacketPullPacing::PER_HOST, "PerHost"}, {PacketPullPacing::PER_PAIR, "PerPair"}});
-    // clang-format on
+    using P = PacketTransportParameters;
+    AttributeMaker<P> own(tid, "");
+    P::VisitParameters(own);
+    own("is_reordered", &P::isReordered, "packets of a queue pair may overtake one another", PacketFlag{});
+    own("has_timers", &P::hasTimers, "packets may be lost, so timeouts run", PacketFlag{});
+    PacketCongestionControls::Visit([&tid](const PacketControlKind& kind, const auto& parameters) {
+        using Parameters = std::decay_t<decltype(parameters)>;
+        Parameters::VisitParameters(AttributeMaker<Parameters>(tid, PacketParameterName(kind.name)));
+    });
 }
 
 void

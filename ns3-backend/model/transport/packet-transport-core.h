@@ -2,8 +2,8 @@
 #ifndef PACKET_TRANSPORT_CORE_H
 #define PACKET_TRANSPORT_CORE_H
 
-#include "packet-congestion.h"
 #include "ns3/packet-fabric.h"
+#include "packet-congestion-control.h"
 #include "packet-queue-pair.h"
 #include "packet-transport-parameters.h"
 
@@ -13,6 +13,7 @@
 #include "ns3/traced-callback.h"
 
 #include <cstdint>
+#include <memory>
 
 namespace ns3
 {
@@ -65,24 +66,22 @@ struct PacketTransportCore
           context(fabricArg.GetContext()),
           router(routerArg),
           client(clientArg),
-          congestion(parameters, context)
+          congestion(PacketCongestionControls::Make(parameters.congestionControl, *this))
     {
     }
 
     PacketTransportCore(const PacketTransportCore&) = delete;
     PacketTransportCore& operator=(const PacketTransportCore&) = delete;
 
-    static int64_t Now()
+    static int64_t
+    Now()
     {
         return Simulator::Now().GetTimeStep();
     }
 
     /// A packet of the pair, from its sender or its receiver, with nothing in it.
-    uint32_t MakePacket(uint32_t index,
-                        bool isSenders,
-                        PacketDescriptor::Kind kind,
-                        uint32_t bytes,
-                        int64_t when)
+    uint32_t
+    MakePacket(uint32_t index, bool isSenders, PacketDescriptor::Kind kind, uint32_t bytes, int64_t when)
     {
         const PacketQueuePair& pair = pairs[index];
         const uint32_t packet = context.packets.Allocate();
@@ -112,7 +111,7 @@ struct PacketTransportCore
     PacketTransportClient* client;
     PacketPool<PacketQueuePair> pairs;
     PacketPool<PacketMessageRecord> messages;
-    PacketCongestion congestion;
+    const std::unique_ptr<PacketCongestionControl> congestion; //!< made last: it refers to all of the above
     PacketTransportCounters counters;
     uint64_t outstanding{0}; //!< messages
 };

@@ -41,12 +41,9 @@ PacketTransport::Bind(PacketFabric& fabric, PacketRouter& router, PacketTranspor
     NS_ASSERT_MSG(m_core == nullptr, "a transport is bound once");
     NS_ASSERT_MSG(Time::GetResolution() == Time::PS, "the clock counts picoseconds");
     NS_ASSERT_MSG(hostQueue == PacketHostQueue::ON_DEMAND ||
-                      congestionControl == PacketCongestionControl::NONE ||
-                      congestionControl == PacketCongestionControl::DCTCP,
+                      congestionControl->Has(PacketControlKind::IS_WINDOWED),
                   "packets that wait in a host's port have left already for what sends by rate or pull");
-    NS_ASSERT_MSG(dcqcnMinRate.GetBitRate() > 0 && dcqcnAdditiveIncrease.GetBitRate() > 0,
-                  "a pair that sends nothing would never hear that it may");
-    NS_ASSERT_MSG(!estimatesRtt || !IsSelective(), "an acknowledgement carries a time or a packet number");
+    NS_ASSERT_MSG(!rttEstimation || !IsSelective(), "an acknowledgement carries a time or a packet number");
     m_core = std::make_unique<PacketTransportCore>(*this, *this, fabric, router, client);
     m_sender = std::make_unique<PacketSender>(*m_core);
     m_receiver = std::make_unique<PacketReceiver>(*m_core);

@@ -41,10 +41,10 @@ Outcome on_tcp(int senders, Bytes size, Bytes buffer) {
 
 Outcome on_packets(int senders, Bytes size, Bytes buffer) {
     PacketOptions options;
-    options.mtu = 8960_B;
-    options.header = 42_B;
-    options.ack_size = 42_B;
-    options.ack_every = 2;
+    options.transport.mtu = 8960;
+    options.transport.header = 42;
+    options.transport.ackSize = 42;
+    options.transport.ackEvery = 2;
     PacketBackend backend(star(senders + 1, buffer), options);
     return run_incast(backend, senders, size);
 }

@@ -305,16 +305,16 @@ TEST(PacketFlowlets, APairThatPausesTakesAnotherWay) {
 TEST(PacketConnectionPaths, EveryConnectionHashesByItself) {
     network::FatTreeParameters tree;
     tree.k = 4;
-    const auto uplinks = [&tree](PacketConnections connections) {
+    const auto uplinks = [&tree](::ns3::PacketConnections connections) {
         PacketOptions options;
-        options.connections = connections;
+        options.transport.connections = connections;
         const auto fabric = build_fat_tree(tree);
         const Outcome outcome = run(fabric, options, std::vector<Flow>(16, Flow{0, 12, 40'960_B}));
         EXPECT_EQ(outcome.statistics.retransmissions, 0U);
         return used_uplinks(*fabric, outcome.statistics);
     };
-    EXPECT_EQ(uplinks(PacketConnections::kPerMessage), 2U);
-    EXPECT_EQ(uplinks(PacketConnections::kPerPair), 1U);
+    EXPECT_EQ(uplinks(::ns3::PacketConnections::PER_MESSAGE), 2U);
+    EXPECT_EQ(uplinks(::ns3::PacketConnections::PER_PAIR), 1U);
 }
 
 // Eight packets leave within 2.7 us and are still on a link of 20 us when a ninth is handed over at 16 us:
@@ -392,7 +392,7 @@ TEST(PacketCredits, ATorusEnds) {
 TEST(PacketCredits, GoWithRates) {
     PacketOptions options;
     options.flow_control = PacketFlowControlKind::kCredit;
-    options.congestion_control = PacketCongestion::kDcqcn;
+    options.transport.congestionControl = &::ns3::PacketDcqcn::KIND;
     options.ecn_threshold = 5'000_B;
     options.ecn_max_threshold = 20'000_B;
     const network::NetworkStatistics statistics = all_to_all(options, kLink, 256_KiB);
@@ -404,8 +404,8 @@ TEST(PacketCredits, GoWithRates) {
 // to help.
 TEST(PacketHpcc, GoesOnWithFewAcknowledgements) {
     PacketOptions options;
-    options.congestion_control = PacketCongestion::kHpcc;
-    options.ack_every = 16;
+    options.transport.congestionControl = &::ns3::PacketHpcc::KIND;
+    options.transport.ackEvery = 16;
     EXPECT_EQ(all_to_all(options, kLink, 1_MiB).bytes_delivered, Bytes(12 * 11 * (1 << 20)));
 }
 
@@ -422,7 +422,7 @@ TEST(PacketPauses, WaitForWhatIsStillComingIn) {
 TEST(PacketLoss, RandomLossOnEveryLinkIsRepaired) {
     PacketOptions options;
     options.loss_rate = 0.02;
-    options.timeout = 50_us;
+    options.transport.timeout = 50'000'000;
     const Outcome outcome = run(star(3), options, {{0, 1, 4_MiB}, {2, 1, 4_MiB}, {1, 0, 4_MiB}});
     EXPECT_EQ(outcome.statistics.bytes_delivered, 12_MiB);
     // 3072 packets over two links lose 2 % on each, and so do repetitions and acknowledgements.

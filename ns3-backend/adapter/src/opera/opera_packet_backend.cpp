@@ -51,9 +51,9 @@ sim::Ptr<sim::OperaNetwork> configure(const RotorNetwork& network, const PacketO
     set("Header", count_of(network.bulk.header));
     set("Queue", static_cast<std::uint64_t>(network.low_latency.queue));
     set("Window", static_cast<std::uint64_t>(network.low_latency.window));
-    set_time("Timeout", options.timeout);
-    set("MaxBackoff", options.max_backoff);
-    set("RetryLimit", options.retry_limit);
+    set_time("Timeout", Time(options.transport.timeout));
+    set("MaxBackoff", options.transport.maxBackoff);
+    set("RetryLimit", options.transport.retryLimit);
     return opera;
 }
 
@@ -71,7 +71,7 @@ public:
           network_(checked(*fabric_, options)),
           links_(*fabric_),
           loop_(seed),
-          retry_limit_(options.retry_limit),
+          retry_limit_(options.transport.retryLimit),
           policy_(network_, seed ^ network_.seed),
           paths_(path_source(network_, seed ^ network_.seed)),
           opera_(configure(network_, options)) {

@@ -5,7 +5,6 @@
 #include "packet/packet_router.hpp"
 #include "packet/packet_tap.hpp"
 #include "packet/pause_frame.hpp"
-#include "transport/packet_transport_parameters.hpp"
 
 #include <algorithm>
 
@@ -85,7 +84,7 @@ sim::Ptr<sim::PacketFabric> build_ports(const network::Fabric& fabric, const Pac
     ports->SetAttribute("DynamicShare", sim::DoubleValue(options.dynamic_share));
     ports->SetAttribute("FlowControl", sim::EnumValue(flow_control(options.flow_control)));
     ports->SetAttribute("MarkProbability", sim::DoubleValue(options.ecn_probability));
-    set("CutThroughHeader", count_of(options.header));
+    set("CutThroughHeader", options.transport.header);
     set("LargestPacket", count_of(options.largest_packet()));
     set("PauseAbove", count_of(options.pause_threshold));
     set("PauseFrame", kPauseFrame);
@@ -96,7 +95,7 @@ sim::Ptr<sim::PacketFabric> build_ports(const network::Fabric& fabric, const Pac
         set("MarkTo", count_of(options.ecn_max_threshold));
     }
     if (options.trim_threshold > Bytes(0)) {
-        set("TrimmedSize", count_of(options.ack_size));
+        set("TrimmedSize", options.transport.ackSize);
         set("TrimAbove", count_of(options.trim_threshold));
     }
     if (options.service == PacketServiceKind::kWeighted) {
@@ -145,12 +144,16 @@ public:
         : fabric_(std::move(fabric)),
           options_(checked(options, *fabric_)),
           loop_(seed),
-          ports_(build_ports(*fabric_, options_, options_.uses_marks())),
-          router_(*fabric_, *ports_, options_.connections == PacketConnections::kPerMessage,
+          ports_(build_ports(*fabric_, options_,
+                             options_.transport.congestionControl->Has(sim::PacketControlKind::USES_MARKS))),
+          router_(*fabric_, *ports_, options_.transport.connections == sim::PacketConnections::PER_MESSAGE,
                   options_.flowlet_gap, seed),
           loss_(options_.loss_rate, ~seed),
           transport_(sim::CreateObject<sim::PacketTransport>()) {
-        transport_->SetParameters(transport_parameters(options_, is_lossy(), router_.reorders()));
+        options_.transport.isReordered = router_.reorders();
+        // A timeout that follows round trips goes off too early at times, which is part of what it models.
+        options_.transport.hasTimers = is_lossy() || options_.transport.rttEstimation;
+        transport_->SetParameters(options_.transport);
         transport_->Bind(*ports_, router_, this);
         ports_->GetContext().random = sim::PacketRandom(seed + 1);
         ports_->GetContext().faults = options_.loss_rate > 0 ? &loss_ : nullptr;
@@ -248,7 +251,7 @@ private:
         if (count == 0) {
             return {};
         }
-        return "these connections had more than " + std::to_string(options_.retry_limit) +
+        return "these connections had more than " + std::to_string(options_.transport.retryLimit) +
                " timeouts in a row (retry_limit) and gave up, " + std::to_string(count) + " in all:" + text;
     }
 

@@ -2,38 +2,43 @@
 #include "packet/packet_options.hpp"
 
 #include "opera/opera_packet_backend.hpp"
+#include "transport/transport_keys.hpp"
 
 #include <astrolabe/network/routing.hpp>
 
 namespace astrolabe::ns3 {
 
+namespace sim = ::ns3;
+
 PacketOptions legacy_dctcp() {
-    constexpr std::int64_t kSegment = 8936;
-    constexpr std::int64_t kPacket = kSegment + 64;
+    constexpr std::uint32_t kSegment = 8936;
+    constexpr std::uint32_t kHeader = 64;
     PacketOptions options;
     options.preset = PacketPreset::kLegacyDctcp;
-    options.mtu = Bytes(kSegment);
-    options.header = Bytes(64);
-    options.ack_size = Bytes(64);
-    options.window = Bytes(10'000 * kSegment);
-    options.ack_every = 1;
-    options.connections = PacketConnections::kPerMessage;
-    options.handshake = true;
-    options.host_queue = PacketHostQueue::kFifo;
-    options.timeout = Time(10'000'000'000);
-    options.min_timeout = Time(10'000'000'000);
-    options.max_backoff = 1 << 30;
-    options.rtt_estimation = true;
-    options.congestion_control = PacketCongestion::kDctcp;
-    options.initial_window = 100;
-    options.slow_start_threshold = 10'000;
-    options.gain = 1.0 / 16;
-    options.ecn_threshold = Bytes(50 * kPacket);
+    options.ecn_threshold = Bytes(50 * (kSegment + kHeader));
+    sim::PacketTransportParameters& transport = options.transport;
+    transport.mtu = kSegment;
+    transport.header = kHeader;
+    transport.ackSize = kHeader;
+    transport.window = 10'000 * kSegment;
+    transport.ackEvery = 1;
+    transport.connections = sim::PacketConnections::PER_MESSAGE;
+    transport.handshake = true;
+    transport.hostQueue = sim::PacketHostQueue::FIFO;
+    transport.timeout = 10'000'000'000;
+    transport.minTimeout = 10'000'000'000;
+    transport.maxBackoff = 1 << 30;
+    transport.rttEstimation = true;
+    transport.congestionControl = &sim::PacketDctcp::KIND;
+    auto& dctcp = transport.Get<sim::PacketDctcpParameters>();
+    dctcp.initialWindow = 100;
+    dctcp.slowStartThreshold = 10'000;
+    dctcp.gain = 1.0 / 16;
     return options;
 }
 
 std::vector<ParameterProblem> problems(const PacketOptions& options) {
-    std::vector<ParameterProblem> found = transport_problems(options);
+    std::vector<ParameterProblem> found = transport_problems(options.transport);
     for (ParameterProblem& problem : port_problems(options, options.largest_packet())) {
         found.push_back(std::move(problem));
     }
@@ -51,11 +56,11 @@ std::optional<std::string> refusal(const network::Fabric& fabric, const PacketOp
     if (!fabric.is_static()) {
         return "its links come and go with time, and the packet engine runs on static fabrics only";
     }
-    if (options.congestion_control == PacketCongestion::kHpcc &&
+    if (options.transport.congestionControl->Has(sim::PacketControlKind::USES_TELEMETRY) &&
         (options.flowlet_gap > Time(0) ||
          fabric.routing().load_balancing() != network::LoadBalancing::kFlowHash)) {
-        return "hpcc compares what the same links noted on two packets of a pair, and its packets take "
-               "several "
+        return std::string(options.transport.congestionControl->name) +
+               " compares what the same links noted on two packets of a pair, and its packets take several "
                "ways: choose another congestion_control, or routes by flow hash";
     }
     return port_refusal(fabric, options, options.largest_packet());

@@ -3,13 +3,14 @@
 #pragma once
 
 #include "packet/packet_port_options.hpp"
-#include "transport/packet_transport_options.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <ns3/packet-transport-parameters.h>
 
 #include <astrolabe/core/parameter_problem.hpp>
 #include <astrolabe/core/units.hpp>
@@ -19,11 +20,15 @@ namespace astrolabe::ns3 {
 
 enum class PacketPreset : std::uint8_t { kNone, kLegacyDctcp };
 
-struct PacketOptions : PacketPortOptions, PacketTransportOptions {
+struct PacketOptions : PacketPortOptions {
     PacketPreset preset = PacketPreset::kNone;  ///< where the other values come from
 
+    ::ns3::PacketTransportParameters transport;
+
     /// On the wire.
-    [[nodiscard]] Bytes largest_packet() const { return std::max(header + mtu, ack_size); }
+    [[nodiscard]] Bytes largest_packet() const {
+        return Bytes(std::max(transport.header + transport.mtu, transport.ackSize));
+    }
 };
 
 /// The transport of the DLRM study on Opera (reference/dlrm-opera-study.md, section 7): DCTCP over TCP with a

@@ -32,13 +32,14 @@ PacketSender::Take(PacketDescriptor& packet)
     {
     case Kind::CNP: {
         const PacketQueuePair& pair = m_core.pairs[index];
-        m_core.congestion.Notified(index, PacketTransportCore::Now());
+        m_core.congestion->Notified(index, PacketTransportCore::Now());
         m_core.traces.m_notification(pair.source, pair.destination);
-        m_core.traces.m_rate(pair.source, pair.destination, DataRate(m_core.congestion.GetRate(index)));
+        m_core.traces.m_rate(pair.source, pair.destination, DataRate(m_core.congestion->GetRate(index)));
         return;
     }
     case Kind::PULL:
-        TakePulls(index, packet.sequence);
+        m_core.congestion->Pulled(index, m_core.pairs[index], packet.sequence);
+        NotePull(index);
         GoOn(index);
         return;
     default:
@@ -51,7 +52,7 @@ void
 PacketSender::TakeAcknowledgement(uint32_t index, PacketDescriptor& packet)
 {
     PacketQueuePair& pair = m_core.pairs[index];
-    if (m_parameters.estimatesRtt)
+    if (m_parameters.rttEstimation)
     {
         m_rtt[index].Add(PacketRtt::Since(packet.subject, PacketTransportCore::Now()));
     }
@@ -59,7 +60,7 @@ PacketSender::TakeAcknowledgement(uint32_t index, PacketDescriptor& packet)
     {
         return;
     }
-    if (m_core.congestion.IsPulled())
+    if (m_parameters.IsPulled())
     {
         TakeAnswer(index, packet);
     }
@@ -85,9 +86,9 @@ PacketSender::Acknowledge(uint32_t index, PacketDescriptor& packet)
     const uint32_t allowed = pair.allowed;
     if (m_parameters.handshake && before == 0)
     {
-        m_core.congestion.Open(index, pair);
+        m_core.congestion->Open(index, pair);
     }
-    else if (m_core.congestion.Acknowledged(
+    else if (m_core.congestion->Acknowledged(
                  index, pair, pair.acknowledged - before, packet.marks, packet.telemetry))
     {
         packet.telemetry = PACKET_NONE;
@@ -132,7 +133,7 @@ PacketSender::TakeMissing(uint32_t index, const PacketDescriptor& packet)
     {
         if (packet.sequence == pair.acknowledged)
         {
-            m_core.congestion.Lost(index, pair);
+            m_core.congestion->Lost(index, pair);
             GoBack(pair);
         }
     }
@@ -144,7 +145,7 @@ PacketSender::TakeMissing(uint32_t index, const PacketDescriptor& packet)
                                    : m_scoreboards.SetArrived(pair, subject, tolerance);
         if (isAnyLost && m_scoreboards.StartsEpisode(pair))
         {
-            m_core.congestion.Lost(index, pair);
+            m_core.congestion->Lost(index, pair);
         }
     }
     TraceWindow(pair, allowed);
@@ -161,10 +162,8 @@ PacketSender::TakeReturned(const PacketDescriptor& packet)
         return;
     }
     m_scoreboards.SetLost(pair, packet.sequence);
-    // Its receiver has not seen it, and will not pull for it.
-    PacketNdp& ndp = m_core.congestion.GetNdp(index);
-    ++ndp.credit;
-    TakePulls(index, ndp.heard);
+    m_core.congestion->Returned(index, pair);
+    NotePull(index);
     GoOn(index);
 }
 
@@ -184,19 +183,14 @@ PacketSender::TakeAnswer(uint32_t index, const PacketDescriptor& packet)
             m_scoreboards.SetArrived(pair, subject);
         }
     }
-    TakePulls(index, m_core.congestion.GetNdp(index).GetCountNear(packet.marks));
+    m_core.congestion->Answered(index, pair, packet.marks);
+    NotePull(index);
 }
 
 void
-PacketSender::TakePulls(uint32_t index, uint64_t count)
+PacketSender::NotePull(uint32_t index)
 {
     PacketQueuePair& pair = m_core.pairs[index];
-    PacketNdp& ndp = m_core.congestion.GetNdp(index);
-    ndp.Pulled(m_parameters, count, pair.hasLost || pair.nextPacket < pair.end);
-    if (ndp.credit > 0)
-    {
-        pair.holds &= static_cast<uint8_t>(~PacketQueuePair::NOT_PULLED);
-    }
     pair.retries = 0;
     pair.holds &= static_cast<uint8_t>(~PacketQueuePair::GIVEN_UP);
     pair.deadline = PacketTransportCore::Now() + GetTimeout(index);
@@ -219,10 +213,9 @@ PacketSender::GoBack(PacketQueuePair& pair) const
 int64_t
 PacketSender::GetTimeout(uint32_t index) const
 {
-    const int64_t given = m_parameters.timeout.GetTimeStep();
-    const int64_t first = m_parameters.estimatesRtt
-                              ? m_rtt[index].GetTimeout(given, m_parameters.minTimeout.GetTimeStep())
-                              : given;
+    const int64_t given = m_parameters.timeout;
+    const int64_t first =
+        m_parameters.rttEstimation ? m_rtt[index].GetTimeout(given, m_parameters.minTimeout) : given;
     const unsigned doublings = std::min<unsigned>(m_core.pairs[index].retries, 31);
     const int64_t factor = std::min<int64_t>(int64_t{1} << doublings, m_parameters.maxBackoff);
     return first > MOST_TIMEOUT / factor ? MOST_TIMEOUT : first * factor;
@@ -275,7 +268,7 @@ PacketSender::CheckTimer(uint32_t index)
 {
     PacketQueuePair& pair = m_core.pairs[index];
     pair.hasTimer = false;
-    if (pair.nextPacket == pair.acknowledged && !m_core.congestion.IsPulled())
+    if (pair.nextPacket == pair.acknowledged && !m_parameters.IsPulled())
     {
         return; // nothing under way: the next packet starts the timer
     }
@@ -303,21 +296,17 @@ PacketSender::TimeOut(uint32_t index)
     ++m_core.counters.timeouts;
     m_core.traces.m_timeout(pair.source, pair.destination, pair.retries);
     const uint32_t allowed = pair.allowed;
-    m_core.congestion.TimedOut(index, pair);
-    TraceWindow(pair, allowed);
+    uint64_t lost = pair.nextPacket - pair.acknowledged;
     if (m_parameters.IsSelective())
     {
-        const uint64_t lost = m_scoreboards.SetAllLost(pair);
-        if (m_core.congestion.IsPulled())
-        {
-            m_core.congestion.GetNdp(index).Grant(m_parameters, lost);
-            pair.holds &= static_cast<uint8_t>(~PacketQueuePair::NOT_PULLED);
-        }
+        lost = m_scoreboards.SetAllLost(pair);
     }
     else
     {
         GoBack(pair);
     }
+    m_core.congestion->TimedOut(index, pair, lost);
+    TraceWindow(pair, allowed);
     GoOn(index);
 }
 
