@@ -31,7 +31,7 @@ void shuffle(benchmark::State& state, Bytes size) {
     const std::shared_ptr<const Fabric> fabric = build_rotor_fabric(drawn_rotor_network(108, 6, 10_Gbps, 5));
     const std::vector<HostPair> pairs = pairs_where(648, [](auto i, auto j) { return i / 6 != j / 6; });
     for (auto _ : state) {
-        ns3::OperaPacketBackend backend(fabric);
+        astrolabe::ns3::OperaPacketBackend backend(fabric);
         RotorTraffic traffic(backend, pairs, size);
         backend.run();
         if (backend.outstanding_messages() > 0) {

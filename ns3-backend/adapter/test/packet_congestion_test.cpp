@@ -257,7 +257,7 @@ TEST_F(PacketNdpEquations, PullsAreCumulative) {
     EXPECT_EQ(ndp.credit, 3U);
     ndp.Pulled(parameters, 9, false);  // nothing to send: a first window is kept
     EXPECT_EQ(ndp.credit, 4U);
-    ndp.heard = 65'534;
+    ndp.pullsReceived = 65'534;
     EXPECT_EQ(ndp.GetCountNear(1), 65'537U);
     EXPECT_EQ(ndp.GetCountNear(65'530), 65'534U);
 }

@@ -86,8 +86,8 @@ public:
             delivered(message);
         }
     }
-    std::int64_t Strike(const sim::PacketPort& port, const sim::PacketDescriptor& packet,
-                        std::int64_t when) override {
+    std::int64_t InjectFault(const sim::PacketPort& port, const sim::PacketDescriptor& packet,
+                             std::int64_t when) override {
         return strike(port, packet, when);
     }
 

@@ -92,7 +92,7 @@ RC_GTEST_PROP(PacketTimersProperty, AreInOrder, ()) {
     RC_ASSERT(timers.IsEmpty() == expected.empty());
 }
 
-// Packets 0 to 9 are under way, and one is held lost when it has been overtaken by 3. 4 arrives: 0 and 1 are
+// Packets 0 to 9 are in flight, and one is held lost when it has been overtaken by 3. 4 arrives: 0 and 1 are
 // lost, since 1 + 3 <= 4, and 2 and 3 may still come.
 TEST(PacketScoreboard, HoldsOvertakenPacketsLost) {
     sim::PacketScoreboards boards(16);
@@ -145,7 +145,7 @@ TEST(PacketScoreboard, HoldsWhatIsLostAgainLost) {
     EXPECT_FALSE(boards.SetArrived(pair, 7, 1));
 }
 
-// A window of data counts as one episode, until all that was under way when it began is acknowledged.
+// A window of data counts as one episode, until all that was in flight when it began is acknowledged.
 TEST(PacketScoreboard, ALossEpisodeIsAWindow) {
     sim::PacketScoreboards boards(16);
     sim::PacketQueuePair pair;

@@ -15,7 +15,7 @@ namespace ns3
 bool
 OperaBulk::IsStuck() const
 {
-    return m_policy.GetWaiting() > 0 && m_underWay == 0 &&
+    return m_policy.GetWaiting() > 0 && m_inFlight == 0 &&
            m_nextSuperslice >= m_lastChange + m_schedule.GetSuperslices();
 }
 
@@ -27,7 +27,7 @@ OperaBulk::WithdrawWhere(Is&& isGone)
     for (uint32_t number = 0; number < m_hosts.size(); ++number)
     {
         Host& host = m_hosts[number];
-        if (host.turns.IsEmpty())
+        if (host.slots.IsEmpty())
         {
             continue;
         }
@@ -36,11 +36,11 @@ OperaBulk::WithdrawWhere(Is&& isGone)
         {
             if (isGone(m_layout.GetRackOf(number), rotor))
             {
-                host.turns.Withdraw(rotor, number, m_back);
+                host.slots.Withdraw(rotor, number, m_back);
             }
         }
         GiveBack();
-        host.turns.Plan();
+        host.slots.Plan();
         Offer(number);
     }
 }
@@ -91,7 +91,7 @@ OperaBulk::BeginSlots()
     }
     for (const uint32_t host : m_touched)
     {
-        m_hosts[host].turns.Plan();
+        m_hosts[host].slots.Plan();
         Offer(host);
     }
     m_touched.clear();
@@ -111,7 +111,7 @@ void
 OperaBulk::LearnOfFailures(uint64_t superslice)
 {
     const int64_t now = Now();
-    if (m_schedule.GetState(now) == m_schedule.GetState(m_learnt))
+    if (m_schedule.GetState(now) == m_schedule.GetState(m_notified))
     {
         return;
     }
@@ -119,9 +119,9 @@ OperaBulk::LearnOfFailures(uint64_t superslice)
     WithdrawWhere([&](uint32_t rack, uint32_t rotor) {
         const uint32_t matching = m_schedule.GetMatchingIndex(rotor, superslice);
         return m_schedule.GetPeer(rotor, matching, rack, now) !=
-               m_schedule.GetPeer(rotor, matching, rack, m_learnt);
+               m_schedule.GetPeer(rotor, matching, rack, m_notified);
     });
-    m_learnt = now;
+    m_notified = now;
 }
 
 void
@@ -136,8 +136,8 @@ OperaBulk::Grant(uint32_t rotor)
             host.port->Advance(now);
             m_touched.push_back(grant.from);
         }
-        host.turns.Commit(rotor, now, grant);
-        m_underWay += grant.packets;
+        host.slots.Commit(rotor, now, grant);
+        m_inFlight += grant.packets;
         traces.granted(rotor, grant);
     }
 }
@@ -154,7 +154,7 @@ OperaBulk::GiveBack()
 {
     for (const OperaGrant& grant : m_back)
     {
-        m_underWay -= grant.packets;
+        m_inFlight -= grant.packets;
         Wait(grant.from, grant.destination, grant.packets, grant.isRelayed);
     }
     m_back.clear();
@@ -164,10 +164,10 @@ void
 OperaBulk::Offer(uint32_t number)
 {
     Host& host = m_hosts[number];
-    const int64_t next = host.turns.GetNext();
+    const int64_t next = host.slots.GetNext();
     if (next >= host.offered)
     {
-        return; // the port asks before, and is told then
+        return; // the port asks before, and gets it then
     }
     host.offered = next;
     ++host.generation;
@@ -187,30 +187,30 @@ OperaBulk::TakePacket(uint64_t offer, int64_t when, uint32_t& packet)
     {
         return PacketSource::NEVER;
     }
-    if (host.turns.GetNext() <= when)
+    if (host.slots.GetNext() <= when)
     {
-        packet = Make(number, host.turns.Take(when, number, m_back), when);
+        packet = Make(number, host.slots.Take(when, number, m_back), when);
         GiveBack();
     }
-    host.offered = host.turns.GetNext();
+    host.offered = host.slots.GetNext();
     return host.offered;
 }
 
 uint32_t
-OperaBulk::Make(uint32_t number, const OperaTurns::Turn& turn, int64_t when)
+OperaBulk::Make(uint32_t number, const OperaTransmissionSlots::Departure& departure, int64_t when)
 {
-    const uint32_t packet = turn.isRelayed
-                                ? m_hosts[number].relayed[turn.destination].TakeFirst(m_context.packets)
-                                : TakeOwn(number, turn.destination);
+    const uint32_t packet = departure.isRelayed
+                                ? m_hosts[number].relayed[departure.destination].TakeFirst(m_context.packets)
+                                : TakeOwn(number, departure.destination);
     PacketDescriptor& descriptor = m_context.packets[packet];
     descriptor.arrival = when;
     descriptor.tail = when;
     descriptor.ingress = PACKET_NONE;
     descriptor.sender = number;
-    descriptor.heading = turn.to;
-    descriptor.rotor = static_cast<uint16_t>(turn.rotor);
+    descriptor.heading = departure.to;
+    descriptor.rotor = static_cast<uint16_t>(departure.rotor);
     ++m_counters.packets;
-    m_counters.relayed += turn.isRelayed ? 1 : 0;
+    m_counters.relayed += departure.isRelayed ? 1 : 0;
     return packet;
 }
 

@@ -29,8 +29,8 @@ OperaBulk::OperaBulk(const OperaLayout& layout,
     for (uint32_t host = 0; host < layout.GetHosts(); ++host)
     {
         PacketPort& port = fabric.GetPort(layout.GetHostPort(host));
-        const int64_t turn = Serialize(parameters.payload + parameters.header, port.GetBitsPerSecond());
-        m_hosts.emplace_back(layout.GetTurns(), turn, schedule.GetBulkSlot());
+        const int64_t packetTime = Serialize(parameters.payload + parameters.header, port.GetBitsPerSecond());
+        m_hosts.emplace_back(layout.GetTransmissionSlots(), packetTime, schedule.GetBulkSlot());
         m_hosts.back().port = &port;
     }
 }
@@ -49,7 +49,7 @@ OperaBulk::GetSlotPackets(const OperaLayout& layout,
                           uint64_t bitsPerSecond,
                           uint32_t packetBytes)
 {
-    const int64_t round = layout.GetTurns() * Serialize(packetBytes, bitsPerSecond);
+    const int64_t round = layout.GetTransmissionSlots() * Serialize(packetBytes, bitsPerSecond);
     return static_cast<uint32_t>(schedule.GetBulkSlot() / round);
 }
 
@@ -148,7 +148,7 @@ OperaBulk::Take(uint32_t packet)
 {
     const uint32_t number = m_context.packets[packet].queuePair;
     m_context.Discard(packet);
-    --m_underWay;
+    --m_inFlight;
     Message& message = m_messages[number];
     if (--message.toArrive == 0 && m_pairs[message.pair].oldest == number)
     {
@@ -166,7 +166,7 @@ OperaBulk::Relay(uint32_t packet)
         relayed.resize(m_hosts.size());
     }
     relayed[descriptor.destination].Append(m_context.packets, packet);
-    --m_underWay;
+    --m_inFlight;
     Wait(descriptor.heading, descriptor.destination, 1, true);
 }
 
@@ -178,7 +178,7 @@ OperaBulk::TakeBack(uint32_t packet)
     const uint32_t destination = descriptor.destination;
     const bool isRelayed = host != descriptor.source;
     ++m_counters.returned;
-    --m_underWay;
+    --m_inFlight;
     traces.returned(host, descriptor, Now());
     if (isRelayed)
     {
@@ -223,12 +223,6 @@ OperaBulk::Deliver(uint32_t index)
             m_client->Delivered(message);
         }
     }
-}
-
-const OperaBulk::Counters&
-OperaBulk::GetCounters() const
-{
-    return m_counters;
 }
 
 std::vector<OperaBulk::Outstanding>

@@ -2,14 +2,14 @@
 #ifndef OPERA_BULK_H
 #define OPERA_BULK_H
 
-#include "opera-layout.h"
-#include "opera-policy.h"
-#include "opera-schedule.h"
-#include "opera-turns.h"
 #include "ns3/packet-fabric.h"
 #include "ns3/packet-queue-pair.h"
 #include "ns3/packet-queue.h"
 #include "ns3/packet-transport-core.h"
+#include "opera-layout.h"
+#include "opera-policy.h"
+#include "opera-schedule.h"
+#include "opera-transmission-slots.h"
 
 #include "ns3/nstime.h"
 #include "ns3/traced-callback.h"
@@ -26,21 +26,21 @@ namespace ns3
  *
  * A message is ⌈bytes / payload⌉ packets, one if it is empty, all of payload + header bytes on the wire. They
  * wait at their host. Whenever a circuit comes up, the policy grants some of them, which leave in the host's
- * turns (OperaTurns) while the slot lasts; what was not sent by then waits again. A packet granted to a host
- * that is not its destination waits there, relayed, for a circuit that leads on. What comes to a circuit that
- * no longer leads where it is heading goes back to the front of its last sender's queue, at once and at no
- * cost.
+ * transmission slots (OperaTransmissionSlots) while the circuit lasts; what was not sent by then waits again.
+ * A packet granted to a host that is not its destination waits there, relayed, for a circuit that leads on.
+ * What comes to a circuit that no longer leads where it is heading goes back to the front of its last
+ * sender's queue, at once and at no cost.
  *
- * Where circuits fail (OperaSchedule::Fail), hosts learn of it when the next superslice begins: what was
+ * Where circuits fail (OperaSchedule::Fail), hosts are notified when the next superslice starts: what was
  * granted through them and has not left waits again then.
  *
  * Messages between two hosts are delivered in the order in which they were sent, each when all its packets
  * have arrived, which may be in any order.
  *
  * A packet exists from when it leaves its host. Memory: 64 B a message and 20 B a pair of hosts with
- * messages, 4 B for every possible destination of a host that sent one, 64 B for each packet under way or
+ * messages, 4 B for every possible destination of a host that sent one, 64 B for each packet in flight or
  * relayed, and 8 B for every destination of a host that relays. While nothing waits no event is pending; when
- * nothing could be granted in a whole cycle, nothing is under way and nothing new came, nothing ever will be,
+ * nothing could be granted in a whole cycle, nothing is in flight and nothing new came, nothing ever will be,
  * and the clock stops.
  */
 class OperaBulk
@@ -59,7 +59,7 @@ class OperaBulk
         uint64_t returned{0}; //!< to their senders, by circuits that did not lead where they were heading
         uint64_t messages{0}; //!< delivered
         uint64_t bytes{0};    //!< payload delivered
-        uint64_t slots{0};    //!< begins of superslices with something to grant
+        uint64_t slots{0};    //!< starts of superslices with something to grant
     };
 
     struct Outstanding
@@ -88,7 +88,7 @@ class OperaBulk
 
     /// Time on a link, ps, rounded up.
     static int64_t Serialize(uint64_t bytes, uint64_t bitsPerSecond);
-    /// Packets that fit into a slot: as many as a host sends in its turns.
+    /// Packets that a host can send while a circuit is up.
     static uint32_t GetSlotPackets(const OperaLayout& layout,
                                    const OperaSchedule& schedule,
                                    uint64_t bitsPerSecond,
@@ -96,9 +96,8 @@ class OperaBulk
 
     void Send(const PacketMessage& message);
 
-    /// Offers to the ports of hosts are told from others by their highest bit.
-    static bool
-    IsOffer(uint64_t offer)
+    /// Offers to the ports of hosts differ from others in their highest bit.
+    static bool IsOffer(uint64_t offer)
     {
         return offer >> 63 != 0;
     }
@@ -112,7 +111,11 @@ class OperaBulk
     /// A circuit does not lead where the packet is heading.
     void TakeBack(uint32_t packet);
 
-    const Counters& GetCounters() const;
+    const Counters& GetCounters() const
+    {
+        return m_counters;
+    }
+
     std::vector<Outstanding> GetOutstanding() const; //!< by order of sending
     /// Packets wait, and no circuit will ever take one.
     bool IsStuck() const;
@@ -144,17 +147,17 @@ class OperaBulk
 
     struct Host
     {
-        Host(uint32_t parts, int64_t turn, int64_t slot)
-            : turns(parts, turn, slot)
+        Host(uint32_t parts, int64_t packetTime, int64_t circuitTime)
+            : slots(parts, packetTime, circuitTime)
         {
         }
 
-        OperaTurns turns;
+        OperaTransmissionSlots slots;
         PacketPort* port{nullptr};
-        int64_t offered{OperaTurns::NEVER}; //!< to the port, from when on
-        uint32_t generation{0};             //!< of the offer; earlier ones count no more
-        std::vector<uint32_t> pairs;        //!< by destination, from 1; 0: none. Empty until it sends
-        std::vector<PacketList> relayed;    //!< by destination. Empty until it relays
+        int64_t offered{OperaTransmissionSlots::NEVER}; //!< to the port, from when on
+        uint32_t generation{0};                         //!< of the offer; earlier ones count no more
+        std::vector<uint32_t> pairs;     //!< by destination, from 1; 0: none. Empty until it sends
+        std::vector<PacketList> relayed; //!< by destination. Empty until it relays
     };
 
     static int64_t Now();
@@ -170,7 +173,7 @@ class OperaBulk
     void Grant(uint32_t rotor);
     void Offer(uint32_t host);
     void GiveBack();
-    uint32_t Make(uint32_t host, const OperaTurns::Turn& turn, int64_t when);
+    uint32_t Make(uint32_t host, const OperaTransmissionSlots::Departure& departure, int64_t when);
     uint32_t TakeOwn(uint32_t host, uint32_t destination);
     void Deliver(uint32_t pair);
 
@@ -184,11 +187,11 @@ class OperaBulk
     std::vector<Pair> m_pairs;
     PacketPool<Message> m_messages;
     uint64_t m_order{0};
-    uint64_t m_underWay{0};       //!< packets between hosts, and granted ones
-    uint64_t m_nextSuperslice{0}; //!< the first whose slots have not begun
+    uint64_t m_inFlight{0};       //!< packets between hosts, and granted ones
+    uint64_t m_nextSuperslice{0}; //!< the first that has not started
     uint64_t m_lastChange{0};     //!< superslice before which something came or was granted
-    bool m_isAwake{false};        //!< the begin of a superslice is pending
-    int64_t m_learnt{0};          //!< when hosts last learnt of failures, ps
+    bool m_isAwake{false};        //!< the start of a superslice is pending
+    int64_t m_notified{0};        //!< when hosts were last notified of failures, ps
     Counters m_counters;
     std::vector<OperaGrant> m_grants; //!< scratch
     std::vector<OperaGrant> m_back;   //!< scratch

@@ -15,66 +15,56 @@ struct OperaLayout
     uint32_t hostsPerRack{0};
     uint32_t rotors{0};
 
-    uint32_t
-    GetHosts() const
+    uint32_t GetHosts() const
     {
         return racks * hostsPerRack;
     }
 
-    uint32_t
-    GetRackOf(uint32_t host) const
+    uint32_t GetRackOf(uint32_t host) const
     {
         return host / hostsPerRack;
     }
 
-    /// Parts of a host's link: no more than one each for a rotor, or for a host of those that share a
+    /// Of a round of a host (OperaTransmissionSlots): one for each rotor, or each host of those that share a
     /// circuit.
-    uint32_t
-    GetTurns() const
+    uint32_t GetTransmissionSlots() const
     {
         return std::max(rotors, hostsPerRack);
     }
 
     // Nodes
-    uint32_t
-    GetRackNode(uint32_t rack) const
+    uint32_t GetRackNode(uint32_t rack) const
     {
         return GetHosts() + rack;
     }
 
-    uint32_t
-    GetRotorNode(uint32_t rotor) const
+    uint32_t GetRotorNode(uint32_t rotor) const
     {
         return GetHosts() + racks + rotor;
     }
 
     // Ports
-    uint32_t
-    GetHostPort(uint32_t host) const
+    uint32_t GetHostPort(uint32_t host) const
     {
         return 2 * host;
     }
 
-    uint32_t
-    GetDownPort(uint32_t host) const //!< of the rack, to the host
+    uint32_t GetDownPort(uint32_t host) const //!< of the rack, to the host
     {
         return 2 * host + 1;
     }
 
-    uint32_t
-    GetUpPort(uint32_t rack, uint32_t rotor) const
+    uint32_t GetUpPort(uint32_t rack, uint32_t rotor) const
     {
         return 2 * GetHosts() + rack * rotors + rotor;
     }
 
-    bool
-    IsHostPort(uint32_t port) const
+    bool IsHostPort(uint32_t port) const
     {
         return port < 2 * GetHosts() && port % 2 == 0;
     }
 
-    uint32_t
-    GetRackOfUpPort(uint32_t port) const
+    uint32_t GetRackOfUpPort(uint32_t port) const
     {
         return (port - 2 * GetHosts()) / rotors;
     }

@@ -80,7 +80,7 @@ OperaNetwork::GetTypeId()
             .AddTraceSource(
                 "BulkDelivered",
                 "A bulk message has arrived; the time since it was sent. Those of low latency are "
-                "the transport's to tell of.",
+                "traced by the transport.",
                 MakeTraceSourceAccessor(&OperaNetwork::m_delivered),
                 "ns3::OperaNetwork::DeliveredTracedCallback")
             .AddTraceSource("Granted",
@@ -109,7 +109,7 @@ OperaNetwork::Build(const OperaSchedule& schedule,
     NS_ABORT_MSG_IF(m_fabric != nullptr, "a network is built once");
     NS_ABORT_MSG_IF(Time::GetResolution() != Time::PS, "call Time::SetResolution(Time::PS) first");
     NS_ABORT_MSG_IF(hostsPerRack == 0 || policy == nullptr,
-                    "there are hosts, and somebody says what they send");
+                    "there are hosts, and a policy for what they send");
     m_schedule = schedule;
     m_hasPaths = paths != nullptr;
     m_layout = {schedule.GetRacks(), hostsPerRack, schedule.GetRotors()};
@@ -209,12 +209,6 @@ OperaNetwork::DoDispose()
     Object::DoDispose();
 }
 
-bool
-OperaNetwork::IsLowLatency(uint64_t bytes) const
-{
-    return m_hasPaths && bytes < m_cutoff;
-}
-
 void
 OperaNetwork::Send(const PacketMessage& message)
 {
@@ -262,42 +256,6 @@ OperaNetwork::GetSlotPackets(const OperaSchedule& schedule, uint32_t hostsPerRac
 {
     const OperaLayout layout{schedule.GetRacks(), hostsPerRack, schedule.GetRotors()};
     return OperaBulk::GetSlotPackets(layout, schedule, m_rate.GetBitRate(), m_payload + m_header);
-}
-
-const OperaLayout&
-OperaNetwork::GetLayout() const
-{
-    return m_layout;
-}
-
-const OperaSchedule&
-OperaNetwork::GetSchedule() const
-{
-    return m_schedule;
-}
-
-const OperaRouter&
-OperaNetwork::GetRouter() const
-{
-    return *m_router;
-}
-
-const OperaBulk&
-OperaNetwork::GetBulk() const
-{
-    return *m_bulk;
-}
-
-Ptr<PacketFabric>
-OperaNetwork::GetFabric() const
-{
-    return m_fabric;
-}
-
-Ptr<PacketTransport>
-OperaNetwork::GetTransport() const
-{
-    return m_transport;
 }
 
 } // namespace ns3

@@ -2,13 +2,13 @@
 #ifndef OPERA_NETWORK_H
 #define OPERA_NETWORK_H
 
+#include "ns3/packet-fabric.h"
+#include "ns3/packet-transport.h"
 #include "opera-bulk.h"
 #include "opera-layout.h"
 #include "opera-policy.h"
 #include "opera-router.h"
 #include "opera-schedule.h"
-#include "ns3/packet-fabric.h"
-#include "ns3/packet-transport.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/nstime.h"
@@ -25,7 +25,7 @@ namespace ns3
  * Hosts, top-of-rack switches and rotor switches, with the two services of Opera (Mellette et al., "Expanding
  * across time to deliver bandwidth efficiency and low latency", NSDI 2020, section 4).
  *
- * Messages below `Cutoff`, or those that are said to be, are low-latency: NDP (PacketTransport with its
+ * Messages below `Cutoff`, or those sent as such, are low-latency: NDP (PacketTransport with its
  * receivers' pulls paced for each pair of hosts) over the shortest paths of the expander of the moment
  * (OperaRouter). A header that finds no room goes back to its sender, which sends the packet again. What
  * finds none twice, or is lost on a dark circuit, is sent again after `Timeout`. All others are bulk
@@ -33,7 +33,7 @@ namespace ns3
  *
  * Switches store and forward, with a queue before each link. It holds `Queue` full packets of low-latency
  * data, beyond which payload is cut off, and as many bytes of headers; after 640 bytes of headers a packet of
- * data has its turn. Bulk packets wait without limit, while nothing else does. Hosts send headers first, then
+ * data follows. Bulk packets wait without limit, while nothing else does. Hosts send headers first, then
  * low-latency data, then bulk.
  *
  * Set attributes, Build, connect to trace sources, Send. The clock must count picoseconds
@@ -51,7 +51,7 @@ class OperaNetwork : public Object, private PacketSink, private PacketSource
     ~OperaNetwork() override;
 
     /// Once. \param policy which bulk packets use a circuit; not null
-    /// \param paths null: all messages are bulk, whatever `Cutoff` \param client if any, hears of every
+    /// \param paths null: all messages are bulk, whatever `Cutoff` \param client if any, is notified of every
     /// message delivered; all outlive the network's last packet
     void Build(const OperaSchedule& schedule,
                uint32_t hostsPerRack,
@@ -61,20 +61,47 @@ class OperaNetwork : public Object, private PacketSink, private PacketSource
 
     /// From one host to another, by the service that its size asks for. Priorities mean nothing.
     void Send(const PacketMessage& message);
-    /// By the service that is said; low latency needs paths.
+    /// By the given service; low latency needs paths.
     void Send(const PacketMessage& message, bool isLowLatency);
     /// Whether a message of so many bytes would be, by its size.
-    bool IsLowLatency(uint64_t bytes) const;
+    bool IsLowLatency(uint64_t bytes) const
+    {
+        return m_hasPaths && bytes < m_cutoff;
+    }
 
     /// Packets that a host may send through one circuit while it is there.
     uint32_t GetSlotPackets(const OperaSchedule& schedule, uint32_t hostsPerRack) const;
 
-    const OperaLayout& GetLayout() const;
-    const OperaSchedule& GetSchedule() const;
-    const OperaRouter& GetRouter() const;
-    const OperaBulk& GetBulk() const;
-    Ptr<PacketFabric> GetFabric() const;
-    Ptr<PacketTransport> GetTransport() const; //!< of low-latency messages
+    const OperaLayout& GetLayout() const
+    {
+        return m_layout;
+    }
+
+    const OperaSchedule& GetSchedule() const
+    {
+        return m_schedule;
+    }
+
+    const OperaRouter& GetRouter() const
+    {
+        return *m_router;
+    }
+
+    const OperaBulk& GetBulk() const
+    {
+        return *m_bulk;
+    }
+
+    Ptr<PacketFabric> GetFabric() const
+    {
+        return m_fabric;
+    }
+
+    /// Of low-latency messages.
+    Ptr<PacketTransport> GetTransport() const
+    {
+        return m_transport;
+    }
 
   protected:
     void DoDispose() override;

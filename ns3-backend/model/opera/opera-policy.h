@@ -21,7 +21,7 @@ struct OperaGrant
 
 /**
  * Which bulk packets use a circuit. It counts the packets that wait at each host for each destination, own
- * ones and relayed ones; OperaBulk tells it of all that come, and it takes out what it grants.
+ * ones and relayed ones; OperaBulk notifies it of all that come, and it removes what it grants.
  */
 class OperaBulkPolicy
 {
@@ -29,7 +29,7 @@ class OperaBulkPolicy
     virtual ~OperaBulkPolicy() = default;
     /// So many more packets wait at `host` for `destination`: new ones, or ones that came back.
     virtual void Add(uint32_t host, uint32_t destination, uint64_t packets, bool isRelayed) = 0;
-    /// A circuit joins racks x and y, both ways; x = y: the uplink of x idles. Appends what may use it.
+    /// A circuit connects racks x and y, both ways; x = y: the uplink of x idles. Appends what may use it.
     virtual void Share(uint32_t x, uint32_t y, std::vector<OperaGrant>& grants) = 0;
     /// Circuits have failed: what is shared out next is of this state (OperaSchedule), above 0.
     virtual void SetState(std::size_t state) = 0;

@@ -140,16 +140,4 @@ OperaRouter::GetCircuit(uint32_t rotor, uint32_t matching, uint32_t rack) const
     return (std::size_t{rotor} * m_schedule.GetMatchingsPerRotor() + matching) * m_layout.racks + rack;
 }
 
-uint64_t
-OperaRouter::GetCarriedBytes(uint32_t rotor, uint32_t matching, uint32_t rack) const
-{
-    return m_carriedBytes[GetCircuit(rotor, matching, rack)];
-}
-
-uint64_t
-OperaRouter::GetLost() const
-{
-    return m_lost;
-}
-
 } // namespace ns3

@@ -2,11 +2,11 @@
 #ifndef OPERA_ROUTER_H
 #define OPERA_ROUTER_H
 
+#include "ns3/packet-fabric.h"
+#include "ns3/packet-node.h"
 #include "opera-bulk.h"
 #include "opera-layout.h"
 #include "opera-schedule.h"
-#include "ns3/packet-fabric.h"
-#include "ns3/packet-node.h"
 
 #include <cstdint>
 #include <vector>
@@ -20,13 +20,13 @@ class OperaPathSource
   public:
     virtual ~OperaPathSource() = default;
     /// Replaces `uplinks` by those to take, one after the other, in a superslice (of any cycle), between
-    /// different racks. \returns false if no path joins them.
+    /// different racks. \returns false if no path connects them.
     virtual bool Find(uint64_t superslice, uint32_t from, uint32_t to, std::vector<uint16_t>& uplinks) = 0;
 };
 
 /**
  * Where packets of an Opera network go: hosts to their rack's switch, racks down to hosts or up to rotors,
- * and rotors, which hold nothing and take no time, to the rack they join the sender with when the packet
+ * and rotors, which hold nothing and take no time, to the rack they connect the sender with when the packet
  * comes out.
  *
  * A bulk packet takes the uplink it was granted. If the rotor is dark then or leads to another rack than the
@@ -50,9 +50,16 @@ class OperaRouter : public PacketRouter
     bool Keep(uint32_t node, uint32_t packet) override;
 
     /// Bytes that have crossed a rotor from a rack, under one of its matchings.
-    uint64_t GetCarriedBytes(uint32_t rotor, uint32_t matching, uint32_t rack) const;
+    uint64_t GetCarriedBytes(uint32_t rotor, uint32_t matching, uint32_t rack) const
+    {
+        return m_carriedBytes[GetCircuit(rotor, matching, rack)];
+    }
+
     /// Packets other than bulk ones that came to a circuit that was dark or led nowhere.
-    uint64_t GetLost() const;
+    uint64_t GetLost() const
+    {
+        return m_lost;
+    }
 
   private:
     PacketPort* RouteAtRack(uint32_t rack, PacketDescriptor& packet);

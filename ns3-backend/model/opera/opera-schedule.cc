@@ -86,46 +86,4 @@ OperaSchedule::MakeCyclicMatchings(uint32_t racks, uint32_t rotors)
     return matchings;
 }
 
-uint32_t
-OperaSchedule::GetRacks() const
-{
-    return m_racks;
-}
-
-uint32_t
-OperaSchedule::GetRotors() const
-{
-    return m_rotors;
-}
-
-uint32_t
-OperaSchedule::GetMatchingsPerRotor() const
-{
-    return m_perRotor;
-}
-
-uint32_t
-OperaSchedule::GetResidence() const
-{
-    return m_residence;
-}
-
-int64_t
-OperaSchedule::GetLength() const
-{
-    return m_superslice;
-}
-
-uint32_t
-OperaSchedule::GetSuperslices() const
-{
-    return m_residence * m_perRotor;
-}
-
-int64_t
-OperaSchedule::GetBulkSlot() const
-{
-    return m_superslice * (m_residence - 1) + m_eps;
-}
-
 } // namespace ns3

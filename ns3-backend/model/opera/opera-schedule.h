@@ -10,14 +10,14 @@ namespace ns3
 {
 
 /**
- * Which racks each rotor switch joins, and when (Mellette et al., "Expanding across time to deliver bandwidth
- * efficiency and low latency", NSDI 2020, section 3).
+ * Which racks each rotor switch connects, and when (Mellette et al., "Expanding across time to deliver
+ * bandwidth efficiency and low latency", NSDI 2020, section 3).
  *
- * A matching names the rack each rack is joined to, itself where it is left out; it is its own inverse. Time
- * is cut into superslices of length T = eps + del + r. A rotor installs its matchings in turn, each for
- * `residence` superslices, and is dark for the last r of them; those with the same number modulo `residence`
- * switch together. Bulk traffic may use a circuit for (residence - 1) T + eps from its installation; in what
- * is left, it drains.
+ * A matching names the rack each rack is connected to, itself where it is left out; it is its own inverse.
+ * Time is cut into superslices of length T = eps + del + r. A rotor installs its matchings one after the
+ * other, each for `residence` superslices, and is dark for the last r of them; those with the same number
+ * modulo `residence` switch together. Bulk traffic may use a circuit for (residence - 1) T + eps from its
+ * installation; in what is left, it drains.
  *
  * Circuits may fail: from a time on other matchings stand for the first ones, in which racks idle whose
  * circuits are no more. The time between two failures is a state, from 0 at the start.
@@ -47,20 +47,48 @@ class OperaSchedule
     /// the start; where they are not the same, a rack idles instead
     void Fail(int64_t when, const std::vector<std::vector<Matching>>& matchings);
 
-    /// All pairs of `racks`, once each: matching m joins x with (m - x) mod racks. Rotor a has matchings
+    /// All pairs of `racks`, once each: matching m connects x with (m - x) mod racks. Rotor a has matchings
     /// a·racks/rotors and on. Regular, so that its slices are poor expanders: for bulk traffic.
     static std::vector<std::vector<Matching>> MakeCyclicMatchings(uint32_t racks, uint32_t rotors);
 
-    uint32_t GetRacks() const;
-    uint32_t GetRotors() const;
-    uint32_t GetMatchingsPerRotor() const;
-    uint32_t GetResidence() const;
-    int64_t GetLength() const;       //!< of a superslice, T
-    uint32_t GetSuperslices() const; //!< of a cycle
-    int64_t GetBulkSlot() const;
+    uint32_t GetRacks() const
+    {
+        return m_racks;
+    }
 
-    uint64_t
-    GetSuperslice(int64_t when) const
+    uint32_t GetRotors() const
+    {
+        return m_rotors;
+    }
+
+    uint32_t GetMatchingsPerRotor() const
+    {
+        return m_perRotor;
+    }
+
+    uint32_t GetResidence() const
+    {
+        return m_residence;
+    }
+
+    /// Of a superslice, T.
+    int64_t GetLength() const
+    {
+        return m_superslice;
+    }
+
+    /// Of a cycle.
+    uint32_t GetSuperslices() const
+    {
+        return m_residence * m_perRotor;
+    }
+
+    int64_t GetBulkSlot() const
+    {
+        return m_superslice * (m_residence - 1) + m_eps;
+    }
+
+    uint64_t GetSuperslice(int64_t when) const
     {
         if (when < m_begin || when - m_begin >= m_superslice)
         {
@@ -70,35 +98,30 @@ class OperaSchedule
         return m_current;
     }
 
-    bool
-    IsInstalled(uint32_t rotor, uint64_t superslice) const //!< at its begin
+    bool IsInstalled(uint32_t rotor, uint64_t superslice) const //!< at its start
     {
         return superslice % m_residence == rotor % m_residence;
     }
 
-    uint32_t
-    GetMatchingIndex(uint32_t rotor, uint64_t superslice) const
+    uint32_t GetMatchingIndex(uint32_t rotor, uint64_t superslice) const
     {
         const uint64_t cycle = uint64_t{m_residence} * m_perRotor;
         return static_cast<uint32_t>((superslice + cycle - rotor % m_residence) % cycle / m_residence);
     }
 
-    bool
-    IsDark(uint32_t rotor, int64_t when) const
+    bool IsDark(uint32_t rotor, int64_t when) const
     {
         const uint64_t superslice = GetSuperslice(when);
         return when - m_begin >= m_carries && IsInstalled(rotor, superslice + 1);
     }
 
     /// Where a circuit leads at a time, whether it is installed then or not.
-    uint32_t
-    GetPeer(uint32_t rotor, uint32_t matching, uint32_t rack, int64_t when) const
+    uint32_t GetPeer(uint32_t rotor, uint32_t matching, uint32_t rack, int64_t when) const
     {
         return m_states[GetState(when)].peers[(std::size_t{rotor} * m_perRotor + matching) * m_racks + rack];
     }
 
-    std::size_t
-    GetState(int64_t when) const
+    std::size_t GetState(int64_t when) const
     {
         if (when < m_states[m_state].from ||
             (m_state + 1 < m_states.size() && when >= m_states[m_state + 1].from))

@@ -22,7 +22,7 @@ class PacketFaults
   public:
     virtual ~PacketFaults() = default;
     /// \returns how much later than it should the packet arrives that starts at `when`, or LOST.
-    virtual int64_t Strike(const PacketPort& port, const PacketDescriptor& packet, int64_t when) = 0;
+    virtual int64_t InjectFault(const PacketPort& port, const PacketDescriptor& packet, int64_t when) = 0;
     static constexpr int64_t LOST = -1;
 };
 
@@ -44,7 +44,8 @@ struct PacketTelemetry
     std::array<Hop, MOST_HOPS> hop;
 };
 
-/// A way that is fixed where a packet comes into the network: the uplinks to take, whatever they lead to by then.
+/// A way that is fixed where a packet comes into the network: the uplinks to take, whatever they lead to by
+/// then.
 struct PacketPath
 {
     uint32_t next;
@@ -60,7 +61,7 @@ struct PacketTraces
     using PacketCallback = TracedCallback<uint32_t, const PacketDescriptor&, int64_t>;
 
     PacketCallback enqueued; //!< waits in the port; one that need not only starts
-    PacketCallback started;  //!< begins to leave the port
+    PacketCallback started;  //!< starts to leave the port
     PacketCallback arrived;  //!< is at the other end, or its header is where that cuts through
     PacketCallback dropped;  //!< no room, no way, or lost on the link
     PacketCallback marked;
@@ -78,8 +79,7 @@ class PacketRandom
     {
     }
 
-    uint64_t
-    Next()
+    uint64_t Next()
     {
         uint64_t z = (m_state += 0x9e3779b97f4a7c15);
         z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
@@ -88,8 +88,7 @@ class PacketRandom
     }
 
     /// Even over [0, 1).
-    double
-    NextFraction()
+    double NextFraction()
     {
         return static_cast<double>(Next() >> 11) * 0x1p-53;
     }
@@ -115,8 +114,7 @@ struct PacketContext
     uint64_t returns{0}; //!< of headers
 
     /// A packet is gone, with what it carries.
-    void
-    Discard(uint32_t packet)
+    void Discard(uint32_t packet)
     {
         PacketDescriptor& descriptor = packets[packet];
         if (descriptor.Is(PacketDescriptor::ROUTED))
@@ -131,16 +129,14 @@ struct PacketContext
     }
 
     /// A routed packet needs its path no longer.
-    void
-    EndPath(PacketDescriptor& packet)
+    void EndPath(PacketDescriptor& packet)
     {
         paths.Free(packet.path);
         packet.path = PACKET_NONE;
         packet.flags = static_cast<uint8_t>(packet.flags & ~PacketDescriptor::ROUTED);
     }
 
-    void
-    Drop(uint32_t port, uint32_t packet, int64_t when)
+    void Drop(uint32_t port, uint32_t packet, int64_t when)
     {
         ++drops;
         traces.dropped(port, packets[packet], when);

@@ -33,34 +33,29 @@ class ContextTraceAccessor : public TraceSourceAccessor
     {
     }
 
-    bool
-    ConnectWithoutContext(ObjectBase* object, const CallbackBase& callback) const override
+    bool ConnectWithoutContext(ObjectBase* object, const CallbackBase& callback) const override
     {
         return Apply(object, [&](Source& source) { source.ConnectWithoutContext(callback); });
     }
 
-    bool
-    Connect(ObjectBase* object, std::string context, const CallbackBase& callback) const override
+    bool Connect(ObjectBase* object, std::string context, const CallbackBase& callback) const override
     {
         return Apply(object, [&](Source& source) { source.Connect(callback, context); });
     }
 
-    bool
-    DisconnectWithoutContext(ObjectBase* object, const CallbackBase& callback) const override
+    bool DisconnectWithoutContext(ObjectBase* object, const CallbackBase& callback) const override
     {
         return Apply(object, [&](Source& source) { source.DisconnectWithoutContext(callback); });
     }
 
-    bool
-    Disconnect(ObjectBase* object, std::string context, const CallbackBase& callback) const override
+    bool Disconnect(ObjectBase* object, std::string context, const CallbackBase& callback) const override
     {
         return Apply(object, [&](Source& source) { source.Disconnect(callback, context); });
     }
 
   private:
     template <class Action>
-    bool
-    Apply(ObjectBase* object, Action action) const
+    bool Apply(ObjectBase* object, Action action) const
     {
         auto* fabric = dynamic_cast<PacketFabric*>(object);
         if (fabric == nullptr)
@@ -120,7 +115,7 @@ PacketFabric::GetTypeId()
                           MakeDoubleChecker<double>(1.0 / 1024, 1024))
             .AddAttribute(
                 "MarkFrom",
-                "Bytes waiting behind a packet from which on it may be marked; the greatest: never.",
+                "Bytes waiting behind a packet from which on it may be marked; the largest value: never.",
                 UintegerValue(std::numeric_limits<uint64_t>::max()),
                 MakeUintegerAccessor(&PacketFabric::m_markFrom),
                 MakeUintegerChecker<uint64_t>())
@@ -175,7 +170,7 @@ PacketFabric::GetTypeId()
                             Trace(&PacketTraces::enqueued),
                             PACKET_CALLBACK)
             .AddTraceSource("Start",
-                            "A packet begins to leave a port: port, packet, when (ps).",
+                            "A packet starts to leave a port: port, packet, when (ps).",
                             Trace(&PacketTraces::started),
                             PACKET_CALLBACK)
             .AddTraceSource("Arrive",
@@ -195,7 +190,7 @@ PacketFabric::GetTypeId()
                             Trace(&PacketTraces::trimmed),
                             PACKET_CALLBACK)
             .AddTraceSource("Pause",
-                            "A port is paused, or goes on: port, priority, paused, when (ps).",
+                            "A port is paused, or resumes: port, priority, paused, when (ps).",
                             Trace(&PacketTraces::paused),
                             "ns3::PacketTraces::PauseCallback");
     return tid;
@@ -247,7 +242,7 @@ PacketFabric::Install(PacketRouter& router, PacketSink& sink, PacketSource& sour
     NS_ABORT_MSG_IF(
         m_trimmedSize > 0 && m_flowControl != NO_FLOW_CONTROL,
         "packets that flow control keeps from queueing are not trimmed: set TrimmedSize or FlowControl");
-    std::vector<PacketMemory*> memories(m_nodes.size(), nullptr);
+    std::vector<PacketSharedBuffer*> memories(m_nodes.size(), nullptr);
     for (PacketNode& node : m_nodes)
     {
         node.SetUse(&router, &sink);
@@ -275,7 +270,7 @@ PacketFabric::Install(PacketRouter& router, PacketSink& sink, PacketSource& sour
 }
 
 void
-PacketFabric::InstallQueue(PacketPort& port, std::vector<PacketMemory*>& memories)
+PacketFabric::InstallQueue(PacketPort& port, std::vector<PacketSharedBuffer*>& memories)
 {
     if (m_markFrom != std::numeric_limits<uint64_t>::max())
     {
@@ -309,7 +304,7 @@ PacketFabric::InstallQueue(PacketPort& port, std::vector<PacketMemory*>& memorie
             const double share = m_sharing == DYNAMIC ? m_dynamicShare : 0;
             memories[number] = &m_memories.emplace_back(memory, share);
         }
-        port.SetMemory(memories[number]);
+        port.SetSharedBuffer(memories[number]);
     }
 }
 
@@ -467,30 +462,6 @@ PacketFabric::FindDeadlock() const
         }
     }
     return {};
-}
-
-PacketContext&
-PacketFabric::GetContext()
-{
-    return m_context;
-}
-
-PacketNode&
-PacketFabric::GetNode(uint32_t node)
-{
-    return m_nodes[node];
-}
-
-PacketPort&
-PacketFabric::GetPort(uint32_t port)
-{
-    return *m_ports[port];
-}
-
-const PacketPort&
-PacketFabric::GetPort(uint32_t port) const
-{
-    return *m_ports[port];
 }
 
 uint32_t

@@ -22,8 +22,8 @@ namespace ns3
  * what the attributes say; attributes set later have no effect. Hosts are made of the same parts but mark,
  * trim and drop nothing: they have memory for all that passes through them.
  *
- * Memory of a switch. `PER_PORT`: an even share for each port. `SHARED`: whoever comes first. `DYNAMIC`:
- * PacketMemory's threshold. A port with a limit of its own draws on that alone. 0 bytes: no limit.
+ * Memory of a switch. `PER_PORT`: an even share for each port. `SHARED`: first come, first served. `DYNAMIC`:
+ * PacketSharedBuffer's threshold. A port with a limit of its own draws on that alone. 0 bytes: no limit.
  *
  * Flow control. `PAUSE`: every switch pauses the links into it, at `PauseAbove` bytes held in a priority.
  * Where that is 0 each link has an even share of the memory, or of its ports' own limits, over links and
@@ -75,10 +75,26 @@ class PacketFabric : public Object
     /// that nothing will ever open. Empty if there is none.
     std::vector<uint32_t> FindDeadlock() const;
 
-    PacketContext& GetContext();
-    PacketNode& GetNode(uint32_t node);
-    PacketPort& GetPort(uint32_t port);
-    const PacketPort& GetPort(uint32_t port) const;
+    PacketContext& GetContext()
+    {
+        return m_context;
+    }
+
+    PacketNode& GetNode(uint32_t node)
+    {
+        return m_nodes[node];
+    }
+
+    PacketPort& GetPort(uint32_t port)
+    {
+        return *m_ports[port];
+    }
+
+    const PacketPort& GetPort(uint32_t port) const
+    {
+        return *m_ports[port];
+    }
+
     uint32_t GetNodeCount() const;
     uint32_t GetPortCount() const;
 
@@ -98,7 +114,7 @@ class PacketFabric : public Object
         uint32_t reverse;
     };
 
-    void InstallQueue(PacketPort& port, std::vector<PacketMemory*>& memories);
+    void InstallQueue(PacketPort& port, std::vector<PacketSharedBuffer*>& memories);
     void InstallFlowControl(PacketPort& port);
     std::vector<uint32_t> GetWaitedFor(const PacketPort& port) const;
 
@@ -122,7 +138,7 @@ class PacketFabric : public Object
     PacketContext m_context;
     std::vector<NodeFacts> m_nodeFacts;
     std::vector<PortFacts> m_portFacts;
-    std::deque<PacketMemory> m_memories;
+    std::deque<PacketSharedBuffer> m_memories;
     std::deque<PacketNode> m_nodes;
     std::vector<Ptr<PacketPort>> m_ports; //!< events of a port may outlive the fabric
 };

@@ -144,7 +144,7 @@ void
 PacketFlowControl::Ask(uint8_t priority, bool pause)
 {
     const int64_t now = Simulator::Now().GetTimeStep();
-    const int64_t arrival = m_reverse.Interject(m_parameters.frame, now);
+    const int64_t arrival = m_reverse.SendControlFrame(m_parameters.frame, now);
     Simulator::Schedule(
         TimeStep(static_cast<uint64_t>(arrival - now)), &PacketFlowControl::Pause, this, priority, pause);
 }
@@ -180,34 +180,10 @@ PacketFlowControl::GoOn(int64_t when)
     m_stoppedTime += m_paused == 0 ? when - m_stoppedSince : 0;
 }
 
-uint64_t
-PacketFlowControl::GetStops() const
-{
-    return m_stops;
-}
-
 int64_t
 PacketFlowControl::GetStoppedTime(int64_t now) const
 {
     return m_stoppedTime + (m_paused != 0 || m_isStarved ? std::max<int64_t>(0, now - m_stoppedSince) : 0);
-}
-
-uint32_t
-PacketFlowControl::GetLargestPacket() const
-{
-    return m_parameters.largest;
-}
-
-uint32_t
-PacketFlowControl::GetPaused() const
-{
-    return m_paused;
-}
-
-bool
-PacketFlowControl::IsStarved() const
-{
-    return m_isStarved;
 }
 
 } // namespace ns3

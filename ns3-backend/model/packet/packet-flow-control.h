@@ -3,7 +3,7 @@
 #define PACKET_FLOW_CONTROL_H
 
 #include "packet-context.h"
-#include "packet-offers.h"
+#include "packet-host-scheduler.h"
 
 #include <array>
 #include <cstdint>
@@ -27,15 +27,15 @@ class PacketPort;
  *     headroom = R·L + 3n + p·f
  *
  * (the packet that was one too many, one that the frame waits for, the frames of the other priorities and its
- * own, both latencies, a packet just begun). With that much room nothing is ever dropped.
+ * own, both latencies, a packet just started). With that much room nothing is ever dropped.
  *
  * Credits (Agarwal et al., "GARNET: a detailed on-chip network model inside a full-system simulator", ISPASS
- * 2009, section III): the near end may send as long as the room it knows of lasts. What a packet took is free
- * again when it begins to leave the far end, and known to the near end one latency of the way back later, on
- * wires of its own.
+ * 2009, section III): the near end may send as long as the room that it has been granted lasts. What a packet
+ * took is free again when it starts to leave the far end, and known to the near end one latency of the way
+ * back later, on wires of its own.
  *
  * Ports find out late what left them (PacketPort). While the far end has asked for a pause, or the near end
- * waits for credits, the node at the far end is watched: its ports look at every start.
+ * waits for credits, the node at the far end is watched: its ports wake for every start.
  */
 class PacketFlowControl
 {
@@ -75,18 +75,16 @@ class PacketFlowControl
 
     /// A packet waits in the far end as of `now`. \returns whether there is room.
     bool Hold(uint8_t priority, uint32_t bytes, int64_t now);
-    /// A packet begins to leave the far end; `waited` tells whether it was held before.
+    /// A packet starts to leave the far end; `waited` tells whether it was held before.
     void Release(uint8_t priority, uint32_t bytes, int64_t when, bool waited);
 
     /// The priorities that are not paused, bit by bit.
-    uint32_t
-    GetOpenPriorities() const
+    uint32_t GetOpenPriorities() const
     {
         return ~m_paused;
     }
 
-    bool
-    UsesCredits() const
+    bool UsesCredits() const
     {
         return m_parameters.kind == Kind::CREDIT;
     }
@@ -98,12 +96,28 @@ class PacketFlowControl
     /// Nothing can be sent from `start` on for want of credits: what leaves the far end is watched.
     void Starve(int64_t start);
 
-    uint32_t GetLargestPacket() const;
+    uint32_t GetLargestPacket() const
+    {
+        return m_parameters.largest;
+    }
+
     /// The priorities held up, bit by bit.
-    uint32_t GetPaused() const;
-    bool IsStarved() const;
+    uint32_t GetPaused() const
+    {
+        return m_paused;
+    }
+
+    bool IsStarved() const
+    {
+        return m_isStarved;
+    }
+
     /// Times the link was stopped: pauses of a priority, and waits for credits.
-    uint64_t GetStops() const;
+    uint64_t GetStops() const
+    {
+        return m_stops;
+    }
+
     /// How long any priority was stopped until `now`, ps.
     int64_t GetStoppedTime(int64_t now) const;
 
@@ -128,7 +142,7 @@ class PacketFlowControl
     bool m_isStarved{false};
     std::array<uint64_t, PACKET_PRIORITIES> m_held{};    //!< bytes at the far end; PAUSE
     std::array<uint64_t, PACKET_PRIORITIES> m_credits{}; //!< bytes at the near end; CREDIT
-    std::deque<Returned> m_returned;                     //!< on their way, or not looked at yet
+    std::deque<Returned> m_returned;                     //!< on their way, or not counted yet
     uint64_t m_stops{0};
     int64_t m_stoppedSince{0}; //!< while any priority is
     int64_t m_stoppedTime{0};  //!< before that

@@ -20,18 +20,6 @@ PacketNode::AddPort(PacketPort* port)
     m_ports.push_back(port);
 }
 
-uint32_t
-PacketNode::GetNumber() const
-{
-    return m_number;
-}
-
-const std::vector<PacketPort*>&
-PacketNode::GetPorts() const
-{
-    return m_ports;
-}
-
 void
 PacketNode::Receive(uint32_t packet)
 {

@@ -17,12 +17,11 @@ class PacketRouter
     virtual ~PacketRouter() = default;
     /// The port that the packet, which is at `node`, leaves by towards its destination, or null if there is
     /// none. Nodes without queues name a port of the next node. The router may note on the packet which way
-    /// it is to go on.
+    /// it is to be forwarded.
     virtual PacketPort* Route(uint32_t node, PacketDescriptor& packet) = 0;
 
     /// Whether the router takes care of a packet for which it named no port; otherwise it is dropped.
-    virtual bool
-    Keep(uint32_t node, uint32_t packet)
+    virtual bool Keep(uint32_t node, uint32_t packet)
     {
         static_cast<void>(node);
         static_cast<void>(packet);
@@ -61,8 +60,15 @@ class PacketNode
     void SetUse(PacketRouter* router, PacketSink* sink);
     void AddPort(PacketPort* port);
 
-    uint32_t GetNumber() const;
-    const std::vector<PacketPort*>& GetPorts() const;
+    uint32_t GetNumber() const
+    {
+        return m_number;
+    }
+
+    const std::vector<PacketPort*>& GetPorts() const
+    {
+        return m_ports;
+    }
 
     /// A packet whose `arrival` is now.
     void Receive(uint32_t packet);
@@ -72,11 +78,10 @@ class PacketNode
 
     /// Finds out what has left by `now`.
     void Settle(int64_t now);
-    /// One more, or one less, waits for what leaves: while any does, the ports look at every start.
+    /// One more, or one less, waits for what leaves: while any does, the ports wake for every start.
     void Watch(bool begins);
 
-    bool
-    IsWatched() const
+    bool IsWatched() const
     {
         return m_watchers > 0;
     }

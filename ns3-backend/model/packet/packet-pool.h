@@ -13,7 +13,7 @@ namespace ns3
 /// No packet, message, queue pair or port.
 constexpr uint32_t PACKET_NONE = 0xffffffff;
 
-/// What the packet engine knows of a packet: one cache line. Payload has a length and no content.
+/// The state of a packet: one cache line. Payload has a length and no content.
 struct alignas(64) PacketDescriptor
 {
     enum class Kind : uint8_t
@@ -74,21 +74,18 @@ struct alignas(64) PacketDescriptor
     uint8_t priority : 4; //!< 0 to 7, the greater the more urgent; data packets only
     Kind kind : 4;
 
-    bool
-    Is(Flag flag) const
+    bool Is(Flag flag) const
     {
         return (flags & flag) != 0;
     }
 
-    bool
-    HasTelemetry() const
+    bool HasTelemetry() const
     {
         return telemetry != PACKET_NONE && !Is(ROUTED);
     }
 
     /// Carries payload; all else is control.
-    bool
-    IsData() const
+    bool IsData() const
     {
         return kind == Kind::DATA && !Is(TRIMMED);
     }
@@ -98,7 +95,7 @@ static_assert(sizeof(PacketDescriptor) == 64, "a packet is one cache line");
 
 /**
  * Packets, or what goes with them, by number, handed out and taken back without the allocator. Addresses stay
- * valid while the pool grows, by blocks; it never shrinks, so its size is that of the most alive at once.
+ * valid while the pool grows, by blocks; it never shrinks, so its size is the largest number alive at once.
  *
  * `Item::next` is the pool's while the item is free.
  */
@@ -106,8 +103,7 @@ template <class Item>
 class PacketPool
 {
   public:
-    uint32_t
-    Allocate()
+    uint32_t Allocate()
     {
         if (m_free == PACKET_NONE)
         {
@@ -119,28 +115,24 @@ class PacketPool
         return number;
     }
 
-    void
-    Free(uint32_t number)
+    void Free(uint32_t number)
     {
         (*this)[number].next = m_free;
         m_free = number;
         --m_used;
     }
 
-    Item&
-    operator[](uint32_t number)
+    Item& operator[](uint32_t number)
     {
         return (*m_blocks[number / BLOCK])[number % BLOCK];
     }
 
-    const Item&
-    operator[](uint32_t number) const
+    const Item& operator[](uint32_t number) const
     {
         return (*m_blocks[number / BLOCK])[number % BLOCK];
     }
 
-    uint64_t
-    GetUsed() const
+    uint64_t GetUsed() const
     {
         return m_used;
     }
@@ -149,8 +141,7 @@ class PacketPool
     static constexpr uint32_t BLOCK = 4096;
     using Block = std::array<Item, BLOCK>;
 
-    void
-    Grow()
+    void Grow()
     {
         const auto first = static_cast<uint32_t>(m_blocks.size() * BLOCK);
         m_blocks.push_back(std::make_unique<Block>());

@@ -31,29 +31,17 @@ PacketPort::PacketPort(
 }
 
 void
-PacketPort::SetMemory(PacketMemory* memory)
+PacketPort::SetSharedBuffer(PacketSharedBuffer* memory)
 {
-    m_queue.SetMemory(memory);
+    m_queue.SetSharedBuffer(memory);
     memory->AddPort(this);
-}
-
-PacketQueue&
-PacketPort::GetQueue()
-{
-    return m_queue;
-}
-
-const PacketQueue&
-PacketPort::GetQueue() const
-{
-    return m_queue;
 }
 
 void
 PacketPort::SetSource(PacketSource* source)
 {
     m_source = source;
-    m_offers = std::make_unique<PacketOffers>();
+    m_hostScheduler = std::make_unique<PacketHostScheduler>();
 }
 
 void
@@ -66,7 +54,7 @@ PacketPort::SetCutThrough(uint32_t header)
 void
 PacketPort::SetWeights(const std::array<uint32_t, PACKET_PRIORITIES>& weights, uint32_t largest)
 {
-    m_service.SetWeights(weights, largest);
+    m_scheduler.SetWeights(weights, largest);
 }
 
 void
@@ -74,42 +62,6 @@ PacketPort::SetFlowControl(const PacketFlowControl::Parameters& parameters, Pack
 {
     m_flowControl = std::make_unique<PacketFlowControl>(parameters, *this, reverse);
     m_context.hasFlowControl = true;
-}
-
-uint32_t
-PacketPort::GetNumber() const
-{
-    return m_number;
-}
-
-PacketNode&
-PacketPort::GetFrom() const
-{
-    return m_from;
-}
-
-PacketNode&
-PacketPort::GetTo() const
-{
-    return m_to;
-}
-
-uint64_t
-PacketPort::GetBitsPerSecond() const
-{
-    return m_bitsPerSecond;
-}
-
-int64_t
-PacketPort::GetLatency() const
-{
-    return m_latency;
-}
-
-PacketFlowControl*
-PacketPort::GetFlowControl() const
-{
-    return m_flowControl.get();
 }
 
 uint32_t
@@ -191,7 +143,7 @@ PacketPort::Enqueue(uint32_t packet)
         }
     }
     m_queue.Wait(packet, now);
-    if (m_underWay.IsEmpty() || m_from.IsWatched())
+    if (m_inFlight.IsEmpty() || m_from.IsWatched())
     {
         Advance(now);
         Wake(now);
@@ -201,10 +153,11 @@ PacketPort::Enqueue(uint32_t packet)
 void
 PacketPort::Offer(uint64_t offer, uint8_t priority, int64_t from)
 {
-    NS_ASSERT_MSG(m_offers != nullptr && priority < PACKET_PRIORITIES, "a host offers data of a priority");
+    NS_ASSERT_MSG(m_hostScheduler != nullptr && priority < PACKET_PRIORITIES,
+                  "a host offers data of a priority");
     const int64_t now = Simulator::Now().GetTimeStep();
     Advance(now);
-    m_offers->Add(offer, priority, from, now);
+    m_hostScheduler->Add(offer, priority, from, now);
     Advance(now);
     Wake(now);
 }
@@ -212,14 +165,14 @@ PacketPort::Offer(uint64_t offer, uint8_t priority, int64_t from)
 uint32_t
 PacketPort::GetLanes() const
 {
-    return m_offers == nullptr ? m_queue.GetLanes() : m_queue.GetLanes() | m_offers->GetMask();
+    return m_hostScheduler == nullptr ? m_queue.GetLanes() : m_queue.GetLanes() | m_hostScheduler->GetMask();
 }
 
 uint32_t
 PacketPort::GetCreditNeed(uint8_t lane) const
 {
     // How large a packet the source will make is not known before.
-    return m_offers != nullptr && (m_offers->GetMask() & PacketQueue::BitOf(lane)) != 0
+    return m_hostScheduler != nullptr && (m_hostScheduler->GetMask() & PacketQueue::BitOf(lane)) != 0
                ? m_flowControl->GetLargestPacket()
                : m_queue.GetFirstBytes(lane);
 }
@@ -269,7 +222,7 @@ PacketPort::IsShortOfCredits(int64_t when) const
 void
 PacketPort::FindCredits(int64_t start, int64_t now)
 {
-    // One port looks at the next node, and no further: that node's ports in turn are woken when there is
+    // One port advances the next node, and no further: that node's own ports are woken when there is
     // something for them. All would ask one another along every path.
     if (IsShortOfCredits(now) && !m_context.isSettling)
     {
@@ -287,9 +240,9 @@ int64_t
 PacketPort::GetLaterStart(int64_t start) const
 {
     int64_t later = NEVER;
-    if (m_offers != nullptr && m_offers->GetNextTime() != NEVER)
+    if (m_hostScheduler != nullptr && m_hostScheduler->GetNextTime() != NEVER)
     {
-        later = std::max(start, m_offers->GetNextTime());
+        later = std::max(start, m_hostScheduler->GetNextTime());
     }
     if (m_flowControl != nullptr && m_flowControl->UsesCredits())
     {
@@ -310,16 +263,16 @@ PacketPort::PickLane(uint32_t lanes)
 {
     if ((lanes & PacketQueue::BitOf(CONTROL)) != 0)
     {
-        const uint32_t data = m_queue.GetTakingTurns(lanes);
-        if (!m_queue.Trims() || data == 0 || m_headersInTurn < HEADERS_PER_DATA)
+        const uint32_t data = m_queue.GetAlternatingLanes(lanes);
+        if (!m_queue.Trims() || data == 0 || m_headerBytes < HEADERS_PER_DATA)
         {
-            m_headersInTurn += data != 0 ? m_queue.GetFirstBytes(CONTROL) : 0;
+            m_headerBytes += data != 0 ? m_queue.GetFirstBytes(CONTROL) : 0;
             return CONTROL;
         }
         lanes = data;
     }
-    m_headersInTurn = 0;
-    return m_service.Pick(lanes);
+    m_headerBytes = 0;
+    return m_scheduler.Pick(lanes);
 }
 
 uint32_t
@@ -327,9 +280,9 @@ PacketPort::Next(int64_t& start, int64_t now)
 {
     for (;;)
     {
-        if (m_offers != nullptr)
+        if (m_hostScheduler != nullptr)
         {
-            m_offers->Ripen(start);
+            m_hostScheduler->ReleaseDue(start);
         }
         uint32_t lanes = GetOpenLanes(start);
         if (lanes == 0)
@@ -344,12 +297,12 @@ PacketPort::Next(int64_t& start, int64_t now)
             continue;
         }
         const uint8_t lane = PickLane(lanes);
-        const bool hasOwn =
-            m_offers != nullptr && lane != CONTROL && (m_offers->GetMask() & PacketQueue::BitOf(lane)) != 0;
+        const bool hasOwn = m_hostScheduler != nullptr && lane != CONTROL &&
+                            (m_hostScheduler->GetMask() & PacketQueue::BitOf(lane)) != 0;
         const bool hasQueued = (m_queue.GetLanes() & PacketQueue::BitOf(lane)) != 0;
-        if (hasOwn && (m_ownTurn || !hasQueued))
+        if (hasOwn && (m_ownIsNext || !hasQueued))
         {
-            m_ownTurn = false;
+            m_ownIsNext = false;
             const uint32_t packet = NextOfSource(lane, start);
             if (packet != PACKET_NONE)
             {
@@ -357,7 +310,7 @@ PacketPort::Next(int64_t& start, int64_t now)
             }
             continue;
         }
-        m_ownTurn = m_ownTurn || lane != CONTROL;
+        m_ownIsNext = m_ownIsNext || lane != CONTROL;
         return m_queue.Leave(lane, start);
     }
 }
@@ -365,13 +318,13 @@ PacketPort::Next(int64_t& start, int64_t now)
 uint32_t
 PacketPort::NextOfSource(uint8_t lane, int64_t& start)
 {
-    const PacketOffers::Offer first = m_offers->Take(lane);
+    const PacketHostScheduler::Offer first = m_hostScheduler->Take(lane);
     const int64_t from = std::max(start, first.from);
     uint32_t packet = PACKET_NONE;
     const int64_t next = m_source->TakePacket(first.offer, from, packet);
     if (next != NEVER)
     {
-        m_offers->Add(first.offer, lane, next, from);
+        m_hostScheduler->Add(first.offer, lane, next, from);
     }
     start = packet != PACKET_NONE ? from : start;
     return packet;
@@ -451,21 +404,21 @@ PacketPort::Transmit(uint32_t packet, int64_t start, int64_t now)
             m_flowControl->TakeCredits(descriptor.priority, bytes, start);
         }
         ++m_queue.GetCounters().dataPackets;
-        m_service.Charge(descriptor.priority, bytes);
+        m_scheduler.Charge(descriptor.priority, bytes);
     }
     m_queue.GetCounters().carriedBytes += bytes;
     m_context.traces.started(m_number, descriptor, start);
     if (m_context.faults != nullptr)
     {
-        const int64_t by = m_context.faults->Strike(*this, descriptor, start);
+        const int64_t by = m_context.faults->InjectFault(*this, descriptor, start);
         if (by != 0)
         {
             Delay(packet, by, now);
             return;
         }
     }
-    const bool isFirst = m_underWay.IsEmpty();
-    m_underWay.Append(packet, descriptor.arrival);
+    const bool isFirst = m_inFlight.IsEmpty();
+    m_inFlight.Append(packet, descriptor.arrival);
     if (isFirst)
     {
         Wake(now);
@@ -478,7 +431,7 @@ PacketPort::Delay(uint32_t packet, int64_t by, int64_t now)
     PacketDescriptor& descriptor = m_context.packets[packet];
     if (by == PacketFaults::LOST)
     {
-        // Whatever keeps account of the room at the far end learns that this packet takes none.
+        // Flow control, which counts the room at the far end, is notified that this packet takes none.
         if (m_flowControl != nullptr && descriptor.IsData())
         {
             m_flowControl->Release(descriptor.priority, descriptor.bytes, descriptor.arrival, false);
@@ -499,7 +452,7 @@ PacketPort::Delay(uint32_t packet, int64_t by, int64_t now)
 int64_t
 PacketPort::GetNextTime() const
 {
-    const int64_t arrival = m_underWay.IsEmpty() ? NEVER : m_underWay.GetFirstArrival();
+    const int64_t arrival = m_inFlight.IsEmpty() ? NEVER : m_inFlight.GetFirstArrival();
     if ((arrival != NEVER && !m_from.IsWatched()) || !m_isUp)
     {
         return arrival;
@@ -520,7 +473,7 @@ PacketPort::Wake(int64_t now)
     }
     m_pendingLater = m_pendingAt;
     m_pendingAt = std::max(now, next);
-    // The port is the event, and nobody asks for an identifier of it: that saves ns-3 making one.
+    // The port is the event, and none needs an identifier: that saves ns-3 making one.
     Ref();
     Simulator::GetImplementation()->ScheduleWithContext(
         Simulator::NO_CONTEXT, TimeStep(static_cast<uint64_t>(m_pendingAt - now)), this);
@@ -536,10 +489,11 @@ PacketPort::Notify()
         m_pendingLater = NEVER;
     }
     uint32_t packet = PACKET_NONE;
-    if (!m_underWay.IsEmpty() && m_underWay.GetFirstArrival() == now)
+    if (!m_inFlight.IsEmpty() && m_inFlight.GetFirstArrival() == now)
     {
-        packet = m_underWay.TakeFirst();
-        __builtin_prefetch(&m_context.packets[packet]); // it has left the cache on its way, and is needed below
+        packet = m_inFlight.TakeFirst();
+        __builtin_prefetch(
+            &m_context.packets[packet]); // it has left the cache on its way, and is needed below
     }
     Advance(now);
     Wake(now);
@@ -563,7 +517,7 @@ PacketPort::NotePause(uint8_t priority, bool pause, int64_t now)
 }
 
 int64_t
-PacketPort::Interject(uint32_t bytes, int64_t now)
+PacketPort::SendControlFrame(uint32_t bytes, int64_t now)
 {
     Advance(now);
     m_freeAt = std::max(m_freeAt, now) + ComputeSerialization(bytes);
@@ -585,9 +539,9 @@ PacketPort::SetUp(bool isUp)
         Wake(now);
         return;
     }
-    while (!m_underWay.IsEmpty())
+    while (!m_inFlight.IsEmpty())
     {
-        Delay(m_underWay.TakeFirst(), PacketFaults::LOST, now);
+        Delay(m_inFlight.TakeFirst(), PacketFaults::LOST, now);
     }
 }
 

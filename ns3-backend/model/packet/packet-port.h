@@ -4,11 +4,11 @@
 
 #include "packet-context.h"
 #include "packet-flow-control.h"
-#include "packet-memory.h"
-#include "packet-offers.h"
+#include "packet-host-scheduler.h"
+#include "packet-port-scheduler.h"
 #include "packet-queue.h"
-#include "packet-service.h"
-#include "packet-under-way.h"
+#include "packet-shared-buffer.h"
+#include "packets-in-flight.h"
 
 #include "ns3/event-impl.h"
 
@@ -26,13 +26,13 @@ class PacketNode;
 /**
  * An output port: a queue, and the link behind it.
  *
- * The lanes of PacketQueue are served as PacketService says, control first. Data that waits in the port
- * (packets that cross this node) and data of the same priority that the host itself has to send alternate;
- * queue pairs of the host take turns.
+ * The lanes of PacketQueue are served in the order that PacketPortScheduler gives, control first. Data that
+ * waits in the port (packets that cross this node) and data of the same priority that the host itself has to
+ * send alternate; queue pairs of the host are served round-robin.
  *
  * One event per packet and hop. A packet of n bytes that starts at s leaves the port at s + 8n/rate, rounded
  * up to a picosecond, and has arrived at the other end `latency` later; only that arrival is an event, and
- * only that of the first packet under way is ever pending. When the next transmission starts follows from
+ * only that of the first packet in flight is ever pending. When the next transmission starts follows from
  * what was in the queue at that moment, so a port finds out late but exactly: `Advance(now)` makes up for all
  * starts until now, and everything that changes or reads the queue calls it first.
  *
@@ -56,10 +56,18 @@ class PacketPort final : public EventImpl
     PacketPort& operator=(const PacketPort&) = delete;
 
     /// Limits, marks and trimming are the queue's.
-    PacketQueue& GetQueue();
-    const PacketQueue& GetQueue() const;
+    PacketQueue& GetQueue()
+    {
+        return m_queue;
+    }
+
+    const PacketQueue& GetQueue() const
+    {
+        return m_queue;
+    }
+
     /// Draws on `memory` beside its own limit.
-    void SetMemory(PacketMemory* memory);
+    void SetSharedBuffer(PacketSharedBuffer* memory);
     void SetSource(PacketSource* source);
     /// The node at the other end may send a packet on when its first `header` bytes have arrived; 0: all.
     void SetCutThrough(uint32_t header);
@@ -71,42 +79,65 @@ class PacketPort final : public EventImpl
     /// The packet, whose `arrival` at this node is now, goes into the queue, or is dropped.
     void Enqueue(uint32_t packet);
     /// The source has data of `priority` to send from `from` on, now or later; it is asked with the same
-    /// `offer` when its turn comes.
+    /// `offer` when it is scheduled.
     void Offer(uint64_t offer, uint8_t priority, int64_t from);
-    /// Starts the transmissions that begin until `now`.
+    /// Starts the transmissions that are due until `now`.
     void Advance(int64_t now);
-    /// Looks when it has to act next, after something that lets it act sooner.
+    /// Schedules its next event, after something that lets it act sooner.
     void Wake(int64_t now);
-    /// The other end has paused a priority, or lets it go on.
+    /// The other end has paused a priority, or resumed it.
     void NotePause(uint8_t priority, bool pause, int64_t now);
     /// A frame of the link itself goes before everything that waits. \returns when it has arrived.
-    int64_t Interject(uint32_t bytes, int64_t now);
-    /// A link that is down loses what is under way, and starts nothing; packets wait.
+    int64_t SendControlFrame(uint32_t bytes, int64_t now);
+    /// A link that is down loses what is in flight, and starts nothing; packets wait.
     void SetUp(bool isUp);
 
-    uint32_t GetNumber() const;
-    PacketNode& GetFrom() const;
-    PacketNode& GetTo() const;
-    uint64_t GetBitsPerSecond() const;
-    int64_t GetLatency() const;
-    uint64_t
-    GetWaitingBytes() const
+    uint32_t GetNumber() const
+    {
+        return m_number;
+    }
+
+    PacketNode& GetFrom() const
+    {
+        return m_from;
+    }
+
+    PacketNode& GetTo() const
+    {
+        return m_to;
+    }
+
+    uint64_t GetBitsPerSecond() const
+    {
+        return m_bitsPerSecond;
+    }
+
+    int64_t GetLatency() const
+    {
+        return m_latency;
+    }
+
+    uint64_t GetWaitingBytes() const
     {
         return m_queue.GetWaitingBytes();
     }
 
-    const Counters&
-    GetCounters() const
+    const Counters& GetCounters() const
     {
         return m_queue.GetCounters();
     }
 
-    PacketFlowControl* GetFlowControl() const; //!< null: none
+    /// Null: none.
+    PacketFlowControl* GetFlowControl() const
+    {
+        return m_flowControl.get();
+    }
+
     /// The priorities in which something waits, as far as is known, bit by bit.
     uint32_t GetWaitingPriorities() const;
 
   protected:
-    /// The first packet under way arrives, or the port may act.
+    /// The first packet in flight arrives, or the port may act.
     void Notify() override;
 
   private:
@@ -138,7 +169,7 @@ class PacketPort final : public EventImpl
     int64_t m_freeAt{0}; //!< the end of the last transmission
     int64_t m_pendingAt{NEVER};
     int64_t m_pendingLater{NEVER}; //!< another event, that the first has overtaken
-    PacketsUnderWay m_underWay;
+    PacketsInFlight m_inFlight;
     uint32_t m_number;
     int64_t m_latency;
     int64_t m_lastSerialization{0};
@@ -147,14 +178,14 @@ class PacketPort final : public EventImpl
     int64_t m_headerSerialization{0};
     bool m_isUp{true};
     bool m_isAdvancing{false};
-    bool m_ownTurn{false};                            //!< the host's own data goes before data in the queue
-    std::unique_ptr<PacketOffers> m_offers;           //!< of a host
-    std::unique_ptr<PacketFlowControl> m_flowControl; //!< of the link
+    bool m_ownIsNext{false}; //!< the host's own data goes before data in the queue
+    std::unique_ptr<PacketHostScheduler> m_hostScheduler; //!< of a host
+    std::unique_ptr<PacketFlowControl> m_flowControl;     //!< of the link
     PacketQueue m_queue;
-    PacketService m_service;
+    PacketPortScheduler m_scheduler;
     PacketSource* m_source{nullptr};
     uint64_t m_bitsPerSecond;
-    uint32_t m_headersInTurn{0}; //!< bytes of control since the last packet of data, with trimming
+    uint32_t m_headerBytes{0}; //!< bytes of control since the last packet of data, with trimming
 };
 
 } // namespace ns3

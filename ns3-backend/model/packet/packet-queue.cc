@@ -24,9 +24,9 @@ PacketQueue::SetLimit(uint64_t limit)
 }
 
 void
-PacketQueue::SetMemory(PacketMemory* memory)
+PacketQueue::SetSharedBuffer(PacketSharedBuffer* memory)
 {
-    m_memory = memory;
+    m_sharedBuffer = memory;
 }
 
 void
@@ -87,9 +87,9 @@ PacketQueue::Wait(uint32_t packet, int64_t now)
     m_waiting += descriptor.bytes;
     m_waitingOf[lane] += descriptor.bytes;
     m_counters.peakBytes = std::max(m_counters.peakBytes, m_waiting);
-    if (m_memory != nullptr)
+    if (m_sharedBuffer != nullptr)
     {
-        m_memory->Take(descriptor.bytes);
+        m_sharedBuffer->Take(descriptor.bytes);
     }
     m_lists[lane].Append(m_context.packets, packet);
     m_lanes |= BitOf(lane);
@@ -109,9 +109,9 @@ PacketQueue::Leave(uint8_t lane, int64_t when)
     Count(when);
     m_waiting -= descriptor.bytes;
     m_waitingOf[lane] -= descriptor.bytes;
-    if (m_memory != nullptr)
+    if (m_sharedBuffer != nullptr)
     {
-        m_memory->Give(descriptor.bytes);
+        m_sharedBuffer->Give(descriptor.bytes);
     }
     if (m_marks && lane != CONTROL)
     {
@@ -156,14 +156,12 @@ PacketQueue::HasRoom(const PacketDescriptor& packet, int64_t now)
     // Trimmed headers have a queue, and a limit, of their own.
     const uint64_t control = m_waitingOf[CONTROL];
     const uint64_t limited = m_waiting - (m_unlimited != 0 ? m_waitingOf[m_unlimitedLane] : 0);
-    const uint64_t waiting = m_trimmedBytes == 0 ? limited
-                             : packet.IsData()   ? limited - control
-                                                 : control;
+    const uint64_t waiting = m_trimmedBytes == 0 ? limited : packet.IsData() ? limited - control : control;
     if (m_limit > 0 && waiting + packet.bytes > m_limit)
     {
         return false;
     }
-    return m_memory == nullptr || m_memory->Admits(m_waiting, packet.bytes, now);
+    return m_sharedBuffer == nullptr || m_sharedBuffer->Admits(m_waiting, packet.bytes, now);
 }
 
 void
@@ -215,9 +213,9 @@ PacketQueue::TakePlaceOfLast(uint32_t packet, int64_t now)
     const uint32_t less = last.bytes - arrival.bytes;
     m_waiting -= less;
     m_waitingOf[arrival.priority] -= less;
-    if (m_memory != nullptr)
+    if (m_sharedBuffer != nullptr)
     {
-        m_memory->Give(less);
+        m_sharedBuffer->Give(less);
     }
     std::swap(arrival, last);
     last.next = PACKET_NONE;

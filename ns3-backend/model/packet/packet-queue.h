@@ -3,8 +3,8 @@
 #define PACKET_QUEUE_H
 
 #include "packet-context.h"
-#include "packet-memory.h"
-#include "packet-offers.h"
+#include "packet-host-scheduler.h"
+#include "packet-shared-buffer.h"
 
 #include <array>
 #include <cstdint>
@@ -18,28 +18,24 @@ namespace ns3
 class PacketList
 {
   public:
-    bool
-    IsEmpty() const
+    bool IsEmpty() const
     {
         return m_head == PACKET_NONE;
     }
 
     /// PACKET_NONE if there is none.
-    uint32_t
-    GetFirst() const
+    uint32_t GetFirst() const
     {
         return m_head;
     }
 
     /// Of a list that is not empty.
-    uint32_t
-    GetLast() const
+    uint32_t GetLast() const
     {
         return m_tail;
     }
 
-    void
-    Append(PacketPool<PacketDescriptor>& packets, uint32_t packet)
+    void Append(PacketPool<PacketDescriptor>& packets, uint32_t packet)
     {
         packets[packet].next = PACKET_NONE;
         if (IsEmpty())
@@ -53,16 +49,14 @@ class PacketList
         m_tail = packet;
     }
 
-    void
-    Prepend(PacketPool<PacketDescriptor>& packets, uint32_t packet)
+    void Prepend(PacketPool<PacketDescriptor>& packets, uint32_t packet)
     {
         packets[packet].next = m_head;
         m_tail = IsEmpty() ? packet : m_tail;
         m_head = packet;
     }
 
-    uint32_t
-    TakeFirst(const PacketPool<PacketDescriptor>& packets)
+    uint32_t TakeFirst(const PacketPool<PacketDescriptor>& packets)
     {
         const uint32_t packet = m_head;
         m_head = packets[packet].next;
@@ -78,10 +72,10 @@ class PacketList
  * What waits in a port, in nine lanes: control (acknowledgements, notifications, pulls, headers of trimmed
  * packets), and the eight priorities of data. Within a lane packets leave in the order in which they came.
  *
- * Room. What does not fit is refused: tail drop beyond a limit, or what PacketMemory does not admit. With
- * trimming, data beyond the limit loses its payload instead, the arrival or, as often, the last in its lane
- * (Handley et al., "Re-architecting datacenter networks and stacks for low latency and high performance",
- * SIGCOMM 2017, section 3.1); headers have a limit of the same size of their own.
+ * Room. What does not fit is refused: tail drop beyond a limit, or what PacketSharedBuffer does not admit.
+ * With trimming, data beyond the limit loses its payload instead, the arrival or, as often, the last in its
+ * lane (Handley et al., "Re-architecting datacenter networks and stacks for low latency and high
+ * performance", SIGCOMM 2017, section 3.1); headers have a limit of the same size of their own.
  *
  * One priority may be left out of the limit: what is in it waits for ever, and gives way to everything else.
  *
@@ -113,14 +107,12 @@ class PacketQueue
 
     static constexpr uint8_t CONTROL = PACKET_PRIORITIES; //!< the lane
 
-    static constexpr uint32_t
-    BitOf(uint8_t lane)
+    static constexpr uint32_t BitOf(uint8_t lane)
     {
         return 1U << lane;
     }
 
-    static uint8_t
-    LaneOf(const PacketDescriptor& packet)
+    static uint8_t LaneOf(const PacketDescriptor& packet)
     {
         return packet.IsData() ? packet.priority : CONTROL;
     }
@@ -130,7 +122,7 @@ class PacketQueue
 
     /// In bytes; 0: no limit of its own.
     void SetLimit(uint64_t limit);
-    void SetMemory(PacketMemory* memory);
+    void SetSharedBuffer(PacketSharedBuffer* memory);
     void SetMarking(const Marking& marking);
     /// Data beyond the limit is cut down to `header` bytes.
     void SetTrimming(uint32_t header);
@@ -138,24 +130,21 @@ class PacketQueue
     /// else waits.
     void SetUnlimited(uint8_t priority);
 
-    bool
-    Trims() const
+    bool Trims() const
     {
         return m_trimmedBytes > 0;
     }
 
-    /// Of `lanes`, the data that takes turns with headers.
-    uint32_t
-    GetTakingTurns(uint32_t lanes) const
+    /// Of `lanes`, the data that alternates with headers.
+    uint32_t GetAlternatingLanes(uint32_t lanes) const
     {
         return lanes & (BitOf(CONTROL) - 1) & ~m_unlimited;
     }
 
     /// Whether a packet that is not in it may wait; it may have become a trimmed one to do so.
-    bool
-    Admit(uint32_t packet, int64_t now)
+    bool Admit(uint32_t packet, int64_t now)
     {
-        return (m_limit == 0 && m_memory == nullptr) || MakeRoom(packet, now);
+        return (m_limit == 0 && m_sharedBuffer == nullptr) || MakeRoom(packet, now);
     }
 
     void Wait(uint32_t packet, int64_t now);
@@ -163,21 +152,18 @@ class PacketQueue
     uint32_t Leave(uint8_t lane, int64_t when);
 
     /// The lanes in which packets wait, bit by bit.
-    uint32_t
-    GetLanes() const
+    uint32_t GetLanes() const
     {
         return m_lanes;
     }
 
     /// Of the first packet of a lane that is not empty.
-    uint32_t
-    GetFirstBytes(uint8_t lane) const
+    uint32_t GetFirstBytes(uint8_t lane) const
     {
         return m_context.packets[m_lists[lane].GetFirst()].bytes;
     }
 
-    uint64_t
-    GetWaitingBytes() const
+    uint64_t GetWaitingBytes() const
     {
         return m_waiting;
     }
@@ -187,14 +173,12 @@ class PacketQueue
     /// The ports whose packets wait here in a lane, one for each packet.
     std::vector<uint32_t> GetIngressOf(uint8_t lane) const;
 
-    Counters&
-    GetCounters()
+    Counters& GetCounters()
     {
         return m_counters;
     }
 
-    const Counters&
-    GetCounters() const
+    const Counters& GetCounters() const
     {
         return m_counters;
     }
@@ -212,7 +196,7 @@ class PacketQueue
     uint32_t m_lanes{0};
     uint64_t m_waiting{0}; //!< bytes, of all lanes
     uint64_t m_limit{0};
-    PacketMemory* m_memory{nullptr};
+    PacketSharedBuffer* m_sharedBuffer{nullptr};
     uint32_t m_trimmedBytes{0}; //!< of a packet that lost its payload, 0: none does
     uint32_t m_unlimited{0};    //!< the lane that has no limit, bit by bit
     uint8_t m_unlimitedLane{CONTROL};

@@ -48,7 +48,7 @@ PacketShortestPathRouter::GetTypeId()
                             .SetGroupName("Astrolabe")
                             .AddConstructor<PacketShortestPathRouter>()
                             .AddAttribute("LoadBalancing",
-                                          "Which of several ports that begin a shortest path a packet takes.",
+                                          "Which of several ports that start a shortest path a packet takes.",
                                           EnumValue(PER_FLOW),
                                           MakeEnumAccessor(&PacketShortestPathRouter::m_loadBalancing),
                                           MakeEnumChecker(PER_FLOW, "PerFlow", PER_PACKET, "PerPacket"));

@@ -14,15 +14,15 @@ namespace ns3
 {
 
 /**
- * Shortest paths, by number of links, from every node to every host of a fabric; where several ports begin
+ * Shortest paths, by number of links, from every node to every host of a fabric; where several ports start
  * one, equal-cost multi-path.
  *
  * `PER_FLOW`: the port is a hash of source, destination and node, so that packets of a queue pair stay in
- * order. `PER_PACKET`: every packet draws a port at random, all alike; the transport must be told that
+ * order. `PER_PACKET`: every packet draws a port at random, all alike; the transport must be set so that
  * packets may overtake one another.
  *
  * Building takes a breadth-first search for each host, O(hosts · (nodes + ports)); the table has an entry for
- * each node, host, and port that may be taken. A route is a look-up.
+ * each node, host, and port that may be taken. A route is one look-up in a table.
  */
 class PacketShortestPathRouter : public Object, public PacketRouter
 {
@@ -40,7 +40,7 @@ class PacketShortestPathRouter : public Object, public PacketRouter
 
     PacketPort* Route(uint32_t node, PacketDescriptor& packet) override;
 
-    /// The ports that begin a shortest path, by number; none at the host itself or where no path leads there.
+    /// The ports that start a shortest path, by number; none at the host itself or where no path leads there.
     std::vector<uint32_t> GetNextPorts(uint32_t node, uint32_t host) const;
     /// Shortest paths from a node to a host, each a different sequence of links; one to itself.
     uint64_t CountPaths(uint32_t node, uint32_t host) const;

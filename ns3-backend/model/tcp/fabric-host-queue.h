@@ -39,8 +39,9 @@ class FabricHostQueue : public FabricQueue
     bool m_headersFirst;
     bool m_destinationsInTurn;
     Line m_headersOnly;
-    std::unordered_map<uint32_t, Line> m_byDestination; //!< IPv4 destination; all at 0 if none has turns
-    std::deque<Line*> m_turns;                          //!< lines that are not empty, next first
+    std::unordered_map<uint32_t, Line>
+        m_byDestination;       //!< IPv4 destination; all at 0 unless destinations are served round-robin
+    std::deque<Line*> m_turns; //!< lines that are not empty, next first
 };
 
 } // namespace ns3

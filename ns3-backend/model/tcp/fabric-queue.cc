@@ -165,7 +165,7 @@ FabricQueue::MarkIfCapable(const Ptr<Packet>& frame)
 bool
 FabricQueue::HasTcpPayload(const Ptr<const Packet>& frame)
 {
-    // Only a frame that could be nothing but headers has to be looked into.
+    // Only a frame that could be nothing but headers has to be inspected.
     const uint32_t size = frame->GetSize();
     if (size > PPP_BYTES + IPV4_BYTES + LARGEST_TCP_HEADER)
     {

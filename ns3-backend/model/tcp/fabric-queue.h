@@ -26,8 +26,7 @@ class SharedPacketMemory : public SimpleRefCount<SharedPacketMemory>
     }
 
     /// Takes `bytes` if they are free. \returns false, and takes nothing, otherwise.
-    bool
-    TryTake(uint32_t bytes)
+    bool TryTake(uint32_t bytes)
     {
         if (bytes > m_capacity - m_used)
         {
@@ -37,14 +36,12 @@ class SharedPacketMemory : public SimpleRefCount<SharedPacketMemory>
         return true;
     }
 
-    void
-    Release(uint32_t bytes)
+    void Release(uint32_t bytes)
     {
         m_used -= bytes;
     }
 
-    uint64_t
-    GetUsed() const
+    uint64_t GetUsed() const
     {
         return m_used;
     }
@@ -59,9 +56,9 @@ class SharedPacketMemory : public SimpleRefCount<SharedPacketMemory>
  *
  * Room is limited by the queue's own byte limit (attribute ByteLimit), by a packet memory it shares with
  * other queues (SetSharedMemory), by both, or by neither. A packet that arrives when more than MarkThreshold
- * bytes wait ahead of it gets the ECN mark "congestion experienced" if its sender is ECN-capable: the marking
- * rule of DCTCP (Alizadeh et al., SIGCOMM 2010, section 3.1). Packets are counted as PPP frames: IP datagram
- * plus two bytes.
+ * bytes wait in front of it gets the ECN mark "congestion experienced" if its sender is ECN-capable: the
+ * marking rule of DCTCP (Alizadeh et al., SIGCOMM 2010, section 3.1). Packets are counted as PPP frames: IP
+ * datagram plus two bytes.
  */
 class FabricQueue : public Queue<Packet>
 {
@@ -88,8 +85,7 @@ class FabricQueue : public Queue<Packet>
         uint64_t peakBytes{0};
     };
 
-    const Counters&
-    GetCounters() const
+    const Counters& GetCounters() const
     {
         return m_counters;
     }

@@ -26,12 +26,6 @@ FabricRouting::SetAddress(Ipv4Address address)
     m_address = address;
 }
 
-Ipv4Address
-FabricRouting::GetAddress() const
-{
-    return m_address;
-}
-
 void
 FabricRouting::SetRouteCallback(RouteCallback callback)
 {

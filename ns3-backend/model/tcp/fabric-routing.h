@@ -12,10 +12,10 @@ namespace ns3
 {
 
 /**
- * IPv4 routing of a fabric host: whoever built the fabric decides, this class only asks.
+ * IPv4 routing of a fabric host: the builder of the fabric decides, and this class calls it.
  *
  * The host has one address, on all of its interfaces. A callback names the device that a packet from a source
- * to a destination address leaves by; the answer for packets of the host itself is kept. A packet for
+ * to a destination address leaves by; the answer for packets of the host itself is cached. A packet for
  * the host is delivered, whichever interface it came in by; any other is forwarded, so a host may
  * stand between others as in a direct-connect torus.
  */
@@ -28,7 +28,12 @@ class FabricRouting : public Ipv4RoutingProtocol
     static TypeId GetTypeId();
 
     void SetAddress(Ipv4Address address);
-    Ipv4Address GetAddress() const;
+
+    Ipv4Address GetAddress() const
+    {
+        return m_address;
+    }
+
     void SetRouteCallback(RouteCallback callback);
 
     Ptr<Ipv4Route> RouteOutput(Ptr<Packet> p,

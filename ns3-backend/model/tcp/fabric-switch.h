@@ -15,7 +15,7 @@ namespace ns3
  * An output-queued switch: a frame that has arrived whole is at once in the queue of the port it leaves by.
  *
  * Frames come straight from the devices, so a hop costs neither the search through a node's protocol handlers
- * (two per port) nor a pass through the IP stack, and the datagram goes on unchanged: no time to live is
+ * (two per port) nor a pass through the IP stack, and the datagram is forwarded unchanged: no time to live is
  * taken off, which shortest-path routes do not need. Forwarding takes no time; give the link the delay.
  */
 class FabricSwitch : public Object

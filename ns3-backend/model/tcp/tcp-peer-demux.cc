@@ -35,12 +35,6 @@ TcpPeerDemux::Install(Ptr<Node> node)
     ip->Insert(this);
 }
 
-uint32_t
-TcpPeerDemux::KeyOf(Ipv4Address peer) const
-{
-    return m_perPeer ? peer.Get() : 0;
-}
-
 Ptr<TcpL4Protocol>
 TcpPeerDemux::GetTcp(Ipv4Address peer)
 {

@@ -19,11 +19,11 @@ namespace ns3
  * TCP of a host that talks to many others: one stock TcpL4Protocol for each peer, found by the peer's
  * address.
  *
- * TcpL4Protocol looks for the socket of a segment through all sockets of the host, one by one; with one
- * connection to and from each of 127 others that is two thirds of the whole simulation. Here a segment meets
- * only the few sockets that its sender's address can mean. Sockets and everything below them are unmodified,
- * and every segment reaches the same socket at the same time as with one TcpL4Protocol for all, which the
- * attribute PerPeer = false gives.
+ * TcpL4Protocol searches all sockets of the host for that of a segment, one by one; with one
+ * connection to and from each of 127 others that is two thirds of the whole simulation. Here a segment
+ * reaches only the few sockets that its sender's address can mean. Sockets and everything below them are
+ * unmodified, and every segment reaches the same socket at the same time as with one TcpL4Protocol for all,
+ * which the attribute PerPeer = false gives.
  */
 class TcpPeerDemux : public IpL4Protocol
 {
@@ -33,7 +33,7 @@ class TcpPeerDemux : public IpL4Protocol
     /// `node` has its Ipv4 already; segments that arrive there come here from now on.
     void Install(Ptr<Node> node);
 
-    /// The TCP that serves sockets connected to, or listening for, `peer`; made when first asked for.
+    /// The TCP of the sockets that are connected to `peer` or listen for it; made on first use.
     Ptr<TcpL4Protocol> GetTcp(Ipv4Address peer);
 
     int GetProtocolNumber() const override;
@@ -48,8 +48,11 @@ class TcpPeerDemux : public IpL4Protocol
     void DoDispose() override;
 
   private:
-    /// Where the TCP for `peer` is kept.
-    uint32_t KeyOf(Ipv4Address peer) const;
+    /// The entry of the TCP for `peer`.
+    uint32_t KeyOf(Ipv4Address peer) const
+    {
+        return m_perPeer ? peer.Get() : 0;
+    }
 
     bool m_perPeer;
     Ptr<Node> m_node;

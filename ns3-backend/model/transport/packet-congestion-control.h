@@ -33,8 +33,7 @@ struct PacketControlKind
     const char* title; //!< full name and source
     uint32_t traits;
 
-    constexpr bool
-    Has(Trait trait) const
+    constexpr bool Has(Trait trait) const
     {
         return (traits & trait) != 0;
     }
@@ -72,58 +71,61 @@ class PacketCongestionControl
     PacketCongestionControl(const PacketCongestionControl&) = delete;
     PacketCongestionControl& operator=(const PacketCongestionControl&) = delete;
 
+    // clang-format off
+
     /// A pair starts; what it had under an earlier incarnation is over.
-    virtual void Start(uint32_t index, PacketQueuePair& pair, const PacketLinkRates& rates);
+    virtual void Start(uint32_t index, PacketQueuePair& pair, const PacketLinkRates&) { Open(index, pair); }
     /// A pair may send its first window: when it starts, and when a handshake is done.
-    virtual void Open(uint32_t index, PacketQueuePair& pair);
+    virtual void Open(uint32_t /* index */, PacketQueuePair& pair) { Allow(pair, m_windowPackets); }
     /// A pair is given back.
-    virtual void End(uint32_t index);
+    virtual void End(uint32_t /* index */) {}
 
     // The sender
 
     /// A message comes to a pair that has sent everything before it.
-    virtual void Resume(uint32_t index, PacketQueuePair& pair);
+    virtual void Resume(uint32_t /* index */, PacketQueuePair&) {}
     /// A packet of `bytes` leaves at `when`. \returns when the next may.
-    virtual int64_t Sent(uint32_t index, PacketQueuePair& pair, uint32_t bytes, int64_t when);
+    virtual int64_t Sent(uint32_t /* index */, PacketQueuePair&, uint32_t /* bytes */, int64_t when) { return when; }
     /// When the next packet may leave, maybe in the past.
-    virtual int64_t GetReadyTime(uint32_t index) const;
-    /// `packets` more have been acknowledged, `marked` of them marked, with what the links noted, if
-    /// anything. \returns whether `telemetry` has been kept.
-    virtual bool Acknowledged(
-        uint32_t index, PacketQueuePair& pair, uint64_t packets, uint64_t marked, uint32_t telemetry);
+    virtual int64_t GetReadyTime(uint32_t /* index */) const { return 0; }
+    /// `packets` more have been acknowledged, `marked` of them marked, with what the links noted, if anything.
+    /// \returns whether `telemetry` has been kept.
+    virtual bool Acknowledged(uint32_t /* index */, PacketQueuePair&, uint64_t /* packets */,
+                              uint64_t /* marked */, uint32_t /* telemetry */) { return false; }
     /// A packet is missing; reported once for each window of data.
-    virtual void Lost(uint32_t index, PacketQueuePair& pair);
-    /// Nothing was acknowledged in time, so `lost` packets are held lost.
-    virtual void TimedOut(uint32_t index, PacketQueuePair& pair, uint64_t lost);
+    virtual void Lost(uint32_t /* index */, PacketQueuePair&) {}
+    /// Nothing was acknowledged in time, so `lost` packets are presumed lost.
+    virtual void TimedOut(uint32_t /* index */, PacketQueuePair&, uint64_t /* lost */) {}
     /// The receiver has notified the sender of congestion.
-    virtual void Notified(uint32_t index, int64_t now);
+    virtual void Notified(uint32_t /* index */, int64_t /* now */) {}
     /// The rate of a pair in bit/s, for traces; 0: that of its window.
-    virtual uint64_t GetRate(uint32_t index) const;
+    virtual uint64_t GetRate(uint32_t /* index */) const { return 0; }
 
     // The receiver
 
     /// A marked packet has arrived. \returns whether the receiver notifies the sender.
-    virtual bool Marked(uint32_t index, int64_t now);
+    virtual bool Marked(uint32_t /* index */, int64_t /* now */) { return false; }
 
     // Pulls, with IS_PULLED. A pair without credit holds NOT_PULLED.
 
     /// Receiver: a packet has arrived, or its header alone, and is about to be answered.
-    virtual void Arrived(uint32_t index, const PacketQueuePair& pair, bool isTrimmed);
+    virtual void Arrived(uint32_t /* index */, const PacketQueuePair&, bool /* isTrimmed */) {}
     /// Receiver: what every answer carries to the sender.
-    virtual uint16_t GetNote(uint32_t index) const;
+    virtual uint16_t GetNote(uint32_t /* index */) const { return 0; }
     /// Sender: an answer has come, with that note.
-    virtual void Answered(uint32_t index, PacketQueuePair& pair, uint16_t note);
+    virtual void Answered(uint32_t /* index */, PacketQueuePair&, uint16_t /* note */) {}
     /// Sender: a pull has come, `count` in all.
-    virtual void Pulled(uint32_t index, PacketQueuePair& pair, uint64_t count);
+    virtual void Pulled(uint32_t /* index */, PacketQueuePair&, uint64_t /* count */) {}
     /// Sender: a packet has come back that found no room on its way.
-    virtual void Returned(uint32_t index, PacketQueuePair& pair);
+    virtual void Returned(uint32_t /* index */, PacketQueuePair&) {}
+
+    // clang-format on
 
   protected:
     /// Sets what a window of `packets`, which may be a fraction, means to the sender.
     void Allow(PacketQueuePair& pair, double packets) const;
 
-    uint32_t
-    GetWindowPackets() const
+    uint32_t GetWindowPackets() const
     {
         return m_windowPackets;
     }
@@ -141,8 +143,7 @@ class PacketPairStates
 {
   public:
     /// A pair starts with a new state.
-    State&
-    Restart(uint32_t index)
+    State& Restart(uint32_t index)
     {
         if (index >= m_states.size())
         {
@@ -151,14 +152,12 @@ class PacketPairStates
         return m_states[index] = State();
     }
 
-    State&
-    operator[](uint32_t index)
+    State& operator[](uint32_t index)
     {
         return m_states[index];
     }
 
-    const State&
-    operator[](uint32_t index) const
+    const State& operator[](uint32_t index) const
     {
         return m_states[index];
     }
@@ -171,8 +170,7 @@ class PacketPairStates
 struct PacketNoParameters
 {
     template <class Visitor>
-    static void
-    VisitParameters(Visitor&&)
+    static void VisitParameters(Visitor&&)
     {
     }
 };

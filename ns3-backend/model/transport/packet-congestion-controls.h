@@ -23,14 +23,13 @@ struct PacketControlList
     using Parameters = std::tuple<typename Controls::Parameters...>;
 
     /// The name of each.
-    static PacketChoice<const PacketControlKind*>
-    GetNames()
+    static PacketChoice<const PacketControlKind*> GetNames()
     {
         return {{{&Controls::KIND, Controls::KIND.name}...}};
     }
 
-    static std::unique_ptr<PacketCongestionControl>
-    Make(const PacketControlKind* kind, PacketTransportCore& core)
+    static std::unique_ptr<PacketCongestionControl> Make(const PacketControlKind* kind,
+                                                         PacketTransportCore& core)
     {
         std::unique_ptr<PacketCongestionControl> made;
         static_cast<void>(
@@ -40,8 +39,7 @@ struct PacketControlList
 
     /// Calls `visit(kind, parameters)` for each, with a struct of default parameters.
     template <class Visitor>
-    static void
-    Visit(Visitor&& visit)
+    static void Visit(Visitor&& visit)
     {
         (visit(Controls::KIND, typename Controls::Parameters{}), ...);
     }

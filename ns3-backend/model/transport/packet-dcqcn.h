@@ -26,9 +26,9 @@ struct PacketDcqcnParameters
     DataRate minRate{10'000'000};
     bool clampTarget{true}; //!< every cut lowers the target, not only the first in a row
 
+    // clang-format off
     template <class Visitor>
-    static void
-    VisitParameters(Visitor&& visit)
+    static void VisitParameters(Visitor&& visit)
     {
         using P = PacketDcqcnParameters;
         constexpr int64_t NANOSECOND = 1'000;
@@ -37,31 +37,22 @@ struct PacketDcqcnParameters
         constexpr int64_t LONGEST = 1'000'000'000 * MICROSECOND;
         constexpr PacketBitRate RATES{1'000'000, uint64_t{1} << 60};
         visit("gain", &P::gain, "g, of alpha", PacketNumber{PACKET_ABOVE_ZERO, 1});
-        visit("notify_interval",
-              &P::notifyInterval,
-              "N, smallest time between two notifications of a pair",
+        visit("notify_interval", &P::notifyInterval, "N, smallest time between two notifications of a pair",
               PacketDuration{NANOSECOND, LONGEST});
-        visit("alpha_interval",
-              &P::alphaInterval,
-              "K, without a notification before alpha decays",
+        visit("alpha_interval", &P::alphaInterval, "K, without a notification before alpha decays",
               PacketDuration{NANOSECOND, LONGEST});
-        visit("increase_interval",
-              &P::increaseInterval,
-              "T, between steps of increase",
+        visit("increase_interval", &P::increaseInterval, "T, between steps of increase",
               PacketDuration{MICROSECOND, LONGEST});
-        visit("increase_bytes",
-              &P::increaseBytes,
-              "B, sent between steps of increase",
+        visit("increase_bytes", &P::increaseBytes, "B, sent between steps of increase",
               PacketSize{1, uint64_t{1} << 60});
         visit("fast_recovery", &P::fastRecovery, "F, steps of fast recovery", PacketCount{1, 1'000'000});
         visit("additive_increase", &P::additiveIncrease, "R_AI, of the target rate by a step", RATES);
         visit("hyper_increase", &P::hyperIncrease, "R_HAI, of the target rate by a step, times i", RATES);
         visit("min_rate", &P::minRate, "smallest rate of a pair", RATES);
-        visit("clamp_target",
-              &P::clampTarget,
-              "every cut lowers the target rate, not only the first in a row",
-              PacketFlag{});
+        visit("clamp_target", &P::clampTarget,
+              "every cut lowers the target rate, not only the first in a row", PacketFlag{});
     }
+    // clang-format on
 };
 
 /**
@@ -83,10 +74,10 @@ struct PacketDcqcnParameters
  *     otherwise         additive increase  R_T <- R_T + R_AI,                    the same
  *
  * Hyper increase grows from step to step as in QCN (IEEE 802.1Qau), which the paper takes it from. Rates stay
- * within the least rate and the link's. Without `dcqcnClampTarget`, a cut that follows another with no step
+ * within the smallest rate and the link's. Without `clampTarget`, a cut that follows another with no step
  * in between leaves R_T.
  *
- * Time passes only when somebody looks: α decays in closed form, and the steps of T since the last look are
+ * Time passes only when the state is used: α decays in closed form, and the steps of T since the last use are
  * taken then, at most one for each T and none once the rate is the link's, so a pair costs no events beside
  * its packets. The gap behind a packet follows from the rate when it was sent; a step within the gap counts
  * from the next packet on. Loss leaves the rate alone.
@@ -102,7 +93,7 @@ struct PacketDcqcnState
     void Notify(const Parameters& parameters, int64_t now);
     /// A packet leaves at `when`. \returns when the next may.
     int64_t Sent(const Parameters& parameters, uint32_t bytes, int64_t when);
-    /// A marked packet has come to the receiver. \returns whether it should tell the sender.
+    /// A marked packet has come to the receiver. \returns whether it should notify the sender.
     bool Marked(const Parameters& parameters, int64_t now);
 
     double current{0}; //!< R_C
@@ -112,7 +103,7 @@ struct PacketDcqcnState
     int64_t alphaSince{0}; //!< the last update of α, ps
     int64_t stepSince{0};  //!< the last step of T, ps
     int64_t ready{0};      //!< the next packet may leave, ps
-    int64_t notified{-1};  //!< the receiver told the sender last, ps; negative: never
+    int64_t notified{-1};  //!< when the receiver last notified the sender, ps; negative: never
     uint64_t bytes{0};     //!< sent since the last step of B
     uint32_t timeSteps{0}; //!< t
     uint32_t byteSteps{0}; //!< b

@@ -16,21 +16,18 @@ struct PacketDctcpParameters
     uint32_t slowStartThreshold{1'000'000}; //!< packets
     double gain{1.0 / 16};                  //!< g
 
+    // clang-format off
     template <class Visitor>
-    static void
-    VisitParameters(Visitor&& visit)
+    static void VisitParameters(Visitor&& visit)
     {
         using P = PacketDctcpParameters;
-        visit("initial_window",
-              &P::initialWindow,
-              "window of a connection that starts, in packets (dctcp)",
+        visit("initial_window", &P::initialWindow, "window of a connection that starts, in packets (dctcp)",
               PacketCount{1, 1'000'000});
-        visit("slow_start_threshold",
-              &P::slowStartThreshold,
-              "window at which slow start ends, in packets (dctcp)",
-              PacketCount{1, 1'000'000});
+        visit("slow_start_threshold", &P::slowStartThreshold,
+              "window at which slow start ends, in packets (dctcp)", PacketCount{1, 1'000'000});
         visit("gain", &P::gain, "g, of the share of marks (dctcp)", PacketNumber{PACKET_ABOVE_ZERO, 1});
     }
+    // clang-format on
 };
 
 /**

@@ -41,7 +41,7 @@ PacketHpccState::Measure(const Parameters& parameters,
         const auto elapsed = static_cast<double>(link.when - old.when);
         if (elapsed <= 0)
         {
-            continue; // overtaken: the older note says nothing new
+            continue; // overtaken: the older note has nothing new
         }
         const double bytesPerPicosecond = static_cast<double>(link.bitsPerSecond) / BIT_PICOSECONDS;
         const auto waiting = static_cast<double>(std::min(link.waitingBytes, old.waitingBytes));

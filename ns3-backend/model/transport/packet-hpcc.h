@@ -19,25 +19,20 @@ struct PacketHpccParameters
     uint32_t maxStage{5};          //!< additive steps in a row
     uint64_t additiveIncrease{80}; //!< W_AI, bytes
 
+    // clang-format off
     template <class Visitor>
-    static void
-    VisitParameters(Visitor&& visit)
+    static void VisitParameters(Visitor&& visit)
     {
         using P = PacketHpccParameters;
-        visit("base_rtt",
-              &P::baseRtt,
-              "T, the longest round trip without queues",
+        visit("base_rtt", &P::baseRtt, "T, the longest round trip without queues",
               PacketDuration{1'000, 1'000'000'000'000});
-        visit("utilization",
-              &P::utilization,
-              "eta, of links that is aimed at",
+        visit("utilization", &P::utilization, "eta, of links that is aimed at",
               PacketNumber{PACKET_ABOVE_ZERO, 1});
         visit("max_stage", &P::maxStage, "additive steps in a row", PacketCount{0, 1'000'000});
-        visit("additive_increase",
-              &P::additiveIncrease,
-              "W_AI, of the window by a step",
+        visit("additive_increase", &P::additiveIncrease, "W_AI, of the window by a step",
               PacketSize{0, uint64_t{1} << 30});
     }
+    // clang-format on
 };
 
 /**
@@ -57,7 +52,7 @@ struct PacketHpccParameters
  *
  * W_C <- W once in a round trip: when a packet is acknowledged that was sent after the last such update.
  * Packets leave at the rate W/T. W starts as T times the link's rate, its bound; it is never below a byte. At
- * most 16 links are looked at.
+ * most 16 links are read.
  *
  * Loss leaves W alone. With coalesced acknowledgements only the packets that ask for one carry notes.
  */

@@ -28,12 +28,12 @@ PacketNdpState::Start(const Parameters& parameters, uint32_t packetBytes, uint64
 void
 PacketNdpState::Pulled(const Parameters& parameters, uint64_t count, bool hasData)
 {
-    if (count <= heard)
+    if (count <= pullsReceived)
     {
         return;
     }
-    credit += count - heard;
-    heard = count;
+    credit += count - pullsReceived;
+    pullsReceived = count;
     if (!hasData)
     {
         credit = std::min<uint64_t>(credit, parameters.initialWindow);
@@ -49,8 +49,9 @@ PacketNdpState::Grant(const Parameters& parameters, uint64_t packets)
 uint64_t
 PacketNdpState::GetCountNear(uint16_t low) const
 {
-    const auto ahead = static_cast<int16_t>(static_cast<uint16_t>(low - static_cast<uint16_t>(heard)));
-    return ahead > 0 ? heard + static_cast<uint64_t>(ahead) : heard;
+    const auto ahead =
+        static_cast<int16_t>(static_cast<uint16_t>(low - static_cast<uint16_t>(pullsReceived)));
+    return ahead > 0 ? pullsReceived + static_cast<uint64_t>(ahead) : pullsReceived;
 }
 
 bool
@@ -76,12 +77,6 @@ PacketPullQueue::Wait(uint64_t pair)
     m_pairs.push_back(pair);
 }
 
-bool
-PacketPullQueue::IsEmpty() const
-{
-    return m_first == m_pairs.size();
-}
-
 uint64_t
 PacketPullQueue::TakeFirst()
 {
@@ -99,12 +94,6 @@ void
 PacketPullQueue::Leave(int64_t now, int64_t gap)
 {
     m_freeAt = now + gap;
-}
-
-int64_t
-PacketPullQueue::GetFreeTime() const
-{
-    return m_freeAt;
 }
 
 PacketNdp::PacketNdp(PacketTransportCore& core)

@@ -27,25 +27,20 @@ struct PacketNdpParameters
     double pullRate{1};         //!< of the rate of the link into the receiver
     PacketPullPacing pullPacing{PacketPullPacing::PER_HOST};
 
+    // clang-format off
     template <class Visitor>
-    static void
-    VisitParameters(Visitor&& visit)
+    static void VisitParameters(Visitor&& visit)
     {
         using P = PacketNdpParameters;
-        visit("initial_window",
-              &P::initialWindow,
-              "packets sent before the first pull",
+        visit("initial_window", &P::initialWindow, "packets sent before the first pull",
               PacketCount{1, 1'000'000});
-        visit("pull_rate",
-              &P::pullRate,
-              "of pulls, as a share of the link into the receiver",
+        visit("pull_rate", &P::pullRate, "of pulls, as a share of the link into the receiver",
               PacketNumber{0.001, 1});
-        visit("pull_pacing",
-              &P::pullPacing,
-              "what shares that rate",
+        visit("pull_pacing", &P::pullPacing, "what shares that rate",
               PacketChoice<PacketPullPacing>{
                   {{PacketPullPacing::PER_HOST, "per_host"}, {PacketPullPacing::PER_PAIR, "per_pair"}}});
     }
+    // clang-format on
 };
 
 /**
@@ -59,11 +54,11 @@ struct PacketNdpParameters
  *
  *     first window + pulls < packets + headers
  *
- * (the length of the message stands in the packets). Pulls leave the receiver one in 8(mtu + header)/(p·rate)
- * of its link, p the pull rate, the pairs that wait taking turns; one that need not wait goes with the
- * answer. Pulls are counted from the start of the pair and every answer carries the count, so a lost pull is
- * made up for by what comes after it. A message that begins when nothing waits to be sent has a first window
- * of its own.
+ * (every packet carries the length of the message). Pulls leave the receiver one in 8(mtu + header)/(p·rate)
+ * of its link, p the pull rate, the pairs that wait in round-robin order; one that need not wait goes with
+ * the answer. Pulls are counted from the start of the pair and every answer carries the count, so a lost pull
+ * is made up for by what comes after it. A message that starts when nothing waits to be sent has a first
+ * window of its own.
  *
  * What is lost whole, and a last pull, only the timeout finds: then a first window of what is missing goes
  * out.
@@ -85,12 +80,12 @@ struct PacketNdpState
     /// Receiver: a packet of `packets` has come, or its header. \returns whether that is worth a pull.
     bool IsWorthAPull(const Parameters& parameters, uint64_t packets) const;
 
-    uint64_t credit{0};  //!< sender: packets it may send
-    uint64_t heard{0};   //!< sender: pulls
-    uint64_t pulls{0};   //!< receiver: sent
-    uint64_t headers{0}; //!< receiver: arrived without payload
-    int64_t gap{0};      //!< receiver: between pulls, ps
-    uint32_t owed{0};    //!< receiver: pulls that wait for their turn
+    uint64_t credit{0};        //!< sender: packets it may send
+    uint64_t pullsReceived{0}; //!< sender: pulls
+    uint64_t pulls{0};         //!< receiver: sent
+    uint64_t headers{0};       //!< receiver: arrived without payload
+    int64_t gap{0};            //!< receiver: between pulls, ps
+    uint32_t owed{0};          //!< receiver: pulls that wait to leave
 };
 
 /// The pulls that wait at one receiver, or for one pair, first come, first served.
@@ -101,12 +96,21 @@ class PacketPullQueue
     bool LeavesNow(int64_t now, int64_t gap);
     /// Puts a pair at the end of the queue.
     void Wait(uint64_t pair);
-    bool IsEmpty() const;
+
+    bool IsEmpty() const
+    {
+        return m_first == m_pairs.size();
+    }
+
     /// The queue is not empty. \returns the first pair, which leaves it.
     uint64_t TakeFirst();
     /// A pull leaves now.
     void Leave(int64_t now, int64_t gap);
-    int64_t GetFreeTime() const;
+
+    int64_t GetFreeTime() const
+    {
+        return m_freeAt;
+    }
 
     bool isScheduled{false}; //!< an event will take the first
 

@@ -12,7 +12,7 @@ namespace ns3
 
 /**
  * The queue pair of (source, destination, priority): an open-addressing hash table with linear probing, at
- * most half full, that closes the gap when an entry goes. Find, Insert and Erase look at one cache line as a
+ * most half full, that closes the gap when an entry goes. Find, Insert and Erase read one cache line as a
  * rule (Knuth, The Art of Computer Programming, volume 3, section 6.4, algorithms L and R); 16 bytes a slot.
  */
 class PacketPairTable
@@ -23,11 +23,11 @@ class PacketPairTable
 
     PacketPairTable();
 
-    /// \returns the number kept under `key`, or none.
+    /// \returns the number stored under `key`, or none.
     uint32_t Find(uint64_t key) const;
-    /// Nothing is kept under `key`.
+    /// Nothing is stored under `key`.
     void Insert(uint64_t key, uint32_t number);
-    /// Something is kept under `key`.
+    /// Something is stored under `key`.
     void Erase(uint64_t key);
 
   private:

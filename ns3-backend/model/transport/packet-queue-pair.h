@@ -34,7 +34,7 @@ struct alignas(64) PacketMessageRecord
 
 /**
  * A queue pair while something is outstanding on it: two cache lines. The first is what its sender needs for
- * a packet, the second what its receiver needs and what is looked at less often. Packets are counted from 0
+ * a packet, the second what its receiver needs and what is read less often. Packets are counted from 0
  * over all its messages.
  */
 struct alignas(64) PacketQueuePair
@@ -53,7 +53,7 @@ struct alignas(64) PacketQueuePair
     uint32_t source{0};
     uint32_t destination{0};
     uint32_t incarnation{0};
-    uint32_t allowed{0};  //!< packets that may be under way
+    uint32_t allowed{0};  //!< packets that may be in flight
     uint32_t askAfter{1}; //!< packets at the latest
     uint32_t unasked{0};  //!< packets sent since an acknowledgement was last asked for
     uint32_t again{0};    //!< packets from `nextPacket` on that have been sent before
@@ -74,7 +74,7 @@ struct alignas(64) PacketQueuePair
     uint32_t newest{PACKET_NONE};
     uint32_t sending{PACKET_NONE}; //!< message that `nextPacket` is of, or an earlier one
     uint32_t scoreboard{PACKET_NONE};
-    int64_t deadline{0};        //!< of the oldest packet under way, ps
+    int64_t deadline{0};        //!< of the oldest packet in flight, ps
     uint32_t next{PACKET_NONE}; //!< the pool's
 };
 

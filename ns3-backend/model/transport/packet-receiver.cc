@@ -45,7 +45,7 @@ PacketReceiver::Take(PacketDescriptor& packet)
     {
         TakeEarly(index, packet);
     }
-    // A packet that closes a gap speaks for those that came early and asked in vain.
+    // A packet that closes a gap is answered for those that came early and asked without effect.
     else if (packet.Is(PacketDescriptor::ASKS) || endsMessage || pair.expected > before + 1)
     {
         Reply(index, packet, Kind::ACK);

@@ -11,29 +11,26 @@ namespace ns3
 /**
  * The retransmission timeout from round-trip times (RFC 6298, section 2), ps. With the first sample R,
  * SRTT = R and RTTVAR = R/2; with each that follows RTTVAR <- 3/4·RTTVAR + 1/4·|SRTT - R| and
- * SRTT <- 7/8·SRTT + 1/8·R; the timeout is SRTT + 4·RTTVAR and never less than `least`. A clock of a
- * picosecond has no granularity to speak of.
+ * SRTT <- 7/8·SRTT + 1/8·R; the timeout is SRTT + 4·RTTVAR and never less than `smallest`. A clock of a
+ * picosecond has a negligible granularity.
  *
  * Packets carry the time they left at, and acknowledgements that of the packet they answer (RFC 7323), so
- * retransmissions give samples too. Stamps are 32 bits in units of 2^14 ps, 16.4 ns: they tell times apart up
- * to 70 s.
+ * retransmissions give samples too. Stamps are 32 bits in units of 2^14 ps, 16.4 ns: they distinguish times
+ * up to 70 s.
  */
 struct PacketRtt
 {
-    static uint32_t
-    StampOf(int64_t when)
+    static uint32_t StampOf(int64_t when)
     {
         return static_cast<uint32_t>(when >> STAMP_BITS);
     }
 
-    static int64_t
-    Since(uint32_t stamp, int64_t now)
+    static int64_t Since(uint32_t stamp, int64_t now)
     {
         return static_cast<int64_t>(StampOf(now) - stamp) << STAMP_BITS;
     }
 
-    void
-    Add(int64_t sample)
+    void Add(int64_t sample)
     {
         if (smoothed == 0)
         {
@@ -45,8 +42,7 @@ struct PacketRtt
         smoothed += (sample - smoothed) / 8;
     }
 
-    int64_t
-    GetTimeout(int64_t first, int64_t least) const
+    int64_t GetTimeout(int64_t first, int64_t least) const
     {
         return smoothed == 0 ? first : std::max(least, smoothed + 4 * variation);
     }

@@ -12,12 +12,12 @@ namespace ns3
 
 /**
  * What senders know of the packets above the first that is not acknowledged: which have arrived, and which
- * are held lost and wait to be sent again. Only queue pairs with such packets have a scoreboard; it goes when
- * everything below its last judgement is acknowledged.
+ * are presumed lost and wait to be sent again. Only queue pairs with such packets have a scoreboard; it goes
+ * when everything below its last judgement is acknowledged.
  *
- * A packet is held lost when one has arrived that left `tolerance` packets later or more: one with a greater
- * number, and for a packet that was sent again, another that was sent again with a greater number, since
- * these leave in order, or one that was new when the last of them had left.
+ * A packet is presumed lost when one has arrived that left `tolerance` packets later or more: one with a
+ * larger number, and for a packet that was sent again, another that was sent again with a greater number,
+ * since these leave in order, or one that was new when the last of them had left.
  */
 class PacketScoreboards
 {
@@ -26,11 +26,11 @@ class PacketScoreboards
 
     /// The packet, sent before, has arrived. \returns whether others are lost, that were not known to be.
     bool SetArrived(PacketQueuePair& pair, uint64_t packet, uint64_t tolerance);
-    /// The same where arrivals tell nothing about others.
+    /// The same where arrivals imply nothing about others.
     void SetArrived(PacketQueuePair& pair, uint64_t packet);
     /// The packet, sent before, has not arrived, but its header has. \returns as above.
     bool SetLost(PacketQueuePair& pair, uint64_t packet, uint64_t tolerance);
-    /// The same where arrivals tell nothing about others.
+    /// The same where arrivals imply nothing about others.
     void SetLost(PacketQueuePair& pair, uint64_t packet);
     /// Everything sent that has not arrived is lost. \returns how many packets.
     uint64_t SetAllLost(PacketQueuePair& pair);
@@ -48,7 +48,7 @@ class PacketScoreboards
   private:
     struct Board
     {
-        uint64_t judged;     //!< packets below have arrived, or been held lost
+        uint64_t judged;     //!< packets below have arrived, or been presumed lost
         uint64_t resentEnd;  //!< packets sent when the last was sent again
         uint64_t episodeEnd; //!< packets sent when the last loss episode began
         uint32_t arrived;    //!< set

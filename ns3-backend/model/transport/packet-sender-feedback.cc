@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// What a sender does about what it hears, or does not hear.
+/// Sender feedback: what a sender does about answers, and about their absence.
 #include "packet-sender.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ using Kind = PacketDescriptor::Kind;
 
 constexpr int64_t MOST_TIMEOUT = int64_t{1} << 60; // ps, 13 days: the clock ends after 106
 
-/// What an answer is about; answers tell its distance from what is acknowledged, which may be negative.
+/// What an answer is about; answers carry its distance from what is acknowledged, which may be negative.
 uint64_t
 SubjectOf(const PacketDescriptor& packet)
 {
@@ -270,7 +270,7 @@ PacketSender::CheckTimer(uint32_t index)
     pair.hasTimer = false;
     if (pair.nextPacket == pair.acknowledged && !m_parameters.IsPulled())
     {
-        return; // nothing under way: the next packet starts the timer
+        return; // nothing in flight: the next packet starts the timer
     }
     if (pair.deadline <= PacketTransportCore::Now())
     {

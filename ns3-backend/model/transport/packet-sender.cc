@@ -175,8 +175,8 @@ PacketSender::CanSend(const PacketQueuePair& pair) const
     {
         return m_scoreboards.GetFirstLost(pair) - pair.acknowledged < pair.allowed;
     }
-    // A window that shrank below what is under way, of which nothing asks for an answer, lets one more go
-    // that does: nobody would speak again.
+    // A window that shrank below what is in flight, of which nothing asks for an answer, allows one more
+    // packet that does ask: without it no answer would ever come.
     const bool isUnanswered = pair.unasked > 0 && pair.unasked == pair.nextPacket - pair.acknowledged;
     return HasWindow(pair) || (isUnanswered && pair.nextPacket < pair.end);
 }
@@ -316,18 +316,6 @@ PacketSender::TakePacket(uint64_t offer, int64_t when, uint32_t& packet)
     const int64_t ready = m_core.congestion->Sent(index, pair, bytes, when);
     pair.isOffered = CanSend(pair);
     return pair.isOffered ? ready : PacketSource::NEVER;
-}
-
-uint64_t
-PacketSender::GetQueuePairCount() const
-{
-    return m_pairCount;
-}
-
-uint32_t
-PacketSender::GetQueuePairEnd() const
-{
-    return m_pairEnd;
 }
 
 } // namespace ns3

@@ -22,20 +22,20 @@ namespace ns3
  * acknowledgement if it is the last of its message, if the pair can send no other, if `askAfter` packets have
  * not asked, or if it is sent again by selective recovery.
  *
- * Go back N: told that a packet is missing, or by the timeout, the sender starts again at the first packet
- * that is not acknowledged.
+ * Go back N: notified that a packet is missing, or by the timeout, the sender starts again at the first
+ * packet that is not acknowledged.
  *
  * Selective recovery (Mittal et al., "Revisiting network support for RDMA", SIGCOMM 2018, section 3.1). The
- * receiver answers every packet that comes early with what it waits for and what has come. A packet is held
- * lost once one has arrived that left r packets later, and sent again before anything new, within the window;
- * r is 1 where packets cannot overtake one another and `reorderTolerance` where they can. So is one that was
- * sent again and overtaken once more (packet-scoreboard.h), which the paper leaves to the timeout. Where
- * fewer than r packets follow, the timeout holds everything lost that is not known to have arrived. Loss is
- * reported to the congestion control once for each window of data.
+ * receiver answers every packet that comes early with what it waits for and what has come. A packet is
+ * presumed lost once one has arrived that left r packets later, and sent again before anything new, within
+ * the window; r is 1 where packets cannot overtake one another and `reorderTolerance` where they can. So is
+ * one that was sent again and overtaken once more (packet-scoreboard.h), which the paper leaves to the
+ * timeout. Where fewer than r packets follow, after a timeout everything is presumed lost that is not known
+ * to have arrived. Loss is reported to the congestion control once for each window of data.
  *
  * Timeout. It runs from when the first unacknowledged packet was sent or the last acknowledgement of
  * something new came, doubles with each in a row, and after `retryLimit` in a row the pair sends no more
- * until it hears of a packet that arrived after all.
+ * until an answer shows that a packet arrived after all.
  */
 class PacketSender
 {
@@ -53,9 +53,16 @@ class PacketSender
     /// 2017, section 3.2). The packet is sent again before anything new, at once.
     void TakeReturned(const PacketDescriptor& packet);
 
-    uint64_t GetQueuePairCount() const;
+    uint64_t GetQueuePairCount() const
+    {
+        return m_pairCount;
+    }
+
     /// Queue pairs have numbers below.
-    uint32_t GetQueuePairEnd() const;
+    uint32_t GetQueuePairEnd() const
+    {
+        return m_pairEnd;
+    }
 
   private:
     static constexpr int64_t NEVER = PacketSource::NEVER;

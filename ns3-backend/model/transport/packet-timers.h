@@ -26,15 +26,13 @@ class PacketTimers
         uint64_t order;
         uint64_t token;
 
-        bool
-        operator>(const Timer& other) const
+        bool operator>(const Timer& other) const
         {
             return std::tie(when, order) > std::tie(other.when, other.order);
         }
     };
 
-    void
-    Set(int64_t when, uint64_t token)
+    void Set(int64_t when, uint64_t token)
     {
         const Timer timer{when, m_nextOrder++, token};
         if (m_queue.empty() || m_queue.back().when <= when)
@@ -47,22 +45,19 @@ class PacketTimers
         }
     }
 
-    bool
-    IsEmpty() const
+    bool IsEmpty() const
     {
         return m_queue.empty() && m_heap.empty();
     }
 
     /// There is one.
-    const Timer&
-    GetFirst() const
+    const Timer& GetFirst() const
     {
         return IsInHeap() ? m_heap.top() : m_queue.front();
     }
 
     /// There is one.
-    Timer
-    TakeFirst()
+    Timer TakeFirst()
     {
         const Timer first = GetFirst();
         if (IsInHeap())
@@ -77,8 +72,7 @@ class PacketTimers
     }
 
   private:
-    bool
-    IsInHeap() const
+    bool IsInHeap() const
     {
         return m_queue.empty() || (!m_heap.empty() && m_queue.front() > m_heap.top());
     }

@@ -47,8 +47,7 @@ class MemberAccessor final : public AttributeAccessor
     {
     }
 
-    bool
-    Set(ObjectBase* object, const AttributeValue& value) const override
+    bool Set(ObjectBase* object, const AttributeValue& value) const override
     {
         auto* transport = dynamic_cast<PacketTransport*>(object);
         const auto* given = dynamic_cast<const Attribute*>(&value);
@@ -60,8 +59,7 @@ class MemberAccessor final : public AttributeAccessor
         return true;
     }
 
-    bool
-    Get(const ObjectBase* object, AttributeValue& value) const override
+    bool Get(const ObjectBase* object, AttributeValue& value) const override
     {
         auto* transport = const_cast<PacketTransport*>(dynamic_cast<const PacketTransport*>(object));
         auto* asked = dynamic_cast<Attribute*>(&value);
@@ -73,14 +71,12 @@ class MemberAccessor final : public AttributeAccessor
         return true;
     }
 
-    bool
-    HasGetter() const override
+    bool HasGetter() const override
     {
         return true;
     }
 
-    bool
-    HasSetter() const override
+    bool HasSetter() const override
     {
         return true;
     }
@@ -103,39 +99,36 @@ class AttributeMaker
     }
 
     template <class Value>
-    void
-    operator()(const char* key, Value Parameters::*member, const char* help, const PacketCount& range)
+    void operator()(const char* key, Value Parameters::*member, const char* help, const PacketCount& range)
     {
         AddUinteger(key, member, help, range.smallest, range.largest);
     }
 
     template <class Value>
-    void
-    operator()(const char* key, Value Parameters::*member, const char* help, const PacketSize& range)
+    void operator()(const char* key, Value Parameters::*member, const char* help, const PacketSize& range)
     {
         AddUinteger(key, member, help, range.smallest, range.largest);
     }
 
-    void
-    operator()(const char* key, double Parameters::*member, const char* help, const PacketNumber& range)
+    void operator()(const char* key, double Parameters::*member, const char* help, const PacketNumber& range)
     {
         AddPlain<DoubleValue>(key, member, help, MakeDoubleChecker<double>(range.smallest, range.largest));
     }
 
-    void
-    operator()(const char* key, bool Parameters::*member, const char* help, const PacketFlag&)
+    void operator()(const char* key, bool Parameters::*member, const char* help, const PacketFlag&)
     {
         AddPlain<BooleanValue>(key, member, help, MakeBooleanChecker());
     }
 
-    void
-    operator()(const char* key, DataRate Parameters::*member, const char* help, const PacketBitRate&)
+    void operator()(const char* key, DataRate Parameters::*member, const char* help, const PacketBitRate&)
     {
         AddPlain<DataRateValue>(key, member, help, MakeDataRateChecker()); // ns-3 has none with a range
     }
 
-    void
-    operator()(const char* key, int64_t Parameters::*member, const char* help, const PacketDuration& range)
+    void operator()(const char* key,
+                    int64_t Parameters::*member,
+                    const char* help,
+                    const PacketDuration& range)
     {
         const auto timeOf = [](int64_t duration) { return TimeValue(PicoSeconds(duration)); };
         const auto checker = MakeTimeChecker(timeOf(range.smallest).Get(), timeOf(range.largest).Get());
@@ -149,11 +142,10 @@ class AttributeMaker
     }
 
     template <class Value>
-    void
-    operator()(const char* key,
-               Value Parameters::*member,
-               const char* help,
-               const PacketChoice<Value>& choice)
+    void operator()(const char* key,
+                    Value Parameters::*member,
+                    const char* help,
+                    const PacketChoice<Value>& choice)
     {
         const auto checker = Create<EnumChecker>();
         for (std::size_t i = 0; i < choice.names.size(); ++i)
@@ -176,8 +168,7 @@ class AttributeMaker
 
   private:
     template <class Value>
-    void
-    AddUinteger(
+    void AddUinteger(
         const char* key, Value Parameters::*member, const char* help, uint64_t smallest, uint64_t largest)
     {
         const auto read = [](const UintegerValue& value) { return static_cast<Value>(value.Get()); };
@@ -188,11 +179,10 @@ class AttributeMaker
 
     /// A value that ns-3's attribute holds as it is.
     template <class Attribute, class Value>
-    void
-    AddPlain(const char* key,
-             Value Parameters::*member,
-             const char* help,
-             Ptr<const AttributeChecker> checker)
+    void AddPlain(const char* key,
+                  Value Parameters::*member,
+                  const char* help,
+                  Ptr<const AttributeChecker> checker)
     {
         const auto read = [](const Attribute& value) { return value.Get(); };
         const auto write = [](Value value) { return Attribute(value); };
@@ -200,13 +190,12 @@ class AttributeMaker
     }
 
     template <class Attribute, class Value, class Read, class Write>
-    void
-    Add(const char* key,
-        Value Parameters::*member,
-        const char* help,
-        Read read,
-        Write write,
-        Ptr<const AttributeChecker> checker)
+    void Add(const char* key,
+             Value Parameters::*member,
+             const char* help,
+             Read read,
+             Write write,
+             Ptr<const AttributeChecker> checker)
     {
         m_tid.AddAttribute(
             m_prefix + PacketParameterName(key),
@@ -241,15 +230,15 @@ PacketTransport::AddTraceSources(TypeId& tid)
 {
     using T = PacketTransport;
     tid.AddTraceSource("Sent",
-                       "a message has been handed over",
+                       "a message has been sent",
                        MakeTraceSourceAccessor(&T::m_sent),
                        "ns3::PacketTransport::MessageTracedCallback")
         .AddTraceSource("Delivered",
-                        "a message has arrived; the time since it was handed over",
+                        "a message has arrived; the time since it was sent",
                         MakeTraceSourceAccessor(&T::m_delivered),
                         "ns3::PacketTransport::DeliveredTracedCallback")
         .AddTraceSource("Acknowledged",
-                        "the sender knows that a message has arrived; the time since it was handed over",
+                        "a message is acknowledged; the time since it was sent",
                         MakeTraceSourceAccessor(&T::m_acknowledged),
                         "ns3::PacketTransport::DeliveredTracedCallback")
         .AddTraceSource("Retransmission",
@@ -265,7 +254,7 @@ PacketTransport::AddTraceSources(TypeId& tid)
                         MakeTraceSourceAccessor(&T::m_givenUp),
                         "ns3::PacketTransport::PairTracedCallback")
         .AddTraceSource("Window",
-                        "packets that may be under way, when that changes",
+                        "packets that may be in flight, when that changes",
                         MakeTraceSourceAccessor(&T::m_window),
                         "ns3::PacketTransport::CountTracedCallback")
         .AddTraceSource("Rate",
@@ -273,7 +262,7 @@ PacketTransport::AddTraceSources(TypeId& tid)
                         MakeTraceSourceAccessor(&T::m_rate),
                         "ns3::PacketTransport::RateTracedCallback")
         .AddTraceSource("Notification",
-                        "DCQCN: the sender has been told of congestion",
+                        "DCQCN: the sender has been notified of congestion",
                         MakeTraceSourceAccessor(&T::m_notification),
                         "ns3::PacketTransport::PairTracedCallback");
 }

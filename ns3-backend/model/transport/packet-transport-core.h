@@ -18,7 +18,7 @@
 namespace ns3
 {
 
-/// Who sends messages.
+/// The sender of messages.
 class PacketTransportClient
 {
   public:
@@ -27,7 +27,7 @@ class PacketTransportClient
     virtual void Delivered(const PacketMessage& message) = 0;
 };
 
-/// What can be listened to; PacketTransport says what each means.
+/// The trace sources; PacketTransport documents each.
 struct PacketTransportTraces
 {
     TracedCallback<const PacketMessage&> m_sent;
@@ -73,15 +73,14 @@ struct PacketTransportCore
     PacketTransportCore(const PacketTransportCore&) = delete;
     PacketTransportCore& operator=(const PacketTransportCore&) = delete;
 
-    static int64_t
-    Now()
+    static int64_t Now()
     {
         return Simulator::Now().GetTimeStep();
     }
 
     /// A packet of the pair, from its sender or its receiver, with nothing in it.
-    uint32_t
-    MakePacket(uint32_t index, bool isSenders, PacketDescriptor::Kind kind, uint32_t bytes, int64_t when)
+    uint32_t MakePacket(
+        uint32_t index, bool isSenders, PacketDescriptor::Kind kind, uint32_t bytes, int64_t when)
     {
         const PacketQueuePair& pair = pairs[index];
         const uint32_t packet = context.packets.Allocate();

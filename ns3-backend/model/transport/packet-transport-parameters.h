@@ -61,113 +61,88 @@ struct PacketTransportParameters
     bool isReordered{false}; //!< packets of a queue pair may overtake one another
     bool hasTimers{false};   //!< packets may be lost
 
+    // clang-format off
     template <class Visitor>
-    static void
-    VisitParameters(Visitor&& visit)
+    static void VisitParameters(Visitor&& visit)
     {
         using P = PacketTransportParameters;
         constexpr uint32_t LARGEST_HEADER = 65'535;
         constexpr PacketDuration TIMEOUTS{1'000'000, 1'000'000'000'000'000}; // 1 us to 1000 s
         visit("mtu", &P::mtu, "payload of a full packet", PacketSize{64, 1U << 20});
-        visit("header",
-              &P::header,
-              "of a data packet on the wire, beside its payload",
+        visit("header", &P::header, "of a data packet on the wire, beside its payload",
               PacketSize{1, LARGEST_HEADER});
         visit("ack_size", &P::ackSize, "of an acknowledgement on the wire", PacketSize{1, LARGEST_HEADER});
-        visit("window",
-              &P::window,
+        visit("window", &P::window,
               "largest payload of a pair of hosts that is not acknowledged; always one packet",
               PacketSize{1, PACKET_UNBOUNDED});
         visit("ack_every", &P::ackEvery, "packets per acknowledgement", PacketCount{1, 1'000'000});
-        visit("connections",
-              &P::connections,
+        visit("connections", &P::connections,
               "which messages share a connection: those of a pair of hosts and class, or none",
               PacketChoice<PacketConnections>{{{PacketConnections::PER_PAIR, "per_pair"},
                                                {PacketConnections::PER_MESSAGE, "per_message"}}});
-        visit("handshake",
-              &P::handshake,
-              "a connection starts with a packet without payload, alone",
+        visit("handshake", &P::handshake, "a connection starts with a packet without payload, alone",
               PacketFlag{});
-        visit(
-            "host_queue",
-            &P::hostQueue,
-            "where packets wait for the host's link: in their connections, served round-robin, or all in one "
-            "queue",
-            PacketChoice<PacketHostQueue>{
-                {{PacketHostQueue::ON_DEMAND, "on_demand"}, {PacketHostQueue::FIFO, "fifo"}}});
-        visit("recovery",
-              &P::recovery,
+        visit("host_queue", &P::hostQueue,
+              "where packets wait for the host's link: in their connections, served round-robin, or in one queue",
+              PacketChoice<PacketHostQueue>{
+                  {{PacketHostQueue::ON_DEMAND, "on_demand"}, {PacketHostQueue::FIFO, "fifo"}}});
+        visit("recovery", &P::recovery,
               "what is sent again: all from the first missing packet on, or the missing ones",
               PacketChoice<PacketRecovery>{
                   {{PacketRecovery::GO_BACK_N, "go_back_n"}, {PacketRecovery::SELECTIVE, "selective"}}});
-        visit("reorder_tolerance",
-              &P::reorderTolerance,
-              "later packets that come before one is held lost, where routes reorder (selective)",
+        visit("reorder_tolerance", &P::reorderTolerance,
+              "later packets that come before one is presumed lost, where routes reorder (selective)",
               PacketCount{1, 1'000'000});
-        visit("timeout",
-              &P::timeout,
-              "without an acknowledgement before packets are sent again, the first",
+        visit("timeout", &P::timeout, "without an acknowledgement before packets are sent again, the first",
               TIMEOUTS);
-        visit("max_backoff",
-              &P::maxBackoff,
-              "a timeout doubles each time, to so many times the first",
+        visit("max_backoff", &P::maxBackoff, "a timeout doubles each time, to so many times the first",
               PacketCount{1, 1U << 30});
-        visit("retry_limit",
-              &P::retryLimit,
-              "timeouts in a row before a connection gives up, and the run with it",
-              PacketCount{1, 1'000});
-        visit("rtt_estimation",
-              &P::rttEstimation,
-              "the timeout follows measured round-trip times, as in RFC 6298",
-              PacketFlag{});
+        visit("retry_limit", &P::retryLimit,
+              "timeouts in a row before a connection gives up, and the run with it", PacketCount{1, 1'000});
+        visit("rtt_estimation", &P::rttEstimation,
+              "the timeout follows measured round-trip times, as in RFC 6298", PacketFlag{});
         visit("min_timeout", &P::minTimeout, "smallest timeout that is estimated (rtt_estimation)", TIMEOUTS);
-        visit("congestion_control",
-              &P::congestionControl,
+        visit("congestion_control", &P::congestionControl,
               "how a connection's window or rate adapts, or receivers pull",
               PacketCongestionControls::GetNames());
     }
+    // clang-format on
 
     static constexpr uint64_t MAX_WINDOW_PACKETS = 1U << 20; //!< a set of them takes 128 KiB
 
     /// What a congestion control is set to, by the type of its parameters.
     template <class Parameters>
-    Parameters&
-    Get()
+    Parameters& Get()
     {
         return std::get<Parameters>(controls);
     }
 
     template <class Parameters>
-    const Parameters&
-    Get() const
+    const Parameters& Get() const
     {
         return std::get<Parameters>(controls);
     }
 
     /// Packets that may be in flight in a full window.
-    uint32_t
-    GetWindowPackets() const
+    uint32_t GetWindowPackets() const
     {
         const uint64_t packets = window / mtu;
         return static_cast<uint32_t>(std::clamp<uint64_t>(packets, 1, MAX_WINDOW_PACKETS));
     }
 
-    bool
-    IsPulled() const
+    bool IsPulled() const
     {
         return congestionControl->Has(PacketControlKind::IS_PULLED);
     }
 
     /// The sender keeps a record of what arrived after a missing packet, and the receiver keeps such packets.
-    bool
-    IsSelective() const
+    bool IsSelective() const
     {
         return recovery == PacketRecovery::SELECTIVE || IsPulled();
     }
 
     /// A receiver keeps packets that come before one that is missing.
-    bool
-    KeepsEarly() const
+    bool KeepsEarly() const
     {
         return isReordered || IsSelective();
     }

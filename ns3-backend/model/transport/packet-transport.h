@@ -31,7 +31,7 @@ class PacketSender;
  * lost; packet-sender.h and packet-receiver.h say how.
  *
  * With `connections` per message every message has a queue pair of its own, so messages of one pair of hosts
- * may overtake one another. With `handshake` a queue pair begins with a packet of `header` bytes alone, as
+ * may overtake one another. With `handshake` a queue pair starts with a packet of `header` bytes alone, as
  * TCP does with SYN, and data follow when it is acknowledged. With `hostQueue` FIFO packets are made as soon
  * as the window allows and wait in the host's port in one queue, where their timeouts run: what an operating
  * system does whose sockets do not see the link's queue. It goes with windows only, not with rates or pulls.
@@ -42,7 +42,7 @@ class PacketSender;
  * B); sets of early and lost packets, an eighth of a byte for each packet of the window, exist only for pairs
  * that have such. Send and each packet are O(1) on average.
  *
- * Set the attributes, or the parameters, then Bind; they are looked at then, once. The clock must count
+ * Set the attributes, or the parameters, then Bind, which reads them once. The clock must count
  * picoseconds (Time::SetResolution(Time::PS)).
  */
 class PacketTransport : public Object,
@@ -61,7 +61,7 @@ class PacketTransport : public Object,
         uint64_t remaining; //!< bytes that have not arrived
     };
 
-    // What trace sources tell: hosts are source and destination of the messages concerned.
+    // The arguments of trace sources: hosts are source and destination of the messages concerned.
     typedef void (*MessageTracedCallback)(const PacketMessage& message);
     typedef void (*DeliveredTracedCallback)(const PacketMessage& message, Time completion);
     typedef void (*PairTracedCallback)(uint32_t source, uint32_t destination);
@@ -76,7 +76,7 @@ class PacketTransport : public Object,
 
     void SetParameters(const PacketTransportParameters& parameters);
     /// Starts on a fabric, once; the fabric and the router outlive the transport's last packet. The fabric is
-    /// installed with the transport as its sink and source. `client`, if any, hears of every message
+    /// installed with the transport as its sink and source. `client`, if any, is notified of every message
     /// delivered.
     void Bind(PacketFabric& fabric, PacketRouter& router, PacketTransportClient* client = nullptr);
 

@@ -225,7 +225,7 @@ TEST(PacketClasses, ShareByWeight) {
 
 // A queue takes a packet of b bytes in if it then holds no more than α times what was free: q <= α(M - (q -
 // b)), for α = 1 half of M + b. Two queues take a third each.
-TEST(PacketMemory, DynamicThresholdsLeaveSomeFree) {
+TEST(PacketSharedBuffer, DynamicThresholdsLeaveSomeFree) {
     PacketOptions options;
     options.buffer_sharing = PacketBuffers::kDynamic;
     const Bytes memory = 600'000_B;

@@ -35,7 +35,7 @@ public:
         : rate_(rate),
           random_(seed) {}
 
-    std::int64_t Strike(const sim::PacketPort&, const sim::PacketDescriptor&, std::int64_t) override {
+    std::int64_t InjectFault(const sim::PacketPort&, const sim::PacketDescriptor&, std::int64_t) override {
         return random_.NextFraction() < rate_ ? LOST : 0;
     }
 

@@ -23,7 +23,7 @@ enum class PacketBuffers : std::uint8_t {
 enum class PacketFlowControlKind : std::uint8_t {
     kNone,   ///< what finds no room is dropped
     kPfc,    ///< pause frames of each traffic class, IEEE 802.1Qbb
-    kCredit  ///< the sender of a link knows the room at its end
+    kCredit  ///< the sender of a link counts the room at its end
 };
 enum class PacketServiceKind : std::uint8_t { kStrict, kWeighted };
 
@@ -40,7 +40,7 @@ struct PacketPortOptions {
     Bytes
         pause_threshold;  ///< bytes a switch holds of a link's class before it pauses it; 0: from its memory
     Bytes credit_room = Bytes(65'536);  ///< of each class and link; kCredit only
-    std::uint32_t traffic_classes = 1;  ///< that are told apart; those above the last count as the last
+    std::uint32_t traffic_classes = 1;  ///< with queues of their own; those above the last count as the last
     PacketServiceKind service = PacketServiceKind::kStrict;
     std::vector<std::uint32_t> weights;  ///< of the classes, lowest first; kWeighted only
     Bytes trim_threshold;                ///< data waiting in a port beyond which payload is cut off; 0: never
@@ -48,7 +48,7 @@ struct PacketPortOptions {
     double loss_rate = 0;  ///< of packets on every link, at random
 };
 
-/// `largest` packet on the wire; `marks` tells whether anything looks at marks.
+/// `largest` packet on the wire.
 [[nodiscard]] std::vector<ParameterProblem> port_problems(const PacketPortOptions& options, Bytes largest);
 
 /// Why ports cannot carry packets of up to `largest` on `fabric`, or nothing.

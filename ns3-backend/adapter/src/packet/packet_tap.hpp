@@ -13,7 +13,7 @@ namespace astrolabe::ns3 {
 
 class PacketTap {
 public:
-    /// The link behind a port at a time in ps; none: nobody is told.
+    /// The link behind a port at a time in ps; none: the event is not reported.
     using LinkOf = std::function<std::optional<network::LinkId>(std::uint32_t port, std::int64_t when)>;
 
     /// The observer outlives the fabric's last packet; so does the tap.

@@ -6,7 +6,7 @@
 
 namespace astrolabe::ns3 {
 
-/// On the wire: the least Ethernet frame of 64 B, preamble 8 and gap 12.
+/// On the wire: the smallest Ethernet frame of 64 B, preamble 8 and gap 12.
 inline constexpr std::uint32_t kPauseFrame = 84;
 
 }  // namespace astrolabe::ns3

@@ -42,7 +42,7 @@ void TcpConnection::open(sim::Ptr<sim::Socket> listener, const sim::Address& des
 
 void TcpConnection::on_accepted(sim::Ptr<sim::Socket> receiver, const sim::Address&) {
     receiver_ = receiver;
-    // Nobody else will call, and every segment that arrives would be compared with it.
+    // No other host will connect, and every segment that arrives would be compared with it.
     listener_->Close();
     listener_ = nullptr;
     receiver_->SetRecvCallback(sim::MakeCallback(&TcpConnection::on_readable, this));

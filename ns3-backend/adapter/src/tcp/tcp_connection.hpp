@@ -16,7 +16,7 @@
 
 namespace astrolabe::ns3 {
 
-/// What all connections count together, and whom they tell of a delivery.
+/// What all connections count together, and the callback for deliveries.
 struct TransportState {
     std::uint64_t retransmissions = 0;
     std::uint64_t timeouts = 0;

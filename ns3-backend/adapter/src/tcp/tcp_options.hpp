@@ -31,9 +31,9 @@ struct TcpOptions {
     /// Largest IP datagram.
     Bytes mtu{1500};
     TcpVariant variant = TcpVariant::kNewReno;
-    /// Least retransmission timeout. Must exceed the longest time a packet may wait in queues, else packets
-    /// that are only late are sent again: 127 windows of 0.5 MB ahead of it make 5.1 ms at 100 Gb/s. 10 ms is
-    /// also what the DCTCP study ran with (Alizadeh et al., SIGCOMM 2010, section 4.1).
+    /// Smallest retransmission timeout. Must exceed the longest time a packet may wait in queues, else
+    /// packets that are only late are sent again: 127 windows of 0.5 MB in front of it make 5.1 ms at 100
+    /// Gb/s. 10 ms is also what the DCTCP study ran with (Alizadeh et al., SIGCOMM 2010, section 4.1).
     Time min_rto{10'000'000'000};
     /// First timeout of an unanswered connection request; doubles with every try.
     Time connect_timeout{10'000'000'000};

@@ -47,7 +47,7 @@ Schema<Ns3Keys> ns3_schema() {
                         "write {'ns3::TcpSocketBase::MinRto': 2ms}");
                 } else if (const auto problem = attribute_problem(entry.key, entry.value.text)) {
                     context.error("config.ns3-attribute", entry.key_where, *problem,
-                                  "docs/models/tcp.md says which attributes matter and what they are");
+                                  "docs/models/tcp.md lists the attributes that matter");
                 } else {
                     keys.attributes.emplace_back(entry.key, entry.value.text);
                 }
@@ -68,11 +68,12 @@ Schema<Ns3Keys> ns3_schema() {
 Schema<TcpKeys> tcp_schema() {
     Schema<TcpKeys> schema("tcp", "stock ns-3 TCP/IP sockets over ns-3 devices, packet by packet");
     schema
-        .optional("window", &TcpKeys::window, "send and receive buffer of a connection: most bytes in flight",
+        .optional("window", &TcpKeys::window,
+                  "send and receive buffer of a connection: largest number of bytes in flight",
                   {Bytes(1), {}})
         .optional("mtu", &TcpKeys::mtu, "largest IP datagram, 576B to 65535B")
         .optional("variant", &TcpKeys::variant, "congestion control")
-        .optional("min_rto", &TcpKeys::min_rto, "least retransmission timeout")
+        .optional("min_rto", &TcpKeys::min_rto, "smallest retransmission timeout")
         .optional("connect_timeout", &TcpKeys::connect_timeout, "first timeout of a connection request")
         .optional("initial_window", &TcpKeys::initial_window, "initial congestion window in segments",
                   {1, 1'000'000})

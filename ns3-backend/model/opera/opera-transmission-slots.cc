@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "opera-turns.h"
+#include "opera-transmission-slots.h"
 
 #include "ns3/assert.h"
 
@@ -9,54 +9,55 @@
 namespace ns3
 {
 
-OperaTurns::OperaTurns(uint32_t parts, int64_t turn, int64_t slot)
-    : m_turn(turn),
-      m_round(turn * parts),
-      m_slot(slot),
+OperaTransmissionSlots::OperaTransmissionSlots(uint32_t parts, int64_t packetTime, int64_t circuitTime)
+    : m_packetTime(packetTime),
+      m_round(packetTime * parts),
+      m_circuitTime(circuitTime),
       m_queues(parts),
       m_firsts(parts)
 {
 }
 
 bool
-OperaTurns::IsLater(const Grant& a, const Grant& b)
+OperaTransmissionSlots::IsLater(const Grant& a, const Grant& b)
 {
     return std::tie(a.due, a.order) > std::tie(b.due, b.order);
 }
 
 int64_t
-OperaTurns::GetDue(const Grant& grant, uint32_t packet) const
+OperaTransmissionSlots::GetDue(const Grant& grant, uint32_t packet) const
 {
-    return grant.begin + static_cast<int64_t>(static_cast<unsigned __int128>(m_slot) * packet / grant.of);
+    return grant.start +
+           static_cast<int64_t>(static_cast<unsigned __int128>(m_circuitTime) * packet / grant.of);
 }
 
 bool
-OperaTurns::IsDue(uint32_t rotor, int64_t visit) const
+OperaTransmissionSlots::IsDue(uint32_t rotor, int64_t slot) const
 {
     const First& first = m_firsts[rotor];
-    return first.due < visit + m_round && first.begin <= visit;
+    return first.due < slot + m_round && first.start <= slot;
 }
 
 void
-OperaTurns::NoteFirst(uint32_t rotor)
+OperaTransmissionSlots::NoteFirst(uint32_t rotor)
 {
     const std::vector<Grant>& queue = m_queues[rotor];
-    m_firsts[rotor] = queue.empty() ? First{0, NEVER} : First{queue.front().begin, queue.front().due};
+    m_firsts[rotor] = queue.empty() ? First{0, NEVER} : First{queue.front().start, queue.front().due};
 }
 
 void
-OperaTurns::Commit(uint32_t rotor, int64_t begin, const OperaGrant& grant)
+OperaTransmissionSlots::Commit(uint32_t rotor, int64_t start, const OperaGrant& grant)
 {
     if (m_left == 0)
     {
-        m_visited = rotor;
-        m_clock = std::max(m_clock, begin);
-        m_behind = 0;
+        m_current = rotor;
+        m_clock = std::max(m_clock, start);
+        m_delay = 0;
     }
     m_left += grant.packets;
     std::vector<Grant>& queue = m_queues[rotor];
-    queue.push_back({begin,
-                     begin,
+    queue.push_back({start,
+                     start,
                      m_order++,
                      0,
                      grant.packets,
@@ -69,7 +70,7 @@ OperaTurns::Commit(uint32_t rotor, int64_t begin, const OperaGrant& grant)
 }
 
 void
-OperaTurns::Withdraw(uint32_t rotor, uint32_t host, std::vector<OperaGrant>& left)
+OperaTransmissionSlots::Withdraw(uint32_t rotor, uint32_t host, std::vector<OperaGrant>& left)
 {
     for (const Grant& grant : m_queues[rotor])
     {
@@ -81,7 +82,7 @@ OperaTurns::Withdraw(uint32_t rotor, uint32_t host, std::vector<OperaGrant>& lef
 }
 
 void
-OperaTurns::Plan()
+OperaTransmissionSlots::Plan()
 {
     m_next = NEVER;
     if (m_left == 0)
@@ -89,25 +90,25 @@ OperaTurns::Plan()
         return;
     }
     const auto parts = static_cast<uint32_t>(m_queues.size());
-    while (m_behind > 0 && !IsDue(m_visited, m_clock))
+    while (m_delay > 0 && !IsDue(m_current, m_clock))
     {
-        const int64_t made = std::min(m_behind, m_turn);
-        m_visited = (m_visited + 1) % parts;
-        m_clock += m_turn - made;
-        m_behind -= made;
+        const int64_t made = std::min(m_delay, m_packetTime);
+        m_current = (m_current + 1) % parts;
+        m_clock += m_packetTime - made;
+        m_delay -= made;
     }
-    int64_t visit = m_clock;
-    for (uint32_t i = 0; i < parts; ++i, visit += m_turn)
+    int64_t slot = m_clock;
+    for (uint32_t i = 0; i < parts; ++i, slot += m_packetTime)
     {
-        const uint32_t rotor = m_visited + i < parts ? m_visited + i : m_visited + i - parts;
+        const uint32_t rotor = m_current + i < parts ? m_current + i : m_current + i - parts;
         const First& first = m_firsts[rotor];
         if (first.due == NEVER)
         {
             continue;
         }
-        const int64_t early = first.due - visit;
-        int64_t next = early >= m_round ? visit + early / m_round * m_round : visit;
-        next += next < first.begin ? m_round : 0;
+        const int64_t early = first.due - slot;
+        int64_t next = early >= m_round ? slot + early / m_round * m_round : slot;
+        next += next < first.start ? m_round : 0;
         if (next < m_next)
         {
             m_next = next;
@@ -116,14 +117,14 @@ OperaTurns::Plan()
     }
 }
 
-OperaTurns::Turn
-OperaTurns::Take(int64_t when, uint32_t host, std::vector<OperaGrant>& back)
+OperaTransmissionSlots::Departure
+OperaTransmissionSlots::Take(int64_t when, uint32_t host, std::vector<OperaGrant>& back)
 {
-    NS_ASSERT_MSG(m_next <= when, "a packet leaves when it is its turn");
+    NS_ASSERT_MSG(m_next <= when, "a packet leaves in its slot");
     std::vector<Grant>& queue = m_queues[m_nextRotor];
     std::pop_heap(queue.begin(), queue.end(), IsLater);
     Grant& grant = queue.back();
-    const Turn turn{m_nextRotor, grant.to, grant.destination, grant.isRelayed};
+    const Departure departure{m_nextRotor, grant.to, grant.destination, grant.isRelayed};
     --m_left;
     if (++grant.next < grant.end)
     {
@@ -135,24 +136,24 @@ OperaTurns::Take(int64_t when, uint32_t host, std::vector<OperaGrant>& back)
         queue.pop_back();
     }
     NoteFirst(m_nextRotor);
-    m_behind += when - m_next;
-    m_visited = (m_nextRotor + 1) % static_cast<uint32_t>(m_queues.size());
-    m_clock = when + m_turn;
-    for (; m_behind >= m_round && m_left > 0; m_behind -= m_turn)
+    m_delay += when - m_next;
+    m_current = (m_nextRotor + 1) % static_cast<uint32_t>(m_queues.size());
+    m_clock = when + m_packetTime;
+    for (; m_delay >= m_round && m_left > 0; m_delay -= m_packetTime)
     {
         GiveBackLast(host, back);
     }
     Plan();
-    return turn;
+    return departure;
 }
 
 void
-OperaTurns::GiveBackLast(uint32_t host, std::vector<OperaGrant>& back)
+OperaTransmissionSlots::GiveBackLast(uint32_t host, std::vector<OperaGrant>& back)
 {
     uint32_t rotor = 0;
     for (uint32_t i = 1; i < m_firsts.size(); ++i)
     {
-        const bool isYounger = m_firsts[rotor].due == NEVER || m_firsts[i].begin > m_firsts[rotor].begin;
+        const bool isYounger = m_firsts[rotor].due == NEVER || m_firsts[i].start > m_firsts[rotor].start;
         rotor = m_firsts[i].due != NEVER && isYounger ? i : rotor;
     }
     std::vector<Grant>& youngest = m_queues[rotor];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#ifndef PACKET_OFFERS_H
-#define PACKET_OFFERS_H
+#ifndef PACKET_HOST_SCHEDULER_H
+#define PACKET_HOST_SCHEDULER_H
 
 #include <array>
 #include <cstddef>
@@ -28,10 +28,10 @@ class PacketSource
 };
 
 /**
- * What a source has offered to a port: by priority, those whose time has come take turns; the others wait for
- * their time. O(1) for what may be sent at once, O(log n) for what is offered for later.
+ * What a source has offered to a port: by priority, those whose time has come are served round-robin; the
+ * others wait for their time. O(1) for what may be sent at once, O(log n) for what is offered for later.
  */
-class PacketOffers
+class PacketHostScheduler
 {
   public:
     struct Offer
@@ -40,9 +40,8 @@ class PacketOffers
         int64_t from;
     };
 
-    /// Stands from `from` on; `now` tells whether that has come.
-    void
-    Add(uint64_t offer, uint8_t priority, int64_t from, int64_t now)
+    /// An offer that holds from `from` on, which may be before or after `now`.
+    void Add(uint64_t offer, uint8_t priority, int64_t from, int64_t now)
     {
         if (from > now)
         {
@@ -54,8 +53,7 @@ class PacketOffers
     }
 
     /// Those whose time has come by `now` are ready.
-    void
-    Ripen(int64_t now)
+    void ReleaseDue(int64_t now)
     {
         while (!m_later.empty() && m_later.top().from <= now)
         {
@@ -66,22 +64,19 @@ class PacketOffers
     }
 
     /// The priorities in which something is ready, bit by bit.
-    uint16_t
-    GetMask() const
+    uint16_t GetMask() const
     {
         return m_mask;
     }
 
     /// When the first of the others is ready; NEVER if there are none.
-    int64_t
-    GetNextTime() const
+    int64_t GetNextTime() const
     {
         return m_later.empty() ? PacketSource::NEVER : m_later.top().from;
     }
 
-    /// The first in turn of a priority in which something is ready.
-    Offer
-    Take(uint8_t priority)
+    /// The next of a priority in which something is ready.
+    Offer Take(uint8_t priority)
     {
         const Offer first = m_ready[priority].Pop();
         if (m_ready[priority].count == 0)
@@ -98,8 +93,7 @@ class PacketOffers
         std::size_t first{0};
         std::size_t count{0};
 
-        void
-        Push(const Offer& offer)
+        void Push(const Offer& offer)
         {
             if (count == offers.size())
             {
@@ -115,8 +109,7 @@ class PacketOffers
             ++count;
         }
 
-        Offer
-        Pop()
+        Offer Pop()
         {
             const Offer offer = offers[first];
             first = (first + 1) & (offers.size() - 1);
@@ -132,8 +125,7 @@ class PacketOffers
         uint64_t offer;
         uint8_t priority;
 
-        bool
-        operator>(const Later& other) const
+        bool operator>(const Later& other) const
         {
             return std::tie(from, order) > std::tie(other.from, other.order);
         }
@@ -147,4 +139,4 @@ class PacketOffers
 
 } // namespace ns3
 
-#endif /* PACKET_OFFERS_H */
+#endif /* PACKET_HOST_SCHEDULER_H */

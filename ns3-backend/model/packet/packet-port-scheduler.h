@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#ifndef PACKET_SERVICE_H
-#define PACKET_SERVICE_H
+#ifndef PACKET_PORT_SCHEDULER_H
+#define PACKET_PORT_SCHEDULER_H
 
-#include "packet-offers.h"
+#include "packet-host-scheduler.h"
 
 #include <array>
 #include <cstdint>
@@ -15,18 +15,17 @@ namespace ns3
  *
  * Strict: the most urgent. Weighted: surplus round robin, which needs no packet's size before it is sent
  * (Adiseshu, Parulkar and Varghese, "A reliable and scalable striping protocol", SIGCOMM 1996, section 3): a
- * priority is served while its balance is above zero, each packet is taken off, and each turn adds weight ×
+ * priority is served while its balance is above zero, each packet is taken off, and each round adds weight ×
  * quantum. Over a time in which a priority always has something to send it gets its share of the link, to
  * within a quantum and a packet. Balances above zero are lost when there is nothing to send.
  *
  * O(1) where the quantum is no smaller than a packet.
  */
-class PacketService
+class PacketPortScheduler
 {
   public:
     /// \param weights of each priority, all at least 1 \param quantum in bytes, at least 1
-    void
-    SetWeights(const std::array<uint32_t, PACKET_PRIORITIES>& weights, uint32_t quantum)
+    void SetWeights(const std::array<uint32_t, PACKET_PRIORITIES>& weights, uint32_t quantum)
     {
         for (uint8_t priority = 0; priority < PACKET_PRIORITIES; ++priority)
         {
@@ -36,8 +35,7 @@ class PacketService
     }
 
     /// \param mask the priorities that have something to send, bit by bit, not none of them
-    uint8_t
-    Pick(uint32_t mask)
+    uint8_t Pick(uint32_t mask)
     {
         if ((mask & (mask - 1)) == 0 || !m_isWeighted)
         {
@@ -61,8 +59,7 @@ class PacketService
         return m_turn;
     }
 
-    void
-    Charge(uint8_t priority, uint32_t bytes)
+    void Charge(uint8_t priority, uint32_t bytes)
     {
         if (m_isWeighted)
         {
@@ -79,4 +76,4 @@ class PacketService
 
 } // namespace ns3
 
-#endif /* PACKET_SERVICE_H */
+#endif /* PACKET_PORT_SCHEDULER_H */

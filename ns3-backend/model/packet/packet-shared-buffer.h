@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#ifndef PACKET_MEMORY_H
-#define PACKET_MEMORY_H
+#ifndef PACKET_SHARED_BUFFER_H
+#define PACKET_SHARED_BUFFER_H
 
 #include <cstdint>
 #include <vector>
@@ -18,17 +18,16 @@ class PacketPort;
  * each may hold, and some memory stays free (Choudhury and Hahne, "Dynamic queue length thresholds for
  * shared-memory packet switches", IEEE/ACM Transactions on Networking 6(2), 1998, section II).
  */
-class PacketMemory
+class PacketSharedBuffer
 {
   public:
-    PacketMemory(uint64_t capacity, double share)
+    PacketSharedBuffer(uint64_t capacity, double share)
         : m_capacity(capacity),
           m_share(share)
     {
     }
 
-    void
-    AddPort(PacketPort* port)
+    void AddPort(PacketPort* port)
     {
         m_ports.push_back(port);
     }
@@ -36,14 +35,12 @@ class PacketMemory
     /// Whether a queue of `waiting` bytes may take in `bytes` more at `now`.
     bool Admits(uint64_t waiting, uint32_t bytes, int64_t now);
 
-    void
-    Take(uint32_t bytes)
+    void Take(uint32_t bytes)
     {
         m_used += bytes;
     }
 
-    void
-    Give(uint32_t bytes)
+    void Give(uint32_t bytes)
     {
         m_used -= bytes;
     }
@@ -52,11 +49,11 @@ class PacketMemory
     bool HasRoom(uint64_t waiting, uint32_t bytes) const;
 
     uint64_t m_capacity;
-    double m_share;      //!< 0: whoever comes first
-    uint64_t m_used{0};  //!< at most, by packets whose ports have not looked whether they left
+    double m_share;     //!< 0: first come, first served
+    uint64_t m_used{0}; //!< at most, by packets whose ports have not looked whether they left
     std::vector<PacketPort*> m_ports;
 };
 
 } // namespace ns3
 
-#endif /* PACKET_MEMORY_H */
+#endif /* PACKET_SHARED_BUFFER_H */

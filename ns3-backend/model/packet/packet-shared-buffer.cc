@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "packet-memory.h"
+#include "packet-shared-buffer.h"
 
 #include "packet-port.h"
 
@@ -7,7 +7,7 @@ namespace ns3
 {
 
 bool
-PacketMemory::HasRoom(uint64_t waiting, uint32_t bytes) const
+PacketSharedBuffer::HasRoom(uint64_t waiting, uint32_t bytes) const
 {
     if (m_used + bytes > m_capacity)
     {
@@ -18,13 +18,13 @@ PacketMemory::HasRoom(uint64_t waiting, uint32_t bytes) const
 }
 
 bool
-PacketMemory::Admits(uint64_t waiting, uint32_t bytes, int64_t now)
+PacketSharedBuffer::Admits(uint64_t waiting, uint32_t bytes, int64_t now)
 {
     if (HasRoom(waiting, bytes))
     {
         return true;
     }
-    // Packets may have left other ports that had no reason to look.
+    // Packets may have left other ports, which have not advanced since.
     for (PacketPort* port : m_ports)
     {
         port->Advance(now);

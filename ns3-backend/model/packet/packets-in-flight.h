@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#ifndef PACKET_UNDER_WAY_H
-#define PACKET_UNDER_WAY_H
+#ifndef PACKETS_IN_FLIGHT_H
+#define PACKETS_IN_FLIGHT_H
 
 #include "packet-pool.h"
 
@@ -12,28 +12,25 @@ namespace ns3
 {
 
 /**
- * The packets on a link, by arrival: a ring that knows when each arrives, so that a port can tell what comes next
- * without a look at the packet, which has left the cache since. O(1).
+ * The packets on a link, by arrival: a ring with the time at which each arrives, so that a port finds the
+ * next event without reading the packet, which has left the cache since. O(1).
  */
-class PacketsUnderWay
+class PacketsInFlight
 {
   public:
-    bool
-    IsEmpty() const
+    bool IsEmpty() const
     {
         return m_count == 0;
     }
 
     /// Of the first, of packets that are not none.
-    int64_t
-    GetFirstArrival() const
+    int64_t GetFirstArrival() const
     {
         return m_ring[m_first].arrival;
     }
 
     /// \param arrival no sooner than those before
-    void
-    Append(uint32_t packet, int64_t arrival)
+    void Append(uint32_t packet, int64_t arrival)
     {
         if (m_count == m_ring.size())
         {
@@ -43,8 +40,7 @@ class PacketsUnderWay
         ++m_count;
     }
 
-    uint32_t
-    TakeFirst()
+    uint32_t TakeFirst()
     {
         const uint32_t packet = m_ring[m_first].packet;
         m_first = (m_first + 1) & (m_ring.size() - 1);
@@ -59,8 +55,7 @@ class PacketsUnderWay
         uint32_t packet;
     };
 
-    void
-    Grow()
+    void Grow()
     {
         std::vector<Entry> larger(m_ring.empty() ? 4 : 2 * m_ring.size());
         for (std::size_t i = 0; i < m_count; ++i)
@@ -78,4 +73,4 @@ class PacketsUnderWay
 
 } // namespace ns3
 
-#endif /* PACKET_UNDER_WAY_H */
+#endif /* PACKETS_IN_FLIGHT_H */
