@@ -196,7 +196,7 @@ void against_tcp(benchmark::State& state) {
         double packet_rate = 0;
         {
             astrolabe::ns3::PacketOptions options = shared_memory();
-            options.mtu = Bytes(1460);
+            options.transport.mtu = 1460;
             astrolabe::ns3::PacketBackend backend(fabric, options);
             const double seconds = processor_seconds(backend, hosts, size, ignore);
             packet_rate = static_cast<double>(backend.statistics().packets) / seconds;

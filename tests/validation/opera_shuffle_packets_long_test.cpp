@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// The shuffle of the Opera paper's artefact packet by packet (opera, section 10): 108 racks of six hosts,
-/// 10 Gb/s, from every host to all hosts of other racks; against the artefact's figures and the slot
-/// engine's.
+/// The shuffle of the Opera paper's artefact packet by packet (docs/theory/opera.md, "Golden numbers"): 108
+/// racks of six hosts, 10 Gb/s, from every host to all hosts of other racks; against the artefact's figures
+/// and the slot engine's.
 #include "network/src/engines/slots/slot_engine.hpp"
 #include "opera/opera_packet_backend.hpp"
 

@@ -35,7 +35,7 @@ struct PacketDcqcnParameters
         // A pair takes some 10^5 steps at most to come back to the rate of its link.
         constexpr int64_t MICROSECOND = 1'000'000;
         constexpr int64_t LONGEST = 1'000'000'000 * MICROSECOND;
-        constexpr PacketBitRate RATES{1'000'000, uint64_t{1} << 60};
+        constexpr PacketBitRate RATES{1'000'000, 1'000'000'000'000'000'000};
         visit("gain", &P::gain, "g, of alpha", PacketNumber{PACKET_ABOVE_ZERO, 1});
         visit("notify_interval", &P::notifyInterval, "N, smallest time between two notifications of a pair",
               PacketDuration{NANOSECOND, LONGEST});
@@ -44,7 +44,7 @@ struct PacketDcqcnParameters
         visit("increase_interval", &P::increaseInterval, "T, between steps of increase",
               PacketDuration{MICROSECOND, LONGEST});
         visit("increase_bytes", &P::increaseBytes, "B, sent between steps of increase",
-              PacketSize{1, uint64_t{1} << 60});
+              PacketSize{1, 1'000'000'000'000'000'000});
         visit("fast_recovery", &P::fastRecovery, "F, steps of fast recovery", PacketCount{1, 1'000'000});
         visit("additive_increase", &P::additiveIncrease, "R_AI, of the target rate by a step", RATES);
         visit("hyper_increase", &P::hyperIncrease, "R_HAI, of the target rate by a step, times i", RATES);

@@ -16,6 +16,7 @@
 
 #include <astrolabe/core/units.hpp>
 #include <astrolabe/network/packet_observer.hpp>
+#include <astrolabe/network/rotor/slice_paths.hpp>
 
 namespace astrolabe::ns3 {
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// The keys of the packet backend's transport: presets, ranges, and what does not go together.
+#include "network/src/topologies/fat_tree.hpp"
 #include "packet/packet_backend.hpp"
 
 #include <functional>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// The `packet` rung on rotor switches: every packet of Opera, RotorNet and their like, on ns-3's event loop.
 ///
-/// Model (ns3-backend/model/opera-*.h). Messages below `low_latency.cutoff` of the network are low-latency:
+/// Model (ns3-backend/model/opera/). Messages below `low_latency.cutoff` of the network are low-latency:
 /// NDP over the shortest paths of the superslice, lost and sent again where a circuit goes before they have
 /// crossed it. All others are bulk: they wait at their host for what RotorLB (network/rotor/rotor_lb.hpp, the
-/// same arithmetic as in the slot engine) grants them when a circuit comes up, and leave in the host's turns.
+/// same arithmetic as in the slot engine) grants them when a circuit comes up, and leave in the host's
+/// transmission slots.
 ///
 /// Order: messages between two hosts are delivered in the order sent among those of one service; traffic
 /// classes have no effect.
@@ -15,14 +16,18 @@
 /// nothing.
 #pragma once
 
+#include "opera/opera_decisions.hpp"
+#include "packet/packet_engine.hpp"
 #include "packet/packet_options.hpp"
 
 #include <memory>
 #include <optional>
 #include <string>
 
-#include <astrolabe/network/backend.hpp>
+#include <ns3/opera-network.h>
+
 #include <astrolabe/network/fabric.hpp>
+#include <astrolabe/network/rotor/rotor_links.hpp>
 
 namespace astrolabe::ns3 {
 
@@ -31,27 +36,17 @@ namespace astrolabe::ns3 {
 [[nodiscard]] std::optional<std::string> opera_refusal(const network::Fabric& fabric,
                                                        const PacketOptions& options);
 
-class OperaPacketBackend final : public network::NetworkBackend {
+class OperaPacketBackend final : public PacketEngineBackend {
 public:
     /// Preconditions, else an invariant fails: no other ns-3 simulation lives in the process, `fabric` has
-    /// rotors, and there is no refusal.
+    /// rotors, and `opera_refusal` is none.
     OperaPacketBackend(std::shared_ptr<const network::Fabric> fabric, const PacketOptions& options = {},
                        std::uint64_t seed = 1);
-    ~OperaPacketBackend() override;
-    OperaPacketBackend(const OperaPacketBackend&) = delete;
-    OperaPacketBackend& operator=(const OperaPacketBackend&) = delete;
 
-    [[nodiscard]] bool observe(network::PacketObserver& observer) override;
-    [[nodiscard]] Time now() const override;
     void send(const network::Message& message) override;
-    void schedule(Time delay, network::NotificationHandler& handler, std::uint64_t token) override;
-    void run() override;
-    void stop() override;
-    [[nodiscard]] std::uint64_t outstanding_messages() const override;
     [[nodiscard]] std::vector<network::OutstandingMessage> describe_outstanding(
         std::size_t limit) const override;
     [[nodiscard]] std::string explain_stall() const override;
-    [[nodiscard]] std::uint64_t events_processed() const override;
     [[nodiscard]] network::NetworkStatistics statistics() const override;
 
     /// Bulk packets that came to a circuit which led elsewhere by then, and went back to their sender.
@@ -62,8 +57,19 @@ public:
     [[nodiscard]] std::uint64_t packets_lost_in_the_dark() const;
 
 private:
-    class Simulation;
-    std::unique_ptr<Simulation> simulation_;
+    [[nodiscard]] ::ns3::PacketFabric& ports() override { return *opera_->GetFabric(); }
+    [[nodiscard]] std::optional<network::LinkId> link_of(std::uint32_t port,
+                                                         std::int64_t when) const override;
+    void add_ports(network::NetworkStatistics& statistics) const;
+    void add_circuits(network::NetworkStatistics& statistics) const;
+
+    std::shared_ptr<const network::Fabric> fabric_;
+    const network::rotor::RotorNetwork& network_;
+    network::rotor::RotorLinks links_;
+    std::uint32_t retry_limit_;
+    RotorLbPolicy policy_;
+    std::unique_ptr<SlicePathSource> paths_;  // null: all messages are bulk
+    ::ns3::Ptr<::ns3::OperaNetwork> opera_;
 };
 
 }  // namespace astrolabe::ns3

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "packet/packet_backend.hpp"
 
-#include "event_loop.hpp"
 #include "packet/packet_router.hpp"
 #include "packet/packet_tap.hpp"
 #include "packet/pause_frame.hpp"
@@ -21,7 +20,6 @@
 namespace astrolabe::ns3 {
 
 namespace sim = ::ns3;
-using network::HostId;
 using network::LinkId;
 using network::Message;
 using network::NodeId;
@@ -68,13 +66,8 @@ sim::PacketFabric::FlowControl flow_control(PacketFlowControlKind kind) {
     ASTROLABE_ASSERT(false, "every flow control is named");
 }
 
-std::uint64_t count_of(Bytes bytes) {
-    return static_cast<std::uint64_t>(bytes.count());
-}
-
 /// Nodes and ports are numbered as in `fabric`.
-sim::Ptr<sim::PacketFabric> build_ports(const network::Fabric& fabric, const PacketOptions& options,
-                                        bool marks) {
+sim::Ptr<sim::PacketFabric> build_ports(const network::Fabric& fabric, const PacketOptions& options) {
     auto ports = sim::CreateObject<sim::PacketFabric>();
     const auto set = [&ports](const char* name, std::uint64_t value) {
         ports->SetAttribute(name, sim::UintegerValue(value));
@@ -90,7 +83,7 @@ sim::Ptr<sim::PacketFabric> build_ports(const network::Fabric& fabric, const Pac
     set("PauseFrame", kPauseFrame);
     set("CreditRoom", count_of(options.credit_room));
     set("Priorities", options.traffic_classes);
-    if (marks) {
+    if (options.transport.congestionControl->Has(sim::PacketControlKind::USES_MARKS)) {
         set("MarkFrom", count_of(options.ecn_threshold));
         set("MarkTo", count_of(options.ecn_max_threshold));
     }
@@ -137,211 +130,119 @@ PacketOptions checked(const PacketOptions& options, const network::Fabric& fabri
 
 }  // namespace
 
-class PacketBackend::Simulation final : public sim::PacketTransportClient {
-public:
-    Simulation(std::shared_ptr<const network::Fabric> fabric, const PacketOptions& options,
-               std::uint64_t seed)
-        : fabric_(std::move(fabric)),
-          options_(checked(options, *fabric_)),
-          loop_(seed),
-          ports_(build_ports(*fabric_, options_,
-                             options_.transport.congestionControl->Has(sim::PacketControlKind::USES_MARKS))),
-          router_(*fabric_, *ports_, options_.transport.connections == sim::PacketConnections::PER_MESSAGE,
-                  options_.flowlet_gap, seed),
-          loss_(options_.loss_rate, ~seed),
-          transport_(sim::CreateObject<sim::PacketTransport>()) {
-        options_.transport.isReordered = router_.reorders();
-        // A timeout that follows round trips goes off too early at times, which is part of what it models.
-        options_.transport.hasTimers = is_lossy() || options_.transport.rttEstimation;
-        transport_->SetParameters(options_.transport);
-        transport_->Bind(*ports_, router_, this);
-        ports_->GetContext().random = sim::PacketRandom(seed + 1);
-        ports_->GetContext().faults = options_.loss_rate > 0 ? &loss_ : nullptr;
-        ports_->Install(router_, *transport_, *transport_);
-    }
-
-    void send(const Message& message) {
-        loop_.sent(message);
-        const auto most = static_cast<std::uint8_t>(options_.traffic_classes - 1);
-        transport_->Send({static_cast<std::uint32_t>(message.source.index()),
-                          static_cast<std::uint32_t>(message.destination.index()), count_of(message.size),
-                          message.on_delivered, message.token, std::min(message.traffic_class, most)});
-    }
-
-    [[nodiscard]] EventLoop& loop() { return loop_; }
-
-    void Delivered(const sim::PacketMessage& message) override {
-        loop_.delivered(*static_cast<network::NotificationHandler*>(message.owner), message.token);
-    }
-
-    [[nodiscard]] const sim::PacketTransport& transport() const { return *transport_; }
-
-    [[nodiscard]] std::string explain_stall() const {
-        const std::vector<std::uint32_t> circle = ports_->FindDeadlock();
-        if (circle.empty()) {
-            return explain_given_up();
-        }
-        std::string text =
-            "the flow control of these links is locked in a circle, each full until the next moves:";
-        for (const std::uint32_t port : circle) {
-            const LinkId link(port);
-            text += "\n  " + fabric_->node(fabric_->source(link)).name + " -> " +
-                    fabric_->node(fabric_->target(link)).name;
-        }
-        return text;
-    }
-
-    void observe(network::PacketObserver& observer) {
-        // Ports are numbered as the links.
-        tap_ = std::make_unique<PacketTap>(
-            *ports_, observer, [](std::uint32_t port, std::int64_t) { return std::optional(LinkId(port)); });
-    }
-
-    [[nodiscard]] network::NetworkStatistics statistics() const {
-        network::NetworkStatistics statistics;
-        const auto& counters = transport_->GetCounters();
-        statistics.messages = counters.messages;
-        statistics.bytes_delivered = Bytes(static_cast<std::int64_t>(counters.bytes));
-        statistics.packets = counters.packets;
-        statistics.retransmissions = counters.retransmissions;
-        statistics.timeouts = counters.timeouts;
-        statistics.drops = ports_->GetContext().drops;
-        statistics.events = sim::Simulator::GetEventCount();
-        statistics.links.resize(fabric_->link_count());
-        const std::int64_t now = sim::Simulator::Now().GetTimeStep();
-        for (LinkId id; id.index() < fabric_->link_count(); ++id) {
-            const auto number = static_cast<std::uint32_t>(id.index());
-            const sim::PacketPort::Counters& port = ports_->GetPort(number).GetCounters();
-            network::LinkStatistics& link = statistics.links[id];
-            link.carried = Bytes(static_cast<std::int64_t>(port.carriedBytes));
-            link.queue_peak = Bytes(static_cast<std::int64_t>(port.peakBytes));
-            link.queue_mean = ports_->GetPort(number).GetQueue().GetMeanWaitingBytes(now);
-            link.drops = port.drops;
-            link.marks = port.marks;
-            link.trims = port.trims;
-            if (const auto* flow_control = ports_->GetPort(number).GetFlowControl()) {
-                link.pauses = flow_control->GetStops();
-                link.paused = Time(flow_control->GetStoppedTime(now));
-            }
-            statistics.trims += link.trims;
-            statistics.pauses += link.pauses;
-            statistics.paused += link.paused;
-            statistics.packet_hops += port.dataPackets;
-            statistics.ecn_marks += port.marks;
-            statistics.queue_peak = std::max(statistics.queue_peak, link.queue_peak);
-        }
-        return statistics;
-    }
-
-private:
-    [[nodiscard]] bool is_switch(NodeId node) const {
-        return fabric_->node(node).kind == network::NodeKind::kSwitch;
-    }
-
-    [[nodiscard]] std::string explain_given_up() const {
-        constexpr std::size_t kMostNamed = 10;
-        std::string text;
-        std::size_t count = 0;
-        for (const auto& [source, destination] : transport_->GetGivenUp()) {
-            if (count++ < kMostNamed) {
-                text += "\n  " + fabric_->node(NodeId(source)).name + " -> " +
-                        fabric_->node(NodeId(destination)).name;
-            }
-        }
-        if (count == 0) {
-            return {};
-        }
-        return "these connections had more than " + std::to_string(options_.transport.retryLimit) +
-               " timeouts in a row (retry_limit) and gave up, " + std::to_string(count) + " in all:" + text;
-    }
-
-    /// Whether packets may get lost.
-    [[nodiscard]] bool is_lossy() const {
-        if (options_.loss_rate > 0 || options_.trim_threshold > Bytes(0)) {
-            return true;
-        }
-        if (options_.flow_control != PacketFlowControlKind::kNone) {
-            return false;
-        }
-        for (LinkId id; id.index() < fabric_->link_count(); ++id) {
-            const NodeId source = fabric_->source(id);
-            if (is_switch(source) &&
-                (fabric_->link(id).buffer > Bytes(0) || fabric_->node(source).buffer > Bytes(0))) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    std::shared_ptr<const network::Fabric> fabric_;
-    PacketOptions options_;
-    EventLoop loop_;
-    sim::Ptr<sim::PacketFabric> ports_;
-    PacketFabricRouter router_;
-    RandomLoss loss_;
-    sim::Ptr<sim::PacketTransport> transport_;
-    std::unique_ptr<PacketTap> tap_;  // null: nobody listens
-};
-
-bool PacketBackend::observe(network::PacketObserver& observer) {
-    simulation_->observe(observer);
-    return true;
-}
-
 PacketBackend::PacketBackend(std::shared_ptr<const network::Fabric> fabric, const PacketOptions& options,
                              std::uint64_t seed)
-    : simulation_(std::make_unique<Simulation>(std::move(fabric), options, seed)) {}
-
-PacketBackend::~PacketBackend() = default;
-
-Time PacketBackend::now() const {
-    return Time(sim::Simulator::Now().GetTimeStep());
+    : PacketEngineBackend(seed),
+      fabric_(std::move(fabric)),
+      options_(checked(options, *fabric_)),
+      ports_(build_ports(*fabric_, options_)),
+      router_(*fabric_, *ports_, options_.transport.connections == sim::PacketConnections::PER_MESSAGE,
+              options_.flowlet_gap, seed),
+      loss_(options_.loss_rate > 0 ? std::make_unique<RandomLoss>(options_.loss_rate, ~seed) : nullptr),
+      transport_(sim::CreateObject<sim::PacketTransport>()) {
+    options_.transport.isReordered = router_.reorders();
+    // A timeout that follows round trips goes off too early at times, which is part of what it models.
+    options_.transport.hasTimers = is_lossy() || options_.transport.rttEstimation;
+    transport_->SetParameters(options_.transport);
+    transport_->Bind(*ports_, router_, client());
+    ports_->GetContext().random = sim::PacketRandom(seed + 1);
+    ports_->GetContext().faults = loss_.get();
+    ports_->Install(router_, *transport_, *transport_);
 }
 
 void PacketBackend::send(const Message& message) {
-    simulation_->send(message);
-}
-
-void PacketBackend::schedule(Time delay, network::NotificationHandler& handler, std::uint64_t token) {
-    simulation_->loop().schedule(delay, handler, token);
-}
-
-void PacketBackend::run() {
-    simulation_->loop().run();
-}
-
-void PacketBackend::stop() {
-    sim::Simulator::Stop();
-}
-
-std::uint64_t PacketBackend::outstanding_messages() const {
-    return simulation_->loop().outstanding();
+    sent(message);
+    const auto last = static_cast<std::uint8_t>(options_.traffic_classes - 1);
+    transport_->Send(to_engine(message, std::min(message.traffic_class, last)));
 }
 
 std::vector<network::OutstandingMessage> PacketBackend::describe_outstanding(std::size_t limit) const {
     std::vector<network::OutstandingMessage> described;
-    for (const auto& outstanding : simulation_->transport().GetOutstanding()) {
-        if (described.size() == limit) {
-            break;
-        }
-        const sim::PacketMessage& message = outstanding.message;
-        described.push_back({HostId(message.source), HostId(message.destination),
-                             Bytes(static_cast<std::int64_t>(message.bytes)),
-                             Bytes(static_cast<std::int64_t>(outstanding.remaining))});
-    }
+    describe(transport_->GetOutstanding(), limit, described);
     return described;
 }
 
-std::string PacketBackend::explain_stall() const {
-    return simulation_->explain_stall();
+/// Ports are numbered as the links.
+std::optional<LinkId> PacketBackend::link_of(std::uint32_t port, std::int64_t) const {
+    return LinkId(port);
 }
 
-std::uint64_t PacketBackend::events_processed() const {
-    return sim::Simulator::GetEventCount();
+std::string PacketBackend::link_name(NodeId source, NodeId target) const {
+    return "\n  " + fabric_->node(source).name + " -> " + fabric_->node(target).name;
+}
+
+std::string PacketBackend::explain_stall() const {
+    const std::vector<std::uint32_t> circle = ports_->FindDeadlock();
+    if (circle.empty()) {
+        return explain_given_up();
+    }
+    std::string text =
+        "the flow control of these links is locked in a circle, each full until the next moves:";
+    for (const std::uint32_t port : circle) {
+        text += link_name(fabric_->source(LinkId(port)), fabric_->target(LinkId(port)));
+    }
+    return text;
+}
+
+std::string PacketBackend::explain_given_up() const {
+    constexpr std::size_t kLargestListed = 10;
+    const auto given_up = transport_->GetGivenUp();
+    if (given_up.empty()) {
+        return {};
+    }
+    std::string text = "these connections had more than " + std::to_string(options_.transport.retryLimit) +
+                       " timeouts in a row (retry_limit) and gave up, " + std::to_string(given_up.size()) +
+                       " in all:";
+    for (std::size_t i = 0; i < std::min(kLargestListed, given_up.size()); ++i) {
+        text += link_name(NodeId(given_up[i].first), NodeId(given_up[i].second));
+    }
+    return text;
 }
 
 network::NetworkStatistics PacketBackend::statistics() const {
-    return simulation_->statistics();
+    network::NetworkStatistics statistics = start_statistics(*transport_, ports_->GetContext());
+    statistics.links.resize(fabric_->link_count());
+    const std::int64_t now = sim::Simulator::Now().GetTimeStep();
+    for (LinkId id; id.index() < fabric_->link_count(); ++id) {
+        const auto number = static_cast<std::uint32_t>(id.index());
+        const sim::PacketPort::Counters& port = ports_->GetPort(number).GetCounters();
+        network::LinkStatistics& link = statistics.links[id];
+        link.carried = Bytes(static_cast<std::int64_t>(port.carriedBytes));
+        link.queue_peak = Bytes(static_cast<std::int64_t>(port.peakBytes));
+        link.queue_mean = ports_->GetPort(number).GetQueue().GetMeanWaitingBytes(now);
+        link.drops = port.drops;
+        link.marks = port.marks;
+        link.trims = port.trims;
+        if (const auto* flow_control = ports_->GetPort(number).GetFlowControl()) {
+            link.pauses = flow_control->GetStops();
+            link.paused = Time(flow_control->GetStoppedTime(now));
+        }
+        statistics.trims += link.trims;
+        statistics.pauses += link.pauses;
+        statistics.paused += link.paused;
+        statistics.packet_hops += port.dataPackets;
+        statistics.ecn_marks += port.marks;
+        statistics.queue_peak = std::max(statistics.queue_peak, link.queue_peak);
+    }
+    return statistics;
+}
+
+/// Whether packets may get lost.
+bool PacketBackend::is_lossy() const {
+    if (options_.loss_rate > 0 || options_.trim_threshold > Bytes(0)) {
+        return true;
+    }
+    if (options_.flow_control != PacketFlowControlKind::kNone) {
+        return false;
+    }
+    for (LinkId id; id.index() < fabric_->link_count(); ++id) {
+        const NodeId source = fabric_->source(id);
+        if (fabric_->node(source).kind == network::NodeKind::kSwitch &&
+            (fabric_->link(id).buffer > Bytes(0) || fabric_->node(source).buffer > Bytes(0))) {
+            return true;
+        }
+    }
+    return false;
 }
 
 }  // namespace astrolabe::ns3

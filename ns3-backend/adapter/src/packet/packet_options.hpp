@@ -31,11 +31,12 @@ struct PacketOptions : PacketPortOptions {
     }
 };
 
-/// The transport of the DLRM study on Opera (reference/dlrm-opera-study.md, section 7): DCTCP over TCP with a
-/// SYN, an initial window of 100 segments of 8936 B with 64 B of headers, marks above 50 packets, timeouts
-/// from 10 ms on that double without bound, a connection for each message, and one queue in each host in
-/// which timeouts run. Its switches have 10 000 packets (90 MB) a port, which is the network's to say; its
-/// collectives' flows start with a timeout of 1 ms, which is `timeout: 1ms` for a run of those alone.
+/// The transport of the DLRM study on Opera (docs/theory/opera-dlrm-study.md, "Networks compared"): DCTCP
+/// over TCP with a SYN, an initial window of 100 segments of 8936 B with 64 B of headers, marks above 50
+/// packets, timeouts from 10 ms on that double without bound, a connection for each message, and one queue in
+/// each host in which timeouts run. Its switches have 10 000 packets (90 MB) a port, which is the network's
+/// to say; its collectives' flows start with a timeout of 1 ms, which is `timeout: 1ms` for a run of those
+/// alone.
 [[nodiscard]] PacketOptions legacy_dctcp();
 
 [[nodiscard]] std::vector<ParameterProblem> problems(const PacketOptions& options);

@@ -13,51 +13,61 @@
 /// Routes are those of the fabric's RoutingPolicy, hop by hop with `select`; acknowledgements take the route
 /// of the opposite pair.
 ///
-/// Limits: static fabrics with flow-hash load balancing (`refusal` says why not); a message must fit 2^63
+/// Limits: static fabrics with flow-hash load balancing (`refusal` gives the reason); a message must fit 2^63
 /// bytes; the switch adds no delay; hosts have no processing cost and an unlimited send queue
-/// (acknowledgements first, then data by destination in turn). ns-3 has one
+/// (acknowledgements first, then data by destination, round-robin). ns-3 has one
 /// simulator per process, so one backend may live at a time; another can be made when it is gone.
 ///
 /// Cost: about 10 ns-3 events and 15–50 us of processor time per data packet on a two-hop path, whatever the
 /// number of connections; some 27 kB per connection beside the packets in flight.
 #pragma once
 
+#include "ns3_backend.hpp"
+#include "tcp/attributes.hpp"
+#include "tcp/ns3_network.hpp"
+#include "tcp/tcp_connection.hpp"
 #include "tcp/tcp_options.hpp"
 
 #include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
 
-#include <astrolabe/network/backend.hpp>
 #include <astrolabe/network/fabric.hpp>
 
 namespace astrolabe::ns3 {
 
-class TcpBackend final : public network::NetworkBackend {
+class TcpBackend final : public Ns3Backend {
 public:
     /// Preconditions, else an invariant fails: no other ns-3 simulation lives in the process,
     /// `problems(options)` is empty and `refusal(*fabric, options)` is none.
     TcpBackend(std::shared_ptr<const network::Fabric> fabric, TcpOptions options);
     /// Ends the ns-3 simulation and puts back the ns-3 defaults that the options changed.
     ~TcpBackend() override;
-    TcpBackend(const TcpBackend&) = delete;
-    TcpBackend& operator=(const TcpBackend&) = delete;
 
-    [[nodiscard]] Time now() const override;
     void send(const network::Message& message) override;
-    void schedule(Time delay, network::NotificationHandler& handler, std::uint64_t token) override;
-    void run() override;
-    void stop() override;
-    [[nodiscard]] std::uint64_t outstanding_messages() const override;
     [[nodiscard]] std::vector<network::OutstandingMessage> describe_outstanding(
         std::size_t limit) const override;
-    [[nodiscard]] std::uint64_t events_processed() const override;
     [[nodiscard]] network::NetworkStatistics statistics() const override;
 
     /// Connections opened so far.
-    [[nodiscard]] std::size_t connections() const;
+    [[nodiscard]] std::size_t connections() const { return connections_.size(); }
 
 private:
-    class Simulation;
-    std::unique_ptr<Simulation> simulation_;
+    void deliver(const network::Message& message);
+    TcpConnection& connection(network::HostId source, network::HostId destination);
+    [[nodiscard]] ::ns3::Ptr<::ns3::Socket> socket(network::HostId host, network::HostId peer) const;
+
+    TcpOptions options_;
+    TransportState transport_;
+    std::vector<std::unique_ptr<TcpConnection>> connections_;  // in the order opened
+    std::unordered_map<std::uint64_t, std::size_t> by_pair_;   // never iterated
+    std::optional<AttributeDefaults> attributes_;
+    std::optional<Ns3Network> network_;
+
+    std::uint64_t next_order_ = 0;
+    std::uint64_t messages_ = 0;
+    Bytes delivered_;
 };
 
 }  // namespace astrolabe::ns3
