@@ -4,6 +4,8 @@
 ///
 /// `packets/s` and `hops/s` count data packets; `events/s` is ns-3's. Peak memory is that of the process, so
 /// run one benchmark at a time to read it.
+#include "opera/opera_packet_backend.hpp"
+
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -12,8 +14,6 @@
 #include <rotor_fabric.hpp>
 #include <rotor_traffic.hpp>
 #include <sys/resource.h>
-
-#include <astrolabe/ns3/opera_packet_backend.hpp>
 
 namespace {
 
@@ -31,7 +31,7 @@ void shuffle(benchmark::State& state, Bytes size) {
     const std::shared_ptr<const Fabric> fabric = build_rotor_fabric(drawn_rotor_network(108, 6, 10_Gbps, 5));
     const std::vector<HostPair> pairs = pairs_where(648, [](auto i, auto j) { return i / 6 != j / 6; });
     for (auto _ : state) {
-        ns3::OperaPacketBackend backend(fabric);
+        astrolabe::ns3::OperaPacketBackend backend(fabric);
         RotorTraffic traffic(backend, pairs, size);
         backend.run();
         if (backend.outstanding_messages() > 0) {

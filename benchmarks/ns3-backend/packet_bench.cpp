@@ -6,14 +6,13 @@
 /// packets per second of processor time.
 #include "fabrics.hpp"
 #include "network/src/topologies/fat_tree.hpp"
+#include "packet/packet_backend.hpp"
+#include "tcp/tcp_backend.hpp"
 
 #include <ctime>
 
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
-
-#include <astrolabe/ns3/packet_backend.hpp>
-#include <astrolabe/ns3/tcp_backend.hpp>
 
 namespace {
 
@@ -40,9 +39,9 @@ void add(network::NetworkStatistics& total, const network::NetworkStatistics& ru
     total.drops += run.drops;
 }
 
-ns3::PacketOptions shared_memory() {
-    ns3::PacketOptions options;
-    options.buffer_sharing = ns3::PacketBuffers::kShared;
+astrolabe::ns3::PacketOptions shared_memory() {
+    astrolabe::ns3::PacketOptions options;
+    options.buffer_sharing = astrolabe::ns3::PacketBuffers::kShared;
     return options;
 }
 
@@ -53,7 +52,7 @@ void all_to_all(benchmark::State& state) {
     benchmarks::Ignore ignore;
     network::NetworkStatistics total;
     for (auto _ : state) {
-        ns3::PacketBackend backend(fabric, shared_memory());
+        astrolabe::ns3::PacketBackend backend(fabric, shared_memory());
         benchmarks::send_all_to_all(backend, hosts, Bytes(state.range(2)), ignore);
         backend.run();
         if (backend.outstanding_messages() > 0) {
@@ -113,9 +112,9 @@ void ring_all_reduce(benchmark::State& state) {
     network::NetworkStatistics total;
     Time simulated;
     for (auto _ : state) {
-        ns3::PacketOptions options;
-        options.mtu = Bytes(4000);
-        ns3::PacketBackend backend(fabric, options);
+        astrolabe::ns3::PacketOptions options;
+        options.transport.mtu = 4000;
+        astrolabe::ns3::PacketBackend backend(fabric, options);
         Ring ring(backend, hosts, Bytes(16'000'000 / hosts));
         ring.start();
         backend.run();
@@ -147,7 +146,7 @@ void fat_tree(benchmark::State& state) {
     network::NetworkStatistics total;
     double before = 0;
     for (auto _ : state) {
-        ns3::PacketBackend backend(fabric, {});
+        astrolabe::ns3::PacketBackend backend(fabric, {});
         before = peak_memory();
         if (state.range(1) == 1) {
             benchmarks::send_all_to_all(backend, hosts, Bytes(state.range(2)), ignore);
@@ -196,15 +195,15 @@ void against_tcp(benchmark::State& state) {
     for (auto _ : state) {
         double packet_rate = 0;
         {
-            ns3::PacketOptions options = shared_memory();
-            options.mtu = Bytes(1460);
-            ns3::PacketBackend backend(fabric, options);
+            astrolabe::ns3::PacketOptions options = shared_memory();
+            options.transport.mtu = 1460;
+            astrolabe::ns3::PacketBackend backend(fabric, options);
             const double seconds = processor_seconds(backend, hosts, size, ignore);
             packet_rate = static_cast<double>(backend.statistics().packets) / seconds;
         }
-        ns3::TcpOptions options;
-        options.buffer_sharing = ns3::BufferSharing::kShared;
-        ns3::TcpBackend backend(fabric, options);
+        astrolabe::ns3::TcpOptions options;
+        options.buffer_sharing = astrolabe::ns3::BufferSharing::kShared;
+        astrolabe::ns3::TcpBackend backend(fabric, options);
         const double seconds = processor_seconds(backend, hosts, size, ignore);
         ratio = packet_rate * seconds / static_cast<double>(backend.statistics().packets);
     }

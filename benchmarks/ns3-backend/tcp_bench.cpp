@@ -2,10 +2,9 @@
 /// Data packets per second of the TCP backend: an all-to-all, started at once, on one switch and on two
 /// tiers.
 #include "fabrics.hpp"
+#include "tcp/tcp_backend.hpp"
 
 #include <benchmark/benchmark.h>
-
-#include <astrolabe/ns3/tcp_backend.hpp>
 
 namespace {
 
@@ -15,14 +14,14 @@ using namespace astrolabe;
 void all_to_all(benchmark::State& state) {
     const auto hosts = static_cast<int>(state.range(0));
     const auto fabric = state.range(1) == 1 ? benchmarks::one_switch(hosts) : benchmarks::two_tiers(hosts);
-    ns3::TcpOptions options;
+    astrolabe::ns3::TcpOptions options;
     options.mtu = Bytes(state.range(2));
-    options.buffer_sharing = ns3::BufferSharing::kShared;
+    options.buffer_sharing = astrolabe::ns3::BufferSharing::kShared;
     benchmarks::Ignore ignore;
     network::NetworkStatistics total;
     Time simulated;
     for (auto _ : state) {
-        ns3::TcpBackend backend(fabric, options);
+        astrolabe::ns3::TcpBackend backend(fabric, options);
         benchmarks::send_all_to_all(backend, hosts, Bytes(state.range(3)), ignore);
         backend.run();
         if (backend.outstanding_messages() > 0) {

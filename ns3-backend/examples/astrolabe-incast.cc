@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /**
  * Incast over a leaf-spine fabric: hosts of other leaves all send a message to host 0 at once, and a switch
- * with little memory stands before it. Three ways to live with that, one after the other:
+ * with little memory is in front of it. Three ways to live with that, one after the other:
  *
  *     drop   what finds no room is dropped, and sent again after a request or a timeout
  *     dctcp  the switch marks packets from a queue length on, and senders slow down (DCTCP)
@@ -47,8 +47,7 @@ struct Scenario
 class CompletionTimes
 {
   public:
-    void
-    Note(const PacketMessage&, Time completion)
+    void Note(const PacketMessage&, Time completion)
     {
         m_sum += completion;
         m_last = std::max(m_last, completion);

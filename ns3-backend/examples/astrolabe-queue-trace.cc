@@ -3,7 +3,7 @@
  * The length of one queue over time, while hosts on one switch send to the same receiver, as CSV: time (us),
  * bytes that wait for the receiver's link.
  *
- * Shows the trace sources of PacketFabric. They tell of all ports, each with its number, and of what happened
+ * Shows the trace sources of PacketFabric. They report all ports, each with its number, and what happened
  * when: a port finds out late what it did, so Simulator::Now() is not the time of the event, but the events
  * of one port come in order. A packet that need not wait has a Start without an Enqueue, so what waits is
  * asked of the port.
@@ -37,8 +37,7 @@ class QueueSeries
     }
 
   private:
-    void
-    Changed(uint32_t port, const PacketDescriptor&, int64_t when)
+    void Changed(uint32_t port, const PacketDescriptor&, int64_t when)
     {
         if (port == m_port.GetNumber())
         {
@@ -47,8 +46,7 @@ class QueueSeries
         }
     }
 
-    void
-    PrintUntil(int64_t when)
+    void PrintUntil(int64_t when)
     {
         for (; m_next < when; m_next += m_interval)
         {

@@ -4,7 +4,7 @@
  * sum.
  *
  * The vector is cut in as many chunks as there are hosts, N. In step t every host sends a chunk to its
- * successor, adds what it gets from its predecessor, and with that may begin step t + 1: N - 1 steps of
+ * successor, adds what it gets from its predecessor, and with that may start step t + 1: N - 1 steps of
  * adding, N - 1 of passing sums on, 2·(N - 1) in all, each of 1/N of the vector (Patarasuk and Yuan,
  * "Bandwidth optimal all-reduce algorithms for clusters of workstations", Journal of Parallel and Distributed
  * Computing 69, 2009, section 3). No host can finish before its link has carried 2·(N - 1)/N of the vector.
@@ -48,23 +48,20 @@ class RingAllReduce
     }
 
     /// Hosts that have the whole sum.
-    uint32_t
-    CountFinished() const
+    uint32_t CountFinished() const
     {
         return m_finished;
     }
 
     /// When the last of them had it.
-    Time
-    GetEnd() const
+    Time GetEnd() const
     {
         return m_end;
     }
 
   private:
     /// The chunk of the host's step; the first few are a byte longer where the vector does not divide.
-    void
-    Send(uint32_t host)
+    void Send(uint32_t host)
     {
         const uint32_t hosts = m_network.hosts;
         const uint32_t chunk = (host + 2 * hosts - m_step[host] % hosts) % hosts;
@@ -72,8 +69,7 @@ class RingAllReduce
         m_network.transport->Send({host, (host + 1) % hosts, size, nullptr, 0, 0});
     }
 
-    void
-    Delivered(const PacketMessage& message, Time)
+    void Delivered(const PacketMessage& message, Time)
     {
         const uint32_t host = message.destination;
         if (++m_step[host] < m_steps)

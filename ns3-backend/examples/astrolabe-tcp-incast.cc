@@ -39,8 +39,7 @@ namespace
 class Peak
 {
   public:
-    void
-    Observe(uint32_t, uint32_t bytes)
+    void Observe(uint32_t, uint32_t bytes)
     {
         if (bytes > m_bytes)
         {
@@ -75,7 +74,7 @@ main(int argc, char* argv[])
     command.AddValue("mtu", "IP datagram of a full packet, 576 to 9000 bytes", mtu);
     command.AddValue("rate", "of every link", rate);
     command.AddValue("latency", "of every link", latency);
-    command.AddValue("minRto", "least time before a segment is sent again", minRto);
+    command.AddValue("minRto", "smallest time before a segment is sent again", minRto);
     command.AddValue("dctcp", "TcpDctcp and ECN instead of ns-3's default TCP", dctcp);
     command.AddValue("threshold", "bytes waiting before marking starts, with --dctcp", threshold);
     command.Parse(argc, argv);

@@ -40,16 +40,14 @@ struct Scenario
 class Arrivals
 {
   public:
-    void
-    Note(const PacketMessage& message, Time completion)
+    void Note(const PacketMessage& message, Time completion)
     {
         m_completions.push_back(completion);
         m_bytes.push_back(message.bytes);
     }
 
     /// The shortest time within which a share of the messages was complete.
-    Time
-    GetPercentile(double share) const
+    Time GetPercentile(double share) const
     {
         const auto last = static_cast<double>(m_completions.size() - 1);
         return m_completions[static_cast<std::size_t>(share * last)];

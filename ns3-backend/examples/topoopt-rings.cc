@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /**
- * What a direct-connect network gives the two collectives of a recommendation model. Hosts are joined by
+ * What a direct-connect network gives the two collectives of a recommendation model. Hosts are connected by
  * cables of some strides, both ways round, and forward for each other. First they add up a vector, a part of
  * it going round the ring of every stride in either direction at once; then every host sends as much to
  * every other. Prints both times beside what the busiest link takes, and the mean number of links between
@@ -89,35 +89,30 @@ class RingSum
         }
     }
 
-    bool
-    IsComplete() const
+    bool IsComplete() const
     {
         return m_finished == m_step.size();
     }
 
-    Time
-    GetEnd() const
+    Time GetEnd() const
     {
         return m_end;
     }
 
     /// Of payload, over the link of a stride in one direction.
-    double
-    GetLinkBytes() const
+    double GetLinkBytes() const
     {
         return static_cast<double>(m_chunk) * m_steps;
     }
 
   private:
-    void
-    Send(uint32_t host, uint32_t ring)
+    void Send(uint32_t host, uint32_t ring)
     {
         const uint32_t next = (host + m_strides[ring]) % m_network.hosts;
         m_network.transport->Send({host, next, m_chunk, nullptr, ring, 0});
     }
 
-    void
-    Delivered(const PacketMessage& message, Time)
+    void Delivered(const PacketMessage& message, Time)
     {
         const auto ring = static_cast<uint32_t>(message.token);
         if (++m_step[message.destination * m_strides.size() + ring] < m_steps)
@@ -156,21 +151,18 @@ class Exchange
         }
     }
 
-    bool
-    IsComplete() const
+    bool IsComplete() const
     {
         return m_count == std::size_t{m_network.hosts} * (m_network.hosts - 1);
     }
 
-    Time
-    GetEnd() const
+    Time GetEnd() const
     {
         return m_end;
     }
 
   private:
-    void
-    Delivered(const PacketMessage&, Time)
+    void Delivered(const PacketMessage&, Time)
     {
         ++m_count;
         m_end = Simulator::Now();
@@ -230,7 +222,7 @@ RunExchange(const Scenario& scenario)
     return isComplete;
 }
 
-/// \returns numbers between commas; none where something else stands there.
+/// \returns numbers between commas; none where something else is there.
 std::vector<uint32_t>
 ReadNumbers(const std::string& text)
 {

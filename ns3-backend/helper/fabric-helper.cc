@@ -110,7 +110,7 @@ FabricHelper::Attach(Ptr<Node> node, Ptr<PointToPointNetDevice> device)
         forwarder->AddPort(device);
         return;
     }
-    // A /32 on every interface: the routing protocol, not a subnet, says which way a packet goes.
+    // A /32 on every interface: the routing protocol, not a subnet, decides which way a packet goes.
     auto ip = node->GetObject<Ipv4L3Protocol>();
     const uint32_t interface = ip->AddInterface(device);
     const Ipv4Address address = node->GetObject<FabricRouting>()->GetAddress();

@@ -32,18 +32,6 @@ FabricTransfer::FabricTransfer(Ptr<Node> from, Ptr<Node> to, uint16_t port, uint
     m_sender->Connect(destination);
 }
 
-bool
-FabricTransfer::IsComplete() const
-{
-    return m_missing == 0;
-}
-
-Time
-FabricTransfer::GetEnd() const
-{
-    return m_end;
-}
-
 void
 FabricTransfer::Accepted(Ptr<Socket> receiver, const Address&)
 {

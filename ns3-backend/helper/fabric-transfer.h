@@ -24,9 +24,16 @@ class FabricTransfer
     FabricTransfer(const FabricTransfer&) = delete;
     FabricTransfer& operator=(const FabricTransfer&) = delete;
 
-    bool IsComplete() const;
+    bool IsComplete() const
+    {
+        return m_missing == 0;
+    }
+
     /// When the last byte had arrived; meaningless before.
-    Time GetEnd() const;
+    Time GetEnd() const
+    {
+        return m_end;
+    }
 
   private:
     void Accepted(Ptr<Socket> receiver, const Address& from);

@@ -24,7 +24,7 @@ PacketNetwork::GetPort(uint32_t node, uint32_t neighbour) const
 namespace
 {
 
-/// Aborts where a switch has less memory than comes in until a pause works: attributes alone cannot tell.
+/// Aborts where a switch has less memory than comes in until a pause works: attributes alone do not show it.
 void
 CheckRoomToPause(const PacketFabric& fabric, uint32_t hosts)
 {
@@ -169,7 +169,7 @@ PacketNetwork
 PacketFabricHelper::CreateDirectConnect(uint32_t hosts, const std::vector<uint32_t>& strides) const
 {
     NS_ABORT_MSG_IF(hosts < 2 || strides.empty(),
-                    "hosts are joined by at least one stride, and are two at least");
+                    "hosts are connected by at least one stride, and are two at least");
     const Ptr<PacketFabric> fabric = StartFabric(hosts, 0);
     for (const uint32_t stride : strides)
     {

@@ -56,7 +56,7 @@ class PacketFabricHelper
     void SetHostLink(DataRate rate, Time latency);
     /// Of the links between switches; 100 Gb/s and 500 ns unless set.
     void SetSwitchLink(DataRate rate, Time latency);
-    /// From when a host has a packet for others until the packet is queued to go on; 0 unless set.
+    /// From when a host has a packet for others until the packet is queued to be forwarded; 0 unless set.
     void SetForwarding(Time latency);
     /// Bytes of packet memory in each switch; 0, the default: without limit. A fabric that pauses needs some.
     void SetSwitchMemory(uint64_t bytes);

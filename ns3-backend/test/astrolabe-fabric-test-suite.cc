@@ -25,8 +25,7 @@ class ShapeTest : public PacketTestCase
     }
 
   private:
-    void
-    DoRun() override
+    void DoRun() override
     {
         const PacketFabricHelper helper;
         const PacketNetwork star = helper.CreateStar(3);
@@ -51,15 +50,13 @@ class ShapeTest : public PacketTestCase
         }
     }
 
-    void
-    Expect(const PacketNetwork& network, uint32_t nodes, uint32_t ports)
+    void Expect(const PacketNetwork& network, uint32_t nodes, uint32_t ports)
     {
         NS_TEST_EXPECT_MSG_EQ(network.fabric->GetNodeCount(), nodes, "nodes");
         NS_TEST_EXPECT_MSG_EQ(network.fabric->GetPortCount(), ports, "ports, two for each cable");
     }
 
-    void
-    ExpectPaths(const PacketNetwork& network, uint32_t from, uint32_t to, uint64_t paths)
+    void ExpectPaths(const PacketNetwork& network, uint32_t from, uint32_t to, uint64_t paths)
     {
         NS_TEST_EXPECT_MSG_EQ(network.router->CountPaths(from, to), paths, from << " to " << to);
         NS_TEST_EXPECT_MSG_EQ(network.router->CountPaths(to, from), paths, to << " to " << from);
@@ -75,8 +72,7 @@ class LoadBalancingTest : public PacketTestCase
     }
 
   private:
-    void
-    DoRun() override
+    void DoRun() override
     {
         NS_TEST_EXPECT_MSG_EQ(CountSpines("PerFlow"), 1, "a path for a pair");
         // 100 packets over 4 spines at random: that one gets none has probability 4 · 0.75^100 = 1.3e-12.
@@ -84,8 +80,7 @@ class LoadBalancingTest : public PacketTestCase
     }
 
     /// \returns how many spines carried data of one message of 100 packets.
-    uint32_t
-    CountSpines(const std::string& loadBalancing)
+    uint32_t CountSpines(const std::string& loadBalancing)
     {
         constexpr uint32_t SPINES = 4;
         PacketFabricHelper helper;
@@ -120,8 +115,7 @@ class NamesTest : public PacketTestCase
     }
 
   private:
-    void
-    DoRun() override
+    void DoRun() override
     {
         Expect("ns3::PacketFabric",
                {"CutThrough",
@@ -162,10 +156,9 @@ class NamesTest : public PacketTestCase
         Expect("ns3::FabricSwitch", {}, {"NoRoute"});
     }
 
-    void
-    Expect(const std::string& type,
-           const std::vector<std::string>& attributes,
-           const std::vector<std::string>& traces)
+    void Expect(const std::string& type,
+                const std::vector<std::string>& attributes,
+                const std::vector<std::string>& traces)
     {
         TypeId id;
         NS_TEST_ASSERT_MSG_EQ(TypeId::LookupByNameFailSafe(type, &id), true, type);
@@ -190,8 +183,7 @@ class DefaultsTest : public PacketTestCase
     }
 
   private:
-    void
-    DoRun() override
+    void DoRun() override
     {
         Config::SetDefault("ns3::PacketTransport::Mtu", UintegerValue(1000));
         PacketFabricHelper helper;
@@ -201,8 +193,7 @@ class DefaultsTest : public PacketTestCase
         Config::Reset();
     }
 
-    uint64_t
-    CountPackets(const PacketFabricHelper& helper)
+    uint64_t CountPackets(const PacketFabricHelper& helper)
     {
         const PacketNetwork network = helper.CreateStar(2);
         SendToFirst(network, 1, PAYLOAD);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// Opera as a user of the module meets it: helper, attributes and trace sources by name, and the numbers that
+/// Opera as a user of the module sees it: helper, attributes and trace sources by name, and the numbers that
 /// follow from rates and lengths alone.
 #include "packet-test-case.h"
 
@@ -14,20 +14,19 @@ using namespace ns3;
 namespace
 {
 
-constexpr int64_t TURN = 120'000;              // ps, 1500 bytes at 100 Gb/s
-constexpr int64_t ACROSS = 3 * TURN + 500'000; // three links and a circuit
+constexpr int64_t PACKET_TIME = 120'000;              // ps, 1500 bytes at 100 Gb/s
+constexpr int64_t ACROSS = 3 * PACKET_TIME + 500'000; // three links and a circuit
 
 class ScheduleTest : public TestCase
 {
   public:
     ScheduleTest()
-        : TestCase("cyclic matchings join all pairs once, and one rotor at a time is dark")
+        : TestCase("cyclic matchings connect all pairs once, and one rotor at a time is dark")
     {
     }
 
   private:
-    void
-    DoRun() override
+    void DoRun() override
     {
         constexpr uint32_t RACKS = 12;
         constexpr uint32_t ROTORS = 4;
@@ -45,7 +44,7 @@ class ScheduleTest : public TestCase
         }
         for (const uint32_t times : joined)
         {
-            NS_TEST_EXPECT_MSG_EQ(times, 1, "a pair is joined in one matching");
+            NS_TEST_EXPECT_MSG_EQ(times, 1, "a pair is connected in one matching");
         }
         NS_TEST_EXPECT_MSG_EQ(schedule.GetSuperslices(), RACKS, "of a cycle");
         NS_TEST_EXPECT_MSG_EQ(schedule.GetBulkSlot(), 3 * 10 + 4, "(rotors - 1) T + eps");
@@ -56,12 +55,12 @@ class ScheduleTest : public TestCase
             {
                 dark += schedule.IsDark(rotor, when) ? 1 : 0;
             }
-            NS_TEST_EXPECT_MSG_EQ(dark, (when % 10 >= 5 ? 1 : 0), "in r, which begins after eps + del");
+            NS_TEST_EXPECT_MSG_EQ(dark, (when % 10 >= 5 ? 1 : 0), "in r, which starts after eps + del");
         }
     }
 };
 
-/// What the trace sources of a network tell.
+/// What the trace sources of a network report.
 class OperaTraces
 {
   public:
@@ -72,20 +71,17 @@ class OperaTraces
         opera.network->TraceConnectWithoutContext("Returned", MakeCallback(&OperaTraces::Return, this));
     }
 
-    void
-    Deliver(const PacketMessage&, Time completion)
+    void Deliver(const PacketMessage&, Time completion)
     {
         m_completions.push_back(completion.GetPicoSeconds());
     }
 
-    void
-    Grant(uint32_t, const OperaGrant& grant)
+    void Grant(uint32_t, const OperaGrant& grant)
     {
         m_granted += grant.packets;
     }
 
-    void
-    Return(uint32_t, const PacketDescriptor&, int64_t)
+    void Return(uint32_t, const PacketDescriptor&, int64_t)
     {
         ++m_returned;
     }
@@ -104,22 +100,22 @@ class PacingTest : public PacketTestCase
     }
 
   private:
-    void
-    DoRun() override
+    void DoRun() override
     {
         OperaHelper helper;
         helper.SetTiming(MicroSeconds(5), NanoSeconds(620), MicroSeconds(10));
         const OperaInstallation opera = helper.Create(8, 2, 4);
         const OperaTraces traces(opera);
-        // At 0 rotor 0 installs the matching that joins x with -x: racks 1 and 7. 4 packets fall due at m/4
-        // of the slot, 3 · 15.62 + 5 = 51.86 us, and leave at the visit at or before that, one in 4 turns:
-        // the last at ⌊38.895 / 0.48⌋ = 81 · 0.48 us.
+        // At 0 rotor 0 installs the matching that connects x with -x: racks 1 and 7. 4 packets fall due at
+        // m/4 of the slot, 3 · 15.62 + 5 = 51.86 us, and leave in the slot at or before that, one in 4: the
+        // last at ⌊38.895 / 0.48⌋ = 81 · 0.48 us.
         opera.network->Send({2, 14, 4 * 1436, nullptr, 0, 0});
         Simulator::Run();
         NS_TEST_ASSERT_MSG_EQ(traces.m_completions.size(), 1, "it arrives");
-        NS_TEST_EXPECT_MSG_EQ(traces.m_completions.front(), 81 * 4 * TURN + ACROSS, "with its last packet");
+        NS_TEST_EXPECT_MSG_EQ(
+            traces.m_completions.front(), 81 * 4 * PACKET_TIME + ACROSS, "with its last packet");
         NS_TEST_EXPECT_MSG_EQ(traces.m_granted, 4, "packets");
-        NS_TEST_EXPECT_MSG_EQ(traces.m_returned, 0, "none meets a circuit that is gone");
+        NS_TEST_EXPECT_MSG_EQ(traces.m_returned, 0, "none reaches a circuit that is gone");
     }
 };
 
@@ -134,8 +130,7 @@ class ShuffleTest : public PacketTestCase
     }
 
   private:
-    void
-    DoRun() override
+    void DoRun() override
     {
         constexpr uint32_t RACKS = 8;
         constexpr uint32_t HOSTS = 2;

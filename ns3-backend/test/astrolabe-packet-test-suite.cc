@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// The packet engine as a user of the module meets it: helpers, attributes and trace sources by name, and the
+/// The packet engine as a user of the module sees it: helpers, attributes and trace sources by name, and the
 /// numbers that follow from rates and sizes alone.
 #include "packet-test-case.h"
 
@@ -24,8 +24,7 @@ class OneMessageTest : public PacketTestCase
     }
 
   private:
-    void
-    DoRun() override
+    void DoRun() override
     {
         const PacketNetwork network = PacketFabricHelper().CreateStar(2);
         const Arrivals arrivals(network);
@@ -48,15 +47,14 @@ class ForwardingHostsTest : public PacketTestCase
     }
 
   private:
-    void
-    DoRun() override
+    void DoRun() override
     {
         constexpr int64_t FORWARDING = 700'000;
         PacketFabricHelper helper;
         helper.SetForwarding(PicoSeconds(FORWARDING));
         // Strides 1 and 5 of 16: 3 links from 13 to 0, one of stride 5 and two back, or three of stride 1.
         const PacketNetwork network = helper.CreateDirectConnect(16, {1, 5});
-        NS_TEST_EXPECT_MSG_EQ(network.router->CountPaths(4, 0), 2, "5 back and 1 ahead, either first");
+        NS_TEST_EXPECT_MSG_EQ(network.router->CountPaths(4, 0), 2, "5 back and 1 forward, either first");
         const Arrivals arrivals(network);
         network.transport->Send({13, 0, 10 * PAYLOAD, nullptr, 0, 0});
         Simulator::Run();
@@ -77,8 +75,7 @@ class IncastTest : public PacketTestCase
     }
 
   private:
-    void
-    DoRun() override
+    void DoRun() override
     {
         const PacketNetwork network = PacketFabricHelper().CreateStar(5);
         const Arrivals arrivals(network);
@@ -101,8 +98,7 @@ class FlowControlTest : public PacketTestCase
     }
 
   private:
-    void
-    DoRun() override
+    void DoRun() override
     {
         const bool isLossy = m_flowControl == "None";
         PacketFabricHelper helper;
@@ -117,7 +113,7 @@ class FlowControlTest : public PacketTestCase
         NS_TEST_EXPECT_MSG_EQ(arrivals.m_count, 8, "everything arrives");
         NS_TEST_EXPECT_MSG_EQ((drops.m_count > 0), isLossy, "only without flow control is anything dropped");
         NS_TEST_EXPECT_MSG_EQ(
-            network.fabric->GetContext().drops, drops.m_count, "the trace tells of every drop");
+            network.fabric->GetContext().drops, drops.m_count, "the trace reports every drop");
         NS_TEST_EXPECT_MSG_GT_OR_EQ(arrivals.m_last, 800 * PACKET_TIME, "the rate of the receiver's link");
         if (!isLossy)
         {
@@ -137,8 +133,7 @@ class MarkTest : public PacketTestCase
     }
 
   private:
-    void
-    DoRun() override
+    void DoRun() override
     {
         const uint64_t without = Run(false);
         const uint64_t with = Run(true);
@@ -147,9 +142,8 @@ class MarkTest : public PacketTestCase
         NS_TEST_EXPECT_MSG_LT(with, without / 2, "peak of the queue in bytes");
     }
 
-    /// \returns the greatest length of the receiver's queue.
-    uint64_t
-    Run(bool isDctcp)
+    /// \returns the largest length of the receiver's queue.
+    uint64_t Run(bool isDctcp)
     {
         PacketFabricHelper helper;
         if (isDctcp)
@@ -165,7 +159,7 @@ class MarkTest : public PacketTestCase
         const PacketPort::Counters counters = network.GetPort(network.hosts, 0).GetCounters();
         NS_TEST_EXPECT_MSG_EQ(arrivals.m_count, 4, "everything arrives");
         NS_TEST_EXPECT_MSG_EQ((counters.marks > 0), isDctcp, "marks");
-        NS_TEST_EXPECT_MSG_EQ(counters.marks, marks.m_count, "the trace tells of every mark");
+        NS_TEST_EXPECT_MSG_EQ(counters.marks, marks.m_count, "the trace reports every mark");
         Simulator::Destroy();
         return counters.peakBytes;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// The devices, queues and helpers for ns3's own TCP, as a user of the module meets them.
+/// The devices, queues and helpers for ns3's own TCP, as a user of the module sees them.
 #include "ns3/fabric-helper.h"
 #include "ns3/fabric-queue.h"
 #include "ns3/fabric-transfer.h"
@@ -22,8 +22,7 @@ namespace
 class Counter
 {
   public:
-    void
-    Count(Ptr<const Packet>)
+    void Count(Ptr<const Packet>)
     {
         ++m_count;
     }
@@ -55,8 +54,7 @@ class QueueLimitTest : public TestCase
     }
 
   private:
-    void
-    DoRun() override
+    void DoRun() override
     {
         auto queue = CreateObject<FabricQueue>();
         queue->SetAttribute("ByteLimit", UintegerValue(2500));
@@ -81,8 +79,7 @@ class SharedMemoryTest : public TestCase
     }
 
   private:
-    void
-    DoRun() override
+    void DoRun() override
     {
         const auto memory = Create<SharedPacketMemory>(1500);
         auto first = CreateObject<FabricQueue>();
@@ -106,8 +103,7 @@ class MarkTest : public TestCase
     }
 
   private:
-    void
-    DoRun() override
+    void DoRun() override
     {
         auto queue = CreateObject<FabricQueue>();
         queue->SetAttribute("MarkThreshold", UintegerValue(1000));
@@ -133,8 +129,7 @@ class IncastTest : public TestCase
     }
 
   private:
-    void
-    DoRun() override
+    void DoRun() override
     {
         constexpr uint32_t SENDERS = 4;
         constexpr uint64_t BYTES = 300'000;
@@ -164,8 +159,8 @@ class IncastTest : public TestCase
         }
         const auto& counters = star.queues[0]->GetCounters();
         NS_TEST_EXPECT_MSG_LT_OR_EQ(counters.peakBytes, LIMIT, "room");
-        NS_TEST_EXPECT_MSG_EQ(counters.drops, drops.m_count, "the trace source tells of every drop");
-        // Each sender begins with 10 segments of 536 B (RFC 6928 and ns-3's defaults), 21 kB in all, which
+        NS_TEST_EXPECT_MSG_EQ(counters.drops, drops.m_count, "the trace source reports every drop");
+        // Each sender starts with 10 segments of 536 B (RFC 6928 and ns-3's defaults), 21 kB in all, which
         // fit, and doubles that every round trip: the next 42 kB do not.
         NS_TEST_EXPECT_MSG_GT(counters.drops, 0, "the queue is too short");
         // No link is faster than its rate: 4 · 300 kB of payload take at least 960 us.

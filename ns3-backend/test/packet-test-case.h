@@ -27,8 +27,7 @@ class Arrivals
         network.transport->TraceConnectWithoutContext("Delivered", MakeCallback(&Arrivals::Note, this));
     }
 
-    void
-    Note(const PacketMessage&, Time completion)
+    void Note(const PacketMessage&, Time completion)
     {
         m_last = std::max(m_last, completion.GetPicoSeconds());
         ++m_count;
@@ -47,8 +46,7 @@ class Firings
         network.fabric->TraceConnectWithoutContext(source, MakeCallback(&Firings::Note, this));
     }
 
-    void
-    Note(uint32_t, const PacketDescriptor&, int64_t)
+    void Note(uint32_t, const PacketDescriptor&, int64_t)
     {
         ++m_count;
     }
@@ -72,8 +70,7 @@ class PacketTestCase : public TestCase
     using TestCase::TestCase;
 
   private:
-    void
-    DoSetup() override
+    void DoSetup() override
     {
         if (Time::GetResolution() != Time::PS)
         {
@@ -81,8 +78,7 @@ class PacketTestCase : public TestCase
         }
     }
 
-    void
-    DoTeardown() override
+    void DoTeardown() override
     {
         Simulator::Destroy();
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// The reference simulator's rows of 32 racks (rotor_reference.hpp), packet by packet: 12 million packets
 /// each, so labelled `long`.
+#include "opera/opera_packet_backend.hpp"
+
 #include <cstdio>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <rotor_reference.hpp>
-
-#include <astrolabe/ns3/opera_packet_backend.hpp>
 
 namespace astrolabe::network::rotor {
 namespace {

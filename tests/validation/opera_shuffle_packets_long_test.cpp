@@ -3,6 +3,7 @@
 /// racks of six hosts, 10 Gb/s, from every host to all hosts of other racks; against the artefact's figures
 /// and the slot engine's.
 #include "network/src/engines/slots/slot_engine.hpp"
+#include "opera/opera_packet_backend.hpp"
 
 #include <cstdint>
 #include <cstdio>
@@ -13,7 +14,6 @@
 #include <rotor_traffic.hpp>
 
 #include <astrolabe/core/units.hpp>
-#include <astrolabe/ns3/opera_packet_backend.hpp>
 
 namespace astrolabe::network::rotor {
 namespace {

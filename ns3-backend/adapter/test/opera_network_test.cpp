@@ -6,12 +6,12 @@
 /// Eight racks of four hosts, 100 Gb/s: a full packet takes σ = 120 ns on a link, a header 5.12 ns, and 500
 /// ns go by between racks. A packet that takes f hops out, and its acknowledgement b hops back, take
 ///     2 · 120 + f (120 + 500) + 2 · 5.12 + b (5.12 + 500) ns.
-#include "../src/opera_decisions.hpp"
-#include "opera-network.h"
+#include "opera/opera_decisions.hpp"
 
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <ns3/opera-network.h>
 #include <ns3/simulator.h>
 #include <ns3/uinteger.h>
 #include <rotor_fabric.hpp>

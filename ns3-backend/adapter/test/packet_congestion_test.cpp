@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// The equations of each congestion control, by hand.
-#include "packet-dcqcn.h"
-#include "packet-dctcp.h"
-#include "packet-hpcc.h"
-#include "packet-ndp.h"
-
 #include <cmath>
 
 #include <gtest/gtest.h>
+#include <ns3/packet-dcqcn.h>
+#include <ns3/packet-dctcp.h>
+#include <ns3/packet-hpcc.h>
+#include <ns3/packet-ndp.h>
 
 namespace astrolabe::ns3 {
 namespace {
@@ -16,6 +15,8 @@ namespace sim = ::ns3;
 
 constexpr std::int64_t kMicrosecond = 1'000'000;
 constexpr std::uint64_t kLine = 100'000'000'000;
+constexpr std::uint32_t kWindow = 500'000 / 4096;  // packets
+constexpr std::uint32_t kPacket = 4096 + 82;
 
 class PacketEquations : public testing::Test {
 protected:
@@ -34,34 +35,34 @@ using PacketNdpEquations = PacketEquations;
 // Slow start from 16: 8 acknowledged make 24. A window of data of which a quarter is marked: α = 1 - (1 -
 // 1/4)/16 = 61/64, w = 24·(1 - 61/128), and from then on 1/w for each acknowledged.
 TEST_F(PacketDctcpEquations, CutByTheShareOfMarks) {
-    sim::PacketTransportParameters parameters;
-    sim::PacketDctcp dctcp;
-    dctcp.Start(parameters);
-    dctcp.Acknowledged(parameters, 8, 0, 8, 24);  // ends the round that ended at 0
+    sim::PacketDctcpParameters parameters;
+    sim::PacketDctcpState dctcp;
+    dctcp.Start(parameters, kWindow);
+    dctcp.Acknowledged(parameters, kWindow, 8, 0, 8, 24);  // ends the round that ended at 0
     EXPECT_EQ(dctcp.window, 24);
     EXPECT_EQ(dctcp.alpha, 1 - 1.0 / 16);
     dctcp.alpha = 1;
-    dctcp.Acknowledged(parameters, 16, 4, 24, 48);
+    dctcp.Acknowledged(parameters, kWindow, 16, 4, 24, 48);
     // The marks end slow start at 24 before those 16 count, 16/24 of a packet.
     const double grown = 24 + 16.0 / 24;
     EXPECT_DOUBLE_EQ(dctcp.alpha, 61.0 / 64);
     EXPECT_DOUBLE_EQ(dctcp.window, grown * (1 - 61.0 / 128));
     const double before = dctcp.window;
-    dctcp.Acknowledged(parameters, 4, 0, 28, 50);
+    dctcp.Acknowledged(parameters, kWindow, 4, 0, 28, 50);
     EXPECT_DOUBLE_EQ(dctcp.window, before + 4 / before);
 }
 
 // A timeout leaves a window of 1 and slow start to half of what was; a missing packet halves.
 TEST_F(PacketDctcpEquations, LossCuts) {
-    sim::PacketTransportParameters parameters;
-    sim::PacketDctcp dctcp;
-    dctcp.Start(parameters);
+    sim::PacketDctcpParameters parameters;
+    sim::PacketDctcpState dctcp;
+    dctcp.Start(parameters, kWindow);
     dctcp.TimedOut();
     EXPECT_EQ(dctcp.window, 1);
     EXPECT_EQ(dctcp.threshold, 8);
     dctcp.Lost();
     EXPECT_EQ(dctcp.window, 1);  // never less
-    dctcp.Start(parameters);
+    dctcp.Start(parameters, kWindow);
     dctcp.Lost();
     EXPECT_EQ(dctcp.window, 8);
 }
@@ -69,8 +70,8 @@ TEST_F(PacketDctcpEquations, LossCuts) {
 // α = 1 at first: the first notification halves 100 Gb/s, R_T stays there; α is then (1 - g) + g = 1. Four
 // steps of T, less than F, halve the distance to R_T: 75, 87.5, 93.75, 96.875.
 TEST_F(PacketDcqcnEquations, CutAndRecover) {
-    sim::PacketTransportParameters parameters;
-    sim::PacketDcqcn dcqcn;
+    sim::PacketDcqcnParameters parameters;
+    sim::PacketDcqcnState dcqcn;
     dcqcn.Start(kLine);
     dcqcn.Notify(parameters, 0);
     EXPECT_DOUBLE_EQ(dcqcn.current, 50e9);
@@ -94,15 +95,15 @@ TEST_F(PacketDcqcnEquations, CutAndRecover) {
 
 // Without clamping, a second cut with no step of increase in between leaves the target.
 TEST_F(PacketDcqcnEquations, TheTargetMayOutliveASecondCut) {
-    sim::PacketTransportParameters parameters;
-    parameters.dcqcnClampTarget = false;
-    sim::PacketDcqcn dcqcn;
+    sim::PacketDcqcnParameters parameters;
+    parameters.clampTarget = false;
+    sim::PacketDcqcnState dcqcn;
     dcqcn.Start(kLine);
     dcqcn.Notify(parameters, 0);
     dcqcn.Notify(parameters, 50 * kMicrosecond);
     EXPECT_DOUBLE_EQ(dcqcn.current, 25e9);
     EXPECT_DOUBLE_EQ(dcqcn.target, 100e9);
-    parameters.dcqcnClampTarget = true;
+    parameters.clampTarget = true;
     dcqcn.Notify(parameters, 100 * kMicrosecond);
     EXPECT_DOUBLE_EQ(dcqcn.target, 25e9);
 }
@@ -110,8 +111,8 @@ TEST_F(PacketDcqcnEquations, TheTargetMayOutliveASecondCut) {
 // t = 5, b = 0: additive, R_T + 40 Mb/s a step. b = 6 and t = 6: hyper, R_T + (6 - 5)·400 Mb/s, then b = 6, t
 // = 7 the same, since min(t, b) counts.
 TEST_F(PacketDcqcnEquations, IncreaseIsAdditiveAndThenHyper) {
-    sim::PacketTransportParameters parameters;
-    sim::PacketDcqcn dcqcn;
+    sim::PacketDcqcnParameters parameters;
+    sim::PacketDcqcnState dcqcn;
     dcqcn.Start(kLine);
     dcqcn.Notify(parameters, 0);
     dcqcn.Notify(parameters, 0);
@@ -134,10 +135,10 @@ TEST_F(PacketDcqcnEquations, IncreaseIsAdditiveAndThenHyper) {
 // Looking every microsecond or once at the end makes no difference but of rounding; the rate ends as the
 // link's.
 TEST_F(PacketDcqcnEquations, TimeMayPassUnseen) {
-    sim::PacketTransportParameters parameters;
-    sim::PacketDcqcn often;
-    sim::PacketDcqcn once;
-    for (sim::PacketDcqcn* dcqcn : {&often, &once}) {
+    sim::PacketDcqcnParameters parameters;
+    sim::PacketDcqcnState often;
+    sim::PacketDcqcnState once;
+    for (sim::PacketDcqcnState* dcqcn : {&often, &once}) {
         dcqcn->Start(kLine);
         dcqcn->Notify(parameters, 0);
         dcqcn->Notify(parameters, 3);
@@ -156,8 +157,8 @@ TEST_F(PacketDcqcnEquations, TimeMayPassUnseen) {
 // 1250 B at 50 Gb/s take 200 ns; at the link's rate the link itself sets the pace. Never below the least
 // rate.
 TEST_F(PacketDcqcnEquations, PacketsArePaced) {
-    sim::PacketTransportParameters parameters;
-    sim::PacketDcqcn dcqcn;
+    sim::PacketDcqcnParameters parameters;
+    sim::PacketDcqcnState dcqcn;
     dcqcn.Start(kLine);
     EXPECT_EQ(dcqcn.Sent(parameters, 1250, 7), 7);
     dcqcn.Notify(parameters, 7);
@@ -169,8 +170,8 @@ TEST_F(PacketDcqcnEquations, PacketsArePaced) {
 }
 
 TEST_F(PacketDcqcnEquations, NotificationsKeepTheirDistance) {
-    sim::PacketTransportParameters parameters;
-    sim::PacketDcqcn dcqcn;
+    sim::PacketDcqcnParameters parameters;
+    sim::PacketDcqcnState dcqcn;
     dcqcn.Start(kLine);
     EXPECT_TRUE(dcqcn.Marked(parameters, 0));
     EXPECT_FALSE(dcqcn.Marked(parameters, 50 * kMicrosecond - 1));
@@ -188,8 +189,8 @@ sim::PacketTelemetry noted(std::int64_t when, std::uint64_t carried, std::uint64
 // T = 13 us, so W starts at 12.5 GB/s · 13 us = 162 500 B. In 13 us the link carried all it could, 162 500 B,
 // and 16 250 B wait: u = 0.1 + 1, and τ = T makes U = 1.1 at once. W = 162 500·0.95/1.1 + 80.
 TEST_F(PacketHpccEquations, AFullLinkCutsInProportion) {
-    sim::PacketTransportParameters parameters;
-    sim::PacketHpcc hpcc;
+    sim::PacketHpccParameters parameters;
+    sim::PacketHpccState hpcc;
     hpcc.Start(parameters, kLine);
     EXPECT_DOUBLE_EQ(hpcc.window, 162'500);
     hpcc.Acknowledged(parameters, noted(0, 0, 20'000), noted(13 * kMicrosecond, 162'500, 16'250), 10, 100);
@@ -209,8 +210,8 @@ TEST_F(PacketHpccEquations, AFullLinkCutsInProportion) {
 // Half a link's rate over half of T: U = 1/2·1 + 1/2·0.5 = 0.75 < η, so W grows by 80 B, five times, and the
 // sixth step is multiplicative.
 TEST_F(PacketHpccEquations, AnIdleLinkLetsTheWindowGrow) {
-    sim::PacketTransportParameters parameters;
-    sim::PacketHpcc hpcc;
+    sim::PacketHpccParameters parameters;
+    sim::PacketHpccState hpcc;
     hpcc.Start(parameters, kLine);
     hpcc.reference = 10'000;
     hpcc.window = 10'000;
@@ -229,10 +230,10 @@ TEST_F(PacketHpccEquations, AnIdleLinkLetsTheWindowGrow) {
 
 // Ten packets and a first window of 4: six pulls, and one more for each header.
 TEST_F(PacketNdpEquations, PullsAreWhatTheSenderStillNeeds) {
-    sim::PacketTransportParameters parameters;
-    parameters.ndpInitialWindow = 4;
-    sim::PacketNdp ndp;
-    ndp.Start(parameters, kLine);
+    sim::PacketNdpParameters parameters;
+    parameters.initialWindow = 4;
+    sim::PacketNdpState ndp;
+    ndp.Start(parameters, kPacket, kLine);
     EXPECT_EQ(ndp.credit, 4U);
     EXPECT_EQ(ndp.gap, 4178 * 80);
     ndp.pulls = 5;
@@ -245,10 +246,10 @@ TEST_F(PacketNdpEquations, PullsAreWhatTheSenderStillNeeds) {
 
 // Pulls are counted, so a lost one is made up for by the next; answers carry the last 16 bits of the count.
 TEST_F(PacketNdpEquations, PullsAreCumulative) {
-    sim::PacketTransportParameters parameters;
-    parameters.ndpInitialWindow = 4;
-    sim::PacketNdp ndp;
-    ndp.Start(parameters, kLine);
+    sim::PacketNdpParameters parameters;
+    parameters.initialWindow = 4;
+    sim::PacketNdpState ndp;
+    ndp.Start(parameters, kPacket, kLine);
     ndp.credit = 0;
     ndp.Pulled(parameters, 3, true);
     EXPECT_EQ(ndp.credit, 3U);
@@ -256,14 +257,14 @@ TEST_F(PacketNdpEquations, PullsAreCumulative) {
     EXPECT_EQ(ndp.credit, 3U);
     ndp.Pulled(parameters, 9, false);  // nothing to send: a first window is kept
     EXPECT_EQ(ndp.credit, 4U);
-    ndp.heard = 65'534;
+    ndp.pullsReceived = 65'534;
     EXPECT_EQ(ndp.GetCountNear(1), 65'537U);
     EXPECT_EQ(ndp.GetCountNear(65'530), 65'534U);
 }
 
 // A line of pulls at one packet in 334.24 ns: the first leaves at once, the others wait their turn.
 TEST_F(PacketNdpEquations, PullsLeaveInTurn) {
-    sim::PacketPullLine line;
+    sim::PacketPullQueue line;
     EXPECT_TRUE(line.LeavesNow(100, 334'240));
     EXPECT_FALSE(line.LeavesNow(101, 334'240));
     EXPECT_EQ(line.GetFreeTime(), 100 + 334'240);

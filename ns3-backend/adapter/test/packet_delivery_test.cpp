@@ -20,11 +20,10 @@ namespace astrolabe::ns3 {
 namespace {
 
 using Kind = sim::PacketDescriptor::Kind;
-using Control = sim::PacketCongestionControl;
 using Recovery = sim::PacketRecovery;
 
 /// Packets of 1000 + 50 B, windows of 20; timeouts of 200 us.
-sim::PacketTransportParameters small(Control control, Recovery recovery) {
+sim::PacketTransportParameters small(Control::Kind control, Recovery recovery) {
     sim::PacketTransportParameters parameters;
     parameters.mtu = 1000;
     parameters.header = 50;
@@ -33,7 +32,7 @@ sim::PacketTransportParameters small(Control control, Recovery recovery) {
     parameters.congestionControl = control;
     parameters.recovery = recovery;
     parameters.hasTimers = true;
-    parameters.timeout = sim::MicroSeconds(200);
+    parameters.timeout = 200'000'000;
     return parameters;
 }
 
@@ -64,13 +63,11 @@ void trouble(PacketNet& net, const Trouble& what, std::uint64_t seed) {
     };
 }
 
-using Combination = std::tuple<Control, Recovery>;
+using Combination = std::tuple<Control::Kind, Recovery>;
 
-std::string name_of(const testing::TestParamInfo<Combination>& combination) {
-    constexpr std::array<const char*, 5> kNames{"None", "Dctcp", "Dcqcn", "Hpcc", "Ndp"};
+std::string case_name(const testing::TestParamInfo<Combination>& combination) {
     const auto& [control, recovery] = combination.param;
-    return std::string(kNames[static_cast<std::size_t>(control)]) +
-           (recovery == Recovery::SELECTIVE ? "Selective" : "GoBackN");
+    return name_of(control) + (recovery == Recovery::SELECTIVE ? "Selective" : "GoBackN");
 }
 
 class PacketDelivery : public testing::TestWithParam<Combination> {};
@@ -96,7 +93,7 @@ TEST_P(PacketDelivery, IsOnceAndInOrderUnderAllTrouble) {
             PacketNet net(4, 40'000);
             trouble(net, all[i], 7 * i + 1);
             net.fabric->SetAttribute("MarkFrom", sim::UintegerValue(3000));
-            if (control == Control::NDP) {
+            if (control == Control::kNdp) {
                 net.fabric->SetAttribute("TrimmedSize", sim::UintegerValue(84));
                 net.fabric->SetAttribute("TrimAbove", sim::UintegerValue(8400));
             }
@@ -137,24 +134,25 @@ TEST_P(PacketDelivery, IsOnceAndInOrderUnderAllTrouble) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, PacketDelivery,
-                         testing::Values(Combination{Control::NONE, Recovery::GO_BACK_N},
-                                         Combination{Control::NONE, Recovery::SELECTIVE},
-                                         Combination{Control::DCTCP, Recovery::GO_BACK_N},
-                                         Combination{Control::DCTCP, Recovery::SELECTIVE},
-                                         Combination{Control::DCQCN, Recovery::GO_BACK_N},
-                                         Combination{Control::DCQCN, Recovery::SELECTIVE},
-                                         Combination{Control::HPCC, Recovery::GO_BACK_N},
-                                         Combination{Control::HPCC, Recovery::SELECTIVE},
-                                         Combination{Control::NDP, Recovery::GO_BACK_N}),
-                         name_of);
+                         testing::Values(Combination{Control::kNone, Recovery::GO_BACK_N},
+                                         Combination{Control::kNone, Recovery::SELECTIVE},
+                                         Combination{Control::kDctcp, Recovery::GO_BACK_N},
+                                         Combination{Control::kDctcp, Recovery::SELECTIVE},
+                                         Combination{Control::kDcqcn, Recovery::GO_BACK_N},
+                                         Combination{Control::kDcqcn, Recovery::SELECTIVE},
+                                         Combination{Control::kHpcc, Recovery::GO_BACK_N},
+                                         Combination{Control::kHpcc, Recovery::SELECTIVE},
+                                         Combination{Control::kNdp, Recovery::GO_BACK_N}),
+                         case_name);
 
 // Whatever the shapes: window, packet size, acknowledgements, messages, losses and delays.
 RC_GTEST_PROP(PacketDeliveryProperty, EveryMessageArrivesOnceAndInOrder, ()) {
     const auto pick = [](auto low, auto end) {
         return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<decltype(low)>(low, end));
     };
-    const auto control = static_cast<Control>(pick(0, 5));
-    const bool selects = control != Control::NDP && pick(0, 2) == 0;
+    const auto names = sim::PacketCongestionControls::GetNames().names;
+    const Control::Kind control = names[pick(std::size_t{0}, names.size())].first;
+    const bool selects = control != Control::kNdp && pick(0, 2) == 0;
     sim::PacketTransportParameters parameters =
         small(control, selects ? Recovery::SELECTIVE : Recovery::GO_BACK_N);
     parameters.mtu = static_cast<std::uint32_t>(pick(64, 3000));
@@ -162,18 +160,18 @@ RC_GTEST_PROP(PacketDeliveryProperty, EveryMessageArrivesOnceAndInOrder, ()) {
     parameters.ackEvery = static_cast<std::uint32_t>(pick(1, 40));
     parameters.isReordered = pick(0, 2) == 0;
     parameters.reorderTolerance = static_cast<std::uint32_t>(pick(1, 20));
-    parameters.initialWindow = static_cast<std::uint32_t>(pick(1, 30));
-    parameters.ndpInitialWindow = static_cast<std::uint32_t>(pick(1, 40));
-    parameters.ndpPullPacing =
+    parameters.Get<sim::PacketDctcpParameters>().initialWindow = static_cast<std::uint32_t>(pick(1, 30));
+    parameters.Get<sim::PacketNdpParameters>().initialWindow = static_cast<std::uint32_t>(pick(1, 40));
+    parameters.Get<sim::PacketNdpParameters>().pullPacing =
         pick(0, 2) == 0 ? sim::PacketPullPacing::PER_HOST : sim::PacketPullPacing::PER_PAIR;
     parameters.connections =
         pick(0, 2) == 0 ? sim::PacketConnections::PER_PAIR : sim::PacketConnections::PER_MESSAGE;
-    const bool is_windowed = control == Control::NONE || control == Control::DCTCP;
+    const bool is_windowed = control->Has(sim::PacketControlKind::IS_WINDOWED);
     parameters.handshake = is_windowed && pick(0, 2) == 0;
     parameters.hostQueue =
         is_windowed && pick(0, 2) == 0 ? sim::PacketHostQueue::FIFO : sim::PacketHostQueue::ON_DEMAND;
-    parameters.estimatesRtt = !parameters.IsSelective() && pick(0, 2) == 0;
-    parameters.minTimeout = sim::MicroSeconds(200);
+    parameters.rttEstimation = !parameters.IsSelective() && pick(0, 2) == 0;
+    parameters.minTimeout = 200'000'000;
     Trouble what;
     what.data_loss = pick(0, 20) / 100.0;
     what.answer_loss = pick(0, 20) / 100.0;
@@ -228,7 +226,7 @@ RC_GTEST_PROP(PacketDeliveryProperty, EveryMessageArrivesOnceAndInOrder, ()) {
 TEST(PacketGiveUp, EndsTheRunAndNamesThePair) {
     PacketNet net(3);
     trouble(net, {.down_from = 0, .down_until = std::numeric_limits<std::int64_t>::max()}, 1);
-    sim::PacketTransportParameters parameters = small(Control::NONE, Recovery::GO_BACK_N);
+    sim::PacketTransportParameters parameters = small(Control::kNone, Recovery::GO_BACK_N);
     parameters.retryLimit = 3;
     net.start(parameters);
     net.send(1, 0, 900);
@@ -252,7 +250,7 @@ TEST(PacketGiveUp, TimeoutsDoubleUpToTheirBound) {
     for (const std::uint32_t most : {1U, 4U, 1U << 30}) {
         PacketNet net(2);
         trouble(net, {.down_from = 0, .down_until = std::numeric_limits<std::int64_t>::max()}, 1);
-        sim::PacketTransportParameters parameters = small(Control::NONE, Recovery::GO_BACK_N);
+        sim::PacketTransportParameters parameters = small(Control::kNone, Recovery::GO_BACK_N);
         parameters.retryLimit = 5;
         parameters.maxBackoff = most;
         net.start(parameters);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// The timers of the DLRM study's transport. Its packets of 9000 B take 720 ns at 100 Gb/s, headers of 64 B 5.12 ns; two
-/// links of 500 ns one way.
+/// The timers of the DLRM study's transport. Its packets of 9000 B take 720 ns at 100 Gb/s, headers of 64
+/// B 5.12 ns; two links of 500 ns one way.
 #include "packet_net.hpp"
 
 #include <vector>
@@ -29,11 +29,11 @@ sim::PacketTransportParameters legacy_parameters() {
     parameters.ackEvery = 1;
     parameters.handshake = true;
     parameters.hasTimers = true;
-    parameters.timeout = sim::MilliSeconds(10);
-    parameters.estimatesRtt = true;
+    parameters.timeout = 10'000'000'000;
+    parameters.rttEstimation = true;
     parameters.maxBackoff = 1U << 30;
-    parameters.congestionControl = sim::PacketCongestionControl::DCTCP;
-    parameters.initialWindow = 100;
+    parameters.congestionControl = Control::kDctcp;
+    parameters.Get<sim::PacketDctcpParameters>().initialWindow = 100;
     return parameters;
 }
 
@@ -77,7 +77,7 @@ TEST(PacketLegacyTimers, AfterATimeoutTheWindowIsOnePacket) {
     };
     std::vector<std::int64_t> timeouts;
     sim::PacketTransportParameters parameters = legacy_parameters();
-    parameters.timeout = sim::MilliSeconds(1);
+    parameters.timeout = 1'000'000'000;
     net.start(parameters);
     net.transport->TraceConnectWithoutContext("Timeout", sim::MakeBoundCallback(&hear_timeout, &timeouts));
     net.send(0, 1, 4 * 8936);

@@ -3,19 +3,33 @@
 /// trouble on the links when asked for.
 #pragma once
 
-#include "packet-fabric.h"
-#include "packet-transport.h"
-
 #include <functional>
+#include <string>
 #include <vector>
 
+#include <ns3/packet-fabric.h>
+#include <ns3/packet-transport.h>
 #include <ns3/simulator.h>
 
 namespace astrolabe::ns3 {
 
 namespace sim = ::ns3;
 
-/// 100 Gb/s, 500 ns a link. Host i sends on port 2i and hears on port 2i + 1; the switch is the last node.
+/// The congestion controls.
+struct Control {
+    using Kind = const sim::PacketControlKind*;
+    static constexpr Kind kNone = &sim::PacketFixedWindow::KIND;
+    static constexpr Kind kDctcp = &sim::PacketDctcp::KIND;
+    static constexpr Kind kDcqcn = &sim::PacketDcqcn::KIND;
+    static constexpr Kind kHpcc = &sim::PacketHpcc::KIND;
+    static constexpr Kind kNdp = &sim::PacketNdp::KIND;
+};
+
+inline std::string name_of(Control::Kind control) {
+    return sim::PacketParameterName(control->name);
+}
+
+/// 100 Gb/s, 500 ns a link. Host i sends on port 2i and receives on port 2i + 1; the switch is the last node.
 class PacketNet final : public sim::PacketRouter,
                         public sim::PacketTransportClient,
                         public sim::PacketFaults {
@@ -72,8 +86,8 @@ public:
             delivered(message);
         }
     }
-    std::int64_t Strike(const sim::PacketPort& port, const sim::PacketDescriptor& packet,
-                        std::int64_t when) override {
+    std::int64_t InjectFault(const sim::PacketPort& port, const sim::PacketDescriptor& packet,
+                             std::int64_t when) override {
         return strike(port, packet, when);
     }
 

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// The books the transport keeps: queue pairs by their ends, sets of packets, what is lost.
-#include "packet-pair-table.h"
-#include "packet-rtt.h"
-#include "packet-scoreboard.h"
-#include "packet-sets.h"
-#include "packet-timers.h"
-
 #include <map>
 #include <set>
 #include <utility>
 
 #include <gtest/gtest.h>
+#include <ns3/packet-pair-table.h>
+#include <ns3/packet-rtt.h>
+#include <ns3/packet-scoreboard.h>
+#include <ns3/packet-sets.h>
+#include <ns3/packet-timers.h>
 #include <rapidcheck/gtest.h>
 
 namespace astrolabe::ns3 {
@@ -93,7 +92,7 @@ RC_GTEST_PROP(PacketTimersProperty, AreInOrder, ()) {
     RC_ASSERT(timers.IsEmpty() == expected.empty());
 }
 
-// Packets 0 to 9 are under way, and one is held lost when it has been overtaken by 3. 4 arrives: 0 and 1 are
+// Packets 0 to 9 are in flight, and one is held lost when it has been overtaken by 3. 4 arrives: 0 and 1 are
 // lost, since 1 + 3 <= 4, and 2 and 3 may still come.
 TEST(PacketScoreboard, HoldsOvertakenPacketsLost) {
     sim::PacketScoreboards boards(16);
@@ -146,7 +145,7 @@ TEST(PacketScoreboard, HoldsWhatIsLostAgainLost) {
     EXPECT_FALSE(boards.SetArrived(pair, 7, 1));
 }
 
-// A window of data counts as one episode, until all that was under way when it began is acknowledged.
+// A window of data counts as one episode, until all that was in flight when it began is acknowledged.
 TEST(PacketScoreboard, ALossEpisodeIsAWindow) {
     sim::PacketScoreboards boards(16);
     sim::PacketQueuePair pair;

@@ -18,7 +18,6 @@ namespace astrolabe::ns3 {
 namespace {
 
 using Kind = sim::PacketDescriptor::Kind;
-using Control = sim::PacketCongestionControl;
 using Recovery = sim::PacketRecovery;
 
 constexpr std::int64_t kMicrosecond = 1'000'000;
@@ -34,13 +33,13 @@ TEST(PacketTransportObject, IsMadeByAFactoryAndSetByAttributes) {
     factory.Set("DcqcnMinRate", sim::StringValue("1Gbps"));
     const auto transport = factory.Create<sim::PacketTransport>();
     EXPECT_EQ(transport->mtu, 1000U);
-    EXPECT_EQ(transport->congestionControl, Control::DCQCN);
+    EXPECT_EQ(transport->congestionControl, Control::kDcqcn);
     EXPECT_EQ(transport->recovery, Recovery::SELECTIVE);
-    EXPECT_EQ(transport->timeout, sim::MilliSeconds(2));
-    EXPECT_EQ(transport->dcqcnMinRate, sim::DataRate("1Gbps"));
+    EXPECT_EQ(transport->timeout, 2 * kMillisecond);
+    EXPECT_EQ(transport->Get<sim::PacketDcqcnParameters>().minRate, sim::DataRate("1Gbps"));
     sim::EnumValue control;
     transport->GetAttribute("CongestionControl", control);
-    EXPECT_EQ(control.Get(), static_cast<int>(Control::DCQCN));
+    EXPECT_EQ(control.Get(), 2);  // the third in the list
     EXPECT_FALSE(transport->SetAttributeFailSafe("Recovery", sim::StringValue("Perhaps")));
     EXPECT_FALSE(transport->SetAttributeFailSafe("Mtu", sim::UintegerValue(0)));
 }
@@ -51,11 +50,15 @@ TEST(PacketTransportObject, HasTheDefaultsOfItsParameters) {
     const auto made = sim::CreateObject<sim::PacketTransport>();
     const sim::PacketTransportParameters defaults;
     EXPECT_EQ(made->window, defaults.window);
-    EXPECT_EQ(made->dctcpGain, defaults.dctcpGain);
-    EXPECT_EQ(made->dcqcnNotifyInterval, defaults.dcqcnNotifyInterval);
-    EXPECT_EQ(made->dcqcnAdditiveIncrease, defaults.dcqcnAdditiveIncrease);
-    EXPECT_EQ(made->hpccUtilization, defaults.hpccUtilization);
-    EXPECT_EQ(made->ndpPullPacing, defaults.ndpPullPacing);
+    EXPECT_EQ(made->Get<sim::PacketDctcpParameters>().gain, defaults.Get<sim::PacketDctcpParameters>().gain);
+    EXPECT_EQ(made->Get<sim::PacketDcqcnParameters>().notifyInterval,
+              defaults.Get<sim::PacketDcqcnParameters>().notifyInterval);
+    EXPECT_EQ(made->Get<sim::PacketDcqcnParameters>().additiveIncrease,
+              defaults.Get<sim::PacketDcqcnParameters>().additiveIncrease);
+    EXPECT_EQ(made->Get<sim::PacketHpccParameters>().utilization,
+              defaults.Get<sim::PacketHpccParameters>().utilization);
+    EXPECT_EQ(made->Get<sim::PacketNdpParameters>().pullPacing,
+              defaults.Get<sim::PacketNdpParameters>().pullPacing);
     // General 8, recovery 10, DCTCP 3, DCQCN 10, HPCC 4, NDP 3.
     EXPECT_EQ(sim::PacketTransport::GetTypeId().GetAttributeN(), 38U);
 }
@@ -285,7 +288,7 @@ TEST(PacketNotifications, ComeAtMostOnceInAnInterval) {
     net.fabric->SetAttribute("MarkFrom", sim::UintegerValue(10'000));
     Heard heard;
     sim::PacketTransportParameters parameters = plain();
-    parameters.congestionControl = Control::DCQCN;
+    parameters.congestionControl = Control::kDcqcn;
     parameters.window = 1'000'000;
     std::vector<std::int64_t> last(9, -50 * kMicrosecond);
     std::uint64_t sent = 0;
@@ -319,7 +322,7 @@ TEST(PacketPulls, AnIncastIsTrimmedAndNotLost) {
     net.fabric->SetAttribute("TrimAbove", sim::UintegerValue(8 * 1250));
     Heard heard;
     sim::PacketTransportParameters parameters = plain();
-    parameters.congestionControl = Control::NDP;
+    parameters.congestionControl = Control::kNdp;
     net.start(parameters);
     listen(net, heard);
     for (std::uint32_t sender = 1; sender <= 8; ++sender) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// The contract of backend.hpp, kept by every backend on ns-3.
+#include "opera/opera_packet_backend.hpp"
+#include "packet/packet_backend.hpp"
 #include "tcp_fixture.hpp"
 
 #include <algorithm>
@@ -8,9 +10,6 @@
 
 #include <gtest/gtest.h>
 #include <rotor_fabric.hpp>
-
-#include <astrolabe/ns3/opera_packet_backend.hpp>
-#include <astrolabe/ns3/packet_backend.hpp>
 
 namespace astrolabe::ns3 {
 namespace {

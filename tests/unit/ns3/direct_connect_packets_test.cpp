@@ -2,6 +2,7 @@
 /// Direct-connect fabrics packet by packet: 100 Gb/s, so a byte takes 80 ps; a full packet of 4096 + 82 B
 /// takes 334 240 ps; 500 ns a link.
 #include "network/src/topologies/direct_connect.hpp"
+#include "packet/packet_backend.hpp"
 #include "tcp_fixture.hpp"
 
 #include <algorithm>
@@ -9,8 +10,6 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include <astrolabe/ns3/packet_backend.hpp>
 
 namespace astrolabe::ns3 {
 namespace {
@@ -113,7 +112,7 @@ TEST(DirectConnectPackets, AServerSendsOverAllItsInterfacesAtOnce) {
 // One ring of nine one way: k links there, 9 - k back for acknowledgements, which therefore meet no data.
 TEST(DirectConnectPackets, AcknowledgementsGoOnRoundAOneWayRing) {
     PacketOptions options;
-    options.window = 2_MiB;
+    options.transport.window = 2 << 20;
     for (const DirectRouting routing : kAll) {
         for (int hops = 1; hops <= 8; ++hops) {
             const Outcome outcome = run(one_way(9, {1}, routing), {{2, (2 + hops) % 9, 1_MiB}}, options);
@@ -127,8 +126,8 @@ TEST(DirectConnectPackets, AcknowledgementsGoOnRoundAOneWayRing) {
 // nine in all whatever the destination.
 TEST(DirectConnectPackets, AWindowTurnsOnceForEveryTripRoundTheRing) {
     PacketOptions options;
-    options.window = 4_KiB;
-    options.ack_every = 1;
+    options.transport.window = 4 * 1024;
+    options.transport.ackEvery = 1;
     const Time acknowledgement = 6'720_ps;  // 84 B
     for (int hops = 1; hops <= 8; ++hops) {
         const Outcome outcome =
@@ -144,8 +143,8 @@ TEST(DirectConnectPackets, AWindowTurnsOnceForEveryTripRoundTheRing) {
 // leaves by its own way; on demand, a burst would leave by that of its first packet.
 TEST(DirectConnectPackets, PathsShareTheMessage) {
     PacketOptions options;
-    options.host_queue = PacketHostQueue::kFifo;
-    options.window = 1_MiB;
+    options.transport.hostQueue = ::ns3::PacketHostQueue::FIFO;
+    options.transport.window = 1 << 20;
     const Outcome outcome = run(rings(4, {1}, DirectRouting::kKShortest), {{0, 2, 1_MiB}}, options);
     EXPECT_GE(outcome.times[0], 129 * kFull + 2 * kLatency);
     EXPECT_LE(outcome.times[0], 153 * kFull + 2 * kLatency);
@@ -187,7 +186,7 @@ TEST(DirectConnectPackets, OtherEnginesSayWhatTheyCannotDo) {
     credits.flow_control = PacketFlowControlKind::kPfc;
     EXPECT_FALSE(refusal(*fibres, credits));  // only switches pause, and there are none
     PacketOptions hpcc;
-    hpcc.congestion_control = PacketCongestion::kHpcc;
+    hpcc.transport.congestionControl = &::ns3::PacketHpcc::KIND;
     EXPECT_TRUE(refusal(*split, hpcc).has_value());
 }
 

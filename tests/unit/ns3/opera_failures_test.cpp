@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// Parts of a rotor network that fail in the course of a run, packet by packet.
+#include "opera/opera_packet_backend.hpp"
+
 #include <cstdint>
 #include <vector>
 
@@ -7,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include <astrolabe/core/units.hpp>
-#include <astrolabe/ns3/opera_packet_backend.hpp>
 
 namespace astrolabe::ns3 {
 namespace {
@@ -56,7 +57,7 @@ TEST(OperaFailures, LowLatencyWithoutAWayGivesUpAndSaysSo) {
     const RotorNetwork network =
         failing_at(with_low_latency(eight_rack_network(), 1_MB), 500_ns, failed_rack(7));
     PacketOptions options;
-    options.retry_limit = 3;
+    options.transport.retryLimit = 3;
     OperaPacketBackend backend(build_rotor_fabric(network), options);
     RotorTraffic cut_off(backend, {{0, 28}, {29, 4}}, 1436_B, 1_us);
     RotorTraffic others(backend, {{0, 4}, {28, 29}}, 1436_B, 20_us);

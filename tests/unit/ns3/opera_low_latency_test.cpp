@@ -2,6 +2,7 @@
 /// Low-latency messages of rotor networks, many at once: slots, which queue and lose nothing, against
 /// packets, which are trimmed, repaired and pulled. docs/models/rotor-lb.md has what this prints.
 #include "network/src/engines/slots/slot_engine.hpp"
+#include "opera/opera_packet_backend.hpp"
 
 #include <cstdio>
 #include <string>
@@ -11,7 +12,6 @@
 #include <rotor_reference.hpp>
 
 #include <astrolabe/core/units.hpp>
-#include <astrolabe/ns3/opera_packet_backend.hpp>
 
 namespace astrolabe::ns3 {
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// What must hold of any run of Opera packet by packet: random networks, options and messages of both
 /// services.
+#include "opera/opera_packet_backend.hpp"
 #include "tcp_fixture.hpp"
 
 #include <algorithm>
@@ -17,7 +18,6 @@
 
 #include <astrolabe/network/rotor/rotor_links.hpp>
 #include <astrolabe/network/rotor/slice_paths.hpp>
-#include <astrolabe/ns3/opera_packet_backend.hpp>
 
 namespace astrolabe::ns3 {
 namespace {

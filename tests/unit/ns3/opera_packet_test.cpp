@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// Opera packet by packet against the figures of its reference simulator (rotor_reference.hpp).
+#include "opera/opera_packet_backend.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -15,7 +17,6 @@
 #include <astrolabe/core/units.hpp>
 #include <astrolabe/network/packet_observer.hpp>
 #include <astrolabe/network/rotor/slice_paths.hpp>
-#include <astrolabe/ns3/opera_packet_backend.hpp>
 
 namespace astrolabe::ns3 {
 namespace {
@@ -192,19 +193,24 @@ TEST(OperaPackets, OptionsThatMeanNothingAreRefusedByName) {
     const auto fabric = build_rotor_fabric(eight_rack_network());
     EXPECT_EQ(opera_refusal(*fabric, {}), std::nullopt);
     PacketOptions options;
-    options.timeout = 2_ms;
-    options.max_backoff = 4;
-    options.retry_limit = 3;
+    options.transport.timeout = 2'000'000'000;
+    options.transport.maxBackoff = 4;
+    options.transport.retryLimit = 3;
     EXPECT_EQ(opera_refusal(*fabric, options), std::nullopt);
     const auto refused = [&fabric](auto change) {
         PacketOptions changed;
         change(changed);
         return opera_refusal(*fabric, changed).value_or("");
     };
-    EXPECT_NE(refused([](PacketOptions& o) { o.mtu = 1500_B; }).find("'mtu'"), std::string::npos);
-    EXPECT_NE(refused([](PacketOptions& o) { o.mtu = 1500_B; }).find("bulk.payload"), std::string::npos);
-    EXPECT_NE(refused([](PacketOptions& o) { o.window = 1_MB; }).find("'window'"), std::string::npos);
-    EXPECT_NE(refused([](PacketOptions& o) { o.ndp.pull_rate = 0.5; }).find("'ndp'"), std::string::npos);
+    EXPECT_NE(refused([](PacketOptions& o) { o.transport.mtu = 1500; }).find("'mtu'"), std::string::npos);
+    EXPECT_NE(refused([](PacketOptions& o) { o.transport.mtu = 1500; }).find("bulk.payload"),
+              std::string::npos);
+    EXPECT_NE(refused([](PacketOptions& o) { o.transport.window = 1'000'000; }).find("'window'"),
+              std::string::npos);
+    EXPECT_NE(refused([](PacketOptions& o) {
+                  o.transport.Get<::ns3::PacketNdpParameters>().pullRate = 0.5;
+              }).find("'ndp'"),
+              std::string::npos);
     EXPECT_NE(refused([](PacketOptions& o) { o.flowlet_gap = 1_us; }).find("'flowlet_gap'"),
               std::string::npos);
     EXPECT_NE(refused([](PacketOptions& o) { o.loss_rate = 0.1; }).find("'loss_rate'"), std::string::npos);

@@ -4,14 +4,13 @@
 ///
 /// 100 Gb/s and 500 ns a link, so 9002 B take 720 160 ps, and the round trip of 2 us is short against every
 /// transfer here: handshake and slow start take TCP less than ten of them.
+#include "packet/packet_backend.hpp"
 #include "tcp_fixture.hpp"
 
 #include <algorithm>
 #include <cstdio>
 
 #include <gtest/gtest.h>
-
-#include <astrolabe/ns3/packet_backend.hpp>
 
 namespace astrolabe::ns3 {
 namespace {
@@ -42,10 +41,10 @@ Outcome on_tcp(int senders, Bytes size, Bytes buffer) {
 
 Outcome on_packets(int senders, Bytes size, Bytes buffer) {
     PacketOptions options;
-    options.mtu = 8960_B;
-    options.header = 42_B;
-    options.ack_size = 42_B;
-    options.ack_every = 2;
+    options.transport.mtu = 8960;
+    options.transport.header = 42;
+    options.transport.ackSize = 42;
+    options.transport.ackEvery = 2;
     PacketBackend backend(star(senders + 1, buffer), options);
     return run_incast(backend, senders, size);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// The keys of the packet backend's transport: presets, ranges, and what does not go together.
 #include "network/src/topologies/fat_tree.hpp"
+#include "packet/packet_backend.hpp"
 
 #include <functional>
 #include <string>
@@ -10,7 +11,6 @@
 #include <astrolabe/core/config/registry.hpp>
 #include <astrolabe/network/components.hpp>
 #include <astrolabe/ns3/components.hpp>
-#include <astrolabe/ns3/packet_backend.hpp>
 
 namespace astrolabe::ns3 {
 namespace {
@@ -76,14 +76,14 @@ TEST(PacketKeys, ValuesHaveRanges) {
     };
     refused("retry_limit: 0", "1 to 1000");
     refused("max_backoff: 0", "1 to 1073741824");
-    refused("timeout: 10ns", "choose 1us to 1000s");
+    refused("timeout: 10ns", "1us to 1000s");
     refused("gain: 0", "choose more than 0 and at most 1");
     refused("reorder_tolerance: 0", "1 to 1000000");
     refused("congestion_control: dcqcn\ndcqcn: {gain: 2}", "choose more than 0 and at most 1");
     refused("congestion_control: dcqnc", "dcqcn");
-    refused("congestion_control: dcqcn\ndcqcn: {additive_increase: 1bps}", "choose 1Mbps to");
-    refused("congestion_control: hpcc\nhpcc: {base_rtt: 2s}", "choose 1ns to 1s");
-    refused("congestion_control: ndp\nndp: {pull_rate: 0.0001}", "choose 0.001 to 1");
+    refused("congestion_control: dcqcn\ndcqcn: {additive_increase: 1bps}", "1Mbps to");
+    refused("congestion_control: hpcc\nhpcc: {base_rtt: 2s}", "1ns to 1s");
+    refused("congestion_control: ndp\nndp: {pull_rate: 0.0001}", "0.001 to 1");
     refused("window: 10TB\nmtu: 64B", "choose 1B to");
 }
 
@@ -104,11 +104,11 @@ TEST(PacketKeys, TelemetryNeedsOneWay) {
     network::FatTreeParameters tree;
     tree.k = 4;
     PacketOptions options;
-    options.congestion_control = PacketCongestion::kHpcc;
+    options.transport.congestionControl = &::ns3::PacketHpcc::KIND;
     EXPECT_FALSE(refusal(*build_fat_tree(tree), options).has_value());
     tree.load_balancing = network::LoadBalancing::kSpray;
     EXPECT_TRUE(refusal(*build_fat_tree(tree), options).has_value());
-    options.congestion_control = PacketCongestion::kNdp;
+    options.transport.congestionControl = &::ns3::PacketNdp::KIND;
     EXPECT_FALSE(refusal(*build_fat_tree(tree), options).has_value());
 }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// The transport of the DLRM study on Opera, part by part. Its packets of 9000 B take 720 ns at 100 Gb/s,
 /// headers of 64 B 5.12 ns; two links of 500 ns one way.
+#include "packet/packet_backend.hpp"
 #include "tcp_fixture.hpp"
 
 #include <gtest/gtest.h>
-
-#include <astrolabe/ns3/packet_backend.hpp>
 
 namespace astrolabe::ns3 {
 namespace {
@@ -56,9 +55,9 @@ TEST(PacketLegacy, AHostHasOneQueue) {
 // estimated from the handshake and so the least, goes off after 10 ms: too early for all i - 1 >= 139, 61 of
 // 200, and nothing was lost. Where the queue is the sender's to see, nothing times out.
 TEST(PacketLegacy, TimeoutsGoOffInTheHostsQueue) {
-    for (const PacketHostQueue queue : {PacketHostQueue::kFifo, PacketHostQueue::kOnDemand}) {
+    for (const auto queue : {::ns3::PacketHostQueue::FIFO, ::ns3::PacketHostQueue::ON_DEMAND}) {
         PacketOptions options = legacy_dctcp();
-        options.host_queue = queue;
+        options.transport.hostQueue = queue;
         PacketBackend backend(star(2), options);
         Recorder recorder(backend);
         for (std::uint64_t flow = 0; flow < 200; ++flow) {
@@ -68,8 +67,8 @@ TEST(PacketLegacy, TimeoutsGoOffInTheHostsQueue) {
         const network::NetworkStatistics statistics = backend.statistics();
         EXPECT_EQ(recorder.tokens.size(), 200U);
         EXPECT_EQ(statistics.drops, 0U);
-        EXPECT_EQ(statistics.timeouts, queue == PacketHostQueue::kFifo ? 61U : 0U);
-        EXPECT_EQ(statistics.retransmissions > 0, queue == PacketHostQueue::kFifo);
+        EXPECT_EQ(statistics.timeouts, queue == ::ns3::PacketHostQueue::FIFO ? 61U : 0U);
+        EXPECT_EQ(statistics.retransmissions > 0, queue == ::ns3::PacketHostQueue::FIFO);
     }
 }
 

@@ -3,13 +3,12 @@
 /// arithmetic. 100 Gb/s and 500 ns a link; a full packet of 4096 + 82 B takes 334 240 ps.
 #include "network/src/topologies/fat_tree.hpp"
 #include "network/src/topologies/torus.hpp"
+#include "packet/packet_backend.hpp"
 #include "tcp_fixture.hpp"
 
 #include <algorithm>
 
 #include <gtest/gtest.h>
-
-#include <astrolabe/ns3/packet_backend.hpp>
 
 namespace astrolabe::ns3 {
 namespace {
@@ -226,7 +225,7 @@ TEST(PacketClasses, ShareByWeight) {
 
 // A queue takes a packet of b bytes in if it then holds no more than α times what was free: q <= α(M - (q -
 // b)), for α = 1 half of M + b. Two queues take a third each.
-TEST(PacketMemory, DynamicThresholdsLeaveSomeFree) {
+TEST(PacketSharedBuffer, DynamicThresholdsLeaveSomeFree) {
     PacketOptions options;
     options.buffer_sharing = PacketBuffers::kDynamic;
     const Bytes memory = 600'000_B;
@@ -306,16 +305,16 @@ TEST(PacketFlowlets, APairThatPausesTakesAnotherWay) {
 TEST(PacketConnectionPaths, EveryConnectionHashesByItself) {
     network::FatTreeParameters tree;
     tree.k = 4;
-    const auto uplinks = [&tree](PacketConnections connections) {
+    const auto uplinks = [&tree](::ns3::PacketConnections connections) {
         PacketOptions options;
-        options.connections = connections;
+        options.transport.connections = connections;
         const auto fabric = build_fat_tree(tree);
         const Outcome outcome = run(fabric, options, std::vector<Flow>(16, Flow{0, 12, 40'960_B}));
         EXPECT_EQ(outcome.statistics.retransmissions, 0U);
         return used_uplinks(*fabric, outcome.statistics);
     };
-    EXPECT_EQ(uplinks(PacketConnections::kPerMessage), 2U);
-    EXPECT_EQ(uplinks(PacketConnections::kPerPair), 1U);
+    EXPECT_EQ(uplinks(::ns3::PacketConnections::PER_MESSAGE), 2U);
+    EXPECT_EQ(uplinks(::ns3::PacketConnections::PER_PAIR), 1U);
 }
 
 // Eight packets leave within 2.7 us and are still on a link of 20 us when a ninth is handed over at 16 us:
@@ -393,7 +392,7 @@ TEST(PacketCredits, ATorusEnds) {
 TEST(PacketCredits, GoWithRates) {
     PacketOptions options;
     options.flow_control = PacketFlowControlKind::kCredit;
-    options.congestion_control = PacketCongestion::kDcqcn;
+    options.transport.congestionControl = &::ns3::PacketDcqcn::KIND;
     options.ecn_threshold = 5'000_B;
     options.ecn_max_threshold = 20'000_B;
     const network::NetworkStatistics statistics = all_to_all(options, kLink, 256_KiB);
@@ -405,8 +404,8 @@ TEST(PacketCredits, GoWithRates) {
 // to help.
 TEST(PacketHpcc, GoesOnWithFewAcknowledgements) {
     PacketOptions options;
-    options.congestion_control = PacketCongestion::kHpcc;
-    options.ack_every = 16;
+    options.transport.congestionControl = &::ns3::PacketHpcc::KIND;
+    options.transport.ackEvery = 16;
     EXPECT_EQ(all_to_all(options, kLink, 1_MiB).bytes_delivered, Bytes(12 * 11 * (1 << 20)));
 }
 
@@ -423,7 +422,7 @@ TEST(PacketPauses, WaitForWhatIsStillComingIn) {
 TEST(PacketLoss, RandomLossOnEveryLinkIsRepaired) {
     PacketOptions options;
     options.loss_rate = 0.02;
-    options.timeout = 50_us;
+    options.transport.timeout = 50'000'000;
     const Outcome outcome = run(star(3), options, {{0, 1, 4_MiB}, {2, 1, 4_MiB}, {1, 0, 4_MiB}});
     EXPECT_EQ(outcome.statistics.bytes_delivered, 12_MiB);
     // 3072 packets over two links lose 2 % on each, and so do repetitions and acknowledgements.

@@ -3,6 +3,7 @@
 /// 334 240 ps, an acknowledgement of 84 B 6 720 ps; 500 ns a link.
 #include "network/src/topologies/fat_tree.hpp"
 #include "network/src/topologies/torus.hpp"
+#include "packet/packet_backend.hpp"
 #include "tcp_fixture.hpp"
 
 #include <algorithm>
@@ -10,8 +11,6 @@
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
-
-#include <astrolabe/ns3/packet_backend.hpp>
 
 namespace astrolabe::ns3 {
 namespace {
@@ -87,7 +86,7 @@ TEST(PacketTiming, CutThroughWaitsForASlowerLink) {
 // A packet at a time: each next one leaves when the acknowledgement of the one before is back.
 TEST(PacketTiming, AWindowOfOnePacketWaitsForEveryAcknowledgement) {
     PacketOptions options;
-    options.window = 4096_B;
+    options.transport.window = 4096;
     const Time there = 2 * (kFull + kLatency);
     const Time back = 2 * (kAck + kLatency);
     EXPECT_EQ(times_of(star(2), options, {{0, 1}}, 10 * 4096_B).front(), 10 * there + 9 * back);
@@ -175,7 +174,7 @@ TEST(PacketRefusal, APortNeedsRoomForAPacket) {
 TEST(PacketStall, NamesTheConnectionsThatGaveUp) {
     PacketOptions options;
     options.loss_rate = 0.99;
-    options.retry_limit = 1;
+    options.transport.retryLimit = 1;
     PacketBackend backend(star(2), options);
     Recorder recorder(backend);
     recorder.send(0, 1, 4096_B);
@@ -203,7 +202,7 @@ TEST_P(PacketLoss, ScarceMemoryDropsPacketsAndNoMessage) {
         GetParam().sprays ? network::LoadBalancing::kSpray : network::LoadBalancing::kFlowHash;
     PacketOptions options;
     options.buffer_sharing = GetParam().sharing;
-    options.timeout = 1_ms;
+    options.transport.timeout = 1'000'000'000;
     PacketBackend backend(build_fat_tree(tree), options);
     Recorder recorder(backend);
     constexpr int kSenders = 8;
@@ -257,7 +256,7 @@ TEST(PacketSpraying, SpreadsAFlowOverAllPaths) {
 
 PacketOptions dctcp() {
     PacketOptions options;
-    options.congestion_control = PacketCongestion::kDctcp;
+    options.transport.congestionControl = &::ns3::PacketDctcp::KIND;
     options.ecn_threshold = 100'000_B;
     return options;
 }
@@ -321,13 +320,15 @@ RC_GTEST_PROP(PacketProperty, EveryMessageArrivesOnceInOrderAndNotTooSoon, ()) {
     };
     const int hosts = pick(2, 8);
     PacketOptions options;
-    options.mtu = Bytes(pick(64, 5000));
-    options.window = Bytes(pick(1, 100'000));
-    options.ack_every = static_cast<std::uint32_t>(pick(1, 40));
-    options.timeout = 200_us;
-    options.congestion_control = pick(0, 2) == 0 ? PacketCongestion::kNone : PacketCongestion::kDctcp;
+    options.transport.mtu = static_cast<std::uint32_t>(pick(64, 5000));
+    options.transport.window = static_cast<std::uint32_t>(pick(1, 100'000));
+    options.transport.ackEvery = static_cast<std::uint32_t>(pick(1, 40));
+    options.transport.timeout = 200'000'000;
+    options.transport.congestionControl =
+        pick(0, 2) == 0 ? &::ns3::PacketFixedWindow::KIND : &::ns3::PacketDctcp::KIND;
     options.ecn_threshold = Bytes(pick(0, 50'000));
-    options.initial_window = static_cast<std::uint32_t>(pick(1, 30));
+    options.transport.Get<::ns3::PacketDctcpParameters>().initialWindow =
+        static_cast<std::uint32_t>(pick(1, 30));
     options.switching = pick(0, 2) == 0 ? PacketSwitching::kStoreAndForward : PacketSwitching::kCutThrough;
     options.buffer_sharing = static_cast<PacketBuffers>(pick(0, 3));
     options.flow_control = static_cast<PacketFlowControlKind>(pick(0, 3));

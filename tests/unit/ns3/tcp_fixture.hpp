@@ -2,13 +2,14 @@
 /// Small fabrics and a handler that writes down what it is told, for the tests of the TCP backend.
 #pragma once
 
+#include "tcp/tcp_backend.hpp"
+
 #include <functional>
 #include <memory>
 #include <vector>
 
 #include <astrolabe/network/fabric.hpp>
 #include <astrolabe/network/routing.hpp>
-#include <astrolabe/ns3/tcp_backend.hpp>
 
 namespace astrolabe::ns3 {
 

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/// What all backends on ns-3 share: the one ns-3 simulation of the process, with time in picoseconds, its
+/// timers and the count of its messages. A run ends when nothing is outstanding, which ns-3 by itself would
+/// not see: timers of sockets and acknowledgements in flight keep its event queue filled.
+#pragma once
+
+#include <cstdint>
+
+#include <astrolabe/network/backend.hpp>
+
+namespace astrolabe::ns3 {
+
+class Ns3Backend : public network::NetworkBackend {
+public:
+    ~Ns3Backend() override;
+    Ns3Backend(const Ns3Backend&) = delete;
+    Ns3Backend& operator=(const Ns3Backend&) = delete;
+
+    [[nodiscard]] Time now() const final;
+    void schedule(Time delay, network::NotificationHandler& handler, std::uint64_t token) final;
+    void run() final;
+    void stop() final;
+    [[nodiscard]] std::uint64_t outstanding_messages() const final { return outstanding_; }
+    [[nodiscard]] std::uint64_t events_processed() const final;
+
+protected:
+    /// `seed` is the run number of ns-3's random streams. Another simulation in the process breaks an
+    /// invariant.
+    explicit Ns3Backend(std::uint64_t seed);
+
+    /// A message was sent, and `delivered` will be called for it.
+    void sent(const network::Message& message);
+    void delivered(network::NotificationHandler& handler, std::uint64_t token);
+    /// Destroys the simulation before the members that it still uses.
+    void end();
+
+private:
+    void notify(network::NotificationHandler& handler, std::uint64_t token);
+
+    std::uint64_t outstanding_ = 0;  // messages
+    std::uint64_t timers_ = 0;
+    std::int64_t latest_ = 0;
+    bool has_ended_ = false;
+};
+
+}  // namespace astrolabe::ns3

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "packet/packet_backend.hpp"
+
+#include "packet/packet_router.hpp"
+#include "packet/packet_tap.hpp"
+#include "packet/pause_frame.hpp"
+
+#include <algorithm>
+
+#include <ns3/boolean.h>
+#include <ns3/double.h>
+#include <ns3/enum.h>
+#include <ns3/packet-fabric.h>
+#include <ns3/packet-transport.h>
+#include <ns3/simulator.h>
+#include <ns3/uinteger.h>
+
+#include <astrolabe/core/assert.hpp>
+
+namespace astrolabe::ns3 {
+
+namespace sim = ::ns3;
+using network::LinkId;
+using network::Message;
+using network::NodeId;
+
+namespace {
+
+/// Loses packets at random.
+class RandomLoss final : public sim::PacketFaults {
+public:
+    RandomLoss(double rate, std::uint64_t seed)
+        : rate_(rate),
+          random_(seed) {}
+
+    std::int64_t InjectFault(const sim::PacketPort&, const sim::PacketDescriptor&, std::int64_t) override {
+        return random_.NextFraction() < rate_ ? LOST : 0;
+    }
+
+private:
+    double rate_;
+    sim::PacketRandom random_;
+};
+
+sim::PacketFabric::BufferSharing sharing(PacketBuffers buffers) {
+    switch (buffers) {
+        case PacketBuffers::kPerPort:
+            return sim::PacketFabric::PER_PORT;
+        case PacketBuffers::kShared:
+            return sim::PacketFabric::SHARED;
+        case PacketBuffers::kDynamic:
+            return sim::PacketFabric::DYNAMIC;
+    }
+    ASTROLABE_ASSERT(false, "every way of sharing is named");
+}
+
+sim::PacketFabric::FlowControl flow_control(PacketFlowControlKind kind) {
+    switch (kind) {
+        case PacketFlowControlKind::kNone:
+            return sim::PacketFabric::NO_FLOW_CONTROL;
+        case PacketFlowControlKind::kPfc:
+            return sim::PacketFabric::PAUSE;
+        case PacketFlowControlKind::kCredit:
+            return sim::PacketFabric::CREDIT;
+    }
+    ASTROLABE_ASSERT(false, "every flow control is named");
+}
+
+/// Nodes and ports are numbered as in `fabric`.
+sim::Ptr<sim::PacketFabric> build_ports(const network::Fabric& fabric, const PacketOptions& options) {
+    auto ports = sim::CreateObject<sim::PacketFabric>();
+    const auto set = [&ports](const char* name, std::uint64_t value) {
+        ports->SetAttribute(name, sim::UintegerValue(value));
+    };
+    ports->SetAttribute("CutThrough", sim::BooleanValue(options.switching == PacketSwitching::kCutThrough));
+    ports->SetAttribute("BufferSharing", sim::EnumValue(sharing(options.buffer_sharing)));
+    ports->SetAttribute("DynamicShare", sim::DoubleValue(options.dynamic_share));
+    ports->SetAttribute("FlowControl", sim::EnumValue(flow_control(options.flow_control)));
+    ports->SetAttribute("MarkProbability", sim::DoubleValue(options.ecn_probability));
+    set("CutThroughHeader", options.transport.header);
+    set("LargestPacket", count_of(options.largest_packet()));
+    set("PauseAbove", count_of(options.pause_threshold));
+    set("PauseFrame", kPauseFrame);
+    set("CreditRoom", count_of(options.credit_room));
+    set("Priorities", options.traffic_classes);
+    if (options.transport.congestionControl->Has(sim::PacketControlKind::USES_MARKS)) {
+        set("MarkFrom", count_of(options.ecn_threshold));
+        set("MarkTo", count_of(options.ecn_max_threshold));
+    }
+    if (options.trim_threshold > Bytes(0)) {
+        set("TrimmedSize", options.transport.ackSize);
+        set("TrimAbove", count_of(options.trim_threshold));
+    }
+    if (options.service == PacketServiceKind::kWeighted) {
+        std::array<std::uint32_t, sim::PACKET_PRIORITIES> weights{};
+        weights.fill(1);
+        std::copy(options.weights.begin(), options.weights.end(), weights.begin());
+        ports->SetWeights(weights);
+    }
+    for (NodeId id; id.index() < fabric.node_count(); ++id) {
+        const network::Node& node = fabric.node(id);
+        if (node.kind == network::NodeKind::kSwitch) {
+            ports->AddSwitch(count_of(node.buffer));
+        } else {
+            ports->AddHost(node.forwarding.count());
+        }
+    }
+    for (LinkId id; id.index() < fabric.link_count(); ++id) {
+        const network::Link& link = fabric.link(id);
+        ports->AddPort(static_cast<std::uint32_t>(fabric.source(id).index()),
+                       static_cast<std::uint32_t>(fabric.target(id).index()),
+                       static_cast<std::uint64_t>(link.rate.count()), link.latency.count(),
+                       count_of(link.buffer));
+    }
+    for (LinkId id; id.index() < fabric.link_count(); ++id) {
+        if (const auto reverse = fabric.link(id).reverse) {
+            ports->Pair(static_cast<std::uint32_t>(id.index()), static_cast<std::uint32_t>(reverse->index()));
+        }
+    }
+    return ports;
+}
+
+PacketOptions checked(const PacketOptions& options, const network::Fabric& fabric) {
+    const auto found = problems(options);
+    ASTROLABE_ASSERT(found.empty(), found.front().key + ": " + found.front().message);
+    const auto refused = refusal(fabric, options);
+    ASTROLABE_ASSERT(!refused.has_value(), *refused);
+    return options;
+}
+
+}  // namespace
+
+PacketBackend::PacketBackend(std::shared_ptr<const network::Fabric> fabric, const PacketOptions& options,
+                             std::uint64_t seed)
+    : PacketEngineBackend(seed),
+      fabric_(std::move(fabric)),
+      options_(checked(options, *fabric_)),
+      ports_(build_ports(*fabric_, options_)),
+      router_(*fabric_, *ports_, options_.transport.connections == sim::PacketConnections::PER_MESSAGE,
+              options_.flowlet_gap, seed),
+      loss_(options_.loss_rate > 0 ? std::make_unique<RandomLoss>(options_.loss_rate, ~seed) : nullptr),
+      transport_(sim::CreateObject<sim::PacketTransport>()) {
+    options_.transport.isReordered = router_.reorders();
+    // A timeout that follows round trips goes off too early at times, which is part of what it models.
+    options_.transport.hasTimers = is_lossy() || options_.transport.rttEstimation;
+    transport_->SetParameters(options_.transport);
+    transport_->Bind(*ports_, router_, client());
+    ports_->GetContext().random = sim::PacketRandom(seed + 1);
+    ports_->GetContext().faults = loss_.get();
+    ports_->Install(router_, *transport_, *transport_);
+}
+
+void PacketBackend::send(const Message& message) {
+    sent(message);
+    const auto last = static_cast<std::uint8_t>(options_.traffic_classes - 1);
+    transport_->Send(to_engine(message, std::min(message.traffic_class, last)));
+}
+
+std::vector<network::OutstandingMessage> PacketBackend::describe_outstanding(std::size_t limit) const {
+    std::vector<network::OutstandingMessage> described;
+    describe(transport_->GetOutstanding(), limit, described);
+    return described;
+}
+
+/// Ports are numbered as the links.
+std::optional<LinkId> PacketBackend::link_of(std::uint32_t port, std::int64_t) const {
+    return LinkId(port);
+}
+
+std::string PacketBackend::link_name(NodeId source, NodeId target) const {
+    return "\n  " + fabric_->node(source).name + " -> " + fabric_->node(target).name;
+}
+
+std::string PacketBackend::explain_stall() const {
+    const std::vector<std::uint32_t> circle = ports_->FindDeadlock();
+    if (circle.empty()) {
+        return explain_given_up();
+    }
+    std::string text =
+        "the flow control of these links is locked in a circle, each full until the next moves:";
+    for (const std::uint32_t port : circle) {
+        text += link_name(fabric_->source(LinkId(port)), fabric_->target(LinkId(port)));
+    }
+    return text;
+}
+
+std::string PacketBackend::explain_given_up() const {
+    constexpr std::size_t kLargestListed = 10;
+    const auto given_up = transport_->GetGivenUp();
+    if (given_up.empty()) {
+        return {};
+    }
+    std::string text = "these connections had more than " + std::to_string(options_.transport.retryLimit) +
+                       " timeouts in a row (retry_limit) and gave up, " + std::to_string(given_up.size()) +
+                       " in all:";
+    for (std::size_t i = 0; i < std::min(kLargestListed, given_up.size()); ++i) {
+        text += link_name(NodeId(given_up[i].first), NodeId(given_up[i].second));
+    }
+    return text;
+}
+
+network::NetworkStatistics PacketBackend::statistics() const {
+    network::NetworkStatistics statistics = start_statistics(*transport_, ports_->GetContext());
+    statistics.links.resize(fabric_->link_count());
+    const std::int64_t now = sim::Simulator::Now().GetTimeStep();
+    for (LinkId id; id.index() < fabric_->link_count(); ++id) {
+        const auto number = static_cast<std::uint32_t>(id.index());
+        const sim::PacketPort::Counters& port = ports_->GetPort(number).GetCounters();
+        network::LinkStatistics& link = statistics.links[id];
+        link.carried = Bytes(static_cast<std::int64_t>(port.carriedBytes));
+        link.queue_peak = Bytes(static_cast<std::int64_t>(port.peakBytes));
+        link.queue_mean = ports_->GetPort(number).GetQueue().GetMeanWaitingBytes(now);
+        link.drops = port.drops;
+        link.marks = port.marks;
+        link.trims = port.trims;
+        if (const auto* flow_control = ports_->GetPort(number).GetFlowControl()) {
+            link.pauses = flow_control->GetStops();
+            link.paused = Time(flow_control->GetStoppedTime(now));
+        }
+        statistics.trims += link.trims;
+        statistics.pauses += link.pauses;
+        statistics.paused += link.paused;
+        statistics.packet_hops += port.dataPackets;
+        statistics.ecn_marks += port.marks;
+        statistics.queue_peak = std::max(statistics.queue_peak, link.queue_peak);
+    }
+    return statistics;
+}
+
+/// Whether packets may get lost.
+bool PacketBackend::is_lossy() const {
+    if (options_.loss_rate > 0 || options_.trim_threshold > Bytes(0)) {
+        return true;
+    }
+    if (options_.flow_control != PacketFlowControlKind::kNone) {
+        return false;
+    }
+    for (LinkId id; id.index() < fabric_->link_count(); ++id) {
+        const NodeId source = fabric_->source(id);
+        if (fabric_->node(source).kind == network::NodeKind::kSwitch &&
+            (fabric_->link(id).buffer > Bytes(0) || fabric_->node(source).buffer > Bytes(0))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace astrolabe::ns3

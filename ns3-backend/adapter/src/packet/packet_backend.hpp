@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/// The `packet` rung: every packet and every queue, on ns-3's event loop, and nothing else.
+///
+/// Model (ns3-backend/model/packet/ and transport/). A link of rate r serialises a packet of n bytes in 8n/r and has it
+/// at the other end `latency` later; switches forward in no time what has arrived whole (or, cutting through,
+/// its header), with an output queue per link that draws on the link's own buffer or the switch's memory.
+/// Hosts send messages on queue pairs with a window, cut in packets of `mtu` bytes of payload and `header`
+/// bytes beside; receivers acknowledge every `ack_every` packets and every message; what is lost is sent
+/// again (packet_transport_options.hpp). Hence, per pair,
+///     throughput <= min(r · mtu/(mtu + header), window/RTT),
+/// and messages of one pair arrive in the order sent.
+///
+/// Routes are those of the fabric's RoutingPolicy, hop by hop: by flow hash with `select`, or by spraying,
+/// each packet on one of the equal next links in pseudo-random choice.
+///
+/// Limits: static fabrics (rotor switches: opera_packet_backend.hpp); fixed windows or those of DCTCP; no
+/// pauses; a host with several cables keeps a burst of a sprayed pair on one of them. ns-3 has one simulator
+/// per process, so one backend may live at a time.
+///
+/// Cost: one ns-3 event per packet and hop.
+#pragma once
+
+#include "packet/packet_engine.hpp"
+#include "packet/packet_options.hpp"
+#include "packet/packet_router.hpp"
+
+#include <memory>
+
+#include <astrolabe/network/fabric.hpp>
+
+namespace astrolabe::ns3 {
+
+class PacketBackend final : public PacketEngineBackend {
+public:
+    /// Preconditions, else an invariant fails: no other ns-3 simulation lives in the process,
+    /// `problems(options)` is empty and `refusal(*fabric, options)` is none. `seed` chooses sprayed links.
+    PacketBackend(std::shared_ptr<const network::Fabric> fabric, const PacketOptions& options,
+                  std::uint64_t seed = 1);
+
+    void send(const network::Message& message) override;
+    [[nodiscard]] std::vector<network::OutstandingMessage> describe_outstanding(
+        std::size_t limit) const override;
+    [[nodiscard]] std::string explain_stall() const override;
+    [[nodiscard]] network::NetworkStatistics statistics() const override;
+
+private:
+    [[nodiscard]] ::ns3::PacketFabric& ports() override { return *ports_; }
+    [[nodiscard]] std::optional<network::LinkId> link_of(std::uint32_t port,
+                                                         std::int64_t when) const override;
+    [[nodiscard]] std::string link_name(network::NodeId source, network::NodeId target) const;
+    [[nodiscard]] std::string explain_given_up() const;
+    [[nodiscard]] bool is_lossy() const;
+
+    std::shared_ptr<const network::Fabric> fabric_;
+    PacketOptions options_;
+    ::ns3::Ptr<::ns3::PacketFabric> ports_;
+    PacketFabricRouter router_;
+    std::unique_ptr<::ns3::PacketFaults> loss_;  // null: no packet is lost at random
+    ::ns3::Ptr<::ns3::PacketTransport> transport_;
+};
+
+}  // namespace astrolabe::ns3

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/// The `tcp` rung: messages over stock ns-3 TCP/IP sockets and point-to-point devices.
+///
+/// Model. Each node of the fabric is an ns-3 node; each cable is a pair of point-to-point devices with an
+/// output queue each. A link of rate r serialises a datagram of n bytes in 8(n+2)/r (two bytes of PPP) and
+/// delivers it whole `latency` later; switches store and forward in no time. Between a source and a
+/// destination that ever exchange a message there is one TCP connection, opened by the first message and
+/// never closed. A message is `frame_header` + size bytes of its byte stream; it is delivered when the
+/// receiving application has read the last of them. Hence, per connection,
+///     throughput <= min(r · s/(mtu+2), window/RTT),     s = segment_size(),
+/// and messages of one pair arrive in the order sent. Payload has a length and no content.
+///
+/// Routes are those of the fabric's RoutingPolicy, hop by hop with `select`; acknowledgements take the route
+/// of the opposite pair.
+///
+/// Limits: static fabrics with flow-hash load balancing (`refusal` gives the reason); a message must fit 2^63
+/// bytes; the switch adds no delay; hosts have no processing cost and an unlimited send queue
+/// (acknowledgements first, then data by destination, round-robin). ns-3 has one
+/// simulator per process, so one backend may live at a time; another can be made when it is gone.
+///
+/// Cost: about 10 ns-3 events and 15–50 us of processor time per data packet on a two-hop path, whatever the
+/// number of connections; some 27 kB per connection beside the packets in flight.
+#pragma once
+
+#include "ns3_backend.hpp"
+#include "tcp/attributes.hpp"
+#include "tcp/ns3_network.hpp"
+#include "tcp/tcp_connection.hpp"
+#include "tcp/tcp_options.hpp"
+
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include <astrolabe/network/fabric.hpp>
+
+namespace astrolabe::ns3 {
+
+class TcpBackend final : public Ns3Backend {
+public:
+    /// Preconditions, else an invariant fails: no other ns-3 simulation lives in the process,
+    /// `problems(options)` is empty and `refusal(*fabric, options)` is none.
+    TcpBackend(std::shared_ptr<const network::Fabric> fabric, TcpOptions options);
+    /// Ends the ns-3 simulation and puts back the ns-3 defaults that the options changed.
+    ~TcpBackend() override;
+
+    void send(const network::Message& message) override;
+    [[nodiscard]] std::vector<network::OutstandingMessage> describe_outstanding(
+        std::size_t limit) const override;
+    [[nodiscard]] network::NetworkStatistics statistics() const override;
+
+    /// Connections opened so far.
+    [[nodiscard]] std::size_t connections() const { return connections_.size(); }
+
+private:
+    void deliver(const network::Message& message);
+    TcpConnection& connection(network::HostId source, network::HostId destination);
+    [[nodiscard]] ::ns3::Ptr<::ns3::Socket> socket(network::HostId host, network::HostId peer) const;
+
+    TcpOptions options_;
+    TransportState transport_;
+    std::vector<std::unique_ptr<TcpConnection>> connections_;  // in the order opened
+    std::unordered_map<std::uint64_t, std::size_t> by_pair_;   // never iterated
+    std::optional<AttributeDefaults> attributes_;
+    std::optional<Ns3Network> network_;
+
+    std::uint64_t next_order_ = 0;
+    std::uint64_t messages_ = 0;
+    Bytes delivered_;
+};
+
+}  // namespace astrolabe::ns3

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef PACKET_FABRIC_H
+#define PACKET_FABRIC_H
+
+#include "packet-node.h"
+#include "packet-port.h"
+
+#include "ns3/object.h"
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * Hosts, switches, and the links between them, packet by packet.
+ *
+ * Add nodes and ports, pair the two directions of each cable, then Install, which gives the ports of switches
+ * what the attributes say; attributes set later have no effect. Hosts are made of the same parts but mark,
+ * trim and drop nothing: they have memory for all that passes through them.
+ *
+ * Memory of a switch. `PER_PORT`: an even share for each port. `SHARED`: first come, first served. `DYNAMIC`:
+ * PacketSharedBuffer's threshold. A port with a limit of its own draws on that alone. 0 bytes: no limit.
+ *
+ * Flow control. `PAUSE`: every switch pauses the links into it, at `PauseAbove` bytes held in a priority.
+ * Where that is 0 each link has an even share of the memory, or of its ports' own limits, over links and
+ * `Priorities`, and the pause comes a headroom below it (PacketFlowControl), the end of it two packets below
+ * the pause (Zhu et al., SIGCOMM 2015, section 4). The packets a switch holds are then bounded by what comes
+ * in, so its ports drop nothing. `CREDIT`: every node grants each link into it `CreditRoom` bytes in each
+ * priority.
+ */
+class PacketFabric : public Object
+{
+  public:
+    enum BufferSharing
+    {
+        PER_PORT,
+        SHARED,
+        DYNAMIC
+    };
+
+    enum FlowControl
+    {
+        NO_FLOW_CONTROL,
+        PAUSE,
+        CREDIT
+    };
+
+    static TypeId GetTypeId();
+
+    /// \param forwarding ps from when it has a packet for others until the packet is queued
+    /// \returns the number of the new node: nodes are numbered from 0.
+    uint32_t AddHost(int64_t forwarding = 0);
+    uint32_t AddSwitch(uint64_t memory);
+    /// One direction of a cable, numbered from 0. \param limit of the queue before it in bytes; 0: none of
+    /// its own
+    uint32_t AddPort(uint32_t from, uint32_t to, uint64_t bitsPerSecond, int64_t latency, uint64_t limit);
+    /// Two ports are the directions of one cable. One without the other is a link that goes one way: where
+    /// there is flow control it is refused.
+    void Pair(uint32_t port, uint32_t reverse);
+    /// Serves priorities by weight, each at least 1, instead of strictly.
+    void SetWeights(const std::array<uint32_t, PACKET_PRIORITIES>& weights);
+    /// Completes the fabric: all of them outlive the last packet.
+    void Install(PacketRouter& router, PacketSink& sink, PacketSource& source);
+
+    /// Bytes that may arrive over a link after the pause was decided on.
+    uint64_t GetHeadroom(uint32_t port) const;
+    /// Bytes that a switch can hold of what comes over a link, in each priority; 0: no limit.
+    uint64_t GetIngressRoom(uint32_t port) const;
+
+    /// Ports each of which waits for the next one, and the last for the first: a circle of pauses or credits
+    /// that nothing will ever open. Empty if there is none.
+    std::vector<uint32_t> FindDeadlock() const;
+
+    PacketContext& GetContext()
+    {
+        return m_context;
+    }
+
+    PacketNode& GetNode(uint32_t node)
+    {
+        return m_nodes[node];
+    }
+
+    PacketPort& GetPort(uint32_t port)
+    {
+        return *m_ports[port];
+    }
+
+    const PacketPort& GetPort(uint32_t port) const
+    {
+        return *m_ports[port];
+    }
+
+    uint32_t GetNodeCount() const;
+    uint32_t GetPortCount() const;
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    struct NodeFacts
+    {
+        uint64_t memory;
+        bool isSwitch;
+    };
+
+    struct PortFacts
+    {
+        uint64_t limit;
+        uint32_t reverse;
+    };
+
+    void InstallQueue(PacketPort& port, std::vector<PacketSharedBuffer*>& memories);
+    void InstallFlowControl(PacketPort& port);
+    std::vector<uint32_t> GetWaitedFor(const PacketPort& port) const;
+
+    bool m_cutsThrough;
+    uint32_t m_cutThroughHeader;
+    uint32_t m_largestPacket;
+    BufferSharing m_sharing;
+    double m_dynamicShare;
+    uint64_t m_markFrom;
+    uint64_t m_markTo;
+    double m_markProbability;
+    uint32_t m_trimmedSize;
+    uint64_t m_trimAbove;
+    FlowControl m_flowControl;
+    uint64_t m_pauseAbove;
+    uint64_t m_creditRoom;
+    uint32_t m_pauseFrame;
+    uint32_t m_priorities;
+    std::array<uint32_t, PACKET_PRIORITIES> m_weights{};
+    bool m_isWeighted{false};
+    PacketContext m_context;
+    std::vector<NodeFacts> m_nodeFacts;
+    std::vector<PortFacts> m_portFacts;
+    std::deque<PacketSharedBuffer> m_memories;
+    std::deque<PacketNode> m_nodes;
+    std::vector<Ptr<PacketPort>> m_ports; //!< events of a port may outlive the fabric
+};
+
+} // namespace ns3
+
+#endif /* PACKET_FABRIC_H */

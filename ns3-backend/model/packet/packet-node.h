@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef PACKET_NODE_H
+#define PACKET_NODE_H
+
+#include "packet-port.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace ns3
+{
+
+/// Which way packets go.
+class PacketRouter
+{
+  public:
+    virtual ~PacketRouter() = default;
+    /// The port that the packet, which is at `node`, leaves by towards its destination, or null if there is
+    /// none. Nodes without queues name a port of the next node. The router may note on the packet which way
+    /// it is to be forwarded.
+    virtual PacketPort* Route(uint32_t node, PacketDescriptor& packet) = 0;
+
+    /// Whether the router takes care of a packet for which it named no port; otherwise it is dropped.
+    virtual bool Keep(uint32_t node, uint32_t packet)
+    {
+        static_cast<void>(node);
+        static_cast<void>(packet);
+        return false;
+    }
+};
+
+/// What takes in the packets that have reached their destination.
+class PacketSink
+{
+  public:
+    virtual ~PacketSink() = default;
+    virtual void Take(uint32_t packet) = 0;
+};
+
+/**
+ * A host or a switch: a packet for itself goes to the sink, any other is at once in the queue of the port it
+ * leaves by. It has arrived whole before (store and forward) or with its header (cut-through); forwarding
+ * itself takes no time in a switch, where it belongs to the latency of the link. Hosts forward too, as those
+ * of a torus must, and may take a time to do it, during which they take and forward any number of others.
+ */
+class PacketNode
+{
+  public:
+    PacketNode(uint32_t number, PacketContext& context, int64_t forwarding = 0)
+        : m_number(number),
+          m_forwarding(forwarding),
+          m_context(context)
+    {
+    }
+
+    PacketNode(const PacketNode&) = delete;
+    PacketNode& operator=(const PacketNode&) = delete;
+
+    /// Both outlive the node's last packet.
+    void SetUse(PacketRouter* router, PacketSink* sink);
+    void AddPort(PacketPort* port);
+
+    uint32_t GetNumber() const
+    {
+        return m_number;
+    }
+
+    const std::vector<PacketPort*>& GetPorts() const
+    {
+        return m_ports;
+    }
+
+    /// A packet whose `arrival` is now.
+    void Receive(uint32_t packet);
+    /// Sends a packet of this node on, or drops it where no way leads to its destination and the router does
+    /// not keep it.
+    void Forward(uint32_t packet);
+
+    /// Finds out what has left by `now`.
+    void Settle(int64_t now);
+    /// One more, or one less, waits for what leaves: while any does, the ports wake for every start.
+    void Watch(bool begins);
+
+    bool IsWatched() const
+    {
+        return m_watchers > 0;
+    }
+
+  private:
+    uint32_t m_number;
+    uint32_t m_watchers{0};
+    int64_t m_forwarding;
+    PacketContext& m_context;
+    PacketRouter* m_router{nullptr};
+    PacketSink* m_sink{nullptr};
+    std::vector<PacketPort*> m_ports;
+};
+
+} // namespace ns3
+
+#endif /* PACKET_NODE_H */

@@ -1,0 +1,548 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "packet-port.h"
+
+#include "packet-node.h"
+
+#include "ns3/abort.h"
+#include "ns3/assert.h"
+#include "ns3/nstime.h"
+#include "ns3/simulator-impl.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ns3
+{
+
+PacketPort::PacketPort(
+    PacketContext& context, PacketNode& from, PacketNode& to, uint64_t bitsPerSecond, int64_t latency)
+    : m_context(context),
+      m_to(to),
+      m_from(from),
+      m_number(static_cast<uint32_t>(context.ports.size())),
+      m_latency(latency),
+      m_queue(context, m_number),
+      m_bitsPerSecond(bitsPerSecond)
+{
+    NS_ASSERT_MSG(bitsPerSecond > 0 && latency >= 0, "a link carries something, and not into the past");
+    context.ports.push_back(this);
+    from.AddPort(this);
+}
+
+void
+PacketPort::SetSharedBuffer(PacketSharedBuffer* memory)
+{
+    m_queue.SetSharedBuffer(memory);
+    memory->AddPort(this);
+}
+
+void
+PacketPort::SetSource(PacketSource* source)
+{
+    m_source = source;
+    m_hostScheduler = std::make_unique<PacketHostScheduler>();
+}
+
+void
+PacketPort::SetCutThrough(uint32_t header)
+{
+    m_header = header;
+    m_headerSerialization = ComputeSerialization(header);
+}
+
+void
+PacketPort::SetWeights(const std::array<uint32_t, PACKET_PRIORITIES>& weights, uint32_t largest)
+{
+    m_scheduler.SetWeights(weights, largest);
+}
+
+void
+PacketPort::SetFlowControl(const PacketFlowControl::Parameters& parameters, PacketPort& reverse)
+{
+    m_flowControl = std::make_unique<PacketFlowControl>(parameters, *this, reverse);
+    m_context.hasFlowControl = true;
+}
+
+uint32_t
+PacketPort::GetWaitingPriorities() const
+{
+    return GetLanes() & (PacketQueue::BitOf(CONTROL) - 1);
+}
+
+void
+PacketPort::Refuse(uint32_t packet, int64_t now)
+{
+    const PacketDescriptor& descriptor = m_context.packets[packet];
+    if (m_context.returnsHeaders && descriptor.Is(PacketDescriptor::TRIMMED) &&
+        descriptor.kind == PacketDescriptor::Kind::DATA && !descriptor.Is(PacketDescriptor::RETURNED))
+    {
+        Return(packet, now);
+        return;
+    }
+    if (PacketFlowControl* before = PacketFlowControl::Before(m_context, descriptor))
+    {
+        before->Release(descriptor.priority, descriptor.bytes, now, false);
+    }
+    ++m_queue.GetCounters().drops;
+    m_context.Drop(m_number, packet, now);
+}
+
+void
+PacketPort::Return(uint32_t packet, int64_t now)
+{
+    PacketDescriptor& descriptor = m_context.packets[packet];
+    if (descriptor.Is(PacketDescriptor::ROUTED))
+    {
+        m_context.EndPath(descriptor);
+    }
+    ++m_context.returns;
+    std::swap(descriptor.source, descriptor.destination);
+    descriptor.flags |= PacketDescriptor::RETURNED;
+    descriptor.arrival = now;
+    descriptor.tail = now;
+    descriptor.ingress = PACKET_NONE;
+    m_from.Forward(packet);
+}
+
+void
+PacketPort::Enqueue(uint32_t packet)
+{
+    const PacketDescriptor& descriptor = m_context.packets[packet];
+    const int64_t now = descriptor.arrival;
+    Advance(now);
+    if (m_freeAt <= now && m_isUp)
+    {
+        // Idle: where nothing waits for the same the packet does not either.
+        const uint8_t lane = PacketQueue::LaneOf(descriptor);
+        const bool isOpen = m_flowControl == nullptr || lane == CONTROL ||
+                            (m_flowControl->UsesCredits()
+                                 ? m_flowControl->GetCreditTime(lane, descriptor.bytes, now) <= now
+                                 : (m_flowControl->GetOpenPriorities() & PacketQueue::BitOf(lane)) != 0);
+        if (isOpen && (m_queue.GetLanes() & PacketQueue::BitOf(lane)) == 0)
+        {
+            if (PacketFlowControl* before = PacketFlowControl::Before(m_context, descriptor))
+            {
+                before->Release(descriptor.priority, descriptor.bytes, now, false);
+            }
+            Transmit(packet, now, now);
+            return;
+        }
+    }
+    if (!m_queue.Admit(packet, now))
+    {
+        Refuse(packet, now);
+        return;
+    }
+    if (PacketFlowControl* before = PacketFlowControl::Before(m_context, descriptor))
+    {
+        if (!before->Hold(descriptor.priority, descriptor.bytes, now))
+        {
+            Refuse(packet, now);
+            return;
+        }
+    }
+    m_queue.Wait(packet, now);
+    if (m_inFlight.IsEmpty() || m_from.IsWatched())
+    {
+        Advance(now);
+        Wake(now);
+    }
+}
+
+void
+PacketPort::Offer(uint64_t offer, uint8_t priority, int64_t from)
+{
+    NS_ASSERT_MSG(m_hostScheduler != nullptr && priority < PACKET_PRIORITIES,
+                  "a host offers data of a priority");
+    const int64_t now = Simulator::Now().GetTimeStep();
+    Advance(now);
+    m_hostScheduler->Add(offer, priority, from, now);
+    Advance(now);
+    Wake(now);
+}
+
+uint32_t
+PacketPort::GetLanes() const
+{
+    return m_hostScheduler == nullptr ? m_queue.GetLanes() : m_queue.GetLanes() | m_hostScheduler->GetMask();
+}
+
+uint32_t
+PacketPort::GetCreditNeed(uint8_t lane) const
+{
+    // How large a packet the source will make is not known before.
+    return m_hostScheduler != nullptr && (m_hostScheduler->GetMask() & PacketQueue::BitOf(lane)) != 0
+               ? m_flowControl->GetLargestPacket()
+               : m_queue.GetFirstBytes(lane);
+}
+
+uint32_t
+PacketPort::GetOpenLanes(int64_t start) const
+{
+    uint32_t lanes = GetLanes();
+    if (m_flowControl == nullptr)
+    {
+        return lanes;
+    }
+    if (!m_flowControl->UsesCredits())
+    {
+        return lanes & m_flowControl->GetOpenPriorities();
+    }
+    for (uint8_t lane = 0; lane < CONTROL; ++lane)
+    {
+        if ((lanes & PacketQueue::BitOf(lane)) != 0 &&
+            m_flowControl->GetCreditTime(lane, GetCreditNeed(lane), start) > start)
+        {
+            lanes &= ~PacketQueue::BitOf(lane);
+        }
+    }
+    return lanes;
+}
+
+bool
+PacketPort::IsShortOfCredits(int64_t when) const
+{
+    if (m_flowControl == nullptr || !m_flowControl->UsesCredits())
+    {
+        return false;
+    }
+    const uint32_t lanes = GetLanes();
+    for (uint8_t lane = 0; lane < CONTROL; ++lane)
+    {
+        if ((lanes & PacketQueue::BitOf(lane)) != 0 &&
+            m_flowControl->GetCreditTime(lane, GetCreditNeed(lane), when) > when)
+        {
+            return true;
+        }
+    }
+    return false;
+}
+
+void
+PacketPort::FindCredits(int64_t start, int64_t now)
+{
+    // One port advances the next node, and no further: that node's own ports are woken when there is
+    // something for them. All would ask one another along every path.
+    if (IsShortOfCredits(now) && !m_context.isSettling)
+    {
+        m_context.isSettling = true;
+        m_to.Settle(now);
+        m_context.isSettling = false;
+    }
+    if (IsShortOfCredits(now))
+    {
+        m_flowControl->Starve(start);
+    }
+}
+
+int64_t
+PacketPort::GetLaterStart(int64_t start) const
+{
+    int64_t later = NEVER;
+    if (m_hostScheduler != nullptr && m_hostScheduler->GetNextTime() != NEVER)
+    {
+        later = std::max(start, m_hostScheduler->GetNextTime());
+    }
+    if (m_flowControl != nullptr && m_flowControl->UsesCredits())
+    {
+        const uint32_t lanes = GetLanes();
+        for (uint8_t lane = 0; lane < CONTROL; ++lane)
+        {
+            if ((lanes & PacketQueue::BitOf(lane)) != 0)
+            {
+                later = std::min(later, m_flowControl->GetCreditTime(lane, GetCreditNeed(lane), start));
+            }
+        }
+    }
+    return later;
+}
+
+uint8_t
+PacketPort::PickLane(uint32_t lanes)
+{
+    if ((lanes & PacketQueue::BitOf(CONTROL)) != 0)
+    {
+        const uint32_t data = m_queue.GetAlternatingLanes(lanes);
+        if (!m_queue.Trims() || data == 0 || m_headerBytes < HEADERS_PER_DATA)
+        {
+            m_headerBytes += data != 0 ? m_queue.GetFirstBytes(CONTROL) : 0;
+            return CONTROL;
+        }
+        lanes = data;
+    }
+    m_headerBytes = 0;
+    return m_scheduler.Pick(lanes);
+}
+
+uint32_t
+PacketPort::Next(int64_t& start, int64_t now)
+{
+    for (;;)
+    {
+        if (m_hostScheduler != nullptr)
+        {
+            m_hostScheduler->ReleaseDue(start);
+        }
+        uint32_t lanes = GetOpenLanes(start);
+        if (lanes == 0)
+        {
+            FindCredits(start, now);
+            const int64_t later = GetLaterStart(start);
+            if (later > now)
+            {
+                return PACKET_NONE;
+            }
+            start = later;
+            continue;
+        }
+        const uint8_t lane = PickLane(lanes);
+        const bool hasOwn = m_hostScheduler != nullptr && lane != CONTROL &&
+                            (m_hostScheduler->GetMask() & PacketQueue::BitOf(lane)) != 0;
+        const bool hasQueued = (m_queue.GetLanes() & PacketQueue::BitOf(lane)) != 0;
+        if (hasOwn && (m_ownIsNext || !hasQueued))
+        {
+            m_ownIsNext = false;
+            const uint32_t packet = NextOfSource(lane, start);
+            if (packet != PACKET_NONE)
+            {
+                return packet;
+            }
+            continue;
+        }
+        m_ownIsNext = m_ownIsNext || lane != CONTROL;
+        return m_queue.Leave(lane, start);
+    }
+}
+
+uint32_t
+PacketPort::NextOfSource(uint8_t lane, int64_t& start)
+{
+    const PacketHostScheduler::Offer first = m_hostScheduler->Take(lane);
+    const int64_t from = std::max(start, first.from);
+    uint32_t packet = PACKET_NONE;
+    const int64_t next = m_source->TakePacket(first.offer, from, packet);
+    if (next != NEVER)
+    {
+        m_hostScheduler->Add(first.offer, lane, next, from);
+    }
+    start = packet != PACKET_NONE ? from : start;
+    return packet;
+}
+
+void
+PacketPort::Advance(int64_t now)
+{
+    if (m_isAdvancing || !m_isUp)
+    {
+        return; // what it waits for is being found out
+    }
+    m_isAdvancing = true;
+    while (m_freeAt <= now)
+    {
+        int64_t start = m_freeAt;
+        const uint32_t packet = Next(start, now);
+        if (packet == PACKET_NONE)
+        {
+            break;
+        }
+        // A pause that went before it while it was being chosen.
+        Transmit(packet, std::max(start, m_freeAt), now);
+    }
+    m_isAdvancing = false;
+}
+
+int64_t
+PacketPort::Serialization(uint32_t bytes)
+{
+    if (bytes != m_lastBytes)
+    {
+        m_lastBytes = bytes;
+        m_lastSerialization = ComputeSerialization(bytes);
+    }
+    return m_lastSerialization;
+}
+
+int64_t
+PacketPort::ComputeSerialization(uint32_t bytes) const
+{
+    constexpr uint64_t BIT_PICOSECONDS = 8'000'000'000'000; // in a byte, at 1 bit/s
+    const auto product = static_cast<unsigned __int128>(bytes) * BIT_PICOSECONDS;
+    return static_cast<int64_t>((product + m_bitsPerSecond - 1) / m_bitsPerSecond);
+}
+
+void
+PacketPort::Note(PacketDescriptor& packet, int64_t start)
+{
+    PacketTelemetry& telemetry = m_context.telemetry[packet.telemetry];
+    if (telemetry.hops < PacketTelemetry::MOST_HOPS)
+    {
+        telemetry.hop[telemetry.hops++] = {
+            start, m_queue.GetWaitingBytes(), m_queue.GetCounters().carriedBytes, m_bitsPerSecond};
+    }
+}
+
+void
+PacketPort::Transmit(uint32_t packet, int64_t start, int64_t now)
+{
+    PacketDescriptor& descriptor = m_context.packets[packet];
+    const uint32_t bytes = descriptor.bytes;
+    m_freeAt = std::max(start + Serialization(bytes), descriptor.tail);
+    descriptor.tail = m_freeAt + m_latency;
+    descriptor.arrival =
+        m_header > 0 && m_header < bytes ? start + m_headerSerialization + m_latency : descriptor.tail;
+    descriptor.ingress = m_number;
+    NS_ABORT_MSG_IF(descriptor.arrival < now, "a packet arrives before its port found out that it left");
+    if (descriptor.IsData())
+    {
+        if (descriptor.HasTelemetry())
+        {
+            Note(descriptor, start);
+        }
+        if (m_flowControl != nullptr && m_flowControl->UsesCredits())
+        {
+            m_flowControl->TakeCredits(descriptor.priority, bytes, start);
+        }
+        ++m_queue.GetCounters().dataPackets;
+        m_scheduler.Charge(descriptor.priority, bytes);
+    }
+    m_queue.GetCounters().carriedBytes += bytes;
+    m_context.traces.started(m_number, descriptor, start);
+    if (m_context.faults != nullptr)
+    {
+        const int64_t by = m_context.faults->InjectFault(*this, descriptor, start);
+        if (by != 0)
+        {
+            Delay(packet, by, now);
+            return;
+        }
+    }
+    const bool isFirst = m_inFlight.IsEmpty();
+    m_inFlight.Append(packet, descriptor.arrival);
+    if (isFirst)
+    {
+        Wake(now);
+    }
+}
+
+void
+PacketPort::Delay(uint32_t packet, int64_t by, int64_t now)
+{
+    PacketDescriptor& descriptor = m_context.packets[packet];
+    if (by == PacketFaults::LOST)
+    {
+        // Flow control, which counts the room at the far end, is notified that this packet takes none.
+        if (m_flowControl != nullptr && descriptor.IsData())
+        {
+            m_flowControl->Release(descriptor.priority, descriptor.bytes, descriptor.arrival, false);
+        }
+        ++m_queue.GetCounters().drops;
+        m_context.Drop(m_number, packet, descriptor.arrival);
+    }
+    else
+    {
+        descriptor.arrival += by;
+        descriptor.tail += by;
+        const int64_t delay = descriptor.arrival - now;
+        Simulator::Schedule(TimeStep(static_cast<uint64_t>(delay)), &PacketNode::Receive, &m_to, packet);
+    }
+    Wake(now);
+}
+
+int64_t
+PacketPort::GetNextTime() const
+{
+    const int64_t arrival = m_inFlight.IsEmpty() ? NEVER : m_inFlight.GetFirstArrival();
+    if ((arrival != NEVER && !m_from.IsWatched()) || !m_isUp)
+    {
+        return arrival;
+    }
+    // Whether it has to watch for credits is decided when it is free.
+    const bool decides = IsShortOfCredits(m_freeAt) && !m_flowControl->IsStarved();
+    const int64_t start = decides || GetOpenLanes(m_freeAt) != 0 ? m_freeAt : GetLaterStart(m_freeAt);
+    return std::min(arrival, start);
+}
+
+void
+PacketPort::Wake(int64_t now)
+{
+    const int64_t next = GetNextTime();
+    if (next == NEVER || next >= m_pendingAt)
+    {
+        return;
+    }
+    m_pendingLater = m_pendingAt;
+    m_pendingAt = std::max(now, next);
+    // The port is the event, and none needs an identifier: that saves ns-3 making one.
+    Ref();
+    Simulator::GetImplementation()->ScheduleWithContext(
+        Simulator::NO_CONTEXT, TimeStep(static_cast<uint64_t>(m_pendingAt - now)), this);
+}
+
+void
+PacketPort::Notify()
+{
+    const int64_t now = Simulator::Now().GetTimeStep();
+    if (m_pendingAt == now)
+    {
+        m_pendingAt = m_pendingLater;
+        m_pendingLater = NEVER;
+    }
+    uint32_t packet = PACKET_NONE;
+    if (!m_inFlight.IsEmpty() && m_inFlight.GetFirstArrival() == now)
+    {
+        packet = m_inFlight.TakeFirst();
+        __builtin_prefetch(
+            &m_context.packets[packet]); // it has left the cache on its way, and is needed below
+    }
+    Advance(now);
+    Wake(now);
+    if (packet != PACKET_NONE)
+    {
+        m_context.traces.arrived(m_number, m_context.packets[packet], now);
+        m_to.Receive(packet);
+    }
+}
+
+void
+PacketPort::NotePause(uint8_t priority, bool pause, int64_t now)
+{
+    m_context.traces.paused(m_number, priority, pause, now);
+    if (!pause)
+    {
+        m_freeAt = std::max(m_freeAt, now);
+        Advance(now);
+        Wake(now);
+    }
+}
+
+int64_t
+PacketPort::SendControlFrame(uint32_t bytes, int64_t now)
+{
+    Advance(now);
+    m_freeAt = std::max(m_freeAt, now) + ComputeSerialization(bytes);
+    m_queue.GetCounters().carriedBytes += bytes;
+    Wake(now);
+    return m_freeAt + m_latency;
+}
+
+void
+PacketPort::SetUp(bool isUp)
+{
+    const int64_t now = Simulator::Now().GetTimeStep();
+    Advance(now);
+    m_isUp = isUp;
+    if (isUp)
+    {
+        m_freeAt = std::max(m_freeAt, now);
+        Advance(now);
+        Wake(now);
+        return;
+    }
+    while (!m_inFlight.IsEmpty())
+    {
+        Delay(m_inFlight.TakeFirst(), PacketFaults::LOST, now);
+    }
+}
+
+} // namespace ns3

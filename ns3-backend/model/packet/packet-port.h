@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef PACKET_PORT_H
+#define PACKET_PORT_H
+
+#include "packet-context.h"
+#include "packet-flow-control.h"
+#include "packet-host-scheduler.h"
+#include "packet-port-scheduler.h"
+#include "packet-queue.h"
+#include "packet-shared-buffer.h"
+#include "packets-in-flight.h"
+
+#include "ns3/event-impl.h"
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+namespace ns3
+{
+
+class PacketNode;
+
+/**
+ * An output port: a queue, and the link behind it.
+ *
+ * The lanes of PacketQueue are served in the order that PacketPortScheduler gives, control first. Data that
+ * waits in the port (packets that cross this node) and data of the same priority that the host itself has to
+ * send alternate; queue pairs of the host are served round-robin.
+ *
+ * One event per packet and hop. A packet of n bytes that starts at s leaves the port at s + 8n/rate, rounded
+ * up to a picosecond, and has arrived at the other end `latency` later; only that arrival is an event, and
+ * only that of the first packet in flight is ever pending. When the next transmission starts follows from
+ * what was in the queue at that moment, so a port finds out late but exactly: `Advance(now)` makes up for all
+ * starts until now, and everything that changes or reads the queue calls it first.
+ *
+ * Cut-through. Where the node at the other end cuts through, the arrival is that of the packet's header, and
+ * a packet whose last bit has not come in yet keeps the next port busy until it has. Headers may arrive
+ * before the link is free again; then the port wakes itself for the next start, a second event for that
+ * packet. It does so too while its node holds others up (see PacketFlowControl), and for data offered for
+ * later.
+ *
+ * Control goes before all data; with trimming, while data waits, `HEADERS_PER_DATA` bytes of control are
+ * followed by a packet of data.
+ */
+class PacketPort final : public EventImpl
+{
+  public:
+    using Counters = PacketQueue::Counters;
+
+    PacketPort(
+        PacketContext& context, PacketNode& from, PacketNode& to, uint64_t bitsPerSecond, int64_t latency);
+    PacketPort(const PacketPort&) = delete;
+    PacketPort& operator=(const PacketPort&) = delete;
+
+    /// Limits, marks and trimming are the queue's.
+    PacketQueue& GetQueue()
+    {
+        return m_queue;
+    }
+
+    const PacketQueue& GetQueue() const
+    {
+        return m_queue;
+    }
+
+    /// Draws on `memory` beside its own limit.
+    void SetSharedBuffer(PacketSharedBuffer* memory);
+    void SetSource(PacketSource* source);
+    /// The node at the other end may send a packet on when its first `header` bytes have arrived; 0: all.
+    void SetCutThrough(uint32_t header);
+    /// Serves priorities by weight instead of strictly; `largest` packet in bytes.
+    void SetWeights(const std::array<uint32_t, PACKET_PRIORITIES>& weights, uint32_t largest);
+    /// The node at the other end has so much room for what comes over this link; `reverse` is the way back.
+    void SetFlowControl(const PacketFlowControl::Parameters& parameters, PacketPort& reverse);
+
+    /// The packet, whose `arrival` at this node is now, goes into the queue, or is dropped.
+    void Enqueue(uint32_t packet);
+    /// The source has data of `priority` to send from `from` on, now or later; it is asked with the same
+    /// `offer` when it is scheduled.
+    void Offer(uint64_t offer, uint8_t priority, int64_t from);
+    /// Starts the transmissions that are due until `now`.
+    void Advance(int64_t now);
+    /// Schedules its next event, after something that lets it act sooner.
+    void Wake(int64_t now);
+    /// The other end has paused a priority, or resumed it.
+    void NotePause(uint8_t priority, bool pause, int64_t now);
+    /// A frame of the link itself goes before everything that waits. \returns when it has arrived.
+    int64_t SendControlFrame(uint32_t bytes, int64_t now);
+    /// A link that is down loses what is in flight, and starts nothing; packets wait.
+    void SetUp(bool isUp);
+
+    uint32_t GetNumber() const
+    {
+        return m_number;
+    }
+
+    PacketNode& GetFrom() const
+    {
+        return m_from;
+    }
+
+    PacketNode& GetTo() const
+    {
+        return m_to;
+    }
+
+    uint64_t GetBitsPerSecond() const
+    {
+        return m_bitsPerSecond;
+    }
+
+    int64_t GetLatency() const
+    {
+        return m_latency;
+    }
+
+    uint64_t GetWaitingBytes() const
+    {
+        return m_queue.GetWaitingBytes();
+    }
+
+    const Counters& GetCounters() const
+    {
+        return m_queue.GetCounters();
+    }
+
+    /// Null: none.
+    PacketFlowControl* GetFlowControl() const
+    {
+        return m_flowControl.get();
+    }
+
+    /// The priorities in which something waits, as far as is known, bit by bit.
+    uint32_t GetWaitingPriorities() const;
+
+  protected:
+    /// The first packet in flight arrives, or the port may act.
+    void Notify() override;
+
+  private:
+    static constexpr uint8_t CONTROL = PacketQueue::CONTROL;
+    static constexpr uint32_t HEADERS_PER_DATA = 640; //!< bytes
+    static constexpr int64_t NEVER = PacketSource::NEVER;
+
+    void Refuse(uint32_t packet, int64_t now);
+    void Return(uint32_t packet, int64_t now);
+    uint32_t GetLanes() const;
+    uint32_t GetCreditNeed(uint8_t lane) const;
+    uint32_t GetOpenLanes(int64_t start) const;
+    bool IsShortOfCredits(int64_t when) const; //!< of any priority, as far as is known
+    void FindCredits(int64_t start, int64_t now);
+    int64_t GetLaterStart(int64_t start) const;
+    uint32_t Next(int64_t& start, int64_t now);
+    uint32_t NextOfSource(uint8_t lane, int64_t& start);
+    uint8_t PickLane(uint32_t lanes);
+    void Transmit(uint32_t packet, int64_t start, int64_t now);
+    void Note(PacketDescriptor& packet, int64_t start);
+    void Delay(uint32_t packet, int64_t by, int64_t now);
+    int64_t Serialization(uint32_t bytes);
+    int64_t ComputeSerialization(uint32_t bytes) const;
+    int64_t GetNextTime() const;
+
+    PacketContext& m_context;
+    PacketNode& m_to;
+    PacketNode& m_from;
+    int64_t m_freeAt{0}; //!< the end of the last transmission
+    int64_t m_pendingAt{NEVER};
+    int64_t m_pendingLater{NEVER}; //!< another event, that the first has overtaken
+    PacketsInFlight m_inFlight;
+    uint32_t m_number;
+    int64_t m_latency;
+    int64_t m_lastSerialization{0};
+    uint32_t m_lastBytes{0}; //!< serialisation is computed once for packets of one size
+    uint32_t m_header{0};    //!< of a packet that is cut through, 0: none is
+    int64_t m_headerSerialization{0};
+    bool m_isUp{true};
+    bool m_isAdvancing{false};
+    bool m_ownIsNext{false}; //!< the host's own data goes before data in the queue
+    std::unique_ptr<PacketHostScheduler> m_hostScheduler; //!< of a host
+    std::unique_ptr<PacketFlowControl> m_flowControl;     //!< of the link
+    PacketQueue m_queue;
+    PacketPortScheduler m_scheduler;
+    PacketSource* m_source{nullptr};
+    uint64_t m_bitsPerSecond;
+    uint32_t m_headerBytes{0}; //!< bytes of control since the last packet of data, with trimming
+};
+
+} // namespace ns3
+
+#endif /* PACKET_PORT_H */

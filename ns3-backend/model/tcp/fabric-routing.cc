@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "fabric-routing.h"
+
+#include "ns3/net-device.h"
+
+#include <ostream>
+
+namespace ns3
+{
+
+NS_OBJECT_ENSURE_REGISTERED(FabricRouting);
+
+TypeId
+FabricRouting::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::FabricRouting")
+                            .SetParent<Ipv4RoutingProtocol>()
+                            .SetGroupName("Astrolabe")
+                            .AddConstructor<FabricRouting>();
+    return tid;
+}
+
+void
+FabricRouting::SetAddress(Ipv4Address address)
+{
+    m_address = address;
+}
+
+void
+FabricRouting::SetRouteCallback(RouteCallback callback)
+{
+    m_route = callback;
+}
+
+Ptr<Ipv4Route>
+FabricRouting::Find(Ipv4Address source, Ipv4Address destination) const
+{
+    const Ptr<NetDevice> device = m_route(source, destination);
+    if (!device)
+    {
+        return nullptr;
+    }
+    auto route = Create<Ipv4Route>();
+    route->SetSource(source);
+    route->SetDestination(destination);
+    route->SetGateway(destination);
+    route->SetOutputDevice(device);
+    return route;
+}
+
+Ptr<Ipv4Route>
+FabricRouting::RouteOutput(Ptr<Packet>,
+                           const Ipv4Header& header,
+                           Ptr<NetDevice>,
+                           Socket::SocketErrno& sockerr)
+{
+    const Ipv4Address destination = header.GetDestination();
+    auto [entry, isNew] = m_ownRoutes.try_emplace(destination.Get());
+    if (isNew)
+    {
+        entry->second = Find(m_address, destination);
+    }
+    sockerr = entry->second ? Socket::ERROR_NOTERROR : Socket::ERROR_NOROUTETOHOST;
+    return entry->second;
+}
+
+bool
+FabricRouting::RouteInput(Ptr<const Packet> p,
+                          const Ipv4Header& header,
+                          Ptr<const NetDevice> idev,
+                          UnicastForwardCallback ucb,
+                          MulticastForwardCallback,
+                          LocalDeliverCallback lcb,
+                          ErrorCallback ecb)
+{
+    if (header.GetDestination() == m_address)
+    {
+        lcb(p, header, static_cast<uint32_t>(m_ipv4->GetInterfaceForDevice(idev)));
+        return true;
+    }
+    const Ptr<Ipv4Route> route = Find(header.GetSource(), header.GetDestination());
+    if (!route)
+    {
+        ecb(p, header, Socket::ERROR_NOROUTETOHOST);
+        return false;
+    }
+    ucb(route, p, header);
+    return true;
+}
+
+void
+FabricRouting::NotifyInterfaceUp(uint32_t)
+{
+}
+
+void
+FabricRouting::NotifyInterfaceDown(uint32_t)
+{
+}
+
+void
+FabricRouting::NotifyAddAddress(uint32_t, Ipv4InterfaceAddress)
+{
+}
+
+void
+FabricRouting::NotifyRemoveAddress(uint32_t, Ipv4InterfaceAddress)
+{
+}
+
+void
+FabricRouting::SetIpv4(Ptr<Ipv4> ipv4)
+{
+    m_ipv4 = ipv4;
+}
+
+void
+FabricRouting::PrintRoutingTable(Ptr<OutputStreamWrapper> stream, Time::Unit) const
+{
+    *stream->GetStream() << "host " << m_address << ": routes are those of the fabric" << std::endl;
+}
+
+void
+FabricRouting::DoDispose()
+{
+    m_ownRoutes.clear();
+    m_route = RouteCallback();
+    m_ipv4 = nullptr;
+    Ipv4RoutingProtocol::DoDispose();
+}
+
+} // namespace ns3
