@@ -240,7 +240,7 @@ void check_algorithms(const Experiment& experiment, const ConfigNode& root, Read
             }
             const system::Shape shape = system::group_shape(group, experiment.cluster.options);
             const std::optional<std::string> refusal =
-                experiment.cluster.options.collectives[kind].algorithm->refusal(collective.kind, shape);
+                experiment.cluster.options.collectives[kind].algorithm->unsupported(collective.kind, shape);
             if (!refusal || std::find(reported.begin(), reported.end(), *refusal) != reported.end()) {
                 continue;
             }

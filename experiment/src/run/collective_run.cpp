@@ -329,7 +329,7 @@ void CollectiveRun::check_algorithm(const CollectiveRequest& request, ReadContex
     const auto& group = smallest.partitions[system::PartitionId(0)].groups.front();
     if (group.size() >= 2) {
         const system::Shape shape = system::group_shape(group, options);
-        if (const auto refusal = options.collectives[index].algorithm->refusal(kind_, shape)) {
+        if (const auto refusal = options.collectives[index].algorithm->unsupported(kind_, shape)) {
             context.error(
                 "collective.algorithm", argument("--algorithm", request.algorithm),
                 fmt::format("{} cannot carry out {} over {} ranks: {}", setting_.cluster.algorithms[index],

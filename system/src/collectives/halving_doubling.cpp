@@ -10,23 +10,24 @@
 // end back. A scatter does of halving only what comes from the root: in step d the ranks below d, which
 // have their part already, serve those of d … 2d-1, one message at a time; a gather is its mirror image.
 //
-// A power of two has one program for all ranks, in relative numbers, but where there is a root. Any other N
-// is folded (folding.hpp): a core rank with an extra rank also answers for that rank's block, if the kind
-// has one. In a reduce_scatter an extra rank keeps its own contribution to its own block and adds to it
-// what it gets back; in a broadcast it has nothing to hand over, in a reduce nothing to get back.
+// A power of two has one program for all ranks, in relative numbers, but where there is a root. For any other
+// N (non_power_of_two.hpp) a core rank with an extra rank also answers for that rank's block, if the kind has
+// one. In a reduce_scatter an extra rank keeps its own contribution to its own block and adds to it what it
+// gets back; in a broadcast it has nothing to hand over, in a reduce nothing to get back.
+//
+// For N = 2^k:
+//     reduce_scatter, all_gather (S: the result)    kα + (N-1)Sβ/N
+//     all_reduce, broadcast                         2[kα + (N-1)Sβ/N]
+//     reduce                                        (2k-1)α + 2(N-1)Sβ/N
 
-#include "collectives.hpp"
 #include "non_power_of_two.hpp"
+#include "simple_algorithm.hpp"
 
-#include <memory>
-#include <string>
 #include <vector>
 
 namespace astrolabe::system {
 
 namespace {
-
-using detail::Folding;
 
 using Blocks = std::vector<BlockReference>;
 
@@ -35,18 +36,18 @@ public:
     HalvingDoublingWriter(CollectiveKind kind, Position ranks)
         : kind_(kind),
           ranks_(ranks),
-          folding_(ranks),
+          split_(ranks),
           has_own_blocks_(kind == CollectiveKind::kReduceScatter || kind == CollectiveKind::kAllGather),
-          block_count_(has_own_blocks_ ? ranks : folding_.core),
-          is_symmetric_(!folding_.needed() && !has_root(kind)),
+          block_count_(has_own_blocks_ ? ranks : split_.core),
+          is_symmetric_(!split_.has_extras() && !has_root(kind)),
           builder_(kind, ranks, block_count_, is_symmetric_ ? Symmetry::kExclusiveOr : Symmetry::kNone) {}
 
     [[nodiscard]] CollectiveSchedule write() && {
-        const Position programs = is_symmetric_ ? 1 : folding_.core;
+        const Position programs = is_symmetric_ ? 1 : split_.core;
         for (Position rank = 0; rank < programs; ++rank) {
             write_core(rank);
         }
-        for (Position rank = folding_.core; rank < ranks_; ++rank) {
+        for (Position rank = split_.core; rank < ranks_; ++rank) {
             write_extra(rank);
         }
         return std::move(builder_).build();
@@ -56,8 +57,8 @@ private:
     void write_core(Position rank) {
         const bool gathers_only = kind_ == CollectiveKind::kAllGather;
         std::vector<ActionIndex> arrived;
-        if (folding_.has_extra(rank) && hands_over()) {
-            const Position extra = folding_.extra_of(rank);
+        if (split_.has_extra(rank) && hands_over()) {
+            const Position extra = split_.extra_of(rank);
             arrived.push_back(builder_.receive(rank, extra, handed_over(extra), {}, !gathers_only));
         }
         if (kind_ == CollectiveKind::kBroadcast) {
@@ -70,14 +71,14 @@ private:
         } else if (kind_ != CollectiveKind::kReduceScatter) {
             double_up(rank, arrived);
         }
-        if (folding_.has_extra(rank) && hands_back()) {
-            const Position extra = folding_.extra_of(rank);
+        if (split_.has_extra(rank) && hands_back()) {
+            const Position extra = split_.extra_of(rank);
             builder_.send(rank, extra, handed_back(extra), arrived);
         }
     }
 
     void write_extra(Position extra) {
-        const Position partner = folding_.partner_of(extra);
+        const Position partner = split_.partner_of(extra);
         if (hands_over()) {
             builder_.send(extra, partner, handed_over(extra), {});
         }
@@ -90,7 +91,7 @@ private:
 
     // What a step sends may rest on any earlier one: messages of different partners do not keep their order.
     void halve(Position rank, std::vector<ActionIndex>& arrived) {
-        for (Position d = 1; d < folding_.core; d *= 2) {
+        for (Position d = 1; d < split_.core; d *= 2) {
             if (takes_part(rank, d)) {
                 builder_.send(rank, rank ^ d, blocks_of(rank, d, 2 * d), arrived);
             }
@@ -101,7 +102,7 @@ private:
     }
 
     void double_up(Position rank, std::vector<ActionIndex>& arrived) {
-        for (Position d = folding_.core / 2; d > 0; d /= 2) {
+        for (Position d = split_.core / 2; d > 0; d /= 2) {
             if (takes_part(rank ^ d, d)) {
                 const ActionIndex sent = builder_.send(rank, rank ^ d, blocks_of(rank, 0, 2 * d), arrived);
                 if (has_root(kind_)) {
@@ -120,7 +121,7 @@ private:
     [[nodiscard]] bool takes_part(Position rank, Position d) const { return !has_root(kind_) || rank >= d; }
 
     void scatter_from_root(Position rank, std::vector<ActionIndex>& done) {
-        for (Position d = 1; d < folding_.core; d *= 2) {
+        for (Position d = 1; d < split_.core; d *= 2) {
             if (rank < d) {
                 done.push_back(builder_.send(rank, rank + d, blocks_of(rank, d, 2 * d), done));
             } else if (rank < 2 * d) {
@@ -130,7 +131,7 @@ private:
     }
 
     void gather_to_root(Position rank, std::vector<ActionIndex>& arrived) {
-        for (Position d = folding_.core / 2; d > 0; d /= 2) {
+        for (Position d = split_.core / 2; d > 0; d /= 2) {
             if (rank < d) {
                 arrived.push_back(builder_.receive(rank, rank + d, blocks_of(rank, d, 2 * d), {}, true));
             } else if (rank < 2 * d) {
@@ -142,11 +143,11 @@ private:
     /// The blocks that the core ranks at distance first, first + stride, … of `rank` answer for.
     [[nodiscard]] Blocks blocks_of(Position rank, Position first, Position stride) const {
         Blocks blocks;
-        for (Position distance = first; distance < folding_.core; distance += stride) {
+        for (Position distance = first; distance < split_.core; distance += stride) {
             const Position owner = rank ^ distance;
             blocks.push_back({.block = owner});
-            if (has_own_blocks_ && folding_.has_extra(owner)) {
-                blocks.push_back({.block = folding_.extra_of(owner)});
+            if (has_own_blocks_ && split_.has_extra(owner)) {
+                blocks.push_back({.block = split_.extra_of(owner)});
             }
         }
         return blocks;
@@ -171,37 +172,26 @@ private:
 
     CollectiveKind kind_;
     Position ranks_;
-    Folding folding_;
+    PowerOfTwoSplit split_;
     bool has_own_blocks_;  // every rank one, not every core rank
     Position block_count_;
     bool is_symmetric_;
     ScheduleBuilder builder_;
 };
 
-class HalvingDoubling final : public CollectiveAlgorithm {
-public:
-    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind,
-                                                     const Shape& /*shape*/) const override {
-        if (kind == CollectiveKind::kAllToAll || kind == CollectiveKind::kPointToPoint) {
-            return "halving_doubling does not do " + std::string(to_string(kind));
-        }
-        return std::nullopt;
-    }
-    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& /*shape*/) const override {
-        return 1;
-    }
-
-    [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, const Shape& shape,
-                                              unsigned /*variant*/) const override {
-        const Position ranks = shape.ranks();
-        return HalvingDoublingWriter(kind, ranks).write();
-    }
-};
-
 }  // namespace
 
-std::shared_ptr<const CollectiveAlgorithm> make_halving_doubling() {
-    return std::make_shared<HalvingDoubling>();
+void register_halving_doubling(AlgorithmRegistry& registry) {
+    register_simple(
+        registry,
+        "partners at distances 1, 2, 4, … exchange half as much each step, then the mirror image: "
+        "logarithmic steps, least traffic",
+        {.name = "halving_doubling",
+         .kinds = {CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter, CollectiveKind::kAllGather,
+                   CollectiveKind::kBroadcast, CollectiveKind::kReduce},
+         .schedule = [](CollectiveKind kind, Position ranks, unsigned) {
+             return HalvingDoublingWriter(kind, ranks).write();
+         }});
 }
 
 }  // namespace astrolabe::system

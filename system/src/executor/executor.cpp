@@ -50,7 +50,7 @@ void check_algorithms(const Program& program, const SystemOptions& options) {
             }
             ASTROLABE_ASSERT(choice.algorithm != nullptr && choice.chunks > 0,
                              "every collective has an algorithm");
-            const auto refusal = choice.algorithm->refusal(collective.kind, group_shape(group, options));
+            const auto refusal = choice.algorithm->unsupported(collective.kind, group_shape(group, options));
             ASTROLABE_ASSERT(!refusal, refusal.value_or(""));
         }
     }

@@ -2,13 +2,13 @@
 
 #include "direct_opportunities_fake.hpp"
 #include "program_builder.hpp"
-#include "system/src/collectives/collectives.hpp"
 
 #include <memory>
 #include <random>
 #include <utility>
 #include <vector>
 
+#include <algorithms.hpp>
 #include <fake_backend.hpp>
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ Outcome run(const Setting& setting, const system::CollectiveOperation& collectiv
     auto turns = std::make_shared<TurnsOfPlaces>(setting.places, setting.hosts);
     turns->let_pass(setting.passing_class);
     const std::size_t ranks = setting.places * setting.hosts;
-    system::SystemOptions options = options_with(system::make_rotor_direct(), setting.chunks, 64);
+    system::SystemOptions options = options_with(algorithm_of("rotor_direct"), setting.chunks, 64);
     options.opportunities = turns;
     options.end_point.injection_latency = setting.injection_latency;
     options.end_point.copy_engine = setting.copy_engine;
@@ -140,7 +140,7 @@ TEST(DirectHandover, NothingIsHeldWithoutOpportunities) {
     ProgramBuilder builder(4);
     builder.collective("alone", {.kind = CollectiveKind::kAllToAll, .size = 4 * 1000_B});
     FakeBackend backend(4, {.latency = kLatency});
-    system::Executor executor(builder.program(), options_with(system::make_rotor_direct(), 1, 64), backend,
+    system::Executor executor(builder.program(), options_with(algorithm_of("rotor_direct"), 1, 64), backend,
                               host_of_each_rank(4));
     EXPECT_EQ(executor.run().total, kLatency);
 }

@@ -6,7 +6,7 @@
 #include "network/src/topologies/leaf_spine.hpp"
 #include "network/src/topologies/torus.hpp"
 #include "program_builder.hpp"
-#include "system/src/collectives/collectives.hpp"
+#include "system/src/collectives/hierarchical.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include <algorithms.hpp>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -143,21 +144,21 @@ system::EndPoint random_end_point(Draw& draw) {
 system::SystemOptions random_options(Draw& draw, std::size_t ranks) {
     using Algorithm = std::shared_ptr<const system::CollectiveAlgorithm>;
     const Algorithm grid =
-        system::make_hierarchical({.per_dimension = {system::make_direct(), system::make_ring()}});
+        system::make_hierarchical({.per_dimension = {algorithm_of("direct"), algorithm_of("ring")}});
     system::SystemOptions options = options_with(
-        draw.of<Algorithm>({system::make_ring(), system::make_direct(), system::make_windowed_direct(2),
-                            system::make_bidirectional_ring(), grid,
-                            system::make_hierarchical({.order = system::DimensionOrder::kRoundRobin})}),
+        draw.of<Algorithm>({algorithm_of("ring"), algorithm_of("direct"),
+                            algorithm_of("windowed_direct, window: 2"), algorithm_of("bidirectional_ring"),
+                            grid, system::make_hierarchical({.order = system::DimensionOrder::kRoundRobin})}),
         draw.from(1U, 5U), draw.from(1U, 4U));
     const auto choose = [&](CollectiveKind kind, const std::vector<Algorithm>& algorithms) {
         options.collectives[static_cast<std::size_t>(kind)].algorithm = draw.of(algorithms);
     };
-    choose(CollectiveKind::kBroadcast, {system::make_direct(), system::make_binomial_tree()});
+    choose(CollectiveKind::kBroadcast, {algorithm_of("direct"), algorithm_of("binomial_tree")});
     if (draw.one_in(3)) {
         choose(CollectiveKind::kAllReduce,
-               {system::make_double_binary_tree(), system::make_halving_doubling(),
-                system::make_recursive_doubling()});
-        choose(CollectiveKind::kAllToAll, {system::make_bruck(), system::make_pairwise()});
+               {algorithm_of("double_binary_tree"), algorithm_of("halving_doubling"),
+                algorithm_of("recursive_doubling")});
+        choose(CollectiveKind::kAllToAll, {algorithm_of("bruck"), algorithm_of("pairwise")});
     }
     const std::size_t first = divisor(draw, ranks);
     options.dimensions = system::Shape(

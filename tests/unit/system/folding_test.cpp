@@ -4,11 +4,13 @@
 #include "network/src/topologies/flat.hpp"
 #include "network/src/topologies/torus.hpp"
 #include "program_builder.hpp"
+#include "system/src/collectives/hierarchical.hpp"
 
 #include <memory>
 #include <string>
 #include <vector>
 
+#include <algorithms.hpp>
 #include <gtest/gtest.h>
 
 #include <astrolabe/system/program/padding.hpp>
@@ -56,7 +58,7 @@ FoldedRanks fold(ProgramBuilder builder, const system::SystemOptions& options,
 }
 
 system::SystemOptions ring() {
-    return options_with(system::make_ring(), 1, 1);
+    return options_with(algorithm_of("ring"), 1, 1);
 }
 
 void expect_refused(const FoldedRanks& folded, const std::string& reason) {
@@ -80,7 +82,7 @@ TEST(FoldRanks, APodStandsForAFatTree) {
 }
 
 TEST(FoldRanks, AScheduleByExclusiveOrFoldsByIt) {
-    const auto options = options_with(system::make_recursive_doubling(), 1, 1);
+    const auto options = options_with(algorithm_of("recursive_doubling"), 1, 1);
     const FoldedRanks folded =
         fold(one(CollectiveKind::kAllReduce, 1600), options, fat_tree(network::LoadBalancing::kSpray));
     EXPECT_EQ(folded.folding.kept, 1U);
@@ -91,7 +93,7 @@ TEST(FoldRanks, ARingAndAnExclusiveOrOnlyShareTheHalves) {
     // + 8 (mod 16) is xor 8.
     auto options = ring();
     options.collectives[static_cast<std::size_t>(CollectiveKind::kAllReduce)].algorithm =
-        system::make_recursive_doubling();
+        algorithm_of("recursive_doubling");
     ProgramBuilder builder = one(CollectiveKind::kAllReduce, 1600);
     builder.collective("second", collective(CollectiveKind::kAllGather, 100));
     EXPECT_EQ(fold(builder, options).folding.kept, 8U);
@@ -130,7 +132,7 @@ TEST(FoldRanks, GroupsThatChangePlacesFold) {
     auto work = collective(CollectiveKind::kBroadcast, 1001);  // roots and sizes stay where they are
     work.partition = partition;
     builder.collective("collective", work);
-    EXPECT_EQ(fold(builder, options_with(system::make_direct(), 1, 1)).folding.kept, 4U);
+    EXPECT_EQ(fold(builder, options_with(algorithm_of("direct"), 1, 1)).folding.kept, 4U);
 }
 
 TEST(FoldRanks, WhatIsNotAlikeIsNotFolded) {
@@ -139,9 +141,9 @@ TEST(FoldRanks, WhatIsNotAlikeIsNotFolded) {
     expect_refused(fold(one(CollectiveKind::kBroadcast, 1600), ring()),
                    "one rank is the root of 'collective'");
     expect_refused(
-        fold(one(CollectiveKind::kAllReduce, 1600), options_with(system::make_double_binary_tree(), 1, 1)),
+        fold(one(CollectiveKind::kAllReduce, 1600), options_with(algorithm_of("double_binary_tree"), 1, 1)),
         "the schedule of 'collective' is not the same from every rank");
-    expect_refused(fold(one(CollectiveKind::kAllReduce, 1600), options_with(system::make_direct(), 1, 1),
+    expect_refused(fold(one(CollectiveKind::kAllReduce, 1600), options_with(algorithm_of("direct"), 1, 1),
                         fat_tree(network::LoadBalancing::kFlowHash)),
                    "is not like that from rank");
 
@@ -172,7 +174,7 @@ TEST(Padding, MakesEqualBlocks) {
     ProgramBuilder builder = one(CollectiveKind::kAllReduce, 1601);
     builder.collective("rooted", collective(CollectiveKind::kBroadcast, 1601));
     builder.collective("nothing", collective(CollectiveKind::kAllReduce, 0));
-    auto options = options_with(system::make_ring(), 3, 1);
+    auto options = options_with(algorithm_of("ring"), 3, 1);
     pad_collectives(builder.program(), options);
     const auto size = [&](std::size_t operation) {
         return builder.program().operations[system::OperationId(operation)].collective().size;
@@ -186,7 +188,7 @@ TEST(Padding, MakesEqualBlocks) {
 TEST(Padding, FollowsTheChunksOfThePaddedSize) {
     // 100 bytes in chunks of at least 100: one. Padded to 16 · 7 = 112 bytes they make two; 32 · 4 = 128.
     ProgramBuilder builder = one(CollectiveKind::kAllReduce, 100);
-    auto options = options_with(system::make_ring(), 8, 1);
+    auto options = options_with(algorithm_of("ring"), 8, 1);
     options.minimum_chunk = Bytes(100);
     pad_collectives(builder.program(), options);
     EXPECT_EQ(builder.program().operations[system::OperationId(0)].collective().size, Bytes(128));

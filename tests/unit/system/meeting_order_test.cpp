@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include <algorithms.hpp>
 #include <gtest/gtest.h>
 #include <rotor_fabric.hpp>
 
@@ -121,8 +122,8 @@ TEST(MeetingOrder, ChangesCollectivesThatAskForIt) {
     builder.collective("again", {.kind = CollectiveKind::kAllReduce, .size = Bytes(100)});
     builder.collective("exchange", {.kind = CollectiveKind::kAllToAll, .size = Bytes(100)});
     system::Program& program = builder.program();
-    system::SystemOptions options = options_with(system::make_rotor_ring(), 1, 64);
-    options.collectives[static_cast<std::size_t>(CollectiveKind::kAllToAll)] = {system::make_rotor_direct()};
+    system::SystemOptions options = options_with(algorithm_of("rotor_ring"), 1, 64);
+    options.collectives[static_cast<std::size_t>(CollectiveKind::kAllToAll)] = {algorithm_of("rotor_direct")};
 
     const auto partition_of = [&](std::size_t operation) {
         return program.operations[system::OperationId(operation)].collective().partition;

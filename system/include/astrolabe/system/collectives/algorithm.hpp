@@ -34,9 +34,10 @@ class CollectiveAlgorithm {
 public:
     virtual ~CollectiveAlgorithm() = default;
 
-    /// Why the algorithm cannot do `kind` over `shape` ("needs a power of two"), or nothing if it can.
-    [[nodiscard]] virtual std::optional<std::string> refusal(CollectiveKind kind,
-                                                             const Shape& shape) const = 0;
+    /// Why the algorithm does not support `kind` over `shape` ("needs a power of two"), or nothing if it
+    /// does.
+    [[nodiscard]] virtual std::optional<std::string> unsupported(CollectiveKind kind,
+                                                                 const Shape& shape) const = 0;
 
     /// How many dimensions the algorithm's parameters speak of; what is said of one that the ranks do not
     /// have would be without effect.
@@ -60,7 +61,7 @@ public:
     /// barrier costs nothing by itself.
     [[nodiscard]] virtual bool has_barriers() const { return false; }
 
-    // The rest requires that there is no refusal.
+    // The rest requires that the kind is supported.
 
     [[nodiscard]] virtual unsigned variants(CollectiveKind kind, const Shape& shape) const = 0;
 
