@@ -13,7 +13,7 @@
 #include <astrolabe/experiment/file/experiment.hpp>
 #include <astrolabe/experiment/file/file_keys.hpp>
 #include <astrolabe/network/rotor/rotor_network.hpp>
-#include <astrolabe/system/executor/meeting_order.hpp>
+#include <astrolabe/system/executor/circuit_order.hpp>
 #include <astrolabe/system/program/characterisation.hpp>
 #include <astrolabe/system/program/padding.hpp>
 
@@ -300,7 +300,7 @@ void make_program(Experiment& experiment, const std::vector<OperationRule>& rule
     } else if (experiment.cluster.padding) {
         system::pad_collectives(experiment.program, experiment.cluster.options);
     }
-    system::order_by_meetings(experiment.program, experiment.cluster.options, place_ranks(experiment));
+    system::order_by_circuits(experiment.program, experiment.cluster.options, place_ranks(experiment));
     check_algorithms(experiment, root, context);
 }
 

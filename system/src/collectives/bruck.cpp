@@ -65,7 +65,7 @@ CollectiveSchedule bruck_all_gather(Position ranks) {
 
 void register_bruck(AlgorithmRegistry& registry) {
     register_simple(registry,
-                    "logarithmic steps for any number of ranks; the all_to_all forwards blocks: least "
+                    "logarithmic steps for any number of ranks; the all_to_all forwards blocks: minimum "
                     "latency, more bytes",
                     {.name = "bruck",
                      .kinds = {CollectiveKind::kAllToAll, CollectiveKind::kAllGather},

@@ -4,16 +4,17 @@
 // Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", IJHPCA 19(1),
 // 2005).
 //
-// Halving step d = 1, 2, 4, … works with i xor d. A rank still answers for the blocks that agree with i in
-// all bits below d; it sends those that differ in bit d and adds the others, so the next step has half as
-// many. The far partners of the last steps exchange the least. Doubling is the mirror image, from the far
-// end back. A scatter does of halving only what comes from the root: in step d the ranks below d, which
-// have their part already, serve those of d … 2d-1, one message at a time; a gather is its mirror image.
+// Halving step d = 1, 2, 4, … works with i xor d. A rank is still responsible for the blocks that agree with
+// i in all bits below d; it sends those that differ in bit d and adds the others, so the next step has half
+// as many. The far partners of the last steps exchange the fewest blocks. Doubling is the mirror image, from
+// the far end back. A scatter does of halving only what comes from the root: in step d the ranks below d,
+// which have their part already, send to those of d … 2d-1, one message at a time; a gather is its mirror
+// image.
 //
 // A power of two has one program for all ranks, in relative numbers, but where there is a root. For any other
-// N (non_power_of_two.hpp) a core rank with an extra rank also answers for that rank's block, if the kind has
-// one. In a reduce_scatter an extra rank keeps its own contribution to its own block and adds to it what it
-// gets back; in a broadcast it has nothing to hand over, in a reduce nothing to get back.
+// N (non_power_of_two.hpp) a core rank with an extra rank is also responsible for that rank's block, if the
+// kind has one. In a reduce_scatter an extra rank keeps its own contribution to its own block and adds to it
+// what it gets back; in a broadcast it has nothing to contribute, in a reduce nothing to get back.
 //
 // For N = 2^k:
 //     reduce_scatter, all_gather (S: the result)    kα + (N-1)Sβ/N
@@ -57,9 +58,9 @@ private:
     void write_core(Position rank) {
         const bool gathers_only = kind_ == CollectiveKind::kAllGather;
         std::vector<ActionIndex> arrived;
-        if (split_.has_extra(rank) && hands_over()) {
+        if (split_.has_extra(rank) && extra_sends()) {
             const Position extra = split_.extra_of(rank);
-            arrived.push_back(builder_.receive(rank, extra, handed_over(extra), {}, !gathers_only));
+            arrived.push_back(builder_.receive(rank, extra, sent_by_extra(extra), {}, !gathers_only));
         }
         if (kind_ == CollectiveKind::kBroadcast) {
             scatter_from_root(rank, arrived);
@@ -71,25 +72,26 @@ private:
         } else if (kind_ != CollectiveKind::kReduceScatter) {
             double_up(rank, arrived);
         }
-        if (split_.has_extra(rank) && hands_back()) {
+        if (split_.has_extra(rank) && extra_receives()) {
             const Position extra = split_.extra_of(rank);
-            builder_.send(rank, extra, handed_back(extra), arrived);
+            builder_.send(rank, extra, received_by_extra(extra), arrived);
         }
     }
 
     void write_extra(Position extra) {
         const Position partner = split_.partner_of(extra);
-        if (hands_over()) {
-            builder_.send(extra, partner, handed_over(extra), {});
+        if (extra_sends()) {
+            builder_.send(extra, partner, sent_by_extra(extra), {});
         }
-        if (hands_back()) {
-            builder_.receive(extra, partner, handed_back(extra), {}, kind_ == CollectiveKind::kReduceScatter);
+        if (extra_receives()) {
+            builder_.receive(extra, partner, received_by_extra(extra), {},
+                             kind_ == CollectiveKind::kReduceScatter);
         }
     }
-    [[nodiscard]] bool hands_over() const { return kind_ != CollectiveKind::kBroadcast; }
-    [[nodiscard]] bool hands_back() const { return kind_ != CollectiveKind::kReduce; }
+    [[nodiscard]] bool extra_sends() const { return kind_ != CollectiveKind::kBroadcast; }
+    [[nodiscard]] bool extra_receives() const { return kind_ != CollectiveKind::kReduce; }
 
-    // What a step sends may rest on any earlier one: messages of different partners do not keep their order.
+    // A step may depend on any earlier one: messages of different partners do not keep their order.
     void halve(Position rank, std::vector<ActionIndex>& arrived) {
         for (Position d = 1; d < split_.core; d *= 2) {
             if (takes_part(rank, d)) {
@@ -140,7 +142,7 @@ private:
         }
     }
 
-    /// The blocks that the core ranks at distance first, first + stride, … of `rank` answer for.
+    /// The blocks that the core ranks at distance first, first + stride, … of `rank` are responsible for.
     [[nodiscard]] Blocks blocks_of(Position rank, Position first, Position stride) const {
         Blocks blocks;
         for (Position distance = first; distance < split_.core; distance += stride) {
@@ -153,10 +155,10 @@ private:
         return blocks;
     }
 
-    [[nodiscard]] Blocks handed_over(Position extra) const {
+    [[nodiscard]] Blocks sent_by_extra(Position extra) const {
         return kind_ == CollectiveKind::kAllGather ? Blocks{{.block = extra}} : all_but(extra);
     }
-    [[nodiscard]] Blocks handed_back(Position extra) const {
+    [[nodiscard]] Blocks received_by_extra(Position extra) const {
         return kind_ == CollectiveKind::kReduceScatter ? Blocks{{.block = extra}} : all_but(extra);
     }
     /// All, where an extra rank has no block of its own.
@@ -185,7 +187,7 @@ void register_halving_doubling(AlgorithmRegistry& registry) {
     register_simple(
         registry,
         "partners at distances 1, 2, 4, … exchange half as much each step, then the mirror image: "
-        "logarithmic steps, least traffic",
+        "logarithmic steps, minimum traffic",
         {.name = "halving_doubling",
          .kinds = {CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter, CollectiveKind::kAllGather,
                    CollectiveKind::kBroadcast, CollectiveKind::kReduce},

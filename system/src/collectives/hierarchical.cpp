@@ -4,9 +4,9 @@
 // line of the grid onto every line of dimension d.
 //
 // Which blocks a phase moves. Blocks are numbered like positions, digit d of a block belonging to dimension
-// d. The phases before have narrowed what a rank answers for: of its digits some are the rank's own
+// d. The phases before have narrowed the blocks of a rank: of their digits some are the rank's own
 // coordinates ("own"), the others run over all values ("free"). Inner block j of a phase in dimension d
-// stands for all blocks whose digit d is j, with the other digits own or free as they are; they are the same
+// represents all blocks whose digit d is j, with the other digits own or free as they are; they are the same
 // on the whole line, whose ranks differ in coordinate d only.
 //
 //   reduce_scatter  makes digit d own; a reduce_scatter starts with all digits free and ends with none free
@@ -16,8 +16,9 @@
 //                   those with digit d of the destination p_d to the neighbour p, so afterwards the source
 //                   digit d is free and the destination digit d is r's own
 //
-// Where all inner schedules share a symmetry that the grid has too, so does the whole, and one program serves
-// all ranks: any symmetry for one dimension of more than one position, exclusive or for any number of them.
+// Where all inner schedules share a symmetry that the grid has too, so does the whole, and one program
+// suffices for all ranks: any symmetry for one dimension of more than one position, exclusive or for any
+// number of them.
 
 #include "hierarchical.hpp"
 
@@ -125,7 +126,8 @@ struct Digits {
     }
 };
 
-/// What one digit of an inner block stands for: weight · digit + the rank's own digits + each of `offsets`.
+/// The blocks that one digit of an inner block represents: weight · digit + the rank's own digits + each of
+/// `offsets`.
 struct Expansion {
     std::uint32_t weight = 0;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> own;  // (dimension, weight)
@@ -160,7 +162,7 @@ struct Expansion {
     }
 };
 
-/// A phase: an inner schedule and what its blocks stand for.
+/// A phase: an inner schedule and what its blocks represent.
 struct Phase {
     Stage stage;
     CollectiveSchedule inner;
@@ -183,7 +185,7 @@ std::vector<std::uint32_t> column_radices(const Shape& shape, const std::vector<
     return radices;
 }
 
-/// Blocks of one rank's vector; at most kMaxColumns, which stands for anything larger.
+/// Blocks of one rank's vector; at most kMaxColumns, which means that many or more.
 constexpr std::uint64_t kMaxColumns = std::uint64_t{1} << 24;
 std::uint64_t count_columns(const std::vector<std::uint32_t>& radices) {
     std::uint64_t columns = 1;
@@ -193,7 +195,7 @@ std::uint64_t count_columns(const std::vector<std::uint32_t>& radices) {
     return columns;
 }
 
-/// The phases of one schedule, every one with what its blocks stand for.
+/// The phases of one schedule, every one with what its blocks represent.
 class Plan {
 public:
     Plan(CollectiveKind kind, const Shape& shape, std::vector<Phase> phases)
@@ -203,7 +205,7 @@ public:
         Digits sources({shape.dimensions().begin(), shape.dimensions().end()}, true);
         Digits columns(column_radices(shape, phases_), kind == CollectiveKind::kAllGather);
         columns_ = count_columns(columns.radices);
-        ASTROLABE_ASSERT(columns_ < kMaxColumns, "what has too many blocks is refused");
+        ASTROLABE_ASSERT(columns_ < kMaxColumns, "a plan with too many blocks is unsupported");
         for (Phase& phase : phases_) {
             const std::uint32_t dimension = phase.stage.dimension;
             phase.columns = Expansion(columns, dimension);
@@ -357,8 +359,8 @@ public:
 
     [[nodiscard]] std::vector<unsigned> variant_sequence(CollectiveKind kind, const Shape& shape,
                                                          std::uint32_t chunks) const override {
-        // Variants are numbered order by order; the chunks of one order take its combinations of inner
-        // variants in turn.
+        // Variants are numbered order by order; the chunks of one order use its combinations of inner
+        // variants round-robin.
         const std::vector<Order> orders = orders_of(shape, options_.order);
         std::vector<unsigned> first{0};
         for (const Order& order : orders) {
@@ -398,16 +400,16 @@ private:
                    : options_.bandwidths[std::min(dimension, options_.bandwidths.size() - 1)];
     }
 
-    /// The inner variants of one dimension: as many as the phase there with most has.
+    /// The inner variants of one dimension: the maximum over its phases.
     [[nodiscard]] unsigned inner_variants(CollectiveKind kind, const Shape& shape, const Order& order,
                                           std::uint32_t dimension) const {
-        unsigned most = 1;
+        unsigned maximum = 1;
         for (const Stage stage : stages_of(kind, order, options_.optimisation)) {
             if (stage.dimension == dimension) {
-                most = std::max(most, inner(dimension).variants(stage.kind, shape[dimension]));
+                maximum = std::max(maximum, inner(dimension).variants(stage.kind, shape[dimension]));
             }
         }
-        return most;
+        return maximum;
     }
 
     /// Combinations of inner variants.
@@ -452,7 +454,7 @@ private:
         std::uint64_t actions = 0;
         std::uint64_t named = 0;
         for (const Phase& phase : plan.phases()) {
-            // Every line has the inner schedule once; its program 0 stands for all ranks under a symmetry.
+            // Every line has the inner schedule once; its program 0 is that of all ranks under a symmetry.
             const bool is_shared = phase.inner.symmetry() != Symmetry::kNone;
             const std::uint64_t copies =
                 is_symmetric ? 1 : shape.ranks() / (is_shared ? 1 : phase.inner.ranks());
@@ -520,7 +522,7 @@ private:
         return loads;
     }
 
-    /// The order after which the most loaded dimension has least to do, then the second most, and so on;
+    /// The order after which the most loaded dimension has the smallest load, then the second, and so on;
     /// of equals the first.
     [[nodiscard]] static std::size_t least_loaded(const Loads& total, const std::vector<Loads>& added) {
         std::size_t best = 0;
@@ -560,7 +562,7 @@ AlgorithmPointer make_configured_hierarchical(const HierarchicalParameters& para
     return make_hierarchical(std::move(options));
 }
 
-/// A list of algorithms by name, or as mappings where they have keys of their own.
+/// A list of algorithms, each a name or a mapping with its own keys.
 void read_dimension_algorithms(const AlgorithmRegistry& inner, HierarchicalParameters& parameters,
                                const ConfigNode& node, ReadContext& context) {
     if (!node.is_sequence()) {

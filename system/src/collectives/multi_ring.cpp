@@ -167,7 +167,7 @@ void register_multi_ring(AlgorithmRegistry& registry) {
     Schema<MultiRingParameters> schema(
         "multi_ring",
         help_with_kinds(
-            "as ring, but chunks go round several rings of different strides in turn: as many links "
+            "as ring, but chunks go round several rings of different strides round-robin: as many links "
             "of a rank carry load; in as many chunks as there are rings, unless 'chunks' is given",
             MultiRing({})));
     schema

@@ -2,7 +2,7 @@
 // (docs/theory/collectives-and-costs.md, "Algorithms").
 //
 // The first P = 2^⌊log2 N⌋ ranks, the core, run the algorithm. Each of the r = N - P extra ranks has a
-// partner in the core, to which it hands over what it holds before the first step and from which it gets its
+// partner in the core, to which it sends its data before the first step and from which it receives its
 // result after the last one. N = 6: P = 4, and the extra ranks 4 and 5 have the partners 0 and 1. That adds,
 // contention-free, 2(α + Sβ) to an all_reduce over P ranks.
 #pragma once

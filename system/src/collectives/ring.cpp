@@ -88,7 +88,7 @@ namespace {
     return kind == CollectiveKind::kAllGather || kind == CollectiveKind::kAllReduce;
 }
 
-/// One for every step, or none to have a single one.
+/// One for every step, or none for a single stage.
 std::vector<Stage> stages_of(CollectiveKind kind, Position ranks, RingSteps steps) {
     std::vector<Stage> stages;
     if (steps == RingSteps::kStages) {
@@ -185,9 +185,10 @@ AlgorithmPointer make_ring() {
 }
 
 void register_ring(AlgorithmRegistry& registry) {
-    register_plain(registry, "ring",
-                   "every rank sends to its neighbour only, step after step: least traffic, most steps",
-                   make_ring());
+    register_plain(
+        registry, "ring",
+        "every rank sends to its neighbour only, step after step: minimum traffic, maximum number of steps",
+        make_ring());
 }
 
 }  // namespace astrolabe::system

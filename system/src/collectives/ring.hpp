@@ -24,7 +24,7 @@ namespace detail {
     return ranks - stride;
 }
 
-/// What holds the ranks of a ring together.
+/// How the ranks of a ring keep together.
 enum class RingSteps : std::uint8_t {
     kFree,    ///< a step waits for what the one before brought to the same rank
     kStages,  ///< each step is a stage (schedule.hpp), so that barriers can separate them

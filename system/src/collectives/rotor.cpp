@@ -1,13 +1,13 @@
 // Collectives for networks whose circuits come and go: the schedules of direct and ring, of which the
-// executor hands every message over when the circuit between its ranks comes
+// executor sends every message when the circuit between its ranks comes
 // (docs/models/rotor-collectives.md).
 //
-// Direct: every rank has a message for every other, so whichever circuit comes, there is something to send,
-// and nothing else takes its place. Peers are thereby visited in the order of their circuits, whatever the
-// order in the schedule.
+// Direct: every rank has a message for every other, so it can use whichever circuit comes, and no relayed
+// message takes its capacity. Peers are thereby visited in the order of their circuits, whatever the order in
+// the schedule.
 //
-// Ring: a rank has one message at a time. Its way round takes what the waits for one circuit after the other
-// take together, so positions are given such that waits are short (meeting_order.hpp).
+// Ring: a rank has one message at a time. One way round takes the sum of the waits for one circuit after the
+// other, so ranks get positions in which waits are short (circuit_order.hpp).
 
 #include "direct.hpp"
 #include "ring.hpp"

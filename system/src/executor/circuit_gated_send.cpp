@@ -24,14 +24,14 @@ std::int64_t CircuitGatedSend::packets_of(Bytes size) const {
     return size / payload + (size % payload > Bytes(0) ? 1 : 0);
 }
 
-void CircuitGatedSend::take_over(std::vector<Message>& ready) {
+void CircuitGatedSend::hold_back(std::vector<Message>& ready) {
     std::stable_sort(ready.begin(), ready.end(), [this](const Message& a, const Message& b) {
         return a.source != b.source ? a.source < b.source : place_of(a.destination) < place_of(b.destination);
     });
     for (auto first = ready.begin(); first != ready.end();) {
         const auto last = std::find_if(
             first, ready.end(), [first](const Message& message) { return message.source != first->source; });
-        sort_out({first, last});
+        distribute({first, last});
         first = last;
     }
     ready.clear();
@@ -45,7 +45,7 @@ bool CircuitGatedSend::has_lane(const Message& message) const {
            opportunities_->next(from, to, backend_.now() + copy_).has_value();
 }
 
-void CircuitGatedSend::sort_out(std::span<const Message> of_one_rank) {
+void CircuitGatedSend::distribute(std::span<const Message> of_one_rank) {
     const std::int64_t periods = periods_needed(of_one_rank);
     for (std::size_t first = 0; first < of_one_rank.size();) {
         const PlaceId place = place_of(of_one_rank[first].destination);
@@ -130,9 +130,9 @@ void CircuitGatedSend::wait(std::size_t index) {
     }
     const Message& message = held_[lane.waiting.front()].message;
     const auto opportunity = opportunities_->next(place_of(message.source), place_of(message.destination),
-                                                  std::max(backend_.now() + copy_, lane.begin + Time(1)));
-    ASTROLABE_ASSERT(opportunity, "places that meet meet again");
-    lane.begin = opportunity->begin;
+                                                  std::max(backend_.now() + copy_, lane.start + Time(1)));
+    ASTROLABE_ASSERT(opportunity, "connected places are connected again");
+    lane.start = opportunity->begin;
     lane.is_open = true;
     const Time due = opportunity->begin - opportunities_->notice() - copy_;
     opening_at(std::max(backend_.now(), due)).lanes.push_back(index);
@@ -164,7 +164,7 @@ void CircuitGatedSend::open(std::size_t index, std::vector<Message>& due) {
     for (const Number number : lane.waiting) {
         const Held& held = held_[number];
         const std::uint32_t host = held.message.destination.index();
-        auto share = std::ranges::find(shares_, host, &Share::who);
+        auto share = std::ranges::find(shares_, host, &Share::index);
         if (share == shares_.end()) {
             share = shares_.insert(share, {host, 0});
         }
@@ -174,7 +174,7 @@ void CircuitGatedSend::open(std::size_t index, std::vector<Message>& due) {
     std::vector<Number> staying;
     for (const Number number : lane.waiting) {
         const Held& held = held_[number];
-        Share& share = *std::ranges::find(shares_, held.message.destination.index(), &Share::who);
+        Share& share = *std::ranges::find(shares_, held.message.destination.index(), &Share::index);
         const std::int64_t packets = std::min({share.packets, held.pace, packets_of(held.left)});
         share.packets -= packets;
         const Bytes size = std::min(held.left, opportunities_->payload() * packets);
@@ -194,7 +194,7 @@ void CircuitGatedSend::open(std::size_t index, std::vector<Message>& due) {
 
 void CircuitGatedSend::level_shares(std::int64_t packets) {
     std::sort(shares_.begin(), shares_.end(), [](const Share& a, const Share& b) {
-        return a.packets != b.packets ? a.packets < b.packets : a.who < b.who;
+        return a.packets != b.packets ? a.packets < b.packets : a.index < b.index;
     });
     auto left = static_cast<std::int64_t>(shares_.size());
     for (Share& share : shares_) {
@@ -208,7 +208,8 @@ void CircuitGatedSend::level_shares(std::int64_t packets) {
         }
         packets -= share.packets;
     }
-    std::sort(shares_.begin(), shares_.end(), [](const Share& a, const Share& b) { return a.who < b.who; });
+    std::sort(shares_.begin(), shares_.end(),
+              [](const Share& a, const Share& b) { return a.index < b.index; });
 }
 
 CircuitGatedSend::Number CircuitGatedSend::hold(const Message& message) {
@@ -238,7 +239,7 @@ Message CircuitGatedSend::take(Number number, Bytes size) {
     return piece;
 }
 
-std::optional<Message> CircuitGatedSend::handed_over(const Message& due) {
+std::optional<Message> CircuitGatedSend::sent(const Message& due) {
     if (due.on_delivered != this) {
         return due;
     }

@@ -16,13 +16,13 @@ using network::PlaceId;
 
 constexpr std::size_t kBeam = 64;
 
-/// The begin of a ring.
+/// The first places of a ring.
 struct Beginning {
     std::vector<PlaceId> places;
-    Time time;  // when what starts at 0 is at the last of them
+    Time time;  // when a block sent at 0 arrives at the last of them
 };
 
-/// A place added to a beginning; earlier ones first.
+/// A place added to a partial ring; earlier arrivals first.
 struct Extension {
     Time time;
     std::size_t beginning;
@@ -49,8 +49,8 @@ public:
     }
 
 private:
-    /// When what is at `from` at `time` is at `to`. Places that never meet have a period for it: relaying
-    /// takes about as long.
+    /// When a block at `from` at `time` arrives at `to`. Places that are never connected count one period:
+    /// relaying takes about as long.
     [[nodiscard]] Time arrival(PlaceId from, PlaceId to, Time time) const {
         const auto opportunity = opportunities_.next(from, to, time);
         return opportunity ? opportunity->end : time + opportunities_.period();

@@ -91,7 +91,7 @@ struct ScheduleFile {
     [[nodiscard]] std::size_t program_count() const { return symmetry == Symmetry::kNone ? ranks : 1; }
 };
 
-/// Whether `node` is a list; says so where it is not.
+/// Whether `node` is a list; reports where it is not.
 bool expect_list(const ConfigNode& node, const std::string& what, const std::string& hint,
                  ReadContext& context) {
     if (!node.is_sequence()) {
@@ -273,7 +273,8 @@ public:
         }
     }
 
-    [[nodiscard]] std::optional<std::string> unsupported(CollectiveKind kind, const Shape& shape) const override {
+    [[nodiscard]] std::optional<std::string> unsupported(CollectiveKind kind,
+                                                         const Shape& shape) const override {
         if (kind != schedule_.kind()) {
             return fmt::format("{} does {} only", name_, to_string(schedule_.kind()));
         }

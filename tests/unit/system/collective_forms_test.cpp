@@ -292,7 +292,7 @@ TEST(WindowedDirect, NeverHasMoreSendsUnderWayThanTheWindow) {
         for (const Position window : {1U, 2U, 5U, 12U}) {
             FakeBackend* network = nullptr;
             std::map<std::pair<std::uint32_t, std::uint32_t>, Time> delivered;  // last of a pair
-            std::vector<std::vector<Time>> under_way(kRanks);  // times of delivery, by source
+            std::vector<std::vector<Time>> in_flight(kRanks);  // times of delivery, by source
             std::size_t most = 0;
             FakeBackend backend(kRanks, [&](const network::Message& message) {
                 const std::uint32_t source = message.source.index();
@@ -300,7 +300,7 @@ TEST(WindowedDirect, NeverHasMoreSendsUnderWayThanTheWindow) {
                 const Time cost(100 + (source * 37 + destination * 1009) % 1013);
                 Time& end = delivered[{source, destination}];
                 end = std::max(end, network->now() + cost);
-                std::vector<Time>& mine = under_way[source];
+                std::vector<Time>& mine = in_flight[source];
                 std::erase_if(mine, [&](Time time) { return time <= network->now(); });
                 mine.push_back(end);
                 most = std::max(most, mine.size());

@@ -140,7 +140,7 @@ TEST(Stages, FollowOneAnother) {
     EXPECT_EQ(stages[1].first_start, outer);
     EXPECT_EQ(stages[1].last_finish, outer + inner);
     EXPECT_EQ(stages[2].first_start, outer + inner);
-    EXPECT_EQ(stages[1].under_way, inner * 4);  // on four ranks
+    EXPECT_EQ(stages[1].in_flight, inner * 4);  // on four ranks
     EXPECT_EQ(stages[1].waiting, Time(0));
     EXPECT_EQ(report.operations[OperationId(0)].bytes_sent, Bytes(4 * 1500));
     EXPECT_EQ(report.operations[OperationId(0)].messages, 12U);
@@ -162,7 +162,7 @@ TEST(Stages, BeginOnEachRankByItself) {
     // Rank 2 sent at 0, so rank 3 has received before it starts: it is done with the stage at once, and its
     // column's message leaves at `late`. Rank 2 is done with the first stage at late + outer.
     // Under way: ranks 0 and 1 outer each, rank 2 late + outer, rank 3 nothing.
-    EXPECT_EQ(stages[0].under_way, outer * 3 + late);
+    EXPECT_EQ(stages[0].in_flight, outer * 3 + late);
     EXPECT_EQ(stages[1].first_start, outer);  // ranks 0 and 1
     // Rank 0's second stage ends when rank 2's message comes; rank 2 finds rank 0's there already.
     EXPECT_EQ(stages[1].last_finish, late + outer + inner);
@@ -368,7 +368,7 @@ TEST(Torus, TakesThePhaseTimesOfTheReference) {
     for (std::size_t index = 0; index < stages.size(); ++index) {
         EXPECT_EQ(stages[index].stage, expected[index].first);
         EXPECT_EQ(stages[index].last_finish - stages[index].first_start, expected[index].second);
-        EXPECT_EQ(stages[index].under_way, expected[index].second * 64);
+        EXPECT_EQ(stages[index].in_flight, expected[index].second * 64);
     }
     EXPECT_EQ(report.total, Time(826'889'280));
     EXPECT_EQ(report.operations[OperationId(0)].bytes_sent, Bytes(132'120'576) * 64);

@@ -38,7 +38,7 @@ TEST(Stall, NamesTheLostMessageAndWhoWaitsForIt) {
     EXPECT_FALSE(report.finished);
     EXPECT_EQ(
         report.stall,
-        "stalled or interrupted (the network returned with messages under way) at 1005ps: 2 of 4 operations "
+        "stalled or interrupted (the network returned with messages in flight) at 1005ps: 2 of 4 operations "
         "finished, counted on every rank\n"
         "rank 0: 'after' waits for 'exchange'\n"
         "rank 0: 'exchange' chunk 1 of 1 waits for 20B from rank 1 (action 1)\n"
@@ -137,7 +137,7 @@ TEST(IndependentOrders, LockUpWhereAgreedOnesDoNotAndSayWhy) {
         "rank 1: waits for its last collectives\n"
         "rank 1: 'A' has 1 of 1 chunks to start\n"
         "rank 1: 'B' chunk 1 of 1 waits for 4B from rank 0 (action 1)\n"
-        "ranks wait for one another in a circle:\n"
+        "ranks wait for one another in a cycle:\n"
         "  rank 0 holds 1 of its 1 slots with 'A' chunk 1 of 1 and waits for rank 1, "
         "which has not started it\n"
         "  rank 1 holds 1 of its 1 slots with 'B' chunk 1 of 1 and waits for rank 0, "
@@ -154,7 +154,7 @@ TEST(IndependentOrders, LockUpInADimension) {
     const ExecutionReport report = run_skewed_pair(options);
     EXPECT_FALSE(report.finished);
     for (const char* line :
-         {"rank 0: 'B' chunk 1 of 1 waits for its turn in dimension 0, where 1 of 1 slots are taken\n",
+         {"rank 0: 'B' chunk 1 of 1 waits for a slot in dimension 0, where 1 of 1 slots are taken\n",
           "  rank 0 holds 1 of its 1 slots in dimension 0 with 'A' chunk 1 of 1 and waits for rank 1, "
           "which has not started it\n"}) {
         EXPECT_NE(report.stall.find(line), std::string::npos) << report.stall;

@@ -274,7 +274,7 @@ void expect_same_stages(const system::OperationRecord& folded, const system::Ope
         RC_ASSERT(folded.stages[i].messages == whole.stages[i].messages);
         RC_ASSERT(folded.stages[i].first_start == whole.stages[i].first_start);
         RC_ASSERT(folded.stages[i].last_finish == whole.stages[i].last_finish);
-        RC_ASSERT(folded.stages[i].under_way == whole.stages[i].under_way);
+        RC_ASSERT(folded.stages[i].in_flight == whole.stages[i].in_flight);
         RC_ASSERT(folded.stages[i].waiting == whole.stages[i].waiting);
     }
 }
@@ -323,9 +323,9 @@ RC_GTEST_PROP(FoldedRuns, AreTheWholeRuns, ()) {
     const Case test = random_case(
         *rc::gen::noShrink(rc::gen::resize(rc::kNominalSize, rc::gen::arbitrary<std::uint64_t>())));
     const FoldedRanks folded = fold(test);
-    RC_ASSERT(folded.refusal.empty() == (folded.folding.kept < test.program.ranks));
+    RC_ASSERT(folded.unsupported.empty() == (folded.folding.representatives < test.program.ranks));
     const Outcome one = execute_folded(test, folded);
-    RC_TAG(folded.folding.multiplicity(), one.report.has_tie);
+    RC_TAG(folded.folding.class_size(), one.report.has_tie);
     const Outcome other = execute(test, network::FluidBackend(test.fabric));
     if (one.report.has_tie) {
         return;
@@ -344,7 +344,7 @@ TEST(FoldedRuns, AreAtLeastAThirdOfTheCases) {
     for (std::uint64_t seed = 0; seed < kCases; ++seed) {
         const Case test = random_case(seed);
         const FoldedRanks folded = fold(test);
-        if (folded.folding.kept == test.program.ranks) {
+        if (folded.folding.representatives == test.program.ranks) {
             continue;
         }
         const Outcome outcome = execute_folded(test, folded);

@@ -1,19 +1,25 @@
-/// An order of ranks in which each meets the next soon after it met the one before: rings on circuits.
+/// Circuit order: ranks in an order in which each gets a circuit to the next soon after the previous one.
 ///
-/// Model. On a ring of ranks a block waits, at every rank, for the circuit to the next (direct_opportunities
-/// .hpp of the network layer): handed over to it at its begin b, it is there at its end, and waits for the
-/// first circuit to the one after that begins then or later. The sum of these waits all the way round is a
-/// whole number of periods, and a collective of k rounds takes k times as long. In the order of racks it is
-/// about half a period for every rank; in a good order many circuits follow one another within a period.
+/// Model. On a ring of ranks a block waits, at every rank, for the circuit to the next rank
+/// (network/direct_opportunities.hpp). A block that is sent when a circuit window starts has arrived when it
+/// ends, and then waits for the first window to the rank after that. The time for one way round the ring is a
+/// whole number of periods, and a collective of k rounds takes k times as long.
 ///
-/// Order. Places are put in a ring, from that of the first rank on, so that the time to get round is small.
-/// Where a place meets itself its ranks follow one another; else the ring visits the places again and again,
-/// one rank of each at a time, for ranks of one place would have to be relayed.
-/// Finding the quickest ring is a travelling-salesman problem with waits. It is searched place by place,
-/// keeping the 64 beginnings that are earliest where they end (beam search): no worse than always going to
-/// the place that is met next, and without a guarantee beyond that.
+/// Example. Three racks of one rank, windows of 10 us, a period of 30 us: racks 0 and 1 are connected during
+/// [0, 10) us, 0 and 2 during [10, 20) us, 1 and 2 during [20, 30) us. The ring 0, 1, 2 sends 0 -> 1 at 0 us,
+/// 1 -> 2 at 20 us and 2 -> 0 at 40 us, and can start the next round at 60 us: two periods. The ring 0, 2, 1
+/// sends 0 -> 2 at 10 us, 2 -> 1 at 20 us and 1 -> 0 at 30 us, and starts the next round at 40 us: one
+/// period. In the order of racks the wait is about half a period for every rank; in a good order many
+/// circuits follow one another within a period.
 ///
-/// Complexity: O(64 n² (1 + log n)) for n places, and 64 n² of next().
+/// Order. Places (racks) are put in a ring, starting with that of the first rank, so that one way round is
+/// short. Where a place has circuits to itself its ranks follow one another; otherwise the ring visits the
+/// places repeatedly, one rank of each at a time, because a message inside a place would have to be relayed.
+/// Finding the quickest ring is a travelling-salesman problem with waiting times. A beam search adds place by
+/// place and keeps the 64 partial rings that end earliest: its result is never longer than that of always
+/// going to the place with the next circuit, and has no guarantee beyond that.
+///
+/// Complexity: O(64 n² (1 + log n)) for n places, and 64 n² calls of next().
 #pragma once
 
 #include <span>
