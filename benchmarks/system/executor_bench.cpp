@@ -3,7 +3,8 @@
 // load of the published DLRM study: double binary trees over 128 ranks, 1,024 chunks, 64 at a time.
 // run_hierarchical goes through five stages over 4 x 4 x N/16 ranks, with and without slots in dimensions.
 
-#include "system/src/collectives/collectives.hpp"
+#include "system/src/collectives/hierarchical.hpp"
+#include "tests/support/algorithms.hpp"
 
 #include <deque>
 #include <memory>
@@ -129,19 +130,21 @@ void execute(benchmark::State& state, const Load& load) {
 }
 
 void run_ring(benchmark::State& state) {
-    execute(state, {.algorithm = system::make_ring(), .chunks = 64});
+    execute(state, {.algorithm = testing::algorithm_of("ring"), .chunks = 64});
 }
 void run_direct(benchmark::State& state) {
-    execute(state, {.algorithm = system::make_direct(), .chunks = 16});
+    execute(state, {.algorithm = testing::algorithm_of("direct"), .chunks = 16});
 }
 void run_direct_all_to_all(benchmark::State& state) {
-    execute(state, {.algorithm = system::make_direct(), .kind = CollectiveKind::kAllToAll, .chunks = 16});
+    execute(state,
+            {.algorithm = testing::algorithm_of("direct"), .kind = CollectiveKind::kAllToAll, .chunks = 16});
 }
 void run_trees(benchmark::State& state) {
-    execute(state, {.algorithm = system::make_double_binary_tree(), .operations = 4, .chunks = 1024});
+    execute(state,
+            {.algorithm = testing::algorithm_of("double_binary_tree"), .operations = 4, .chunks = 1024});
 }
 void run_trees_with_injection(benchmark::State& state) {
-    execute(state, {.algorithm = system::make_double_binary_tree(),
+    execute(state, {.algorithm = testing::algorithm_of("double_binary_tree"),
                     .operations = 4,
                     .chunks = 1024,
                     .injection_latency = Time(10'000)});
@@ -163,18 +166,18 @@ void build(benchmark::State& state, const system::CollectiveAlgorithm& algorithm
     state.SetComplexityN(state.range(0));
 }
 void build_ring(benchmark::State& state) {
-    build(state, *system::make_ring());
+    build(state, *testing::algorithm_of("ring"));
 }
 void build_direct(benchmark::State& state) {
-    build(state, *system::make_direct());
+    build(state, *testing::algorithm_of("direct"));
 }
 void build_trees(benchmark::State& state) {
-    build(state, *system::make_double_binary_tree());
+    build(state, *testing::algorithm_of("double_binary_tree"));
 }
 
 /// What bounds ask of a schedule, several times: with a barrier of N - 1 actions on N - 1 others.
 void chain_of_direct(benchmark::State& state) {
-    const system::CollectiveSchedule schedule = system::make_direct()->schedule(
+    const system::CollectiveSchedule schedule = testing::algorithm_of("direct")->schedule(
         CollectiveKind::kAllReduce, static_cast<system::Position>(state.range(0)), 0);
     for (auto _ : state) {
         benchmark::DoNotOptimize(schedule.heaviest_chain(

@@ -114,7 +114,7 @@ public:
         if (!pairs) {
             return check_all();
         }
-        for (std::size_t offset = 0; offset < folding_.ranks; offset += folding_.kept) {
+        for (std::size_t offset = 0; offset < folding_.ranks; offset += folding_.representatives) {
             for (const auto& [source, destination] : *pairs) {
                 if (!check(folding_.image(source, offset), folding_.image(destination, offset))) {
                     return false;
@@ -214,11 +214,11 @@ private:
 }  // namespace
 
 std::vector<std::size_t> Folding::generators() const {
-    if (images == Images::kRotation) {
-        return {kept};
+    if (equivalence == Equivalence::kRotation) {
+        return {representatives};
     }
     std::vector<std::size_t> offsets;
-    for (std::size_t offset = kept; offset < ranks; offset *= 2) {
+    for (std::size_t offset = representatives; offset < ranks; offset *= 2) {
         offsets.push_back(offset);
     }
     return offsets;
@@ -226,9 +226,9 @@ std::vector<std::size_t> Folding::generators() const {
 
 FoldedClasses fold_classes(const LinkClasses& classes, std::span<const HostId> hosts, const Folding& folding,
                            const RankPairs& pairs) {
-    ASTROLABE_ASSERT(
-        hosts.size() == folding.ranks && folding.kept < folding.ranks && folding.ranks % folding.kept == 0,
-        "a part of the ranks stands for all");
+    ASTROLABE_ASSERT(hosts.size() == folding.ranks && folding.representatives < folding.ranks &&
+                         folding.ranks % folding.representatives == 0,
+                     "a part of the ranks stands for all");
     if (!classes.fabric().is_static()) {
         return {{}, "circuits of the network come and go"};
     }
@@ -240,7 +240,7 @@ FoldedClasses fold_classes(const LinkClasses& classes, std::span<const HostId> h
         }
         orbits.join(check.map().images());
     }
-    return {classes.fold(orbits.numbers(), folding.multiplicity()), {}};
+    return {classes.fold(orbits.numbers(), folding.class_size()), {}};
 }
 
 }  // namespace astrolabe::network

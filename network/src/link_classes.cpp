@@ -165,10 +165,11 @@ LinkClasses::LinkClasses(std::shared_ptr<const Fabric> fabric)
     }
 }
 
-LinkClasses LinkClasses::fold(const std::vector<std::uint32_t>& image_of, std::size_t multiplicity) const {
-    ASTROLABE_ASSERT(multiplicity_ == 1 && image_of.size() == size(), "classes are folded once");
+LinkClasses LinkClasses::fold(const std::vector<std::uint32_t>& image_of,
+                              std::size_t flows_per_representative) const {
+    ASTROLABE_ASSERT(flows_per_representative_ == 1 && image_of.size() == size(), "classes are folded once");
     LinkClasses folded = *this;
-    folded.multiplicity_ = multiplicity;
+    folded.flows_per_representative_ = flows_per_representative;
     folded.image_of_ = image_of;
     folded.examples_.clear();
     std::vector<std::size_t> bundles;
@@ -181,7 +182,7 @@ LinkClasses LinkClasses::fold(const std::vector<std::uint32_t>& image_of, std::s
         ++bundles[image_of[bundle]];
     }
     for (const std::size_t count : bundles) {
-        folded.factor_.push_back(static_cast<double>(multiplicity) / static_cast<double>(count));
+        folded.factor_.push_back(static_cast<double>(flows_per_representative) / static_cast<double>(count));
     }
     for (std::uint32_t& link_class : folded.class_of_) {
         link_class = image_of[link_class];

@@ -10,7 +10,6 @@
 ///        the duration as completion delay.
 
 #include "fake_backend.hpp"
-#include "system/src/collectives/collectives.hpp"
 #include "workload/src/loops/training_loop.hpp"
 
 #include <algorithm>
@@ -20,6 +19,7 @@
 #include <variant>
 #include <vector>
 
+#include <algorithms.hpp>
 #include <gtest/gtest.h>
 
 #include <astrolabe/system/executor/executor.hpp>
@@ -89,7 +89,7 @@ public:
             engine == Engine::kOneFifo ? system::Scheduling::kFifo : system::Scheduling::kLifo;
         options.active_chunks = engine == Engine::kUnlimited ? 1000 : 1;
         for (system::CollectiveChoice& choice : options.collectives) {
-            choice = {.algorithm = system::make_direct(), .chunks = 1};
+            choice = {.algorithm = testing::algorithm_of("direct"), .chunks = 1};
         }
         testing::FakeBackend backend(
             kRanks, {.latency = 0_ns, .time_per_byte = engine == Engine::kUnlimited ? 0_ns : 1_ns});

@@ -6,10 +6,10 @@
 ///     T = C · [2(N-1)·t + (2N-1)·d + (N-1)·p]
 /// for links of B_network bytes/ns, a memory of B_memory bytes/ns and d for every message processed.
 #include "network/src/topologies/ring.hpp"
-#include "system/src/collectives/collectives.hpp"
 
 #include <string>
 
+#include <algorithms.hpp>
 #include <gtest/gtest.h>
 
 #include <astrolabe/core/config/config.hpp>
@@ -38,7 +38,7 @@ experiment::Experiment ring_all_reduce(std::size_t ranks, Bytes size, std::uint3
     experiment.cluster.ranks = ranks;
     experiment.cluster.options.active_chunks = 1;
     experiment.cluster.options.end_point = end_point;
-    experiment.cluster.options.collectives.fill({system::make_ring(), chunks});
+    experiment.cluster.options.collectives.fill({algorithm_of("ring"), chunks});
 
     system::Program& program = experiment.program;
     program.ranks = ranks;

@@ -10,9 +10,10 @@
 /// The two all_reduces of that table are in executor_stages_test.cpp.
 #include "network/src/engines/fluid/fluid_backend.hpp"
 #include "network/src/topologies/torus.hpp"
-#include "system/src/collectives/collectives.hpp"
+#include "system/src/collectives/hierarchical.hpp"
 #include "system/src/program/traffic.hpp"
 
+#include <algorithms.hpp>
 #include <gtest/gtest.h>
 
 #include <astrolabe/system/executor/executor.hpp>
@@ -36,7 +37,7 @@ struct Outcome {
 };
 
 std::shared_ptr<const system::CollectiveAlgorithm> hierarchical(HierarchicalOptimisation optimisation) {
-    return system::make_hierarchical({.optimisation = optimisation, .per_dimension = {system::make_ring()}});
+    return system::make_hierarchical({.optimisation = optimisation, .per_dimension = {algorithm_of("ring")}});
 }
 
 /// One collective over all ranks of the torus, links of 200, 100 and 100 GB/s.

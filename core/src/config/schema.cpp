@@ -11,15 +11,19 @@ std::string ValueTraits<double>::format(double value) {
 }
 
 void report_unknown_keys(const ConfigNode& mapping, const std::vector<std::string>& known,
-                         std::string_view section, bool described, ReadContext& context) {
+                         std::string_view section, bool described, ReadContext& context,
+                         const std::vector<RenamedKey>& renamed) {
     for (const ConfigEntry& entry : mapping.entries) {
-        if (std::find(known.begin(), known.end(), entry.key) == known.end()) {
-            context.error(
-                "config.unknown-key", entry.key_where,
-                fmt::format("'{}' is not a key of {}", entry.key, section),
-                suggest(entry.key, known) +
-                    (described ? fmt::format(" (astrolabe describe {} lists all keys)", section) : ""));
+        if (std::ranges::find(known, entry.key) != known.end()) {
+            continue;
         }
+        const auto earlier = std::ranges::find(renamed, entry.key, &RenamedKey::old_name);
+        const std::string hint = earlier != renamed.end()
+                                     ? fmt::format("it is called '{}' now", earlier->new_name)
+                                     : suggest(entry.key, known);
+        context.error(
+            "config.unknown-key", entry.key_where, fmt::format("'{}' is not a key of {}", entry.key, section),
+            hint + (described ? fmt::format(" (astrolabe describe {} lists all keys)", section) : ""));
     }
 }
 

@@ -169,7 +169,7 @@ std::vector<ParameterProblem> algorithm_problems(const ClusterKeys& keys, const 
         const system::AlgorithmPointer algorithm = collective.algorithm->make();
         if (!system::takes_kind(*algorithm, kind, ranks)) {
             problems.push_back({"collectives." + collective_key(index) + ".algorithm",
-                                algorithm->refusal(kind, ranks).value_or(""),
+                                algorithm->unsupported(kind, ranks).value_or(""),
                                 suggest("", algorithms_for(components, index))});
         } else if (auto surplus = surplus_dimensions(*algorithm, keys.dimensions.size())) {
             problems.push_back(

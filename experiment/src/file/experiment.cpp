@@ -13,7 +13,7 @@
 #include <astrolabe/experiment/file/experiment.hpp>
 #include <astrolabe/experiment/file/file_keys.hpp>
 #include <astrolabe/network/rotor/rotor_network.hpp>
-#include <astrolabe/system/executor/meeting_order.hpp>
+#include <astrolabe/system/executor/circuit_order.hpp>
 #include <astrolabe/system/program/characterisation.hpp>
 #include <astrolabe/system/program/padding.hpp>
 
@@ -240,7 +240,7 @@ void check_algorithms(const Experiment& experiment, const ConfigNode& root, Read
             }
             const system::Shape shape = system::group_shape(group, experiment.cluster.options);
             const std::optional<std::string> refusal =
-                experiment.cluster.options.collectives[kind].algorithm->refusal(collective.kind, shape);
+                experiment.cluster.options.collectives[kind].algorithm->unsupported(collective.kind, shape);
             if (!refusal || std::find(reported.begin(), reported.end(), *refusal) != reported.end()) {
                 continue;
             }
@@ -300,7 +300,7 @@ void make_program(Experiment& experiment, const std::vector<OperationRule>& rule
     } else if (experiment.cluster.padding) {
         system::pad_collectives(experiment.program, experiment.cluster.options);
     }
-    system::order_by_meetings(experiment.program, experiment.cluster.options, place_ranks(experiment));
+    system::order_by_circuits(experiment.program, experiment.cluster.options, place_ranks(experiment));
     check_algorithms(experiment, root, context);
 }
 

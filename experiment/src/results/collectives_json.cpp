@@ -58,7 +58,7 @@ void add_stages(std::vector<Phase>& phases, const system::OperationTraffic& coun
         const auto ran = std::find_if(record.stages.begin(), record.stages.end(), is_same);
         if (ran != record.stages.end()) {
             phase->intervals.emplace_back(ran->first_start, ran->last_finish);
-            phase->under_way.add(ran->under_way);
+            phase->under_way.add(ran->in_flight);
             phase->waiting.add(ran->waiting);
         }
     }

@@ -11,7 +11,7 @@
 #include <astrolabe/experiment/file/equal_cost.hpp>
 #include <astrolabe/experiment/results/results.hpp>
 #include <astrolabe/experiment/run/collective_run.hpp>
-#include <astrolabe/system/executor/meeting_order.hpp>
+#include <astrolabe/system/executor/circuit_order.hpp>
 
 namespace astrolabe::experiment {
 namespace {
@@ -329,7 +329,7 @@ void CollectiveRun::check_algorithm(const CollectiveRequest& request, ReadContex
     const auto& group = smallest.partitions[system::PartitionId(0)].groups.front();
     if (group.size() >= 2) {
         const system::Shape shape = system::group_shape(group, options);
-        if (const auto refusal = options.collectives[index].algorithm->refusal(kind_, shape)) {
+        if (const auto refusal = options.collectives[index].algorithm->unsupported(kind_, shape)) {
             context.error(
                 "collective.algorithm", argument("--algorithm", request.algorithm),
                 fmt::format("{} cannot carry out {} over {} ranks: {}", setting_.cluster.algorithms[index],
@@ -396,7 +396,7 @@ system::Program CollectiveRun::program(Bytes size) const {
     wait.work = system::ComputeOperation{Time(0)};
     wait.dependencies = {collective};
     program.operations.push_back(std::move(wait));
-    system::order_by_meetings(program, setting_.cluster.options, place_ranks(setting_));
+    system::order_by_circuits(program, setting_.cluster.options, place_ranks(setting_));
     return program;
 }
 

@@ -17,7 +17,7 @@ std::vector<network::HostId> place_ranks(const Experiment& experiment) {
 Engine whole_engine(const Experiment& experiment, const std::vector<network::HostId>& placement,
                     std::string refusal) {
     return {experiment.backend.make(experiment.fabric, experiment.seed),
-            {.ranks = placement.size(), .kept = placement.size()},
+            {.ranks = placement.size(), .representatives = placement.size()},
             std::move(refusal)};
 }
 
@@ -38,7 +38,7 @@ Engine make_engine(const Experiment& experiment, const std::vector<network::Host
         system::FoldedRanks folded =
             system::fold_ranks(experiment.program, experiment.cluster.options, experiment.fabric, placement);
         return {maker.make_folded(std::move(folded.classes), experiment.seed), folded.folding,
-                std::move(folded.refusal)};
+                std::move(folded.unsupported)};
     }
     return whole_engine(experiment, placement, std::move(refusal));
 }

@@ -164,7 +164,7 @@ Prediction predict(const Experiment& experiment) {
     const double hops = mean_hops(total);
     const std::vector<network::HostId> placement = place_ranks(experiment);
     Engine engine = make_engine(experiment, placement, false);
-    const auto images = static_cast<double>(engine.folding.multiplicity());
+    const auto images = static_cast<double>(engine.folding.class_size());
     Counts counts = count(experiment);
     counts.messages /= images;
     counts.empty /= images;
@@ -172,7 +172,7 @@ Prediction predict(const Experiment& experiment) {
     counts.computations /= images;
     const double pairs = static_cast<double>(loads.pairs()) / images;
     Prediction prediction;
-    prediction.simulated_ranks = engine.folding.kept;
+    prediction.simulated_ranks = engine.folding.representatives;
     prediction.events = counts.computations;
     prediction.memory_bytes = kBase + kHost * static_cast<double>(fabric.host_count()) +
                               kLink * static_cast<double>(fabric.link_count());

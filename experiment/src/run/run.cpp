@@ -156,7 +156,7 @@ system::ExecutionReport execute(const Experiment& experiment, const std::vector<
     }
     std::optional<RunLimit> limit;
     if (watch.most < Time::max()) {
-        limit.emplace(experiment.program, folding.kept, watch.most, executor, backend);
+        limit.emplace(experiment.program, folding.representatives, watch.most, executor, backend);
     }
     system::ExecutionReport report = executor.run();
     if (limit && limit->is_exceeded()) {
@@ -206,8 +206,8 @@ std::variant<Run, Time> run_watched(const Experiment& experiment, Watch watch,
     run.traffic_counts = system::ProgramTraffic(experiment.program, experiment.cluster.options);
     run.utilization = network::link_utilization(*experiment.fabric, run.network, run.execution.total);
     run.fingerprint = trajectory(run).text();
-    run.engine = {run.network.events, seconds_since(watch.start), peak_rss_bytes(), engine.folding.kept,
-                  engine.refusal};
+    run.engine = {run.network.events, seconds_since(watch.start), peak_rss_bytes(),
+                  engine.folding.representatives, engine.refusal};
     if (run.execution.finished) {
         run.path = critical_path(experiment.program, run.execution);
         check_run(experiment, run);

@@ -2,40 +2,22 @@
 //
 // A rank of direct sends its result as soon as it has it, and what it sends competes with what others still
 // scatter. Here it waits until every rank has its own, as where a sharded parameter server is synchronous.
+// The time is that of direct, 2[α + (N-1)Sβ/N].
 
-#include "collectives.hpp"
 #include "direct.hpp"
-
-#include <memory>
-#include <string>
+#include "simple_algorithm.hpp"
 
 namespace astrolabe::system {
 
-namespace {
-
-class BarrierDirect final : public CollectiveAlgorithm {
-public:
-    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind,
-                                                     const Shape& /*shape*/) const override {
-        if (kind != CollectiveKind::kAllReduce) {
-            return "barrier_direct does all_reduce only, which has two halves";
-        }
-        return std::nullopt;
-    }
-    [[nodiscard]] bool has_barriers() const override { return true; }
-    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& /*shape*/) const override {
-        return 1;
-    }
-    [[nodiscard]] CollectiveSchedule schedule(CollectiveKind /*kind*/, const Shape& shape,
-                                              unsigned /*variant*/) const override {
-        return detail::staged_direct_all_reduce(shape.ranks());
-    }
-};
-
-}  // namespace
-
-std::shared_ptr<const CollectiveAlgorithm> make_barrier_direct() {
-    return std::make_shared<BarrierDirect>();
+void register_barrier_direct(AlgorithmRegistry& registry) {
+    register_simple(registry,
+                    "as direct, with a barrier of all ranks between its halves, as of a synchronous sharded "
+                    "parameter server",
+                    {.name = "barrier_direct",
+                     .kinds = {CollectiveKind::kAllReduce},
+                     .schedule = [](CollectiveKind, Position ranks,
+                                    unsigned) { return detail::staged_direct_all_reduce(ranks); },
+                     .has_barriers = true});
 }
 
 }  // namespace astrolabe::system

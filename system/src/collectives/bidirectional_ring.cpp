@@ -4,10 +4,12 @@
 // Variant 0 is the ring and variant 1 the same ring the other way round, so the chunks of a collective
 // alternate directions. all_to_all: every block goes the shorter way round, so one chunk already loads both
 // directions; for an even N the block for the rank opposite has two shortest ways, and the chunks alternate
-// between them.
+// between them. Times are those of ring; of an all_to_all with a port for every direction and H = ⌊N/2⌋
+//
+//     H(H+1)/2 · (α + Sβ/N)
 
-#include "collectives.hpp"
 #include "ring.hpp"
+#include "simple_algorithm.hpp"
 
 #include <memory>
 #include <string>
@@ -32,8 +34,9 @@ CollectiveSchedule shorter_way_round(Position ranks, unsigned variant) {
 
 class BidirectionalRing final : public CollectiveAlgorithm {
 public:
-    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind, const Shape& shape) const override {
-        return detail::ring_refusal("bidirectional_ring", kind, shape.ranks());
+    [[nodiscard]] std::optional<std::string> unsupported(CollectiveKind kind,
+                                                         const Shape& shape) const override {
+        return detail::ring_unsupported("bidirectional_ring", kind, shape.ranks());
     }
     [[nodiscard]] unsigned variants(CollectiveKind kind, const Shape& shape) const override {
         const bool has_choice = kind != CollectiveKind::kAllToAll || shape.ranks() % 2 == 0;
@@ -52,8 +55,12 @@ public:
 
 }  // namespace
 
-std::shared_ptr<const CollectiveAlgorithm> make_bidirectional_ring() {
-    return std::make_shared<BidirectionalRing>();
+void register_bidirectional_ring(AlgorithmRegistry& registry) {
+    register_plain(
+        registry, "bidirectional_ring",
+        "chunks go round the ring in alternate directions, an all_to_all's blocks the shorter way: both "
+        "directions of a ring carry load",
+        std::make_shared<BidirectionalRing>());
 }
 
 }  // namespace astrolabe::system

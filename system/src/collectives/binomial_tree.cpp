@@ -5,13 +5,13 @@
 // Rank r > 0 hangs below r without its lowest set bit 2^j; its children are r + 2^i for i < j, those of
 // rank 0 r + 2^i for all i, where there are such ranks. A broadcast serves the child of the largest subtree
 // first, one child at a time. A reduce is the mirror image: a rank sends its sum up when all children's
-// have come.
+// have arrived. N/2 ranks have nothing to pass on.
+//
+//     broadcast; reduce, N = 2^k      ⌈log2 N⌉(α + Sβ)
 
-#include "collectives.hpp"
+#include "simple_algorithm.hpp"
 
 #include <bit>
-#include <memory>
-#include <string>
 #include <vector>
 
 namespace astrolabe::system {
@@ -29,51 +29,39 @@ std::vector<Position> children_of(Position rank, Position ranks) {
     return children;
 }
 
-class BinomialTree final : public CollectiveAlgorithm {
-public:
-    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind,
-                                                     const Shape& /*shape*/) const override {
-        if (kind != CollectiveKind::kBroadcast && kind != CollectiveKind::kReduce) {
-            return "binomial_tree does broadcast and reduce only";
-        }
-        return std::nullopt;
-    }
-    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& /*shape*/) const override {
-        return 1;
-    }
-
-    [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, const Shape& shape,
-                                              unsigned /*variant*/) const override {
-        const Position ranks = shape.ranks();
-        ScheduleBuilder builder(kind, ranks, 1, Symmetry::kNone);
-        const BlockReference whole{};
-        for (Position rank = 0; rank < ranks; ++rank) {
-            const Position parent = rank & (rank - 1);
-            std::vector<ActionIndex> before;
-            if (kind == CollectiveKind::kReduce) {
-                for (const Position child : children_of(rank, ranks)) {
-                    before.push_back(builder.receive(rank, child, {&whole, 1}, {}, true));
-                }
-                if (rank > 0) {
-                    builder.send(rank, parent, {&whole, 1}, before);
-                }
-                continue;
+CollectiveSchedule binomial_tree(CollectiveKind kind, Position ranks, unsigned /*variant*/) {
+    ScheduleBuilder builder(kind, ranks, 1, Symmetry::kNone);
+    const BlockReference whole{};
+    for (Position rank = 0; rank < ranks; ++rank) {
+        const Position parent = rank & (rank - 1);
+        std::vector<ActionIndex> before;
+        if (kind == CollectiveKind::kReduce) {
+            for (const Position child : children_of(rank, ranks)) {
+                before.push_back(builder.receive(rank, child, {&whole, 1}, {}, true));
             }
             if (rank > 0) {
-                before = {builder.receive(rank, parent, {&whole, 1}, {}, false)};
+                builder.send(rank, parent, {&whole, 1}, before);
             }
-            for (const Position child : children_of(rank, ranks)) {
-                before = {builder.send(rank, child, {&whole, 1}, before)};
-            }
+            continue;
         }
-        return std::move(builder).build();
+        if (rank > 0) {
+            before = {builder.receive(rank, parent, {&whole, 1}, {}, false)};
+        }
+        for (const Position child : children_of(rank, ranks)) {
+            before = {builder.send(rank, child, {&whole, 1}, before)};
+        }
     }
-};
+    return std::move(builder).build();
+}
 
 }  // namespace
 
-std::shared_ptr<const CollectiveAlgorithm> make_binomial_tree() {
-    return std::make_shared<BinomialTree>();
+void register_binomial_tree(AlgorithmRegistry& registry) {
+    register_simple(registry,
+                    "the whole chunk down a tree to one child at a time, or up and added: logarithmic steps",
+                    {.name = "binomial_tree",
+                     .kinds = {CollectiveKind::kBroadcast, CollectiveKind::kReduce},
+                     .schedule = binomial_tree});
 }
 
 }  // namespace astrolabe::system

@@ -10,19 +10,20 @@
 //               -(j mod d), those whose j has bit k go to +d, all in one message.
 //   all_gather  Before step k a rank holds blocks 0 … d-1. It sends them to -d, as far as that rank lacks
 //               them, and gets d … 2d-1 from +d.
+//
+//     all_to_all, N = 2^k             k(α + Sβ/2); names N log N blocks
+//     all_gather (S: the result)      ⌈log2 N⌉α + (N-1)Sβ/N
 
-#include "collectives.hpp"
+#include "simple_algorithm.hpp"
 
 #include <algorithm>
-#include <memory>
-#include <string>
 #include <vector>
 
 namespace astrolabe::system {
 
 namespace {
 
-CollectiveSchedule all_to_all(Position ranks) {
+CollectiveSchedule bruck_all_to_all(Position ranks) {
     ScheduleBuilder builder(CollectiveKind::kAllToAll, ranks, std::uint64_t{ranks} * ranks,
                             Symmetry::kRotation);
     const auto behind = [ranks](Position steps) { return (ranks - steps) % ranks; };
@@ -44,7 +45,7 @@ CollectiveSchedule all_to_all(Position ranks) {
     return std::move(builder).build();
 }
 
-CollectiveSchedule all_gather(Position ranks) {
+CollectiveSchedule bruck_all_gather(Position ranks) {
     ScheduleBuilder builder(CollectiveKind::kAllGather, ranks, ranks, Symmetry::kRotation);
     std::vector<ActionIndex> arrived;
     for (Position d = 1; d < ranks; d *= 2) {
@@ -60,30 +61,18 @@ CollectiveSchedule all_gather(Position ranks) {
     return std::move(builder).build();
 }
 
-class Bruck final : public CollectiveAlgorithm {
-public:
-    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind,
-                                                     const Shape& /*shape*/) const override {
-        if (kind != CollectiveKind::kAllToAll && kind != CollectiveKind::kAllGather) {
-            return "bruck does all_to_all and all_gather only";
-        }
-        return std::nullopt;
-    }
-    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& /*shape*/) const override {
-        return 1;
-    }
-
-    [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, const Shape& shape,
-                                              unsigned /*variant*/) const override {
-        const Position ranks = shape.ranks();
-        return kind == CollectiveKind::kAllToAll ? all_to_all(ranks) : all_gather(ranks);
-    }
-};
-
 }  // namespace
 
-std::shared_ptr<const CollectiveAlgorithm> make_bruck() {
-    return std::make_shared<Bruck>();
+void register_bruck(AlgorithmRegistry& registry) {
+    register_simple(registry,
+                    "logarithmic steps for any number of ranks; the all_to_all forwards blocks: minimum "
+                    "latency, more bytes",
+                    {.name = "bruck",
+                     .kinds = {CollectiveKind::kAllToAll, CollectiveKind::kAllGather},
+                     .schedule = [](CollectiveKind kind, Position ranks, unsigned) {
+                         return kind == CollectiveKind::kAllToAll ? bruck_all_to_all(ranks)
+                                                                  : bruck_all_gather(ranks);
+                     }});
 }
 
 }  // namespace astrolabe::system

@@ -1,25 +1,36 @@
-#include "collectives.hpp"
+#include <astrolabe/system/components.hpp>
+
+// Every algorithm that comes with the project by one line, in the order in which `astrolabe list` prints
+// them; the source of the same name defines its `register_…`. The algorithms inside the dimensions of
+// hierarchical are those before it: the messages of those after it could wait there neither for all ranks nor
+// for circuits.
+#define ASTROLABE_ALGORITHMS(ALGORITHM) \
+    ALGORITHM(bidirectional_ring)       \
+    ALGORITHM(binomial_tree)            \
+    ALGORITHM(bruck)                    \
+    ALGORITHM(direct)                   \
+    ALGORITHM(double_binary_tree)       \
+    ALGORITHM(halving_doubling)         \
+    ALGORITHM(multi_ring)               \
+    ALGORITHM(pairwise)                 \
+    ALGORITHM(recursive_doubling)       \
+    ALGORITHM(ring)                     \
+    ALGORITHM(windowed_direct)          \
+    ALGORITHM(hierarchical)             \
+    ALGORITHM(barrier_direct)           \
+    ALGORITHM(rotor)                    \
+    ALGORITHM(schedule)
 
 namespace astrolabe::system {
 
-std::vector<AlgorithmEntry> builtin_algorithms() {
-    return {
-        {"barrier_direct", make_barrier_direct()},
-        {"bidirectional_ring", make_bidirectional_ring()},
-        {"binomial_tree", make_binomial_tree()},
-        {"bruck", make_bruck()},
-        {"direct", make_direct()},
-        {"double_binary_tree", make_double_binary_tree()},
-        {"halving_doubling", make_halving_doubling()},
-        {"hierarchical", make_hierarchical()},
-        {"multi_ring", make_multi_ring()},
-        {"pairwise", make_pairwise()},
-        {"recursive_doubling", make_recursive_doubling()},
-        {"ring", make_ring()},
-        {"rotor_direct", make_rotor_direct()},
-        {"rotor_ring", make_rotor_ring()},
-        {"windowed_direct", make_windowed_direct()},
-    };
+#define ASTROLABE_DECLARE(name) void register_##name(AlgorithmRegistry& registry);
+ASTROLABE_ALGORITHMS(ASTROLABE_DECLARE)
+#undef ASTROLABE_DECLARE
+
+void register_builtin_algorithms(AlgorithmRegistry& registry) {
+#define ASTROLABE_REGISTER(name) register_##name(registry);
+    ASTROLABE_ALGORITHMS(ASTROLABE_REGISTER)
+#undef ASTROLABE_REGISTER
 }
 
 }  // namespace astrolabe::system

@@ -3,13 +3,18 @@
 // Sends leave in the order i+1, i+2, …, so that at any moment the ranks address different receivers and a
 // crossbar is never contended while they keep step. all_reduce is a reduce_scatter, a barrier on its N-1
 // receptions, and an all_gather. Positions and blocks are relative: program 0 serves every rank. A
-// broadcast or reduce is a star around the root.
+// broadcast, reduce or point_to_point (between two ranks only) is a star around the root.
+//
+//     reduce_scatter, all_to_all      α + (N-1)Sβ/N
+//     all_gather (S: the result)      α + (N-1)Sβ/N
+//     all_reduce                      2[α + (N-1)Sβ/N]
+//     broadcast, reduce               α + (N-1)Sβ
 
 #include "direct.hpp"
 
-#include "collectives.hpp"
+#include "simple_algorithm.hpp"
 
-#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -123,29 +128,22 @@ CollectiveSchedule star(CollectiveKind kind, Position ranks) {
     return std::move(builder).build();
 }
 
-class Direct final : public CollectiveAlgorithm {
-public:
-    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind, const Shape& shape) const override {
-        if (kind == CollectiveKind::kPointToPoint && shape.ranks() != 2) {
-            return "point_to_point takes two ranks";
-        }
-        return std::nullopt;
-    }
-    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& /*shape*/) const override {
-        return 1;
-    }
-
-    [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, const Shape& shape,
-                                              unsigned /*variant*/) const override {
-        const Position ranks = shape.ranks();
-        return has_root(kind) ? star(kind, ranks) : detail::direct_exchange(kind, ranks, detail::kNoWindow);
-    }
-};
-
 }  // namespace
 
-std::shared_ptr<const CollectiveAlgorithm> make_direct() {
-    return std::make_shared<Direct>();
+void register_direct(AlgorithmRegistry& registry) {
+    register_simple(registry,
+                    "every rank exchanges with every other at once: fewest steps, one incast per rank",
+                    {.name = "direct",
+                     .schedule =
+                         [](CollectiveKind kind, Position ranks, unsigned) {
+                             return has_root(kind) ? star(kind, ranks) : detail::direct_exchange(kind, ranks);
+                         },
+                     .limit = [](CollectiveKind kind, Position ranks) -> std::optional<std::string> {
+                         if (kind == CollectiveKind::kPointToPoint && ranks != 2) {
+                             return "point_to_point takes two ranks";
+                         }
+                         return std::nullopt;
+                     }});
 }
 
 }  // namespace astrolabe::system

@@ -1,4 +1,4 @@
-// The exchange of every rank with every other, for the algorithms that differ in how much of it is under way
+// The exchange of every rank with every other, for the algorithms that differ in how much of it is in flight
 // at once.
 #pragma once
 
@@ -10,9 +10,10 @@ namespace astrolabe::system::detail {
 
 inline constexpr Position kNoWindow = std::numeric_limits<Position>::max();
 
-/// At most `window` >= 1 sends of a rank are under way at any time: the k-th send waits until the
+/// At most `window` >= 1 sends of a rank are in flight at any time: the k-th send waits until the
 /// (k - window)-th has been delivered, as if the window were so many lanes.
-[[nodiscard]] CollectiveSchedule direct_exchange(CollectiveKind kind, Position ranks, Position window);
+[[nodiscard]] CollectiveSchedule direct_exchange(CollectiveKind kind, Position ranks,
+                                                 Position window = kNoWindow);
 
 /// An all_reduce whose halves are stages.
 [[nodiscard]] CollectiveSchedule staged_direct_all_reduce(Position ranks);

@@ -4,13 +4,14 @@
 // Tree 0: rank 0 is the root; rank r with lowest set bit 2^j hangs below (r - 2^j) | 2^(j+1) where that rank
 // exists, else below r - 2^j. Tree 1 is tree 0 with rank r renamed N-1-r (even N) or (r+1) mod N (odd N),
 // which turns the leaves of tree 0, the odd ranks, into interior ranks. The whole chunk is one block: it is
-// reduced on its way up, then copied on its way down.
+// reduced on its way up, then copied on its way down. Odd chunks use tree 1, so that two chunks load every
+// rank equally.
+//
+//     all_reduce, N = 2^k, contention-free    2k(α + Sβ)
 
-#include "collectives.hpp"
+#include "simple_algorithm.hpp"
 
 #include <bit>
-#include <memory>
-#include <string>
 #include <vector>
 
 #include <astrolabe/core/assert.hpp>
@@ -36,52 +37,8 @@ Position to_tree1(Position rank, Position ranks) {
     return ranks % 2 == 0 ? ranks - 1 - rank : (rank + 1) % ranks;
 }
 
-class DoubleBinaryTree final : public CollectiveAlgorithm {
-public:
-    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind,
-                                                     const Shape& /*shape*/) const override {
-        if (kind != CollectiveKind::kAllReduce) {
-            return "double_binary_tree does all_reduce only";
-        }
-        return std::nullopt;
-    }
-    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& /*shape*/) const override {
-        return 2;
-    }
-
-    [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, const Shape& shape,
-                                              unsigned variant) const override {
-        const Position ranks = shape.ranks();
-        std::vector<std::vector<Position>> children(ranks);
-        for (Position rank = 0; rank < ranks; ++rank) {
-            const Position parent = double_binary_tree_parent(rank, ranks, variant);
-            if (parent != rank) {
-                children[parent].push_back(rank);
-            }
-        }
-        ScheduleBuilder builder(kind, ranks, 1, Symmetry::kNone);
-        const BlockReference whole{};
-        for (Position rank = 0; rank < ranks; ++rank) {
-            std::vector<ActionIndex> complete;
-            for (const Position child : children[rank]) {
-                complete.push_back(builder.receive(rank, child, {&whole, 1}, {}, true));
-            }
-            const Position parent = double_binary_tree_parent(rank, ranks, variant);
-            if (parent != rank) {
-                builder.send(rank, parent, {&whole, 1}, complete);
-                complete = {builder.receive(rank, parent, {&whole, 1}, {}, false)};
-            }
-            for (const Position child : children[rank]) {
-                builder.send(rank, child, {&whole, 1}, complete);
-            }
-        }
-        return std::move(builder).build();
-    }
-};
-
-}  // namespace
-
-Position double_binary_tree_parent(Position rank, Position ranks, unsigned variant) {
+/// The parent of `rank` in tree `variant`; the root is its own.
+Position parent_of(Position rank, Position ranks, unsigned variant) {
     ASTROLABE_ASSERT(rank < ranks && variant < 2, "the two trees hold every rank");
     if (variant == 0) {
         return lowest_bit_parent(rank, ranks);
@@ -89,8 +46,43 @@ Position double_binary_tree_parent(Position rank, Position ranks, unsigned varia
     return to_tree1(lowest_bit_parent(to_tree0(rank, ranks), ranks), ranks);
 }
 
-std::shared_ptr<const CollectiveAlgorithm> make_double_binary_tree() {
-    return std::make_shared<DoubleBinaryTree>();
+CollectiveSchedule double_binary_tree(CollectiveKind kind, Position ranks, unsigned variant) {
+    std::vector<std::vector<Position>> children(ranks);
+    for (Position rank = 0; rank < ranks; ++rank) {
+        const Position parent = parent_of(rank, ranks, variant);
+        if (parent != rank) {
+            children[parent].push_back(rank);
+        }
+    }
+    ScheduleBuilder builder(kind, ranks, 1, Symmetry::kNone);
+    const BlockReference whole{};
+    for (Position rank = 0; rank < ranks; ++rank) {
+        std::vector<ActionIndex> complete;
+        for (const Position child : children[rank]) {
+            complete.push_back(builder.receive(rank, child, {&whole, 1}, {}, true));
+        }
+        const Position parent = parent_of(rank, ranks, variant);
+        if (parent != rank) {
+            builder.send(rank, parent, {&whole, 1}, complete);
+            complete = {builder.receive(rank, parent, {&whole, 1}, {}, false)};
+        }
+        for (const Position child : children[rank]) {
+            builder.send(rank, child, {&whole, 1}, complete);
+        }
+    }
+    return std::move(builder).build();
+}
+
+}  // namespace
+
+void register_double_binary_tree(AlgorithmRegistry& registry) {
+    register_simple(registry,
+                    "chunks are reduced up and broadcast down two complementary binary trees: logarithmic "
+                    "steps at full rate",
+                    {.name = "double_binary_tree",
+                     .kinds = {CollectiveKind::kAllReduce},
+                     .schedule = double_binary_tree,
+                     .variants = 2});
 }
 
 }  // namespace astrolabe::system

@@ -4,9 +4,9 @@
 // line of the grid onto every line of dimension d.
 //
 // Which blocks a phase moves. Blocks are numbered like positions, digit d of a block belonging to dimension
-// d. The phases before have narrowed what a rank answers for: of its digits some are the rank's own
+// d. The phases before have narrowed the blocks of a rank: of their digits some are the rank's own
 // coordinates ("own"), the others run over all values ("free"). Inner block j of a phase in dimension d
-// stands for all blocks whose digit d is j, with the other digits own or free as they are; they are the same
+// represents all blocks whose digit d is j, with the other digits own or free as they are; they are the same
 // on the whole line, whose ranks differ in coordinate d only.
 //
 //   reduce_scatter  makes digit d own; a reduce_scatter starts with all digits free and ends with none free
@@ -16,23 +16,48 @@
 //                   those with digit d of the destination p_d to the neighbour p, so afterwards the source
 //                   digit d is free and the destination digit d is r's own
 //
-// Where all inner schedules share a symmetry that the grid has too, so does the whole, and one program serves
-// all ranks: any symmetry for one dimension of more than one position, exclusive or for any number of them.
+// Where all inner schedules share a symmetry that the grid has too, so does the whole, and one program
+// suffices for all ranks: any symmetry for one dimension of more than one position, exclusive or for any
+// number of them.
 
-#include "collectives.hpp"
+#include "hierarchical.hpp"
+
+#include "ring.hpp"
+#include "simple_algorithm.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include <astrolabe/core/assert.hpp>
+
+namespace astrolabe {
+
+template <>
+struct EnumNames<system::HierarchicalOptimisation> {
+    static constexpr std::array<std::pair<std::string_view, system::HierarchicalOptimisation>, 2> kNames{
+        {{"baseline", system::HierarchicalOptimisation::kBaseline},
+         {"local_bandwidth_aware", system::HierarchicalOptimisation::kLocalBandwidthAware}}};
+};
+
+template <>
+struct EnumNames<system::DimensionOrder> {
+    static constexpr std::array<std::pair<std::string_view, system::DimensionOrder>, 3> kNames{
+        {{"ascending", system::DimensionOrder::kAscending},
+         {"round_robin", system::DimensionOrder::kRoundRobin},
+         {"themis", system::DimensionOrder::kThemis}}};
+};
+
+}  // namespace astrolabe
 
 namespace astrolabe::system {
 
@@ -101,7 +126,8 @@ struct Digits {
     }
 };
 
-/// What one digit of an inner block stands for: weight · digit + the rank's own digits + each of `offsets`.
+/// The blocks that one digit of an inner block represents: weight · digit + the rank's own digits + each of
+/// `offsets`.
 struct Expansion {
     std::uint32_t weight = 0;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> own;  // (dimension, weight)
@@ -136,7 +162,7 @@ struct Expansion {
     }
 };
 
-/// A phase: an inner schedule and what its blocks stand for.
+/// A phase: an inner schedule and what its blocks represent.
 struct Phase {
     Stage stage;
     CollectiveSchedule inner;
@@ -159,17 +185,17 @@ std::vector<std::uint32_t> column_radices(const Shape& shape, const std::vector<
     return radices;
 }
 
-/// Blocks of one rank's vector; at most kMostColumns, which stands for anything larger.
-constexpr std::uint64_t kMostColumns = std::uint64_t{1} << 24;
+/// Blocks of one rank's vector; at most kMaxColumns, which means that many or more.
+constexpr std::uint64_t kMaxColumns = std::uint64_t{1} << 24;
 std::uint64_t count_columns(const std::vector<std::uint32_t>& radices) {
     std::uint64_t columns = 1;
     for (const std::uint32_t radix : radices) {
-        columns = std::min(columns * radix, kMostColumns);
+        columns = std::min(columns * radix, kMaxColumns);
     }
     return columns;
 }
 
-/// The phases of one schedule, every one with what its blocks stand for.
+/// The phases of one schedule, every one with what its blocks represent.
 class Plan {
 public:
     Plan(CollectiveKind kind, const Shape& shape, std::vector<Phase> phases)
@@ -179,7 +205,7 @@ public:
         Digits sources({shape.dimensions().begin(), shape.dimensions().end()}, true);
         Digits columns(column_radices(shape, phases_), kind == CollectiveKind::kAllGather);
         columns_ = count_columns(columns.radices);
-        ASTROLABE_ASSERT(columns_ < kMostColumns, "what has too many blocks is refused");
+        ASTROLABE_ASSERT(columns_ < kMaxColumns, "a plan with too many blocks is unsupported");
         for (Phase& phase : phases_) {
             const std::uint32_t dimension = phase.stage.dimension;
             phase.columns = Expansion(columns, dimension);
@@ -288,34 +314,35 @@ public:
         }
     }
 
-    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind, const Shape& shape) const override {
+    [[nodiscard]] std::optional<std::string> unsupported(CollectiveKind kind,
+                                                         const Shape& shape) const override {
         if (has_root(kind)) {
             return "hierarchical does not do " + std::string(to_string(kind));
         }
         if (shape.ranks() == 1) {
             return std::nullopt;
         }
-        constexpr Position kMostRanks = Position{1} << 20;
-        if (shape.ranks() > kMostRanks) {
-            return fmt::format("hierarchical takes at most {} ranks", kMostRanks);
+        constexpr Position kMaxRanks = Position{1} << 20;
+        if (shape.ranks() > kMaxRanks) {
+            return fmt::format("hierarchical takes at most {} ranks", kMaxRanks);
         }
         for (const Order& order : orders_of(shape, options_.order)) {
             for (const Stage stage : stages_of(kind, order, options_.optimisation)) {
                 const Position ranks = shape[stage.dimension];
                 if (inner(stage.dimension).has_barriers()) {
-                    return "hierarchical knows no barriers inside a dimension";
+                    return "hierarchical supports no barriers inside a dimension";
                 }
-                if (const auto reason = inner(stage.dimension).refusal(stage.kind, ranks)) {
+                if (const auto reason = inner(stage.dimension).unsupported(stage.kind, ranks)) {
                     return fmt::format("hierarchical cannot do {} in dimension {} of {}: {}",
                                        to_string(stage.kind), stage.dimension, shape.text(), *reason);
                 }
             }
             std::vector<Phase> inner_schedules = phases(kind, shape, order, 0);
-            if (count_columns(column_radices(shape, inner_schedules)) == kMostColumns) {
+            if (count_columns(column_radices(shape, inner_schedules)) == kMaxColumns) {
                 return fmt::format("hierarchical {} over {} with these algorithms takes {} blocks or more",
-                                   to_string(kind), shape.text(), kMostColumns);
+                                   to_string(kind), shape.text(), kMaxColumns);
             }
-            if (const auto reason = size_refusal(Plan(kind, shape, std::move(inner_schedules)), shape)) {
+            if (const auto reason = too_large(Plan(kind, shape, std::move(inner_schedules)), shape)) {
                 return reason;
             }
         }
@@ -332,8 +359,8 @@ public:
 
     [[nodiscard]] std::vector<unsigned> variant_sequence(CollectiveKind kind, const Shape& shape,
                                                          std::uint32_t chunks) const override {
-        // Variants are numbered order by order; the chunks of one order take its combinations of inner
-        // variants in turn.
+        // Variants are numbered order by order; the chunks of one order use its combinations of inner
+        // variants round-robin.
         const std::vector<Order> orders = orders_of(shape, options_.order);
         std::vector<unsigned> first{0};
         for (const Order& order : orders) {
@@ -373,16 +400,16 @@ private:
                    : options_.bandwidths[std::min(dimension, options_.bandwidths.size() - 1)];
     }
 
-    /// The inner variants of one dimension: as many as the phase there with most has.
+    /// The inner variants of one dimension: the maximum over its phases.
     [[nodiscard]] unsigned inner_variants(CollectiveKind kind, const Shape& shape, const Order& order,
                                           std::uint32_t dimension) const {
-        unsigned most = 1;
+        unsigned maximum = 1;
         for (const Stage stage : stages_of(kind, order, options_.optimisation)) {
             if (stage.dimension == dimension) {
-                most = std::max(most, inner(dimension).variants(stage.kind, shape[dimension]));
+                maximum = std::max(maximum, inner(dimension).variants(stage.kind, shape[dimension]));
             }
         }
-        return most;
+        return maximum;
     }
 
     /// Combinations of inner variants.
@@ -420,14 +447,14 @@ private:
     }
 
     /// Limits of the executor, which numbers 2^24 actions, and of memory: 2^26 blocks named are 0.5 GiB.
-    [[nodiscard]] static std::optional<std::string> size_refusal(const Plan& plan, const Shape& shape) {
-        constexpr std::uint64_t kMostActions = std::uint64_t{1} << 24;
-        constexpr std::uint64_t kMostNamed = std::uint64_t{1} << 26;
+    [[nodiscard]] static std::optional<std::string> too_large(const Plan& plan, const Shape& shape) {
+        constexpr std::uint64_t kMaxActions = std::uint64_t{1} << 24;
+        constexpr std::uint64_t kMaxNamed = std::uint64_t{1} << 26;
         const bool is_symmetric = plan.symmetry() != Symmetry::kNone;
         std::uint64_t actions = 0;
         std::uint64_t named = 0;
         for (const Phase& phase : plan.phases()) {
-            // Every line has the inner schedule once; its program 0 stands for all ranks under a symmetry.
+            // Every line has the inner schedule once; its program 0 is that of all ranks under a symmetry.
             const bool is_shared = phase.inner.symmetry() != Symmetry::kNone;
             const std::uint64_t copies =
                 is_symmetric ? 1 : shape.ranks() / (is_shared ? 1 : phase.inner.ranks());
@@ -437,13 +464,13 @@ private:
                 named += copies * program.blocks.size() * phase.blocks_per_inner_block();
             }
         }
-        if (actions <= kMostActions && named <= kMostNamed) {
+        if (actions <= kMaxActions && named <= kMaxNamed) {
             return std::nullopt;
         }
         return fmt::format(
             "hierarchical {} over {} with these algorithms takes {} actions that name {} blocks; at most {} "
             "and {} are possible",
-            to_string(plan.kind()), shape.text(), actions, named, kMostActions, kMostNamed);
+            to_string(plan.kind()), shape.text(), actions, named, kMaxActions, kMaxNamed);
     }
 
     /// The order that each chunk uses.
@@ -495,7 +522,7 @@ private:
         return loads;
     }
 
-    /// The order after which the most loaded dimension has least to do, then the second most, and so on;
+    /// The order after which the most loaded dimension has the smallest load, then the second, and so on;
     /// of equals the first.
     [[nodiscard]] static std::size_t least_loaded(const Loads& total, const std::vector<Loads>& added) {
         std::size_t best = 0;
@@ -517,10 +544,107 @@ private:
     HierarchicalOptions options_;
 };
 
+struct HierarchicalParameters {
+    HierarchicalOptimisation optimisation = HierarchicalOptions{}.optimisation;
+    DimensionOrder order = HierarchicalOptions{}.order;
+    std::vector<AlgorithmRegistry::Configured> dimension_algorithms;
+    std::vector<Bandwidth> bandwidths;
+};
+
+AlgorithmPointer make_configured_hierarchical(const HierarchicalParameters& parameters) {
+    HierarchicalOptions options;
+    options.optimisation = parameters.optimisation;
+    options.order = parameters.order;
+    options.bandwidths = parameters.bandwidths;
+    for (const AlgorithmRegistry::Configured& inner : parameters.dimension_algorithms) {
+        options.per_dimension.push_back(inner.make());
+    }
+    return make_hierarchical(std::move(options));
+}
+
+/// A list of algorithms, each a name or a mapping with its own keys.
+void read_dimension_algorithms(const AlgorithmRegistry& inner, HierarchicalParameters& parameters,
+                               const ConfigNode& node, ReadContext& context) {
+    if (!node.is_sequence()) {
+        context.error("config.type", node.where,
+                      "'dimension_algorithms' takes a list, found " + std::string(node.kind_name()),
+                      "write [direct, double_binary_tree]: one for each dimension, the last for all beyond");
+        return;
+    }
+    for (const ConfigNode& item : node.items) {
+        ConfigNode choice = item;
+        if (item.is_scalar()) {
+            choice = ConfigNode::mapping();
+            choice.where = item.where;
+            choice.set(inner.discriminator(), item);
+        }
+        if (auto configured = inner.read(choice, context)) {
+            parameters.dimension_algorithms.push_back(*std::move(configured));
+        }
+    }
+}
+
+ConfigNode write_dimension_algorithms(const HierarchicalParameters& parameters) {
+    std::vector<ConfigNode> items;
+    for (const AlgorithmRegistry::Configured& inner : parameters.dimension_algorithms) {
+        const bool is_plain = inner.resolved.entries.size() == 1;
+        items.push_back(is_plain ? ConfigNode::scalar(inner.kind) : inner.resolved);
+    }
+    return ConfigNode::sequence(std::move(items));
+}
+
+std::vector<ParameterProblem> hierarchical_problems(const HierarchicalParameters& parameters) {
+    if (!parameters.bandwidths.empty() && parameters.order != DimensionOrder::kThemis) {
+        return {{"bandwidths", "only 'order: themis' balances loads by bandwidths",
+                 "leave them out, or write order: themis"}};
+    }
+    for (const AlgorithmRegistry::Configured& inner : parameters.dimension_algorithms) {
+        if (inner.make()->needs_rings()) {
+            return {{"dimension_algorithms", "a network has rings for whole groups, not for their dimensions",
+                     "give 'strides' as a list"}};
+        }
+    }
+    return {};
+}
+
 }  // namespace
 
-std::shared_ptr<const CollectiveAlgorithm> make_hierarchical(HierarchicalOptions options) {
+AlgorithmPointer make_hierarchical(HierarchicalOptions options) {
     return std::make_shared<Hierarchical>(std::move(options));
+}
+
+void register_hierarchical(AlgorithmRegistry& registry) {
+    // Inside one dimension there is nothing to divide further: of the algorithms before this one.
+    const auto inner = std::make_shared<const AlgorithmRegistry>(registry);
+    Schema<HierarchicalParameters> schema(
+        "hierarchical",
+        help_with_kinds(
+            "phase by phase through the logical dimensions of the ranks, each with an algorithm of its own",
+            *make_hierarchical()));
+    schema
+        .optional("optimisation", &HierarchicalParameters::optimisation,
+                  "of an all_reduce: the whole vector in every dimension, or what is left of it after "
+                  "reduce-scatters in the dimensions before")
+        .field(
+            {"dimension_algorithms",
+             "list of algorithms",
+             "[]",
+             false,
+             {},
+             "by dimension, the last for all beyond, each a name or a mapping with its own keys; empty: ring",
+             {}},
+            [inner](HierarchicalParameters& parameters, const ConfigNode& node, ReadContext& context) {
+                read_dimension_algorithms(*inner, parameters, node, context);
+            },
+            [](const HierarchicalParameters& parameters) {
+                return std::optional(write_dimension_algorithms(parameters));
+            })
+        .optional("order", &HierarchicalParameters::order, "in which a chunk goes through the dimensions")
+        .list("bandwidths", &HierarchicalParameters::bandwidths,
+              "of a rank in each dimension, the last for all beyond, for order: themis; empty: all alike",
+              false, {Bandwidth(1), {}})
+        .check(hierarchical_problems);
+    registry.add<HierarchicalParameters>(schema, make_configured_hierarchical);
 }
 
 }  // namespace astrolabe::system

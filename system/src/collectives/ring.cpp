@@ -10,13 +10,15 @@
 //   all_to_all      for each distance h = 1 … N-1, h steps carry the block for +h there, hop by hop
 //
 // A broadcast and a reduce are pipelined chains of N blocks, with a program for every rank: a block is sent
-// when it is there and the one before has been delivered.
+// when it is there and the one before has been delivered. At most 4,096 ranks for an all_to_all, 2,048 with a
+// root. An all_to_all names N² blocks.
+//
+//     reduce_scatter, all_gather (S: the result)    (N-1)(α + Sβ/N)
+//     all_reduce, broadcast, reduce                 2(N-1)(α + Sβ/N)
+//     all_to_all                                    N(N-1)/2 · (α + Sβ/N)
 
 #include "ring.hpp"
 
-#include "collectives.hpp"
-
-#include <memory>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -86,7 +88,7 @@ namespace {
     return kind == CollectiveKind::kAllGather || kind == CollectiveKind::kAllReduce;
 }
 
-/// One for every step, or none to have a single one.
+/// One for every step, or none for a single stage.
 std::vector<Stage> stages_of(CollectiveKind kind, Position ranks, RingSteps steps) {
     std::vector<Stage> stages;
     if (steps == RingSteps::kStages) {
@@ -125,28 +127,28 @@ CollectiveSchedule chain(CollectiveKind kind, Position ranks, Position stride) {
 
 }  // namespace
 
-std::optional<std::string> ring_refusal(const std::string& name, CollectiveKind kind, Position ranks) {
+std::optional<std::string> ring_unsupported(const std::string& name, CollectiveKind kind, Position ranks) {
     if (kind == CollectiveKind::kPointToPoint) {
         return name + " does not do point_to_point";
     }
-    constexpr Position kMostForwarding = 4096;
-    if (kind == CollectiveKind::kAllToAll && ranks > kMostForwarding) {
-        return "a forwarded all_to_all takes at most " + std::to_string(kMostForwarding) + " ranks";
+    constexpr Position kMaxForwarding = 4096;
+    if (kind == CollectiveKind::kAllToAll && ranks > kMaxForwarding) {
+        return "a forwarded all_to_all takes at most " + std::to_string(kMaxForwarding) + " ranks";
     }
-    constexpr Position kMostChained = 2048;
-    if (has_root(kind) && ranks > kMostChained) {
-        return "a chain takes at most " + std::to_string(kMostChained) + " ranks";
+    constexpr Position kMaxChained = 2048;
+    if (has_root(kind) && ranks > kMaxChained) {
+        return "a chain takes at most " + std::to_string(kMaxChained) + " ranks";
     }
     return std::nullopt;
 }
 
-std::optional<std::string> stages_refusal(const std::string& name, CollectiveKind kind, Position ranks) {
+std::optional<std::string> stages_unsupported(const std::string& name, CollectiveKind kind, Position ranks) {
     if (!scatters(kind) && !gathers(kind)) {
         return name + " with barriers does all_reduce, reduce_scatter and all_gather only";
     }
-    constexpr Position kMostStaged = 1U << 15U;
-    if (ranks > kMostStaged) {
-        return name + " with barriers takes at most " + std::to_string(kMostStaged) + " ranks";
+    constexpr Position kMaxStaged = 1U << 15U;
+    if (ranks > kMaxStaged) {
+        return name + " with barriers takes at most " + std::to_string(kMaxStaged) + " ranks";
     }
     return std::nullopt;
 }
@@ -173,27 +175,20 @@ CollectiveSchedule ring_schedule(CollectiveKind kind, Position ranks, Position s
 
 }  // namespace detail
 
-namespace {
+AlgorithmPointer make_ring() {
+    return make_simple(
+        {.name = "ring",
+         .schedule = [](CollectiveKind kind, Position ranks,
+                        unsigned) { return detail::ring_schedule(kind, ranks, 1); },
+         .limit = [](CollectiveKind kind,
+                     Position ranks) { return detail::ring_unsupported("ring", kind, ranks); }});
+}
 
-class Ring final : public CollectiveAlgorithm {
-public:
-    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind, const Shape& shape) const override {
-        return detail::ring_refusal("ring", kind, shape.ranks());
-    }
-    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& /*shape*/) const override {
-        return 1;
-    }
-
-    [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, const Shape& shape,
-                                              unsigned /*variant*/) const override {
-        return detail::ring_schedule(kind, shape.ranks(), 1);
-    }
-};
-
-}  // namespace
-
-std::shared_ptr<const CollectiveAlgorithm> make_ring() {
-    return std::make_shared<Ring>();
+void register_ring(AlgorithmRegistry& registry) {
+    register_plain(
+        registry, "ring",
+        "every rank sends to its neighbour only, step after step: minimum traffic, maximum number of steps",
+        make_ring());
 }
 
 }  // namespace astrolabe::system

@@ -4,25 +4,30 @@
 // common divisor: p = 1 is the ring in the order of the group, p = N-1 the same ring the other way round.
 #pragma once
 
+#include "simple_algorithm.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include <astrolabe/system/schedule/schedule.hpp>
+namespace astrolabe::system {
 
-namespace astrolabe::system::detail {
+/// The ring in the order of the group (stride 1), which is the default of hierarchical's dimensions.
+[[nodiscard]] AlgorithmPointer make_ring();
+
+namespace detail {
 
 /// The stride of the ring that goes the other way round.
 [[nodiscard]] constexpr Position backward(Position ranks, Position stride) {
     return ranks - stride;
 }
 
-/// What holds the ranks of a ring together.
+/// How the ranks of a ring keep together.
 enum class RingSteps : std::uint8_t {
     kFree,    ///< a step waits for what the one before brought to the same rank
-    kStages,  ///< each step is a stage (schedule.hpp), so barriers can stand between them
+    kStages,  ///< each step is a stage (schedule.hpp), so that barriers can separate them
 };
 
 /// Under the rotation, with as many blocks as `kind` has: one program serves all ranks.
@@ -56,19 +61,22 @@ private:
 };
 
 /// Any kind but point_to_point on the ring of one stride. A broadcast is a pipelined chain from the root
-/// all the way round, a reduce the chain back. Steps may be stages where `stages_refusal` has no objection.
+/// all the way round, a reduce the chain back. Steps may be stages where `stages_unsupported` has no
+/// objection.
 [[nodiscard]] CollectiveSchedule ring_schedule(CollectiveKind kind, Position ranks, Position stride,
                                                RingSteps steps = RingSteps::kFree);
 
 /// Why the ring algorithm `name` cannot do `kind` over `ranks` ranks: a ring has no single pair; forwarding
 /// an all_to_all takes up to N(N-1) actions, and a chain 2N(N-1) over all ranks, where the executor numbers
 /// 2^24.
-[[nodiscard]] std::optional<std::string> ring_refusal(const std::string& name, CollectiveKind kind,
-                                                      Position ranks);
+[[nodiscard]] std::optional<std::string> ring_unsupported(const std::string& name, CollectiveKind kind,
+                                                          Position ranks);
 
 /// Why the ring algorithm `name` cannot have barriers between its steps: in an all_to_all and a chain ranks
 /// have unequal numbers of them, and a schedule has at most 2^16 stages.
-[[nodiscard]] std::optional<std::string> stages_refusal(const std::string& name, CollectiveKind kind,
-                                                        Position ranks);
+[[nodiscard]] std::optional<std::string> stages_unsupported(const std::string& name, CollectiveKind kind,
+                                                            Position ranks);
 
-}  // namespace astrolabe::system::detail
+}  // namespace detail
+
+}  // namespace astrolabe::system

@@ -1,62 +1,41 @@
 // Collectives for networks whose circuits come and go: the schedules of direct and ring, of which the
-// executor hands every message over when the circuit between its ranks comes
+// executor sends every message when the circuit between its ranks comes
 // (docs/models/rotor-collectives.md).
 //
-// Direct: every rank has a message for every other, so whichever circuit comes, there is something to send,
-// and nothing else takes its place. Peers are thereby visited in the order of their circuits, whatever the
-// order in the schedule.
+// Direct: every rank has a message for every other, so it can use whichever circuit comes, and no relayed
+// message takes its capacity. Peers are thereby visited in the order of their circuits, whatever the order in
+// the schedule.
 //
-// Ring: a rank has one message at a time. Its way round takes what the waits for one circuit after the other
-// take together, so positions are given such that waits are short (meeting_order.hpp).
+// Ring: a rank has one message at a time. One way round takes the sum of the waits for one circuit after the
+// other, so ranks get positions in which waits are short (circuit_order.hpp).
 
-#include "collectives.hpp"
-
-#include <memory>
-#include <string>
-#include <utility>
+#include "direct.hpp"
+#include "ring.hpp"
+#include "simple_algorithm.hpp"
 
 namespace astrolabe::system {
 
-namespace {
-
-class OnCircuits final : public CollectiveAlgorithm {
-public:
-    /// Refuses kinds with a root, and what `plain` refuses.
-    OnCircuits(std::string name, std::shared_ptr<const CollectiveAlgorithm> plain, CircuitUse use)
-        : name_(std::move(name)),
-          plain_(std::move(plain)),
-          use_(use) {}
-
-    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind, const Shape& shape) const override {
-        // A ring passes an all_to_all on from rank to rank, over every circuit but the one it needs.
-        if (has_root(kind) || (use_ == CircuitUse::kInOrder && kind == CollectiveKind::kAllToAll)) {
-            return name_ + " does not do " + std::string(to_string(kind));
-        }
-        return plain_->refusal(kind, shape);
-    }
-    [[nodiscard]] CircuitUse circuit_use() const override { return use_; }
-    [[nodiscard]] unsigned variants(CollectiveKind kind, const Shape& shape) const override {
-        return plain_->variants(kind, shape);
-    }
-    [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, const Shape& shape,
-                                              unsigned variant) const override {
-        return plain_->schedule(kind, shape, variant);
-    }
-
-private:
-    std::string name_;
-    std::shared_ptr<const CollectiveAlgorithm> plain_;
-    CircuitUse use_;
-};
-
-}  // namespace
-
-std::shared_ptr<const CollectiveAlgorithm> make_rotor_direct() {
-    return std::make_shared<OnCircuits>("rotor_direct", make_direct(), CircuitUse::kDirect);
-}
-
-std::shared_ptr<const CollectiveAlgorithm> make_rotor_ring() {
-    return std::make_shared<OnCircuits>("rotor_ring", make_ring(), CircuitUse::kInOrder);
+void register_rotor(AlgorithmRegistry& registry) {
+    register_simple(
+        registry,
+        "as direct on rotor switches: what goes between two ranks leaves when their racks are connected, and "
+        "takes no other rack's circuits",
+        {.name = "rotor_direct",
+         .kinds = {CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter, CollectiveKind::kAllGather,
+                   CollectiveKind::kAllToAll},
+         .schedule = [](CollectiveKind kind, Position ranks,
+                        unsigned) { return detail::direct_exchange(kind, ranks); },
+         .circuit_use = CircuitUse::kDirect});
+    // A ring passes an all_to_all on from rank to rank, over every circuit but the one it needs.
+    register_simple(
+        registry,
+        "as ring on rotor switches: ranks in an order in which each is connected to the next soon after the "
+        "one before",
+        {.name = "rotor_ring",
+         .kinds = {CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter, CollectiveKind::kAllGather},
+         .schedule = [](CollectiveKind kind, Position ranks,
+                        unsigned) { return detail::ring_schedule(kind, ranks, 1); },
+         .circuit_use = CircuitUse::kInOrder});
 }
 
 }  // namespace astrolabe::system

@@ -1,54 +1,41 @@
-// Windowed direct: the direct exchange with at most W sends of a rank under way
+// Windowed direct: the direct exchange with at most W sends of a rank in flight
 // (docs/theory/collectives-and-costs.md, "End points", `directW`).
 //
 // A schedule cannot wait for whichever send is delivered first, so the window is W lanes: the sends are dealt
-// to them in turn, to i+1 … i+W first, and a lane sends its next message when the one before has been
-// delivered. all_reduce keeps its lanes across the barrier, so the window holds there too.
+// to them round-robin, to i+1 … i+W first, and a lane sends its next message when the one before has been
+// delivered. all_reduce keeps its lanes across the barrier, so the window holds there too. Times are those of
+// direct with ⌈(N-1)/W⌉α for every α.
 
-#include "collectives.hpp"
 #include "direct.hpp"
-
-#include <memory>
-#include <string>
-
-#include <astrolabe/core/assert.hpp>
+#include "simple_algorithm.hpp"
 
 namespace astrolabe::system {
 
 namespace {
 
-class WindowedDirect final : public CollectiveAlgorithm {
-public:
-    explicit WindowedDirect(Position window)
-        : window_(window) {
-        ASTROLABE_ASSERT(window >= 1, "a window lets something through");
-    }
-
-    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind,
-                                                     const Shape& /*shape*/) const override {
-        if (has_root(kind)) {
-            return "windowed_direct does not do " + std::string(to_string(kind));
-        }
-        return std::nullopt;
-    }
-    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& /*shape*/) const override {
-        return 1;
-    }
-
-    [[nodiscard]] CollectiveSchedule schedule(CollectiveKind kind, const Shape& shape,
-                                              unsigned /*variant*/) const override {
-        const Position ranks = shape.ranks();
-        return detail::direct_exchange(kind, ranks, window_);
-    }
-
-private:
-    Position window_;
+struct WindowedDirectParameters {
+    Position window = 8;  // W
 };
+
+AlgorithmPointer make_windowed_direct(const WindowedDirectParameters& parameters) {
+    return make_simple(
+        {.name = "windowed_direct",
+         .kinds = {CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter, CollectiveKind::kAllGather,
+                   CollectiveKind::kAllToAll},
+         .schedule = [window = parameters.window](CollectiveKind kind, Position ranks, unsigned) {
+             return detail::direct_exchange(kind, ranks, window);
+         }});
+}
 
 }  // namespace
 
-std::shared_ptr<const CollectiveAlgorithm> make_windowed_direct(Position window) {
-    return std::make_shared<WindowedDirect>(window);
+void register_windowed_direct(AlgorithmRegistry& registry) {
+    Schema<WindowedDirectParameters> schema(
+        "windowed_direct",
+        help_with_kinds("as direct, with a bounded number of sends of a rank in flight: a bounded incast",
+                        *make_windowed_direct({})));
+    schema.optional("window", &WindowedDirectParameters::window, "sends of a rank in flight", {1, {}});
+    registry.add<WindowedDirectParameters>(schema, make_windowed_direct);
 }
 
 }  // namespace astrolabe::system

@@ -1,4 +1,4 @@
-/// One order for the ranks of a group: whoever comes to its end may extend it, all follow it.
+/// One order for the ranks of a group: a rank that reaches its end may extend it, all follow it.
 ///
 /// Entries that every rank has passed are dropped, so memory follows the skew between ranks. All O(1).
 #pragma once
@@ -26,7 +26,7 @@ public:
         return index == entries_.size() ? nullptr : &entries_[index].value;
     }
     void extend(T value) { entries_.push_back({std::move(value), 0}); }
-    /// The rank goes on behind its next entry.
+    /// The rank passes its next entry.
     void pass(Position position) {
         Entry& entry = entries_[next_[position]++ - first_];
         if (++entry.passed == next_.size()) {
@@ -42,7 +42,7 @@ private:
         std::size_t passed;  // by so many ranks
     };
     std::deque<Entry> entries_;
-    std::uint64_t first_ = 0;          // number of the first entry kept
+    std::uint64_t first_ = 0;          // number of the first entry that is not dropped
     std::vector<std::uint64_t> next_;  // number of the next entry, by position
 };
 

@@ -9,7 +9,7 @@ namespace astrolabe::system::detail {
 
 namespace {
 
-/// Often enough for a progress line, too seldom to cost anything.
+/// Messages between two progress signals: often enough for a progress line, too seldom to cost anything.
 constexpr std::uint64_t kDeliveriesPerBeat = 4096;
 
 // A token names a chunk, a position and an action: of a message, the sender and its send.
@@ -30,14 +30,14 @@ constexpr std::uint32_t action_of(std::uint64_t token) {
     return static_cast<std::uint32_t>(token & ((std::uint64_t{1} << kActionBits) - 1));
 }
 
-/// Beside kStarted: the rank has paid for the start and takes what has arrived.
+/// Beside kStarted: the cost of the start has passed and the rank receives what has arrived.
 constexpr std::uint32_t kTakes = kStarted >> 1;
 
 constexpr std::uint32_t left(const std::uint32_t* state) {
     return state[0] & ~(kStarted | kTakes);
 }
 
-/// Sets the bit of an action of `range`; whether it was set before.
+/// Sets the bit of an action of `range`; returns whether it was set before.
 bool test_and_set(const ProgramRange& range, std::uint32_t* state, std::uint32_t action) {
     const std::uint32_t own = action - range.first_action;
     std::uint32_t& word = state[range.arrived_word + own / 32];
@@ -65,20 +65,21 @@ ChunkEngine::ChunkEngine(network::NetworkBackend& backend, const EndPoint& end_p
       ties_(ties),
       continuation_(continuation) {
     if (opportunities != nullptr) {
-        handover_.emplace(std::move(opportunities), backend_, copy_time_, timers_, circuit_timer_);
+        gated_send_.emplace(std::move(opportunities), backend_, copy_time_, timers_, circuit_timer_);
     }
 }
 
 ChunkIndex ChunkEngine::open(const Description& description) {
     if (free_.empty()) {
         ASTROLABE_ASSERT(chunks_.size() < std::size_t{1} << kChunkBits,
-                         "a token can name every chunk under way");
+                         "a token can name every chunk in flight");
         free_.push_back(static_cast<ChunkIndex>(chunks_.size()));
         chunks_.push_back(std::make_unique<Chunk>());
     }
     const ChunkIndex index = free_.back();
     free_.pop_back();
-    ASTROLABE_ASSERT(description.kept <= Position{1} << kPositionBits, "a token can name every position");
+    ASTROLABE_ASSERT(description.representatives <= Position{1} << kPositionBits,
+                     "a token can name every position");
     Chunk& chunk = *chunks_[index];
     chunk.schedule = description.schedule;
     chunk.hosts = description.hosts;
@@ -89,15 +90,16 @@ ChunkIndex ChunkEngine::open(const Description& description) {
     chunk.label = description.label;
     chunk.traffic_class = description.traffic_class;
     chunk.uses_circuits = description.uses_circuits;
-    chunk.kept = description.kept;
+    chunk.representatives = description.representatives;
     chunk.started = 0;
     chunk.finished = 0;
-    description.schedule->write_initial_state(description.kept, chunk.state);
+    description.schedule->write_initial_state(description.representatives, chunk.state);
     return index;
 }
 
 void ChunkEngine::close(ChunkIndex index) {
-    ASTROLABE_ASSERT(chunks_[index]->finished == chunks_[index]->kept, "a chunk ends on all its ranks");
+    ASTROLABE_ASSERT(chunks_[index]->finished == chunks_[index]->representatives,
+                     "a chunk ends on all its ranks");
     chunks_[index]->schedule = nullptr;
     free_.push_back(index);
 }
@@ -161,18 +163,20 @@ void ChunkEngine::deliver(std::uint64_t token) {
     const ChunkIndex index = chunk_of(token);
     const Position sender = position_of(token);
     Chunk& chunk = *chunks_[index];
-    ASTROLABE_ASSERT(chunk.schedule != nullptr, "a message belongs to a chunk under way");
+    ASTROLABE_ASSERT(chunk.schedule != nullptr, "a message belongs to a chunk in flight");
     const CompiledAction& send = chunk.schedule->action(action_of(token));
     if (send.unlock_count != 0) {
         unlock(index, sender, state_of(chunk, sender), send);
         complete_opened(index, sender, state_of(chunk, sender));
-        // In the whole run the sender and the receiver that this rank is learn of it one by one.
+        // The rank is both sender and receiver here; in the whole run those are two ranks, notified one by
+        // one.
         ties_.next_notification();
     }
     const Position receiver = chunk.schedule->resolve(sender, send.peer);
-    const Position kept = kept_of(chunk, receiver);
-    arrive(index, kept,
-           kept == receiver ? send.match : chunk.schedule->same_action(receiver, send.match, kept));
+    const Position representative = representative_of(chunk, receiver);
+    arrive(index, representative,
+           representative == receiver ? send.match
+                                      : chunk.schedule->same_action(receiver, send.match, representative));
 }
 
 void ChunkEngine::deliver_empty() {
@@ -361,14 +365,15 @@ void ChunkEngine::request(ChunkIndex index, Position position, std::uint32_t act
         return;
     }
     const Position sender = chunk.schedule->resolve(position, receive.peer);
-    const Position kept = kept_of(chunk, sender);
+    const Position representative = representative_of(chunk, sender);
     request_bytes_ += kRequestSize;
     ties_.sends(chunk.hosts[position], chunk.hosts[sender]);
     requests_.push_back({.source = chunk.hosts[position],
                          .destination = chunk.hosts[sender],
                          .size = kRequestSize,
                          .on_delivered = &request_handler_,
-                         .token = pack(index, kept, chunk.schedule->same_action(sender, receive.match, kept)),
+                         .token = pack(index, representative,
+                                       chunk.schedule->same_action(sender, receive.match, representative)),
                          .traffic_class = chunk.traffic_class,
                          .label = chunk.label});
 }
@@ -400,7 +405,7 @@ void ChunkEngine::flush() {
         requests_.clear();
     }
     if (!for_circuits_.empty()) {
-        handover_->take_over(for_circuits_);
+        gated_send_->hold_back(for_circuits_);
     }
     if (outbox_.empty()) {
         return;
@@ -416,7 +421,7 @@ void ChunkEngine::flush() {
 }
 
 void ChunkEngine::circuits_come(std::uint64_t token) {
-    handover_->release(token, outbox_);
+    gated_send_->release(token, outbox_);
     if (copy_time_ == Time(0)) {
         backend_.send_batch(outbox_);
         for (const network::Message& message : outbox_) {
@@ -483,7 +488,7 @@ void ChunkEngine::message_copied(std::uint64_t host) {
 }
 
 void ChunkEngine::handed_over(const network::Message& copied) {
-    const auto message = handover_ ? handover_->handed_over(copied) : std::optional(copied);
+    const auto message = gated_send_ ? gated_send_->sent(copied) : std::optional(copied);
     if (!message) {
         return;
     }
@@ -497,7 +502,7 @@ bool ChunkEngine::has_started(ChunkIndex index, Position position) const {
     return (chunk.state[chunk.schedule->state_offset(position)] & kStarted) != 0;
 }
 
-bool ChunkEngine::under_way(ChunkIndex index, Position position) const {
+bool ChunkEngine::in_flight(ChunkIndex index, Position position) const {
     const Chunk& chunk = *chunks_[index];
     if (chunk.schedule == nullptr) {
         return false;
@@ -538,7 +543,7 @@ std::vector<Position> ChunkEngine::missing_senders(ChunkIndex index, Position po
     for (std::uint32_t own = 0; own < range.action_count; ++own) {
         const CompiledAction& action = schedule.action(range.first_action + own);
         if (!action.is_send && (state[range.arrived_word + own / 32] >> (own % 32) & 1) == 0) {
-            senders.push_back(kept_of(chunk, schedule.resolve(position, action.peer)));
+            senders.push_back(representative_of(chunk, schedule.resolve(position, action.peer)));
         }
     }
     return senders;

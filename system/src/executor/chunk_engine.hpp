@@ -1,30 +1,34 @@
-/// Chunks under way: turns the compiled schedules of started chunks into messages and messages into progress.
+/// Chunks in flight: turns the compiled schedules of started chunks into messages, and delivered messages
+/// into progress.
 ///
-/// A chunk has one block of state words for all ranks of its group that are simulated, its first positions,
-/// taken from a pool when the first rank starts it and given back when the last one is done. In a folded run
-/// (folding.hpp) a message for any other position arrives at the one that stands for it. Messages that reach
-/// a rank before it starts the chunk are kept as bits and consumed in program order when it does. No
-/// allocation per message; a message costs a handful of loads. A message without bytes of an uneven
-/// all_to_all never leaves: it arrives as soon as it is ready.
+/// A chunk has one block of state words for all ranks of its group that are simulated, its representatives.
+/// The block is taken from a pool when the first rank starts the chunk and returned when the last one
+/// completes it. In a folded run (folding.hpp) a message for any other position arrives at its
+/// representative: in a group of 8 with 2 representatives the message from position 1 to position 2 arrives
+/// at position 2 mod 2 = 0. A message that reaches a rank before it starts the chunk is recorded as a bit and
+/// consumed, in program order, when it does. No allocation per message; a message costs a handful of loads. A
+/// message without bytes of an uneven all_to_all never enters the network: it arrives as soon as it is ready.
 ///
-/// What becomes ready in one notification leaves in one `send_batch`. With an injection latency, what becomes
-/// ready at one instant shares one timer instead and leaves together when it fires; where copies are serial,
-/// every rank that has something to copy has one timer, for the message in the copy engine. What a message
-/// costs where it arrives (end_point_costs.hpp) is a timer of its own, so such costs overlap.
+/// All messages that become ready in one notification leave in one `send_batch`. With an injection latency,
+/// all that become ready at one instant share one timer instead and leave together when it fires. Example:
+/// latency 2 us; messages a and b become ready at 10 us and leave at 12 us with one timer. With serial copies
+/// (one timer for each rank that copies, for the message in the copy engine) a leaves at 12 us and b at 14
+/// us. The cost of a message at its receiver (end_point_costs.hpp) is a timer of its own, so such costs
+/// overlap.
 ///
-/// Circuits. Messages of chunks that use circuits go through direct_handover.hpp on their way to the copy
+/// Circuits. Messages of chunks that use circuits pass circuit_gated_send.hpp on their way to the copy
 /// engine.
 ///
-/// Rendezvous. A message of at least the threshold leaves its rank for the copy engine when it is ready *and*
-/// the receiver's request has come; the bit that an action has in the state says, for a send, that one of the
-/// two has happened. A rank sends its requests when it starts the chunk: what is to be added lands in a
-/// buffer of its own. Only a receive that stores may have to wait, until its gate lacks nothing but the
-/// message. Requests go past the copy engine at no cost.
+/// Rendezvous. A message of at least the threshold enters the copy engine when it is ready *and* the
+/// receiver's request has arrived; of a send, the bit that every action has in the state records that one of
+/// the two has happened. A rank sends its requests when it starts the chunk, because data to be added arrive
+/// in a buffer of their own. Only a receive that stores may have to wait, until its gate lacks nothing but
+/// the message. Requests pass the copy engine at no cost.
 #pragma once
 
+#include "circuit_gated_send.hpp"
 #include "compiled_schedule.hpp"
 #include "continuation.hpp"
-#include "direct_handover.hpp"
 #include "end_point_costs.hpp"
 #include "tie_watch.hpp"
 #include "timers.hpp"
@@ -47,18 +51,18 @@ struct Chunk {
     const network::HostId* hosts = nullptr;      // by position
     StageRecord* record = nullptr;               // for its traffic
     BlockSizes sizes;
-    std::uint32_t run = 0;  // of which this is one stage, as the owner knows it
+    std::uint32_t run = 0;  // of which this is one stage, in the owner's numbers
     std::uint32_t stage = 0;
     std::uint32_t label = 0;  // of its messages
     std::uint8_t traffic_class = 0;
     bool uses_circuits = false;
-    Position kept = 0;  // positions with state
+    Position representatives = 0;  // positions with state
     Position started = 0;
     Position finished = 0;
     std::vector<std::uint32_t> state;
 };
 
-/// A rank that has done its part of a chunk.
+/// A rank that has completed its part of a chunk.
 struct FinishedChunk {
     ChunkIndex chunk;
     Position position;
@@ -75,7 +79,7 @@ public:
         const CompiledSchedule* schedule;
         const network::HostId* hosts;
         StageRecord* record;
-        Position kept;
+        Position representatives;
         BlockSizes sizes;
         std::uint32_t run;
         std::uint32_t stage;
@@ -93,7 +97,7 @@ public:
     /// Filled by `start` and by notifications, emptied by the owner.
     [[nodiscard]] std::vector<FinishedChunk>& finished() { return finished_; }
 
-    /// Hands what is ready to the network, or to the copy engines.
+    /// Sends what is ready into the network, or to the copy engines.
     void flush();
 
     void notify(std::uint64_t token) override;  ///< a message was delivered
@@ -104,8 +108,7 @@ public:
     [[nodiscard]] Bytes request_bytes() const { return request_bytes_; }  ///< of all requests sent
     [[nodiscard]] const Timers& timers() const { return timers_; }
 
-    /// For reports: what a rank still has to do in a chunk, and the first message of its program that has not
-    /// arrived.
+    /// For reports: the first message of a rank's program in a chunk that has not arrived.
     struct Missing {
         std::uint32_t action;  // of the rank's own program
         Position peer;
@@ -113,14 +116,14 @@ public:
         std::size_t others;  // further messages missing
     };
     [[nodiscard]] bool has_started(ChunkIndex chunk, Position position) const;
-    [[nodiscard]] bool under_way(ChunkIndex chunk, Position position) const;
+    [[nodiscard]] bool in_flight(ChunkIndex chunk, Position position) const;
     [[nodiscard]] std::optional<Missing> first_missing(ChunkIndex chunk, Position position) const;
-    /// Who has yet to send something to the rank, each as the position that stands for it.
+    /// The representatives of the positions that have yet to send to the rank.
     [[nodiscard]] std::vector<Position> missing_senders(ChunkIndex chunk, Position position) const;
     [[nodiscard]] std::size_t chunk_capacity() const { return chunks_.size(); }
 
 private:
-    /// Hands a notification to one of the engine's functions.
+    /// Forwards a notification to one of the engine's functions.
     class Handler final : public network::NotificationHandler {
     public:
         using Function = void (ChunkEngine::*)(std::uint64_t token);
@@ -138,8 +141,8 @@ private:
         return chunk.state.data() + chunk.schedule->state_offset(position);
     }
     /// The position that stands for `position`.
-    [[nodiscard]] static Position kept_of(const Chunk& chunk, Position position) {
-        return position < chunk.kept ? position : position % chunk.kept;
+    [[nodiscard]] static Position representative_of(const Chunk& chunk, Position position) {
+        return position < chunk.representatives ? position : position % chunk.representatives;
     }
     void begin(ChunkIndex index, Position position);
     void deliver(std::uint64_t token);
@@ -185,7 +188,7 @@ private:
     Handler reception_timer_{*this, &ChunkEngine::reception_paid};
     Handler request_handler_{*this, &ChunkEngine::request_arrived};
     Handler circuit_timer_{*this, &ChunkEngine::circuits_come};
-    std::optional<DirectHandover> handover_;
+    std::optional<CircuitGatedSend> gated_send_;
 
     std::vector<std::unique_ptr<Chunk>> chunks_;
     std::vector<ChunkIndex> free_;

@@ -20,27 +20,27 @@ CollectiveEngine::CollectiveEngine(const Program& program, const SystemOptions& 
       backend_(backend),
       folding_(folding),
       chunks_(chunks),
-      ties_(ties, backend, folding.kept),
+      ties_(ties, backend, folding.representatives),
       records_(records),
       schedules_(options),
       starts_early_(is_independent() || may_start_early(program)) {
     for (const Partition& partition : program.partitions) {
         first_channel_.push_back(static_cast<ChannelIndex>(channels_.size()));
         IndexedVector<RankId, Place> places(program.ranks);
-        std::uint32_t kept_groups = 0;
+        std::uint32_t represented_groups = 0;
         for (std::uint32_t group = 0; group < partition.groups.size(); ++group) {
             const std::vector<RankId>& ranks = partition.groups[group];
-            const auto kept = static_cast<Position>(
-                std::ranges::count_if(ranks, [&](RankId rank) { return rank.index() < folding_.kept; }));
-            channels_.emplace_back(ranks, kept, placement, options);
-            ties_.add_channel(kept);
-            kept_groups += kept > 0 ? 1 : 0;
+            const auto representatives = static_cast<Position>(std::ranges::count_if(
+                ranks, [&](RankId rank) { return rank.index() < folding_.representatives; }));
+            channels_.emplace_back(ranks, representatives, placement, options);
+            ties_.add_channel(representatives);
+            represented_groups += representatives > 0 ? 1 : 0;
             for (Position position = 0; position < ranks.size(); ++position) {
                 places[ranks[position]] = {group, position};
             }
         }
         places_.push_back(std::move(places));
-        kept_groups_.push_back(kept_groups);
+        represented_groups_.push_back(represented_groups);
     }
     groups_.resize(program.operations.size());
     accounts_.resize(program.operations.size());
@@ -110,7 +110,7 @@ InstanceIndex CollectiveEngine::open_instance(OperationId operation, ChannelInde
     instance.sequence = next_sequence_++;
     instance.issued = 0;
     instance.finished = 0;
-    instance.issued_at.assign(channel.kept, kNever);
+    instance.issued_at.assign(channel.representatives, kNever);
     if (work.moves_nothing(channel.ranks.size())) {
         instance.plan = nullptr;
         instance.chunks = 0;
@@ -120,9 +120,9 @@ InstanceIndex CollectiveEngine::open_instance(OperationId operation, ChannelInde
     instance.pairs = work.is_uneven() ? &(*work.pair_sizes)[group] : nullptr;
     instance.chunks = chunk_count(work, options_);
     instance.plan = &schedules_.of(work.kind, channel.shape, instance.chunks);
-    instance.chunks_left.assign(channel.kept, instance.chunks);
+    instance.chunks_left.assign(channel.representatives, instance.chunks);
     if (is_independent()) {
-        instance.taken.assign(channel.kept, 0);
+        instance.taken.assign(channel.representatives, 0);
         instance.runs.assign(instance.chunks, kNone);
         instance.takings = 0;
     }
@@ -232,7 +232,7 @@ RunIndex CollectiveEngine::take_next(Channel& channel, Position position) {
     if (instance.runs[number] == kNone) {
         instance.runs[number] = open_run(*chosen, number);
     }
-    if (++instance.takings == std::uint64_t{instance.chunks} * channel.kept) {
+    if (++instance.takings == std::uint64_t{instance.chunks} * channel.representatives) {
         channel.waiting.erase(chosen);
     }
     return instance.runs[number];
@@ -300,11 +300,11 @@ void CollectiveEngine::reach_stage(const Arrival& arrival) {
     }
     run.stages[stage].account->waiting.begin(backend_.now());
     StageQueue& queue = channel.queues[run.schedule->stages[stage].dimension];
-    TurnIndex& turn = run.stages[stage].turn;
-    if (turn == kNone) {
-        turn = queue.open(claim_of(*instances_[run.instance], run, index, stage, options_.stage_order));
+    EntryIndex& entry = run.stages[stage].entry;
+    if (entry == kNone) {
+        entry = queue.open(claim_of(*instances_[run.instance], run, index, stage, options_.stage_order));
     }
-    queue.make_ready(turn, position, backend_.now());
+    queue.make_ready(entry, position, backend_.now());
 }
 
 void CollectiveEngine::start_stage(RunIndex index, std::uint32_t stage, Position position) {
@@ -321,7 +321,7 @@ void CollectiveEngine::start_stage(RunIndex index, std::uint32_t stage, Position
         stage_run.chunk = chunks_.open({.schedule = run.schedule->compiled[stage].get(),
                                         .hosts = channel.hosts.data(),
                                         .record = &stage_run.account->record,
-                                        .kept = channel.kept,
+                                        .representatives = channel.representatives,
                                         .sizes = block_sizes(instance, run, stage),
                                         .run = index,
                                         .stage = stage,
@@ -332,7 +332,7 @@ void CollectiveEngine::start_stage(RunIndex index, std::uint32_t stage, Position
         first_start = std::min(first_start, now);
         records_[instance.operation].first_start = std::min(records_[instance.operation].first_start, now);
     }
-    stage_run.account->under_way.begin(now);
+    stage_run.account->in_flight.begin(now);
     chunks_.start(stage_run.chunk, position);
 }
 
@@ -346,7 +346,7 @@ void CollectiveEngine::chunk_finished(const FinishedChunk& finished) {
     Channel& channel = channels_[instance.channel];
     const Time now = backend_.now();
     StageAccount& account = *run.stages[stage].account;
-    account.under_way.end(now);
+    account.in_flight.end(now);
     account.record.last_finish = now;
     if (stage == 0) {
         --channel.in_window[position];
@@ -358,7 +358,7 @@ void CollectiveEngine::chunk_finished(const FinishedChunk& finished) {
         dirty_.push_back({instance.channel, position});
     }
     const bool is_last = stage + 1 == run.stages.size();
-    const bool is_closed = ++chunk.finished == chunk.kept;
+    const bool is_closed = ++chunk.finished == chunk.representatives;
     if (is_closed) {
         chunks_.close(finished.chunk);
     }
@@ -367,7 +367,7 @@ void CollectiveEngine::chunk_finished(const FinishedChunk& finished) {
         if (!options_.collectives[static_cast<std::size_t>(kind)].algorithm->has_barriers()) {
             arrivals_.push_back({run_index, stage + 1, position});
         } else if (is_closed) {
-            for (Position each = 0; each < channel.kept; ++each) {
+            for (Position each = 0; each < channel.representatives; ++each) {
                 arrivals_.push_back({run_index, stage + 1, each});
             }
         }
@@ -386,12 +386,12 @@ void CollectiveEngine::complete(InstanceIndex index, Position position) {
     Instance& instance = *instances_[index];
     const Channel& channel = channels_[instance.channel];
     completed_.push_back({instance.operation, channel.ranks[position]});
-    if (++instance.finished == channel.kept) {
+    if (++instance.finished == channel.representatives) {
         const PartitionId partition = collective(instance.operation).partition;
         Groups& groups = groups_[instance.operation];
         groups.instances[instance.channel - first_channel_[partition]] = kNone;
         free_instances_.push_back(index);
-        if (++groups.done == kept_groups_[partition]) {
+        if (++groups.done == represented_groups_[partition]) {
             groups.instances = {};
         }
     }
@@ -404,7 +404,7 @@ Bytes CollectiveEngine::expected_bytes(OperationId operation) {
 std::vector<StageRecord> CollectiveEngine::stages(OperationId operation) const {
     std::vector<StageRecord> records;
     for (const auto& account : accounts_[operation]) {
-        records.push_back(account->at(backend_.now(), folding_.multiplicity()));
+        records.push_back(account->at(backend_.now(), folding_.class_size()));
     }
     return records;
 }

@@ -1,4 +1,4 @@
-/// Collectives of all groups: priorities, agreed orders, windows, chunks and their stages, and who is done.
+/// Collectives of all groups: priorities, agreed orders, windows, chunks, their stages and their completion.
 ///
 /// Every group of every partition is a *channel* with orders of its own (executor.hpp, "Order and window"):
 ///   - collectives that have chunks left to order wait by priority;
@@ -8,21 +8,22 @@
 ///   - a rank whose next chunk in the order belongs to a collective it has not issued yet waits for that
 ///     issue;
 ///   - with a limit per dimension, the stages of one dimension have such an order too (stage_queue.hpp); a
-///     stage comes into it after some rank has done the stage before it. Without a limit stages need no slot.
+///     stage enters it after some rank has completed the stage before it. Without a limit stages need no
+///     slot.
 ///
-/// Why nothing locks up. First inside a channel, where every rank sooner or later issues every collective.
-/// Number the places given in all orders of stages by the time at which they were given, and let (x, k),
-/// stage k of chunk x, be the first in this numbering that some rank has not finished. Every rank r can start
-/// it:
-///   - r has done the stages of x before it: they got their places earlier, so they are finished everywhere;
-///   - its turn has come, and r has room: whatever got its place before in this dimension is finished;
+/// Why there is no deadlock. First inside a channel, where every rank sooner or later issues every
+/// collective. Number the entries of all orders of stages by the time at which they were added, and let (x,
+/// k), stage k of chunk x, be the first in this numbering that some rank has not finished. Every rank r can
+/// start it:
+///   - r has completed the earlier stages of x: their entries are older, so they are finished everywhere;
+///   - it is next, and r has room: every older entry of this dimension is finished;
 ///   - k = 0: x is in r's window. Else the window is full of chunks that come before x in the order of
-///     entry. The rank that gave (x, 0) its place let x into its own window, so by then it had finished the
-///     first stage of one of them, y. Then (y, 0) got its place before (x, 0) and is finished on r as well,
+///     entry. The rank that added (x, 0) had let x into its own window, so by then it had finished the
+///     first stage of one of them, y. Then (y, 0) is older than (x, 0) and is finished on r as well,
 ///     so y is not in r's window.
-/// With barriers r has done the stage before k when all ranks have, and that is finished everywhere likewise.
-/// A proven schedule that all ranks have started ends. Where no place is given and not finished, all ranks
-/// have room and any of them gives the next. Without a limit the same argument holds for the order of entry
+/// With barriers r has completed the stage before k when all ranks have, and that is finished everywhere
+/// likewise. A proven schedule that all ranks have started ends. Where every entry is finished, all ranks
+/// have room and any of them adds the next. Without a limit the same argument holds for the order of entry
 /// alone.
 ///
 /// Several channels: early_start.hpp says where groups could wait for each other's orders. There a collective
@@ -30,17 +31,17 @@
 /// per channel: overlapping groups with a common window could fill it with different collectives.
 ///
 /// With independent orders none of this holds: two ranks can fill their windows with different chunks and
-/// wait for each other. report.cpp finds the circle.
+/// wait for each other. report.cpp finds the cycle.
 ///
-/// Ties. A choice of the next chunk made at an instant prefers what the choosing rank issued before that
-/// instant; what it issues at the instant itself comes second, whatever its priority. So a backend may notify
-/// the end of a chunk and the end of a compute operation of one instant in either order and the choice is the
-/// same. All issues of one notification are made before any choice.
+/// Ties. A choice of the next chunk made at an instant prefers collectives that the choosing rank issued
+/// before that instant; those it issues at the instant itself come second, whatever its priority. So a
+/// backend may notify the end of a chunk and the end of a compute operation of one instant in either order
+/// and the choice is the same. All issues of one notification are made before any choice.
 ///
-/// Folded runs (folding.hpp) keep the state of the first positions of some groups, which stand for all.
+/// Folded runs (folding.hpp) simulate the representatives, which are the first positions of some groups.
 ///
 /// Complexity: a choice of the next chunk costs O(waiting collectives that the rank has not issued) and O(1)
-/// where ranks keep step; of the next stage see stage_queue.hpp. Memory follows the chunks under way and the
+/// where ranks keep step; of the next stage see stage_queue.hpp. Memory follows the chunks in flight and the
 /// skew between ranks.
 #pragma once
 
@@ -56,7 +57,7 @@
 
 namespace astrolabe::system::detail {
 
-/// A rank on which a collective is complete; its completion delay has yet to pass.
+/// A rank on which a collective is complete but for its completion delay.
 struct CompletedCollective {
     OperationId operation;
     RankId rank;
@@ -83,13 +84,13 @@ public:
     [[nodiscard]] Bytes expected_bytes(OperationId operation);
 
     // For reports.
-    /// Over all ranks, images included.
+    /// Over all ranks.
     [[nodiscard]] std::vector<StageRecord> stages(OperationId operation) const;
     [[nodiscard]] const Instance* find(OperationId operation, RankId rank) const;
     [[nodiscard]] const Instance& instance(InstanceIndex index) const { return *instances_[index]; }
     [[nodiscard]] const ChunkRun& run(RunIndex index) const { return runs_[index]; }
     [[nodiscard]] const Channel& channel(ChannelIndex index) const { return channels_[index]; }
-    /// Where `rank` stands in the instance's group, if it belongs to it.
+    /// The position of `rank` in the instance's group, if it belongs to it.
     [[nodiscard]] std::optional<Position> position(const Instance& instance, RankId rank) const;
 
 private:
@@ -138,9 +139,9 @@ private:
     ScheduleCache schedules_;
     const bool starts_early_;  // before the whole group has issued a collective
 
-    std::vector<Channel> channels_;                           // by partition, then group
-    IndexedVector<PartitionId, ChannelIndex> first_channel_;  // of a partition
-    IndexedVector<PartitionId, std::uint32_t> kept_groups_;   // how many groups have kept positions
+    std::vector<Channel> channels_;                                 // by partition, then group
+    IndexedVector<PartitionId, ChannelIndex> first_channel_;        // of a partition
+    IndexedVector<PartitionId, std::uint32_t> represented_groups_;  // how many groups have representatives
     struct Place {
         std::uint32_t group = 0;
         Position position = 0;

@@ -45,19 +45,19 @@ StageQueue::Claim claim_of(const Instance& instance, const ChunkRun& run, RunInd
             .number = run.number};
 }
 
-Channel::Channel(std::span<const RankId> group, Position kept_positions,
+Channel::Channel(std::span<const RankId> group, Position representative_count,
                  const std::vector<network::HostId>& placement, const SystemOptions& options)
     : ranks(group),
-      kept(kept_positions),
+      representatives(representative_count),
       shape(group_shape(group, options)),
-      order(kept),
-      in_window(kept, 0) {
+      order(representatives),
+      in_window(representatives, 0) {
     hosts.reserve(group.size());
     for (const RankId rank : group) {
         hosts.push_back(placement[rank.index()]);
     }
     if (options.active_chunks_per_dimension) {
-        queues.assign(shape.size(), StageQueue(kept, options));
+        queues.assign(shape.size(), StageQueue(representatives, options));
     }
 }
 

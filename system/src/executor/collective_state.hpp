@@ -1,4 +1,4 @@
-/// What collective_engine.hpp keeps: the groups, the collectives they run, the chunks under way.
+/// The state of collective_engine.hpp: the groups, the collectives they run, the chunks in flight.
 #pragma once
 
 #include "agreed_order.hpp"
@@ -23,7 +23,7 @@ using RunIndex = std::uint32_t;
 struct Instance {
     OperationId operation;
     ChannelIndex channel = 0;
-    const ScheduleCache::Plan* plan = nullptr;  // null where nothing is to be moved
+    const ScheduleCache::Plan* plan = nullptr;  // null where there are no bytes to move
     const PairSizes* pairs = nullptr;           // of an uneven all_to_all
     Bytes size;
     std::uint32_t chunks = 0;
@@ -33,10 +33,10 @@ struct Instance {
     std::uint64_t sequence = 0;  // of the first issue
     Position issued = 0;
     Position finished = 0;
-    std::vector<Time> issued_at;             // by kept position; kNever before
+    std::vector<Time> issued_at;             // by representative; kNever before
     std::vector<std::uint32_t> chunks_left;  // likewise
     // Independent orders only:
-    std::vector<std::uint32_t> taken;  // by kept position: chunks that are or were in its window
+    std::vector<std::uint32_t> taken;  // by representative: chunks that are or were in its window
     std::vector<RunIndex> runs;        // by chunk; kNone before any rank takes it
     std::uint64_t takings = 0;         // Σ taken
 };
@@ -45,7 +45,7 @@ struct Instance {
 struct ChunkRun {
     struct StageRun {
         ChunkIndex chunk = kNone;  // from the first rank's start to the last one's finish
-        TurnIndex turn = kNone;    // with a limit per dimension: from the first rank that is ready
+        EntryIndex entry = kNone;  // with a limit per dimension: from the first rank that is ready
         StageAccount* account = nullptr;
     };
     InstanceIndex instance = 0;
@@ -56,27 +56,28 @@ struct ChunkRun {
     std::vector<StageRun> stages;
 };
 
-/// What the ranks of `instance` hold of one stage of a chunk.
+/// The blocks of the ranks of `instance` in one stage of a chunk.
 [[nodiscard]] BlockSizes block_sizes(const Instance& instance, const ChunkRun& run, std::size_t stage);
-/// What decides when the turn of a stage comes, for `run` with index `index`.
+/// What the place of a stage in the queue depends on, for `run` with index `index`.
 [[nodiscard]] StageQueue::Claim claim_of(const Instance& instance, const ChunkRun& run, RunIndex index,
                                          std::uint32_t stage, StageOrder order);
 
 /// One group, with orders of its own.
 struct Channel {
-    /// `kept` counts the group's first positions that are simulated.
-    Channel(std::span<const RankId> group, Position kept, const std::vector<network::HostId>& placement,
-            const SystemOptions& options);
+    /// The first `representative_count` positions of the group are simulated.
+    Channel(std::span<const RankId> group, Position representative_count,
+            const std::vector<network::HostId>& placement, const SystemOptions& options);
 
     std::span<const RankId> ranks;
-    Position kept = 0;  // its first positions, which stand for all; 0: another group stands for this one
+    /// The group's first positions, each of its own equivalence class; 0: another group represents this one.
+    Position representatives = 0;
     Shape shape;
     std::vector<network::HostId> hosts;  // by position
     std::int64_t highest = 0;            // priorities given so far, but for kHighest
     std::int64_t lowest = 0;
     std::vector<InstanceIndex> waiting;    // best first
     AgreedOrder<RunIndex> order;           // of entry into the windows
-    std::vector<std::uint32_t> in_window;  // by kept position
+    std::vector<std::uint32_t> in_window;  // by representative
     std::vector<StageQueue> queues;        // by dimension; none without a limit per dimension
 };
 

@@ -6,7 +6,7 @@ namespace astrolabe::system::detail {
 
 void CollectiveTies::group_issued(const Channel& channel) {
     // A group of one has no others to wait for.
-    for (Position position = 0; channel.ranks.size() > 1 && position < channel.kept; ++position) {
+    for (Position position = 0; channel.ranks.size() > 1 && position < channel.representatives; ++position) {
         watch_.happens_alone(group_issues_[channel.ranks[position].index()]);
     }
 }

@@ -1,5 +1,4 @@
-/// The ties of collective_engine.hpp: what of one instant would come out otherwise in another order of
-/// notifications (tie_watch.hpp lists the cases). Does nothing where the watch is off.
+/// The ties of collective_engine.hpp (tie_watch.hpp lists the cases). Does nothing where the watch is off.
 #pragma once
 
 #include "collective_state.hpp"
@@ -14,23 +13,25 @@ class CollectiveTies {
 public:
     using Instances = std::vector<std::unique_ptr<Instance>>;
 
-    CollectiveTies(TieWatch& watch, const network::NetworkBackend& backend, std::size_t kept_ranks)
+    CollectiveTies(TieWatch& watch, const network::NetworkBackend& backend, std::size_t representatives)
         : watch_(watch),
           backend_(backend),
-          group_issues_(kept_ranks) {}
+          group_issues_(representatives) {}
 
-    /// A further group, with so many kept positions.
-    void add_channel(Position kept) { channels_.push_back({std::vector<Window>(kept), {}}); }
+    /// A further group, with so many representatives.
+    void add_channel(Position representatives) {
+        channels_.push_back({std::vector<Window>(representatives), {}});
+    }
 
-    /// A rank issued a collective first in its group.
+    /// A rank was the first of its group to issue a collective.
     void first_issue(ChannelIndex channel) { watch_.happens(channels_[channel].first_issue); }
     /// The whole group has issued a collective that waited for that.
     void group_issued(const Channel& channel);
-    /// A rank made room in its window, or issued something for it; did a chunk enter?
+    /// A rank made room in its window, or issued a collective for it; `has_entered`: a chunk entered.
     void window_changed(ChannelIndex channel, Position position, bool has_entered);
-    /// `next` is the chunk that the rank at `position` finds in the order. Had it come to the end of the
-    /// order before the rank that extended it at this instant, it would have chosen the same if it had issued
-    /// the same before now, and the same now.
+    /// The rank at `position` follows the order to `next`. If another rank extended the order by `next` at
+    /// this very instant, the two might have come in the other order; then this rank would have chosen. That
+    /// is no tie if both have issued the same collectives before this instant, and the same at it.
     void follows_order(const Channel& channel, const ChunkRun& next, Position position,
                        const Instances& instances);
 
@@ -41,14 +42,15 @@ private:
         Time entered = kNever;
     };
     struct ChannelWatch {
-        std::vector<Window> windows;  // by kept position
+        std::vector<Window> windows;  // by representative
         TieWatch::Event first_issue;  // the last of a collective in the group
     };
 
     TieWatch& watch_;
     const network::NetworkBackend& backend_;
     std::vector<ChannelWatch> channels_;
-    std::vector<TieWatch::Event> group_issues_;  // by kept rank: the last that its whole group had issued
+    std::vector<TieWatch::Event>
+        group_issues_;  // by representative: the last that its whole group had issued
 };
 
 }  // namespace astrolabe::system::detail

@@ -1,5 +1,5 @@
-/// One stage of a schedule in the form the executor runs: who is unlocked by what, and how much counting
-/// state that takes.
+/// One stage of a schedule in the form the executor runs: which actions unlock which, and the counters that
+/// takes.
 ///
 /// A *gate* is a set of actions of one rank that wait for the same actions; it opens when `needed` of them
 /// have completed. A gate of one needs no counter. A receive with dependencies has a gate of its own that its
@@ -7,15 +7,15 @@
 /// everywhere.
 ///
 /// The state of one rank in one chunk is a run of 32-bit words:
-///     [0] actions left (receives not complete + sends not handed over), bit 31: the rank has started the
-///     chunk [1] messages that arrived before the rank started [2 …] counters of the gates, then one bit per
-///     action: its message has arrived
-/// That of all ranks lies one after another.
+///     [0]    actions left (receives not complete + sends not in the network); bit 31: the rank has started
+///     [1]    messages that arrived before the rank started
+///     [2 …]  counters of the gates, then one bit per action: its message has arrived
+/// The states of all ranks follow one another.
 ///
 /// Blocks keep the numbers that they have in the whole collective, so the bytes of its stages are exact.
 ///
 /// Complexity: building O(actions + dependencies); memory the same, shared by all chunks, and the state:
-/// ranks · (gates + actions of a rank / 32) words for every chunk under way; once here, for one rank under a
+/// ranks · (gates + actions of a rank / 32) words for every chunk in flight; once here, for one rank under a
 /// symmetry.
 #pragma once
 
@@ -50,7 +50,7 @@ struct Gate {
     std::uint32_t member_count = 0;
 };
 
-/// Where one rank's part lies.
+/// The part of one rank.
 struct ProgramRange {
     std::uint32_t first_action = 0;
     std::uint32_t action_count = 0;
@@ -98,9 +98,10 @@ public:
     }
     /// Of ranks 0 … ranks-1.
     void write_initial_state(Position ranks, std::vector<std::uint32_t>& state) const;
-    /// The action of `kept` that stands where `action` does in the program of `rank`.
-    [[nodiscard]] std::uint32_t same_action(Position rank, std::uint32_t action, Position kept) const {
-        return action - program(rank).first_action + program(kept).first_action;
+    /// The action of `representative` that corresponds to `action` in the program of `rank`.
+    [[nodiscard]] std::uint32_t same_action(Position rank, std::uint32_t action,
+                                            Position representative) const {
+        return action - program(rank).first_action + program(representative).first_action;
     }
 
     [[nodiscard]] Position resolve(Position rank, Position relative) const {

@@ -1,4 +1,4 @@
-/// How the executor's parts hand back control at the end of a notification.
+/// How the executor's parts return control at the end of a notification.
 #pragma once
 
 namespace astrolabe::system::detail {
@@ -7,7 +7,7 @@ namespace astrolabe::system::detail {
 class Continuation {
 public:
     virtual void settle() = 0;
-    /// Called every so many deliveries, for whoever watches a long run.
+    /// Called every so many deliveries, for observers of a long run.
     virtual void beat() = 0;
 
 protected:

@@ -1,15 +1,15 @@
 /// Whether ranks may start a collective before its whole group has issued it.
 ///
-/// Ranks follow one order of chunks per group (collective_engine.hpp). Why nothing locks up between groups:
+/// Ranks follow one order of chunks per group (collective_engine.hpp). Why groups do not deadlock:
 /// an unrooted collective that one rank has finished was started by its whole group, so it ends everywhere (a
-/// rooted one may end on a rank before others begin). Let rank r wait for a collective E that s put into the
+/// rooted one may end on a rank before others start). Let rank r wait for a collective E that s put into the
 /// order of their group and r has not issued. All that E depends on is finished at s; what is unfinished at r
 /// is therefore a collective of another group, one that holds r and not s. Where the groups of any two
 /// partitions are disjoint or nested, that group lies inside the first, and repeating the argument leads to
 /// ever smaller groups, hence to an end. Where they cross (rows and columns of a grid) or hold rooted
 /// collectives, it leads in circles, and groups can wait for each other's orders; there a collective only
 /// becomes eligible once its whole group has issued it. Then every rank can always start its next chunk, and
-/// the first unfinished chunk of every order goes on.
+/// the first unfinished chunk of every order progresses.
 #pragma once
 
 #include <astrolabe/system/program/program.hpp>

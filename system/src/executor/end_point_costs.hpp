@@ -8,8 +8,8 @@
 ///     a message has arrived      p if it is added         d, and p more if it is added
 ///     p                          3m / B, up to the ps     3·⌊m / B⌋, the quotient in whole ns
 ///
-/// Three because both summands are read and the sum is written. Without a reduction bandwidth p is 0. What
-/// would last longer than Time::max() lasts that long.
+/// Three because both summands are read and the sum is written. Without a reduction bandwidth p is 0. Times
+/// are at most Time::max().
 #pragma once
 
 #include <vector>
@@ -35,7 +35,7 @@ public:
     [[nodiscard]] Time copy() const { return is_astra_sim() ? Time(0) : end_point_.injection_latency; }
     [[nodiscard]] bool copies_serially() const { return end_point_.copy_engine == CopyEngine::kSerial; }
 
-    /// When a rank starts a chunk, before it sends or takes anything.
+    /// When a rank starts a chunk, before it sends or receives anything.
     [[nodiscard]] Time start() const { return is_astra_sim() ? end_point_.injection_latency : Time(0); }
 
     /// Whether `reception` is ever more than 0.

@@ -11,7 +11,8 @@
 namespace astrolabe::system {
 
 std::uint32_t chunk_count(Bytes size, Bytes minimum_chunk, std::uint32_t chunks) {
-    ASTROLABE_ASSERT(size >= Bytes(0) && minimum_chunk > Bytes(0) && chunks > 0, "chunks have a least size");
+    ASTROLABE_ASSERT(size >= Bytes(0) && minimum_chunk > Bytes(0) && chunks > 0,
+                     "chunks have a minimum size");
     const std::int64_t full =
         size.count() / minimum_chunk.count() + (size % minimum_chunk > Bytes(0) ? 1 : 0);
     return static_cast<std::uint32_t>(std::clamp<std::int64_t>(full, 1, chunks));
@@ -50,15 +51,15 @@ void check_algorithms(const Program& program, const SystemOptions& options) {
             }
             ASTROLABE_ASSERT(choice.algorithm != nullptr && choice.chunks > 0,
                              "every collective has an algorithm");
-            const auto refusal = choice.algorithm->refusal(collective.kind, group_shape(group, options));
-            ASTROLABE_ASSERT(!refusal, refusal.value_or(""));
+            const auto reason = choice.algorithm->unsupported(collective.kind, group_shape(group, options));
+            ASTROLABE_ASSERT(!reason, reason.value_or(""));
         }
     }
 }
 
 void check_options(const Program& program, const SystemOptions& options) {
     ASTROLABE_ASSERT(options.active_chunks > 0 && options.active_chunks_per_dimension.value_or(1) > 0,
-                     "a rank may have a chunk under way");
+                     "a rank may have a chunk in flight");
     ASTROLABE_ASSERT(!options.dimensions || options.dimensions->ranks() == program.ranks,
                      "the logical dimensions hold every rank");
     ASTROLABE_ASSERT(options.minimum_chunk > Bytes(0), "chunks are not empty");
@@ -75,8 +76,9 @@ const Program& checked(const Program& program, const SystemOptions& options,
 }
 
 const network::Folding& checked(const network::Folding& folding, const Program& program) {
-    ASTROLABE_ASSERT(folding.ranks == program.ranks && folding.kept > 0 && folding.ranks % folding.kept == 0,
-                     "kept ranks stand for all");
+    ASTROLABE_ASSERT(folding.ranks == program.ranks && folding.representatives > 0 &&
+                         folding.ranks % folding.representatives == 0,
+                     "representatives divide the ranks into classes");
     return folding;
 }
 
@@ -93,7 +95,7 @@ Executor::Implementation::Implementation(Executor& owner, const Program& program
       folding_(checked(folding, program)),
       records_(program.operations.size(),
                OperationRecord{.first_issue = Time::max(), .first_start = Time::max()}),
-      ties_(backend, folding_.kept < folding_.ranks),
+      ties_(backend, folding_.representatives < folding_.ranks),
       chunks_(backend, options_.end_point, options_.opportunities, ties_, *this),
       collectives_(program, options_, backend, placement, folding_, chunks_, ties_, records_),
       ranks_(program, backend, folding_, records_, *this),
@@ -192,7 +194,7 @@ Executor::Executor(const Program& program, SystemOptions options, network::Netwo
                    const std::optional<network::Folding>& folding)
     : implementation_(std::make_unique<Implementation>(
           *this, program, std::move(options), backend, placement,
-          folding.value_or(network::Folding{.ranks = program.ranks, .kept = program.ranks}))) {}
+          folding.value_or(network::Folding{.ranks = program.ranks, .representatives = program.ranks}))) {}
 
 Executor::~Executor() = default;
 

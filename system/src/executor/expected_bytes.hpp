@@ -1,4 +1,4 @@
-/// What the schedules of a collective send, to be compared with what a run has sent.
+/// The bytes that the schedules of a collective send, to be compared with those of a run.
 #pragma once
 
 #include "schedule_cache.hpp"

@@ -1,4 +1,4 @@
-/// The executor's parts wired together: what one notification sets off is carried through before the next.
+/// The executor's parts together: the consequences of one notification are completed before the next.
 #pragma once
 
 #include "chunk_engine.hpp"
@@ -65,18 +65,18 @@ private:
     [[nodiscard]] std::string chunk_name(const detail::ChunkRun& run, std::size_t stage) const;
     void describe_network(std::string& text) const;
 
-    /// A chunk that a rank has under way, and who has yet to send it something; where there is a choice, one
-    /// who has not started the chunk.
+    /// A chunk that a rank has in flight, and a rank that has yet to send it something; where there is a
+    /// choice, one that has not started the chunk.
     struct RankWait {
         detail::ChunkIndex chunk;
-        RankId sender;  // as the kept rank
+        RankId sender;  // as its representative
         bool has_started;
     };
     [[nodiscard]] std::optional<RankWait> wait_of(RankId rank) const;
     /// Independent orders: ranks whose slots are taken by chunks that others of them have not started.
-    void describe_circle(std::string& text) const;
-    void describe_circle(const std::vector<RankId>& circle, const std::vector<std::optional<RankWait>>& waits,
-                         std::string& text) const;
+    void describe_cycle(std::string& text) const;
+    void describe_cycle(const std::vector<RankId>& cycle, const std::vector<std::optional<RankWait>>& waits,
+                        std::string& text) const;
     [[nodiscard]] std::string slots_text(const detail::Chunk& chunk, RankId rank) const;
 
     Executor& owner_;

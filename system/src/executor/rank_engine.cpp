@@ -24,9 +24,10 @@ RankEngine::RankEngine(const Program& program, network::NetworkBackend& backend,
       folding_(folding),
       records_(records),
       continuation_(continuation),
-      ranks_(folding.kept),
-      iteration_ends_(folding.kept, std::vector<Time>(static_cast<std::size_t>(program.iterations))),
-      finished_((folding.kept * program.operations.size() + 63) / 64),
+      ranks_(folding.representatives),
+      iteration_ends_(folding.representatives,
+                      std::vector<Time>(static_cast<std::size_t>(program.iterations))),
+      finished_((folding.representatives * program.operations.size() + 63) / 64),
       timers_(backend) {
     dependents_.resize(program.operations.size());
     name_of_.resize(program.operations.size());
@@ -60,19 +61,19 @@ RankEngine::RankEngine(const Program& program, network::NetworkBackend& backend,
             ends_iteration_[last - 1] = true;
         }
     }
-    exposed_.assign(folding.kept, std::vector<Time>(names_.size()));
+    exposed_.assign(folding.representatives, std::vector<Time>(names_.size()));
 }
 
 void RankEngine::begin() {
     for (std::size_t index = 0; index < program_.operations.size(); ++index) {
         const Operation& operation = program_.operations[OperationId(index)];
         if (!operation.is_compute() && operation.dependencies.empty()) {
-            for (std::size_t rank = 0; rank < folding_.kept; ++rank) {
+            for (std::size_t rank = 0; rank < folding_.representatives; ++rank) {
                 make_ready(OperationId(index), RankId(rank));
             }
         }
     }
-    for (std::size_t rank = 0; rank < folding_.kept; ++rank) {
+    for (std::size_t rank = 0; rank < folding_.representatives; ++rank) {
         start_compute(RankId(rank));
     }
 }
@@ -109,8 +110,8 @@ void RankEngine::start_compute(RankId id) {
         const Time waited = now - rank.idle_since;
         exposed_[id][name_of_[cause]] += waited;
         Time& over_ranks = records_[cause].exposed;
-        over_ranks = waited < (Time::max() - over_ranks) / folding_.multiplicity()
-                         ? over_ranks + waited * folding_.multiplicity()
+        over_ranks = waited < (Time::max() - over_ranks) / folding_.class_size()
+                         ? over_ranks + waited * folding_.class_size()
                          : Time::max();
         rank.idle_since = now;
         ++rank.next_dependency;
@@ -168,7 +169,7 @@ void RankEngine::notify(std::uint64_t rank) {
 
 std::vector<RankRecord> RankEngine::records(Time total, bool check) const {
     std::vector<RankRecord> records(program_.ranks);
-    for (std::size_t index = 0; index < folding_.kept; ++index) {
+    for (std::size_t index = 0; index < folding_.representatives; ++index) {
         const RankId id(index);
         const Rank& rank = ranks_[id];
         RankRecord& record = records[index];
@@ -186,12 +187,13 @@ std::vector<RankRecord> RankEngine::records(Time total, bool check) const {
             ASTROLABE_ASSERT(rank.idle_since == accounted,
                              "until its last compute operation ends, a rank computes "
                              "or waits for a named collective");
-            ASTROLABE_ASSERT(rank.idle_since <= rank.end && rank.end <= total, "nobody drains backwards");
+            ASTROLABE_ASSERT(rank.idle_since <= rank.end && rank.end <= total,
+                             "the final communication tail is not negative");
         }
         record.drain = rank.next_compute == compute_.size() ? total - rank.idle_since : Time(0);
     }
-    for (std::size_t image = folding_.kept; image < program_.ranks; ++image) {
-        records[image] = records[image % folding_.kept];
+    for (std::size_t image = folding_.representatives; image < program_.ranks; ++image) {
+        records[image] = records[image % folding_.representatives];
     }
     return records;
 }

@@ -1,11 +1,11 @@
-/// How far every rank is in the program: its compute engine, what each operation still waits for, where time
-/// went.
+/// The progress of every rank in the program: its compute engine, the dependencies each operation waits for,
+/// and the account of its time.
 ///
-/// Waits are attributed while they happen: a rank that waits looks at the first dependency, in the order
-/// listed, that has not finished; the time until that one finishes is charged to it, then the next unfinished
-/// one is looked at. That is the rule of program.hpp without keeping finish times.
+/// Waits are attributed while they happen: the time of a waiting rank is charged to the first dependency, in
+/// the order listed, that has not finished; when that one finishes, to the next unfinished one. That is the
+/// rule of program.hpp without storing finish times.
 ///
-/// A folded run (folding.hpp) follows the kept ranks only; the others' records are copies of theirs.
+/// A folded run (folding.hpp) simulates representatives only; the records of their classes are copies.
 ///
 /// Memory: one bit per (operation, rank), one time per (operation name, rank) and per (iteration, rank).
 #pragma once
@@ -47,8 +47,8 @@ public:
 
     void notify(std::uint64_t rank) override;  ///< the rank's compute operation has taken its time
 
-    /// Operations times ranks, images included.
-    [[nodiscard]] std::uint64_t finished_count() const { return finished_count_ * folding_.multiplicity(); }
+    /// Operations times ranks.
+    [[nodiscard]] std::uint64_t finished_count() const { return finished_count_ * folding_.class_size(); }
     [[nodiscard]] const Timers& timers() const { return timers_; }
 
     /// Accounts of all ranks; drains last until `total`. With `check`, asserts the accounting identity.
@@ -95,7 +95,7 @@ private:
     IndexedVector<OperationId, std::vector<OperationId>> dependents_;  // collectives, in program order
     std::vector<std::string> names_;                                   // of operations, each once
     IndexedVector<OperationId, std::uint32_t> name_of_;
-    IndexedVector<RankId, Rank> ranks_;                 // kept ones
+    IndexedVector<RankId, Rank> ranks_;                 // representatives
     IndexedVector<RankId, std::vector<Time>> exposed_;  // by name
     IndexedVector<RankId, std::vector<Time>> iteration_ends_;
     std::vector<std::uint64_t> finished_;  // bits

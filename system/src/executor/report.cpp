@@ -1,5 +1,5 @@
-// What the executor says at the end: the accounts of a finished run, checked, or who waits for what in one
-// that is not.
+// The executor's report at the end: the checked accounts of a finished run, or, of a stalled one, what every
+// rank waits for.
 
 #include "implementation.hpp"
 
@@ -43,7 +43,7 @@ ExecutionReport Executor::Implementation::report() {
         report.stall = describe_stall();
     }
     report.total = report.finished ? Time(0) : backend_.now();
-    report.request_bytes = chunks_.request_bytes() * folding_.multiplicity();
+    report.request_bytes = chunks_.request_bytes() * folding_.class_size();
     report.operations = records_;
     for (OperationRecord& record : report.operations) {
         if (record.first_issue == Time::max()) {
@@ -61,8 +61,8 @@ ExecutionReport Executor::Implementation::report() {
 void Executor::Implementation::check_totals() {
     ASTROLABE_ASSERT(chunks_.messages_sent() == chunks_.messages_delivered(),
                      "every message is delivered once");
-    ASTROLABE_ASSERT(chunks_.chunks_open() == 0, "no chunk is left under way");
-    ASTROLABE_ASSERT(collectives_.instances_open() == 0, "no collective is left under way");
+    ASTROLABE_ASSERT(chunks_.chunks_open() == 0, "no chunk is left in flight");
+    ASTROLABE_ASSERT(collectives_.instances_open() == 0, "no collective is left in flight");
     ASTROLABE_ASSERT(!chunks_.timers().pending() && !completions_.pending(), "no timer is left");
     ASTROLABE_ASSERT(backend_.outstanding_messages() == 0, "nothing is left in the network");
     for (std::size_t index = 0; index < program_.operations.size(); ++index) {
@@ -92,12 +92,12 @@ std::string Executor::Implementation::describe_stall() const {
     } else if (passes_the_end_of_time()) {
         what = "reached the end of simulated time, 2^63 ps or 106 days,";
     } else if (backend_.outstanding_messages() > 0) {
-        what = "stalled or interrupted (the network returned with messages under way)";
+        what = "stalled or interrupted (the network returned with messages in flight)";
     }
     append(text, "{} at {}: {} of {} operations finished, counted on every rank\n", what,
            astrolabe::to_string(backend_.now()), finished_operations(), total_operations());
     std::size_t unfinished = 0;
-    for (std::size_t index = 0; index < folding_.kept; ++index) {
+    for (std::size_t index = 0; index < folding_.representatives; ++index) {
         const RankId rank(index);
         if (ranks_.finished_on(rank) == program_.operations.size()) {
             continue;
@@ -109,11 +109,11 @@ std::string Executor::Implementation::describe_stall() const {
     if (unfinished > kDescribedRanks) {
         append(text, "and {} more ranks\n", unfinished - kDescribedRanks);
     }
-    if (folding_.kept < folding_.ranks) {
-        append(text, "ranks 0 to {} stand for all {}\n", folding_.kept - 1, folding_.ranks);
+    if (folding_.representatives < folding_.ranks) {
+        append(text, "ranks 0 to {} represent all {}\n", folding_.representatives - 1, folding_.ranks);
     }
     if (options_.start_order == StartOrder::kIndependent) {
-        describe_circle(text);
+        describe_cycle(text);
     }
     describe_network(text);
     return text;
@@ -163,9 +163,9 @@ void Executor::Implementation::describe_collective(OperationId operation, RankId
                instance->issued, ranks);
         return;
     }
-    const std::size_t under_way = describe_chunks(*instance, rank, position, text);
+    const std::size_t in_flight = describe_chunks(*instance, rank, position, text);
     const std::size_t waiting = describe_slots(*instance, rank, position, text);
-    if (under_way + waiting == 0) {
+    if (in_flight + waiting == 0) {
         const CollectiveKind kind = program_.operations[operation].collective().kind;
         const bool has_barriers =
             options_.collectives[static_cast<std::size_t>(kind)].algorithm->has_barriers();
@@ -189,12 +189,12 @@ std::string Executor::Implementation::chunk_name(const detail::ChunkRun& run, st
 
 std::size_t Executor::Implementation::describe_chunks(const detail::Instance& instance, RankId rank,
                                                       Position position, std::string& text) const {
-    std::size_t under_way = 0;
+    std::size_t in_flight = 0;
     for (detail::ChunkIndex index = 0; index < chunks_.chunk_capacity(); ++index) {
         const detail::Chunk& chunk = chunks_.chunk(index);
         if (chunk.schedule == nullptr ||
             &collectives_.instance(collectives_.run(chunk.run).instance) != &instance ||
-            !chunks_.under_way(index, position) || under_way++ >= kDescribedChunks) {
+            !chunks_.in_flight(index, position) || in_flight++ >= kDescribedChunks) {
             continue;
         }
         append(text, "rank {}: {} ", rank.index(), chunk_name(collectives_.run(chunk.run), chunk.stage));
@@ -209,11 +209,11 @@ std::size_t Executor::Implementation::describe_chunks(const detail::Instance& in
             text += "has received everything and waits to send\n";
         }
     }
-    if (under_way > kDescribedChunks) {
-        append(text, "rank {}: '{}' has {} more chunks under way\n", rank.index(),
-               program_.operations[instance.operation].name, under_way - kDescribedChunks);
+    if (in_flight > kDescribedChunks) {
+        append(text, "rank {}: '{}' has {} more chunks in flight\n", rank.index(),
+               program_.operations[instance.operation].name, in_flight - kDescribedChunks);
     }
-    return under_way;
+    return in_flight;
 }
 
 std::size_t Executor::Implementation::describe_slots(const detail::Instance& instance, RankId rank,
@@ -224,15 +224,14 @@ std::size_t Executor::Implementation::describe_slots(const detail::Instance& ins
         for (const detail::StageQueue::Claim& claim : queues[dimension].waiting(position)) {
             const detail::ChunkRun& run = collectives_.run(claim.run);
             if (&collectives_.instance(run.instance) == &instance && waiting++ < kDescribedChunks) {
-                append(text,
-                       "rank {}: {} waits for its turn in dimension {}, where {} of {} slots are taken\n",
+                append(text, "rank {}: {} waits for a slot in dimension {}, where {} of {} slots are taken\n",
                        rank.index(), chunk_name(run, claim.stage), dimension,
-                       queues[dimension].under_way(position), *options_.active_chunks_per_dimension);
+                       queues[dimension].in_flight(position), *options_.active_chunks_per_dimension);
             }
         }
     }
     if (waiting > kDescribedChunks) {
-        append(text, "rank {}: '{}' has {} more chunks that wait for their turns\n", rank.index(),
+        append(text, "rank {}: '{}' has {} more chunks that wait for slots\n", rank.index(),
                program_.operations[instance.operation].name, waiting - kDescribedChunks);
     }
     return waiting;
@@ -247,7 +246,7 @@ std::optional<Executor::Implementation::RankWait> Executor::Implementation::wait
         }
         const detail::Instance& instance = collectives_.instance(collectives_.run(chunk.run).instance);
         const auto position = collectives_.position(instance, rank);
-        if (!position || !chunks_.under_way(index, *position)) {
+        if (!position || !chunks_.in_flight(index, *position)) {
             continue;
         }
         for (const Position sender : chunks_.missing_senders(index, *position)) {
@@ -262,41 +261,41 @@ std::optional<Executor::Implementation::RankWait> Executor::Implementation::wait
     return wait;
 }
 
-void Executor::Implementation::describe_circle(std::string& text) const {
+void Executor::Implementation::describe_cycle(std::string& text) const {
     // Every rank waits for at most one other here, so following the waits from any rank ends or goes round.
-    std::vector<std::optional<RankWait>> waits(folding_.kept);
-    for (std::size_t rank = 0; rank < folding_.kept; ++rank) {
+    std::vector<std::optional<RankWait>> waits(folding_.representatives);
+    for (std::size_t rank = 0; rank < folding_.representatives; ++rank) {
         waits[rank] = wait_of(RankId(rank));
     }
-    std::vector<std::size_t> visited_from(folding_.kept, folding_.kept);
-    for (std::size_t start = 0; start < folding_.kept; ++start) {
+    std::vector<std::size_t> visited_from(folding_.representatives, folding_.representatives);
+    for (std::size_t start = 0; start < folding_.representatives; ++start) {
         std::size_t rank = start;
-        while (waits[rank] && visited_from[rank] == folding_.kept) {
+        while (waits[rank] && visited_from[rank] == folding_.representatives) {
             visited_from[rank] = start;
             rank = waits[rank]->sender.index();
         }
         if (!waits[rank] || visited_from[rank] != start) {
             continue;
         }
-        std::vector<RankId> circle;
+        std::vector<RankId> cycle;
         bool has_absent_sender = false;
         do {
-            circle.emplace_back(rank);
+            cycle.emplace_back(rank);
             has_absent_sender = has_absent_sender || !waits[rank]->has_started;
             rank = waits[rank]->sender.index();
-        } while (RankId(rank) != circle.front());
+        } while (RankId(rank) != cycle.front());
         if (has_absent_sender) {
-            describe_circle(circle, waits, text);
+            describe_cycle(cycle, waits, text);
             return;
         }
     }
 }
 
-void Executor::Implementation::describe_circle(const std::vector<RankId>& circle,
-                                               const std::vector<std::optional<RankWait>>& waits,
-                                               std::string& text) const {
-    text += "ranks wait for one another in a circle:\n";
-    for (const RankId rank : circle) {
+void Executor::Implementation::describe_cycle(const std::vector<RankId>& cycle,
+                                              const std::vector<std::optional<RankWait>>& waits,
+                                              std::string& text) const {
+    text += "ranks wait for one another in a cycle:\n";
+    for (const RankId rank : cycle) {
         const RankWait& wait = *waits[rank.index()];
         const detail::Chunk& chunk = chunks_.chunk(wait.chunk);
         append(text, "  rank {} holds {} with {} and waits for rank {}, which has {}\n", rank.index(),
@@ -313,7 +312,7 @@ std::string Executor::Implementation::slots_text(const detail::Chunk& chunk, Ran
     const Position position = *collectives_.position(instance, rank);
     const std::uint32_t dimension = run.schedule->stages[chunk.stage].dimension;
     if (!channel.queues.empty() &&
-        channel.queues[dimension].under_way(position) == *options_.active_chunks_per_dimension) {
+        channel.queues[dimension].in_flight(position) == *options_.active_chunks_per_dimension) {
         return fmt::format("{0} of its {0} slots in dimension {1}", *options_.active_chunks_per_dimension,
                            dimension);
     }

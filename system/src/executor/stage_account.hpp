@@ -1,4 +1,4 @@
-/// The books of one (dimension, kind) of stages of an operation.
+/// Traffic and times of the stages of one (dimension, kind) of an operation.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace astrolabe::system::detail {
 
-/// A sum of intervals that needs no record of any single one: Σ ends - Σ begins, exact in 128 bits.
+/// A sum of intervals that needs no record of any single one: Σ ends - Σ starts, exact in 128 bits.
 class Elapsed {
 public:
     void begin(Time now) {
@@ -36,19 +36,19 @@ struct StageAccount {
     explicit StageAccount(Stage stage)
         : record{.stage = stage, .first_start = Time::max()} {}
 
-    /// Of `images` times the ranks that the books know.
-    [[nodiscard]] StageRecord at(Time now, std::size_t images) const {
+    /// Every rank counts `class_size` times.
+    [[nodiscard]] StageRecord at(Time now, std::size_t class_size) const {
         StageRecord result = record;
-        result.bytes_sent = record.bytes_sent * images;
-        result.messages = record.messages * images;
+        result.bytes_sent = record.bytes_sent * class_size;
+        result.messages = record.messages * class_size;
         result.first_start = result.first_start == Time::max() ? Time(0) : result.first_start;
-        result.under_way = under_way.total(now, images);
-        result.waiting = waiting.total(now, images);
+        result.in_flight = in_flight.total(now, class_size);
+        result.waiting = waiting.total(now, class_size);
         return result;
     }
 
     StageRecord record;  // traffic and instants
-    Elapsed under_way;
+    Elapsed in_flight;
     Elapsed waiting;
 };
 

@@ -1,19 +1,28 @@
-/// Finds, in a folded run, things of one instant whose order matters.
+/// Finds, in a folded run, events of one instant whose order matters (a *tie*).
 ///
-/// A backend notifies what happens at one instant in some order, and the executor carries one notification
-/// through before the next. Images of a rank may be notified in different orders; then the whole run, which
-/// follows that order, treats images differently, and a folded run cannot know how. What one notification
-/// does commutes with what another of the same instant does, but for six cases, which are watched:
+/// A backend notifies the events of one instant one after another, and the executor completes the
+/// consequences of one notification before the next. Equivalent ranks may be notified in different orders.
+/// The whole run follows those orders and may treat equivalent ranks differently; a folded run has only the
+/// order of the representative, so it stops and the whole program is run instead.
+///
+/// Example. Ranks 0 and 1 are equivalent and rank 0 represents both. At 5 us two computations of each rank's
+/// program end, and each issues a collective, A and B, first in its group; with LIFO the later one gets the
+/// higher priority. If rank 0 is notified of A's computation first and rank 1 of B's, rank 0's group starts B
+/// first and rank 1's group A. The folded run would start B first everywhere. If A is issued at 5 us and B at
+/// 6 us, there is no tie.
+///
+/// Two notifications of one instant commute but for six cases, which are watched:
 ///   - both send a message from one host to another: the two are delivered in the order sent;
-///   - both issue a collective first in its group: priorities go by the order of issue;
-///   - two collectives of a rank start, or end, because now the whole of their groups has issued them: which
-///     comes first depends on ranks that the folded run does not have;
-///   - both make room in a rank's window, or issue something for it, and a chunk enters at that instant: its
-///     messages go with those of the first;
-///   - a rank does its part of two chunks in one notification, which for its images may be two;
-///   - two ranks of a group come to the end of their agreed order at one instant and would extend it
+///   - both issue a collective first in its group: priorities follow the order of issue;
+///   - two collectives of a rank start, or end, because the whole of their groups has now issued them: their
+///     order depends on ranks that the folded run does not simulate;
+///   - both make room in a rank's window, or issue a collective for it, and a chunk enters at that instant:
+///   its
+///     messages leave with those of the first;
+///   - a rank completes its part of two chunks in one notification, which may be two for an equivalent rank;
+///   - two ranks of a group reach the end of their agreed order at one instant and would extend it
 ///     differently (collective_engine.cpp).
-/// Copy engines that take turns and slots in dimensions have more such cases: such runs are not folded.
+/// Serial copy engines and slots in dimensions have more such cases: such runs are not folded.
 ///
 /// Complexity: O(1) and 16 bytes for every pair that sends; nothing in runs that are not folded.
 #pragma once
@@ -28,7 +37,7 @@ namespace astrolabe::system::detail {
 
 class TieWatch {
 public:
-    /// Something that happened: when, and in which notification.
+    /// When something happened last, and in which notification.
     struct Event {
         Time at = Time::max();
         std::uint64_t notification = 0;
@@ -41,23 +50,24 @@ public:
     [[nodiscard]] bool is_on() const { return is_on_; }
     [[nodiscard]] bool found() const { return found_; }
     void report() { found_ = true; }
-    /// What follows belongs to the next notification.
+    /// To be called when the backend notifies.
     void next_notification() { ++notification_; }
 
-    /// Whether `last`, which becomes this one, was at this instant and of another notification.
+    /// Replaces `last` by now; whether it was at this instant, in another notification.
     [[nodiscard]] bool repeats(Event& last) {
         const Time now = backend_.now();
         const bool repeats = last.at == now && last.notification != notification_;
         last = {now, notification_};
         return repeats;
     }
-    /// `last` is what happened last of a kind of which two at one instant must be of one notification.
+    /// An event of a kind whose last one was `last`. Two of one instant are a tie unless one notification
+    /// caused both.
     void happens(Event& last) {
         if (is_on_ && repeats(last)) {
             report();
         }
     }
-    /// As `happens`, but for two that must not come at one instant at all.
+    /// As `happens`, but two of one instant are a tie even in one notification.
     void happens_alone(Event& last) {
         happens(last);
         last.notification = kAlone;

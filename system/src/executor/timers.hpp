@@ -1,5 +1,5 @@
-/// The timers that one part of the executor has set. One that would end after Time::max() is never set: what
-/// waits for it waits for ever, and the report of the stall says so.
+/// The timers that one part of the executor has set. A timer that would end after Time::max() is never set:
+/// what depends on it waits forever, and the report of the stall names it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-/// What a schedule puts on the network, counted from the schedule alone: no time, no executor.
+/// The traffic of a schedule, counted from the schedule alone: no time, no executor.
 ///
 /// Every message is counted once at its sender and once at its receiver with the exact bytes of its blocks,
 /// so Σ sent = Σ received = the bytes an executor must deliver. O(actions · ranks of a symmetric schedule),

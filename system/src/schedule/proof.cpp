@@ -94,7 +94,7 @@ private:
             case CollectiveKind::kAllToAll:
                 return block / schedule.ranks() == rank;
         }
-        ASTROLABE_ASSERT(false, "every kind starts somewhere");
+        ASTROLABE_ASSERT(false, "every kind has an initial state");
     }
 
     std::size_t blocks_;
@@ -174,7 +174,7 @@ struct Wiring {
 private:
     void add_actions(const CollectiveSchedule& schedule, Position rank) {
         const RankProgram& program = schedule.program(rank);
-        std::unordered_map<Position, std::uint32_t> channel_to;  // looked up, never gone through
+        std::unordered_map<Position, std::uint32_t> channel_to;  // looked up, never iterated
         for (std::size_t index = 0; index < program.actions.size(); ++index) {
             const Action& action = program.actions[index];
             // A receive also waits for its message, and what comes after the first stage for its stage.
@@ -211,7 +211,7 @@ private:
     std::size_t next_ = 0;
 };
 
-/// What messages under way carry. Buffers are used again.
+/// The contents of messages in flight. Buffers are reused.
 class Contents {
 public:
     explicit Contents(std::size_t actions)
@@ -327,7 +327,7 @@ private:
         release({peer, action_of(send).match});
     }
 
-    /// One thing less for `item` to wait for.
+    /// `item` waits for one event less.
     void release(Item item) {
         std::uint32_t& left = waiting_for_[number_of(item)];
         ASTROLABE_ASSERT(left > 0, "nothing is released twice");
@@ -347,13 +347,13 @@ private:
         return stage_left_[rank * schedule_.stages().size() + stage];
     }
 
-    /// A send is done with its stage when it is issued, a receive when it is complete.
+    /// In its stage a send counts as complete when it is issued, a receive when it is complete.
     void leave_stage(Item item) {
         --left_of(item.rank, action_of(item).stage);
         advance(item.rank);
     }
 
-    /// Begins the next stages of a rank whose stage has nothing left to do.
+    /// Starts the next stages of a rank whose stage is complete.
     void advance(Position rank) {
         while (stage_[rank] + 1 < schedule_.stages().size() && left_of(rank, stage_[rank]) == 0) {
             const std::size_t stage = ++stage_[rank];
@@ -504,7 +504,7 @@ private:
     std::uint64_t random_;
     Values values_;
     std::vector<std::uint32_t> waiting_for_;
-    Contents contents_;                    // of messages issued and not taken in
+    Contents contents_;                    // of messages issued and not received
     std::vector<Channel> channels_;        // of messages issued and not delivered
     std::vector<std::size_t> stage_left_;  // actions of a rank's stages not done
     std::vector<std::size_t> stage_;       // of each rank

@@ -17,8 +17,8 @@
 /// issued as early as possible or put off as long as possible, messages taken oldest or newest first, two
 /// fixed pseudo-random interleavings, and one rank at a time whose messages arrive only when nothing else can
 /// happen (every rank up to N = 16, four of them beyond). Messages of one pair stay in the order they were
-/// issued, as backends promise. A pass is a proof for the orders tried; a hazard that none of them meets is
-/// not found.
+/// issued, as backends promise. A pass is a proof for the orders tried; a hazard that shows under none of
+/// them is not found.
 ///
 /// Also errors: sending or adding to a block the rank does not hold, and an action that is never ready.
 ///
@@ -38,7 +38,7 @@ struct ProofFailure {
     Position rank = 0;
     std::optional<ActionIndex> action;   ///< none where the end result is wrong
     std::optional<std::uint64_t> block;  ///< absolute; none where no block is to blame
-    std::string message;                 ///< the whole story, naming rank, action and block
+    std::string message;                 ///< names rank, action and block
 };
 
 /// The first failure found, or nothing when the schedule does what its kind means under every order tried.

@@ -121,14 +121,14 @@ std::uint64_t CollectiveSchedule::heaviest_chain(
     struct Frame {
         std::size_t program;
         std::size_t node;
-        std::size_t next = 0;  // predecessor to look at
+        std::size_t next = 0;  // predecessor to visit
         std::uint64_t deepest = 0;
     };
     const auto stage_begin = [this](const RankProgram& program, std::size_t stage) {
         return static_cast<std::size_t>(std::ranges::lower_bound(program.actions, stage, {}, &Action::stage) -
                                         program.actions.begin());
     };
-    // The predecessor (program, node) to look at next, or nothing after the last.
+    // The predecessor (program, node) to visit next, or nothing after the last.
     const auto predecessor = [&](const Frame& frame) -> std::optional<std::pair<std::size_t, std::size_t>> {
         const RankProgram& program = programs_[frame.program];
         const std::size_t actions = program.actions.size();
@@ -156,8 +156,8 @@ std::uint64_t CollectiveSchedule::heaviest_chain(
                    ? std::optional(std::pair{frame.program, actions + action.stage - 1})
                    : std::nullopt;
     };
-    // Of each program, the dependencies looked at last and the deepest of them: consecutive actions share
-    // theirs, and a barrier of N actions on N others is looked through once.
+    // Of each program, the dependencies visited last and the deepest of them: consecutive actions share
+    // theirs, and a barrier of N actions on N others is visited once.
     struct Shared {
         std::uint32_t first = 0;
         std::uint32_t count = 0;

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <astrolabe/core/config/schema.hpp>
+#include <astrolabe/system/components.hpp>
 
 namespace astrolabe {
 
@@ -90,7 +91,7 @@ struct ScheduleFile {
     [[nodiscard]] std::size_t program_count() const { return symmetry == Symmetry::kNone ? ranks : 1; }
 };
 
-/// Whether `node` is a list; says so where it is not.
+/// Whether `node` is a list; reports where it is not.
 bool expect_list(const ConfigNode& node, const std::string& what, const std::string& hint,
                  ReadContext& context) {
     if (!node.is_sequence()) {
@@ -272,7 +273,8 @@ public:
         }
     }
 
-    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind kind, const Shape& shape) const override {
+    [[nodiscard]] std::optional<std::string> unsupported(CollectiveKind kind,
+                                                         const Shape& shape) const override {
         if (kind != schedule_.kind()) {
             return fmt::format("{} does {} only", name_, to_string(schedule_.kind()));
         }
@@ -455,6 +457,47 @@ Result<std::shared_ptr<const CollectiveAlgorithm>> read_schedule(const ConfigNod
 
 Result<std::shared_ptr<const CollectiveAlgorithm>> read_schedule_file(const std::filesystem::path& path) {
     return load_config(path).and_then([](const ConfigNode& node) { return read_schedule(node); });
+}
+
+namespace {
+
+struct ScheduleParameters {
+    std::string path;
+    AlgorithmPointer algorithm;
+};
+
+void read_schedule_parameters(ScheduleParameters& parameters, const ConfigNode& node, ReadContext& context) {
+    const std::optional<std::string> given = read_scalar<std::string>(node, "'file'", context);
+    if (!given) {
+        return;
+    }
+    const std::filesystem::path path = (directory_of(node) / *given).lexically_normal();
+    Result<AlgorithmPointer> algorithm = read_schedule_file(path);
+    if (!algorithm) {
+        for (Diagnostic error : algorithm.error()) {
+            if (!error.where.source) {
+                error.where = node.where;
+            }
+            context.error(std::move(error));
+        }
+        return;
+    }
+    parameters.algorithm = *std::move(algorithm);
+    parameters.path = std::filesystem::absolute(path).lexically_normal().string();
+}
+
+}  // namespace
+
+void register_schedule(AlgorithmRegistry& registry) {
+    Schema<ScheduleParameters> schema(
+        std::string(kScheduleFromFile),
+        "a schedule of your own, proven before it is used (the kind and ranks of its file)");
+    schema.field({"file", "path", "", true, {}, "the schedule, relative to the file that names it", {}},
+                 read_schedule_parameters, [](const ScheduleParameters& parameters) {
+                     return std::optional(ConfigNode::scalar(parameters.path));
+                 });
+    registry.add<ScheduleParameters>(
+        schema, [](const ScheduleParameters& parameters) { return parameters.algorithm; });
 }
 
 }  // namespace astrolabe::system

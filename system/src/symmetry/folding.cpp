@@ -9,20 +9,23 @@ namespace astrolabe::system {
 
 namespace {
 
+using network::Equivalence;
 using network::Folding;
-using network::Images;
 
-/// From the fewest kept ranks up.
+/// From the fewest representatives up.
 std::vector<Folding> candidates_for(std::size_t ranks) {
     std::vector<Folding> candidates;
-    for (std::size_t kept = 1; kept <= ranks / 2; ++kept) {
-        if (ranks % kept != 0) {
+    for (std::size_t representatives = 1; representatives <= ranks / 2; ++representatives) {
+        if (ranks % representatives != 0) {
             continue;
         }
-        candidates.push_back({.ranks = ranks, .kept = kept, .images = Images::kRotation});
-        // Of two images rotation and exclusive or make the same.
-        if (std::has_single_bit(ranks) && ranks / kept > 2) {
-            candidates.push_back({.ranks = ranks, .kept = kept, .images = Images::kExclusiveOr});
+        candidates.push_back(
+            {.ranks = ranks, .representatives = representatives, .equivalence = Equivalence::kRotation});
+        // In classes of two ranks rotation and exclusive or are the same.
+        if (std::has_single_bit(ranks) && ranks / representatives > 2) {
+            candidates.push_back({.ranks = ranks,
+                                  .representatives = representatives,
+                                  .equivalence = Equivalence::kExclusiveOr});
         }
     }
     return candidates;
@@ -33,18 +36,18 @@ std::vector<Folding> candidates_for(std::size_t ranks) {
 FoldedRanks fold_ranks(const Program& program, const SystemOptions& options,
                        const std::shared_ptr<const network::Fabric>& fabric,
                        std::span<const network::HostId> placement) {
-    FoldedRanks result{.folding = {.ranks = program.ranks, .kept = program.ranks},
+    FoldedRanks result{.folding = {.ranks = program.ranks, .representatives = program.ranks},
                        .classes = nullptr,
-                       .refusal = "there is one rank"};
+                       .unsupported = "there is one rank"};
     ProgramSymmetry symmetry(program, options);
     std::vector<Folding> candidates = candidates_for(program.ranks);
-    if (auto refusal = symmetry.order_refusal(); refusal && !candidates.empty()) {
-        result.refusal = *std::move(refusal);
+    if (auto reason = symmetry.order_dependence(); reason && !candidates.empty()) {
+        result.unsupported = *std::move(reason);
         candidates.clear();
     }
     for (const Folding& folding : candidates) {
-        if (auto refusal = symmetry.refusal(folding)) {
-            result.refusal = *std::move(refusal);
+        if (auto reason = symmetry.asymmetry(folding)) {
+            result.unsupported = *std::move(reason);
             continue;
         }
         if (result.classes == nullptr) {
@@ -55,7 +58,7 @@ FoldedRanks fold_ranks(const Program& program, const SystemOptions& options,
         if (folded.classes) {
             return {folding, std::make_shared<const network::LinkClasses>(*std::move(folded.classes)), {}};
         }
-        result.refusal = std::move(folded.refusal);
+        result.unsupported = std::move(folded.refusal);
     }
     if (result.classes == nullptr) {
         result.classes = std::make_shared<const network::LinkClasses>(fabric);

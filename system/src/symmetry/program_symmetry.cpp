@@ -11,7 +11,7 @@ namespace astrolabe::system {
 
 namespace {
 
-/// Beyond this many pairs with their images, all pairs are as quick to look at.
+/// Beyond this many pairs in all classes, it is as quick to check all pairs.
 constexpr std::size_t kListedPairs = std::size_t{1} << 17;
 
 /// Whether the program of `map[rank]` is that of `rank` with peers, and blocks where they may differ, mapped.
@@ -41,8 +41,8 @@ bool is_mapped(const CollectiveSchedule& schedule, const std::vector<Position>& 
                       });
 }
 
-/// Sizes mostly differ by source or by destination, so neighbours tell of most differences: O(N), not O(N²).
-bool have_sizes_of_images(const PairSizes& sizes, const PairSizes& image, const std::vector<Position>& map) {
+/// Sizes mostly differ by source or by destination, so neighbours show most differences: O(N), not O(N²).
+bool have_equal_sizes(const PairSizes& sizes, const PairSizes& image, const std::vector<Position>& map) {
     const std::size_t n = map.size();
     for (std::size_t distance = 1; distance <= n; ++distance) {
         for (std::size_t source = 0; source < n; ++source) {
@@ -97,13 +97,13 @@ const std::string& ProgramSymmetry::name_of(std::size_t kind) const {
     return program_.operations[OperationId(static_cast<std::size_t>(first - kinds_.kind_of.begin()))].name;
 }
 
-std::optional<std::string> ProgramSymmetry::refusal(const network::Folding& folding) {
-    if (auto refusal = compute_refusal(folding)) {
-        return refusal;
+std::optional<std::string> ProgramSymmetry::asymmetry(const network::Folding& folding) {
+    if (auto reason = compute_asymmetry(folding)) {
+        return reason;
     }
     for (const auto& [partition, places] : places_) {
-        if (auto refusal = kept_refusal(partition, folding)) {
-            return refusal;
+        if (auto reason = group_asymmetry(partition, folding)) {
+            return reason;
         }
     }
     for (const std::size_t generator : folding.generators()) {
@@ -117,15 +117,15 @@ std::optional<std::string> ProgramSymmetry::refusal(const network::Folding& fold
             maps.emplace(partition, *std::move(found));
         }
         for (std::size_t kind = 0; kind < kinds_.examples.size(); ++kind) {
-            if (auto refusal = collective_refusal(kind, maps.at(kinds_.examples[kind]->partition))) {
-                return refusal;
+            if (auto reason = collective_asymmetry(kind, maps.at(kinds_.examples[kind]->partition))) {
+                return reason;
             }
         }
     }
     return std::nullopt;
 }
 
-std::optional<std::string> ProgramSymmetry::order_refusal() const {
+std::optional<std::string> ProgramSymmetry::order_dependence() const {
     const EndPoint& end_point = options_.end_point;
     if (end_point.copy_engine == CopyEngine::kSerial && end_point.injection_latency > Time(0)) {
         return "a copy engine takes messages that are ready at one instant in the order of notifications";
@@ -148,17 +148,17 @@ std::optional<std::string> ProgramSymmetry::order_refusal() const {
     return std::nullopt;
 }
 
-std::optional<std::string> ProgramSymmetry::compute_refusal(const network::Folding& folding) const {
+std::optional<std::string> ProgramSymmetry::compute_asymmetry(const network::Folding& folding) const {
     for (const Operation& operation : program_.operations) {
         if (!operation.is_compute() || operation.compute().duration.uniform()) {
             continue;
         }
         const PerRank<Time>& duration = operation.compute().duration;
-        for (std::size_t rank = folding.kept; rank < program_.ranks; ++rank) {
-            const std::size_t kept = rank % folding.kept;
-            if (duration[RankId(rank)] != duration[RankId(kept)]) {
+        for (std::size_t rank = folding.representatives; rank < program_.ranks; ++rank) {
+            const std::size_t representative = rank % folding.representatives;
+            if (duration[RankId(rank)] != duration[RankId(representative)]) {
                 return fmt::format("'{}' takes {} on rank {} and {} on rank {}", operation.name,
-                                   astrolabe::to_string(duration[RankId(kept)]), kept,
+                                   astrolabe::to_string(duration[RankId(representative)]), representative,
                                    astrolabe::to_string(duration[RankId(rank)]), rank);
             }
         }
@@ -166,22 +166,24 @@ std::optional<std::string> ProgramSymmetry::compute_refusal(const network::Foldi
     return std::nullopt;
 }
 
-std::optional<std::string> ProgramSymmetry::kept_refusal(PartitionId partition,
-                                                         const network::Folding& folding) const {
+std::optional<std::string> ProgramSymmetry::group_asymmetry(PartitionId partition,
+                                                            const network::Folding& folding) const {
     for (const std::vector<RankId>& group : groups(partition)) {
-        const auto is_kept = [&](RankId rank) { return rank.index() < folding.kept; };
-        const auto kept = static_cast<std::size_t>(std::ranges::count_if(group, is_kept));
-        if (kept == 0) {
+        const auto is_representative = [&](RankId rank) { return rank.index() < folding.representatives; };
+        const auto representatives =
+            static_cast<std::size_t>(std::ranges::count_if(group, is_representative));
+        if (representatives == 0) {
             continue;
         }
-        bool is_first =
-            std::all_of(group.begin(), group.begin() + static_cast<std::ptrdiff_t>(kept), is_kept);
-        for (std::size_t position = kept; is_first && position < group.size(); ++position) {
-            is_first = group[position].index() % folding.kept == group[position % kept].index();
+        bool is_first = std::all_of(
+            group.begin(), group.begin() + static_cast<std::ptrdiff_t>(representatives), is_representative);
+        for (std::size_t position = representatives; is_first && position < group.size(); ++position) {
+            is_first = group[position].index() % folding.representatives ==
+                       group[position % representatives].index();
         }
         if (!is_first) {
             return fmt::format("ranks of a group ('{}') do not repeat every {} ranks",
-                               program_.partitions[partition].name, folding.kept);
+                               program_.partitions[partition].name, folding.representatives);
         }
     }
     return std::nullopt;
@@ -239,7 +241,7 @@ std::vector<const CollectiveSchedule*> ProgramSymmetry::schedules_of(const Colle
     return schedules;
 }
 
-std::optional<std::string> ProgramSymmetry::collective_refusal(std::size_t kind, const Maps& maps) {
+std::optional<std::string> ProgramSymmetry::collective_asymmetry(std::size_t kind, const Maps& maps) {
     const CollectiveOperation& work = *kinds_.examples[kind];
     const std::uint32_t chunks = chunk_count(work, options_);
     for (std::size_t group = 0; group < maps.size(); ++group) {
@@ -249,7 +251,7 @@ std::optional<std::string> ProgramSymmetry::collective_refusal(std::size_t kind,
         }
         const bool is_in_place = map.is_identity && map.group == group;
         if (work.is_uneven() && !is_in_place &&
-            !have_sizes_of_images((*work.pair_sizes)[group], (*work.pair_sizes)[map.group], map.image)) {
+            !have_equal_sizes((*work.pair_sizes)[group], (*work.pair_sizes)[map.group], map.image)) {
             return fmt::format("ranks have unequal bytes for one another in '{}'", name_of(kind));
         }
         if (map.is_identity) {
@@ -296,15 +298,16 @@ network::RankPairs ProgramSymmetry::pairs(const network::Folding& folding) {
     for (const CollectiveOperation* work : kinds_.examples) {
         for (std::size_t group = 0; group < groups(work->partition).size(); ++group) {
             const std::vector<RankId>& ranks = groups(work->partition)[group];
-            if (work->moves_nothing(ranks.size()) || ranks.front().index() >= folding.kept) {
+            if (work->moves_nothing(ranks.size()) || ranks.front().index() >= folding.representatives) {
                 continue;
             }
             for (const CollectiveSchedule* schedule : schedules_of(*work, group)) {
-                for (Position from = 0; from < ranks.size() && ranks[from].index() < folding.kept; ++from) {
+                for (Position from = 0; from < ranks.size() && ranks[from].index() < folding.representatives;
+                     ++from) {
                     for (const Action& action : schedule->program(from).actions) {
                         const Position to = schedule->resolve(from, action.peer);
                         pairs.emplace(ranks[from].index(), ranks[to].index());
-                        if (pairs.size() > kListedPairs / folding.multiplicity()) {
+                        if (pairs.size() > kListedPairs / folding.class_size()) {
                             return std::nullopt;
                         }
                     }

@@ -21,13 +21,13 @@ public:
     /// Both must outlive it.
     ProgramSymmetry(const Program& program, const SystemOptions& options);
 
-    /// Where what one notification does and what the next does at the same instant may not commute, and the
-    /// executor does not watch it (tie_watch.hpp): then no folding holds. O(pairs) for uneven all_to_alls.
-    [[nodiscard]] std::optional<std::string> order_refusal() const;
-    /// Why ranks of the program are not like their images, or nothing if they are. Precondition: no
-    /// order_refusal().
-    [[nodiscard]] std::optional<std::string> refusal(const network::Folding& folding);
-    /// Whom kept ranks send to; all where that would be long. Precondition: no refusal.
+    /// Why two notifications of one instant may not commute in a way that the executor does not watch
+    /// (tie_watch.hpp), so that no folding holds; nothing if all commute. O(pairs) for uneven all_to_alls.
+    [[nodiscard]] std::optional<std::string> order_dependence() const;
+    /// Why ranks of one class differ, or nothing if none do. Precondition: no order_dependence().
+    [[nodiscard]] std::optional<std::string> asymmetry(const network::Folding& folding);
+    /// The pairs in which representatives send; all pairs where the list would be long. Precondition: no
+    /// asymmetry.
     [[nodiscard]] network::RankPairs pairs(const network::Folding& folding);
 
 private:
@@ -49,15 +49,15 @@ private:
         return program_.partitions[partition].groups;
     }
     [[nodiscard]] const std::string& name_of(std::size_t kind) const;
-    [[nodiscard]] std::optional<std::string> compute_refusal(const network::Folding& folding) const;
-    [[nodiscard]] std::optional<std::string> kept_refusal(PartitionId partition,
-                                                          const network::Folding& folding) const;
+    [[nodiscard]] std::optional<std::string> compute_asymmetry(const network::Folding& folding) const;
+    [[nodiscard]] std::optional<std::string> group_asymmetry(PartitionId partition,
+                                                             const network::Folding& folding) const;
     [[nodiscard]] std::optional<Maps> maps_of(PartitionId partition, const network::Folding& folding,
                                               std::size_t generator) const;
     [[nodiscard]] std::optional<PositionMap> map_of(PartitionId partition, std::size_t group,
                                                     const network::Folding& folding,
                                                     std::size_t generator) const;
-    [[nodiscard]] std::optional<std::string> collective_refusal(std::size_t kind, const Maps& maps);
+    [[nodiscard]] std::optional<std::string> collective_asymmetry(std::size_t kind, const Maps& maps);
     /// Schedules of the kind's chunks in a group, each once, by variant.
     [[nodiscard]] std::vector<const CollectiveSchedule*> schedules_of(const CollectiveOperation& work,
                                                                       std::size_t group);

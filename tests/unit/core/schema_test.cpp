@@ -89,6 +89,17 @@ TEST(Schema, EveryDefectOfAMappingIsReportedAtItsPlace) {
     EXPECT_NE(errors[6].hint.find("did you mean 'colour'?"), std::string::npos);
 }
 
+TEST(Schema, ARenamedKeyIsRefusedWithItsNewName) {
+    Schema<Keys> renaming("thing", "renames a key");
+    renaming.required("hosts", &Keys::hosts, "how many").renamed("nodes", "hosts");
+    ReadContext context;
+    EXPECT_FALSE(renaming.read(*parse_config("hosts: 4\nnodes: 4\n", "x.yaml"), context, {"kind"}));
+    ASSERT_EQ(context.error_count(), 1u);
+    EXPECT_EQ(context.errors()[0].message, "'nodes' is not a key of thing");
+    EXPECT_EQ(context.errors()[0].hint, "it is called 'hosts' now (astrolabe describe thing lists all keys)");
+    EXPECT_EQ(context.errors()[0].where.to_string(), "x.yaml:2:1");
+}
+
 TEST(Schema, WhatATypeCannotHoldIsOutsideTheParametersRange) {
     ReadContext context;
     const ConfigNode negative = ConfigNode::scalar("-1");

@@ -3,8 +3,8 @@
 #include "network/src/topologies/leaf_spine.hpp"
 #include "network/src/topologies/torus.hpp"
 #include "small_experiment.hpp"
-#include "system/src/collectives/collectives.hpp"
 
+#include <algorithms.hpp>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -66,7 +66,8 @@ TEST(Bounds, OfARingOnADumbbellAreThoseOfTheLinkInTheMiddle) {
     // 3 MB per rank, blocks of 1 MB, 4 messages a rank to the next. Rank 1 sends its 4 MB to rank 2 over the
     // middle at 25 Gb/s: 4 MB · 0.32 ns/B = 1280 us, and 1 us of latency between hosts 0 and 1. Ports:
     // 2·2/3·3 MB = 4 MB at 100 Gb/s, 320 us.
-    const Experiment ring = one_collective(dumbbell(), CollectiveKind::kAllReduce, system::make_ring(), 3_MB);
+    const Experiment ring =
+        one_collective(dumbbell(), CollectiveKind::kAllReduce, testing::algorithm_of("ring"), 3_MB);
     const Bounds bounds = certified_bounds(ring);
     EXPECT_EQ(bounds.ports, 321_us);
     expect_near(*bounds.links, 1281_us);
@@ -85,15 +86,16 @@ TEST(Bounds, OfARingOnADumbbellAreThoseOfTheLinkInTheMiddle) {
 
 TEST(Bounds, LatencyBindsWhatIsSmall) {
     // 300 B: blocks of 100 B take 32 ns in the middle, 128 ns for all 4; the steps 4 us.
-    const Bounds bounds =
-        certified_bounds(one_collective(dumbbell(), CollectiveKind::kAllReduce, system::make_ring(), 300_B));
+    const Bounds bounds = certified_bounds(
+        one_collective(dumbbell(), CollectiveKind::kAllReduce, testing::algorithm_of("ring"), 300_B));
     EXPECT_EQ(bounds.collectives[OperationId(0)].binding(), Resource::kLatency);
     // 4 messages of 100 B at 100 Gb/s: 8 ns each.
     expect_near(bounds.dependencies, 4_us + 32_ns);
 }
 
 TEST(Bounds, EndPointsBindWhereTheyCostMost) {
-    Experiment ring = one_collective(dumbbell(), CollectiveKind::kAllReduce, system::make_ring(), 300_B);
+    Experiment ring =
+        one_collective(dumbbell(), CollectiveKind::kAllReduce, testing::algorithm_of("ring"), 300_B);
     ring.cluster.options.end_point.injection_latency = 5_us;
     // 4 steps of 5 us of copying and 1 us of latency.
     const Bounds copied = certified_bounds(ring);
@@ -116,7 +118,7 @@ TEST(Bounds, AWindowWaitsForMessagesAndABarrierForAdditions) {
     parameters.spines = 1;
     parameters.link = {100_Gbps, 500_ns};
     Experiment window = one_collective(network::build_leaf_spine(parameters), CollectiveKind::kAllReduce,
-                                       system::make_windowed_direct(1), 8_MB);
+                                       testing::algorithm_of("windowed_direct, window: 1"), 8_MB);
     window.cluster.options.end_point.reduction_bandwidth = 800_Gbps;
     const CollectiveBound own = certified_bounds(window).collectives[OperationId(0)];
     expect_near(own.end_points, 30_us);
@@ -133,8 +135,9 @@ TEST(Bounds, OfAnOversubscribedLeafAreItsUplinks) {
     parameters.spines = 1;
     parameters.link = {100_Gbps, 500_ns};
     parameters.oversubscription = 3;
-    const Experiment exchange = one_collective(network::build_leaf_spine(parameters),
-                                               CollectiveKind::kAllToAll, system::make_direct(), 12_MB);
+    const Experiment exchange =
+        one_collective(network::build_leaf_spine(parameters), CollectiveKind::kAllToAll,
+                       testing::algorithm_of("direct"), 12_MB);
     const Bounds bounds = certified_bounds(exchange);
     EXPECT_GE(bounds.ports, 880_us);
     EXPECT_LE(bounds.ports, 881_us);
@@ -150,7 +153,7 @@ TEST(Bounds, OfATorusCountTheLinksThatRoutesTake) {
     parameters.sizes = {4};
     parameters.link = {{100_Gbps}, {500_ns}};
     const Bounds bounds = certified_bounds(one_collective(
-        network::build_torus(parameters), CollectiveKind::kAllReduce, system::make_ring(), 4_MB));
+        network::build_torus(parameters), CollectiveKind::kAllReduce, testing::algorithm_of("ring"), 4_MB));
     expect_near(bounds.ports, 240_us + 500_ns);
     expect_near(*bounds.links, 480_us + 500_ns);
     // The other routing sends half of every message the long way, over three links: with a part x that way a
@@ -171,8 +174,9 @@ TEST(Bounds, OfRotorsAreThoseOfTheirCircuits) {
     network::rotor::OperaParameters parameters;
     parameters.racks = 4;
     parameters.uplinks = 4;
-    const Bounds bounds = certified_bounds(one_collective(
-        network::rotor::build_opera(parameters), CollectiveKind::kAllToAll, system::make_direct(), 16_MB));
+    const Bounds bounds =
+        certified_bounds(one_collective(network::rotor::build_opera(parameters), CollectiveKind::kAllToAll,
+                                        testing::algorithm_of("direct"), 16_MB));
     const double seconds = 48e6 / (3 * 12.5e9 * (1 - 10 / 51.68));
     EXPECT_NEAR(to_seconds(bounds.any_routing->least), seconds, 10e-6);
     EXPECT_EQ(bounds.any_routing->how, "circuits of the fullest switch");
@@ -180,21 +184,23 @@ TEST(Bounds, OfRotorsAreThoseOfTheirCircuits) {
     EXPECT_LT(bounds.ports, bounds.any_routing->least) << "15 MB over 12.5 GB/s are 1.2 ms";
     // Low-latency messages wait at switches for as long as they like: 48 MB over 3 * 12.5 GB/s.
     parameters.low_latency.cutoff = 1_KB;
-    const Bounds at_once = certified_bounds(one_collective(
-        network::rotor::build_opera(parameters), CollectiveKind::kAllToAll, system::make_direct(), 16_MB));
+    const Bounds at_once =
+        certified_bounds(one_collective(network::rotor::build_opera(parameters), CollectiveKind::kAllToAll,
+                                        testing::algorithm_of("direct"), 16_MB));
     EXPECT_NEAR(to_seconds(at_once.any_routing->least), 48e6 / (3 * 12.5e9), 1e-9);
 }
 
 TEST(Bounds, NothingIsSentInNoTime) {
-    const Bounds bounds =
-        certified_bounds(one_collective(dumbbell(), CollectiveKind::kAllReduce, system::make_ring(), 0_B));
+    const Bounds bounds = certified_bounds(
+        one_collective(dumbbell(), CollectiveKind::kAllReduce, testing::algorithm_of("ring"), 0_B));
     EXPECT_EQ(bounds.value(), 0_ps);
     EXPECT_FALSE(bounds.any_routing);
 }
 
 TEST(Bounds, ChainsKnowWhatWaitsForWhat) {
     // 10 us of compute, then the ring of 324 us by itself, bound by the middle: 1281 us, then 5 us.
-    Experiment chain = one_collective(dumbbell(), CollectiveKind::kAllReduce, system::make_ring(), 3_MB);
+    Experiment chain =
+        one_collective(dumbbell(), CollectiveKind::kAllReduce, testing::algorithm_of("ring"), 3_MB);
     system::Operation before;
     before.name = "before";
     before.work = system::ComputeOperation{10_us};
@@ -217,8 +223,9 @@ TEST(Bounds, ChainsKnowWhatWaitsForWhat) {
 TEST(Bounds, EndWhereTimeEnds) {
     // 3 · 2^58 B in blocks of 2^58: rank 1 sends 4 of them over the middle at 0.32 ns/B, 3.7e8 s, and time
     // ends at 2^63 ps = 9.2e6 s; the latency on top of that does not overflow.
-    const Bounds bounds = certified_bounds(one_collective(
-        dumbbell(), CollectiveKind::kAllReduce, system::make_ring(), Bytes(3 * (std::int64_t{1} << 58))));
+    const Bounds bounds =
+        certified_bounds(one_collective(dumbbell(), CollectiveKind::kAllReduce, testing::algorithm_of("ring"),
+                                        Bytes(3 * (std::int64_t{1} << 58))));
     EXPECT_EQ(*bounds.links, Time::max());
     EXPECT_EQ(bounds.any_routing->least, Time::max());
     EXPECT_EQ(bounds.any_routing->most, Time::max());
@@ -229,7 +236,8 @@ TEST(Bounds, EndWhereTimeEnds) {
 TEST(Bounds, TheLatestRankMayHaveNobodyToWaitForIt) {
     // Ranks 0 and 1 reduce 1 MB among themselves, rank 2 is by itself and comes after 100 us of compute, when
     // they are long done: nothing is sent after that.
-    Experiment late = one_collective(dumbbell(), CollectiveKind::kAllReduce, system::make_ring(), 1_MB);
+    Experiment late =
+        one_collective(dumbbell(), CollectiveKind::kAllReduce, testing::algorithm_of("ring"), 1_MB);
     system::Program& program = late.program;
     const auto parts = program.partitions.push_back(
         {"parts", {{system::RankId(0), system::RankId(1)}, {system::RankId(2)}}});

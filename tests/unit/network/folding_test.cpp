@@ -39,10 +39,10 @@ std::shared_ptr<const Fabric> fat_tree(LoadBalancing load_balancing = LoadBalanc
 
 TEST(Folding, AllHostsOfOneSwitchAreOne) {
     const auto fabric = build_flat({.hosts = 16384, .link = kLink, .switch_buffer = {}});
-    const FoldedClasses folded = fold(fabric, {.ranks = 16384, .kept = 1});
+    const FoldedClasses folded = fold(fabric, {.ranks = 16384, .representatives = 1});
     ASSERT_TRUE(folded.classes) << folded.refusal;
     EXPECT_EQ(folded.classes->size(), 2U);  // up and down
-    EXPECT_EQ(folded.classes->multiplicity(), 16384U);
+    EXPECT_EQ(folded.classes->flows_per_representative(), 16384U);
     ClassRoute route;
     folded.classes->find_route(HostId(0), HostId(77), route);
     // Of 16,384 images one goes over each link up and one over each link down.
@@ -54,7 +54,7 @@ TEST(Folding, AllHostsOfOneSwitchAreOne) {
 
 TEST(Folding, PodsOfASprayedFatTreeAreOne) {
     const auto fabric = fat_tree();
-    const FoldedClasses folded = fold(fabric, {.ranks = 16, .kept = 4});
+    const FoldedClasses folded = fold(fabric, {.ranks = 16, .representatives = 4});
     ASSERT_TRUE(folded.classes) << folded.refusal;
     // Of one pod: 4 hosts up and down, 2 edge switches up and down, and its uplinks to the cores and back.
     EXPECT_EQ(folded.classes->size(), 2U * 4 + 2 * 2 + 2);
@@ -71,21 +71,22 @@ TEST(Folding, PodsOfASprayedFatTreeAreOne) {
 
 TEST(Folding, AnExclusiveOrInsideAnEdgeSwitchFoldsAFatTreeFurther) {
     // i xor 1 swaps the two hosts of every edge switch, and so on up to pods: the tree looks the same.
-    const FoldedClasses folded = fold(fat_tree(), {.ranks = 16, .kept = 1, .images = Images::kExclusiveOr});
+    const FoldedClasses folded =
+        fold(fat_tree(), {.ranks = 16, .representatives = 1, .equivalence = Equivalence::kExclusiveOr});
     ASSERT_TRUE(folded.classes) << folded.refusal;
     EXPECT_EQ(folded.classes->size(), 6U);  // up and down: hosts, edges, pods
 }
 
 TEST(Folding, ARotationByLessThanAPodDoesNotFoldAFatTree) {
     for (const std::size_t kept : {1U, 2U}) {
-        const FoldedClasses folded = fold(fat_tree(), {.ranks = 16, .kept = kept});
+        const FoldedClasses folded = fold(fat_tree(), {.ranks = 16, .representatives = kept});
         EXPECT_FALSE(folded.classes);
         EXPECT_NE(folded.refusal.find("is not like that from rank"), std::string::npos) << folded.refusal;
     }
 }
 
 TEST(Folding, PathsChosenByHashAreNotImages) {
-    EXPECT_FALSE(fold(fat_tree(LoadBalancing::kFlowHash), {.ranks = 16, .kept = 8}).classes);
+    EXPECT_FALSE(fold(fat_tree(LoadBalancing::kFlowHash), {.ranks = 16, .representatives = 8}).classes);
 }
 
 TEST(Folding, PartOfTheHostsFoldsWhereItIsAlike) {
@@ -96,9 +97,10 @@ TEST(Folding, PartOfTheHostsFoldsWhereItIsAlike) {
     parameters.link = kLink;
     parameters.load_balancing = LoadBalancing::kSpray;
     const auto fabric = build_leaf_spine(parameters);
-    EXPECT_TRUE(fold(fabric, {.ranks = 12, .kept = 4}).classes);
-    EXPECT_TRUE(fold(fabric, {.ranks = 8, .kept = 4}).classes);
-    EXPECT_FALSE(fold(fabric, {.ranks = 6, .kept = 3}).classes);  // leaf 0 has 4 of the ranks, leaf 1 has 2
+    EXPECT_TRUE(fold(fabric, {.ranks = 12, .representatives = 4}).classes);
+    EXPECT_TRUE(fold(fabric, {.ranks = 8, .representatives = 4}).classes);
+    EXPECT_FALSE(
+        fold(fabric, {.ranks = 6, .representatives = 3}).classes);  // leaf 0 has 4 of the ranks, leaf 1 has 2
 }
 
 TEST(Folding, OnlyThePairsThatSendHaveToBeImages) {
@@ -108,8 +110,8 @@ TEST(Folding, OnlyThePairsThatSendHaveToBeImages) {
     // Neighbours in dimension 1 have one path; ranks two steps away have several, of which a hash takes one.
     const RankPairs neighbours =
         std::vector<std::pair<std::size_t, std::size_t>>{{0, 4}, {1, 5}, {2, 6}, {3, 7}};
-    EXPECT_TRUE(fold(fabric, {.ranks = 16, .kept = 4}, neighbours).classes);
-    EXPECT_FALSE(fold(fabric, {.ranks = 16, .kept = 4}).classes);
+    EXPECT_TRUE(fold(fabric, {.ranks = 16, .representatives = 4}, neighbours).classes);
+    EXPECT_FALSE(fold(fabric, {.ranks = 16, .representatives = 4}).classes);
 }
 
 TEST(Folding, ADifferentCableIsNoImage) {
@@ -122,9 +124,9 @@ TEST(Folding, ADifferentCableIsNoImage) {
         builder.connect(NodeId(host), hub, {host == 3 ? 50_Gbps : 100_Gbps, 1_us, Bytes(0)});
     }
     const auto fabric = std::move(builder).build();
-    EXPECT_FALSE(fold(fabric, {.ranks = 4, .kept = 1}).classes);
-    EXPECT_FALSE(fold(fabric, {.ranks = 4, .kept = 2}).classes);
-    EXPECT_TRUE(fold(fabric, {.ranks = 3, .kept = 1}).classes);
+    EXPECT_FALSE(fold(fabric, {.ranks = 4, .representatives = 1}).classes);
+    EXPECT_FALSE(fold(fabric, {.ranks = 4, .representatives = 2}).classes);
+    EXPECT_TRUE(fold(fabric, {.ranks = 3, .representatives = 1}).classes);
 }
 
 TEST(Folding, CircuitsAreNotFolded) {
@@ -133,7 +135,7 @@ TEST(Folding, CircuitsAreNotFolded) {
     builder.add_host("b");
     const auto cable = builder.connect(NodeId(0), NodeId(1), {100_Gbps, 1_us, Bytes(0)});
     builder.set_circuits(10_us, {{5_us, {cable.forward, cable.backward}}, {5_us, {}}});
-    const FoldedClasses folded = fold(std::move(builder).build(), {.ranks = 2, .kept = 1});
+    const FoldedClasses folded = fold(std::move(builder).build(), {.ranks = 2, .representatives = 1});
     EXPECT_FALSE(folded.classes);
     EXPECT_EQ(folded.refusal, "circuits of the network come and go");
 }

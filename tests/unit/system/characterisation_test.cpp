@@ -1,8 +1,9 @@
-#include "system/src/collectives/collectives.hpp"
+#include "system/src/collectives/hierarchical.hpp"
 
 #include <memory>
 #include <numeric>
 
+#include <algorithms.hpp>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -44,7 +45,7 @@ constexpr OperationId kFirst{0};
 
 TEST(Characterisation, ARingAllReduceSendsItsBytesToTheNeighbourOnly) {
     // 8 ranks, 64 KiB in two chunks: 2·7 messages of 32 KiB/8 = 4 KiB per rank and chunk.
-    const Setting setting = one(CollectiveKind::kAllReduce, make_ring(), 8, 64_KiB, 2);
+    const Setting setting = one(CollectiveKind::kAllReduce, testing::algorithm_of("ring"), 8, 64_KiB, 2);
     const OperationTraffic traffic = setting.traffic().of(kFirst);
     EXPECT_EQ(traffic.chunks, 2u);
     ASSERT_EQ(traffic.stages.size(), 1u);
@@ -61,7 +62,7 @@ TEST(Characterisation, ARingAllReduceSendsItsBytesToTheNeighbourOnly) {
 
 TEST(Characterisation, ADirectAllToAllSendsAsMuchToEveryOther) {
     // 10 B over 4 ranks: blocks of 3, 3, 2 and 2 B for ranks 0 to 3.
-    const Setting setting = one(CollectiveKind::kAllToAll, make_direct(), 4, 10_B);
+    const Setting setting = one(CollectiveKind::kAllToAll, testing::algorithm_of("direct"), 4, 10_B);
     const TrafficMatrix matrix = traffic_matrix(setting.program, setting.options);
     for (std::size_t source = 0; source < 4; ++source) {
         for (std::size_t destination = 0; destination < 4; ++destination) {
@@ -79,7 +80,7 @@ TEST(Characterisation, StagesCarryWhatTheirDimensionsDo) {
     //   reduce_scatter in dimension 0: 15/16·S = 120 KiB, all_gather the same;
     //   all_reduce of S/16 in dimension 1: 2·7/8·8 KiB = 14 KiB.
     HierarchicalOptions inner;
-    inner.per_dimension = {make_ring()};
+    inner.per_dimension = {testing::algorithm_of("ring")};
     Setting setting = one(CollectiveKind::kAllReduce, make_hierarchical(inner), 128, 128_KiB);
     setting.options.dimensions = Shape({16, 8});
     const ProgramTraffic counts = setting.traffic();
@@ -96,7 +97,7 @@ TEST(Characterisation, StagesCarryWhatTheirDimensionsDo) {
 
 TEST(Characterisation, GroupsOfAPartitionSendAmongThemselves) {
     // Two groups of two, interleaved: 0 and 2, 1 and 3; each rank sends half of its 8 B to the other.
-    Setting setting = one(CollectiveKind::kAllToAll, make_direct(), 4, 8_B);
+    Setting setting = one(CollectiveKind::kAllToAll, testing::algorithm_of("direct"), 4, 8_B);
     setting.program.partitions[PartitionId(0)] = {.name = "pairs",
                                                   .groups = {{RankId(0), RankId(2)}, {RankId(1), RankId(3)}}};
     const TrafficMatrix matrix = traffic_matrix(setting.program, setting.options);
@@ -106,7 +107,7 @@ TEST(Characterisation, GroupsOfAPartitionSendAmongThemselves) {
 }
 
 TEST(Characterisation, ComputeAndWhatMovesNothingCountsNothing) {
-    Setting setting = one(CollectiveKind::kAllReduce, make_ring(), 1, 8_B);
+    Setting setting = one(CollectiveKind::kAllReduce, testing::algorithm_of("ring"), 1, 8_B);
     Operation compute;
     compute.name = "compute";
     compute.work = ComputeOperation{1_us};
@@ -119,7 +120,7 @@ TEST(Characterisation, ComputeAndWhatMovesNothingCountsNothing) {
 }
 
 TEST(Characterisation, OperationsThatMoveTheSameCountEach) {
-    Setting setting = one(CollectiveKind::kAllReduce, make_ring(), 4, 64_B);
+    Setting setting = one(CollectiveKind::kAllReduce, testing::algorithm_of("ring"), 4, 64_B);
     for (int i = 0; i < 2; ++i) {
         add_collective(setting, setting.program.operations[kFirst].collective());
     }
@@ -129,11 +130,11 @@ TEST(Characterisation, OperationsThatMoveTheSameCountEach) {
 }
 
 RC_GTEST_PROP(Characterisation, MatrixRanksAndStagesAddUpToTheSameBytes, ()) {
-    const auto algorithms = builtin_algorithms();
+    const auto algorithms = testing::builtin_algorithms();
     const auto& entry = algorithms[*rc::gen::inRange<std::size_t>(0, algorithms.size())];
     const auto kind = static_cast<CollectiveKind>(*rc::gen::inRange<std::size_t>(0, kCollectiveKinds));
     const auto ranks = *rc::gen::inRange<Position>(2, 12);
-    RC_PRE(!entry.algorithm->refusal(kind, ranks));
+    RC_PRE(!entry.algorithm->unsupported(kind, ranks));
     const Setting setting = one(kind, entry.algorithm, ranks, Bytes(*rc::gen::inRange(1, 5000)),
                                 *rc::gen::inRange<std::uint32_t>(1, 6));
     const ProgramTraffic counts = setting.traffic();
@@ -158,8 +159,8 @@ RC_GTEST_PROP(Characterisation, ADirectUnevenAllToAllSendsExactlyTheMatrixOfItsS
     }
     const PairSizes pairs = PairSizes::of_pairs(ranks, bytes);
     RC_PRE(pairs.largest_held() > 0_B);
-    Setting setting = one(CollectiveKind::kAllToAll, make_direct(), ranks, pairs.largest_held(),
-                          *rc::gen::inRange<std::uint32_t>(1, 7));
+    Setting setting = one(CollectiveKind::kAllToAll, testing::algorithm_of("direct"), ranks,
+                          pairs.largest_held(), *rc::gen::inRange<std::uint32_t>(1, 7));
     std::get<CollectiveOperation>(setting.program.operations[kFirst].work).pair_sizes =
         std::make_shared<const std::vector<PairSizes>>(1, pairs);
     const TrafficMatrix matrix = traffic_matrix(setting.program, setting.options);

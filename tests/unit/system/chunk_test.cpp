@@ -1,11 +1,10 @@
 // Chunks and blocks sum exactly to what they divide.
 
-#include "system/src/collectives/collectives.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
 
+#include <algorithms.hpp>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -90,7 +89,7 @@ TEST(ChunkCount, IsClampedBetweenOneAndTheSplits) {
 TEST(BlockSize, BlocksOfAChunkSumToIt) {
     // Of every rank's vector: S for all_reduce, reduce_scatter and all_to_all; N·S contributed for
     // all_gather.
-    const auto ring = make_ring();
+    const auto ring = testing::algorithm_of("ring");
     for (const Position ranks : {2U, 3U, 7U, 16U}) {
         for (const std::int64_t size :
              {std::int64_t{1}, std::int64_t{5}, std::int64_t{1000}, std::int64_t{1} << 33}) {

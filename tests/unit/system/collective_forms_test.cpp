@@ -4,7 +4,6 @@
 
 #include "program_builder.hpp"
 #include "schedule_checks.hpp"
-#include "system/src/collectives/collectives.hpp"
 #include "system/src/program/traffic.hpp"
 
 #include <algorithm>
@@ -16,7 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include <algorithms.hpp>
 #include <fake_backend.hpp>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <astrolabe/system/executor/executor.hpp>
@@ -87,7 +88,7 @@ void expect_form(const Algorithm& algorithm, CollectiveKind kind, Position ranks
 }
 
 TEST(HalvingDoubling, PowersOfTwo) {
-    const Algorithm algorithm = system::make_halving_doubling();
+    const Algorithm algorithm = algorithm_of("halving_doubling");
     for (Position n = 2; n <= kMostRanks; n *= 2) {
         const Position k = log2_of(n);
         const Bytes sent = kBlock * (n - 1);  // S/2 + S/4 + … + S/N = S(N-1)/N
@@ -103,7 +104,7 @@ TEST(HalvingDoubling, PowersOfTwo) {
 TEST(HalvingDoubling, NearPartnersExchangeMost) {
     // N = 8, S = 800: S/2 with 1 away, S/4 with 2 away, S/8 with 4 away, and the mirror image.
     const CollectiveSchedule schedule =
-        system::make_halving_doubling()->schedule(CollectiveKind::kAllReduce, 8, 0);
+        algorithm_of("halving_doubling")->schedule(CollectiveKind::kAllReduce, 8, 0);
     std::vector<std::pair<Position, Bytes>> sent;
     for (const Action& action : schedule.program(5).actions) {
         if (action.is_send()) {
@@ -116,7 +117,7 @@ TEST(HalvingDoubling, NearPartnersExchangeMost) {
 }
 
 TEST(HalvingDoubling, FoldedAllReduce) {
-    const Algorithm algorithm = system::make_halving_doubling();
+    const Algorithm algorithm = algorithm_of("halving_doubling");
     for (Position n = 3; n <= kMostRanks; ++n) {
         const Position core = std::bit_floor(n);
         if (core == n) {
@@ -147,7 +148,7 @@ TEST(HalvingDoubling, FoldedAllReduce) {
 }
 
 TEST(HalvingDoubling, FoldedReduceScatterAndAllGather) {
-    const Algorithm algorithm = system::make_halving_doubling();
+    const Algorithm algorithm = algorithm_of("halving_doubling");
     for (Position n = 3; n <= kMostRanks; ++n) {
         const Position core = std::bit_floor(n);
         if (core == n) {
@@ -188,7 +189,7 @@ TEST(HalvingDoubling, FoldedReduceScatterAndAllGather) {
 }
 
 TEST(RecursiveDoubling, PowersOfTwoAndFolded) {
-    const Algorithm algorithm = system::make_recursive_doubling();
+    const Algorithm algorithm = algorithm_of("recursive_doubling");
     const Bytes size = kBlock * kMostRanks;
     for (Position n = 2; n <= kMostRanks; ++n) {
         const Position core = std::bit_floor(n);
@@ -212,7 +213,7 @@ TEST(RecursiveDoubling, PowersOfTwoAndFolded) {
 }
 
 TEST(Bruck, AllToAllForwardsBlocksBitByBit) {
-    const Algorithm algorithm = system::make_bruck();
+    const Algorithm algorithm = algorithm_of("bruck");
     for (Position n = 2; n <= kMostRanks; ++n) {
         // The block for the rank j ahead travels once for every bit of j.
         Position hops = 0;
@@ -231,7 +232,7 @@ TEST(Bruck, AllToAllForwardsBlocksBitByBit) {
 }
 
 TEST(Bruck, AllGatherDoublesWhatItHolds) {
-    const Algorithm algorithm = system::make_bruck();
+    const Algorithm algorithm = algorithm_of("bruck");
     for (Position n = 2; n <= kMostRanks; ++n) {
         const Position k = ceil_log2(n);
         const Bytes sent = kBlock * (n - 1);  // 1 + 2 + 4 + … + the rest
@@ -242,7 +243,7 @@ TEST(Bruck, AllGatherDoublesWhatItHolds) {
 }
 
 TEST(Pairwise, OnePartnerAtATime) {
-    const Algorithm algorithm = system::make_pairwise();
+    const Algorithm algorithm = algorithm_of("pairwise");
     for (Position n = 2; n <= kMostRanks; ++n) {
         expect_form(algorithm, CollectiveKind::kAllToAll, n, kBlock * n,
                     {std::has_single_bit(n) ? Symmetry::kExclusiveOr : Symmetry::kRotation, n - 1,
@@ -253,7 +254,7 @@ TEST(Pairwise, OnePartnerAtATime) {
 TEST(Pairwise, EveryStepIsAPermutation) {
     for (const Position n : {6U, 8U}) {
         const CollectiveSchedule schedule =
-            system::make_pairwise()->schedule(CollectiveKind::kAllToAll, n, 0);
+            algorithm_of("pairwise")->schedule(CollectiveKind::kAllToAll, n, 0);
         for (std::size_t step = 0; step + 1 < n; ++step) {
             std::vector<bool> receives(n);
             for (Position rank = 0; rank < n; ++rank) {
@@ -268,8 +269,8 @@ TEST(Pairwise, EveryStepIsAPermutation) {
 }
 
 TEST(WindowedDirect, AsDirectInRoundsOfTheWindow) {
-    for (const Position window : {1U, 3U, system::kDefaultSendWindow, 63U}) {
-        const Algorithm algorithm = system::make_windowed_direct(window);
+    for (const Position window : {1U, 3U, 8U, 63U}) {
+        const Algorithm algorithm = algorithm_of(fmt::format("windowed_direct, window: {}", window));
         for (Position n = 2; n <= kMostRanks; ++n) {
             const Position rounds = (n - 1 + window - 1) / window;  // ⌈(N-1)/W⌉
             const Form once{Symmetry::kRotation, n - 1, kBlock * (n - 1), rounds,
@@ -291,7 +292,7 @@ TEST(WindowedDirect, NeverHasMoreSendsUnderWayThanTheWindow) {
         for (const Position window : {1U, 2U, 5U, 12U}) {
             FakeBackend* network = nullptr;
             std::map<std::pair<std::uint32_t, std::uint32_t>, Time> delivered;  // last of a pair
-            std::vector<std::vector<Time>> under_way(kRanks);  // times of delivery, by source
+            std::vector<std::vector<Time>> in_flight(kRanks);  // times of delivery, by source
             std::size_t most = 0;
             FakeBackend backend(kRanks, [&](const network::Message& message) {
                 const std::uint32_t source = message.source.index();
@@ -299,7 +300,7 @@ TEST(WindowedDirect, NeverHasMoreSendsUnderWayThanTheWindow) {
                 const Time cost(100 + (source * 37 + destination * 1009) % 1013);
                 Time& end = delivered[{source, destination}];
                 end = std::max(end, network->now() + cost);
-                std::vector<Time>& mine = under_way[source];
+                std::vector<Time>& mine = in_flight[source];
                 std::erase_if(mine, [&](Time time) { return time <= network->now(); });
                 mine.push_back(end);
                 most = std::max(most, mine.size());
@@ -308,9 +309,10 @@ TEST(WindowedDirect, NeverHasMoreSendsUnderWayThanTheWindow) {
             network = &backend;
             ProgramBuilder builder(kRanks);
             builder.collective("alone", {.kind = kind, .size = kBlock * kRanks});
-            system::Executor executor(builder.program(),
-                                      options_with(system::make_windowed_direct(window), 1, 1), backend,
-                                      host_of_each_rank(kRanks));
+            system::Executor executor(
+                builder.program(),
+                options_with(algorithm_of(fmt::format("windowed_direct, window: {}", window)), 1, 1), backend,
+                host_of_each_rank(kRanks));
             ASSERT_TRUE(executor.run().finished);
             EXPECT_EQ(most, window) << to_string(kind);
         }
@@ -344,17 +346,17 @@ TEST(BarrierDirect, SendsNoResultBeforeAllRanksHaveTheirs) {
         EXPECT_EQ(sent, std::vector<std::uint32_t>(kRanks, 2 * (kRanks - 1)));
         return early;
     };
-    EXPECT_EQ(early_results(system::make_barrier_direct()), 0U);
-    EXPECT_GT(early_results(system::make_direct()), 0U);
+    EXPECT_EQ(early_results(algorithm_of("barrier_direct")), 0U);
+    EXPECT_GT(early_results(algorithm_of("direct")), 0U);
     // Where all ranks keep step there is nothing to wait for.
     for (Position n = 2; n <= kMostRanks; ++n) {
-        expect_form(system::make_barrier_direct(), CollectiveKind::kAllReduce, n, kBlock * n,
+        expect_form(algorithm_of("barrier_direct"), CollectiveKind::kAllReduce, n, kBlock * n,
                     {Symmetry::kRotation, 2 * (n - 1), kBlock * (2 * (n - 1)), 2, message_time(kBlock) * 2});
     }
 }
 
 TEST(BidirectionalRing, AsRingEitherWay) {
-    const Algorithm algorithm = system::make_bidirectional_ring();
+    const Algorithm algorithm = algorithm_of("bidirectional_ring");
     for (Position n = 2; n <= kMostRanks; ++n) {
         const Form once{Symmetry::kRotation, n - 1, kBlock * (n - 1), n - 1, message_time(kBlock) * (n - 1)};
         const Form twice{Symmetry::kRotation, 2 * (n - 1), kBlock * (2 * (n - 1)), 2 * (n - 1),
@@ -366,7 +368,7 @@ TEST(BidirectionalRing, AsRingEitherWay) {
 }
 
 TEST(BidirectionalRing, AllToAllGoesTheShorterWayRound) {
-    const Algorithm algorithm = system::make_bidirectional_ring();
+    const Algorithm algorithm = algorithm_of("bidirectional_ring");
     for (Position n = 2; n <= kMostRanks; ++n) {
         // Distances 1 … H = ⌊N/2⌋ one way, those that are left the other way: ⌊N²/4⌋ hops. The longer chain
         // has 1 + 2 + … + H.
@@ -380,7 +382,7 @@ TEST(BidirectionalRing, AllToAllGoesTheShorterWayRound) {
 
 /// Messages that rank 0 sends to the next and to the previous rank.
 std::pair<std::uint64_t, std::uint64_t> both_ways(CollectiveKind kind, Position ranks, unsigned variant) {
-    const CollectiveSchedule schedule = system::make_bidirectional_ring()->schedule(kind, ranks, variant);
+    const CollectiveSchedule schedule = algorithm_of("bidirectional_ring")->schedule(kind, ranks, variant);
     std::pair<std::uint64_t, std::uint64_t> count;
     for (const Action& action : schedule.program(0).actions) {
         if (action.is_send()) {
@@ -400,20 +402,30 @@ TEST(BidirectionalRing, ChunksAlternateDirections) {
     EXPECT_EQ(both_ways(CollectiveKind::kAllToAll, 6, 1), Counts(3, 6));
     // N = 7: 1 + 2 + 3 hops each way, and nothing to alternate.
     EXPECT_EQ(both_ways(CollectiveKind::kAllToAll, 7, 0), Counts(6, 6));
-    EXPECT_EQ(system::make_bidirectional_ring()->variants(CollectiveKind::kAllToAll, 7), 1U);
+    EXPECT_EQ(algorithm_of("bidirectional_ring")->variants(CollectiveKind::kAllToAll, 7), 1U);
+}
+
+/// How far the first send of every ring goes.
+std::vector<Position> strides_of(const Algorithm& algorithm, Position ranks) {
+    std::vector<Position> strides;
+    for (unsigned ring = 0; ring < algorithm->variants(CollectiveKind::kAllReduce, ranks); ++ring) {
+        const CollectiveSchedule schedule = algorithm->schedule(CollectiveKind::kAllReduce, ranks, ring);
+        strides.push_back(schedule.program(0).actions[0].peer);
+    }
+    return strides;
 }
 
 TEST(MultiRing, StridesAreTheSmallestWithoutACommonDivisor) {
     using Strides = std::vector<Position>;
     // Totients as TopoOpt's reference lists them.
-    EXPECT_EQ(system::multi_ring_strides(12, 9), (Strides{1, 5, 7, 11}));
-    EXPECT_EQ(system::multi_ring_strides(16, 4), (Strides{1, 3, 5, 7}));
-    EXPECT_EQ(system::multi_ring_strides(7, 3), (Strides{1, 2, 3}));
-    EXPECT_EQ(system::multi_ring_strides(2, 3), (Strides{1}));
+    EXPECT_EQ(strides_of(algorithm_of("multi_ring, rings: 9"), 12), (Strides{1, 5, 7, 11}));
+    EXPECT_EQ(strides_of(algorithm_of("multi_ring, rings: 4"), 16), (Strides{1, 3, 5, 7}));
+    EXPECT_EQ(strides_of(algorithm_of("multi_ring, rings: 3"), 7), (Strides{1, 2, 3}));
+    EXPECT_EQ(strides_of(algorithm_of("multi_ring, rings: 3"), 2), (Strides{1}));
 }
 
 TEST(MultiRing, AsRingOnEveryRing) {
-    const Algorithm algorithm = system::make_multi_ring({.rings = 3});
+    const Algorithm algorithm = algorithm_of("multi_ring, rings: 3");
     for (Position n = 2; n <= kMostRanks; ++n) {
         const Form once{Symmetry::kRotation, n - 1, kBlock * (n - 1), n - 1, message_time(kBlock) * (n - 1)};
         const Form twice{Symmetry::kRotation, 2 * (n - 1), kBlock * (2 * (n - 1)), 2 * (n - 1),
@@ -426,7 +438,7 @@ TEST(MultiRing, AsRingOnEveryRing) {
 
 TEST(MultiRing, ChunksTakeTheRingsInTurn) {
     // N = 8: strides 1, 3, 5, 7.
-    const Algorithm algorithm = system::make_multi_ring({.rings = 4});
+    const Algorithm algorithm = algorithm_of("multi_ring, rings: 4");
     std::vector<Position> next;  // of rank 6
     for (const unsigned variant : algorithm->variant_sequence(CollectiveKind::kAllReduce, 8, 5)) {
         const CollectiveSchedule schedule = algorithm->schedule(CollectiveKind::kAllReduce, 8, variant);
@@ -438,9 +450,9 @@ TEST(MultiRing, ChunksTakeTheRingsInTurn) {
 TEST(RootedKinds, MoveEveryByteToOrFromEveryRankOnce) {
     // Every rank but the root gets S in a broadcast and gives S in a reduce; nothing is sent twice.
     const Bytes size = kBlock * 1000 + Bytes(7);  // not divisible
-    for (const system::AlgorithmEntry& entry : system::builtin_algorithms()) {
+    for (const NamedAlgorithm& entry : builtin_algorithms()) {
         for (Position n = 2; n <= kMostRanks; ++n) {
-            if (entry.algorithm->refusal(CollectiveKind::kBroadcast, n)) {
+            if (entry.algorithm->unsupported(CollectiveKind::kBroadcast, n)) {
                 continue;
             }
             const unsigned last = entry.algorithm->variants(CollectiveKind::kBroadcast, n) - 1;
@@ -462,7 +474,7 @@ TEST(HeaviestChain, GoesThroughTheHeaviestActionBeforeABarrier) {
     for (const Position n : {2U, 5U, 8192U}) {
         std::uint64_t asked = 0;
         const std::uint64_t weight =
-            system::make_direct()
+            algorithm_of("direct")
                 ->schedule(CollectiveKind::kAllReduce, n, 0)
                 .heaviest_chain([&](Position, const Action& action) -> std::uint64_t {
                     ++asked;
@@ -479,8 +491,8 @@ TEST(HeaviestChain, GoesThroughTheHeaviestActionBeforeABarrier) {
 TEST(RootedKinds, AStarIsOneStep) {
     for (Position n = 2; n <= kMostRanks; ++n) {
         for (const CollectiveKind kind : {CollectiveKind::kBroadcast, CollectiveKind::kReduce}) {
-            EXPECT_EQ(system::make_direct()->schedule(kind, n, 0).steps(), 1U);
-            EXPECT_EQ(time_alone(system::make_direct(), kind, n, kBlock), message_time(kBlock));
+            EXPECT_EQ(algorithm_of("direct")->schedule(kind, n, 0).steps(), 1U);
+            EXPECT_EQ(time_alone(algorithm_of("direct"), kind, n, kBlock), message_time(kBlock));
         }
     }
 }
@@ -488,7 +500,7 @@ TEST(RootedKinds, AStarIsOneStep) {
 TEST(RootedKinds, AChainPipelinesItsBlocks) {
     // N blocks of S/N over N-1 hops: the last block starts N-1 messages after the first.
     for (const Algorithm& algorithm :
-         {system::make_ring(), system::make_bidirectional_ring(), system::make_multi_ring()}) {
+         {algorithm_of("ring"), algorithm_of("bidirectional_ring"), algorithm_of("multi_ring")}) {
         for (Position n = 2; n <= kMostRanks; ++n) {
             for (const CollectiveKind kind : {CollectiveKind::kBroadcast, CollectiveKind::kReduce}) {
                 EXPECT_EQ(algorithm->schedule(kind, n, 0).steps(), 2 * (n - 1));
@@ -499,7 +511,7 @@ TEST(RootedKinds, AChainPipelinesItsBlocks) {
 }
 
 TEST(RootedKinds, ABinomialTreeServesOneChildAtATime) {
-    const Algorithm tree = system::make_binomial_tree();
+    const Algorithm tree = algorithm_of("binomial_tree");
     for (Position n = 2; n <= kMostRanks; ++n) {
         const Position k = ceil_log2(n);
         EXPECT_EQ(tree->schedule(CollectiveKind::kBroadcast, n, 0).steps(), k);
@@ -516,7 +528,7 @@ TEST(RootedKinds, ABinomialTreeServesOneChildAtATime) {
 }
 
 TEST(RootedKinds, HalvingDoublingScattersAndGathers) {
-    const Algorithm algorithm = system::make_halving_doubling();
+    const Algorithm algorithm = algorithm_of("halving_doubling");
     for (Position n = 2; n <= kMostRanks; ++n) {
         const Position k = log2_of(std::bit_floor(n));
         const std::uint64_t broadcast = algorithm->schedule(CollectiveKind::kBroadcast, n, 0).steps();
@@ -553,13 +565,13 @@ TEST(Refusals, NameWhatTheAlgorithmDoes) {
         {"windowed_direct", {kAllReduce, kReduceScatter, kAllGather, kAllToAll}}};
     const std::vector<CollectiveKind> rings{kAllReduce, kReduceScatter, kAllGather,
                                             kAllToAll,  kBroadcast,     kReduce};
-    for (const system::AlgorithmEntry& entry : system::builtin_algorithms()) {
+    for (const NamedAlgorithm& entry : builtin_algorithms()) {
         const auto known = done.find(entry.name);
         const std::vector<CollectiveKind>& kinds = known == done.end() ? rings : known->second;
         for (const CollectiveKind kind : system::kAllKinds) {
             const bool does = std::ranges::count(kinds, kind) > 0;
             for (const Position ranks : {3U, 7U, 64U, 200U}) {
-                const auto refusal = entry.algorithm->refusal(kind, ranks);
+                const auto refusal = entry.algorithm->unsupported(kind, ranks);
                 EXPECT_EQ(refusal.has_value(), !does) << entry.name << ' ' << to_string(kind);
                 if (refusal && kind != kPointToPoint) {
                     EXPECT_EQ(refusal->find(entry.name), 0U) << *refusal;
@@ -570,14 +582,14 @@ TEST(Refusals, NameWhatTheAlgorithmDoes) {
 }
 
 TEST(Refusals, OfGroupsThatAreTooLarge) {
-    const Algorithm ring = system::make_ring();
-    EXPECT_FALSE(ring->refusal(CollectiveKind::kAllToAll, 4096));
-    EXPECT_EQ(ring->refusal(CollectiveKind::kAllToAll, 4097),
+    const Algorithm ring = algorithm_of("ring");
+    EXPECT_FALSE(ring->unsupported(CollectiveKind::kAllToAll, 4096));
+    EXPECT_EQ(ring->unsupported(CollectiveKind::kAllToAll, 4097),
               "a forwarded all_to_all takes at most 4096 ranks");
-    EXPECT_FALSE(ring->refusal(CollectiveKind::kBroadcast, 2048));
-    EXPECT_EQ(ring->refusal(CollectiveKind::kBroadcast, 2049), "a chain takes at most 2048 ranks");
-    EXPECT_FALSE(system::make_direct()->refusal(CollectiveKind::kPointToPoint, 2));
-    EXPECT_EQ(system::make_direct()->refusal(CollectiveKind::kPointToPoint, 3),
+    EXPECT_FALSE(ring->unsupported(CollectiveKind::kBroadcast, 2048));
+    EXPECT_EQ(ring->unsupported(CollectiveKind::kBroadcast, 2049), "a chain takes at most 2048 ranks");
+    EXPECT_FALSE(algorithm_of("direct")->unsupported(CollectiveKind::kPointToPoint, 2));
+    EXPECT_EQ(algorithm_of("direct")->unsupported(CollectiveKind::kPointToPoint, 3),
               "point_to_point takes two ranks");
 }
 

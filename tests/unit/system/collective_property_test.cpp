@@ -3,12 +3,12 @@
 
 #include "program_builder.hpp"
 #include "schedule_checks.hpp"
-#include "system/src/collectives/collectives.hpp"
 #include "system/src/program/traffic.hpp"
 
 #include <cstdint>
 #include <vector>
 
+#include <algorithms.hpp>
 #include <fake_backend.hpp>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -56,9 +56,9 @@ RC_GTEST_PROP(BuiltinAlgorithms, DeliverExactlyTheBytesOfTheirSchedules, ()) {
     const std::vector<Time> cost = *rc::gen::container<std::vector<Time>>(
         std::size_t{ranks} * ranks, rc::gen::map(rc::gen::resize(rc::kNominalSize, rc::gen::inRange(0, 3000)),
                                                  [](int count) { return Time(count); }));
-    for (const system::AlgorithmEntry& entry : system::builtin_algorithms()) {
+    for (const NamedAlgorithm& entry : builtin_algorithms()) {
         for (const CollectiveKind kind : system::kAllKinds) {
-            if (entry.algorithm->refusal(kind, ranks)) {
+            if (entry.algorithm->unsupported(kind, ranks)) {
                 continue;
             }
             FakeBackend backend(ranks, [&](const network::Message& message) {

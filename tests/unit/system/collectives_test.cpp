@@ -1,8 +1,6 @@
 // What each algorithm sends, by count (docs/theory/collectives-and-costs.md, "Algorithms"), and the shape of
 // the two trees.
 
-#include "system/src/collectives/collectives.hpp"
-
 #include "system/src/program/traffic.hpp"
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <queue>
 #include <vector>
 
+#include <algorithms.hpp>
 #include <gtest/gtest.h>
 
 #include <astrolabe/system/components.hpp>
@@ -34,7 +33,7 @@ void expect_each_rank(const CollectiveAlgorithm& algorithm, CollectiveKind kind,
 }
 
 TEST(Ring, MessagesAndBytesPerRank) {
-    const auto ring = make_ring();
+    const auto ring = testing::algorithm_of("ring");
     for (Position n = 2; n <= kMostRanks; ++n) {
         const Bytes block(24);
         const Bytes size = block * n;                                                              // S
@@ -48,7 +47,7 @@ TEST(Ring, MessagesAndBytesPerRank) {
 }
 
 TEST(Ring, EveryMessageIsAStep) {
-    const auto ring = make_ring();
+    const auto ring = testing::algorithm_of("ring");
     for (Position n = 2; n <= kMostRanks; ++n) {
         EXPECT_EQ(ring->schedule(CollectiveKind::kReduceScatter, n, 0).steps(), n - 1);
         EXPECT_EQ(ring->schedule(CollectiveKind::kAllGather, n, 0).steps(), n - 1);
@@ -58,7 +57,7 @@ TEST(Ring, EveryMessageIsAStep) {
 }
 
 TEST(Direct, MessagesAndBytesPerRank) {
-    const auto direct = make_direct();
+    const auto direct = testing::algorithm_of("direct");
     for (Position n = 2; n <= kMostRanks; ++n) {
         const Bytes block(24);
         const Bytes size = block * n;  // S
@@ -71,7 +70,7 @@ TEST(Direct, MessagesAndBytesPerRank) {
 }
 
 TEST(Direct, OneStepAndTwoForAllReduce) {
-    const auto direct = make_direct();
+    const auto direct = testing::algorithm_of("direct");
     for (Position n = 2; n <= kMostRanks; ++n) {
         EXPECT_EQ(direct->schedule(CollectiveKind::kReduceScatter, n, 0).steps(), 1U);
         EXPECT_EQ(direct->schedule(CollectiveKind::kAllToAll, n, 0).steps(), 1U);
@@ -81,7 +80,8 @@ TEST(Direct, OneStepAndTwoForAllReduce) {
 }
 
 TEST(Direct, SendsToTheNextRankFirst) {
-    const CollectiveSchedule schedule = make_direct()->schedule(CollectiveKind::kAllToAll, 5, 0);
+    const CollectiveSchedule schedule =
+        testing::algorithm_of("direct")->schedule(CollectiveKind::kAllToAll, 5, 0);
     std::vector<Position> receivers;
     for (const Action& action : schedule.program(3).actions) {
         if (action.is_send()) {
@@ -94,8 +94,8 @@ TEST(Direct, SendsToTheNextRankFirst) {
 TEST(Direct, AnUnevenSizeStillSumsExactly) {
     // S = 10 over N = 4: blocks 3, 3, 2, 2. Rank r sends every block but the one it keeps: S minus that
     // block.
-    const Traffic traffic =
-        traffic_of(make_direct()->schedule(CollectiveKind::kReduceScatter, 4, 0), Bytes(10));
+    const Traffic traffic = traffic_of(
+        testing::algorithm_of("direct")->schedule(CollectiveKind::kReduceScatter, 4, 0), Bytes(10));
     EXPECT_EQ(traffic.ranks[0].bytes_sent, Bytes(7));
     EXPECT_EQ(traffic.ranks[1].bytes_sent, Bytes(7));
     EXPECT_EQ(traffic.ranks[2].bytes_sent, Bytes(8));
@@ -104,7 +104,7 @@ TEST(Direct, AnUnevenSizeStillSumsExactly) {
 }
 
 TEST(DoubleBinaryTree, MessagesAndBytes) {
-    const auto trees = make_double_binary_tree();
+    const auto trees = testing::algorithm_of("double_binary_tree");
     const Bytes chunk(1000);
     for (Position n = 2; n <= kMostRanks; ++n) {
         for (const unsigned variant : {0U, 1U}) {
@@ -130,16 +130,16 @@ TEST(DoubleBinaryTree, MessagesAndBytes) {
 }
 
 TEST(DoubleBinaryTree, RefusesWhatIsNotAllReduce) {
-    const auto trees = make_double_binary_tree();
-    EXPECT_FALSE(trees->refusal(CollectiveKind::kAllReduce, 7).has_value());
+    const auto trees = testing::algorithm_of("double_binary_tree");
+    EXPECT_FALSE(trees->unsupported(CollectiveKind::kAllReduce, 7).has_value());
     for (const CollectiveKind kind :
          {CollectiveKind::kReduceScatter, CollectiveKind::kAllGather, CollectiveKind::kAllToAll}) {
-        EXPECT_EQ(trees->refusal(kind, 8), "double_binary_tree does all_reduce only");
+        EXPECT_EQ(trees->unsupported(kind, 8), "double_binary_tree does all_reduce only");
     }
 }
 
 TEST(DoubleBinaryTree, StepsAreTwiceTheDepthForPowersOfTwo) {
-    const auto trees = make_double_binary_tree();
+    const auto trees = testing::algorithm_of("double_binary_tree");
     for (Position k = 1; k <= 10; ++k) {
         for (const unsigned variant : {0U, 1U}) {
             EXPECT_EQ(trees->schedule(CollectiveKind::kAllReduce, Position{1} << k, variant).steps(), 2 * k);
@@ -157,12 +157,18 @@ struct Tree {
     Tree(Position ranks, unsigned variant)
         : children(ranks),
           depths(ranks, kUnreached) {
+        const CollectiveSchedule schedule =
+            testing::algorithm_of("double_binary_tree")->schedule(CollectiveKind::kAllReduce, ranks, variant);
         for (Position rank = 0; rank < ranks; ++rank) {
-            const Position parent = double_binary_tree_parent(rank, ranks, variant);
-            if (parent == rank) {
+            bool has_parent = false;
+            for (const Action& action : schedule.program(rank).actions) {
+                if (action.kind == Action::Kind::kReceive) {  // the sum comes from the parent
+                    children[action.peer].push_back(rank);
+                    has_parent = true;
+                }
+            }
+            if (!has_parent) {
                 root = rank;
-            } else {
-                children[parent].push_back(rank);
             }
         }
         std::queue<Position> queue;
@@ -202,7 +208,8 @@ TEST(DoubleBinaryTree, ShapeForEveryNumberOfRanks) {
 TEST(Traffic, OfAWholeCollectiveIsTheSumOfItsChunks) {
     // 1001 bytes in 4 chunks: 251, 250, 250, 250; a ring all_reduce sends 2(N-1) messages per rank and chunk
     // and 2(N-1)·S bytes over all ranks.
-    const Traffic traffic = traffic_of(*make_ring(), CollectiveKind::kAllReduce, 5, Bytes(1001), 4);
+    const Traffic traffic =
+        traffic_of(*testing::algorithm_of("ring"), CollectiveKind::kAllReduce, 5, Bytes(1001), 4);
     EXPECT_EQ(traffic.messages(), 4U * 5 * 8);
     EXPECT_EQ(traffic.bytes(), Bytes(8 * 1001));
     Bytes received;
@@ -210,20 +217,9 @@ TEST(Traffic, OfAWholeCollectiveIsTheSumOfItsChunks) {
         received += rank.bytes_received;
     }
     EXPECT_EQ(received, traffic.bytes());
-    EXPECT_EQ(traffic_of(*make_ring(), CollectiveKind::kAllReduce, 1, Bytes(1001), 4).bytes(), Bytes(0));
-}
-
-TEST(BuiltinAlgorithms, AreWhatFilesCanChooseButForFilesThemselves) {
-    AlgorithmRegistry registry("algorithm", "algorithm");
-    register_builtin_algorithms(registry);
-    std::vector<std::string> chosen = registry.names();
-    std::erase(chosen, "schedule");
-    std::ranges::sort(chosen);
-    std::vector<std::string> names;
-    for (const AlgorithmEntry& entry : builtin_algorithms()) {
-        names.push_back(entry.name);
-    }
-    EXPECT_EQ(names, chosen);
+    EXPECT_EQ(
+        traffic_of(*testing::algorithm_of("ring"), CollectiveKind::kAllReduce, 1, Bytes(1001), 4).bytes(),
+        Bytes(0));
 }
 
 }  // namespace

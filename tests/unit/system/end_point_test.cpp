@@ -1,7 +1,7 @@
 /// What messages cost where they leave and where they arrive: copies, additions, rendezvous, and the timing
 /// of ASTRA-sim 1.0.
 #include "program_builder.hpp"
-#include "system/src/collectives/collectives.hpp"
+#include "system/src/collectives/hierarchical.hpp"
 #include "system/src/program/traffic.hpp"
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <algorithms.hpp>
 #include <fake_backend.hpp>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -99,9 +100,9 @@ TEST(SerialCopies, OfARankFollowOneAnother) {
         for (const std::uint32_t chunks : {1U, 3U}) {
             const Bytes block(100);
             const auto program = alone(CollectiveKind::kAllToAll, n, block * n * chunks);
-            EXPECT_EQ(time_of(program, with(system::make_direct(), kSerial, chunks)),
+            EXPECT_EQ(time_of(program, with(algorithm_of("direct"), kSerial, chunks)),
                       kCopy * (chunks * (n - 1)) + message_time(block));
-            EXPECT_EQ(time_of(program, with(system::make_direct(), {.injection_latency = kCopy}, chunks)),
+            EXPECT_EQ(time_of(program, with(algorithm_of("direct"), {.injection_latency = kCopy}, chunks)),
                       kCopy + message_time(block));
         }
     }
@@ -116,14 +117,14 @@ TEST(SerialCopies, LeaveInTheOrderInWhichTheyBecameReady) {
         }
     }
     EXPECT_EQ(
-        departures(alone(CollectiveKind::kAllToAll, 4, Bytes(400)), with(system::make_direct(), kSerial)),
+        departures(alone(CollectiveKind::kAllToAll, 4, Bytes(400)), with(algorithm_of("direct"), kSerial)),
         expected);
 }
 
 TEST(SerialCopies, CostNothingMoreWhereARankHasOneMessageAtATime) {
     for (const EndPoint& end_point : {kSerial, EndPoint{.injection_latency = kCopy}}) {
         EXPECT_EQ(
-            time_of(alone(CollectiveKind::kAllReduce, 6, Bytes(600)), with(system::make_ring(), end_point)),
+            time_of(alone(CollectiveKind::kAllReduce, 6, Bytes(600)), with(algorithm_of("ring"), end_point)),
             (kCopy + message_time(Bytes(100))) * 10);  // 2(N-1) steps
     }
 }
@@ -131,7 +132,7 @@ TEST(SerialCopies, CostNothingMoreWhereARankHasOneMessageAtATime) {
 TEST(SerialCopies, TakeOneTimerEach) {
     const auto program = alone(CollectiveKind::kAllToAll, 4, Bytes(400));
     FakeBackend backend(4, kNetwork);
-    Executor executor(program, with(system::make_direct(), kSerial), backend, host_of_each_rank(4));
+    Executor executor(program, with(algorithm_of("direct"), kSerial), backend, host_of_each_rank(4));
     ASSERT_TRUE(executor.run().finished);
     EXPECT_EQ(backend.events_processed(), 2 * 12U);  // 4 · 3 copies and deliveries
 }
@@ -143,7 +144,7 @@ TEST(Additions, LengthenTheStepsThatReduce) {
     const Bytes block(100);
     for (std::size_t n = 2; n <= 9; ++n) {
         const Time step = message_time(block);
-        const auto ring = with(system::make_ring(), end_point);
+        const auto ring = with(algorithm_of("ring"), end_point);
         EXPECT_EQ(time_of(alone(CollectiveKind::kReduceScatter, n, block * n), ring),
                   (step + kAddition) * (n - 1));
         EXPECT_EQ(time_of(alone(CollectiveKind::kAllGather, n, block), ring), step * (n - 1));
@@ -151,7 +152,7 @@ TEST(Additions, LengthenTheStepsThatReduce) {
                   step * (2 * (n - 1)) + kAddition * (n - 1));
         // A rank adds the N-1 blocks that it receives at one time all at once.
         EXPECT_EQ(time_of(alone(CollectiveKind::kReduceScatter, n, block * n),
-                          with(system::make_direct(), end_point)),
+                          with(algorithm_of("direct"), end_point)),
                   step + kAddition);
     }
 }
@@ -160,7 +161,7 @@ TEST(Additions, BeginWhenTheRankHasStarted) {
     // Rank 0's block reaches rank 1 at 9000, long before rank 1 starts at 50,000 and adds it; its own arrives
     // at 59,000. 3 · 100 B at 50 B/ns: 6000.
     const auto report = execute(alone(CollectiveKind::kReduceScatter, 2, Bytes(200), {Time(0), Time(50'000)}),
-                                with(system::make_direct(), {.reduction_bandwidth = 400_Gbps}));
+                                with(algorithm_of("direct"), {.reduction_bandwidth = 400_Gbps}));
     ASSERT_TRUE(report.finished) << report.stall;
     EXPECT_EQ(report.ranks[0].end, Time(65'000));
     EXPECT_EQ(report.ranks[1].end, Time(56'000));
@@ -173,7 +174,7 @@ TEST(Additions, BeginWhenWhatTheReceiveWaitsForIsComplete) {
     FakeBackend backend(2, [](const network::Message& message) {
         return message.source == network::HostId(0) ? Time(5000) : Time(1000);
     });
-    Executor executor(program, with(system::make_recursive_doubling(), {.reduction_bandwidth = 400_Gbps}),
+    Executor executor(program, with(algorithm_of("recursive_doubling"), {.reduction_bandwidth = 400_Gbps}),
                       backend, host_of_each_rank(2));
     const ExecutionReport report = executor.run();
     ASSERT_TRUE(report.finished) << report.stall;
@@ -185,7 +186,7 @@ TEST(Additions, ThatWouldEndAfterTheEndOfTimeNeverEnd) {
     // 3 · 2^40 B at 1 bit/s take 2.6e25 ps; time ends at 9.2e18.
     const auto program = alone(CollectiveKind::kReduceScatter, 2, Bytes(1LL << 41));
     FakeBackend backend(2, [](const network::Message&) { return Time(1); });
-    Executor executor(program, with(system::make_direct(), {.reduction_bandwidth = Bandwidth(1)}), backend,
+    Executor executor(program, with(algorithm_of("direct"), {.reduction_bandwidth = Bandwidth(1)}), backend,
                       host_of_each_rank(2));
     const ExecutionReport report = executor.run();
     EXPECT_FALSE(report.finished);
@@ -198,7 +199,7 @@ TEST(Rendezvous, PaysForTheRequestsOnce) {
         const Bytes block(100);
         const auto program = alone(CollectiveKind::kAllReduce, n, block * n);
         FakeBackend backend(n, kNetwork);
-        Executor executor(program, with(system::make_ring(), {.rendezvous_threshold = block}), backend,
+        Executor executor(program, with(algorithm_of("ring"), {.rendezvous_threshold = block}), backend,
                           host_of_each_rank(n));
         const ExecutionReport report = executor.run();
         ASSERT_TRUE(report.finished) << report.stall;
@@ -217,7 +218,7 @@ TEST(Rendezvous, IsForMessagesOfTheThresholdAndAbove) {
     // 401 B over four blocks: the first block of a rank has 101 B, the others 100 B. Only what rank 0
     // receives is that long, and it arrives later by the request.
     const auto report = execute(alone(CollectiveKind::kAllToAll, 4, Bytes(401)),
-                                with(system::make_direct(), {.rendezvous_threshold = Bytes(101)}));
+                                with(algorithm_of("direct"), {.rendezvous_threshold = Bytes(101)}));
     ASSERT_TRUE(report.finished) << report.stall;
     EXPECT_EQ(report.request_bytes, kRequest * 3);
     EXPECT_EQ(report.ranks[0].end, kRequestTime + message_time(Bytes(101)));
@@ -230,7 +231,7 @@ TEST(Rendezvous, WaitsForTheReceiverToStart) {
     // request reaches rank 0 at 900,000 + r.
     constexpr Time kLate(900'000);
     const auto report = execute(alone(CollectiveKind::kAllToAll, 2, Bytes(200), {Time(0), kLate}),
-                                with(system::make_direct(), {.rendezvous_threshold = Bytes(1)}));
+                                with(algorithm_of("direct"), {.rendezvous_threshold = Bytes(1)}));
     ASSERT_TRUE(report.finished) << report.stall;
     EXPECT_EQ(report.ranks[0].end, kLate + std::max(kRequestTime, message_time(Bytes(100))));
     EXPECT_EQ(report.ranks[1].end, kLate + kRequestTime + message_time(Bytes(100)));
@@ -244,7 +245,7 @@ TEST(Rendezvous, AWaitingMessageDoesNotHoldTheCopyEngine) {
     end_point.rendezvous_threshold = Bytes(1);
     const Departures left =
         departures(alone(CollectiveKind::kAllToAll, 3, Bytes(300), {Time(0), kLate, Time(0)}),
-                   with(system::make_direct(), end_point));
+                   with(algorithm_of("direct"), end_point));
     const auto first = [&](Time from, std::uint32_t source, std::uint32_t destination) {
         return std::find(left.begin(), left.end(), std::tuple(from, source, destination)) != left.end();
     };
@@ -260,7 +261,7 @@ TEST(Rendezvous, WhatIsAddedIsPostedAtTheStart) {
     // one another if that held back their requests.
     for (const std::size_t n : {2U, 4U, 16U}) {
         EXPECT_EQ(time_of(alone(CollectiveKind::kAllReduce, n, Bytes(100)),
-                          with(system::make_recursive_doubling(), {.rendezvous_threshold = Bytes(1)})),
+                          with(algorithm_of("recursive_doubling"), {.rendezvous_threshold = Bytes(1)})),
                   kRequestTime + message_time(Bytes(100)) * std::countr_zero(n));
     }
 }
@@ -271,8 +272,8 @@ class StoreAfterSend final : public system::CollectiveAlgorithm {
 public:
     explicit StoreAfterSend(bool both)
         : both_(both) {}
-    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind /*kind*/,
-                                                     const system::Shape& /*shape*/) const override {
+    [[nodiscard]] std::optional<std::string> unsupported(CollectiveKind /*kind*/,
+                                                         const system::Shape& /*shape*/) const override {
         return std::nullopt;
     }
     [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const system::Shape& /*shape*/) const override {
@@ -327,7 +328,7 @@ TEST(AstraSimTiming, IsTheTickFormula) {
     constexpr Time p = 9_ns;
     for (std::size_t n = 2; n <= 9; ++n) {
         for (const std::uint32_t chunks : {1U, 4U}) {
-            const auto ring = with(system::make_ring(), end_point, chunks, 1);
+            const auto ring = with(algorithm_of("ring"), end_point, chunks, 1);
             EXPECT_EQ(time_of(alone(CollectiveKind::kAllReduce, n, block * n * chunks), ring),
                       (t * (2 * (n - 1)) + kCopy * (2 * n - 1) + p * (n - 1)) * chunks);
             EXPECT_EQ(time_of(alone(CollectiveKind::kReduceScatter, n, block * n * chunks), ring),
@@ -363,7 +364,7 @@ TEST(AstraSimTiming, TakesWhatCameEarlyOnceTheStartIsPaid) {
     // own leaves at 50,500.
     const EndPoint end_point{.injection_latency = kCopy, .timing = EndPointTiming::kAstraSim1};
     const auto report = execute(alone(CollectiveKind::kAllToAll, 2, Bytes(200), {Time(0), Time(50'000)}),
-                                with(system::make_direct(), end_point));
+                                with(algorithm_of("direct"), end_point));
     ASSERT_TRUE(report.finished) << report.stall;
     EXPECT_EQ(report.ranks[1].end, Time(50'000) + kCopy * 2);
     EXPECT_EQ(report.ranks[0].end, Time(50'000) + kCopy + message_time(Bytes(100)) + kCopy);
@@ -376,7 +377,7 @@ TEST(EndPointOptions, ThatMeanNothingAreRefused) {
         ASSERT_EQ(found.size(), 1U);
         EXPECT_EQ(found.front().key, key);
         FakeBackend backend(2, kNetwork);
-        EXPECT_THROW(Executor(program, with(system::make_ring(), end_point), backend, host_of_each_rank(2)),
+        EXPECT_THROW(Executor(program, with(algorithm_of("ring"), end_point), backend, host_of_each_rank(2)),
                      std::logic_error);
     };
     is_refused({.injection_latency = Time(-1)}, "injection_latency");
@@ -393,13 +394,13 @@ RC_GTEST_PROP(EndPointProperty, CostsOnlyDelayAndLoseNothing, ()) {
         CollectiveKind kind;
     };
     const Choice choice = *rc::gen::elementOf(
-        std::vector<Choice>{{system::make_ring(), CollectiveKind::kAllReduce},
-                            {system::make_ring(), CollectiveKind::kAllToAll},
-                            {system::make_direct(), CollectiveKind::kAllReduce},
-                            {system::make_direct(), CollectiveKind::kAllToAll},
-                            {system::make_halving_doubling(), CollectiveKind::kAllReduce},
-                            {system::make_recursive_doubling(), CollectiveKind::kAllReduce},
-                            {system::make_double_binary_tree(), CollectiveKind::kAllReduce}});
+        std::vector<Choice>{{algorithm_of("ring"), CollectiveKind::kAllReduce},
+                            {algorithm_of("ring"), CollectiveKind::kAllToAll},
+                            {algorithm_of("direct"), CollectiveKind::kAllReduce},
+                            {algorithm_of("direct"), CollectiveKind::kAllToAll},
+                            {algorithm_of("halving_doubling"), CollectiveKind::kAllReduce},
+                            {algorithm_of("recursive_doubling"), CollectiveKind::kAllReduce},
+                            {algorithm_of("double_binary_tree"), CollectiveKind::kAllReduce}});
     const auto ranks = *rc::gen::inRange<std::size_t>(2, 14);
     const auto chunks = *rc::gen::inRange<std::uint32_t>(1, 6);
     const Bytes size(*rc::gen::inRange<std::int64_t>(1, 20'000));

@@ -1,13 +1,13 @@
 // Who goes first: LIFO, FIFO and HIGHEST, no pre-emption, windows, and the schedules of G1.
 
 #include "program_builder.hpp"
-#include "system/src/collectives/collectives.hpp"
 
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <algorithms.hpp>
 #include <fake_backend.hpp>
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ Time ticks(std::int64_t count) {
 constexpr std::uint32_t kUnlimited = 1000;
 
 SystemOptions one_chunk_options(Scheduling scheduling, std::uint32_t active_chunks) {
-    SystemOptions options = options_with(system::make_direct(), 1, active_chunks);
+    SystemOptions options = options_with(algorithm_of("direct"), 1, active_chunks);
     options.scheduling = scheduling;
     return options;
 }
@@ -272,7 +272,7 @@ TEST(Window, ChunksOfACollectiveStartAsOthersEnd) {
     for (const auto& [window, expected] :
          {std::pair{1U, 120}, {2U, 60}, {3U, 40}, {4U, 40}, {6U, 20}, {64U, 20}}) {
         const ExecutionReport report =
-            run_on_pair(builder.program(), options_with(system::make_direct(), 6, window));
+            run_on_pair(builder.program(), options_with(algorithm_of("direct"), 6, window));
         ASSERT_TRUE(report.finished);
         EXPECT_EQ(report.total, ticks(expected)) << window;
         EXPECT_EQ(report.operations[OperationId(0)].chunks, 6U);
@@ -289,7 +289,7 @@ TEST(Window, HighestTakesTheNextPlaceNotAStartedOne) {
     builder.collective(
         "urgent", {.kind = CollectiveKind::kAllGather, .size = Bytes(25), .priority = Priority::kHighest},
         {step});
-    SystemOptions options = options_with(system::make_direct(), 4, 2);
+    SystemOptions options = options_with(algorithm_of("direct"), 4, 2);
     options.collectives[static_cast<std::size_t>(CollectiveKind::kAllGather)].chunks = 1;
     const ExecutionReport report = run_on_pair(builder.program(), options);
     ASSERT_TRUE(report.finished);

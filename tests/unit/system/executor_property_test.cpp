@@ -1,7 +1,7 @@
 // Random programs on random networks: they end, nothing is lost, and the same run twice is the same.
 
 #include "program_builder.hpp"
-#include "system/src/collectives/collectives.hpp"
+#include "system/src/collectives/hierarchical.hpp"
 #include "system/src/program/traffic.hpp"
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include <algorithms.hpp>
 #include <fake_backend.hpp>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -96,9 +97,9 @@ system::Shape random_shape(std::size_t ranks) {
 system::SystemOptions random_options(std::size_t ranks) {
     system::SystemOptions options = options_with(
         *rc::gen::element(
-            system::make_ring(), system::make_direct(), system::make_bidirectional_ring(),
-            system::make_windowed_direct(2),
-            system::make_hierarchical({.per_dimension = {system::make_direct(), system::make_ring()}}),
+            algorithm_of("ring"), algorithm_of("direct"), algorithm_of("bidirectional_ring"),
+            algorithm_of("windowed_direct, window: 2"),
+            system::make_hierarchical({.per_dimension = {algorithm_of("direct"), algorithm_of("ring")}}),
             system::make_hierarchical({.optimisation = system::HierarchicalOptimisation::kBaseline,
                                        .order = system::DimensionOrder::kRoundRobin})),
         *in_range<std::uint32_t>(1, 9), *in_range<std::uint32_t>(1, 5));
@@ -106,12 +107,13 @@ system::SystemOptions random_options(std::size_t ranks) {
         return options.collectives[static_cast<std::size_t>(kind)].algorithm;
     };
     choice(CollectiveKind::kBroadcast) = choice(CollectiveKind::kReduce) =
-        *rc::gen::element(system::make_direct(), system::make_binomial_tree());
+        *rc::gen::element(algorithm_of("direct"), algorithm_of("binomial_tree"));
     if (*in_range(0, 2) == 0) {
         choice(CollectiveKind::kAllReduce) =
-            *rc::gen::element(system::make_double_binary_tree(), system::make_halving_doubling(),
-                              system::make_recursive_doubling());
-        choice(CollectiveKind::kAllToAll) = *rc::gen::element(system::make_bruck(), system::make_pairwise());
+            *rc::gen::element(algorithm_of("double_binary_tree"), algorithm_of("halving_doubling"),
+                              algorithm_of("recursive_doubling"));
+        choice(CollectiveKind::kAllToAll) =
+            *rc::gen::element(algorithm_of("bruck"), algorithm_of("pairwise"));
     }
     options.dimensions = random_shape(ranks);
     options.active_chunks_per_dimension = *rc::gen::element<std::optional<std::uint32_t>>(std::nullopt, 1, 2);

@@ -1,7 +1,7 @@
 // Collectives in stages: their times, windows, slots in dimensions, and who gets the next slot.
 
 #include "program_builder.hpp"
-#include "system/src/collectives/collectives.hpp"
+#include "system/src/collectives/hierarchical.hpp"
 #include "system/src/program/traffic.hpp"
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <algorithms.hpp>
 #include <fake_backend.hpp>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -49,7 +50,7 @@ public:
     explicit Phases(std::vector<Phase> phases)
         : phases_(std::move(phases)) {}
 
-    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind, const Shape&) const override {
+    [[nodiscard]] std::optional<std::string> unsupported(CollectiveKind, const Shape&) const override {
         return std::nullopt;
     }
     [[nodiscard]] unsigned variants(CollectiveKind, const Shape&) const override { return 1; }
@@ -139,7 +140,7 @@ TEST(Stages, FollowOneAnother) {
     EXPECT_EQ(stages[1].first_start, outer);
     EXPECT_EQ(stages[1].last_finish, outer + inner);
     EXPECT_EQ(stages[2].first_start, outer + inner);
-    EXPECT_EQ(stages[1].under_way, inner * 4);  // on four ranks
+    EXPECT_EQ(stages[1].in_flight, inner * 4);  // on four ranks
     EXPECT_EQ(stages[1].waiting, Time(0));
     EXPECT_EQ(report.operations[OperationId(0)].bytes_sent, Bytes(4 * 1500));
     EXPECT_EQ(report.operations[OperationId(0)].messages, 12U);
@@ -161,7 +162,7 @@ TEST(Stages, BeginOnEachRankByItself) {
     // Rank 2 sent at 0, so rank 3 has received before it starts: it is done with the stage at once, and its
     // column's message leaves at `late`. Rank 2 is done with the first stage at late + outer.
     // Under way: ranks 0 and 1 outer each, rank 2 late + outer, rank 3 nothing.
-    EXPECT_EQ(stages[0].under_way, outer * 3 + late);
+    EXPECT_EQ(stages[0].in_flight, outer * 3 + late);
     EXPECT_EQ(stages[1].first_start, outer);  // ranks 0 and 1
     // Rank 0's second stage ends when rank 2's message comes; rank 2 finds rank 0's there already.
     EXPECT_EQ(stages[1].last_finish, late + outer + inner);
@@ -332,7 +333,7 @@ TEST(StageOrders, AHigherPriorityGetsTheNextSlot) {
     builder.collective("high", {.kind = kScatter, .size = Bytes(24), .priority = Priority::kHighest}, {step});
     SystemOptions options =
         options_for({2}, {{.stage = {0, kScatter}, .blocks = 1}, {.stage = {0, kGather}, .blocks = 2}}, 3);
-    options.collectives[static_cast<std::size_t>(kScatter)] = {system::make_ring(), 1};
+    options.collectives[static_cast<std::size_t>(kScatter)] = {algorithm_of("ring"), 1};
     // Ring over two ranks: one message of half of 24 bytes.
     EXPECT_EQ(sizes_sent(builder.program(), options, StageOrder::kPriority),
               (Sizes{100, 12, 100, 100, 200, 200, 200}));
@@ -367,7 +368,7 @@ TEST(Torus, TakesThePhaseTimesOfTheReference) {
     for (std::size_t index = 0; index < stages.size(); ++index) {
         EXPECT_EQ(stages[index].stage, expected[index].first);
         EXPECT_EQ(stages[index].last_finish - stages[index].first_start, expected[index].second);
-        EXPECT_EQ(stages[index].under_way, expected[index].second * 64);
+        EXPECT_EQ(stages[index].in_flight, expected[index].second * 64);
     }
     EXPECT_EQ(report.total, Time(826'889'280));
     EXPECT_EQ(report.operations[OperationId(0)].bytes_sent, Bytes(132'120'576) * 64);
@@ -383,7 +384,7 @@ TEST(Torus, BaselineSendsTheWholeVectorInEveryDimension) {
 
 TEST(Records, SumUpToTheOperation) {
     SystemOptions options = options_with(
-        system::make_hierarchical({.per_dimension = {system::make_direct(), system::make_ring()}}), 5, 2);
+        system::make_hierarchical({.per_dimension = {algorithm_of("direct"), algorithm_of("ring")}}), 5, 2);
     options.dimensions = Shape(std::vector<Position>{3, 2, 2});
     options.active_chunks_per_dimension = 1;
     for (const CollectiveKind kind : {CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter,
@@ -414,7 +415,7 @@ TEST(Records, SumUpToTheOperation) {
 TEST(Records, StagesOfAScheduleAreItsTraffic) {
     // 3 x 2, 1200 bytes: of dimension 0 each rank sends 2/3 of 1200, of dimension 1 half of 400, twice, and
     // 2 x 400 on the way back.
-    const auto algorithm = system::make_hierarchical({.per_dimension = {system::make_direct()}});
+    const auto algorithm = system::make_hierarchical({.per_dimension = {algorithm_of("direct")}});
     const auto schedule = algorithm->schedule(kReduce, Shape(std::vector<Position>{3, 2}), 0);
     const std::vector<system::Traffic> stages = system::traffic_by_stage(schedule, Bytes(1200));
     ASSERT_EQ(stages.size(), 3U);

@@ -1,11 +1,11 @@
 // A run that cannot go on says who waits for what.
 
 #include "program_builder.hpp"
-#include "system/src/collectives/collectives.hpp"
 
 #include <memory>
 #include <string>
 
+#include <algorithms.hpp>
 #include <fake_backend.hpp>
 #include <gtest/gtest.h>
 
@@ -33,12 +33,12 @@ TEST(Stall, NamesTheLostMessageAndWhoWaitsForIt) {
     // Messages leave in the order rank 0 → 1, rank 1 → 0; the second is lost. 40 bytes over 2 ranks: 20 each.
     const system::Program program = exchange_then_compute(2);
     FakeBackend backend(2, {.latency = Time(1000), .lose_message = 2});
-    Executor executor(program, options_with(system::make_direct(), 1, 1), backend, host_of_each_rank(2));
+    Executor executor(program, options_with(algorithm_of("direct"), 1, 1), backend, host_of_each_rank(2));
     const ExecutionReport report = executor.run();
     EXPECT_FALSE(report.finished);
     EXPECT_EQ(
         report.stall,
-        "stalled or interrupted (the network returned with messages under way) at 1005ps: 2 of 4 operations "
+        "stalled or interrupted (the network returned with messages in flight) at 1005ps: 2 of 4 operations "
         "finished, counted on every rank\n"
         "rank 0: 'after' waits for 'exchange'\n"
         "rank 0: 'exchange' chunk 1 of 1 waits for 20B from rank 1 (action 1)\n"
@@ -50,7 +50,7 @@ TEST(Stall, ListsSixteenRanksAndCountsTheRest) {
     ProgramBuilder builder(20);
     builder.collective("reduce", {.size = Bytes(2000)});
     FakeBackend backend(20, {.latency = Time(1000), .lose_message = 1});
-    Executor executor(builder.program(), options_with(system::make_ring(), 1, 1), backend,
+    Executor executor(builder.program(), options_with(algorithm_of("ring"), 1, 1), backend,
                       host_of_each_rank(20));
     const ExecutionReport report = executor.run();
     EXPECT_FALSE(report.finished);
@@ -66,8 +66,8 @@ TEST(Stall, ListsSixteenRanksAndCountsTheRest) {
 /// Two ranks that each send only after they have received: no proof would let it pass.
 class Deadlock final : public system::CollectiveAlgorithm {
 public:
-    [[nodiscard]] std::optional<std::string> refusal(CollectiveKind /*kind*/,
-                                                     const system::Shape& /*shape*/) const override {
+    [[nodiscard]] std::optional<std::string> unsupported(CollectiveKind /*kind*/,
+                                                         const system::Shape& /*shape*/) const override {
         return std::nullopt;
     }
     [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const system::Shape& /*shape*/) const override {
@@ -124,7 +124,7 @@ ExecutionReport run_skewed_pair(const system::SystemOptions& options) {
 }
 
 TEST(IndependentOrders, LockUpWhereAgreedOnesDoNotAndSayWhy) {
-    system::SystemOptions options = options_with(system::make_direct(), 1, 1);
+    system::SystemOptions options = options_with(algorithm_of("direct"), 1, 1);
     ASSERT_TRUE(run_skewed_pair(options).finished);
     options.start_order = system::StartOrder::kIndependent;
     const ExecutionReport report = run_skewed_pair(options);
@@ -137,7 +137,7 @@ TEST(IndependentOrders, LockUpWhereAgreedOnesDoNotAndSayWhy) {
         "rank 1: waits for its last collectives\n"
         "rank 1: 'A' has 1 of 1 chunks to start\n"
         "rank 1: 'B' chunk 1 of 1 waits for 4B from rank 0 (action 1)\n"
-        "ranks wait for one another in a circle:\n"
+        "ranks wait for one another in a cycle:\n"
         "  rank 0 holds 1 of its 1 slots with 'A' chunk 1 of 1 and waits for rank 1, "
         "which has not started it\n"
         "  rank 1 holds 1 of its 1 slots with 'B' chunk 1 of 1 and waits for rank 0, "
@@ -147,14 +147,14 @@ TEST(IndependentOrders, LockUpWhereAgreedOnesDoNotAndSayWhy) {
 
 TEST(IndependentOrders, LockUpInADimension) {
     // Room in the window for both; one slot in the only dimension.
-    system::SystemOptions options = options_with(system::make_direct(), 1, 2);
+    system::SystemOptions options = options_with(algorithm_of("direct"), 1, 2);
     options.active_chunks_per_dimension = 1;
     ASSERT_TRUE(run_skewed_pair(options).finished);
     options.start_order = system::StartOrder::kIndependent;
     const ExecutionReport report = run_skewed_pair(options);
     EXPECT_FALSE(report.finished);
     for (const char* line :
-         {"rank 0: 'B' chunk 1 of 1 waits for its turn in dimension 0, where 1 of 1 slots are taken\n",
+         {"rank 0: 'B' chunk 1 of 1 waits for a slot in dimension 0, where 1 of 1 slots are taken\n",
           "  rank 0 holds 1 of its 1 slots in dimension 0 with 'A' chunk 1 of 1 and waits for rank 1, "
           "which has not started it\n"}) {
         EXPECT_NE(report.stall.find(line), std::string::npos) << report.stall;
@@ -162,7 +162,7 @@ TEST(IndependentOrders, LockUpInADimension) {
 }
 
 TEST(IndependentOrders, FinishWithRoomForAll) {
-    system::SystemOptions options = options_with(system::make_direct(), 1, 2);
+    system::SystemOptions options = options_with(algorithm_of("direct"), 1, 2);
     options.start_order = system::StartOrder::kIndependent;
     const ExecutionReport report = run_skewed_pair(options);
     ASSERT_TRUE(report.finished) << report.stall;
@@ -177,7 +177,7 @@ TEST(Interrupt, OfTheBackendIsToldFromAStallByItsTimers) {
     builder.compute("work", PerRank<Time>({Time(10), Time(50'000)}));
     builder.compute("after", Time(1), {exchange});
     FakeBackend backend(2, {.latency = Time(1000), .stop_at_event = 2});
-    Executor executor(builder.program(), options_with(system::make_direct(), 1, 1), backend,
+    Executor executor(builder.program(), options_with(algorithm_of("direct"), 1, 1), backend,
                       host_of_each_rank(2));
     const ExecutionReport report = executor.run();
     EXPECT_FALSE(report.finished);
@@ -189,7 +189,7 @@ TEST(Interrupt, OfTheBackendIsToldFromAStallByItsTimers) {
 TEST(Interrupt, OfTheExecutorFromAnObserver) {
     const system::Program program = exchange_then_compute(3);
     FakeBackend backend(3, {.latency = Time(1000)});
-    Executor executor(program, options_with(system::make_direct(), 1, 1), backend, host_of_each_rank(3));
+    Executor executor(program, options_with(algorithm_of("direct"), 1, 1), backend, host_of_each_rank(3));
     executor.operation_finished.connect([&](OperationId, RankId, Time) { executor.stop(); });
     const ExecutionReport report = executor.run();
     EXPECT_FALSE(report.finished);

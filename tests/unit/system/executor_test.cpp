@@ -1,7 +1,6 @@
 // The executor on a network without interaction: times, bytes, and the cases at the edge.
 
 #include "program_builder.hpp"
-#include "system/src/collectives/collectives.hpp"
 #include "system/src/program/traffic.hpp"
 
 #include <bit>
@@ -11,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <algorithms.hpp>
 #include <fake_backend.hpp>
 #include <gtest/gtest.h>
 
@@ -54,7 +54,7 @@ TEST(ClosedForm, RingTakesItsStepsOneByOne) {
     for (Position n = 2; n <= 16; ++n) {
         const Bytes block(100);
         const Bytes size = block * n;
-        const SystemOptions options = options_with(system::make_ring(), 1, 64);
+        const SystemOptions options = options_with(algorithm_of("ring"), 1, 64);
         const auto time = [&](CollectiveKind kind, Bytes s) {
             return execute_alone(kind, n, s, options).total;
         };
@@ -70,7 +70,7 @@ TEST(ClosedForm, DirectTakesOneMessageTimeOrTwo) {
     for (Position n = 2; n <= 16; ++n) {
         const Bytes block(100);
         const Bytes size = block * n;
-        const SystemOptions options = options_with(system::make_direct(), 1, 64);
+        const SystemOptions options = options_with(algorithm_of("direct"), 1, 64);
         const auto time = [&](CollectiveKind kind, Bytes s) {
             return execute_alone(kind, n, s, options).total;
         };
@@ -85,7 +85,7 @@ TEST(ClosedForm, TreesTakeTheirDepthTwice) {
     // Contention-free, N = 2^k: 2k(α + Sβ).
     for (int k = 1; k <= 6; ++k) {
         const Bytes size(1000);
-        const SystemOptions options = options_with(system::make_double_binary_tree(), 1, 64);
+        const SystemOptions options = options_with(algorithm_of("double_binary_tree"), 1, 64);
         const ExecutionReport report =
             execute_alone(CollectiveKind::kAllReduce, std::size_t{1} << k, size, options);
         EXPECT_EQ(report.total, message_time(size) * (2 * k));
@@ -93,8 +93,8 @@ TEST(ClosedForm, TreesTakeTheirDepthTwice) {
 }
 
 TEST(Traffic, IsWhatTheScheduleSays) {
-    for (const auto& entry : system::builtin_algorithms()) {
-        if (entry.algorithm->refusal(CollectiveKind::kAllReduce, 2)) {
+    for (const auto& entry : builtin_algorithms()) {
+        if (entry.algorithm->unsupported(CollectiveKind::kAllReduce, 2)) {
             continue;
         }
         for (const std::size_t ranks : {2U, 3U, 8U, 13U}) {
@@ -119,7 +119,7 @@ TEST(Symmetry, ExclusiveOrSchedulesWithWaitingReceivesExecute) {
     // times.
     for (const std::size_t ranks : {2U, 4U, 16U}) {
         const Bytes size(1003);  // uneven over 2, 4 and 16 blocks
-        const auto options = options_with(system::make_recursive_doubling(), 3, 64);
+        const auto options = options_with(algorithm_of("recursive_doubling"), 3, 64);
         const ExecutionReport report = execute_alone(CollectiveKind::kAllReduce, ranks, size, options);
         ASSERT_TRUE(report.finished) << report.stall;
         const Bytes first_chunk = system::part_size(size, 3, 0);
@@ -132,7 +132,7 @@ TEST(Edge, ZeroBytesFinishOnceIssuedEverywhere) {
     const OperationId step = builder.compute("step", PerRank<Time>({Time(10), Time(30), Time(20)}));
     const OperationId barrier = builder.collective("barrier", {.size = Bytes(0)}, {step});
     builder.compute("after", Time(5), {barrier});
-    const ExecutionReport report = execute(builder.program(), options_with(system::make_ring(), 4, 1));
+    const ExecutionReport report = execute(builder.program(), options_with(algorithm_of("ring"), 4, 1));
     ASSERT_TRUE(report.finished) << report.stall;
     EXPECT_EQ(report.operations[barrier].first_issue, Time(10));
     EXPECT_EQ(report.operations[barrier].first_start, Time(30));
@@ -168,14 +168,14 @@ TEST(Edge, CompletionDelayIsPartOfTheCollective) {
     const OperationId reduce = builder.collective(
         "reduce", {.kind = CollectiveKind::kAllToAll, .size = Bytes(20), .completion_delay = Time(333)});
     builder.compute("after", Time(1), {reduce});
-    const ExecutionReport report = execute(builder.program(), options_with(system::make_direct(), 1, 1));
+    const ExecutionReport report = execute(builder.program(), options_with(algorithm_of("direct"), 1, 1));
     EXPECT_EQ(report.operations[reduce].last_finish, message_time(Bytes(10)) + Time(333));
     EXPECT_EQ(report.total, message_time(Bytes(10)) + Time(334));
 }
 
 TEST(Injection, DelaysEveryMessageAndCopiesOverlap) {
     // Direct all_reduce: two steps of N-1 messages each, all of a step delayed together by 500.
-    SystemOptions options = options_with(system::make_direct(), 1, 1);
+    SystemOptions options = options_with(algorithm_of("direct"), 1, 1);
     options.end_point.injection_latency = Time(500);
     const ExecutionReport report = execute_alone(CollectiveKind::kAllReduce, 5, Bytes(500), options);
     ASSERT_TRUE(report.finished) << report.stall;
@@ -186,7 +186,7 @@ TEST(Injection, MessagesReadyAtOneInstantShareATimer) {
     // All 4 · 3 messages of the step are ready at 0: one timer and 12 deliveries.
     ProgramBuilder builder(4);
     builder.collective("exchange", {.kind = CollectiveKind::kAllToAll, .size = Bytes(400)});
-    SystemOptions options = options_with(system::make_direct(), 1, 1);
+    SystemOptions options = options_with(algorithm_of("direct"), 1, 1);
     options.end_point.injection_latency = Time(500);
     FakeBackend backend(4, kNetwork);
     Executor executor(builder.program(), options, backend, host_of_each_rank(4));
@@ -205,7 +205,7 @@ TEST(Accounting, WaitsAreChargedInTheOrderListed) {
             builder.collective("long", {.kind = CollectiveKind::kAllToAll, .size = Bytes(200)});
         using Causes = std::vector<OperationId>;
         builder.compute("after", Time(50), short_first ? Causes{brief, lengthy} : Causes{lengthy, brief});
-        SystemOptions options = options_with(system::make_direct(), 1, 8);
+        SystemOptions options = options_with(algorithm_of("direct"), 1, 8);
         options.scheduling = system::Scheduling::kFifo;  // "short" is first on each pair's way
         const ExecutionReport report = execute(builder.program(), options);
         const std::map<std::string, Time> expected =
@@ -236,7 +236,7 @@ TEST(Accounting, DrainLastsToTheEndOfTheRun) {
     ProgramBuilder builder(2);
     const OperationId step = builder.compute("step", PerRank<Time>({Time(10), Time(100)}));
     builder.collective("exchange", {.kind = CollectiveKind::kAllToAll, .size = Bytes(20)}, {step});
-    const ExecutionReport report = execute(builder.program(), options_with(system::make_direct(), 1, 1));
+    const ExecutionReport report = execute(builder.program(), options_with(algorithm_of("direct"), 1, 1));
     EXPECT_EQ(report.total, Time(1900));
     EXPECT_EQ(report.ranks[0].drain, Time(1890));
     EXPECT_EQ(report.ranks[1].drain, Time(1800));
@@ -254,7 +254,7 @@ TEST(Groups, RunTheirOwnInstances) {
         "exchange", {.kind = CollectiveKind::kAllToAll, .partition = PartitionId(1), .size = Bytes(20)},
         {step});
     builder.compute("after", Time(1), {exchange});
-    const ExecutionReport report = execute(builder.program(), options_with(system::make_direct(), 1, 1));
+    const ExecutionReport report = execute(builder.program(), options_with(algorithm_of("direct"), 1, 1));
     ASSERT_TRUE(report.finished) << report.stall;
     EXPECT_EQ(report.ranks[0].end, Time(1801));
     EXPECT_EQ(report.ranks[2].end, Time(1801));
@@ -289,7 +289,7 @@ TEST(Groups, ThatCrossDoNotLockOneAnotherUp) {
         const auto pair = message.source.index() + message.destination.index();
         return pair == 1 ? Time(100) : (pair == 4 ? Time(50) : Time(1));  // row 0, column 1, the others
     });
-    Executor executor(builder.program(), options_with(system::make_direct(), 2, 1), backend,
+    Executor executor(builder.program(), options_with(algorithm_of("direct"), 2, 1), backend,
                       host_of_each_rank(4));
     const ExecutionReport report = executor.run();
     EXPECT_TRUE(report.finished) << report.stall;
@@ -303,7 +303,7 @@ TEST(Observers, SeeEveryOperationOnEveryRank) {
         builder.next_iteration();
     }
     FakeBackend backend(3, kNetwork);
-    Executor executor(builder.program(), options_with(system::make_ring(), 2, 1), backend,
+    Executor executor(builder.program(), options_with(algorithm_of("ring"), 2, 1), backend,
                       host_of_each_rank(3));
     std::size_t issued = 0;
     std::size_t finished = 0;
@@ -335,7 +335,7 @@ TEST(Relabelling, RanksOfASymmetricNetworkAreInterchangeable) {
         const OperationId step = builder.compute("step", PerRank<Time>(own));
         const OperationId reduce = builder.collective("reduce", {.size = Bytes(1001)}, {step});
         builder.compute("after", Time(7), {reduce});
-        return execute(builder.program(), options_with(system::make_ring(), 3, 2));
+        return execute(builder.program(), options_with(algorithm_of("ring"), 3, 2));
     };
     const ExecutionReport plain = run(false);
     const ExecutionReport renamed = run(true);
@@ -350,11 +350,11 @@ TEST(Contract, RefusesWhatTheAlgorithmCannotDo) {
     ProgramBuilder builder(4);
     builder.collective("exchange", {.kind = CollectiveKind::kAllToAll, .size = Bytes(4)});
     FakeBackend backend(4);
-    EXPECT_THROW(Executor(builder.program(), options_with(system::make_double_binary_tree(), 1, 1), backend,
+    EXPECT_THROW(Executor(builder.program(), options_with(algorithm_of("double_binary_tree"), 1, 1), backend,
                           host_of_each_rank(4)),
                  std::logic_error);
     EXPECT_THROW(
-        Executor(builder.program(), options_with(system::make_ring(), 1, 1), backend, host_of_each_rank(3)),
+        Executor(builder.program(), options_with(algorithm_of("ring"), 1, 1), backend, host_of_each_rank(3)),
         std::logic_error);
 }
 
@@ -365,7 +365,7 @@ TEST(Messages, CarryTheClassOfTheirOperationOrKindAndTheNumberOfTheirOperation) 
     builder.collective("turns", {.kind = CollectiveKind::kAllToAll, .size = Bytes(8)}, {sums});
     // One that says a class of its own, 0 included.
     builder.collective("more", {.kind = CollectiveKind::kAllToAll, .size = Bytes(8), .traffic_class = 0});
-    SystemOptions options = options_with(system::make_direct(), 1, 64);
+    SystemOptions options = options_with(algorithm_of("direct"), 1, 64);
     options.collectives[static_cast<std::size_t>(CollectiveKind::kAllToAll)].traffic_class = 5;
     options.end_point.rendezvous_threshold = Bytes(1);  // requests go with what they ask for
     std::map<std::pair<std::uint32_t, int>, int> seen;

@@ -1,7 +1,7 @@
 // Uneven all_to_alls: every pair's bytes, exactly, by every algorithm.
 
 #include "program_builder.hpp"
-#include "system/src/collectives/collectives.hpp"
+#include "system/src/collectives/hierarchical.hpp"
 #include "system/src/program/traffic.hpp"
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <algorithms.hpp>
 #include <fake_backend.hpp>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -61,15 +62,15 @@ PairSizes random_sizes(std::size_t ranks) {
 }
 
 std::vector<std::shared_ptr<const system::CollectiveAlgorithm>> forwarding_algorithms() {
-    return {system::make_bruck(), system::make_ring(), system::make_bidirectional_ring(),
-            system::make_hierarchical({.per_dimension = {system::make_direct(), system::make_ring()}})};
+    return {algorithm_of("bruck"), algorithm_of("ring"), algorithm_of("bidirectional_ring"),
+            system::make_hierarchical({.per_dimension = {algorithm_of("direct"), algorithm_of("ring")}})};
 }
 
 RC_GTEST_PROP(UnevenAllToAll, MovesThePairsBytesDirectly, ()) {
     const auto ranks = *rc::gen::inRange<std::size_t>(2, 10);
     const PairSizes sizes = random_sizes(ranks);
     for (const auto& algorithm :
-         {system::make_direct(), system::make_windowed_direct(2), system::make_pairwise()}) {
+         {algorithm_of("direct"), algorithm_of("windowed_direct, window: 2"), algorithm_of("pairwise")}) {
         const auto chunks = *rc::gen::inRange<std::uint32_t>(1, 8);
         const Exchange run = execute(sizes, options_with(algorithm, chunks, 3));
         RC_ASSERT(run.report.stall == "");
@@ -126,7 +127,7 @@ TEST(UnevenAllToAll, EmptyMessagesCostNothing) {
     // pairwise makes them wait for their partners they wait for rank 0's only.
     std::vector<Bytes> bytes(9, Bytes(0));
     bytes[2] = Bytes(30);
-    for (const auto& algorithm : {system::make_direct(), system::make_pairwise()}) {
+    for (const auto& algorithm : {algorithm_of("direct"), algorithm_of("pairwise")}) {
         auto options = options_with(algorithm, 1, 1);
         const Exchange run = execute(PairSizes::of_pairs(3, bytes), options);
         ASSERT_TRUE(run.report.finished) << run.report.stall;
@@ -153,7 +154,7 @@ TEST(UnevenAllToAll, ChunksSumToEveryPair) {
     // 7 bytes of rank 0 in 3 chunks: 3 + 2 + 2; 2 bytes of rank 1: 1 + 1 + 0. One chunk at a time: rank 1 is
     // done with the first at 103, its second message arrives at 204, and then rank 0 sends its third.
     const PairSizes sizes = PairSizes::of_pairs(2, {Bytes(0), Bytes(7), Bytes(2), Bytes(0)});
-    const Exchange run = execute(sizes, options_with(system::make_direct(), 3, 1));
+    const Exchange run = execute(sizes, options_with(algorithm_of("direct"), 3, 1));
     ASSERT_TRUE(run.report.finished) << run.report.stall;
     EXPECT_EQ(run.report.operations[OperationId(0)].messages, 5U);
     EXPECT_EQ(run.report.total, Time(103 + 101 + 102));

@@ -6,7 +6,7 @@
 #include "network/src/topologies/leaf_spine.hpp"
 #include "network/src/topologies/torus.hpp"
 #include "program_builder.hpp"
-#include "system/src/collectives/collectives.hpp"
+#include "system/src/collectives/hierarchical.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include <algorithms.hpp>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -143,21 +144,21 @@ system::EndPoint random_end_point(Draw& draw) {
 system::SystemOptions random_options(Draw& draw, std::size_t ranks) {
     using Algorithm = std::shared_ptr<const system::CollectiveAlgorithm>;
     const Algorithm grid =
-        system::make_hierarchical({.per_dimension = {system::make_direct(), system::make_ring()}});
+        system::make_hierarchical({.per_dimension = {algorithm_of("direct"), algorithm_of("ring")}});
     system::SystemOptions options = options_with(
-        draw.of<Algorithm>({system::make_ring(), system::make_direct(), system::make_windowed_direct(2),
-                            system::make_bidirectional_ring(), grid,
-                            system::make_hierarchical({.order = system::DimensionOrder::kRoundRobin})}),
+        draw.of<Algorithm>({algorithm_of("ring"), algorithm_of("direct"),
+                            algorithm_of("windowed_direct, window: 2"), algorithm_of("bidirectional_ring"),
+                            grid, system::make_hierarchical({.order = system::DimensionOrder::kRoundRobin})}),
         draw.from(1U, 5U), draw.from(1U, 4U));
     const auto choose = [&](CollectiveKind kind, const std::vector<Algorithm>& algorithms) {
         options.collectives[static_cast<std::size_t>(kind)].algorithm = draw.of(algorithms);
     };
-    choose(CollectiveKind::kBroadcast, {system::make_direct(), system::make_binomial_tree()});
+    choose(CollectiveKind::kBroadcast, {algorithm_of("direct"), algorithm_of("binomial_tree")});
     if (draw.one_in(3)) {
         choose(CollectiveKind::kAllReduce,
-               {system::make_double_binary_tree(), system::make_halving_doubling(),
-                system::make_recursive_doubling()});
-        choose(CollectiveKind::kAllToAll, {system::make_bruck(), system::make_pairwise()});
+               {algorithm_of("double_binary_tree"), algorithm_of("halving_doubling"),
+                algorithm_of("recursive_doubling")});
+        choose(CollectiveKind::kAllToAll, {algorithm_of("bruck"), algorithm_of("pairwise")});
     }
     const std::size_t first = divisor(draw, ranks);
     options.dimensions = system::Shape(
@@ -273,7 +274,7 @@ void expect_same_stages(const system::OperationRecord& folded, const system::Ope
         RC_ASSERT(folded.stages[i].messages == whole.stages[i].messages);
         RC_ASSERT(folded.stages[i].first_start == whole.stages[i].first_start);
         RC_ASSERT(folded.stages[i].last_finish == whole.stages[i].last_finish);
-        RC_ASSERT(folded.stages[i].under_way == whole.stages[i].under_way);
+        RC_ASSERT(folded.stages[i].in_flight == whole.stages[i].in_flight);
         RC_ASSERT(folded.stages[i].waiting == whole.stages[i].waiting);
     }
 }
@@ -322,9 +323,9 @@ RC_GTEST_PROP(FoldedRuns, AreTheWholeRuns, ()) {
     const Case test = random_case(
         *rc::gen::noShrink(rc::gen::resize(rc::kNominalSize, rc::gen::arbitrary<std::uint64_t>())));
     const FoldedRanks folded = fold(test);
-    RC_ASSERT(folded.refusal.empty() == (folded.folding.kept < test.program.ranks));
+    RC_ASSERT(folded.unsupported.empty() == (folded.folding.representatives < test.program.ranks));
     const Outcome one = execute_folded(test, folded);
-    RC_TAG(folded.folding.multiplicity(), one.report.has_tie);
+    RC_TAG(folded.folding.class_size(), one.report.has_tie);
     const Outcome other = execute(test, network::FluidBackend(test.fabric));
     if (one.report.has_tie) {
         return;
@@ -343,7 +344,7 @@ TEST(FoldedRuns, AreAtLeastAThirdOfTheCases) {
     for (std::uint64_t seed = 0; seed < kCases; ++seed) {
         const Case test = random_case(seed);
         const FoldedRanks folded = fold(test);
-        if (folded.folding.kept == test.program.ranks) {
+        if (folded.folding.representatives == test.program.ranks) {
             continue;
         }
         const Outcome outcome = execute_folded(test, folded);

@@ -4,11 +4,13 @@
 #include "network/src/topologies/flat.hpp"
 #include "network/src/topologies/torus.hpp"
 #include "program_builder.hpp"
+#include "system/src/collectives/hierarchical.hpp"
 
 #include <memory>
 #include <string>
 #include <vector>
 
+#include <algorithms.hpp>
 #include <gtest/gtest.h>
 
 #include <astrolabe/system/program/padding.hpp>
@@ -17,7 +19,7 @@
 namespace astrolabe::testing {
 namespace {
 
-using network::Images;
+using network::Equivalence;
 using system::CollectiveKind;
 using system::FoldedRanks;
 using system::PartitionId;
@@ -56,52 +58,52 @@ FoldedRanks fold(ProgramBuilder builder, const system::SystemOptions& options,
 }
 
 system::SystemOptions ring() {
-    return options_with(system::make_ring(), 1, 1);
+    return options_with(algorithm_of("ring"), 1, 1);
 }
 
 void expect_refused(const FoldedRanks& folded, const std::string& reason) {
-    EXPECT_EQ(folded.folding.kept, kRanks);
-    EXPECT_EQ(folded.classes->multiplicity(), 1U);
-    EXPECT_NE(folded.refusal.find(reason), std::string::npos) << folded.refusal;
+    EXPECT_EQ(folded.folding.representatives, kRanks);
+    EXPECT_EQ(folded.classes->flows_per_representative(), 1U);
+    EXPECT_NE(folded.unsupported.find(reason), std::string::npos) << folded.unsupported;
 }
 
 TEST(FoldRanks, OneRankStandsForAllOnOneSwitch) {
     const FoldedRanks folded = fold(one(CollectiveKind::kAllReduce, 1600), ring());
-    EXPECT_EQ(folded.folding.kept, 1U);
-    EXPECT_EQ(folded.classes->multiplicity(), kRanks);
-    EXPECT_EQ(folded.refusal, "");
+    EXPECT_EQ(folded.folding.representatives, 1U);
+    EXPECT_EQ(folded.classes->flows_per_representative(), kRanks);
+    EXPECT_EQ(folded.unsupported, "");
 }
 
 TEST(FoldRanks, APodStandsForAFatTree) {
     const FoldedRanks folded =
         fold(one(CollectiveKind::kAllReduce, 1600), ring(), fat_tree(network::LoadBalancing::kSpray));
-    EXPECT_EQ(folded.folding.kept, 4U);
-    EXPECT_EQ(folded.folding.images, Images::kRotation);
+    EXPECT_EQ(folded.folding.representatives, 4U);
+    EXPECT_EQ(folded.folding.equivalence, Equivalence::kRotation);
 }
 
 TEST(FoldRanks, AScheduleByExclusiveOrFoldsByIt) {
-    const auto options = options_with(system::make_recursive_doubling(), 1, 1);
+    const auto options = options_with(algorithm_of("recursive_doubling"), 1, 1);
     const FoldedRanks folded =
         fold(one(CollectiveKind::kAllReduce, 1600), options, fat_tree(network::LoadBalancing::kSpray));
-    EXPECT_EQ(folded.folding.kept, 1U);
-    EXPECT_EQ(folded.folding.images, Images::kExclusiveOr);
+    EXPECT_EQ(folded.folding.representatives, 1U);
+    EXPECT_EQ(folded.folding.equivalence, Equivalence::kExclusiveOr);
 }
 
 TEST(FoldRanks, ARingAndAnExclusiveOrOnlyShareTheHalves) {
     // + 8 (mod 16) is xor 8.
     auto options = ring();
     options.collectives[static_cast<std::size_t>(CollectiveKind::kAllReduce)].algorithm =
-        system::make_recursive_doubling();
+        algorithm_of("recursive_doubling");
     ProgramBuilder builder = one(CollectiveKind::kAllReduce, 1600);
     builder.collective("second", collective(CollectiveKind::kAllGather, 100));
-    EXPECT_EQ(fold(builder, options).folding.kept, 8U);
+    EXPECT_EQ(fold(builder, options).folding.representatives, 8U);
 }
 
 TEST(FoldRanks, AGridFoldsAlongItsLastDimension) {
     // 4 x 4: a ring in each dimension; + 4 goes round the last one.
     auto options = options_with(system::make_hierarchical({}), 1, 1);
     options.dimensions = system::Shape({4, 4});
-    EXPECT_EQ(fold(one(CollectiveKind::kAllReduce, 1600), options).folding.kept, 4U);
+    EXPECT_EQ(fold(one(CollectiveKind::kAllReduce, 1600), options).folding.representatives, 4U);
 }
 
 TEST(FoldRanks, ComputeTimesMayRepeat) {
@@ -111,7 +113,7 @@ TEST(FoldRanks, ComputeTimesMayRepeat) {
     }
     ProgramBuilder builder = one(CollectiveKind::kAllReduce, 1600);
     builder.compute("compute", PerRank<Time>(times));
-    EXPECT_EQ(fold(builder, ring()).folding.kept, 4U);
+    EXPECT_EQ(fold(builder, ring()).folding.representatives, 4U);
     times[13] = Time(3);
     ProgramBuilder broken = one(CollectiveKind::kAllReduce, 1600);
     broken.compute("compute", PerRank<Time>(times));
@@ -130,7 +132,7 @@ TEST(FoldRanks, GroupsThatChangePlacesFold) {
     auto work = collective(CollectiveKind::kBroadcast, 1001);  // roots and sizes stay where they are
     work.partition = partition;
     builder.collective("collective", work);
-    EXPECT_EQ(fold(builder, options_with(system::make_direct(), 1, 1)).folding.kept, 4U);
+    EXPECT_EQ(fold(builder, options_with(algorithm_of("direct"), 1, 1)).folding.representatives, 4U);
 }
 
 TEST(FoldRanks, WhatIsNotAlikeIsNotFolded) {
@@ -139,9 +141,9 @@ TEST(FoldRanks, WhatIsNotAlikeIsNotFolded) {
     expect_refused(fold(one(CollectiveKind::kBroadcast, 1600), ring()),
                    "one rank is the root of 'collective'");
     expect_refused(
-        fold(one(CollectiveKind::kAllReduce, 1600), options_with(system::make_double_binary_tree(), 1, 1)),
+        fold(one(CollectiveKind::kAllReduce, 1600), options_with(algorithm_of("double_binary_tree"), 1, 1)),
         "the schedule of 'collective' is not the same from every rank");
-    expect_refused(fold(one(CollectiveKind::kAllReduce, 1600), options_with(system::make_direct(), 1, 1),
+    expect_refused(fold(one(CollectiveKind::kAllReduce, 1600), options_with(algorithm_of("direct"), 1, 1),
                         fat_tree(network::LoadBalancing::kFlowHash)),
                    "is not like that from rank");
 
@@ -172,7 +174,7 @@ TEST(Padding, MakesEqualBlocks) {
     ProgramBuilder builder = one(CollectiveKind::kAllReduce, 1601);
     builder.collective("rooted", collective(CollectiveKind::kBroadcast, 1601));
     builder.collective("nothing", collective(CollectiveKind::kAllReduce, 0));
-    auto options = options_with(system::make_ring(), 3, 1);
+    auto options = options_with(algorithm_of("ring"), 3, 1);
     pad_collectives(builder.program(), options);
     const auto size = [&](std::size_t operation) {
         return builder.program().operations[system::OperationId(operation)].collective().size;
@@ -180,13 +182,13 @@ TEST(Padding, MakesEqualBlocks) {
     EXPECT_EQ(size(0), Bytes(1632));  // 34 times 3 chunks of 16 blocks
     EXPECT_EQ(size(1), Bytes(1601));
     EXPECT_EQ(size(2), Bytes(0));
-    EXPECT_EQ(fold(one(CollectiveKind::kAllReduce, 1632), options).folding.kept, 1U);
+    EXPECT_EQ(fold(one(CollectiveKind::kAllReduce, 1632), options).folding.representatives, 1U);
 }
 
 TEST(Padding, FollowsTheChunksOfThePaddedSize) {
     // 100 bytes in chunks of at least 100: one. Padded to 16 · 7 = 112 bytes they make two; 32 · 4 = 128.
     ProgramBuilder builder = one(CollectiveKind::kAllReduce, 100);
-    auto options = options_with(system::make_ring(), 8, 1);
+    auto options = options_with(algorithm_of("ring"), 8, 1);
     options.minimum_chunk = Bytes(100);
     pad_collectives(builder.program(), options);
     EXPECT_EQ(builder.program().operations[system::OperationId(0)].collective().size, Bytes(128));

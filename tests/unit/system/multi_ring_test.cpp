@@ -4,7 +4,6 @@
 #include "network/src/engines/fluid/fluid_backend.hpp"
 #include "program_builder.hpp"
 #include "schedule_checks.hpp"
-#include "system/src/collectives/collectives.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -15,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <algorithms.hpp>
 #include <fake_backend.hpp>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -31,8 +31,9 @@ using system::Position;
 using Algorithm = std::shared_ptr<const system::CollectiveAlgorithm>;
 using Strides = std::vector<Position>;
 
-Algorithm rings(Strides strides) {
-    return system::make_multi_ring({.strides = std::move(strides)});
+Algorithm rings(const Strides& strides, bool barrier = false) {
+    return algorithm_of(
+        fmt::format("multi_ring, strides: [{}], barrier: {}", fmt::join(strides, ", "), barrier));
 }
 
 /// Who comes after position 0, 1, … on the ring of a variant.
@@ -58,12 +59,12 @@ TEST(ChosenRings, AreThoseThatVisitAllRanks) {
             for (Position at = 0; visited == 0 || at != 0; at = (at + stride) % ranks) {
                 ++visited;
             }
-            EXPECT_EQ(rings({stride})->refusal(CollectiveKind::kAllReduce, ranks).has_value(),
+            EXPECT_EQ(rings({stride})->unsupported(CollectiveKind::kAllReduce, ranks).has_value(),
                       visited < ranks)
                 << stride << " over " << ranks;
         }
     }
-    EXPECT_EQ(rings({1, 6})->refusal(CollectiveKind::kAllReduce, 16),
+    EXPECT_EQ(rings({1, 6})->unsupported(CollectiveKind::kAllReduce, 16),
               "a ring of stride 6 does not visit all of 16 ranks: both are multiples of 2");
 }
 
@@ -102,7 +103,7 @@ TEST(ChosenRings, CountModuloTheRanks) {
 }
 
 TEST(RingsOfTheNetwork, DifferByTheSizeOfTheGroup) {
-    const Algorithm unbound = system::make_multi_ring_of_network();
+    const Algorithm unbound = algorithm_of("multi_ring, strides: network");
     EXPECT_TRUE(unbound->needs_rings());
     const Algorithm bound = unbound->on_rings({{16, {1, 5, 11, 15}}, {4, {3}}, {8, {1, 3, 5, 7, 7, 7}}});
     EXPECT_EQ(successors(bound, 16, 1)[0], 5U);
@@ -113,34 +114,35 @@ TEST(RingsOfTheNetwork, DifferByTheSizeOfTheGroup) {
     EXPECT_EQ(successors(bound, 6, 0), (Strides{1, 2, 3, 4, 5, 0}));
     // 4, 1 and 6 rings carry even shares of 12 chunks, of no fewer.
     EXPECT_EQ(bound->default_chunks(), 12U);
-    EXPECT_FALSE(system::make_multi_ring()->needs_rings());
-    EXPECT_EQ(system::make_ring()->on_rings({{4, {1}}}), nullptr);
+    EXPECT_FALSE(algorithm_of("multi_ring")->needs_rings());
+    EXPECT_EQ(algorithm_of("ring")->on_rings({{4, {1}}}), nullptr);
 }
 
 TEST(RingsWithBarriers, AreProvenAndRefuseWhatHasNoCommonSteps) {
-    const Algorithm algorithm = system::make_multi_ring({.strides = {1, 5, 7, 11}, .barrier = true});
+    const Algorithm algorithm = algorithm_of("multi_ring, strides: [1, 5, 7, 11], barrier: true");
     EXPECT_TRUE(algorithm->has_barriers());
     for (const Position ranks : {2U, 3U, 6U, 12U, 24U}) {
         for (const CollectiveKind kind :
              {CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter, CollectiveKind::kAllGather}) {
-            ASSERT_EQ(algorithm->refusal(kind, ranks), std::nullopt);
+            ASSERT_EQ(algorithm->unsupported(kind, ranks), std::nullopt);
             system::expect_proven(*algorithm, kind, ranks);
             const std::size_t steps = (kind == CollectiveKind::kAllReduce ? 2 : 1) * (ranks - 1);
             EXPECT_EQ(algorithm->schedule(kind, ranks, 0).stages().size(), steps);
         }
         for (const CollectiveKind kind :
              {CollectiveKind::kAllToAll, CollectiveKind::kBroadcast, CollectiveKind::kReduce}) {
-            EXPECT_EQ(algorithm->refusal(kind, ranks),
+            EXPECT_EQ(algorithm->unsupported(kind, ranks),
                       "multi_ring with barriers does all_reduce, reduce_scatter and all_gather only");
         }
     }
     // 2 · (2^15 - 1) stages have a number each in 16 bits; one rank more needs 2^16.
-    EXPECT_EQ(system::make_multi_ring({.barrier = true})->refusal(CollectiveKind::kAllReduce, 32'768),
+    EXPECT_EQ(algorithm_of("multi_ring, barrier: true")->unsupported(CollectiveKind::kAllReduce, 32'768),
               std::nullopt);
-    EXPECT_EQ(system::make_multi_ring({.barrier = true})->refusal(CollectiveKind::kAllReduce, 32'769),
+    EXPECT_EQ(algorithm_of("multi_ring, barrier: true")->unsupported(CollectiveKind::kAllReduce, 32'769),
               "multi_ring with barriers takes at most 32768 ranks");
-    EXPECT_FALSE(system::make_multi_ring()->has_barriers());
-    EXPECT_TRUE(system::make_multi_ring_of_network(true)->on_rings({{4, {1, 3}}})->has_barriers());
+    EXPECT_FALSE(algorithm_of("multi_ring")->has_barriers());
+    EXPECT_TRUE(
+        algorithm_of("multi_ring, strides: network, barrier: true")->on_rings({{4, {1, 3}}})->has_barriers());
 }
 
 TEST(RingsWithBarriers, NoRankBeginsAStepBeforeAllHaveDoneTheOneBefore) {
@@ -172,8 +174,8 @@ TEST(RingsWithBarriers, NoRankBeginsAStepBeforeAllHaveDoneTheOneBefore) {
         EXPECT_TRUE(std::ranges::all_of(sent, [](Position ranks) { return ranks == kRanks; }));
         return early;
     };
-    EXPECT_EQ(early_sends(system::make_multi_ring({.strides = {5}, .barrier = true})), 0U);
-    EXPECT_GT(early_sends(system::make_multi_ring({.strides = {5}})), 0U);
+    EXPECT_EQ(early_sends(algorithm_of("multi_ring, strides: [5], barrier: true")), 0U);
+    EXPECT_GT(early_sends(algorithm_of("multi_ring, strides: [5]")), 0U);
 }
 
 constexpr Bandwidth kRate = 100_Gbps;  // β = 80 ps/B
@@ -230,8 +232,7 @@ TEST(AllReduceOnRings, UsesTheFullRateOfANode) {
         EXPECT_NEAR(static_cast<double>(measured.count()),
                     static_cast<double>((round * (2 * (n - 1))).count()), 2.0 * (n - 1));
         // Where all nodes keep step a barrier has nothing to wait for.
-        const Algorithm with_barriers =
-            system::make_multi_ring({.strides = {1, p, n - p, n - 1}, .barrier = true});
+        const Algorithm with_barriers = rings({1, p, n - p, n - 1}, true);
         EXPECT_EQ(all_reduce_time(fabric, with_barriers, size), measured);
     }
 }

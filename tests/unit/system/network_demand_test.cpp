@@ -1,10 +1,10 @@
 #include "program_builder.hpp"
-#include "system/src/collectives/collectives.hpp"
 
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include <algorithms.hpp>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -26,10 +26,11 @@ std::uint64_t count(Bytes bytes) {
 
 /// Rings of the network for what they serve, direct for all else.
 SystemOptions on_rings_of_network() {
-    SystemOptions options = testing::options_with(make_direct(), 1, 64);
+    SystemOptions options = testing::options_with(testing::algorithm_of("direct"), 1, 64);
     for (const CollectiveKind kind :
          {CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter, CollectiveKind::kAllGather}) {
-        options.collectives[static_cast<std::size_t>(kind)] = {make_multi_ring_of_network(), 4};
+        options.collectives[static_cast<std::size_t>(kind)] = {
+            testing::algorithm_of("multi_ring, strides: network"), 4};
     }
     return options;
 }
@@ -70,7 +71,7 @@ TEST(NetworkDemand, RingsAndPairsAreKeptApart) {
 TEST(NetworkDemand, WhatDoesNotRunOnRingsOfTheNetworkGoesBetweenPairs) {
     ProgramBuilder builder(4);
     builder.collective("dense", {.kind = CollectiveKind::kAllReduce, .size = 4_KiB});
-    SystemOptions options = testing::options_with(make_multi_ring({.strides = {3}}), 1, 64);
+    SystemOptions options = testing::options_with(testing::algorithm_of("multi_ring, strides: [3]"), 1, 64);
     const Demand demand = network_demand(builder.program(), options);
     EXPECT_TRUE(demand.groups.empty());
     for (Server source = 0; source < 4; ++source) {

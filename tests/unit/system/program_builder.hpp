@@ -1,8 +1,6 @@
 /// Short ways to write the programs and options that executor tests need.
 #pragma once
 
-#include "system/src/collectives/collectives.hpp"
-
 #include <memory>
 #include <numeric>
 #include <string>

@@ -3,7 +3,7 @@
 #include "system/src/schedule/proof.hpp"
 
 #include "schedule_checks.hpp"
-#include "system/src/collectives/collectives.hpp"
+#include "system/src/collectives/hierarchical.hpp"
 
 #include <optional>
 #include <set>
@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include <algorithms.hpp>
 #include <gtest/gtest.h>
 
 namespace astrolabe::system {
@@ -23,11 +24,12 @@ class BuiltinProof : public ::testing::TestWithParam<CollectiveKind> {};
 // dimension are those of the ring, have grids of their own in hierarchical_test.cpp.
 TEST_P(BuiltinProof, HoldsForEveryNumberOfRanks) {
     const std::set<Position> sample{36, 41, 48, 63, 64};
-    for (const AlgorithmEntry& entry : builtin_algorithms()) {
+    for (const testing::NamedAlgorithm& entry : testing::builtin_algorithms()) {
         for (Position ranks = 2; ranks <= 64; ++ranks) {
             const bool is_skipped =
                 GetParam() == CollectiveKind::kAllToAll && ranks > 32 && sample.count(ranks) == 0;
-            if (entry.name == "hierarchical" || is_skipped || entry.algorithm->refusal(GetParam(), ranks)) {
+            if (entry.name == "hierarchical" || is_skipped ||
+                entry.algorithm->unsupported(GetParam(), ranks)) {
                 continue;
             }
             SCOPED_TRACE(entry.name);
@@ -110,35 +112,36 @@ std::string build_error(const Draft& draft) {
 
 /// Small schedules in which every dependency is needed.
 std::vector<Draft> subjects() {
-    return {Draft(make_ring()->schedule(CollectiveKind::kReduceScatter, 4, 0)),
-            Draft(make_ring()->schedule(CollectiveKind::kAllReduce, 4, 0)),
-            Draft(make_direct()->schedule(CollectiveKind::kReduceScatter, 3, 0)),
-            Draft(make_direct()->schedule(CollectiveKind::kAllReduce, 4, 0)),
-            Draft(make_double_binary_tree()->schedule(CollectiveKind::kAllReduce, 6, 0)),
-            Draft(make_double_binary_tree()->schedule(CollectiveKind::kAllReduce, 7, 1)),
-            Draft(make_bidirectional_ring()->schedule(CollectiveKind::kAllReduce, 4, 1)),
-            Draft(make_bruck()->schedule(CollectiveKind::kAllToAll, 7, 0)),
-            Draft(make_bruck()->schedule(CollectiveKind::kAllGather, 8, 0)),
-            Draft(make_halving_doubling()->schedule(CollectiveKind::kReduceScatter, 8, 0)),
-            Draft(make_halving_doubling()->schedule(CollectiveKind::kAllGather, 8, 0)),
-            Draft(make_recursive_doubling()->schedule(CollectiveKind::kAllReduce, 4, 0)),
-            Draft(make_recursive_doubling()->schedule(CollectiveKind::kAllReduce, 6, 0))};
+    return {Draft(testing::algorithm_of("ring")->schedule(CollectiveKind::kReduceScatter, 4, 0)),
+            Draft(testing::algorithm_of("ring")->schedule(CollectiveKind::kAllReduce, 4, 0)),
+            Draft(testing::algorithm_of("direct")->schedule(CollectiveKind::kReduceScatter, 3, 0)),
+            Draft(testing::algorithm_of("direct")->schedule(CollectiveKind::kAllReduce, 4, 0)),
+            Draft(testing::algorithm_of("double_binary_tree")->schedule(CollectiveKind::kAllReduce, 6, 0)),
+            Draft(testing::algorithm_of("double_binary_tree")->schedule(CollectiveKind::kAllReduce, 7, 1)),
+            Draft(testing::algorithm_of("bidirectional_ring")->schedule(CollectiveKind::kAllReduce, 4, 1)),
+            Draft(testing::algorithm_of("bruck")->schedule(CollectiveKind::kAllToAll, 7, 0)),
+            Draft(testing::algorithm_of("bruck")->schedule(CollectiveKind::kAllGather, 8, 0)),
+            Draft(testing::algorithm_of("halving_doubling")->schedule(CollectiveKind::kReduceScatter, 8, 0)),
+            Draft(testing::algorithm_of("halving_doubling")->schedule(CollectiveKind::kAllGather, 8, 0)),
+            Draft(testing::algorithm_of("recursive_doubling")->schedule(CollectiveKind::kAllReduce, 4, 0)),
+            Draft(testing::algorithm_of("recursive_doubling")->schedule(CollectiveKind::kAllReduce, 6, 0))};
 }
 
 /// Hierarchical schedules of every kind of phase, with the same and with different inner algorithms.
 std::vector<Draft> small_hierarchical_schedules() {
     std::vector<Draft> drafts;
-    const auto ring = make_ring();
-    const auto direct = make_direct();
+    const auto ring = testing::algorithm_of("ring");
+    const auto direct = testing::algorithm_of("direct");
     for (const HierarchicalOptions& options :
          {HierarchicalOptions{.per_dimension = {ring}},
           HierarchicalOptions{.optimisation = HierarchicalOptimisation::kBaseline, .per_dimension = {direct}},
           HierarchicalOptions{.per_dimension = {direct, ring}, .order = DimensionOrder::kRoundRobin},
-          HierarchicalOptions{.per_dimension = {make_halving_doubling(), make_double_binary_tree()}}}) {
+          HierarchicalOptions{.per_dimension = {testing::algorithm_of("halving_doubling"),
+                                                testing::algorithm_of("double_binary_tree")}}}) {
         const auto algorithm = make_hierarchical(options);
         for (const CollectiveKind kind : kUnrootedKinds) {
             for (const Shape& shape : {Shape({2, 2}), Shape({3, 2}), Shape({2, 2, 2})}) {
-                if (algorithm->refusal(kind, shape)) {
+                if (algorithm->unsupported(kind, shape)) {
                     continue;
                 }
                 for (unsigned variant = 0; variant < algorithm->variants(kind, shape); ++variant) {
@@ -153,10 +156,10 @@ std::vector<Draft> small_hierarchical_schedules() {
 /// Every algorithm and kind over a few ranks, powers of two and others.
 std::vector<Draft> all_small_schedules() {
     std::vector<Draft> drafts = small_hierarchical_schedules();
-    for (const AlgorithmEntry& entry : builtin_algorithms()) {
+    for (const testing::NamedAlgorithm& entry : testing::builtin_algorithms()) {
         for (const CollectiveKind kind : kAllKinds) {
             for (const Position ranks : {2U, 4U, 5U, 6U}) {
-                if (entry.algorithm->refusal(kind, ranks)) {
+                if (entry.algorithm->unsupported(kind, ranks)) {
                     continue;
                 }
                 for (unsigned variant = 0; variant < entry.algorithm->variants(kind, ranks); ++variant) {
@@ -353,13 +356,13 @@ TEST(Mutation, EveryChangedPeerIsFound) {
 }
 
 TEST(Mutation, AChangedPeerLeavesASendWithoutReceive) {
-    Draft broken(make_direct()->schedule(CollectiveKind::kAllToAll, 4, 0));
+    Draft broken(testing::algorithm_of("direct")->schedule(CollectiveKind::kAllToAll, 4, 0));
     broken.ranks[2][1].peer = 3;  // was rank 0
     EXPECT_EQ(build_error(broken), "schedule: rank 0 action 4: the receive has no send");
 }
 
 TEST(Mutation, BlocksThatTheTwoEndsDisagreeAboutAreFound) {
-    Draft broken(make_direct()->schedule(CollectiveKind::kReduceScatter, 4, 0));
+    Draft broken(testing::algorithm_of("direct")->schedule(CollectiveKind::kReduceScatter, 4, 0));
     // Rank 0 sends to 1 what it should send to 2, and the other way round.
     std::swap(broken.ranks[0][0].blocks, broken.ranks[0][1].blocks);
     EXPECT_EQ(build_error(broken),
@@ -367,7 +370,7 @@ TEST(Mutation, BlocksThatTheTwoEndsDisagreeAboutAreFound) {
 }
 
 TEST(ProofFailure, NamesRankActionAndBlock) {
-    Draft broken(make_ring()->schedule(CollectiveKind::kAllReduce, 4, 0));
+    Draft broken(testing::algorithm_of("ring")->schedule(CollectiveKind::kAllReduce, 4, 0));
     // Rank 1's first receive: block 3 of rank 0, to be added. Stored instead, rank 1's own contribution is
     // lost.
     ASSERT_EQ(broken.ranks[1][1].kind, Action::Kind::kReceiveReduce);
@@ -382,7 +385,7 @@ TEST(ProofFailure, NamesRankActionAndBlock) {
 }
 
 TEST(ProofFailure, NamesAContributionAddedTwice) {
-    Draft broken(make_ring()->schedule(CollectiveKind::kAllReduce, 2, 0));
+    Draft broken(testing::algorithm_of("ring")->schedule(CollectiveKind::kAllReduce, 2, 0));
     // Rank 0: send, receive-reduce, send, receive; the last one now adds the sum to the sum.
     broken.ranks[0][3].kind = Action::Kind::kReceiveReduce;
     const auto failure = prove(broken.build());

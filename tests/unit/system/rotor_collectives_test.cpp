@@ -10,10 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include <algorithms.hpp>
 #include <gtest/gtest.h>
 #include <rotor_fabric.hpp>
 
-#include <astrolabe/system/executor/meeting_order.hpp>
+#include <astrolabe/system/executor/circuit_order.hpp>
 
 namespace astrolabe::testing {
 namespace {
@@ -41,7 +42,7 @@ Outcome run(const RotorNetwork& network, const std::shared_ptr<const system::Col
     builder.collective("alone", collective);
     system::SystemOptions options = options_with(algorithm, 1, 64);
     options.opportunities = network::direct_opportunities(fabric);
-    system::order_by_meetings(builder.program(), options, host_of_each_rank(ranks));
+    system::order_by_circuits(builder.program(), options, host_of_each_rank(ranks));
     SlotEngine engine(fabric);
     system::Executor executor(builder.program(), options, engine, host_of_each_rank(ranks));
     const system::ExecutionReport report = executor.run();
@@ -77,7 +78,7 @@ system::Partition one_of_each_rack() {
 // do so at 7 T.
 TEST(RotorCollectives, AnAllToAllThatFitsTakesACycle) {
     const Bytes pair = 27 * 1436_B;
-    const Outcome outcome = run(own_rack_direct(), system::make_rotor_direct(),
+    const Outcome outcome = run(own_rack_direct(), algorithm_of("rotor_direct"),
                                 {.kind = CollectiveKind::kAllToAll, .size = 32 * pair});
     EXPECT_GT(outcome.total, 7 * T);
     EXPECT_LE(outcome.total, 7 * T + kSlot + kPath);
@@ -89,7 +90,7 @@ TEST(RotorCollectives, AnAllToAllThatFitsTakesACycle) {
 // 28 packets need 112: one of each pair waits for the next cycle.
 TEST(RotorCollectives, OnePacketMoreTakesAnother) {
     const Bytes pair = 28 * 1436_B;
-    const Outcome outcome = run(own_rack_direct(), system::make_rotor_direct(),
+    const Outcome outcome = run(own_rack_direct(), algorithm_of("rotor_direct"),
                                 {.kind = CollectiveKind::kAllToAll, .size = 32 * pair});
     EXPECT_GT(outcome.total, 15 * T);
     EXPECT_LE(outcome.total, 15 * T + kSlot + kPath);
@@ -101,11 +102,11 @@ TEST(RotorCollectives, OnePacketMoreTakesAnother) {
 TEST(RotorCollectives, NoPieceOfABulkMessageIsLowLatency) {
     RotorNetwork network = network::rotor::with_low_latency(own_rack_direct(), 30_KB);
     const system::CollectiveOperation all_to_all{.kind = CollectiveKind::kAllToAll, .size = 32 * 28 * 1436_B};
-    const Outcome whole = run(network, system::make_rotor_direct(), all_to_all);
+    const Outcome whole = run(network, algorithm_of("rotor_direct"), all_to_all);
     EXPECT_EQ(whole.counters.low_latency, 0u);
-    EXPECT_EQ(whole.total, run(network, system::make_direct(), all_to_all).total);
+    EXPECT_EQ(whole.total, run(network, algorithm_of("direct"), all_to_all).total);
     network.bulk.classes.add(0);
-    const Outcome cut = run(network, system::make_rotor_direct(), all_to_all);
+    const Outcome cut = run(network, algorithm_of("rotor_direct"), all_to_all);
     EXPECT_EQ(cut.counters.low_latency, 0u);
     EXPECT_EQ(cut.counters.first_hops, 0u);
     EXPECT_LE(cut.total, 15 * T + kSlot + kPath);
@@ -114,7 +115,7 @@ TEST(RotorCollectives, NoPieceOfABulkMessageIsLowLatency) {
 // Of groups with one host in each rack every pair has a whole slot, 109 packets.
 TEST(RotorCollectives, AGroupOfOneHostARackHasWholeSlots) {
     const Bytes pair = 109 * 1436_B;
-    const Outcome outcome = run(network::rotor::eight_rack_network(), system::make_rotor_direct(),
+    const Outcome outcome = run(network::rotor::eight_rack_network(), algorithm_of("rotor_direct"),
                                 {.kind = CollectiveKind::kAllToAll, .size = 8 * pair}, one_of_each_rack());
     EXPECT_GT(outcome.total, 7 * T);
     EXPECT_LE(outcome.total, 7 * T + kSlot + kPath);
@@ -124,7 +125,7 @@ TEST(RotorCollectives, AGroupOfOneHostARackHasWholeSlots) {
 // Every rank's shard is whole when the first cycle's circuits have come, and goes to everyone with those that
 // begin within a cycle from then.
 TEST(RotorCollectives, AnAllReduceTakesTwoCycles) {
-    const Outcome outcome = run(own_rack_direct(), system::make_rotor_direct(),
+    const Outcome outcome = run(own_rack_direct(), algorithm_of("rotor_direct"),
                                 {.kind = CollectiveKind::kAllReduce, .size = 32 * 27 * 1436_B});
     EXPECT_LE(outcome.total, 7 * T + 8 * T + 2 * (kSlot + kPath));
     EXPECT_EQ(outcome.counters.first_hops, 0u);
@@ -136,8 +137,8 @@ TEST(RotorCollectives, ARingInTheOrderOfCircuitsIsFaster) {
     for (const Bytes size : {32 * 1436_B, 32 * 50 * 1436_B}) {
         const system::CollectiveOperation sum{.kind = CollectiveKind::kAllReduce, .size = size};
         const RotorNetwork network = network::rotor::eight_rack_network();
-        const Time unaware = run(network, system::make_ring(), sum).total;
-        const Time aware = run(network, system::make_rotor_ring(), sum).total;
+        const Time unaware = run(network, algorithm_of("ring"), sum).total;
+        const Time aware = run(network, algorithm_of("rotor_ring"), sum).total;
         EXPECT_LT(aware, unaware);
         if (size > 32 * 1436_B) {
             EXPECT_GE(aware, 61 * 4 * T);
@@ -147,7 +148,7 @@ TEST(RotorCollectives, ARingInTheOrderOfCircuitsIsFaster) {
 
 // Groups of 1, 2 and 3 ranks, of which 2 share a rack.
 TEST(RotorCollectives, SmallGroupsFinish) {
-    for (const auto& algorithm : {system::make_rotor_direct(), system::make_rotor_ring()}) {
+    for (const auto& algorithm : {algorithm_of("rotor_direct"), algorithm_of("rotor_ring")}) {
         for (const CollectiveKind kind :
              {CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter, CollectiveKind::kAllGather}) {
             system::Partition partition{.name = "small", .groups = {}};

@@ -1,7 +1,7 @@
 // What the tests of collective algorithms share: the kinds, the grids, the proof as an expectation.
 #pragma once
 
-#include "system/src/collectives/collectives.hpp"
+#include "system/src/collectives/hierarchical.hpp"
 #include "system/src/schedule/proof.hpp"
 
 #include <array>

@@ -3,7 +3,6 @@
 #include "system/src/schedule/schedule_file.hpp"
 
 #include "schedule_checks.hpp"
-#include "system/src/collectives/collectives.hpp"
 #include "system/src/program/traffic.hpp"
 
 #include <filesystem>
@@ -11,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <algorithms.hpp>
 #include <gtest/gtest.h>
 
 #include <astrolabe/core/config/config.hpp>
@@ -69,9 +69,9 @@ TEST(ScheduleFiles, EveryOneInTheInputsIsProvenAgain) {
 TEST(ScheduleFiles, TheRingIsTheBuiltInOne) {
     const Algorithm file = from_inputs("ring-all-reduce-4.yaml");
     ASSERT_NE(file, nullptr);
-    ASSERT_FALSE(file->refusal(CollectiveKind::kAllReduce, 4));
+    ASSERT_FALSE(file->unsupported(CollectiveKind::kAllReduce, 4));
     expect_proven(*file, CollectiveKind::kAllReduce, 4);
-    const CollectiveSchedule ours = make_ring()->schedule(CollectiveKind::kAllReduce, 4, 0);
+    const CollectiveSchedule ours = testing::algorithm_of("ring")->schedule(CollectiveKind::kAllReduce, 4, 0);
     const CollectiveSchedule theirs = file->schedule(CollectiveKind::kAllReduce, 4, 0);
     EXPECT_EQ(theirs.steps(), ours.steps());
     for (Position rank = 0; rank < 4; ++rank) {
@@ -91,7 +91,7 @@ TEST(ScheduleFiles, TwoLevelsHaveStagesAndServeTheirGridOnly) {
     const Algorithm file = from_inputs("two-level-all-reduce-2x2.yaml");
     ASSERT_NE(file, nullptr);
     const Shape grid({2, 2});
-    ASSERT_FALSE(file->refusal(CollectiveKind::kAllReduce, grid));
+    ASSERT_FALSE(file->unsupported(CollectiveKind::kAllReduce, grid));
     const CollectiveSchedule schedule = file->schedule(CollectiveKind::kAllReduce, grid, 0);
     EXPECT_EQ(schedule.stages(), (std::vector<Stage>{{0, CollectiveKind::kReduceScatter},
                                                      {1, CollectiveKind::kAllReduce},
@@ -99,7 +99,7 @@ TEST(ScheduleFiles, TwoLevelsHaveStagesAndServeTheirGridOnly) {
     // 1 + 2 + 1 messages one after another, S/2 + S/4 + S/4 + S/2 sent.
     EXPECT_EQ(schedule.steps(), 4U);
     EXPECT_EQ(traffic_of(schedule, Bytes(400)).bytes_sent_max(), Bytes(600));
-    EXPECT_NE(file->refusal(CollectiveKind::kAllReduce, 4)->find("is for groups of 2 x 2 ranks, not 4"),
+    EXPECT_NE(file->unsupported(CollectiveKind::kAllReduce, 4)->find("is for groups of 2 x 2 ranks, not 4"),
               std::string::npos);
 }
 
@@ -117,9 +117,9 @@ TEST(ScheduleFiles, RefuseOtherKindsAndRanks) {
     const Algorithm file = from_inputs("ring-all-reduce-4.yaml");
     ASSERT_NE(file, nullptr);
     EXPECT_NE(
-        file->refusal(CollectiveKind::kAllGather, 4)->find("ring-all-reduce-4.yaml does all_reduce only"),
+        file->unsupported(CollectiveKind::kAllGather, 4)->find("ring-all-reduce-4.yaml does all_reduce only"),
         std::string::npos);
-    EXPECT_NE(file->refusal(CollectiveKind::kAllReduce, 5)->find("is for groups of 4 ranks, not 5"),
+    EXPECT_NE(file->unsupported(CollectiveKind::kAllReduce, 5)->find("is for groups of 4 ranks, not 5"),
               std::string::npos);
 }
 

@@ -1,6 +1,5 @@
 // Writing schedules: matching, symmetries, sizes, and every mistake the builder names.
 
-#include "system/src/collectives/collectives.hpp"
 #include "system/src/schedule/proof.hpp"
 
 #include <bit>
@@ -8,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <algorithms.hpp>
 #include <gtest/gtest.h>
 
 #include <astrolabe/system/schedule/schedule.hpp>
@@ -86,12 +86,14 @@ TEST(ScheduleBuilder, RefusesABlockCountThatTheKindDoesNotHave) {
 
 TEST(ScheduleBuilder, SharesTheDependenciesOfABarrier) {
     // Direct all_reduce over N: the N-1 sends of the all_gather wait for the same N-1 receives, kept once.
-    const CollectiveSchedule schedule = make_direct()->schedule(CollectiveKind::kAllReduce, 64, 0);
+    const CollectiveSchedule schedule =
+        testing::algorithm_of("direct")->schedule(CollectiveKind::kAllReduce, 64, 0);
     EXPECT_EQ(schedule.program(0).dependencies.size(), 63U);
 }
 
 TEST(Symmetry, RotationResolvesModuloTheRanks) {
-    const CollectiveSchedule schedule = make_ring()->schedule(CollectiveKind::kAllToAll, 5, 0);
+    const CollectiveSchedule schedule =
+        testing::algorithm_of("ring")->schedule(CollectiveKind::kAllToAll, 5, 0);
     EXPECT_EQ(schedule.resolve(3, Position{4}), 2U);  // (3 + 4) mod 5
     EXPECT_EQ(schedule.resolve(4, BlockReference{.source = 0, .block = 1}),
               4U * 5 + 0);  // from 4 to (4 + 1) mod 5
@@ -100,7 +102,7 @@ TEST(Symmetry, RotationResolvesModuloTheRanks) {
 TEST(Symmetry, ExclusiveOrSchedulesAreProvenAndResolved) {
     for (const Position ranks : {2U, 4U, 8U, 32U}) {
         const CollectiveSchedule schedule =
-            make_recursive_doubling()->schedule(CollectiveKind::kAllReduce, ranks, 0);
+            testing::algorithm_of("recursive_doubling")->schedule(CollectiveKind::kAllReduce, ranks, 0);
         EXPECT_FALSE(prove(schedule)) << ranks;
         EXPECT_EQ(schedule.resolve(ranks - 1, Position{1}), ranks - 2);
         // Pairwise exchange of all blocks, 1, 2, 4 … apart: log2 N messages of the whole vector.
@@ -112,7 +114,8 @@ TEST(Symmetry, ExclusiveOrSchedulesAreProvenAndResolved) {
 
 TEST(MessageSize, FollowsTheRanksOwnBlocks) {
     // S = 5 over 3 blocks: 2, 2, 1. In the first step of the ring, rank r sends block r-1.
-    const CollectiveSchedule schedule = make_ring()->schedule(CollectiveKind::kReduceScatter, 3, 0);
+    const CollectiveSchedule schedule =
+        testing::algorithm_of("ring")->schedule(CollectiveKind::kReduceScatter, 3, 0);
     const Action& first = schedule.program(0).actions[0];
     EXPECT_EQ(schedule.message_size(0, first, Bytes(5)), Bytes(1));  // block 2
     EXPECT_EQ(schedule.message_size(1, first, Bytes(5)), Bytes(2));  // block 0

@@ -62,8 +62,9 @@ struct BackendMaker {
     std::function<std::optional<std::string>(const Fabric&)> refusal;
     /// Precondition: no refusal.
     std::function<std::unique_ptr<NetworkBackend>(std::shared_ptr<const Fabric>, std::uint64_t seed)> make;
-    /// As `make`, on links taken together: each message stands for `multiplicity` images, and the statistics
-    /// are those of the whole network. Null: this engine carries every message itself. Same precondition.
+    /// As `make`, on links taken together: each message represents `flows_per_representative` of them, and
+    /// the statistics are those of the whole network. Null: this engine carries every message itself. Same
+    /// precondition.
     std::function<std::unique_ptr<NetworkBackend>(std::shared_ptr<const LinkClasses>, std::uint64_t seed)>
         make_folded;
     /// False: messages pass through one another, so that runs may beat the bound of their ports and links may

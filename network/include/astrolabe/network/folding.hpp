@@ -1,11 +1,12 @@
-/// Folding: ranks that behave alike are simulated once, where the network treats them alike.
+/// Folding: of ranks that behave alike one is simulated, where the network treats them alike.
 ///
-/// Model. Of N ranks the first r, which divides N, are *kept*; each stands for N/r images, itself included:
-///     rotation       rank i for ranks i + t·r (mod N)
-///     exclusive or   rank i for ranks i xor t·r, N and r powers of two
-/// for t = 0 … N/r - 1. So rank j is an image of rank j mod r either way. These maps of ranks are a group G,
-/// and only the neutral one leaves any rank in place. G also maps the flow from host a to host b to the flow
-/// between the images of a and b.
+/// Model. The N ranks form r equivalence classes of N/r ranks, where r divides N. Rank i < r is the
+/// *representative* of its class:
+///     rotation       ranks i + t·r (mod N)
+///     exclusive or   ranks i xor t·r, N and r powers of two
+/// for t = 0 … N/r - 1. So the representative of rank j is rank j mod r either way: of 8 ranks and r = 2,
+/// rank 0 represents 0, 2, 4 and 6. These maps of ranks are a group G, and only the neutral one leaves any
+/// rank in place. G also maps the flow from host a to host b to the flow between the images of a and b.
 ///
 /// What is checked. Let g be one of the maps that make all others: + r, or xor r, 2r, 4r, … For every flow f
 /// of the ranks and its image g(f), leg by leg: equal load, links of equal rate, and equal latency of the
@@ -25,12 +26,12 @@
 ///
 ///     x_f · (|O| / |C|) · Σ_{d∈C} a_fd,          |O| = N/r,
 ///
-/// which is what LinkClasses::fold makes of a route. Hence x, restricted to flows of kept sources, meets
+/// which is what LinkClasses::fold makes of a route. Hence x, restricted to flows of representatives, meets
 /// criterion (B) in the folded problem if and only if x meets it in the whole network. Latencies are equal,
 /// so deliveries are, too.
 ///
-/// A network whose circuits come and go is not folded: its images would have to meet their circuits at the
-/// same times.
+/// A network whose circuits come and go is not folded: equivalent ranks would need their circuits at the same
+/// times.
 ///
 /// Complexity, with s switches that hosts hang on by one cable: O(N + s² · classes of a route) for all pairs
 /// under spraying, or on one switch; else O(pairs · N/r). A check ends where it first fails.
@@ -49,20 +50,20 @@
 
 namespace astrolabe::network {
 
-/// Which ranks a kept rank stands for.
-enum class Images : std::uint8_t { kRotation, kExclusiveOr };
+/// Which ranks form an equivalence class.
+enum class Equivalence : std::uint8_t { kRotation, kExclusiveOr };
 
 struct Folding {
     std::size_t ranks = 0;
-    std::size_t kept = 0;  ///< divides `ranks`; equal to it: nothing is folded
-    Images images = Images::kRotation;
+    std::size_t representatives = 0;  ///< the first of `ranks`, whose number it divides; all: not folded
+    Equivalence equivalence = Equivalence::kRotation;
 
-    [[nodiscard]] std::size_t multiplicity() const { return ranks / kept; }
+    [[nodiscard]] std::size_t class_size() const { return ranks / representatives; }
     /// Those t·r from which all others follow.
     [[nodiscard]] std::vector<std::size_t> generators() const;
     /// Of `rank`, by an offset t·r.
     [[nodiscard]] std::size_t image(std::size_t rank, std::size_t offset) const {
-        if (images == Images::kExclusiveOr) {
+        if (equivalence == Equivalence::kExclusiveOr) {
             return rank ^ offset;
         }
         const std::size_t sum = rank + offset;
@@ -79,7 +80,8 @@ struct FoldedClasses {
     std::string refusal;  ///< "the route from rank 0 to rank 1 is not like that from rank 8 to rank 9"
 };
 
-/// `hosts[i]` is the host of rank i. `classes` must not be folded, `folding` keep fewer than all ranks.
+/// `hosts[i]` is the host of rank i. `classes` must not be folded, `folding` must have fewer representatives
+/// than ranks.
 [[nodiscard]] FoldedClasses fold_classes(const LinkClasses& classes, std::span<const HostId> hosts,
                                          const Folding& folding, const RankPairs& pairs);
 

@@ -18,9 +18,9 @@
 /// spraying every link is a class of its own.
 ///
 /// *Images.* Where hosts are simulated once for several that behave alike (`fold`), a flow of a simulated
-/// host stands for `multiplicity` flows, its images. Classes then hold all images of a link, and the load of
-/// a flow on a class is what all its images together put on one of the links:
-/// a = share · multiplicity / (bundles in the class). That max-min fair rates of the images are equal and
+/// host stands for `flows_per_representative` flows, its images. Classes then hold all images of a link, and
+/// the load of a flow on a class is what all its images together put on one of the links: a = share ·
+/// flows_per_representative / (bundles in the class). That max-min fair rates of the images are equal and
 /// those of this smaller problem follows from their uniqueness: by (B) of max_min_solver.hpp, rates that are
 /// the same for all images of a flow are fair in the whole network if and only if they are fair in this one.
 ///
@@ -64,9 +64,9 @@ public:
     explicit LinkClasses(std::shared_ptr<const Fabric> fabric);
 
     /// Coarser classes: class c becomes part of class `image_of[c]`, numbered 0, 1, …; a message stands for
-    /// `multiplicity` images. The caller has made sure that they are images (folding.hpp).
+    /// `flows_per_representative` images. The caller has made sure that they are images (folding.hpp).
     [[nodiscard]] LinkClasses fold(const std::vector<std::uint32_t>& image_of,
-                                   std::size_t multiplicity) const;
+                                   std::size_t flows_per_representative) const;
 
     [[nodiscard]] const Fabric& fabric() const { return *fabric_; }
     [[nodiscard]] std::size_t size() const { return examples_.size(); }
@@ -74,7 +74,7 @@ public:
     /// One link of the class; all have its rate and latency.
     [[nodiscard]] LinkId example(std::uint32_t link_class) const { return examples_[link_class]; }
     /// How many flows a flow stands for.
-    [[nodiscard]] std::size_t multiplicity() const { return multiplicity_; }
+    [[nodiscard]] std::size_t flows_per_representative() const { return flows_per_representative_; }
 
     /// Writes the route into `route`, whose memory is used again; source != destination. Not for several
     /// threads at once.
@@ -100,7 +100,7 @@ private:
     std::shared_ptr<const Fabric> fabric_;
     IndexedVector<LinkId, std::uint32_t> class_of_;
     std::vector<LinkId> examples_;
-    std::size_t multiplicity_ = 1;
+    std::size_t flows_per_representative_ = 1;
 
     // Bundles, which routes are found in. Without spraying they are the links.
     bool is_sprayed_ = false;
@@ -111,7 +111,7 @@ private:
     std::vector<std::uint32_t> nodes_of_colour_;           ///< how many
     // Folded only.
     std::vector<std::uint32_t> image_of_;  ///< class by bundle
-    std::vector<double> factor_;           ///< by class: multiplicity / bundles in it
+    std::vector<double> factor_;           ///< by class: flows_per_representative / bundles in it
 
     mutable PairIndex inner_index_;
     mutable std::vector<InnerRoute> inner_routes_;

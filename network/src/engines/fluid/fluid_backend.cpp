@@ -47,7 +47,8 @@ FluidBackend::FluidBackend(std::shared_ptr<const LinkClasses> classes, FluidOpti
         solver_.reserve(pairs, pairs * kLegsOfMost);
         return;
     }
-    ASTROLABE_ASSERT(classes_->multiplicity() == 1, "images would have to meet their circuits together");
+    ASTROLABE_ASSERT(classes_->flows_per_representative() == 1,
+                     "images would have to meet their circuits together");
     if (fabric().reconfiguration() != nullptr) {
         ASTROLABE_ASSERT(terms_ == nullptr, "terms are of one path");
         rewired_ = std::make_unique<RewiredRates>(classes_);

@@ -76,7 +76,7 @@ struct FluidOptions {
 
 class FluidBackend final : public NetworkBackend {
 public:
-    /// A message stands for `multiplicity` images; statistics are those of the whole network.
+    /// A message represents `flows_per_representative` of them; statistics are those of the whole network.
     explicit FluidBackend(std::shared_ptr<const LinkClasses> classes, FluidOptions options = {});
     explicit FluidBackend(std::shared_ptr<const Fabric> fabric, FluidOptions options = {});
 

@@ -65,8 +65,8 @@ std::string FluidBackend::explain_stall() const {
 
 NetworkStatistics FluidBackend::statistics() const {
     NetworkStatistics statistics;
-    const auto images = static_cast<std::int64_t>(classes_->multiplicity());
-    statistics.messages = delivered_ * classes_->multiplicity();
+    const auto images = static_cast<std::int64_t>(classes_->flows_per_representative());
+    statistics.messages = delivered_ * classes_->flows_per_representative();
     statistics.bytes_delivered = images * bytes_delivered_;
     statistics.events = events_;
     if (rewired_ != nullptr) {

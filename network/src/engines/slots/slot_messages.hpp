@@ -29,8 +29,8 @@
 #include <vector>
 
 #include <astrolabe/core/assert.hpp>
+#include <astrolabe/core/containers/calendar_queue.hpp>
 #include <astrolabe/core/containers/chunked_pool.hpp>
-#include <astrolabe/core/containers/day_queue.hpp>
 #include <astrolabe/core/units.hpp>
 #include <astrolabe/network/backend.hpp>
 
@@ -262,7 +262,7 @@ private:
     ChunkedPool<Bytes> large_sizes_;
     ChunkedPool<Flight> flights_;
     ChunkedPool<Arrival> on_their_way_;  // without a handler: none
-    DayQueue<Arrival> arrivals_;
+    CalendarQueue<Arrival> arrivals_;
     std::uint64_t sent_ = 0;
     std::uint64_t under_way_ = 0;
     std::uint64_t waiting_ = 0;  // with packets at their source

@@ -11,7 +11,7 @@ namespace astrolabe::system {
 
 using AlgorithmPointer = std::shared_ptr<const CollectiveAlgorithm>;
 
-/// Algorithms by name; in files the key `algorithm` chooses one and its own keys stand beside it.
+/// Algorithms by name; in files the key `algorithm` chooses one and its own keys are beside it.
 using AlgorithmRegistry = Registry<AlgorithmPointer>;
 
 void register_builtin_algorithms(AlgorithmRegistry& registry);
@@ -19,7 +19,7 @@ void register_builtin_algorithms(AlgorithmRegistry& registry);
 /// Name of the algorithm whose schedule a file holds (schedule_file.hpp). It serves groups of one shape only.
 inline constexpr std::string_view kScheduleFromFile = "schedule";
 
-/// Whether the algorithm can do `kind` over some number of ranks from 2 to `most_ranks`.
-[[nodiscard]] bool takes_kind(const CollectiveAlgorithm& algorithm, CollectiveKind kind, Position most_ranks);
+/// Whether the algorithm can do `kind` over some number of ranks from 2 to `max_ranks`.
+[[nodiscard]] bool takes_kind(const CollectiveAlgorithm& algorithm, CollectiveKind kind, Position max_ranks);
 
 }  // namespace astrolabe::system

@@ -231,10 +231,17 @@ template <ScalarValue T>
     return value;
 }
 
-/// Reports the keys of a mapping that are not in `known`; `section` names the mapping, `described` tells
-/// whether `astrolabe describe <section>` lists its keys.
+/// A key that files used before it had its present name.
+struct RenamedKey {
+    std::string old_name;
+    std::string new_name;
+};
+
+/// Reports the keys of a mapping that are not in `known`, with the new name for those in `renamed`. `section`
+/// names the mapping; `described`: `astrolabe describe <section>` lists its keys.
 void report_unknown_keys(const ConfigNode& mapping, const std::vector<std::string>& known,
-                         std::string_view section, bool described, ReadContext& context);
+                         std::string_view section, bool described, ReadContext& context,
+                         const std::vector<RenamedKey>& renamed = {});
 
 /// Reports problems found across the keys of a component at the places of the keys they name.
 void report_problems(const ConfigNode& component, const std::vector<ParameterProblem>& problems,
@@ -368,6 +375,12 @@ public:
         return *this;
     }
 
+    /// `old_name` is refused, with `new_name` as the hint.
+    Schema& renamed(std::string old_name, std::string new_name) {
+        renamed_.push_back({std::move(old_name), std::move(new_name)});
+        return *this;
+    }
+
     /// Cross-key check, run when every key by itself was right.
     Schema& check(std::function<std::vector<ParameterProblem>(const T&)> check) {
         checks_.push_back(std::move(check));
@@ -397,7 +410,7 @@ public:
                               descriptor.help + " (" + descriptor.type + ")");
             }
         }
-        report_unknown_keys(node, known, name_, !also_known.empty(), context);
+        report_unknown_keys(node, known, name_, !also_known.empty(), context, renamed_);
         if (context.error_count() == errors_before) {
             for (const auto& check : checks_) {
                 report_problems(node, check(value), context);
@@ -451,6 +464,7 @@ private:
     std::string help_;
     std::vector<ParameterDescriptor> descriptors_;
     std::vector<Field> fields_;
+    std::vector<RenamedKey> renamed_;
     std::vector<std::function<std::vector<ParameterProblem>(const T&)>> checks_;
 };
 

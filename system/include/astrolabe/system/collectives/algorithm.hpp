@@ -18,12 +18,11 @@
 
 namespace astrolabe::system {
 
-/// What an algorithm makes of a network whose circuits come and go (network/direct_opportunities.hpp).
+/// How an algorithm uses a network whose circuits come and go (network/direct_opportunities.hpp).
 enum class CircuitUse : std::uint8_t {
-    kNone,    ///< messages are handed over when they are ready
-    kDirect,  ///< messages are handed over just before the circuits they can leave on (executor.hpp)
-    kInOrder  ///< and positions are given so that each meets the next soon after the one before
-              ///< (meeting_order.hpp)
+    kNone,    ///< messages are sent when they are ready
+    kDirect,  ///< messages are sent just before the circuits they can leave on (executor.hpp)
+    kInOrder  ///< and ranks get positions in circuit order (circuit_order.hpp)
 };
 
 /// The rings that a network was built of: by number of ranks N of a group, the strides p of its rings, which
@@ -34,21 +33,22 @@ class CollectiveAlgorithm {
 public:
     virtual ~CollectiveAlgorithm() = default;
 
-    /// Why the algorithm cannot do `kind` over `shape` ("needs a power of two"), or nothing if it can.
-    [[nodiscard]] virtual std::optional<std::string> refusal(CollectiveKind kind,
-                                                             const Shape& shape) const = 0;
+    /// Why the algorithm does not support `kind` over `shape` ("needs a power of two"), or nothing if it
+    /// does.
+    [[nodiscard]] virtual std::optional<std::string> unsupported(CollectiveKind kind,
+                                                                 const Shape& shape) const = 0;
 
-    /// How many dimensions the algorithm's parameters speak of; what is said of one that the ranks do not
-    /// have would be without effect.
+    /// How many dimensions the algorithm's parameters name; those beyond the dimensions of the ranks would be
+    /// without effect.
     [[nodiscard]] virtual std::size_t dimensions_named() const { return 0; }
 
     /// Needs a network that has direct opportunities, unless it is kNone.
     [[nodiscard]] virtual CircuitUse circuit_use() const { return CircuitUse::kNone; }
 
-    /// Chunks to cut a collective in where nobody says how many, so that all variants carry the same.
+    /// Chunks to cut a collective in where the file gives no number, so that all variants carry the same.
     [[nodiscard]] virtual std::uint32_t default_chunks() const { return 1; }
 
-    /// Whether it runs on the rings that a network was built of, and must be told which (`on_rings`).
+    /// Whether it runs on the rings that a network was built of, which `on_rings` passes.
     [[nodiscard]] virtual bool needs_rings() const { return false; }
     /// The algorithm on these rings; null where it needs none.
     [[nodiscard]] virtual std::shared_ptr<const CollectiveAlgorithm> on_rings(
@@ -56,11 +56,11 @@ public:
         return nullptr;
     }
 
-    /// Whether no rank begins a stage of a schedule before all ranks have finished the one before. Such a
+    /// Whether no rank starts a stage of a schedule before all ranks have finished the one before. Such a
     /// barrier costs nothing by itself.
     [[nodiscard]] virtual bool has_barriers() const { return false; }
 
-    // The rest requires that there is no refusal.
+    // The rest requires that the kind is supported.
 
     [[nodiscard]] virtual unsigned variants(CollectiveKind kind, const Shape& shape) const = 0;
 

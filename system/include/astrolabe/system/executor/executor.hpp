@@ -1,53 +1,53 @@
-/// The executor: ranks carrying out a Program over a network.
+/// The executor: ranks run a Program over a network.
 ///
 /// Chunks. A collective of S bytes per rank is cut in k = clamp(ceil(S / minimum_chunk), 1, chunks) chunks
 /// whose sizes sum exactly to S and differ by at most one byte; each chunk runs a schedule of the algorithm
 /// by itself. A collective of zero bytes, or of one rank, is finished as soon as it is issued everywhere in
-/// its group. Of an uneven all_to_all S is the most that a rank holds, and every pair's bytes are cut in k;
-/// what would be a message of zero bytes is not sent, and counts as arrived where it could have left.
+/// its group. Of an uneven all_to_all S is the largest amount that a rank holds, and every pair's bytes are
+/// cut in k; a message of zero bytes is not sent, and counts as arrived when it could have left.
 ///
-/// Stages. A chunk goes through the stages of its schedule (schedule.hpp) one after another; a rank begins a
-/// stage when it has done its part of the stage before, whether other ranks have or not.
+/// Stages. A chunk goes through the stages of its schedule (schedule.hpp) one after another; a rank starts a
+/// stage when it has completed its part of the stage before, whether other ranks have or not.
 ///
 /// Order and window (docs/theory/collectives-and-costs.md, "Start order and window").
 /// Every collective gets a priority when the first rank of its group
-/// issues it: LIFO above and FIFO below all that the group issued before, EXPLICIT where it says, HIGHEST
-/// above all; ties go to the earlier issue. A rank has at most `active_chunks` chunks in their first stage,
-/// its window, and takes in the next when one leaves that stage; started chunks are never pre-empted. Which
-/// chunk is next is agreed: one arbiter per group keeps the order in which chunks enter the windows, the
-/// first rank with room extends it by its highest-priority waiting chunk, all ranks follow that order. So no
-/// two ranks ever fill their windows with different collectives and wait for one another. Every partition has
-/// a window of its own. Where groups of two partitions cross (neither holds the other), orders agreed in one
-/// could wait for those of the other; where collectives with a root use one of several partitions, too. In
-/// such a program a collective can start only once its whole group has issued it.
+/// issues it: LIFO above and FIFO below all that the group issued before, EXPLICIT at its own priority,
+/// HIGHEST above all; ties go to the earlier issue. A rank has at most `active_chunks` chunks in their first
+/// stage, its window, and the next enters when one leaves that stage; started chunks are never pre-empted.
+/// Which chunk is next is agreed: one arbiter per group keeps the order in which chunks enter the windows,
+/// the first rank with room extends it by its highest-priority waiting chunk, all ranks follow that order. So
+/// no two ranks ever fill their windows with different collectives and wait for one another. Every partition
+/// has a window of its own. Where groups of two partitions cross (neither holds the other), orders agreed in
+/// one could wait for those of the other; where collectives with a root use one of several partitions, too.
+/// In such a program a collective can start only once its whole group has issued it.
 ///
 /// Dimensions. With `active_chunks_per_dimension` = A a rank also has at most A chunks of a group in stages
-/// of one dimension, first stages included; the others wait at the border. Which stage gets the next slot of
+/// of one dimension, first stages included; the others wait. Which stage gets the next slot of
 /// a dimension is agreed as well, by `stage_order` and then by priority, time of arrival and age. A rank
-/// without actions in a stage takes its turn without a slot. A chunk waits for a slot of its first stage
+/// without actions in a stage needs no slot. A chunk waits for a slot of its first stage
 /// inside the window. Without A no stage waits.
 ///
 /// Independent orders. With StartOrder::kIndependent every rank chooses its next chunk and its next stage by
 /// the same rules for itself. Two ranks may then fill their windows with different chunks and wait for each
-/// other for ever (astra-sim issue #370); the report of the stall names the circle.
+/// other forever (astra-sim issue #370); the report of the stall names the cycle.
 ///
 /// Ties. All collectives that one notification makes ready are issued before any of them starts. A choice of
 /// a chunk made at an instant prefers collectives that the choosing rank issued before that instant over
-/// those it issues at the instant itself, whatever their priorities: a collective that comes just as room
-/// opens comes too late for it when another was waiting. So the choice does not depend on the order in which
+/// those it issues at the instant itself, whatever their priorities: a collective that is issued just as room
+/// opens is too late if another was waiting. So the choice does not depend on the order in which
 /// a backend notifies what happens at one instant.
 ///
-/// Costs. What messages cost where they leave and where they arrive follows from `EndPoint`
+/// Costs. The costs of messages at their senders and receivers follow from `EndPoint`
 /// (docs/models/end-points.md): copies, additions, requests of rendezvous. By default all of it is free.
 ///
 /// Circuits. Where a collective's algorithm uses circuits and the network has them (`opportunities`), its
 /// messages are held back at their ranks until a circuit comes and cut in pieces that fit it
-/// (docs/models/rotor-collectives.md); a rank is done with a message when its last piece was handed over.
+/// (docs/models/rotor-collectives.md); a rank has sent a message when its last piece has entered the network.
 ///
-/// Folding. Ranks that are images of each other (folding.hpp) are simulated once; times and counts are those
-/// of all ranks.
+/// Folding. Of equivalent ranks (folding.hpp) one representative is simulated; times and counts are those of
+/// all ranks.
 ///
-/// Memory follows the chunks under way, not the messages of the whole run.
+/// Memory follows the chunks in flight, not the messages of the whole run.
 #pragma once
 
 #include <array>
@@ -73,16 +73,17 @@ enum class Scheduling : std::uint8_t { kLifo, kFifo };
 /// Which chunk of those that wait for a slot in a dimension gets the next one (docs/models/executor.md,
 /// "Chunks, stages, order and window").
 enum class StageOrder : std::uint8_t {
-    kPriority,       ///< the highest priority, then the first to come
-    kSmallestChunk,  ///< least bytes to be sent in the stage
-    kAlternate,      ///< reduce_scatter and all_gather stages in turn, others when the one due is not there
-    kFewestStages    ///< least stages left
+    kPriority,       ///< the highest priority, then the first to arrive
+    kSmallestChunk,  ///< fewest bytes to be sent in the stage
+    kAlternate,    ///< reduce_scatter and all_gather stages alternately, others when the next of these is not
+                   ///< ready
+    kFewestStages  ///< fewest stages left
 };
 
-/// Who decides which chunk starts next.
+/// What decides which chunk starts next.
 enum class StartOrder : std::uint8_t {
     kAgreed,      ///< one arbiter per group: all its ranks start chunks in the same order
-    kIndependent  ///< every rank for itself, as in ASTRA-sim 2.0: ranks may wait for one another for ever
+    kIndependent  ///< every rank for itself, as in ASTRA-sim 2.0: ranks may wait for one another forever
 };
 
 enum class CopyEngine : std::uint8_t {
@@ -95,7 +96,7 @@ enum class EndPointTiming : std::uint8_t {
     kAstraSim1    ///< docs/theory/collectives-and-costs.md, "Tick formula of ASTRA-sim 1.0"
 };
 
-/// What a message costs where it leaves and where it arrives.
+/// The costs of a message at its sender and at its receiver.
 struct EndPoint {
     Time injection_latency{};
     CopyEngine copy_engine = CopyEngine::kParallel;
@@ -105,7 +106,7 @@ struct EndPoint {
     std::optional<Bytes> rendezvous_threshold{};
     EndPointTiming timing = EndPointTiming::kPerMessage;  ///< kAstraSim1 goes with parallel copies only
 };
-/// Everything wrong with an end point, by key; an executor requires that there is nothing.
+/// By key; an executor requires that there are none.
 [[nodiscard]] std::vector<ParameterProblem> problems(const EndPoint& end_point);
 
 struct CollectiveChoice {
@@ -125,7 +126,7 @@ struct SystemOptions {
     /// Logical dimensions of all ranks; a group gets its shape from them (shape.hpp). Unset: one.
     std::optional<Shape> dimensions{};
     Bytes minimum_chunk = Bytes(1024);
-    /// Of the network, for algorithms that use circuits; unset: they hand everything over at once.
+    /// Of the network, for algorithms that use circuits; unset: they send everything at once.
     std::shared_ptr<const network::DirectOpportunities> opportunities{};
     std::array<CollectiveChoice, kCollectiveKinds> collectives;  ///< by CollectiveKind
 };
@@ -140,19 +141,19 @@ struct SystemOptions {
 [[nodiscard]] std::uint32_t chunk_count(Bytes size, Bytes minimum_chunk, std::uint32_t chunks);
 [[nodiscard]] std::uint32_t chunk_count(const CollectiveOperation& collective, const SystemOptions& options);
 
-/// What became of the stages of one kind in one dimension, over all chunks and groups of a collective.
+/// The stages of one kind in one dimension, over all chunks and groups of a collective.
 struct StageRecord {
     Stage stage;
     Bytes bytes_sent{};  ///< payload over all ranks
     std::uint64_t messages = 0;
     Time first_start{};
     Time last_finish{};
-    Time under_way{};  ///< from start to finish on a rank, summed over chunks and ranks, at most Time::max()
+    Time in_flight{};  ///< from start to finish on a rank, summed over chunks and ranks, at most Time::max()
     Time waiting{};    ///< for a slot in the dimension, summed likewise; the first stage's from its chunk's
                        ///< entry into the window
 };
 
-/// What became of one operation, over all ranks.
+/// One operation, over all ranks.
 struct OperationRecord {
     Time first_issue{};
     Time first_start{};  ///< a collective's first chunk; a compute operation's first rank
@@ -164,21 +165,21 @@ struct OperationRecord {
     std::vector<StageRecord> stages{};  ///< of a collective that moved something, as its chunks come to them
 };
 
-/// Where one rank's time went; the run's total = compute + Σ exposed + drain.
+/// How one rank spent its time; the run's total = compute + Σ exposed + drain.
 struct RankRecord {
     Time compute;
     std::map<std::string, Time> exposed;  ///< by name of the collective waited for
-    Time drain;                        ///< from the end of its last compute operation to the end of the run
+    Time drain;  ///< final communication tail: from the end of its last computation to the end of the run
     std::vector<Time> iteration_ends;  ///< 0 for an iteration without compute operations
     Time end;                          ///< when this rank had nothing left to do
 };
 
 struct ExecutionReport {
     bool finished = false;
-    /// A folded run stops where two things of one instant could as well come in the other order, and the
-    /// order matters: images may then differ, and only the whole run tells how.
+    /// A folded run stops where the order of two events of one instant matters (a tie): equivalent ranks may
+    /// then differ, and only the whole run shows how.
     bool has_tie = false;
-    std::string stall;    ///< when not finished: who waits for what, one line each
+    std::string stall;    ///< when not finished: what each rank waits for, one line each
     Time total;           ///< when the last rank had nothing left to do
     Bytes request_bytes;  ///< of rendezvous requests, which the network carries beside the payload
     std::vector<RankRecord> ranks;
@@ -205,11 +206,11 @@ public:
     /// Interrupts: `run` returns before simulated time moves on. Callable from an observer or a notification.
     void stop();
 
-    /// (operation, rank, time); a collective finishes on each of its ranks, at times of their own. Of a
-    /// folded run kept ranks only: rank i of every image.
+    /// (operation, rank, time); a collective finishes on each of its ranks, at times of their own. A folded
+    /// run notifies of representatives only.
     Signal<OperationId, RankId, Time> operation_issued;
     Signal<OperationId, RankId, Time> operation_finished;
-    /// Every few thousand messages delivered: the moment to look at the clock in a long run.
+    /// Every few thousand messages delivered, for observers of a long run.
     Signal<> progressed;
 
     /// (operations × ranks) finished so far, and in all: for progress.

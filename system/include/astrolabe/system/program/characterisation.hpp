@@ -1,10 +1,10 @@
-/// What a Program puts on the network, counted from its schedules alone: no time, no executor, nothing added
+/// The traffic of a Program, counted from its schedules alone: no time, no executor, nothing added
 /// to the cost of a run.
 ///
 /// Model. An operation of k chunks sends, in every group of its partition, the messages of its k schedules
 /// (algorithm.hpp: variant_sequence). Chunk c of S bytes has part_size(S, k, c) of them, chunk c of a pair of
 /// an uneven all_to_all part_size of the pair's, and a message has the bytes of its blocks (schedule.hpp). An
-/// executor must send exactly this, so counts and run can be held against each other operation by operation.
+/// executor must send exactly this, so counts and run can be compared operation by operation.
 /// Messages of an uneven all_to_all that would be empty are not sent and not counted.
 ///
 /// Complexity: operations that move the same are counted once. Per kind of operation, group, variant and
@@ -27,7 +27,7 @@ namespace astrolabe::system {
 /// Numbers of messages by size: [0] empty ones, [i] those of 2^(i-1) to 2^i - 1 bytes.
 using MessageSizes = std::array<std::uint64_t, 65>;
 
-/// What the stages of one (dimension, kind) of an operation send, over all groups and ranks.
+/// The traffic of the stages of one (dimension, kind) of an operation, over all groups and ranks.
 struct StageTraffic {
     Stage stage;
     Bytes bytes;
@@ -38,7 +38,7 @@ struct StageTraffic {
 };
 
 struct OperationTraffic {
-    std::vector<StageTraffic> stages;  ///< in the order in which the first chunks come to them
+    std::vector<StageTraffic> stages;  ///< in the order in which the first chunks reach them
     std::vector<Bytes> sent_by_rank;   ///< of the program's ranks
     std::uint32_t chunks = 0;          ///< 0 where nothing moves
 
@@ -71,7 +71,7 @@ private:
     std::vector<Bytes> bytes_;
 };
 
-/// A program's traffic, operation by operation. Requires that no algorithm refuses what it is to do.
+/// A program's traffic, operation by operation. Requires that all algorithms support their collectives.
 class ProgramTraffic {
 public:
     ProgramTraffic() = default;  ///< of no operations

@@ -1,7 +1,7 @@
 /// Padding: collectives rounded up to sizes that their ranks share in equal blocks.
 ///
-/// S bytes over N ranks leave S mod N blocks one byte larger than the others, so that no two ranks send quite
-/// the same and ranks cannot be folded (folding.hpp). Libraries that shard tensors pad them instead:
+/// S bytes over N ranks leave S mod N blocks one byte larger than the others, so that ranks send different
+/// amounts and cannot be folded (folding.hpp). Libraries that shard tensors pad them instead:
 /// PyTorch's FSDP appends zeros to a flat parameter until its shards are equal (Zhao et al., "PyTorch FSDP:
 /// Experiences on Scaling Fully Sharded Data Parallel", VLDB 2023, section 3.2). With k chunks (chunk_count
 /// of the padded size) and N the ranks of the largest group,

@@ -1,4 +1,4 @@
-/// The Program: what one training run does, as the workload layer hands it to the system layer.
+/// The Program: the operations of one training run, which the workload layer gives to the system layer.
 ///
 /// A DAG of operations, the same for every rank; what differs between ranks is data inside an operation
 /// (`PerRank`), never another copy of the program.
@@ -7,13 +7,14 @@
 ///   - A *compute* operation occupies the rank's one compute engine. Compute operations run in program order;
 ///   one
 ///     starts when the one before it has finished and all its dependencies have finished. The time in between
-///     is exposed: it is attributed to the dependencies in the order they are listed, each from where the one
-///     before it left off. A compute operation of zero duration is a pure wait.
+///     is exposed: it is attributed to the dependencies in the order they are listed, each from the end of
+///     the one before it. A compute operation of zero duration is a pure wait.
 ///   - A *collective* is issued as soon as all its dependencies have finished, in program order where several
 ///     become ready at once, and never blocks the rank by itself. It finishes on a rank `completion_delay`
 ///     after the rank's last chunk is done.
 ///   - The iteration an operation belongs to ends on a rank when the last compute operation of that iteration
-///     finishes there; after the last one the rank drains: it waits for every collective still under way.
+///     finishes there; after the last one the rank drains (its final communication tail): it waits for every
+///     collective still in flight.
 ///
 /// Dependencies name earlier operations only, so the program order is a topological order.
 ///
@@ -67,7 +68,7 @@ enum class Priority : std::uint8_t {
     kLifo,      ///< ahead of everything issued before
     kExplicit,  ///< by the operation's `explicit_priority`, on the scale on which LIFO counts 1, 2, … and
                 ///< FIFO -1, -2, …
-    kHighest  ///< ahead of everything that is not kHighest
+    kHighest    ///< ahead of all that are not kHighest
 };
 
 /// Bytes that each position of a group has for each position of it: the sizes of an uneven all_to_all
@@ -138,7 +139,7 @@ struct ComputeOperation {
 struct CollectiveOperation {
     CollectiveKind kind = CollectiveKind::kAllReduce;
     PartitionId partition{};  ///< every group of it runs its own instance
-    Bytes size{};             ///< S, per rank; of an uneven all_to_all the most that a rank holds
+    Bytes size{};             ///< S, per rank; of an uneven all_to_all the maximum that a rank holds
     Priority priority = Priority::kDefault;
     std::int64_t explicit_priority = 0;  ///< kExplicit only; larger starts first
     Time completion_delay{};             ///< local update after the collective, before it counts as finished
@@ -149,7 +150,7 @@ struct CollectiveOperation {
     std::optional<std::uint8_t> traffic_class{};
 
     [[nodiscard]] bool is_uneven() const { return pair_sizes != nullptr; }
-    /// Whether a group of `ranks` is done with it as soon as it is issued.
+    /// Whether a group of `ranks` completes it as soon as it is issued.
     [[nodiscard]] bool moves_nothing(std::size_t ranks) const { return ranks < 2 || size == Bytes(0); }
 };
 

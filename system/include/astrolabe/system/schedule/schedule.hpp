@@ -16,8 +16,8 @@
 /// from p receives.
 ///
 /// Stages. The actions may be split in stages, each of which works inside one logical dimension of the group
-/// (shape.hpp): the phases of a hierarchical collective. On every rank a stage begins when all actions of the
-/// rank's stages before it are complete, and not before the rank gives it a slot (executor.hpp); both ends of
+/// (shape.hpp): the phases of a hierarchical collective. On every rank a stage starts when all actions of the
+/// rank's earlier stages are complete, and not before the rank gives it a slot (executor.hpp); both ends of
 /// a message belong to the same stage.
 ///
 /// Sizes. A schedule knows blocks, not bytes: S bytes over B blocks give block b floor(S/B) bytes, plus one
@@ -89,7 +89,7 @@ struct RankProgram {
 /// A part of a schedule that stays inside one dimension.
 struct Stage {
     std::uint32_t dimension = 0;  ///< of the group's shape
-    CollectiveKind kind{};        ///< what it does there: the reduce_scatter of an all_reduce
+    CollectiveKind kind{};        ///< of the collective there: the reduce_scatter of an all_reduce
 
     friend bool operator==(const Stage&, const Stage&) = default;
 };
@@ -138,7 +138,7 @@ private:
     std::vector<RankProgram> programs_;
 };
 
-/// What is wrong with an action: thrown while a schedule is built. A defect of the algorithm, or of the
+/// The error of an action: thrown while a schedule is built. A defect of the algorithm, or of the
 /// file it was read from.
 class ScheduleError : public std::logic_error {
 public:

@@ -1,4 +1,4 @@
-/// The logical dimensions of a group: who counts as a neighbour of whom, whatever the links are
+/// The logical dimensions of a group: which positions are neighbours, whatever the links are
 /// (docs/theory/collectives-and-costs.md, "Dimensions of a group").
 ///
 /// A group of N = n_0·n_1·…·n_{D-1} positions is a grid; position p has the coordinates

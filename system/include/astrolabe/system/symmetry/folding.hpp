@@ -1,26 +1,29 @@
-/// Which ranks of a program may stand for all others, so that 1,024 ranks cost what their unlike ones do.
+/// Folding: which ranks of a program are equivalent, so that one of each class is simulated.
 ///
 /// Model. The maps of ranks are those of network/folding.hpp: + t·r (mod N), or xor t·r. Ranks 0 … r-1 may
-/// stand for all if every such map g leaves the program as it is:
+/// represent all if every such map g leaves the program as it is:
 ///   - compute: an operation takes rank i as long as rank g(i);
 ///   - groups: g takes every group of a partition to a group of the same shape, position p to position σ(p).
-///     The positions of kept ranks in a group are its first c, and the rank at position p is an image of that
-///     at position p mod c;
+///     The positions of representatives in a group are its first c, and the rank at position p is equivalent
+///     to that at position p mod c;
 ///   - schedules: what σ(p) sends and receives is what p does, with σ applied to the peers: same actions in
 ///     the same order with the same dependencies. True of a schedule with rotational symmetry where σ is a
 ///     rotation, of one with exclusive-or symmetry where σ is an exclusive or, and of any where σ leaves all
 ///     positions in place. Schedules with a program for every position are compared action by action;
 ///   - sizes: blocks of a collective are equal, or σ leaves all positions in place; pairs of an uneven
-///     all_to_all have the sizes of their images;
+///     all_to_all have the sizes of the pairs that g maps them to;
 ///   - roots stay roots: σ leaves all positions in place.
 /// Then, where the network folds as well, the state of rank g(i) is that of rank i at any time, by induction
-/// over what happens: the executor's rules know ranks only by their positions.
+/// over what happens: the executor's rules depend on the positions of ranks only.
 ///
-/// Ties. Of what happens at one instant a backend notifies one thing after the other, and images of a rank
-/// may be notified in different orders. Where that can matter the whole run treats images differently, so the
-/// folded run stops and says so (ExecutionReport::has_tie); the caller then runs the whole. What a tie is and
-/// how it shows is told in src/executor/tie_watch.hpp. Options under which ties are common are not folded at
-/// all: serial copy engines, slots in dimensions, independent orders, empty messages of an uneven all_to_all.
+/// Example. 1,024 ranks of one all_reduce by ring on one switch: r = 1, and one rank is simulated. If ranks
+/// 0, 4, 8, … compute for 2 ms and all others for 1 ms, r = 4: ranks 0 … 3 are.
+///
+/// Ties. A backend notifies the events of one instant one after another, and equivalent ranks may be notified
+/// in different orders. Where that matters (src/executor/tie_watch.hpp) the whole run may treat equivalent
+/// ranks differently, so the folded run stops and reports it (ExecutionReport::has_tie); the caller then runs
+/// the whole program. Options under which ties are common are not folded at all: serial copy engines, slots
+/// in dimensions, independent orders, empty messages of an uneven all_to_all.
 ///
 /// So a folded run that ends gives the times of the whole one to the picosecond, and its counts. What breaks
 /// a symmetry, such as one table more on one rank, a size that does not divide by the ranks, or a path chosen
@@ -42,13 +45,13 @@
 namespace astrolabe::system {
 
 struct FoldedRanks {
-    network::Folding folding;                             ///< of as few kept ranks as can be found
+    network::Folding folding;                             ///< with as few representatives as can be found
     std::shared_ptr<const network::LinkClasses> classes;  ///< folded likewise
-    /// Why not even the largest part of the ranks can stand for the others; empty where ranks fold.
-    std::string refusal;
+    /// Why not even N/2 ranks can represent all; empty where ranks fold.
+    std::string unsupported;
 };
 
-/// `placement[r]` is the host of rank r. Requires that no algorithm refuses what it is to do.
+/// `placement[r]` is the host of rank r. Requires that all algorithms support their collectives.
 [[nodiscard]] FoldedRanks fold_ranks(const Program& program, const SystemOptions& options,
                                      const std::shared_ptr<const network::Fabric>& fabric,
                                      std::span<const network::HostId> placement);

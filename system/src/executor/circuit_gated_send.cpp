@@ -1,4 +1,4 @@
-#include "direct_handover.hpp"
+#include "circuit_gated_send.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -10,41 +10,42 @@ namespace astrolabe::system::detail {
 using network::Message;
 using network::PlaceId;
 
-DirectHandover::DirectHandover(std::shared_ptr<const network::DirectOpportunities> opportunities,
-                               const network::NetworkBackend& backend, Time copy, Timers& timers,
-                               network::NotificationHandler& on_release)
+CircuitGatedSend::CircuitGatedSend(std::shared_ptr<const network::DirectOpportunities> opportunities,
+                                   const network::NetworkBackend& backend, Time copy, Timers& timers,
+                                   network::NotificationHandler& on_release)
     : opportunities_(std::move(opportunities)),
       backend_(backend),
       copy_(copy),
       timers_(timers),
       on_release_(on_release) {}
 
-std::int64_t DirectHandover::packets_of(Bytes size) const {
+std::int64_t CircuitGatedSend::packets_of(Bytes size) const {
     const Bytes payload = opportunities_->payload();
     return size / payload + (size % payload > Bytes(0) ? 1 : 0);
 }
 
-void DirectHandover::take_over(std::vector<Message>& ready) {
+void CircuitGatedSend::hold_back(std::vector<Message>& ready) {
     std::stable_sort(ready.begin(), ready.end(), [this](const Message& a, const Message& b) {
         return a.source != b.source ? a.source < b.source : place_of(a.destination) < place_of(b.destination);
     });
     for (auto first = ready.begin(); first != ready.end();) {
         const auto last = std::find_if(
             first, ready.end(), [first](const Message& message) { return message.source != first->source; });
-        sort_out({first, last});
+        distribute({first, last});
         first = last;
     }
     ready.clear();
 }
 
-bool DirectHandover::has_lane(const Message& message) const {
+bool CircuitGatedSend::has_lane(const Message& message) const {
     const PlaceId from = place_of(message.source);
     const PlaceId to = place_of(message.destination);
-    return from != to && message.size > Bytes(0) && opportunities_->wait_for_circuits(message.traffic_class) &&
+    return from != to && message.size > Bytes(0) &&
+           opportunities_->wait_for_circuits(message.traffic_class) &&
            opportunities_->next(from, to, backend_.now() + copy_).has_value();
 }
 
-void DirectHandover::sort_out(std::span<const Message> of_one_rank) {
+void CircuitGatedSend::distribute(std::span<const Message> of_one_rank) {
     const std::int64_t periods = periods_needed(of_one_rank);
     for (std::size_t first = 0; first < of_one_rank.size();) {
         const PlaceId place = place_of(of_one_rank[first].destination);
@@ -57,7 +58,7 @@ void DirectHandover::sort_out(std::span<const Message> of_one_rank) {
     }
 }
 
-std::int64_t DirectHandover::periods_needed(std::span<const Message> of_one_rank) {
+std::int64_t CircuitGatedSend::periods_needed(std::span<const Message> of_one_rank) {
     const PlaceId home = place_of(of_one_rank.front().source);
     needs_.assign(opportunities_->places(), 0);
     for (const Message& message : of_one_rank) {
@@ -92,7 +93,7 @@ std::int64_t DirectHandover::periods_needed(std::span<const Message> of_one_rank
     return enough;
 }
 
-void DirectHandover::enter_lane(std::span<const Message> for_one_place, std::int64_t periods) {
+void CircuitGatedSend::enter_lane(std::span<const Message> for_one_place, std::int64_t periods) {
     const Message& any = for_one_place.front();
     const std::size_t lane =
         any.source.index() * opportunities_->places() + place_of(any.destination).index();
@@ -122,22 +123,22 @@ void DirectHandover::enter_lane(std::span<const Message> for_one_place, std::int
     }
 }
 
-void DirectHandover::wait(std::size_t index) {
+void CircuitGatedSend::wait(std::size_t index) {
     Lane& lane = lanes_[index];
     if (lane.is_open) {
         return;
     }
     const Message& message = held_[lane.waiting.front()].message;
     const auto opportunity = opportunities_->next(place_of(message.source), place_of(message.destination),
-                                                  std::max(backend_.now() + copy_, lane.begin + Time(1)));
-    ASTROLABE_ASSERT(opportunity, "places that meet meet again");
-    lane.begin = opportunity->begin;
+                                                  std::max(backend_.now() + copy_, lane.start + Time(1)));
+    ASTROLABE_ASSERT(opportunity, "connected places are connected again");
+    lane.start = opportunity->begin;
     lane.is_open = true;
     const Time due = opportunity->begin - opportunities_->notice() - copy_;
     opening_at(std::max(backend_.now(), due)).lanes.push_back(index);
 }
 
-DirectHandover::Opening& DirectHandover::opening_at(Time time) {
+CircuitGatedSend::Opening& CircuitGatedSend::opening_at(Time time) {
     const auto [opening, is_new] = openings_.try_emplace(time);
     if (is_new) {
         timers_.set(time - backend_.now(), on_release_, static_cast<std::uint64_t>(time.count()));
@@ -145,7 +146,7 @@ DirectHandover::Opening& DirectHandover::opening_at(Time time) {
     return opening->second;
 }
 
-void DirectHandover::release(std::uint64_t token, std::vector<Message>& due) {
+void CircuitGatedSend::release(std::uint64_t token, std::vector<Message>& due) {
     timers_.expired();
     const auto found = openings_.find(Time(static_cast<std::int64_t>(token)));
     ASTROLABE_ASSERT(found != openings_.end(), "something is due");
@@ -157,13 +158,13 @@ void DirectHandover::release(std::uint64_t token, std::vector<Message>& due) {
     }
 }
 
-void DirectHandover::open(std::size_t index, std::vector<Message>& due) {
+void CircuitGatedSend::open(std::size_t index, std::vector<Message>& due) {
     Lane& lane = lanes_[index];
     shares_.clear();
     for (const Number number : lane.waiting) {
         const Held& held = held_[number];
         const std::uint32_t host = held.message.destination.index();
-        auto share = std::ranges::find(shares_, host, &Share::who);
+        auto share = std::ranges::find(shares_, host, &Share::index);
         if (share == shares_.end()) {
             share = shares_.insert(share, {host, 0});
         }
@@ -173,7 +174,7 @@ void DirectHandover::open(std::size_t index, std::vector<Message>& due) {
     std::vector<Number> staying;
     for (const Number number : lane.waiting) {
         const Held& held = held_[number];
-        Share& share = *std::ranges::find(shares_, held.message.destination.index(), &Share::who);
+        Share& share = *std::ranges::find(shares_, held.message.destination.index(), &Share::index);
         const std::int64_t packets = std::min({share.packets, held.pace, packets_of(held.left)});
         share.packets -= packets;
         const Bytes size = std::min(held.left, opportunities_->payload() * packets);
@@ -191,9 +192,9 @@ void DirectHandover::open(std::size_t index, std::vector<Message>& due) {
     }
 }
 
-void DirectHandover::level_shares(std::int64_t packets) {
+void CircuitGatedSend::level_shares(std::int64_t packets) {
     std::sort(shares_.begin(), shares_.end(), [](const Share& a, const Share& b) {
-        return a.packets != b.packets ? a.packets < b.packets : a.who < b.who;
+        return a.packets != b.packets ? a.packets < b.packets : a.index < b.index;
     });
     auto left = static_cast<std::int64_t>(shares_.size());
     for (Share& share : shares_) {
@@ -207,10 +208,11 @@ void DirectHandover::level_shares(std::int64_t packets) {
         }
         packets -= share.packets;
     }
-    std::sort(shares_.begin(), shares_.end(), [](const Share& a, const Share& b) { return a.who < b.who; });
+    std::sort(shares_.begin(), shares_.end(),
+              [](const Share& a, const Share& b) { return a.index < b.index; });
 }
 
-DirectHandover::Number DirectHandover::hold(const Message& message) {
+CircuitGatedSend::Number CircuitGatedSend::hold(const Message& message) {
     if (free_.empty()) {
         free_.push_back(static_cast<Number>(held_.size()));
         held_.emplace_back();
@@ -221,7 +223,7 @@ DirectHandover::Number DirectHandover::hold(const Message& message) {
     return number;
 }
 
-Message DirectHandover::take(Number number, Bytes size) {
+Message CircuitGatedSend::take(Number number, Bytes size) {
     Held& held = held_[number];
     Message piece = held.message;
     if (size == piece.size) {
@@ -230,14 +232,14 @@ Message DirectHandover::take(Number number, Bytes size) {
     }
     held.left -= size;
     ++held.in_copy;
-    ++held.under_way;
+    ++held.in_flight;
     piece.size = size;
     piece.on_delivered = this;
     piece.token = number;
     return piece;
 }
 
-std::optional<Message> DirectHandover::handed_over(const Message& due) {
+std::optional<Message> CircuitGatedSend::sent(const Message& due) {
     if (due.on_delivered != this) {
         return due;
     }
@@ -247,9 +249,9 @@ std::optional<Message> DirectHandover::handed_over(const Message& due) {
     return is_last ? std::optional(held.message) : std::nullopt;
 }
 
-void DirectHandover::notify(std::uint64_t number) {
+void CircuitGatedSend::notify(std::uint64_t number) {
     Held& held = held_[number];
-    if (--held.under_way > 0 || held.left > Bytes(0)) {
+    if (--held.in_flight > 0 || held.left > Bytes(0)) {
         return;
     }
     const Message message = held.message;

@@ -21,10 +21,10 @@
 namespace astrolabe {
 
 template <class Event>
-class DayQueue {
+class CalendarQueue {
 public:
     /// Precondition: both positive.
-    DayQueue(Time day, std::uint64_t days)
+    CalendarQueue(Time day, std::uint64_t days)
         : length_(day),
           days_(days) {}
 

@@ -11,13 +11,13 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include <astrolabe/core/containers/day_queue.hpp>
+#include <astrolabe/core/containers/calendar_queue.hpp>
 
 namespace astrolabe::network::rotor {
 namespace {
 
-TEST(DayQueue, EventsOfOneTimeLeaveInTheOrderPushedWhereverTheyWaited) {
-    DayQueue<int> queue(Time(10), 2);
+TEST(CalendarQueue, EventsOfOneTimeLeaveInTheOrderPushedWhereverTheyWaited) {
+    CalendarQueue<int> queue(Time(10), 2);
     queue.push(Time(35), 1);  // beyond both days
     queue.push(Time(5), 2);   // today
     EXPECT_EQ(queue.next_time(), Time(5));
@@ -37,9 +37,9 @@ TEST(DayQueue, EventsOfOneTimeLeaveInTheOrderPushedWhereverTheyWaited) {
     EXPECT_EQ(queue.next_time(), Time::max());
 }
 
-RC_GTEST_PROP(DayQueueProperty, LeavesInTheOrderOfTimeAndThenOfPushing, ()) {
+RC_GTEST_PROP(CalendarQueueProperty, LeavesInTheOrderOfTimeAndThenOfPushing, ()) {
     Random random(random_seed());
-    DayQueue<int> queue(Time(random(1, 20)), static_cast<std::uint64_t>(random(1, 8)));
+    CalendarQueue<int> queue(Time(random(1, 20)), static_cast<std::uint64_t>(random(1, 8)));
     std::vector<std::pair<Time, int>> expected;  // sorted
     Time now;
     for (int number = 0; number < 300; ++number) {

@@ -8,10 +8,11 @@
 #include <set>
 #include <vector>
 
+#include <algorithms.hpp>
 #include <gtest/gtest.h>
 #include <rotor_fabric.hpp>
 
-#include <astrolabe/system/executor/meeting_order.hpp>
+#include <astrolabe/system/executor/circuit_order.hpp>
 
 namespace astrolabe::testing {
 namespace {
@@ -51,9 +52,9 @@ Time time_round(const std::vector<RankId>& order, const DirectOpportunities& opp
 }
 
 // Of the 6 ways round four places, tried one by one.
-TEST(MeetingOrder, IsTheQuickestWayRoundFourPlaces) {
+TEST(CircuitOrder, IsTheQuickestWayRoundFourPlaces) {
     const TurnsOfPlaces turns(4, 1);
-    const std::vector<RankId> found = system::meeting_order(ranks(4), turns, host_of_each_rank(4));
+    const std::vector<RankId> found = system::circuit_order(ranks(4), turns, host_of_each_rank(4));
     EXPECT_EQ(found.front(), RankId(0));
     std::vector<RankId> order = ranks(4);
     Time best = Time::max();
@@ -63,8 +64,8 @@ TEST(MeetingOrder, IsTheQuickestWayRoundFourPlaces) {
     EXPECT_EQ(time_round(found, turns), best);
 }
 
-TEST(MeetingOrder, HostsOfAPlaceFollowOneAnotherWhereItMeetsItself) {
-    const auto order = system::meeting_order(ranks(15), TurnsOfPlaces(5, 3, true), host_of_each_rank(15));
+TEST(CircuitOrder, HostsOfAPlaceFollowOneAnotherWhereItMeetsItself) {
+    const auto order = system::circuit_order(ranks(15), TurnsOfPlaces(5, 3, true), host_of_each_rank(15));
     const auto places = places_in(order, TurnsOfPlaces(5, 3));
     for (std::size_t i = 0; i < 15; ++i) {
         EXPECT_EQ(places[i], places[i / 3 * 3]);
@@ -72,8 +73,8 @@ TEST(MeetingOrder, HostsOfAPlaceFollowOneAnotherWhereItMeetsItself) {
     EXPECT_EQ(std::set<RankId>(order.begin(), order.end()).size(), 15u);
 }
 
-TEST(MeetingOrder, ElseTheRingGoesRoundThePlacesAgain) {
-    const auto order = system::meeting_order(ranks(15), TurnsOfPlaces(5, 3), host_of_each_rank(15));
+TEST(CircuitOrder, ElseTheRingGoesRoundThePlacesAgain) {
+    const auto order = system::circuit_order(ranks(15), TurnsOfPlaces(5, 3), host_of_each_rank(15));
     const auto places = places_in(order, TurnsOfPlaces(5, 3));
     EXPECT_EQ(std::set<std::uint32_t>(places.begin(), places.begin() + 5).size(), 5u);
     for (std::size_t i = 5; i < 15; ++i) {
@@ -82,29 +83,29 @@ TEST(MeetingOrder, ElseTheRingGoesRoundThePlacesAgain) {
     EXPECT_EQ(std::set<RankId>(order.begin(), order.end()).size(), 15u);
 }
 
-TEST(MeetingOrder, PlacesOfUnequalGroupsAreVisitedWhileTheyHaveRanks) {
+TEST(CircuitOrder, PlacesOfUnequalGroupsAreVisitedWhileTheyHaveRanks) {
     // Ranks 0, 1, 2 are at place 0, 3 and 4 at place 1.
     const std::vector<RankId> group{RankId(0), RankId(1), RankId(2), RankId(3), RankId(4)};
-    const auto order = system::meeting_order(group, TurnsOfPlaces(5, 3), host_of_each_rank(15));
+    const auto order = system::circuit_order(group, TurnsOfPlaces(5, 3), host_of_each_rank(15));
     EXPECT_EQ(order, (std::vector{RankId(0), RankId(3), RankId(1), RankId(4), RankId(2)}));
 }
 
-TEST(MeetingOrder, TakesOneOrTwoRanksAsTheyAre) {
+TEST(CircuitOrder, TakesOneOrTwoRanksAsTheyAre) {
     for (const std::size_t count : {1U, 2U}) {
-        EXPECT_EQ(system::meeting_order(ranks(count), TurnsOfPlaces(4, 1), host_of_each_rank(4)),
+        EXPECT_EQ(system::circuit_order(ranks(count), TurnsOfPlaces(4, 1), host_of_each_rank(4)),
                   ranks(count));
     }
 }
 
 // A good ring of the 32 racks of the Opera study needs several cycles for the slots alone: a slot lasts 3 T +
 // eps, so that a rack that was met can send on 4 T later, and 32 such steps are 4 cycles of 32 T.
-TEST(MeetingOrder, ShortensTheWayRoundRacksOnRotors) {
+TEST(CircuitOrder, ShortensTheWayRoundRacksOnRotors) {
     network::rotor::RotorNetwork network =
         network::rotor::drawn_rotor_network(32, 4, Bandwidth(100'000'000'000), 8);
     network.hosts_per_rack = 1;
     const auto opportunities =
         network::direct_opportunities(network::rotor::build_rotor_fabric(std::move(network)));
-    const auto order = system::meeting_order(ranks(32), *opportunities, host_of_each_rank(32));
+    const auto order = system::circuit_order(ranks(32), *opportunities, host_of_each_rank(32));
     const Time in_order = time_round(order, *opportunities);
     const Time by_number = time_round(ranks(32), *opportunities);
     std::printf(
@@ -115,30 +116,30 @@ TEST(MeetingOrder, ShortensTheWayRoundRacksOnRotors) {
     EXPECT_LE(in_order, by_number / 2);
 }
 
-TEST(MeetingOrder, ChangesCollectivesThatAskForIt) {
+TEST(CircuitOrder, ChangesCollectivesThatAskForIt) {
     ProgramBuilder builder(4);
     builder.collective("sum", {.kind = CollectiveKind::kAllReduce, .size = Bytes(100)});
     builder.collective("again", {.kind = CollectiveKind::kAllReduce, .size = Bytes(100)});
     builder.collective("exchange", {.kind = CollectiveKind::kAllToAll, .size = Bytes(100)});
     system::Program& program = builder.program();
-    system::SystemOptions options = options_with(system::make_rotor_ring(), 1, 64);
-    options.collectives[static_cast<std::size_t>(CollectiveKind::kAllToAll)] = {system::make_rotor_direct()};
+    system::SystemOptions options = options_with(algorithm_of("rotor_ring"), 1, 64);
+    options.collectives[static_cast<std::size_t>(CollectiveKind::kAllToAll)] = {algorithm_of("rotor_direct")};
 
     const auto partition_of = [&](std::size_t operation) {
         return program.operations[system::OperationId(operation)].collective().partition;
     };
-    system::order_by_meetings(program, options, host_of_each_rank(4));
+    system::order_by_circuits(program, options, host_of_each_rank(4));
     EXPECT_EQ(program.partitions.size(), 1u);  // no opportunities
 
     options.opportunities = std::make_shared<TurnsOfPlaces>(4, 1);
-    system::order_by_meetings(program, options, host_of_each_rank(4));
+    system::order_by_circuits(program, options, host_of_each_rank(4));
     program.check();
     ASSERT_EQ(program.partitions.size(), 2u);
     EXPECT_EQ(partition_of(0), PartitionId(1));
     EXPECT_EQ(partition_of(1), PartitionId(1));
     EXPECT_EQ(partition_of(2), PartitionId(0));
     EXPECT_EQ(program.partitions[PartitionId(1)].groups.front(),
-              system::meeting_order(ranks(4), *options.opportunities, host_of_each_rank(4)));
+              system::circuit_order(ranks(4), *options.opportunities, host_of_each_rank(4)));
 }
 
 }  // namespace

@@ -2,13 +2,13 @@
 
 #include "direct_opportunities_fake.hpp"
 #include "program_builder.hpp"
-#include "system/src/collectives/collectives.hpp"
 
 #include <memory>
 #include <random>
 #include <utility>
 #include <vector>
 
+#include <algorithms.hpp>
 #include <fake_backend.hpp>
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ Outcome run(const Setting& setting, const system::CollectiveOperation& collectiv
     auto turns = std::make_shared<TurnsOfPlaces>(setting.places, setting.hosts);
     turns->let_pass(setting.passing_class);
     const std::size_t ranks = setting.places * setting.hosts;
-    system::SystemOptions options = options_with(system::make_rotor_direct(), setting.chunks, 64);
+    system::SystemOptions options = options_with(algorithm_of("rotor_direct"), setting.chunks, 64);
     options.opportunities = turns;
     options.end_point.injection_latency = setting.injection_latency;
     options.end_point.copy_engine = setting.copy_engine;
@@ -71,7 +71,7 @@ Outcome uneven(const Setting& setting, std::vector<Bytes> pairs) {
 
 // Four places of one host: 0 and 1 meet at T, 0 and 2 at 2T, 0 and 3 at 3T, 1 and 2 at 3T, 1 and 3 at 0, 2
 // and 3 at T. A message leaves by the notice ahead of its circuit.
-TEST(DirectHandover, AMessageThatFitsLeavesWithTheFirstCircuit) {
+TEST(CircuitGatedSend, AMessageThatFitsLeavesWithTheFirstCircuit) {
     const Outcome outcome = all_to_all({}, 1000_B);
     EXPECT_EQ(outcome.total, 3 * T - kNotice + kLatency);
     EXPECT_EQ(outcome.messages, 12u);
@@ -79,7 +79,7 @@ TEST(DirectHandover, AMessageThatFitsLeavesWithTheFirstCircuit) {
 
 // 2500 bytes are 25 packets for each of 3 places. 2 periods have 2·10·3 = 60 packets, and would need
 // 3·20 + 2·3·5 = 90; so 3: pieces of 1000, 1000 and 500 bytes, the last a cycle of 4T after the second.
-TEST(DirectHandover, ALongMessageGoesInPieces) {
+TEST(CircuitGatedSend, ALongMessageGoesInPieces) {
     const Outcome outcome = all_to_all({}, 2500_B);
     EXPECT_EQ(outcome.total, 3 * T + 2 * 4 * T - kNotice + kLatency);
     EXPECT_EQ(outcome.messages, 36u);
@@ -87,7 +87,7 @@ TEST(DirectHandover, ALongMessageGoesInPieces) {
 
 // 25 packets for one place. One period has 10·3 = 30 packets and would need 10 + 2·15 = 40; two have 60 and
 // need 20 + 2·5: 500 bytes are relayed at once, 1000 leave for T, 1000 a period later.
-TEST(DirectHandover, WhatOnePlaceGetsBeyondItsShareIsLeftToTheNetwork) {
+TEST(CircuitGatedSend, WhatOnePlaceGetsBeyondItsShareIsLeftToTheNetwork) {
     std::vector<Bytes> pairs(16, 0_B);
     pairs[0 * 4 + 1] = 2500_B;
     const Outcome outcome = uneven({}, pairs);
@@ -97,7 +97,7 @@ TEST(DirectHandover, WhatOnePlaceGetsBeyondItsShareIsLeftToTheNetwork) {
 
 // Two hosts a place, 6 packets for each: 3·12 and 2·6 for the other host of the place, which is not met and
 // gets its message at once, are more than the 30 packets of a period. So they take two, 3 packets each time.
-TEST(DirectHandover, HostsOfAPlaceShareAnOpportunity) {
+TEST(CircuitGatedSend, HostsOfAPlaceShareAnOpportunity) {
     const Outcome outcome = all_to_all({.hosts = 2}, 600_B);
     EXPECT_EQ(outcome.total, 3 * T + 4 * T - kNotice + kLatency);
     EXPECT_EQ(outcome.messages, 8u * (1 + 6 * 2));
@@ -106,20 +106,20 @@ TEST(DirectHandover, HostsOfAPlaceShareAnOpportunity) {
 }
 
 // Chunks that become ready together share as well: two of 500 bytes fit where one of 1000 does.
-TEST(DirectHandover, ChunksShareAnOpportunity) {
+TEST(CircuitGatedSend, ChunksShareAnOpportunity) {
     const Outcome outcome = all_to_all({.chunks = 2}, 1000_B);
     EXPECT_EQ(outcome.total, 3 * T - kNotice + kLatency);
     EXPECT_EQ(outcome.messages, 24u);
 }
 
 // They have class 0.
-TEST(DirectHandover, MessagesOfAnotherServicePass) {
+TEST(CircuitGatedSend, MessagesOfAnotherServicePass) {
     EXPECT_EQ(all_to_all({.passing_class = 0}, 300_B).total, kLatency);
     EXPECT_EQ(all_to_all({.passing_class = 1}, 300_B).total, 3 * T - kNotice + kLatency);
 }
 
 // A copy of c begins that much earlier; what is to leave at 0 comes too late, and leaves at 4T.
-TEST(DirectHandover, CopiesEndByTheNotice) {
+TEST(CircuitGatedSend, CopiesEndByTheNotice) {
     const Time c = 5_ns;
     EXPECT_EQ(all_to_all({.injection_latency = c}, 1000_B).total, 4 * T - kNotice + kLatency);
     // One by one: three messages of host 1 are there long before their circuits.
@@ -130,17 +130,17 @@ TEST(DirectHandover, CopiesEndByTheNotice) {
 
 // The last block that a rank waits for comes from the one it meets at 3T, by 3T - notice + latency. Of the
 // circuits after that the last are those at 7T, of the same pairs: that at 3T has been shared out.
-TEST(DirectHandover, AnAllReduceTakesTwoRounds) {
+TEST(CircuitGatedSend, AnAllReduceTakesTwoRounds) {
     const Outcome outcome = run({}, {.kind = CollectiveKind::kAllReduce, .size = 4 * 1000_B});
     EXPECT_EQ(outcome.total, 7 * T - kNotice + kLatency);
     EXPECT_EQ(outcome.messages, 24u);
 }
 
-TEST(DirectHandover, NothingIsHeldWithoutOpportunities) {
+TEST(CircuitGatedSend, NothingIsHeldWithoutOpportunities) {
     ProgramBuilder builder(4);
     builder.collective("alone", {.kind = CollectiveKind::kAllToAll, .size = 4 * 1000_B});
     FakeBackend backend(4, {.latency = kLatency});
-    system::Executor executor(builder.program(), options_with(system::make_rotor_direct(), 1, 64), backend,
+    system::Executor executor(builder.program(), options_with(algorithm_of("rotor_direct"), 1, 64), backend,
                               host_of_each_rank(4));
     EXPECT_EQ(executor.run().total, kLatency);
 }
@@ -148,7 +148,7 @@ TEST(DirectHandover, NothingIsHeldWithoutOpportunities) {
 // Random sizes, also of whole pairs without bytes: every byte arrives once (the executor asserts it). With at
 // most q packets for each of h hosts of n places, (n - 1)hq + 2(h - 1)q <= 10(n - 1) for q <= 10/(3h - 2):
 // then all leave within a period.
-TEST(DirectHandover, DeliversWhateverTheSizes) {
+TEST(CircuitGatedSend, DeliversWhateverTheSizes) {
     std::mt19937_64 random(7);
     for (int run = 0; run < 200; ++run) {
         const Setting setting{.places = 2 + static_cast<std::uint32_t>(random() % 5),

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include <astrolabe/system/executor/meeting_order.hpp>
+#include <astrolabe/system/executor/circuit_order.hpp>
 
 namespace astrolabe::system {
 
@@ -16,13 +16,13 @@ using network::PlaceId;
 
 constexpr std::size_t kBeam = 64;
 
-/// The begin of a ring.
+/// The first places of a ring.
 struct Beginning {
     std::vector<PlaceId> places;
-    Time time;  // when what starts at 0 is at the last of them
+    Time time;  // when a block sent at 0 arrives at the last of them
 };
 
-/// A place added to a beginning; earlier ones first.
+/// A place added to a partial ring; earlier arrivals first.
 struct Extension {
     Time time;
     std::size_t beginning;
@@ -49,8 +49,8 @@ public:
     }
 
 private:
-    /// When what is at `from` at `time` is at `to`. Places that never meet have a period for it: relaying
-    /// takes about as long.
+    /// When a block at `from` at `time` arrives at `to`. Places that are never connected count one period:
+    /// relaying takes about as long.
     [[nodiscard]] Time arrival(PlaceId from, PlaceId to, Time time) const {
         const auto opportunity = opportunities_.next(from, to, time);
         return opportunity ? opportunity->end : time + opportunities_.period();
@@ -86,7 +86,7 @@ private:
 
 }  // namespace
 
-std::vector<RankId> meeting_order(std::span<const RankId> group, const DirectOpportunities& opportunities,
+std::vector<RankId> circuit_order(std::span<const RankId> group, const DirectOpportunities& opportunities,
                                   std::span<const network::HostId> placement) {
     std::vector<PlaceId> places;
     std::map<PlaceId, std::vector<RankId>> ranks_of;
@@ -116,7 +116,7 @@ std::vector<RankId> meeting_order(std::span<const RankId> group, const DirectOpp
     return order;
 }
 
-void order_by_meetings(Program& program, const SystemOptions& options,
+void order_by_circuits(Program& program, const SystemOptions& options,
                        std::span<const network::HostId> placement) {
     if (options.opportunities == nullptr) {
         return;
@@ -136,7 +136,7 @@ void order_by_meetings(Program& program, const SystemOptions& options,
             Partition partition = program.partitions[work.partition];
             partition.name += " in the order of circuits";
             for (std::vector<RankId>& group : partition.groups) {
-                group = meeting_order(group, *options.opportunities, placement);
+                group = circuit_order(group, *options.opportunities, placement);
             }
             entry->second = program.partitions.push_back(std::move(partition));
         }
