@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -630,6 +631,28 @@ TEST(Collective, PhasesOfAHierarchicalOneTakeTurns) {
                                     "8MB", "--dimensions", "4x2"});
     EXPECT_NEAR(phases["time_s"].get<double>(), 1124e-6, 1e-9);
     EXPECT_EQ(phases["steps"], 4);
+}
+
+TEST(Collective, AnExperimentFileAsksForOneAsAnyWorkload) {
+    // Three times the mean from the first rank: 1681 us, as above.
+    const std::filesystem::path file =
+        std::filesystem::path(::testing::TempDir()) / "astrolabe-collective-workload.yaml";
+    std::ofstream(file) << "schema: astrolabe/1\n"
+                           "workload: {kind: collective, collective: all_to_all_v, size: 8MB, imbalance: 3}\n"
+                           "cluster: {ranks: 8, device: {kind: roofline}}\n"
+                           "network: {kind: flat, hosts: 8, link: {rate: 100Gbps, latency: 500ns}}\n"
+                           "backend: {kind: fluid}\n";
+    const ProcessResult run = astrolabe({"run", file.string(), "--json"});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_EQ(Json::parse(run.out)["iteration_time_s"][0],
+              collective({"--kind", "all-to-all-v", "--algorithm", "direct", "--size", "8MB", "--imbalance",
+                          "3"})["time_s"]);
+    // What a workload refuses is named by its keys.
+    const ProcessResult pairs = astrolabe(
+        {"validate", file.string(), "--set",
+         "workload={kind: collective, collective: point_to_point, size: 1MB}", "--set", "cluster.ranks=7"});
+    EXPECT_EQ(pairs.exit_code, 3);
+    EXPECT_NE(pairs.err.find("7 ranks do not make pairs"), std::string::npos) << pairs.err;
 }
 
 TEST(Collective, WhatCannotBeMeantIsRefused) {

@@ -18,6 +18,7 @@ void register_builtin_workloads(Registry<Job>& registry) {
     register_dlrm(registry);
     register_flexflow_dlrm(registry);
     register_astra_text(registry);
+    register_collective(registry);
 }
 
 }  // namespace astrolabe::workload

@@ -31,6 +31,7 @@ namespace astrolabe::workload {
 void register_dlrm(Registry<Job>& registry);
 void register_flexflow_dlrm(Registry<Job>& registry);
 void register_astra_text(Registry<Job>& registry);
+void register_collective(Registry<Job>& registry);
 
 /// What a job tells people, one (name, value) a line.
 using Facts = std::vector<std::pair<std::string, std::string>>;

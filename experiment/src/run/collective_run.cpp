@@ -1,8 +1,8 @@
-#include "../file/job_network.hpp"
 #include "engine.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <map>
+#include <span>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -16,50 +16,52 @@
 namespace astrolabe::experiment {
 namespace {
 
-SourceRange argument(const std::string& option, const std::string& value) {
-    return {std::make_shared<const SourceText>(SourceText{option, value}), 1, 1,
-            static_cast<int>(value.size())};
-}
-
 constexpr const char* kUnevenKind = "all_to_all_v";
 
-struct RequestedKind {
-    system::CollectiveKind kind{};
-    bool is_uneven = false;
-};
+/// `node`, of the text of an option, which errors name as their place.
+ConfigNode argument(const std::string& option, const std::string& text, ConfigNode node) {
+    node.where = {std::make_shared<const SourceText>(SourceText{option, text}), 1, 1,
+                  static_cast<int>(text.size())};
+    return node;
+}
+ConfigNode argument(const std::string& option, const std::string& text) {
+    return argument(option, text, ConfigNode::scalar(text));
+}
 
-std::optional<RequestedKind> read_kind(const std::string& text, ReadContext& context) {
+template <class T>
+std::optional<T> read_argument(const std::string& option, const std::string& text, const Range<T>& range,
+                               ReadContext& context) {
+    return read_scalar<T>(argument(option, text), option, context, range);
+}
+
+/// The name of a kind in experiment files.
+std::optional<std::string> read_kind(const std::string& text, ReadContext& context) {
     std::string name = text;
     std::replace(name.begin(), name.end(), '-', '_');
-    if (name == kUnevenKind) {
-        return RequestedKind{system::CollectiveKind::kAllToAll, true};
-    }
     std::vector<std::string> names{kUnevenKind};
     for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
         names.push_back(collective_key(kind));
-        if (names.back() == name) {
-            return RequestedKind{static_cast<system::CollectiveKind>(kind), false};
-        }
     }
-    context.error("collective.kind", argument("--kind", text),
+    if (std::find(names.begin(), names.end(), name) != names.end()) {
+        return name;
+    }
+    context.error("collective.kind", argument("--kind", text).where,
                   fmt::format("'{}' is not a kind of collective", text), suggest(name, names));
     return std::nullopt;
 }
 
-/// "16x8"; empty: no dimensions.
-std::vector<system::Position> read_dimensions(const std::string& text, ReadContext& context) {
-    std::vector<system::Position> dimensions;
+/// "16x8" as [16, 8]; empty: no dimensions.
+ConfigNode read_dimensions(const std::string& text, ReadContext& context) {
+    std::vector<ConfigNode> dimensions;
     for (std::size_t begin = 0; !text.empty() && begin <= text.size();) {
         const std::size_t end = std::min(text.find('x', begin), text.size());
-        ConfigNode node = ConfigNode::scalar(text.substr(begin, end - begin));
-        node.where = argument("--dimensions", text);
-        if (const auto size =
-                read_scalar<system::Position>(node, "--dimensions, written 16x8,", context, {1, 1U << 20})) {
-            dimensions.push_back(*size);
-        }
+        dimensions.push_back(
+            argument("--dimensions", text, ConfigNode::scalar(text.substr(begin, end - begin))));
+        static_cast<void>(read_scalar<system::Position>(dimensions.back(), "--dimensions, written 16x8,",
+                                                        context, {1, 1U << 20}));
         begin = end + 1;
     }
-    return dimensions;
+    return argument("--dimensions", text, ConfigNode::sequence(std::move(dimensions)));
 }
 
 /// A mapping given on the command line, or just the value of the key that chooses.
@@ -75,11 +77,8 @@ std::optional<ConfigNode> read_choice(const std::string& option, const std::stri
         }
         return std::nullopt;
     }
-    ConfigNode name = ConfigNode::scalar(text);
-    name.where = argument(option, text);
-    ConfigNode section = ConfigNode::mapping();
-    section.where = name.where;
-    section.set(discriminator, name);
+    ConfigNode section = argument(option, text, ConfigNode::mapping());
+    section.set(discriminator, argument(option, text));
     return section;
 }
 
@@ -90,8 +89,7 @@ std::optional<ConfigNode> read_section(const std::string& option, const std::str
     if (is_mapping || (kind_alone && text.find_first_of("./") == std::string::npos)) {
         return read_choice(option, "kind", text, context);
     }
-    ConfigNode node = ConfigNode::scalar(text);
-    node.where = argument(option, text);
+    ConfigNode node = argument(option, text);
     const std::size_t errors_before = context.error_count();
     resolve_reference(node, context);
     // A whole experiment file serves as well: the section it holds is meant.
@@ -103,45 +101,125 @@ std::optional<ConfigNode> read_section(const std::string& option, const std::str
     return context.error_count() == errors_before ? std::optional(std::move(node)) : std::nullopt;
 }
 
-/// Reads the text of an option as a quantity.
-template <class T>
-std::optional<T> read_argument(const std::string& option, const std::string& text, ReadContext& context,
-                               const Range<T>& range = {T(0), {}}) {
-    ConfigNode node = ConfigNode::scalar(text);
-    node.where = argument(option, text);
-    return read_scalar<T>(node, option, context, range);
-}
-
-constexpr std::int64_t kMillion = 1'000'000;
-
-/// R as whole millionths; the only place where a number with a fraction enters sizes.
-std::optional<std::int64_t> read_imbalance(const std::string& text, ReadContext& context) {
-    ConfigNode node = ConfigNode::scalar(text);
-    node.where = argument("--imbalance", text);
-    const auto ratio = read_scalar<double>(node, "--imbalance", context, {1.0, 1048576.0});
-    return ratio ? std::optional(std::llround(*ratio * static_cast<double>(kMillion))) : std::nullopt;
-}
-
-/// Bytes that each rank has for every one: the first `imbalance` millionths of the mean, the others the rest.
-system::PairSizes uneven_sizes(std::size_t ranks, Bytes size, std::int64_t imbalance) {
-    const auto count = static_cast<std::int64_t>(ranks);
-    const Bytes mean = size / count;
-    const auto fullest = static_cast<std::int64_t>(detail::Int128{mean.count()} * imbalance / kMillion);
-    std::vector<Bytes> from{std::min(Bytes(fullest), mean * count)};
-    const Bytes rest = mean * count - from.front();
-    for (std::size_t rank = 1; rank < ranks; ++rank) {
-        from.push_back(system::part_size(rest, ranks - 1, rank - 1));
+/// The sections that the command line gives, with its overrides.
+ConfigNode read_sections(const CollectiveRequest& request, ReadContext& context) {
+    ConfigNode root = ConfigNode::mapping();
+    const auto set_section = [&](const std::string& key, std::optional<ConfigNode> section) {
+        if (section) {
+            root.set(key, *std::move(section));
+        }
+    };
+    set_section("algorithm", read_choice("--algorithm", "algorithm", request.algorithm, context));
+    set_section("network", read_section("--network", "network", request.network, false, context));
+    set_section("backend", read_section("--backend", "backend", request.backend, true, context));
+    for (const std::string& assignment : request.overrides) {
+        for (Diagnostic& error : apply_override(root, assignment)) {
+            context.error(std::move(error));
+        }
     }
-    return system::PairSizes::by_source(std::move(from));
+    report_unknown_keys(root, {"algorithm", "network", "backend", "end_point", "folding"}, "collective",
+                        false, context);
+    return root;
 }
 
-/// Rank i of the first half beside rank i + N/2.
-system::Partition pairs(std::size_t ranks) {
-    system::Partition partition{.name = "pairs", .groups = {}};
-    for (std::size_t rank = 0; rank < ranks / 2; ++rank) {
-        partition.groups.push_back({system::RankId(rank), system::RankId(rank + ranks / 2)});
+ConfigNode mapping(std::initializer_list<std::pair<const char*, ConfigNode>> entries) {
+    ConfigNode node = ConfigNode::mapping();
+    for (const auto& [key, value] : entries) {
+        node.set(key, value);
     }
-    return partition;
+    return node;
+}
+
+ConfigNode workload_section(const CollectiveRequest& request, const std::string& kind,
+                            const std::string& size) {
+    return argument("--size", size,
+                    mapping({{"kind", ConfigNode::scalar("collective")},
+                             {"collective", argument("--kind", kind)},
+                             {"size", argument("--size", size)},
+                             {"imbalance", argument("--imbalance", request.imbalance)}}));
+}
+
+/// `key` is that of the kind of collective.
+ConfigNode cluster_section(const CollectiveRequest& request, const std::string& key, std::size_t ranks,
+                           const ConfigNode& dimensions, const ConfigNode& sections) {
+    ConfigNode choice = *sections.find("algorithm");
+    if (request.chunks) {
+        choice.set("chunks", ConfigNode::scalar(std::to_string(*request.chunks)));
+    }
+    ConfigNode cluster =
+        mapping({{"ranks", argument("--ranks", std::to_string(ranks))},
+                 {"device", mapping({{"kind", ConfigNode::scalar("roofline")}})},
+                 {"dimensions", dimensions},
+                 {"collectives", ConfigNode::mapping()},
+                 {"active_chunks", ConfigNode::scalar(std::to_string(request.active_chunks))},
+                 {"injection_latency", argument("--injection-latency", request.injection_latency)},
+                 {"minimum_chunk", ConfigNode::scalar("1B")}});
+    cluster.find("collectives")->set(key, std::move(choice));
+    for (const char* given : {"end_point", "folding"}) {
+        if (const ConfigNode* section = sections.find(given)) {
+            cluster.set(given, *section);
+        }
+    }
+    return cluster;
+}
+
+system::CollectiveKind kind_of(const std::string& key) {
+    std::size_t kind = 0;
+    while (collective_key(kind) != key) {
+        ++kind;
+    }
+    return static_cast<system::CollectiveKind>(kind);
+}
+
+/// What is wrong with the experiment, in the terms of the command.
+Diagnostics in_options(Diagnostics errors) {
+    struct Terms {
+        std::string code;  // empty: that of the option
+        std::string hint;  // empty: that of the experiment
+    };
+    static const std::map<std::string, Terms> kTerms{
+        {"config.ranks",
+         {"collective.ranks", "every rank runs on a host of its own: between 1 and the number of hosts"}},
+        {"config.algorithm", {"collective.algorithm", "astrolabe list algorithms"}},
+        {"config.circuits", {"collective.circuits", ""}},
+        {"config.rings", {"collective.rings", ""}},
+        {"config.traffic", {"collective.size", "take a smaller size or fewer ranks"}},
+        {"config.time", {"collective.size", "take a smaller size or faster links"}},
+        {"config.inconsistent", {"", ""}}};
+    for (Diagnostic& error : errors) {
+        const std::string place = error.where.source ? error.where.source->name : "";
+        const auto terms = kTerms.find(error.code);
+        if (terms == kTerms.end() || !place.starts_with("--")) {
+            continue;
+        }
+        if (terms->second.code.empty()) {
+            error.message.erase(0, error.message.find(": ") + 2);  // the key, which the option stands for
+        }
+        error.code = terms->second.code.empty() ? "collective." + place.substr(2) : terms->second.code;
+        error.hint = terms->second.hint.empty() ? error.hint : terms->second.hint;
+    }
+    return errors;
+}
+
+/// Jobs that do the collective, one for each size; reports the sizes that this many ranks cannot share.
+std::vector<workload::Job> read_jobs(const CollectiveRequest& request, const std::string& kind,
+                                     std::size_t ranks, const Components& components, ReadContext& context) {
+    std::vector<workload::Job> jobs;
+    for (const std::string& size : request.sizes) {
+        const ConfigNode section = workload_section(request, kind, size);
+        jobs.push_back(components.workloads.read(section, context)->make());
+        for (const ParameterProblem& problem : jobs.back().problems({}, ranks)) {
+            // What every size has in common is reported once.
+            if (problem.key == "size" || jobs.size() == 1) {
+                const bool is_parity = problem.key == "collective";
+                context.error("collective." + (is_parity ? "ranks" : problem.key),
+                              is_parity ? argument("--ranks", std::to_string(ranks)).where
+                                        : section.find(problem.key)->where,
+                              problem.message, problem.hint);
+            }
+        }
+    }
+    return jobs;
 }
 
 }  // namespace
@@ -167,265 +245,91 @@ double CollectivePoint::bus_bandwidth() const {
 Result<CollectiveRun> CollectiveRun::prepare(const CollectiveRequest& request, const Components& components) {
     ReadContext context;
     CollectiveRun run;
-    const std::optional<RequestedKind> kind = read_kind(request.kind, context);
-    for (const std::string& text : request.sizes) {
-        if (const auto size = read_argument<Bytes>("--size", text, context)) {
-            run.sizes_.push_back(*size);
-        }
+    const std::optional<std::string> kind = read_kind(request.kind, context);
+    for (const std::string& size : request.sizes) {
+        run.sizes_.push_back(
+            read_argument<Bytes>("--size", size, {Bytes(0), {}}, context).value_or(Bytes(0)));
     }
-    const auto injection_latency =
-        read_argument<Time>("--injection-latency", request.injection_latency, context, kInjectionLatencies);
-    const std::vector<system::Position> dimensions = read_dimensions(request.dimensions, context);
-    run.imbalance_ = read_imbalance(request.imbalance, context).value_or(kMillion);
-
-    ConfigNode root = ConfigNode::mapping();
-    const auto set_section = [&](const std::string& key, std::optional<ConfigNode> section) {
-        if (section) {
-            root.set(key, *std::move(section));
-        }
-    };
-    set_section("algorithm", read_choice("--algorithm", "algorithm", request.algorithm, context));
-    set_section("network", read_section("--network", "network", request.network, false, context));
-    set_section("backend", read_section("--backend", "backend", request.backend, true, context));
-    for (const std::string& assignment : request.overrides) {
-        for (Diagnostic& error : apply_override(root, assignment)) {
-            context.error(std::move(error));
-        }
-    }
-    report_unknown_keys(root, {"algorithm", "network", "backend", "end_point", "folding"}, "collective",
-                        false, context);
-    const auto configured = [&](const char* key, const auto& registry) {
-        const ConfigNode* section = root.find(key);
-        return section == nullptr ? std::nullopt : registry.read(*section, context);
-    };
-    const auto algorithm = configured("algorithm", components.algorithms);
-    const ConfigNode* network_section = root.find("network");
-    const auto network =
-        network_section == nullptr ? std::nullopt : read_network(*network_section, components, context);
-    const auto backend = configured("backend", components.backends);
-    std::optional<system::EndPoint> end_point = system::EndPoint{};
-    if (const ConfigNode* section = root.find("end_point")) {
-        end_point = end_point_schema().read(*section, context);
-    }
-    std::optional<FoldingMode> folding = FoldingMode::kAuto;
-    if (const ConfigNode* key = root.find("folding")) {
-        folding = read_scalar<FoldingMode>(*key, "'folding'", context);
+    static_cast<void>(
+        read_argument<Time>("--injection-latency", request.injection_latency, kInjectionLatencies, context));
+    const ConfigNode dimensions = read_dimensions(request.dimensions, context);
+    static_cast<void>(read_argument<double>("--imbalance", request.imbalance, {1.0, 1048576.0}, context));
+    const ConfigNode sections = read_sections(request, context);
+    std::optional<Registry<network::FabricMaker>::Configured> network;
+    if (const ConfigNode* section = sections.find("network")) {
+        network = read_network(*section, components, context);
     }
     if (context.error_count() > 0) {
+        // No experiment can be put together, but what is wrong with its other sections shows by itself.
+        const auto report = [&](const char* key, const auto& registry) {
+            if (const ConfigNode* section = sections.find(key)) {
+                static_cast<void>(registry.read(*section, context));
+            }
+        };
+        report("algorithm", components.algorithms);
+        report("backend", components.backends);
         return context.errors();
     }
-
-    run.kind_ = kind->kind;
-    run.is_uneven_ = kind->is_uneven;
-    Experiment& setting = run.setting_;
-    setting.seed = request.seed;
-    setting.network_kind = network->kind;
     const network::FabricMaker maker = network->make();
-    if (!maker.needs_job()) {
-        setting.fabric = maker(request.seed);
-        setting.cluster.options.opportunities = network::direct_opportunities(setting.fabric);
-    } else if (!request.ranks) {
-        context.error("collective.ranks", argument("--network", request.network),
+    if (maker.needs_job() && !request.ranks) {
+        context.error("collective.ranks", argument("--network", request.network).where,
                       fmt::format("a network of kind '{}' is built for its ranks, and nobody says how many",
                                   network->kind),
                       "add --ranks 16");
         return context.errors();
     }
-    setting.backend_kind = backend->kind;
-    setting.backend = backend->make();
-    setting.cluster.folding = *folding;
-    setting.cluster.ranks = request.ranks ? *request.ranks : setting.fabric->host_count();
-    system::SystemOptions& options = setting.cluster.options;
-    options.active_chunks = request.active_chunks;
-    options.end_point = *end_point;
-    options.end_point.injection_latency = *injection_latency;
-    options.minimum_chunk = Bytes(1);
-    const auto index = static_cast<std::size_t>(run.kind_);
-    setting.cluster.algorithms[index] = algorithm->kind;
-    const system::AlgorithmPointer made = algorithm->make();
-    options.collectives[index] = {made, request.chunks.value_or(made->default_chunks())};
-    setting.cluster.chunks_given[index] = request.chunks.has_value();
-    if (const auto problem = dimensions_problem(dimensions, setting.cluster.ranks)) {
-        context.error("collective.dimensions", argument("--dimensions", request.dimensions), problem->message,
-                      problem->hint);
-    } else if (!dimensions.empty()) {
-        options.dimensions = system::Shape(dimensions);
+    const std::size_t ranks = request.ranks ? *request.ranks : maker(request.seed)->host_count();
+    run.is_uneven_ = *kind == kUnevenKind;
+    const std::string key = run.is_uneven_ ? "all_to_all" : *kind;
+    run.kind_ = kind_of(key);
+    run.jobs_ = read_jobs(request, *kind, ranks, components, context);
+    const auto largest = std::max_element(run.sizes_.begin(), run.sizes_.end()) - run.sizes_.begin();
+    Result<Experiment> experiment = read_experiment(
+        mapping(
+            {{"schema", ConfigNode::scalar(std::string(kSchemaName))},
+             {"workload", workload_section(request, *kind, request.sizes[static_cast<std::size_t>(largest)])},
+             {"cluster", cluster_section(request, key, ranks, dimensions, sections)},
+             {"network", *sections.find("network")},
+             {"backend", *sections.find("backend")}}),
+        {}, "collective", request.seed, components);
+    Diagnostics errors = context.errors();
+    for (Diagnostic& error : experiment ? Diagnostics{} : in_options(experiment.error())) {
+        if (std::none_of(errors.begin(), errors.end(),
+                         [&](const Diagnostic& known) { return known.message == error.message; })) {
+            errors.push_back(std::move(error));
+        }
     }
-    if (maker.needs_job()) {
-        run.build_network(request, maker.for_job(), context);
+    if (!errors.empty()) {
+        return errors;
     }
-    if (setting.fabric != nullptr) {
-        run.check_setting(request, context);
-    }
-    if (context.error_count() > 0) {
-        return context.errors();
-    }
+    run.setting_ = *std::move(experiment);
     return run;
-}
-
-void CollectiveRun::build_network(const CollectiveRequest& request,
-                                  const network::FabricMaker::BuildForJob& build, ReadContext& context) {
-    check_algorithm(request, context);
-    check_traffic(request, context);
-    if (context.error_count() > 0) {
-        return;
-    }
-    Experiment setting = setting_;
-    setting.program = program(*std::max_element(sizes_.begin(), sizes_.end()));
-    for (const ParameterProblem& problem : build_for_job(setting, build)) {
-        context.error("collective.network", argument("--network", request.network), problem.message,
-                      problem.hint);
-    }
-    setting.program = {};
-    setting_ = std::move(setting);
-}
-
-void CollectiveRun::check_setting(const CollectiveRequest& request, ReadContext& context) const {
-    const std::string ranks = std::to_string(setting_.cluster.ranks);
-    const std::size_t errors_before = context.error_count();
-    if (setting_.cluster.ranks < 1 || setting_.cluster.ranks > setting_.fabric->host_count()) {
-        context.error("collective.ranks", argument("--ranks", ranks),
-                      fmt::format("{} ranks on {} hosts", ranks, setting_.fabric->host_count()),
-                      "every rank runs on a host of its own: between 1 and the number of hosts");
-    } else if (kind_ == system::CollectiveKind::kPointToPoint && setting_.cluster.ranks % 2 != 0) {
-        context.error("collective.ranks", argument("--ranks", ranks),
-                      fmt::format("{} ranks do not make pairs", ranks),
-                      "point_to_point joins rank i of the first half to rank i + N/2: take an even number");
-    }
-    if (imbalance_ > static_cast<std::int64_t>(setting_.cluster.ranks) * kMillion) {
-        context.error("collective.imbalance", argument("--imbalance", request.imbalance),
-                      fmt::format("no rank of {} can hold more than {} times the mean", ranks, ranks),
-                      "between 1, all alike, and the number of ranks");
-    } else if (imbalance_ != kMillion && !is_uneven_) {
-        context.error("collective.imbalance", argument("--imbalance", request.imbalance),
-                      "only all_to_all_v has sizes that differ", "--kind all_to_all_v");
-    }
-    if (const auto problem = circuit_problem(setting_, static_cast<std::size_t>(kind_))) {
-        context.error("collective.circuits", argument("--algorithm", request.algorithm), problem->message,
-                      problem->hint);
-    }
-    if (const auto problem = rings_problem(setting_, static_cast<std::size_t>(kind_))) {
-        context.error("collective.rings", argument("--algorithm", request.algorithm), problem->message,
-                      problem->hint);
-    }
-    if (context.error_count() == errors_before) {
-        check_algorithm(request, context);
-        check_traffic(request, context);
-    }
-    if (context.error_count() == errors_before) {
-        check_sizes(request, context);
-    }
-    if (const auto refusal = setting_.backend.refusal(*setting_.fabric)) {
-        context.error(
-            "config.backend", argument("--backend", request.backend),
-            fmt::format("backend '{}' cannot run this network: {}", setting_.backend_kind, *refusal));
-    }
-}
-
-void CollectiveRun::check_algorithm(const CollectiveRequest& request, ReadContext& context) const {
-    const auto index = static_cast<std::size_t>(kind_);
-    const system::SystemOptions& options = setting_.cluster.options;
-    const system::Program smallest = program(Bytes(0));
-    const auto& group = smallest.partitions[system::PartitionId(0)].groups.front();
-    if (group.size() >= 2) {
-        const system::Shape shape = system::group_shape(group, options);
-        if (const auto refusal = options.collectives[index].algorithm->unsupported(kind_, shape)) {
-            context.error(
-                "collective.algorithm", argument("--algorithm", request.algorithm),
-                fmt::format("{} cannot carry out {} over {} ranks: {}", setting_.cluster.algorithms[index],
-                            collective_key(index), shape.text(), *refusal),
-                "astrolabe list algorithms");
-        }
-    }
-    if (const auto surplus = surplus_dimensions(*options.collectives[index].algorithm,
-                                                options.dimensions ? options.dimensions->size() : 1)) {
-        context.error("collective.algorithm", argument("--algorithm", request.algorithm), *surplus,
-                      "what is said of the others has no effect: leave it out, or give more --dimensions");
-    }
-}
-
-void CollectiveRun::check_traffic(const CollectiveRequest& request, ReadContext& context) const {
-    for (std::size_t i = 0; i < sizes_.size(); ++i) {
-        if (const auto problem = traffic_problem(program(sizes_[i]), setting_.cluster.options)) {
-            context.error("collective.size", argument("--size", request.sizes[i]), *problem,
-                          "take a smaller size or fewer ranks");
-        }
-    }
-}
-
-void CollectiveRun::check_sizes(const CollectiveRequest& request, ReadContext& context) const {
-    const system::SystemOptions& options = setting_.cluster.options;
-    for (std::size_t i = 0; i < sizes_.size(); ++i) {
-        if (const auto endless = time_problem(lower_bound(program(sizes_[i]), options, *setting_.fabric))) {
-            context.error("collective.size", argument("--size", request.sizes[i]), *endless,
-                          "take a smaller size or faster links");
-        }
-        const bool is_shared_out = is_uneven_ || kind_ == system::CollectiveKind::kAllGather;
-        if (is_shared_out && sizes_[i] > Bytes(0) && sizes_[i] / setting_.cluster.ranks == Bytes(0)) {
-            context.error("collective.size", argument("--size", request.sizes[i]),
-                          fmt::format("{} is less than a byte for each of {} ranks", request.sizes[i],
-                                      setting_.cluster.ranks),
-                          "the size is rounded down to a multiple of the ranks, so nothing would be sent");
-        }
-    }
-}
-
-system::Program CollectiveRun::program(Bytes size) const {
-    const std::size_t ranks = setting_.cluster.ranks;
-    system::Program program;
-    program.ranks = ranks;
-    program.iterations = 1;
-    const bool is_paired = kind_ == system::CollectiveKind::kPointToPoint && ranks > 1;
-    system::CollectiveOperation work{
-        .kind = kind_,
-        .partition = program.partitions.push_back(is_paired ? pairs(ranks) : system::Partition::world(ranks)),
-        .size = kind_ == system::CollectiveKind::kAllGather ? size / ranks : size};
-    if (is_uneven_) {
-        const system::PairSizes sizes = uneven_sizes(ranks, size, imbalance_);
-        work.size = sizes.largest_held();
-        work.pair_sizes = std::make_shared<const std::vector<system::PairSizes>>(1, sizes);
-    }
-    system::Operation operation;
-    operation.name = is_uneven_ ? kUnevenKind : std::string(system::to_string(kind_));
-    operation.layer = operation.name;
-    operation.work = std::move(work);
-    const system::OperationId collective = program.operations.push_back(std::move(operation));
-    system::Operation wait;
-    wait.name = program.operations[collective].name + ".wait";
-    wait.layer = program.operations[collective].layer;
-    wait.work = system::ComputeOperation{Time(0)};
-    wait.dependencies = {collective};
-    program.operations.push_back(std::move(wait));
-    system::order_by_circuits(program, setting_.cluster.options, place_ranks(setting_));
-    return program;
 }
 
 CollectivePoint CollectiveRun::run(std::size_t index, const ProgressObserver& observer) const {
     Experiment experiment = setting_;
-    experiment.program = program(sizes_[index]);
+    const std::size_t ranks = setting_.cluster.ranks;
+    const system::SystemOptions& options = setting_.cluster.options;
+    experiment.program = jobs_[index].program(setting_.cluster.device, ranks);
+    system::order_by_circuits(experiment.program, options, place_ranks(setting_));
     constexpr system::OperationId kCollective{0};
     const system::CollectiveOperation& work = experiment.program.operations[kCollective].collective();
-    const std::size_t ranks = setting_.cluster.ranks;
     const auto kind = static_cast<std::size_t>(kind_);
+    const bool is_shared_out = is_uneven_ || kind_ == system::CollectiveKind::kAllGather;
     CollectivePoint point;
     point.kind = kind_;
     point.is_uneven = is_uneven_;
     point.ranks = ranks;
     point.algorithm = setting_.cluster.algorithms[kind];
     point.bytes_in = work.size;
-    point.size = work.size;
-    if (kind_ == system::CollectiveKind::kAllGather) {
-        point.size = work.size * ranks;
-    } else if (is_uneven_) {
-        point.size = sizes_[index] / ranks * ranks;
-    }
+    point.size = is_shared_out ? sizes_[index] / ranks * ranks : sizes_[index];
     const bool is_scattered = kind_ == system::CollectiveKind::kReduceScatter;
     point.bytes_out = is_scattered ? system::part_size(point.size, ranks, 0) : point.size;
     point.run = run_experiment(experiment, observer);
     if (point.run.network.messages > 0) {
         const auto& group = experiment.program.partitions[work.partition].groups.front();
-        const system::Shape shape = system::group_shape(group, setting_.cluster.options);
-        point.steps = setting_.cluster.options.collectives[kind].algorithm->schedule(kind_, shape, 0).steps();
+        const system::Shape shape = system::group_shape(group, options);
+        point.steps = options.collectives[kind].algorithm->schedule(kind_, shape, 0).steps();
     }
     const std::vector<Bytes>& sent = point.run.traffic_counts.of(kCollective).sent_by_rank;
     point.bytes_sent_max = *std::max_element(sent.begin(), sent.end());

@@ -242,55 +242,6 @@ TEST(FluidBackend, MessagesWithoutBytesTakeTheLatencyInOrder) {
     EXPECT_EQ(recorder.times[4], kLatency + 16'000_ps);
 }
 
-TEST(FluidBackend, TimersFireWhenAskedAndInTheOrderAsked) {
-    FluidBackend backend(flat(2));
-    Recorder recorder(backend);
-    // More distinct delays than there are lanes, two of each, falling due in reverse order of asking.
-    for (std::uint64_t i = 0; i < 40; ++i) {
-        backend.schedule(Time(static_cast<std::int64_t>(100 - i / 2)), recorder, i);
-    }
-    recorder.react = [&](std::uint64_t token) {
-        if (token == 0) {
-            // Asked for at 100 ps: fall due in this instant and after the rest of it.
-            backend.schedule(Time(0), recorder, 1000);
-        }
-    };
-    backend.run();
-    std::vector<std::uint64_t> expected;
-    for (std::uint64_t i = 40; i > 0; i -= 2) {
-        expected.push_back(i - 2);
-        expected.push_back(i - 1);
-    }
-    expected.push_back(1000);
-    EXPECT_EQ(recorder.order, expected);
-    EXPECT_EQ(recorder.times[39], 81_ps);
-    EXPECT_EQ(recorder.times[1000], 100_ps);
-}
-
-TEST(FluidBackend, StopEndsTheRunBeforeTimeMovesOnAndRunContinues) {
-    FluidBackend backend(flat(2));
-    Recorder recorder(backend);
-    recorder.react = [&](std::uint64_t token) {
-        if (token == 1) {
-            backend.stop();
-        }
-    };
-    recorder.send(0, 0, 1, 1_MB);
-    backend.schedule(10_us, recorder, 1);
-    backend.schedule(10_us, recorder, 2);
-    backend.run();
-    EXPECT_EQ(backend.now(), 10_us);
-    EXPECT_EQ(recorder.order, (std::vector<std::uint64_t>{1, 2}));
-    // 10 us at 80 ps/B are 125,000 B.
-    const std::vector<OutstandingMessage> outstanding = backend.describe_outstanding(10);
-    ASSERT_EQ(outstanding.size(), 1U);
-    EXPECT_EQ(outstanding[0].size, 1_MB);
-    EXPECT_EQ(outstanding[0].remaining, 875'000_B);
-    backend.run();
-    EXPECT_EQ(recorder.times[0], kLatency + 80_us);
-    EXPECT_EQ(backend.outstanding_messages(), 0U);
-}
-
 TEST(FluidBackend, OutstandingMessagesAreDescribedInTheOrderSent) {
     FluidBackend backend(flat(3));
     Recorder recorder(backend);

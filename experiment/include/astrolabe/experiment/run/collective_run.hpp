@@ -1,20 +1,13 @@
 /// One collective by itself on a network, size by size: the simulator's answer to nccl-tests.
 ///
-/// Size means what nccl-tests means by it: bytes held per rank before (all_reduce, reduce_scatter,
-/// all_to_all, reduce), bytes of the result (all_gather, where each rank contributes size/N; the size is
-/// rounded down to a multiple of N), bytes that the root or a sender has (broadcast, point_to_point).
+/// An experiment whose workload is that collective (workload/src/loops/collective.cpp says what its size
+/// means).
 ///     algorithm bandwidth = size / time
 ///     bus bandwidth       = algorithm bandwidth · 2(N-1)/N  all_reduce
 ///                                               · (N-1)/N   reduce_scatter, all_gather, all_to_all
 ///                                               · 1         broadcast, reduce, point_to_point
 /// so bus bandwidth compares with the rate of a port whatever the kind and N. The lower bound is that of
 /// lower_bound.hpp.
-///
-/// point_to_point: rank i of the first half sends to rank i + N/2, all pairs at once.
-///
-/// all_to_all_v, with size the mean over ranks and imbalance R = max/mean: rank 0 holds R times the mean, the
-/// others share the rest evenly, and every rank has as much for every one of the N (itself included, which is
-/// not sent). The size is rounded down to a multiple of N.
 #pragma once
 
 #include <cstdint>
@@ -75,24 +68,11 @@ public:
 
 private:
     CollectiveRun() = default;
-    /// Reports what only shows with everything known: ranks against hosts and imbalance, algorithm against
-    /// shape, sizes against what can be counted, backend against fabric.
-    void check_setting(const CollectiveRequest& request, ReadContext& context) const;
-    void check_algorithm(const CollectiveRequest& request, ReadContext& context) const;
-    void check_traffic(const CollectiveRequest& request, ReadContext& context) const;
-    void check_sizes(const CollectiveRequest& request, ReadContext& context) const;
-    /// The network that is built for the collective of the greatest size.
-    void build_network(const CollectiveRequest& request, const network::FabricMaker::BuildForJob& build,
-                       ReadContext& context);
-
-    /// The collective of a size as users count it, as a program.
-    [[nodiscard]] system::Program program(Bytes size) const;
-
     system::CollectiveKind kind_{};
     bool is_uneven_ = false;
-    std::int64_t imbalance_ = 0;  ///< millionths
     std::vector<Bytes> sizes_;
-    Experiment setting_;  ///< all but the program
+    std::vector<workload::Job> jobs_;  ///< by size
+    Experiment setting_;               ///< of the largest size, for which networks of a job are built
 };
 
 [[nodiscard]] nlohmann::ordered_json to_json(const CollectivePoint& point);

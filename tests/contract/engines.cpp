@@ -1,0 +1,174 @@
+#include "engines.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+#include <fake_backend.hpp>
+#include <fmt/format.h>
+
+#include <astrolabe/experiment/file/experiment.hpp>
+#include <astrolabe/network/fabric.hpp>
+
+namespace astrolabe::testing {
+namespace {
+
+using network::Fabric;
+using network::FabricBuilder;
+using network::LinkParameters;
+using network::NodeId;
+
+/// A network and a backend as an experiment file names them.
+struct Setting {
+    std::shared_ptr<const Fabric> fabric;
+    network::BackendMaker backend;
+
+    [[nodiscard]] auto on(std::shared_ptr<const Fabric> other) const {
+        return [maker = backend, other = std::move(other)] { return maker.make(other, 1); };
+    }
+    [[nodiscard]] auto make() const { return on(fabric); }
+};
+
+Setting setting(const std::string& network, const std::string& backend, int ranks = 4) {
+    static const experiment::Components kComponents = experiment::builtin_components();
+    const std::string text = fmt::format(
+        "schema: astrolabe/1\n"
+        "workload: {{kind: collective, collective: all_reduce, size: 1MB}}\n"
+        "cluster: {{ranks: {}, device: {{kind: roofline}}}}\n"
+        "network: {}\nbackend: {}\n",
+        ranks, network, backend);
+    Result<ConfigNode> root = parse_config(text, "contract");
+    const Result<experiment::Experiment> read =
+        experiment::read_experiment(*std::move(root), {}, "contract", {}, kComponents);
+    if (!read) {
+        throw std::runtime_error(render(read.error()));
+    }
+    return {read->fabric, read->backend};
+}
+
+/// 100 Gb/s and 500 ns a link: 1 us from host to host.
+const char* const kStar = "{kind: flat, hosts: 4, link: {rate: 100Gbps, latency: 500ns}}";
+const LinkParameters kLink{Bandwidth(100'000'000'000), Time(500'000), Bytes(0)};
+
+/// Hosts 0 and 1 have a cable, host 2 has none.
+std::shared_ptr<const Fabric> islands() {
+    FabricBuilder builder("islands");
+    for (const char* name : {"a", "b", "c"}) {
+        builder.add_host(name);
+    }
+    builder.connect(NodeId(0), NodeId(1), kLink);
+    return std::move(builder).build();
+}
+
+/// A star of four hosts in which the link to host 1 exists for the first half of every 20 us. The link to
+/// host 3 never exists, where it is said to be `cut`.
+std::shared_ptr<const Fabric> periodic_star(bool cut) {
+    FabricBuilder builder("periodic star");
+    std::vector<FabricBuilder::Cable> cables;
+    for (int host = 0; host < 4; ++host) {
+        builder.add_host(fmt::format("host {}", host));
+    }
+    const NodeId center = builder.add_switch("switch");
+    for (int host = 0; host < 4; ++host) {
+        if (!cut || host != 3) {
+            cables.push_back(builder.connect(NodeId(host), center, kLink));
+        }
+    }
+    builder.set_circuits(Time(20'000'000),
+                         {{Time(10'000'000), {cables[1].backward}}, {Time(10'000'000), {}}});
+    return std::move(builder).build();
+}
+
+ContractEngine with_static_network(std::string name, const std::string& backend) {
+    const Setting star = setting(kStar, backend);
+    ContractEngine engine;
+    engine.name = std::move(name);
+    engine.make = star.make();
+    engine.hosts = 4;
+    engine.make_stalled = star.on(islands());
+    return engine;
+}
+
+/// Eight racks of two hosts; the hosts of the trio are in different racks.
+ContractEngine with_rotors(std::string name, const std::string& backend) {
+    const std::string keys = "racks: 8, uplinks: 4, hosts_per_rack: 2, propagation: 500ns";
+    ContractEngine engine;
+    engine.name = std::move(name);
+    engine.make = setting("{kind: opera, " + keys + "}", backend, 16).make();
+    engine.hosts = 16;
+    engine.trio = {0, 2, 4};
+    engine.latency = Time(500'000);
+    // The draw of seed 1 takes rack 7.
+    engine.make_stalled = setting("{kind: opera, " + keys + ", failures: {racks: 1}}", backend, 16).make();
+    engine.unreachable = 14;
+    engine.stall_reason = "in a whole cycle none came that could take one";
+    return engine;
+}
+
+ContractEngine fluid_on_periodic_circuits() {
+    const Setting star = setting(kStar, "{kind: fluid}");
+    ContractEngine engine;
+    engine.name = "FluidOnPeriodicCircuits";
+    engine.make = star.on(periodic_star(false));
+    engine.hosts = 4;
+    engine.make_stalled = star.on(periodic_star(true));
+    engine.unreachable = 3;
+    return engine;
+}
+
+ContractEngine fluid_on_demand_aware_circuits() {
+    ContractEngine engine;
+    engine.name = "FluidOnDemandAwareCircuits";
+    engine.make = setting(
+                      "{kind: topoopt, degree: 2, wiring: separate_fibres, medium: circuit_switch, "
+                      "link: {rate: 100Gbps, latency: 1us}, "
+                      "reconfiguration: {every: 50us, delay: 10us, forwarding: false}}",
+                      "{kind: fluid}")
+                      .make();
+    engine.hosts = 4;
+    // Circuits move to whatever waits, so no pair waits for ever: 2^60 B take longer than time instead.
+    engine.make_stalled = engine.make;
+    engine.unreachable = 1;
+    engine.stuck_size = Bytes(std::int64_t{1} << 60);
+    engine.stall_reason = network::kBeyondTime;
+    return engine;
+}
+
+ContractEngine fake() {
+    ContractEngine engine;
+    engine.name = "Fake";
+    const FakeBackendOptions options{.latency = engine.latency, .time_per_byte = Time(80)};
+    engine.make = [options] { return std::make_unique<FakeBackend>(4, options); };
+    engine.hosts = 4;
+    engine.make_stalled = [options] {
+        FakeBackendOptions losing = options;
+        losing.lose_message = 1;
+        return std::make_unique<FakeBackend>(4, losing);
+    };
+    engine.no_link_counters = "it has no network";
+    return engine;
+}
+
+}  // namespace
+
+std::vector<ContractEngine> contract_engines() {
+    std::vector<ContractEngine> engines{with_static_network("Fluid", "{kind: fluid}"),
+                                        fluid_on_periodic_circuits(),
+                                        fluid_on_demand_aware_circuits(),
+                                        with_rotors("Slots", "{kind: fluid}"),
+                                        with_static_network("CongestionFree", "{kind: congestion_free}"),
+                                        fake()};
+#ifdef ASTROLABE_WITH_NS3
+    ContractEngine packet = with_static_network("Packet", "{kind: packet}");
+    packet.empty_messages_cost = "a message without bytes is a packet, which has a header";
+    engines.push_back(std::move(packet));
+    ContractEngine opera = with_rotors("OperaPackets", "{kind: packet}");
+    opera.empty_messages_cost = "a message without bytes is a packet, which waits for a circuit";
+    engines.push_back(std::move(opera));
+    ContractEngine tcp = with_static_network("Tcp", "{kind: tcp}");
+    tcp.empty_messages_cost = "the connection is set up first, and messages have a header in the stream";
+    engines.push_back(std::move(tcp));
+#endif
+    return engines;
+}
+
+}  // namespace astrolabe::testing

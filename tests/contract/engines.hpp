@@ -1,0 +1,42 @@
+/// The engines that must keep the contract of backend.hpp, each on a network of its own.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <astrolabe/network/backend.hpp>
+
+namespace astrolabe::testing {
+
+struct ContractEngine {
+    std::string name;
+    std::function<std::unique_ptr<network::NetworkBackend>()> make;
+    std::size_t hosts = 0;
+    /// Three hosts, of which the first is connected to the second when time starts.
+    std::array<int, 3> trio{0, 1, 2};
+    Time latency = Time(1'000'000);  ///< of the path from the first of them to the second
+    /// Why a message of zero bytes takes longer than that; empty where it does not.
+    std::string empty_messages_cost;
+
+    /// The same engine where the message that `stuck` sends to `unreachable` never arrives.
+    std::function<std::unique_ptr<network::NetworkBackend>()> make_stalled;
+    int stuck = 0;
+    int unreachable = 2;
+    Bytes stuck_size = Bytes(1000);
+    /// What `explain_stall` says of it, in part; empty where the engine knows no reason.
+    std::string stall_reason;
+    /// Why the counters of links are empty; empty where they are not.
+    std::string no_link_counters;
+
+    friend std::ostream& operator<<(std::ostream& out, const ContractEngine& engine) {
+        return out << engine.name;
+    }
+};
+
+[[nodiscard]] std::vector<ContractEngine> contract_engines();
+
+}  // namespace astrolabe::testing
