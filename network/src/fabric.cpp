@@ -113,31 +113,18 @@ std::shared_ptr<const Fabric> FabricBuilder::build(const RoutingMaker& routing) 
         pending_of[id] = i;
     }
 
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> ends;
-    std::vector<Link> properties;
-    ends.reserve(link_count);
-    properties.reserve(link_count);
+    fabric->nodes_ = std::move(nodes_);
+    fabric->links_.reserve(link_count);
     fabric->sources_.reserve(link_count);
     fabric->targets_.reserve(link_count);
     for (const std::uint32_t i : pending_of) {
         const PendingLink& link = links_[i];
-        ends.emplace_back(link.source.index(), link.target.index());
-        properties.push_back({link.parameters.rate, link.parameters.latency, link.parameters.buffer,
+        fabric->links_.push_back({link.parameters.rate, link.parameters.latency, link.parameters.buffer,
                               link.reverse ? std::optional(id_of[*link.reverse]) : std::nullopt,
                               link.parameters.cost});
         fabric->one_way_links_ += link.reverse ? 0 : 1;
         fabric->sources_.push_back(link.source);
         fabric->targets_.push_back(link.target);
-    }
-    fabric->graph_ = Fabric::Graph(boost::edges_are_sorted, ends.begin(), ends.end(), properties.begin(),
-                                   static_cast<std::uint32_t>(node_count));
-    for (std::uint32_t i = 0; i < node_count; ++i) {
-        fabric->graph_[boost::vertex(i, fabric->graph_)] = std::move(nodes_[i]);
-    }
-    fabric->links_.reserve(link_count);
-    for (std::uint32_t i = 0; i < link_count; ++i) {
-        const Fabric::Graph::edge_descriptor edge(ends[i].first, i);
-        fabric->links_.push_back(&fabric->graph_[edge]);
     }
 
     ASTROLABE_ASSERT(fabric->one_way_links_ == 0 || node_count == host_count_,

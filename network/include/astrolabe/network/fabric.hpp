@@ -24,8 +24,6 @@
 #include <string>
 #include <vector>
 
-#include <boost/graph/compressed_sparse_row_graph.hpp>
-
 #include <astrolabe/core/ids.hpp>
 #include <astrolabe/core/units.hpp>
 #include <astrolabe/network/circuit_schedule.hpp>
@@ -67,22 +65,18 @@ struct LinkParameters {
 
 class Fabric {
 public:
-    using Graph = boost::compressed_sparse_row_graph<boost::directedS, Node, Link, boost::no_property,
-                                                     std::uint32_t, std::uint32_t>;
-
     Fabric(const Fabric&) = delete;
     Fabric& operator=(const Fabric&) = delete;
 
     [[nodiscard]] const std::string& kind() const { return kind_; }  ///< "flat", "fat_tree", …
-    [[nodiscard]] const Graph& graph() const { return graph_; }      ///< for Boost.Graph algorithms
 
     [[nodiscard]] std::size_t host_count() const { return host_count_; }
-    [[nodiscard]] std::size_t node_count() const { return boost::num_vertices(graph_); }
+    [[nodiscard]] std::size_t node_count() const { return nodes_.size(); }
     [[nodiscard]] std::size_t link_count() const { return sources_.size(); }
 
     [[nodiscard]] NodeId node_of(HostId host) const { return NodeId(host.index()); }
-    [[nodiscard]] const Node& node(NodeId id) const { return graph_[boost::vertex(id.index(), graph_)]; }
-    [[nodiscard]] const Link& link(LinkId id) const { return *links_[id]; }
+    [[nodiscard]] const Node& node(NodeId id) const { return nodes_[id.index()]; }
+    [[nodiscard]] const Link& link(LinkId id) const { return links_[id]; }
     [[nodiscard]] NodeId source(LinkId id) const { return sources_[id]; }
     [[nodiscard]] NodeId target(LinkId id) const { return targets_[id]; }
     /// Links out of `node` are the consecutive ids [first_link(node), first_link(node + 1)).
@@ -119,9 +113,9 @@ private:
     Fabric() = default;
 
     std::string kind_;
-    Graph graph_;
+    std::vector<Node> nodes_;
     std::size_t host_count_ = 0;
-    IndexedVector<LinkId, const Link*> links_;  // into the edge properties of graph_
+    IndexedVector<LinkId, Link> links_;
     IndexedVector<LinkId, NodeId> sources_;
     IndexedVector<LinkId, NodeId> targets_;
     std::vector<std::uint32_t> first_links_;  // node_count + 1
