@@ -12,11 +12,12 @@ function(astrolabe_compile_options target)
         "$<$<BOOL:${ASTROLABE_WERROR}>:-Werror;${flow_warnings}>")
 endfunction()
 
-# astrolabe_library(<layer> SOURCES <…> HEADERS <…> LINK <…> PRIVATE_LINK <…>)
+# astrolabe_library(<layer> [COLD] SOURCES <…> HEADERS <…> LINK <…> PRIVATE_LINK <…>)
 # A layer's library astrolabe_<layer>, alias astrolabe::<layer>, public headers below include/. LINK names the layers
 # and libraries its headers need; with VERIFY_INTERFACE_HEADER_SETS every header is compiled by itself against these.
+# COLD: nobody waits for its code, and g++ shall not take twice the time to make it fast.
 function(astrolabe_library layer)
-    cmake_parse_arguments(ARG "" "" "SOURCES;HEADERS;LINK;PRIVATE_LINK" ${ARGN})
+    cmake_parse_arguments(ARG "COLD" "" "SOURCES;HEADERS;LINK;PRIVATE_LINK" ${ARGN})
     set(target astrolabe_${layer})
     add_library(${target} STATIC)
     add_library(astrolabe::${layer} ALIAS ${target})
@@ -33,21 +34,45 @@ function(astrolabe_library layer)
     # What a source file keeps to itself is not in the main file of a unity build.
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
     astrolabe_compile_options(${target})
+    if(ARG_COLD)
+        astrolabe_compile_quickly(${target})
+    endif()
     if(ASTROLABE_INSTALL)
         install(TARGETS ${target} EXPORT astrolabe-targets FILE_SET HEADERS)
     endif()
 endfunction()
 
+# For code that nobody waits for.
+function(astrolabe_compile_quickly target)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
+# What tests and benchmarks are compiled with: their own code is cold, the libraries they link are not.
+function(astrolabe_test_options target)
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/support ${PROJECT_SOURCE_DIR})
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    astrolabe_compile_quickly(${target})
+    astrolabe_compile_options(${target})
+endfunction()
+
 # astrolabe_test(<name> SOURCES <…> LINK <…> [LABELS <…>] [PROPERTIES <…>])
 # A GoogleTest program; every test in it becomes a CTest test "<name>.<suite>.<test>" with these properties of CTest.
+# Its label is "unit" unless LABELS says otherwise; the target fast_tests builds what ./check --fast runs.
+# The headers that most tests include are precompiled once, by the target astrolabe_test_headers.
 function(astrolabe_test name)
     cmake_parse_arguments(ARG "" "" "SOURCES;LINK;LABELS;PROPERTIES" ${ARGN})
+    if(NOT ARG_LABELS)
+        set(ARG_LABELS unit)
+    endif()
     add_executable(${name} ${ARG_SOURCES})
-    target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest_main rapidcheck rapidcheck_gtest)
-    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/support ${PROJECT_SOURCE_DIR})
+    if(ARG_LABELS MATCHES "^(unit|golden|docs)$")
+        add_dependencies(fast_tests ${name})
+    endif()
+    target_link_libraries(${name} PRIVATE ${ARG_LINK} fmt::fmt GTest::gtest_main rapidcheck rapidcheck_gtest)
     target_compile_definitions(${name} PRIVATE ASTROLABE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-    astrolabe_compile_options(${name})
-    gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
+    astrolabe_test_options(${name})
+    target_precompile_headers(${name} REUSE_FROM astrolabe_test_headers)
+    gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
         PROPERTIES LABELS "${ARG_LABELS}" ${ARG_PROPERTIES})
 endfunction()
 

@@ -1,3 +1,4 @@
+#include "direct_networks.hpp"
 #include "fabric_structure.hpp"
 #include "network/src/engines/congestion_free/congestion_free_backend.hpp"
 #include "network/src/topologies/direct_connect.hpp"
@@ -33,22 +34,6 @@ DirectConnectParameters direct(std::int64_t hosts) {
     DirectConnectParameters parameters;
     parameters.hosts = hosts;
     parameters.link = {100_Gbps, 500_ns};
-    return parameters;
-}
-
-DirectConnectParameters rings(std::int64_t hosts, std::vector<std::int64_t> strides,
-                              DirectRouting routing = DirectRouting::kFlowHash) {
-    DirectConnectParameters parameters = direct(hosts);
-    parameters.rings = std::move(strides);
-    parameters.routing = routing;
-    return parameters;
-}
-
-DirectConnectParameters one_way(std::int64_t hosts, std::vector<std::int64_t> strides,
-                                DirectRouting routing = DirectRouting::kFlowHash) {
-    DirectConnectParameters parameters = direct(hosts);
-    parameters.one_way_rings = std::move(strides);
-    parameters.routing = routing;
     return parameters;
 }
 

@@ -12,7 +12,7 @@
 namespace astrolabe::network {
 
 inline DirectConnectParameters rings(std::int64_t hosts, std::vector<std::int64_t> strides,
-                                     DirectRouting routing, std::int64_t seed = 1) {
+                                     DirectRouting routing = DirectRouting::kFlowHash, std::int64_t seed = 1) {
     DirectConnectParameters parameters;
     parameters.hosts = hosts;
     parameters.link = {100_Gbps, 500_ns};
@@ -23,7 +23,7 @@ inline DirectConnectParameters rings(std::int64_t hosts, std::vector<std::int64_
 }
 
 inline DirectConnectParameters one_way(std::int64_t hosts, std::vector<std::int64_t> strides,
-                                       DirectRouting routing) {
+                                       DirectRouting routing = DirectRouting::kFlowHash) {
     DirectConnectParameters parameters = rings(hosts, {}, routing);
     parameters.one_way_rings = std::move(strides);
     return parameters;

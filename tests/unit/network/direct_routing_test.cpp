@@ -15,7 +15,7 @@
 namespace astrolabe::network {
 namespace {
 
-constexpr DirectRouting kAll[] = {DirectRouting::kFlowHash,       DirectRouting::kSpray,
+constexpr DirectRouting kChoices[] = {DirectRouting::kFlowHash,       DirectRouting::kSpray,
                                   DirectRouting::kRandomShortest, DirectRouting::kCoinChange,
                                   DirectRouting::kBalanced,       DirectRouting::kKShortest,
                                   DirectRouting::kByClass};
@@ -36,9 +36,9 @@ TEST(DirectRouting, EveryRoutingTakesShortestPathsThroughEveryLinkOfThem) {
     // coin_change_test.cpp: hops by offset with coins 1, 5, 11 and 15, both ways round, and with 1, 3 and 7.
     const std::vector<std::size_t> both_ways = {0, 1, 2, 3, 2, 1, 2, 3, 4, 3, 2, 1, 2, 3, 2, 1};
     const std::vector<std::size_t> one_way_hops = {0, 1, 2, 1, 2, 3, 2, 1, 2, 3, 2, 3, 4, 3, 2, 3};
-    for (std::size_t i = 0; i < 2 * std::size(kAll); ++i) {
-        const bool is_one_way = i >= std::size(kAll);
-        const DirectRouting routing = kAll[i % std::size(kAll)];
+    for (std::size_t i = 0; i < 2 * std::size(kChoices); ++i) {
+        const bool is_one_way = i >= std::size(kChoices);
+        const DirectRouting routing = kChoices[i % std::size(kChoices)];
         const std::shared_ptr<const Fabric> fabric =
             build_direct_connect(is_one_way ? one_way(16, {1, 3, 7}, routing) : rings(16, {1, 5}, routing));
         for (std::size_t source = 0; source < 16; ++source) {
@@ -85,10 +85,10 @@ TEST(DirectRouting, SelectFollowsTheRouteWhereThereIsOne) {
 }
 
 TEST(DirectRouting, APacketThatHasLeftItsRouteArrives) {
-    for (std::size_t i = 0; i < 2 * std::size(kAll); ++i) {
-        const DirectRouting routing = kAll[i % std::size(kAll)];
+    for (std::size_t i = 0; i < 2 * std::size(kChoices); ++i) {
+        const DirectRouting routing = kChoices[i % std::size(kChoices)];
         const std::shared_ptr<const Fabric> fabric = build_direct_connect(
-            i < std::size(kAll) ? rings(16, {1, 5}, routing) : one_way(16, {1, 5}, routing));
+            i < std::size(kChoices) ? rings(16, {1, 5}, routing) : one_way(16, {1, 5}, routing));
         for (std::size_t at = 0; at < 16; ++at) {
             // Of a packet from host 2 to host 9.
             std::size_t hops = 0;

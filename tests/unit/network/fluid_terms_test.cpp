@@ -13,7 +13,7 @@
 namespace astrolabe::network {
 namespace {
 
-constexpr Time kLatency = 1_us;  // of a path, two links
+constexpr Time kPathLatency = 1_us;  // of a path, two links
 
 std::shared_ptr<const Fabric> star(std::int64_t hosts) {
     FlatParameters parameters;
@@ -48,10 +48,10 @@ TEST(FluidTerms, WithoutLatencyAMessageArrivesWhenItIsServed) {
 TEST(FluidTerms, HeadersTakeTheirTime) {
     // 5 packets of 1000 B and one of 1 B, with 50 B each: 5301 B.
     const TransportTerms terms{.framing = Framing{.mtu = 1000_B, .header = 50_B}};
-    EXPECT_EQ(deliver(terms, {{0, 1, 5001_B}}), Times{5301_ns + kLatency});
+    EXPECT_EQ(deliver(terms, {{0, 1, 5001_B}}), Times{5301_ns + kPathLatency});
     // Two share the port of host 2; bytes behind one another need no gap.
     EXPECT_EQ(deliver(terms, {{0, 2, 1000_B}, {1, 2, 1000_B}, {0, 2, 500_B}}),
-              (Times{2100_ns + kLatency, 2100_ns + kLatency, 2650_ns + kLatency}));
+              (Times{2100_ns + kPathLatency, 2100_ns + kPathLatency, 2650_ns + kPathLatency}));
 }
 
 TEST(FluidTerms, HeadersAreNotCountedAsTraffic) {
@@ -67,20 +67,20 @@ TEST(FluidTerms, ASwitchThatStoresPacketsDelaysTheLastOne) {
     const TransportTerms terms{
         .framing = Framing{.mtu = 1000_B, .header = 50_B, .switching = Switching::kStoreAndForward}};
     // Five packets out of the host, and the fifth once more out of the switch.
-    EXPECT_EQ(deliver(terms, {{0, 1, 5000_B}}), Times{6 * 1050_ns + kLatency});
+    EXPECT_EQ(deliver(terms, {{0, 1, 5000_B}}), Times{6 * 1050_ns + kPathLatency});
     // The second message, one packet of 51 B, stays behind the first though the switch has it for less long.
     EXPECT_EQ(deliver(terms, {{0, 1, 5000_B}, {0, 1, 1_B}}),
-              (Times{6 * 1050_ns + kLatency, 6 * 1050_ns + kLatency}));
+              (Times{6 * 1050_ns + kPathLatency, 6 * 1050_ns + kPathLatency}));
 }
 
 TEST(FluidTerms, AWindowLeavesTheRestToOthers) {
     // 500 B in the round trip of 2 us: 2 of 8 Gb/s, 4 ns a byte.
     const TransportTerms terms{.window = 500_B};
-    EXPECT_EQ(deliver(terms, {{0, 1, 1000_B}}), Times{4_us + kLatency});
+    EXPECT_EQ(deliver(terms, {{0, 1, 1000_B}}), Times{4_us + kPathLatency});
     // Five to one port do not meet their windows: 8/5 Gb/s each, 5 ns a byte.
     EXPECT_EQ(
         deliver(terms, {{0, 5, 1000_B}, {1, 5, 1000_B}, {2, 5, 1000_B}, {3, 5, 1000_B}, {4, 5, 1000_B}}),
-        Times(5, 5_us + kLatency));
+        Times(5, 5_us + kPathLatency));
 }
 
 TEST(FluidTerms, AWindowTurnsOnceRoundAOneWayRing) {
@@ -113,19 +113,19 @@ TEST(FluidTerms, APairThatWasIdleStartsSlowly) {
     backend.schedule(60_us, recorder, 102);   // 37.5 us after the last byte
     backend.schedule(120_us, recorder, 103);  // exactly 50 us after it
     backend.run();
-    EXPECT_EQ(recorder.times[0], 2500_ns + 10_us + kLatency);
-    EXPECT_EQ(recorder.times[1], 2500_ns + 20_us + kLatency);
-    EXPECT_EQ(recorder.times[2], 60_us + 10_us + kLatency);
-    EXPECT_EQ(recorder.times[3], 120_us + 2500_ns + 10_us + kLatency);
+    EXPECT_EQ(recorder.times[0], 2500_ns + 10_us + kPathLatency);
+    EXPECT_EQ(recorder.times[1], 2500_ns + 20_us + kPathLatency);
+    EXPECT_EQ(recorder.times[2], 60_us + 10_us + kPathLatency);
+    EXPECT_EQ(recorder.times[3], 120_us + 2500_ns + 10_us + kPathLatency);
 }
 
 TEST(FluidTerms, APairThatStartsSlowlyTakesNothingMeanwhile) {
     // Both begin at 2.5 us and share the port of host 2: 20 us of work.
     const TransportTerms terms{.slow_start = SlowStart{.initial_window = 500_B, .restart_after = 50_us}};
-    EXPECT_EQ(deliver(terms, {{0, 2, 10'000_B}, {1, 2, 10'000_B}}), Times(2, 2500_ns + 20_us + kLatency));
+    EXPECT_EQ(deliver(terms, {{0, 2, 10'000_B}, {1, 2, 10'000_B}}), Times(2, 2500_ns + 20_us + kPathLatency));
     // A message of one window does not wait, and has gone when the other begins.
     EXPECT_EQ(deliver(terms, {{0, 2, 10'000_B}, {1, 2, 500_B}}),
-              (Times{2500_ns + 10_us + kLatency, 500_ns + kLatency}));
+              (Times{2500_ns + 10_us + kPathLatency, 500_ns + kPathLatency}));
 }
 
 TEST(FluidTerms, WindowsThatFindNoRoomWaitForTheTimeout) {
@@ -133,7 +133,7 @@ TEST(FluidTerms, WindowsThatFindNoRoomWaitForTheTimeout) {
     // into host 3. What host 0 sends to host 4 shares its cable: half the rate for all three at first.
     const TransportTerms terms{.window = 4000_B, .incast = Incast{.buffer = 6500_B, .timeout = 1_ms}};
     EXPECT_EQ(deliver(terms, {{0, 3, 4000_B}, {1, 3, 4000_B}, {2, 3, 4000_B}, {0, 4, 4000_B}}),
-              (Times{8_us + kLatency, 8_us + kLatency, 1_ms + 4_us + kLatency, 8_us + kLatency}));
+              (Times{8_us + kPathLatency, 8_us + kPathLatency, 1_ms + 4_us + kPathLatency, 8_us + kPathLatency}));
 }
 
 TEST(FluidTerms, AreTheSameForWhatMovesOverCircuits) {

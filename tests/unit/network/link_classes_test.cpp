@@ -105,12 +105,12 @@ RC_GTEST_PROP(LinkClassesProperty, EveryFlowLoadsAllLinksOfAClassAlike, ()) {
     expect_same_loads(fabric);
 }
 
-constexpr HostLinkParameters kLink{.rate = 100_Gbps, .latency = 1_us};
+constexpr HostLinkParameters kHostLink{.rate = 100_Gbps, .latency = 1_us};
 
 TEST(LinkClasses, BundlesASprayedFatTree) {
     FatTreeParameters parameters;
     parameters.k = 4;
-    parameters.link = kLink;
+    parameters.link = kHostLink;
     parameters.load_balancing = LoadBalancing::kSpray;
     const auto fabric = build_fat_tree(parameters);
     // 16 hosts up and down; uplinks of 8 edges, downlinks to them; uplinks of 4 pods, downlinks to them.
@@ -126,7 +126,7 @@ TEST(LinkClasses, BundlesThreeTiersOfUnequalWidth) {
     parameters.aggregations_per_pod = 2;
     parameters.cores = 6;
     parameters.edge_uplinks = 2;
-    parameters.link = kLink;
+    parameters.link = kHostLink;
     parameters.load_balancing = LoadBalancing::kSpray;
     expect_same_loads(build_fat_tree(parameters));
 }
@@ -136,7 +136,7 @@ std::shared_ptr<const Fabric> two_leaves(std::int64_t hosts_per_leaf, LoadBalanc
     parameters.hosts = 2 * hosts_per_leaf;
     parameters.hosts_per_leaf = hosts_per_leaf;
     parameters.spines = 2;
-    parameters.link = kLink;
+    parameters.link = kHostLink;
     parameters.load_balancing = load_balancing;
     return build_leaf_spine(parameters);
 }

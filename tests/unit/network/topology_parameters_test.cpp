@@ -71,7 +71,7 @@ TEST(FlatParameters, ReportsEverythingAtOnce) {
     EXPECT_EQ(keys(problems(p)), (Keys{"hosts", "link.rate", "link.latency", "switch_buffer"}));
 }
 
-LeafSpineParameters leaf_spine() {
+LeafSpineParameters checked_leaf_spine() {
     LeafSpineParameters parameters;
     parameters.hosts = 32;
     parameters.hosts_per_leaf = 8;
@@ -80,7 +80,7 @@ LeafSpineParameters leaf_spine() {
 }
 
 TEST(LeafSpineParameters, AcceptsDefaultsWithCounts) {
-    EXPECT_EQ(keys(problems(leaf_spine())), Keys{});
+    EXPECT_EQ(keys(problems(checked_leaf_spine())), Keys{});
 }
 
 TEST(LeafSpineParameters, RejectsMissingCounts) {
@@ -89,69 +89,69 @@ TEST(LeafSpineParameters, RejectsMissingCounts) {
 }
 
 TEST(LeafSpineParameters, RejectsHostsThatDoNotFillTheLeaves) {
-    LeafSpineParameters p = leaf_spine();
+    LeafSpineParameters p = checked_leaf_spine();
     p.hosts = 33;
     ASSERT_EQ(keys(problems(p)), Keys{"hosts"});
     EXPECT_EQ(problems(p)[0].hint, "the next multiple of hosts_per_leaf is 40");
 }
 
 TEST(LeafSpineParameters, RejectsNoUplinks) {
-    LeafSpineParameters p = leaf_spine();
+    LeafSpineParameters p = checked_leaf_spine();
     p.uplinks = 0;
     EXPECT_EQ(keys(problems(p)), Keys{"uplinks"});
 }
 
 TEST(LeafSpineParameters, RejectsMoreSwitchesThanTheLimit) {
-    LeafSpineParameters p = leaf_spine();
+    LeafSpineParameters p = checked_leaf_spine();
     p.spines = kMaxSwitches;
     EXPECT_EQ(keys(problems(p)), Keys{"spines"});
 }
 
 TEST(LeafSpineParameters, RejectsMoreCablesThanTheLimit) {
-    LeafSpineParameters p = leaf_spine();
+    LeafSpineParameters p = checked_leaf_spine();
     p.uplinks = kMaxCables / 16 + 1;  // 4 leaves, 4 spines
     EXPECT_EQ(keys(problems(p)), Keys{"uplinks"});
 }
 
 TEST(LeafSpineParameters, RejectsABadHostLink) {
-    LeafSpineParameters p = leaf_spine();
+    LeafSpineParameters p = checked_leaf_spine();
     p.link.rate = Bandwidth(0);
     EXPECT_EQ(keys(problems(p)), Keys{"link.rate"});
 }
 
 TEST(LeafSpineParameters, RejectsANegativeUplinkRate) {
-    LeafSpineParameters p = leaf_spine();
+    LeafSpineParameters p = checked_leaf_spine();
     p.uplink.rate = Bandwidth(-1);
     EXPECT_EQ(keys(problems(p)), Keys{"uplink.rate"});
 }
 
 TEST(LeafSpineParameters, RejectsANegativeUplinkLatency) {
-    LeafSpineParameters p = leaf_spine();
+    LeafSpineParameters p = checked_leaf_spine();
     p.uplink.latency = Time(-1);
     EXPECT_EQ(keys(problems(p)), Keys{"uplink.latency"});
 }
 
 TEST(LeafSpineParameters, RejectsANegativeOversubscription) {
-    LeafSpineParameters p = leaf_spine();
+    LeafSpineParameters p = checked_leaf_spine();
     p.oversubscription = -2.0;
     EXPECT_EQ(keys(problems(p)), Keys{"oversubscription"});
 }
 
 TEST(LeafSpineParameters, RejectsAnOversubscriptionThatContradictsTheRates) {
-    LeafSpineParameters p = leaf_spine();
+    LeafSpineParameters p = checked_leaf_spine();
     p.uplink.rate = 100_Gbps;  // 8 hosts over 4 uplinks of the same rate: 2
     p.oversubscription = 3.0;
     EXPECT_EQ(keys(problems(p)), Keys{"oversubscription"});
 }
 
 TEST(LeafSpineParameters, RejectsAnOversubscriptionThatNeedsImpossibleUplinks) {
-    LeafSpineParameters p = leaf_spine();
+    LeafSpineParameters p = checked_leaf_spine();
     p.oversubscription = 1e-6;
     EXPECT_EQ(keys(problems(p)), Keys{"oversubscription"});
 }
 
 TEST(LeafSpineParameters, RejectsANegativeBuffer) {
-    LeafSpineParameters p = leaf_spine();
+    LeafSpineParameters p = checked_leaf_spine();
     p.switch_buffer = Bytes(-1);
     EXPECT_EQ(keys(problems(p)), Keys{"switch_buffer"});
 }

@@ -14,7 +14,7 @@
 namespace astrolabe::network::topoopt {
 namespace {
 
-std::vector<Server> spaced(std::uint32_t servers, std::uint32_t members, Server first) {
+std::vector<Server> members_of(std::uint32_t servers, std::uint32_t members, Server first) {
     std::vector<Server> group(members);
     for (std::uint32_t i = 0; i < members; ++i) {
         group[i] = first + servers / members * i;
@@ -25,10 +25,10 @@ std::vector<Server> spaced(std::uint32_t servers, std::uint32_t members, Server 
 /// All-reduces of all servers and of all groups of `members`, and uneven traffic between pairs.
 Demand mixed(std::uint32_t servers, std::uint32_t members) {
     Demand demand{.servers = servers,
-                  .groups = {{spaced(servers, servers, 0), 60'000}},
+                  .groups = {{members_of(servers, servers, 0), 60'000}},
                   .point_to_point = PairDemand(servers)};
     for (Server first = 0; first < servers / members; ++first) {
-        demand.groups.push_back({spaced(servers, members, first), 50'000});
+        demand.groups.push_back({members_of(servers, members, first), 50'000});
     }
     for (Server a = 0; a < servers; ++a) {
         demand.point_to_point.add(a, (a * a + 3) % servers == a ? (a + 1) % servers : (a * a + 3) % servers,
@@ -83,7 +83,7 @@ TEST(TopoOptFabric, HasTheLinksThatWerePlanned) {
 TEST(TopoOptFabric, OneInterfaceIsEnoughForAOneWayRing) {
     const auto found =
         build_topoopt(with(1, Mode::kPaper, Wiring::kSeparateFibres),
-                      {.servers = 9, .groups = {{spaced(9, 9, 0), 100}}, .point_to_point = {}});
+                      {.servers = 9, .groups = {{members_of(9, 9, 0), 100}}, .point_to_point = {}});
     ASSERT_TRUE(std::holds_alternative<FoundNetwork>(found));
     const Fabric& fabric = *std::get<FoundNetwork>(found).fabric;
     EXPECT_EQ(fabric.link_count(), 9U);
@@ -91,7 +91,7 @@ TEST(TopoOptFabric, OneInterfaceIsEnoughForAOneWayRing) {
     // With cables a ring takes two.
     EXPECT_TRUE(std::holds_alternative<ParameterProblems>(
         build_topoopt(with(1, Mode::kPaper, Wiring::kPanel),
-                      {.servers = 9, .groups = {{spaced(9, 9, 0), 100}}, .point_to_point = {}})));
+                      {.servers = 9, .groups = {{members_of(9, 9, 0), 100}}, .point_to_point = {}})));
 }
 
 TEST(TopoOptFabric, GroupsWithoutARingGoByStridesInModePaper) {
