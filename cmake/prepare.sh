@@ -83,46 +83,36 @@ install_missing_packages() {
     fi
 }
 
-# configure PRESET [CMAKE OPTION...]: only when it has not been done for this folder, these presets and at least
-# these options. A tree that was moved or whose presets changed is configured afresh.
+# configure PRESET: only when it has not been done for this folder and these presets. A tree that was moved or whose
+# presets changed is configured afresh.
 configure() {
-    local preset=$1 tree=$root/build/$1 log=$root/build/$1.log option stamp=() fresh=() stale=0
-    shift
-    local identity
+    local preset=$1 tree=$root/build/$1 log=$root/build/$1.log stamp= fresh=() identity
     identity="$root $(cksum <"$root/CMakePresets.json")"
-    [[ ! -f $tree/.configured ]] || mapfile -t stamp <"$tree/.configured"
-    if [[ ${stamp[0]-} != "$identity" ]]; then
-        stale=1
-        fresh=(--fresh)
-    fi
-    for option in "$@"; do
-        [[ " ${stamp[1]-} " == *" $option "* ]] || stale=1
-    done
-    if [[ $stale -eq 0 && -f $tree/build.ninja ]]; then
+    [[ ! -f $tree/.configured ]] || read -r stamp <"$tree/.configured"
+    if [[ $stamp == "$identity" && -f $tree/build.ninja ]]; then
         return 0
     fi
+    [[ $stamp == "$identity" ]] || fresh=(--fresh)
 
     note "configuring (log: $log)"
     rm -f -- "$tree/.configured"
-    if ! (cd -- "$root" && cmake --preset "$preset" "${fresh[@]}" "$@") >"$log" 2>&1 </dev/null; then
+    if ! (cd -- "$root" && cmake --preset "$preset" "${fresh[@]}") >"$log" 2>&1 </dev/null; then
         show_log "$log"
         fail "CMake could not configure the preset '$preset'" "the whole log is $log"
     fi
-    printf '%s\n%s\n' "$identity" "$*" >"$tree/.configured"
+    printf '%s\n' "$identity" >"$tree/.configured"
 }
 
 # build PRESET TARGET...: silent when everything is up to date, which a dry run of ninja tells. Where ninja cannot
 # even plan (an interruption left a damaged tree, or a source file is gone) CMake has to have another look.
 build() {
-    local preset=$1 tree=$root/build/$1 log=$root/build/$1.log plan stamp=() options=()
+    local preset=$1 tree=$root/build/$1 log=$root/build/$1.log plan
     shift
     if plan=$(ninja -C "$tree" -n "$@" 2>&1); then
         [[ $plan != *'ninja: no work to do.'* ]] || return 0
     else
-        mapfile -t stamp <"$tree/.configured"
-        read -ra options <<<"${stamp[1]-}"
         rm -f -- "$tree/.configured"
-        configure "$preset" "${options[@]}"
+        configure "$preset"
     fi
     note "building… (log: $log)"
     (cd -- "$root" && cmake --build --preset "$preset" --parallel "$(nproc)" --target "$@") \
