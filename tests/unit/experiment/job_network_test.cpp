@@ -1,5 +1,6 @@
 // Networks that are built for the job of their experiment.
 
+#include "network/src/topoopt/topoopt_family.hpp"
 #include "small_experiment.hpp"
 
 #include <string>
@@ -11,7 +12,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <astrolabe/experiment/explain/topology_report.hpp>
+#include <astrolabe/experiment/explain/network_description.hpp>
 #include <astrolabe/experiment/results/results.hpp>
 #include <astrolabe/experiment/run/collective_run.hpp>
 #include <astrolabe/experiment/run/run.hpp>
