@@ -13,8 +13,7 @@
 #include <astrolabe/experiment/explain/network_cost.hpp>
 #include <astrolabe/experiment/explain/network_description.hpp>
 #include <astrolabe/experiment/results/output_folder.hpp>
-#include <astrolabe/network/rotor/rotor_network.hpp>
-#include <astrolabe/network/rotor/topology_file.hpp>
+#include <astrolabe/network/family.hpp>
 #include <astrolabe/study/file/study.hpp>
 #include <astrolabe/study/search/search_study.hpp>
 
@@ -172,30 +171,24 @@ Diagnostics write_files(const FileRequest& request, const network::Fabric& fabri
             errors.push_back(*std::move(error));
         }
     };
-    const auto& rotors = fabric.rotors();
-    if (!request.drawing.empty() && !rotors) {
-        note(unfit(request, "--svg", fmt::format("a network of kind {} has no rotors to draw", fabric.kind()),
-                   "leave --svg out"));
+    const network::NetworkFamily& family = fabric.family();
+    const std::string drawing = request.drawing.empty() ? "" : family.draw();
+    if (!drawing.empty()) {
+        note(write_whole(request.drawing, [&](experiment::OutputFile& file) { file.append(drawing); }));
     } else if (!request.drawing.empty()) {
-        note(write_whole(request.drawing, [&rotors](experiment::OutputFile& file) {
-            file.append(experiment::draw_rotors(*rotors));
-        }));
+        note(unfit(request, "--svg",
+                   fmt::format("a network of kind {} has no circuits to draw", fabric.kind()),
+                   "leave --svg out"));
     }
-    if (!request.topology.empty() && (!rotors || !rotors->paths)) {
+    if (!request.topology.empty() && !family.has_file()) {
         note(unfit(
             request, "--export",
             "a topology file lists a path for each pair of racks in each superslice, and this network "
             "lacks some",
-            "rotors must switch in turn and join all racks, as those of kind opera with enough uplinks"));
+            "circuits must switch one after another and connect all racks, as with enough uplinks"));
     } else if (!request.topology.empty()) {
-        note(write_whole(request.topology, [&rotors](experiment::OutputFile& file) {
-            const auto append = [&file](std::string_view piece) { file.append(piece); };
-            if (rotors->file) {
-                network::rotor::write_topology(*rotors->file, append);
-            } else {
-                network::rotor::write_topology({rotors->schedule, rotors->hosts_per_rack, rotors->paths},
-                                               append);
-            }
+        note(write_whole(request.topology, [&](experiment::OutputFile& file) {
+            family.write_file([&file](std::string_view piece) { file.append(piece); });
         }));
     }
     return errors;
@@ -252,9 +245,9 @@ void add_describe_command(CLI::App& app, const experiment::Components& component
     page->excludes(name);
     const auto of_file = [&](CLI::Option* option) { option->needs(name)->excludes(page); };
     of_file(command->add_option("--svg", request->drawing,
-                                "draw the matchings and the schedule of a file's rotors"));
+                                "draw the circuits of a file's network and their schedule"));
     of_file(command->add_option("--export", request->topology,
-                                "write a topology file of the Opera simulator, with the paths in use"));
+                                "write the topology file that the simulator of the network's authors reads, with the paths in use"));
     of_file(command->add_option("--costs", request->costs,
                                 "price list that a file's network is bought from; unset: that built in, "
                                 "inputs/costs/default.yaml"));

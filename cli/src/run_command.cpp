@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include <astrolabe/experiment/explain/topology_report.hpp>
+#include <astrolabe/experiment/explain/network_description.hpp>
 #include <astrolabe/experiment/records/recorder.hpp>
 #include <astrolabe/experiment/results/results.hpp>
 #include <astrolabe/experiment/run/prediction.hpp>
@@ -112,7 +112,7 @@ void add_record_options(CLI::App& command, experiment::RecorderOptions& records)
     CLI::Option* timeline =
         command
             .add_flag("--timeline", records.timeline,
-                      "write timeline.json, what happened when on ranks, links and rotors, for Perfetto")
+                      "write timeline.json, what happened when on ranks, links and circuits, for Perfetto")
             ->needs("--out");
     command
         .add_option("--timeline-size", records.timeline_size,
@@ -141,8 +141,9 @@ int validate_command(const RunArguments& arguments, const experiment::Components
                                        {"peak_rss_bytes", cost.memory_bytes},
                                        {"wall_s", cost.wall_seconds},
                                        {"simulated_ranks", cost.simulated_ranks}}}};
-        if (loaded->topology) {
-            facts["topology"] = to_json(experiment::report_topology(*loaded));
+        if (loaded->network_is_built_for_job) {
+            network::Description description = experiment::describe_for_job(*loaded);
+            facts[description.key] = std::move(description.json);
         }
         print_out(facts.dump(2) + "\n");
         return kDone;
@@ -154,9 +155,10 @@ int validate_command(const RunArguments& arguments, const experiment::Components
     fact("ranks", fmt::format("{} on {} hosts", loaded->cluster.ranks, loaded->fabric->host_count()));
     fact("fabric",
          fmt::format("{} nodes, {} links", loaded->fabric->node_count(), loaded->fabric->link_count()));
-    if (loaded->topology) {
-        for (const auto& [name, value] : experiment::facts(experiment::report_topology(*loaded))) {
-            fact("topology, " + name, value);
+    if (loaded->network_is_built_for_job) {
+        const network::Description description = experiment::describe_for_job(*loaded);
+        for (const auto& [name, value] : description.facts) {
+            fact(fmt::format("{}, {}", description.key, name), value);
         }
     }
     for (const auto& [name, value] : loaded->job.facts(loaded->cluster.device, loaded->cluster.ranks)) {

@@ -75,8 +75,8 @@ void FabricBuilder::set_circuits(Time period, std::vector<CircuitInterval<std::u
     intervals_ = std::move(intervals);
 }
 
-void FabricBuilder::set_rotors(std::shared_ptr<const rotor::RotorNetwork> rotors) {
-    rotors_ = std::move(rotors);
+void FabricBuilder::set_family(std::shared_ptr<const NetworkFamily> family) {
+    family_ = std::move(family);
 }
 
 void FabricBuilder::set_reconfiguration(std::shared_ptr<const Reconfiguration> reconfiguration) {
@@ -161,7 +161,7 @@ std::shared_ptr<const Fabric> FabricBuilder::build(const RoutingMaker& routing) 
     }
     ASTROLABE_ASSERT(reconfiguration_ == nullptr || (intervals_.empty() && node_count == host_count_),
                      "circuits that move with the demand join hosts, and have no schedule");
-    fabric->rotors_ = std::move(rotors_);
+    fabric->family_ = family_ != nullptr ? std::move(family_) : std::make_shared<const NetworkFamily>();
     fabric->reconfiguration_ = std::move(reconfiguration_);
     fabric->routing_ = routing(*fabric);
     return fabric;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <astrolabe/network/rotor/rotor_network.hpp>
+#include <astrolabe/network/family.hpp>
 
 namespace astrolabe::experiment {
 namespace {
@@ -78,8 +78,7 @@ Time circuit_bound(const TotalLoad& total, const network::Fabric& fabric) {
         of_place[pair.source.index()].out += pair.amount;
         of_place[pair.destination.index()].in += pair.amount;
     }
-    const auto& rotors = fabric.rotors();
-    const bool is_always_up = rotors && rotors->has_low_latency();
+    const std::optional<Bandwidth> always = fabric.family().rate_of_place();
     Time most;
     for (std::size_t i = 0; i < fabric.node_count(); ++i) {
         const auto [out, in] = of_place[i];
@@ -89,18 +88,18 @@ Time circuit_bound(const TotalLoad& total, const network::Fabric& fabric) {
         const NodeId place(i);
         Capacity away(fabric.circuits());
         Capacity back(fabric.circuits());
-        if (is_always_up) {
-            away.add_always(rotors->rate * rotors->schedule.uplinks());
-            back.add_always(rotors->rate * rotors->schedule.uplinks());
+        if (always) {
+            away.add_always(*always);
+            back.add_always(*always);
         }
         for (std::size_t port = 0; port < fabric.out_degree(place); ++port) {
             const LinkId link(fabric.first_link(place).index() + port);
-            if (is_between_places(fabric, link) && !is_always_up) {
+            if (is_between_places(fabric, link) && !always) {
                 away.add(link, fabric.link(link).rate);
             }
         }
         for (const LinkId link : fabric.links_into(place)) {
-            if (is_between_places(fabric, link) && !is_always_up) {
+            if (is_between_places(fabric, link) && !always) {
                 back.add(link, fabric.link(link).rate);
             }
         }

@@ -4,6 +4,7 @@
 
 #include <astrolabe/core/config/section_list.hpp>
 #include <astrolabe/experiment/file/cluster.hpp>
+#include <astrolabe/network/family.hpp>
 
 namespace astrolabe {
 
@@ -274,7 +275,7 @@ std::optional<ParameterProblem> circuit_problem(const Experiment& experiment, st
 
 std::optional<ParameterProblem> rings_problem(const Experiment& experiment, std::size_t kind) {
     const system::AlgorithmPointer& algorithm = experiment.cluster.options.collectives[kind].algorithm;
-    if (experiment.topology != nullptr || algorithm == nullptr || !algorithm->needs_rings()) {
+    if (experiment.fabric->family().job_rings() || algorithm == nullptr || !algorithm->needs_rings()) {
         return std::nullopt;
     }
     return ParameterProblem{

@@ -12,8 +12,8 @@
 #include <astrolabe/experiment/file/equal_cost.hpp>
 #include <astrolabe/experiment/file/experiment.hpp>
 #include <astrolabe/experiment/file/file_keys.hpp>
-#include <astrolabe/network/rotor/rotor_network.hpp>
 #include <astrolabe/system/executor/circuit_order.hpp>
+#include <astrolabe/network/family.hpp>
 #include <astrolabe/system/program/characterisation.hpp>
 #include <astrolabe/system/program/padding.hpp>
 
@@ -161,22 +161,20 @@ std::vector<std::string> collective_names(const system::Program& program) {
     return names;
 }
 
-/// A class that nobody looks at would change nothing, silently. On rotors it chooses the service.
+/// A class that nobody looks at would change nothing, silently.
 void check_traffic_class(const Experiment& experiment, std::uint32_t traffic_class, const ConfigNode& given,
                          ReadContext& context) {
-    // A network that is yet to be built for the job has no rotors.
-    const std::shared_ptr<const network::rotor::RotorNetwork> rotors =
-        experiment.fabric != nullptr ? experiment.fabric->rotors() : nullptr;
-    const bool is_heeded =
-        rotors != nullptr ? rotors->lists(traffic_class) : experiment.backend.has_traffic_classes;
-    if (traffic_class == 0 || is_heeded) {
+    // A network that is yet to be built for the job leaves classes to engines.
+    const std::optional<std::string> ignored =
+        experiment.fabric != nullptr ? experiment.fabric->family().ignored_class(traffic_class)
+                                     : std::nullopt;
+    const bool is_honoured = ignored ? ignored->empty() : experiment.backend.has_traffic_classes;
+    if (traffic_class == 0 || is_honoured) {
         return;
     }
-    if (rotors != nullptr) {
+    if (ignored) {
         context.error("config.traffic-class", given.where,
-                      fmt::format("'traffic_class' {} has no effect: the network lists it neither in "
-                                  "low_latency.classes nor in bulk.classes",
-                                  traffic_class),
+                      fmt::format("'traffic_class' {} has no effect: {}", traffic_class, *ignored),
                       "list it there, or leave it out");
         return;
     }
@@ -322,7 +320,7 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root, const
                     experiment.job.device_problems(experiment.cluster.device), context);
     if (!network.needs_job()) {
         experiment.fabric = network(keys.seed);
-        experiment.cluster.options.opportunities = network::direct_opportunities(experiment.fabric);
+        experiment.cluster.options.opportunities = experiment.fabric->family().direct_opportunities();
         check_fabric(experiment, root, context);
     }
     if (context.error_count() > 0) {

@@ -5,15 +5,13 @@
 #include <utility>
 #include <variant>
 
+#include <astrolabe/network/family.hpp>
 #include <astrolabe/system/program/network_demand.hpp>
 #include <astrolabe/system/program/padding.hpp>
 
 namespace astrolabe::experiment {
 
 namespace {
-
-using network::topoopt::GroupRings;
-using network::topoopt::Topology;
 
 /// The mapping below `key`, made where there is none; null where something else stands there.
 ConfigNode* mapping_at(ConfigNode& node, const std::string& key) {
@@ -41,21 +39,6 @@ void prefer_rings_of_network(ConfigNode& root) {
     }
 }
 
-system::RingStrides ring_strides(const Topology& topology) {
-    system::RingStrides all;
-    for (const GroupRings& group : topology.rings) {
-        const std::uint32_t spacing = topology.servers / group.members;
-        for (const std::uint32_t stride : group.strides) {
-            std::vector<system::Position>& strides = all[group.members];
-            strides.push_back(stride / spacing);
-            if (topology.full_duplex_rings) {
-                strides.push_back(group.members - stride / spacing);
-            }
-        }
-    }
-    return all;
-}
-
 std::vector<ParameterProblem> build_for_job(Experiment& experiment,
                                             const network::FabricMaker::BuildForJob& build) {
     system::SystemOptions& options = experiment.cluster.options;
@@ -63,11 +46,10 @@ std::vector<ParameterProblem> build_for_job(Experiment& experiment,
     if (auto* problems = std::get_if<std::vector<ParameterProblem>>(&built)) {
         return std::move(*problems);
     }
-    auto& found = std::get<network::FoundNetwork>(built);
-    experiment.fabric = std::move(found.fabric);
-    options.opportunities = network::direct_opportunities(experiment.fabric);
-    experiment.topology = std::make_shared<const Topology>(std::move(found.topology));
-    const system::RingStrides rings = ring_strides(*experiment.topology);
+    experiment.fabric = std::get<std::shared_ptr<const network::Fabric>>(std::move(built));
+    options.opportunities = experiment.fabric->family().direct_opportunities();
+    experiment.network_is_built_for_job = true;
+    const system::RingStrides rings = experiment.fabric->family().job_rings().value_or(network::JobRings{});
     for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
         system::CollectiveChoice& choice = options.collectives[kind];
         if (choice.algorithm != nullptr && choice.algorithm->needs_rings()) {

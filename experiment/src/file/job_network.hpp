@@ -1,8 +1,8 @@
-/// Networks that are built for the job of their experiment: TopoOpt's (network/topoopt/topology_finder.hpp).
+/// Networks that are built for the job of their experiment.
 ///
-/// The program says what its collectives put on the network (system/program/network_demand.hpp), the network is found
-/// for it, and collectives on rings of the network are then told which these are. So algorithms, sizes and
-/// placements shape the network, and the network the rings.
+/// What the collectives of the program put on the network is its demand (system/program/network_demand.hpp).
+/// The network is built for it, and collectives on rings of the network then get these rings
+/// (NetworkFamily::job_rings). So algorithms, sizes and placements shape the network, and the network the rings.
 #pragma once
 
 #include <vector>
@@ -19,11 +19,7 @@ namespace astrolabe::experiment {
 /// is the root, does not choose an algorithm.
 void prefer_rings_of_network(ConfigNode& root);
 
-/// By number of members, strides in steps of a group: all rings, both ways round where they go both ways.
-/// Sizes of which there are none are left out.
-[[nodiscard]] system::RingStrides ring_strides(const network::topoopt::Topology& topology);
-
-/// Builds the network for the program, of which no algorithm refuses anything, and sets fabric, topology and
+/// Builds the network for the program, of which no algorithm refuses anything, and sets fabric and
 /// collectives of the experiment; or says what is wrong with it. Keys are those of the network section,
 /// or empty.
 [[nodiscard]] std::vector<ParameterProblem> build_for_job(Experiment& experiment,

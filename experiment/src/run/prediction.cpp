@@ -6,12 +6,13 @@
 #include <cmath>
 #include <ctime>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include <astrolabe/experiment/run/prediction.hpp>
-#include <astrolabe/network/rotor/rotor_description.hpp>
+#include <astrolabe/network/family.hpp>
 
 namespace astrolabe::experiment {
 namespace {
@@ -27,8 +28,6 @@ constexpr double kEventsOfATcpHop = 4.6;  // data, acknowledgement and their que
 constexpr std::uint64_t kMostProbedPairs = std::uint64_t{1} << 17;
 constexpr double kSecondsOfAnEvent = 0.7e-6;
 constexpr double kProbeSeconds = 0.25;
-constexpr double kSecondsOfASlotEvent = 0.2e-6;
-constexpr double kSecondsOfAService = 0.013e-6;  // of a pair, on slots
 constexpr double kLaterEvent = 1.2;  // its cost over that of one at the beginning, when less overlaps
 
 // Bytes. Program and libraries; then what a host, a link and a pair of hosts that communicate take.
@@ -37,9 +36,7 @@ constexpr double kHost = 2'000;
 constexpr double kLink = 300;
 constexpr double kFlowPair = 300;  // and kFlowLeg for every link class of its route
 constexpr double kFlowLeg = 32;
-constexpr double kFlowMessage = 96;        // queued and on the wire
-constexpr double kSlotMessage = 64.0 / 3;  // three to a line of the cache
-constexpr double kWaiting = 0.5;           // of the messages of an iteration on slots, at a time
+constexpr double kFlowMessage = 96;  // queued and on the wire
 constexpr double kPacketPair = 1'000;
 constexpr double kTcpPair = 80'000;  // two sockets with their buffers
 
@@ -76,27 +73,14 @@ Counts count(const Experiment& experiment) {
     return counts;
 }
 
-/// Superslices in which slots are shared out, if every host uses all of what circuits offer.
-double busy_superslices(const TotalLoad& total, const network::rotor::RotorNetwork& rotors) {
-    double sent = 0;
-    for (const double bytes : total.sent) {
-        sent += bytes;
-    }
-    const double hosts = static_cast<double>(rotors.schedule.racks()) * rotors.hosts_per_rack;
-    const double seconds = 8 * sent / hosts / network::rotor::capacity_of(rotors).host_rate;
-    return seconds / to_seconds(rotors.schedule.timing().superslice());
+double sent_bytes(const TotalLoad& total) {
+    return std::accumulate(total.sent.begin(), total.sent.end(), 0.0);
 }
 
 /// Links that a byte crosses on average; 2, out to a switch and in from it, where links are not counted.
 double mean_hops(const TotalLoad& total) {
-    double crossings = 0;
-    double bytes = 0;
-    for (const double carried : total.links) {
-        crossings += carried;
-    }
-    for (const double sent : total.sent) {
-        bytes += sent;
-    }
+    const double crossings = std::accumulate(total.links.begin(), total.links.end(), 0.0);
+    const double bytes = sent_bytes(total);
     return crossings > 0 && bytes > 0 ? crossings / bytes : 2;
 }
 
@@ -176,17 +160,18 @@ Prediction predict(const Experiment& experiment) {
     prediction.events = counts.computations;
     prediction.memory_bytes = kBase + kHost * static_cast<double>(fabric.host_count()) +
                               kLink * static_cast<double>(fabric.link_count());
-    std::optional<double> services;  // of pairs, on slots
-    if (fabric.rotors() != nullptr && experiment.backend.packet_payload == Bytes(0)) {
-        // Cycles that repeat are passed over; it takes a message that begins or ends to break them.
-        const double cycle = fabric.rotors()->schedule.superslices();
-        const double superslices =
-            std::min(busy_superslices(total, *fabric.rotors()), counts.messages * cycle);
-        prediction.events += counts.messages + superslices;
-        services = pairs * superslices / cycle;
-        prediction.memory_bytes += pairs * (kFlowPair + kFlowMessage) +
-                                   kWaiting * kSlotMessage * counts.messages / program.iterations;
-    } else if (experiment.backend.packet_payload == Bytes(0)) {
+    const bool is_flow_engine = experiment.backend.packet_payload == Bytes(0);
+    const std::optional<network::EstimatedWork> own =
+        is_flow_engine ? fabric.family().estimate({.bytes = sent_bytes(total),
+                                                   .messages = counts.messages,
+                                                   .pairs = pairs,
+                                                   .computations = counts.computations,
+                                                   .iterations = static_cast<double>(program.iterations)})
+                       : std::nullopt;
+    if (own) {
+        prediction.events = own->events;
+        prediction.memory_bytes += own->memory_bytes;
+    } else if (is_flow_engine) {
         prediction.events += kEventsOfAMessage * counts.messages - counts.empty;
         if (experiment.cluster.options.end_point.injection_latency > Time(0)) {
             prediction.events += kTimersOfACopy * counts.messages;
@@ -201,8 +186,8 @@ Prediction predict(const Experiment& experiment) {
         prediction.events += kEventsOfATcpHop * hops * counts.packets;
         prediction.memory_bytes += pairs * kTcpPair;
     }
-    if (services) {
-        prediction.wall_seconds = prediction.events * kSecondsOfASlotEvent + *services * kSecondsOfAService;
+    if (own) {
+        prediction.wall_seconds = own->seconds;
     } else if (pairs > static_cast<double>(kMostProbedPairs)) {
         prediction.wall_seconds = prediction.events * kSecondsOfAnEvent;
     } else {

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <astrolabe/network/cost/cost.hpp>
-#include <astrolabe/network/rotor/rotor_network.hpp>
+#include <astrolabe/network/family.hpp>
 
 namespace astrolabe::network {
 
@@ -82,13 +82,6 @@ void add_one_way_links(Inventory& inventory, const Fabric& fabric, Medium medium
     }
 }
 
-void add_rotors(Inventory& inventory, const rotor::RotorNetwork& rotors) {
-    const std::uint64_t uplinks = std::uint64_t{rotors.schedule.racks()} * rotors.schedule.uplinks();
-    for (const Part part : {Part::kSwitchPort, Part::kTransceiver, Part::kFibre, Part::kRotorPort}) {
-        inventory.add(part, rotors.rate, uplinks);
-    }
-}
-
 std::vector<std::string> texts_of(const std::vector<PricePoint>& points) {
     std::vector<std::string> texts;
     for (const PricePoint& point : points) {
@@ -113,15 +106,15 @@ ParameterProblem missing(const PriceList& prices, const PartCount& parts) {
 
 std::vector<PartCount> count_parts(const Fabric& fabric, const Wiring& wiring, HostCables host_cables) {
     Inventory inventory;
-    const bool has_rotors = fabric.rotors() != nullptr;
+    const std::optional<SharedPorts> ports = fabric.family().shared_ports(fabric);
     for (std::size_t i = 0; i < fabric.link_count(); ++i) {
         const LinkId id(i);
         const Link& link = fabric.link(id);
         const NodeKind source = fabric.node(fabric.source(id)).kind;
         const NodeKind target = fabric.node(fabric.target(id)).kind;
-        const bool is_circuit = has_rotors && source == NodeKind::kSwitch && target == NodeKind::kSwitch;
+        const bool shares_ports = ports && ports->port_of[id] != SharedPorts::kNone;
         // A cable is two links; it is counted at the first.
-        if (!link.reverse || *link.reverse < id || is_circuit || link.cost == wiring.package_link_cost) {
+        if (!link.reverse || *link.reverse < id || shares_ports || link.cost == wiring.package_link_cost) {
             continue;
         }
         const Bandwidth rate = std::max(link.rate, fabric.link(*link.reverse).rate);
@@ -139,8 +132,8 @@ std::vector<PartCount> count_parts(const Fabric& fabric, const Wiring& wiring, H
         }
     }
     add_one_way_links(inventory, fabric, wiring.between_hosts);
-    if (has_rotors) {
-        add_rotors(inventory, *fabric.rotors());
+    for (const PartCount& part : fabric.family().parts()) {
+        inventory.add(part.part, part.rate, part.count);
     }
     return inventory.take();
 }

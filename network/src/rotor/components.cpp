@@ -44,7 +44,7 @@ namespace {
 
 using namespace rotor;
 
-constexpr Range<Time> kParts{Time(0), Time(kPicosecondsPerSecond)};
+constexpr Range<Time> kPartLengths{Time(0), Time(kPicosecondsPerSecond)};
 constexpr Range<std::uint32_t> kClasses{0, TrafficClasses::kMost};
 constexpr Range<std::int64_t> kSeeds{0, std::numeric_limits<std::int64_t>::max()};
 
@@ -119,17 +119,17 @@ void add_racks(Schema<Parameters>& schema) {
 template <class Parameters>
 void add_lengths(Schema<Parameters>& schema) {
     schema.section("link", &Parameters::link, rack_link_schema(), "all links")
-        .optional("propagation", &Parameters::propagation, "one way, between racks", kParts)
+        .optional("propagation", &Parameters::propagation, "one way, between racks", kPartLengths)
         .optional("reconfiguration_delay", &Parameters::reconfiguration_delay,
-                  "how long a rotor is dark while it changes its matching", kParts)
+                  "how long a rotor is dark while it changes its matching", kPartLengths)
         .optional("queue", &Parameters::queue, "full packets that a port holds", {1, 1'000'000})
         .optional(
             "eps", &Parameters::eps,
             "all rotors carry, and packets under way finish; unset: derived from queue, propagation and "
             "the most hops",
-            kParts)
+            kPartLengths)
         .optional("del", &Parameters::del,
-                  "circuits about to go only drain; unset: propagation and one packet", kParts)
+                  "circuits about to go only drain; unset: propagation and one packet", kPartLengths)
         .optional("draws", &Parameters::draws, "random networks to take the best of", {1, 10'000})
         .optional("lift_from", &Parameters::lift_from,
                   "draw matchings of this many racks and lift them; 0: draw those of all racks",

@@ -1,6 +1,7 @@
 #include "expander.hpp"
 
 #include "../topologies/checks.hpp"
+#include "../topologies/regular_graph.hpp"
 
 #include <tuple>
 #include <utility>
@@ -61,52 +62,6 @@ ParameterProblems problems_before_drawing(const ExpanderParameters& p) {
 }
 
 }  // namespace
-
-std::vector<Rack> draw_regular_graph(std::uint32_t racks, std::uint32_t degree, RandomStream& random) {
-    ASTROLABE_ASSERT(degree < racks && std::uint64_t{racks} * degree % 2 == 0, "a regular graph exists");
-    std::vector<std::pair<Rack, Rack>> cables;
-    for (Rack rack = 0; rack < racks; ++rack) {
-        for (std::uint32_t i = 1; i <= degree / 2; ++i) {
-            cables.emplace_back(rack, (rack + i) % racks);
-        }
-        if (degree % 2 != 0 && rack < racks / 2) {
-            cables.emplace_back(rack, rack + racks / 2);
-        }
-    }
-    std::vector<std::uint8_t> joined(std::size_t{racks} * racks, 0);
-    const auto join = [&](Rack a, Rack b, std::uint8_t value) {
-        joined[std::size_t{a} * racks + b] = joined[std::size_t{b} * racks + a] = value;
-    };
-    for (const auto& [a, b] : cables) {
-        join(a, b, 1);
-    }
-    const auto count = static_cast<std::uint32_t>(cables.size());
-    constexpr std::uint64_t kSwitchesPerCable = 20;
-    for (std::uint64_t i = 0; i < kSwitchesPerCable * count; ++i) {
-        auto& [a, b] = cables[random.below(count)];
-        auto& [c, d] = cables[random.below(count)];
-        if (random.below(2) == 0) {
-            std::swap(c, d);
-        }
-        if (a == c || b == d || a == d || b == c || joined[std::size_t{a} * racks + c] != 0 ||
-            joined[std::size_t{b} * racks + d] != 0) {
-            continue;
-        }
-        join(a, b, 0);
-        join(c, d, 0);
-        join(a, c, 1);
-        join(b, d, 1);
-        std::swap(b, c);
-    }
-    std::vector<Rack> neighbours;
-    neighbours.reserve(std::size_t{racks} * degree);
-    for (std::size_t pair = 0; pair < joined.size(); ++pair) {
-        if (joined[pair] != 0) {
-            neighbours.push_back(static_cast<Rack>(pair % racks));
-        }
-    }
-    return neighbours;
-}
 
 ParameterProblems problems(const ExpanderParameters& parameters) {
     ParameterProblems found = problems_before_drawing(parameters);

@@ -1,13 +1,8 @@
 /// Static expander: racks joined at random, each to equally many others.
 ///
 /// Graph. N racks of h hosts; every rack's switch has u' uplinks, each a cable to the switch of another rack,
-/// no two of them to the same: a random u'-regular simple graph. It begins as a ring in which every rack is
-/// joined to the nearest others, and is mixed by switches: two cables {a, b}, {c, d} become {a, c}, {b, d}
-/// where these are new, 20 of them for each cable. That chain's states are all such graphs, equally likely in
-/// the limit (Cooper, Dyer and Greenhill, Sampling regular graphs and a peer-to-peer network, Combinatorics,
-/// Probability and Computing 16, 2007); 20 is far below its proven mixing time, and its hops are those of
-/// random graphs. The best of `draws` is taken: connected, fewest hops at worst, then on average.
-/// Messages take shortest paths.
+/// no two of them to the same: a random u'-regular simple graph (topologies/regular_graph.hpp). The best of
+/// `draws` is taken: connected, fewest hops at worst, then on average. Messages take shortest paths.
 ///
 /// Cost. An expander of k-port switches costs as much a host as Opera with k/2 uplinks if
 /// alpha = u' / (k - u'), alpha the cost of a rotor fabric's port over that of a static one, about 1.3:
@@ -18,9 +13,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
-#include <astrolabe/core/random.hpp>
 #include <astrolabe/network/rotor/rotor_schedule.hpp>
 #include <astrolabe/network/topologies/parameters.hpp>
 
@@ -38,10 +31,6 @@ struct ExpanderParameters {
     std::int64_t seed = 1;      ///< of the graph
     std::int64_t run_seed = 1;  ///< of the flow hash
 };
-
-/// Neighbours of each rack, neighbours[rack * degree + i]. degree < racks, degree * racks even.
-[[nodiscard]] std::vector<Rack> draw_regular_graph(std::uint32_t racks, std::uint32_t degree,
-                                                   RandomStream& random);
 
 /// Draws the graph where the rest is right.
 [[nodiscard]] ParameterProblems problems(const ExpanderParameters& parameters);

@@ -1,5 +1,7 @@
 #include "rotor_fabric.hpp"
 
+#include "rotor_family.hpp"
+
 #include <utility>
 #include <vector>
 
@@ -87,7 +89,7 @@ std::shared_ptr<const Fabric> build_rotor_fabric(std::string kind,
     }
     builder.set_circuits(schedule.cycle(), intervals(schedule, circuits));
     const std::uint64_t seed = network->seed;
-    builder.set_rotors(std::move(network));
+    builder.set_family(rotor_family(std::move(network)));
     return std::move(builder).build(LoadBalancing::kFlowHash, seed);
 }
 

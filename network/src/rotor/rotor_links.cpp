@@ -4,10 +4,10 @@
 namespace astrolabe::network::rotor {
 
 RotorLinks::RotorLinks(const Fabric& fabric)
-    : matchings_per_rotor_(fabric.rotors()->schedule.matchings_per_rotor()),
-      racks_(fabric.rotors()->schedule.racks()) {
-    const RotorSchedule& schedule = fabric.rotors()->schedule;
-    const std::uint32_t hosts_per_rack = fabric.rotors()->hosts_per_rack;
+    : matchings_per_rotor_(rotors_of(fabric)->schedule.matchings_per_rotor()),
+      racks_(rotors_of(fabric)->schedule.racks()) {
+    const RotorSchedule& schedule = rotors_of(fabric)->schedule;
+    const std::uint32_t hosts_per_rack = rotors_of(fabric)->hosts_per_rack;
     circuits_.resize(std::size_t{schedule.uplinks()} * matchings_per_rotor_ * racks_);
     ASTROLABE_ASSERT(fabric.host_count() == std::size_t{racks_} * hosts_per_rack,
                      "the fabric has the hosts of its racks");

@@ -6,27 +6,23 @@
 // their messages may cross their own switch; else they have to go through another rack.
 
 #include "../engines/slots/slot_timing.hpp"
+#include "rotor_family.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/network/direct_opportunities.hpp>
-#include <astrolabe/network/rotor/rotor_network.hpp>
 
-namespace astrolabe::network {
+namespace astrolabe::network::rotor {
 
 namespace {
 
-using rotor::Rack;
-using rotor::RotorSchedule;
-
 class RotorOpportunities final : public DirectOpportunities {
 public:
-    explicit RotorOpportunities(std::shared_ptr<const rotor::RotorNetwork> network)
+    explicit RotorOpportunities(std::shared_ptr<const RotorNetwork> network)
         : network_(std::move(network)),
           superslice_(schedule().timing().superslice()),
-          packets_(rotor::SlotTiming(*network_).packets_per_slot()) {}
+          packets_(SlotTiming(*network_).packets_per_slot()) {}
 
     [[nodiscard]] std::size_t places() const override { return schedule().racks(); }
     [[nodiscard]] PlaceId place_of(HostId host) const override {
@@ -40,7 +36,7 @@ public:
         }
         const std::int64_t now = time / superslice_ + (time % superslice_ > Time(0) ? 1 : 0);
         if (from == to) {
-            const bool is_joined = network_->bulk.own_rack == rotor::OwnRack::kDirect;
+            const bool is_joined = network_->bulk.own_rack == OwnRack::kDirect;
             return is_joined ? std::optional(opportunity(now)) : std::nullopt;
         }
         const auto cycle = static_cast<std::int64_t>(schedule().superslices());
@@ -68,18 +64,15 @@ private:
         return {begin, begin + schedule().bulk_slot()};
     }
 
-    std::shared_ptr<const rotor::RotorNetwork> network_;
+    std::shared_ptr<const RotorNetwork> network_;
     Time superslice_;
     std::uint32_t packets_;
 };
 
 }  // namespace
 
-std::shared_ptr<const DirectOpportunities> direct_opportunities(const std::shared_ptr<const Fabric>& fabric) {
-    if (fabric->rotors() == nullptr) {
-        return nullptr;
-    }
-    return std::make_shared<const RotorOpportunities>(fabric->rotors());
+std::shared_ptr<const DirectOpportunities> rotor_opportunities(std::shared_ptr<const RotorNetwork> network) {
+    return std::make_shared<const RotorOpportunities>(std::move(network));
 }
 
-}  // namespace astrolabe::network
+}  // namespace astrolabe::network::rotor

@@ -6,7 +6,7 @@
 
 #include <astrolabe/core/assert.hpp>
 
-namespace astrolabe::network::topoopt {
+namespace astrolabe::network {
 
 namespace {
 
@@ -244,4 +244,4 @@ CoinRoutes balanced_routes(const CoinChange& change) {
     return CoinRoutes(Balancer(change).run());
 }
 
-}  // namespace astrolabe::network::topoopt
+}  // namespace astrolabe::network

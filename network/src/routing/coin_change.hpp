@@ -23,7 +23,7 @@
 #include <span>
 #include <vector>
 
-namespace astrolabe::network::topoopt {
+namespace astrolabe::network {
 
 class CoinChange {
 public:
@@ -90,4 +90,4 @@ private:
 /// only of offsets with several sets.
 [[nodiscard]] CoinRoutes balanced_routes(const CoinChange& change);
 
-}  // namespace astrolabe::network::topoopt
+}  // namespace astrolabe::network

@@ -26,8 +26,8 @@ std::optional<std::vector<std::uint32_t>> common_coins(
     return common;
 }
 
-CoinChangeRouting::CoinChangeRouting(const Fabric& fabric, topoopt::CoinChange change,
-                                     topoopt::CoinRoutes routes)
+CoinChangeRouting::CoinChangeRouting(const Fabric& fabric, CoinChange change,
+                                     CoinRoutes routes)
     : fabric_(fabric),
       change_(std::move(change)),
       routes_(std::move(routes)),

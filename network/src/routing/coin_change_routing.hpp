@@ -1,7 +1,7 @@
 /// Coin-change routing: fewest hops over rings, the same from every host.
 ///
 /// Model. On a *circulant* fabric every host i has the same links, to i + c mod n for the coins c. The pair
-/// (s, d) takes the coins that CoinRoutes (network/src/routing/coin_change.hpp) names for the offset d - s mod n, in its
+/// (s, d) takes the coins that CoinRoutes (coin_change.hpp) names for the offset d - s mod n, in its
 /// order. Of links in parallel, the j-th hop of offset k takes number k + j, modulo how many there are. So
 /// all links of one coin carry the same when every host sends as much to every other.
 ///
@@ -32,7 +32,7 @@ namespace astrolabe::network {
 class CoinChangeRouting final : public RoutingPolicy {
 public:
     /// `fabric` is circulant with the coins of `change`, owns the policy and outlives it.
-    CoinChangeRouting(const Fabric& fabric, topoopt::CoinChange change, topoopt::CoinRoutes routes);
+    CoinChangeRouting(const Fabric& fabric, CoinChange change, CoinRoutes routes);
 
     [[nodiscard]] LoadBalancing load_balancing() const override { return LoadBalancing::kFlowHash; }
     [[nodiscard]] std::span<const LinkId> next_links(NodeId at, HostId destination) const override {
@@ -52,8 +52,8 @@ private:
     }
 
     const Fabric& fabric_;
-    topoopt::CoinChange change_;
-    topoopt::CoinRoutes routes_;
+    CoinChange change_;
+    CoinRoutes routes_;
     std::vector<std::size_t> first_of_coin_;  // among the links of a host
     std::vector<LinkId> links_;               // by host, coin
     ShortestPathRouting all_shortest_;

@@ -7,7 +7,7 @@
 
 namespace astrolabe::network {
 
-RingClassRouting::RingClassRouting(const Fabric& fabric, topoopt::CoinChange rings,
+RingClassRouting::RingClassRouting(const Fabric& fabric, CoinChange rings,
                                    std::span<const std::int64_t> offsets, const KShortestOptions& rest)
     : fabric_(fabric),
       rings_(std::move(rings)),
@@ -16,7 +16,7 @@ RingClassRouting::RingClassRouting(const Fabric& fabric, topoopt::CoinChange rin
     ASTROLABE_ASSERT(rings_.servers() == fabric.node_count(), "all nodes are hosts of the rings");
     for (const std::int64_t ring_offset : offsets) {
         const auto index = static_cast<std::size_t>(ring_offset);
-        ASTROLABE_ASSERT(rings_.hops().at(index) != topoopt::CoinChange::kUnreachable,
+        ASTROLABE_ASSERT(rings_.hops().at(index) != CoinChange::kUnreachable,
                          "rings lead as far as all-reduces go by them");
         classes_[index] = Class::kRingOffset;
     }
@@ -85,7 +85,7 @@ LinkId RingClassRouting::select_on(std::size_t path, NodeId at, HostId source, H
         return rest_.select_on(path, at, source, destination);
     }
     const std::uint32_t left = offset(at.index(), destination.index());
-    if (pair_class == Class::kRingOffset && rings_.hops()[left] != topoopt::CoinChange::kUnreachable) {
+    if (pair_class == Class::kRingOffset && rings_.hops()[left] != CoinChange::kUnreachable) {
         return next_by_coins(at.index(), destination.index());
     }
     return at == fabric_.node_of(source) ? link_between(source.index(), destination.index(), path)

@@ -7,7 +7,7 @@
 ///     a stride         ring neighbours: every link that joins the two, rings' or not, an even share on each,
 ///                      and no detour
 ///     a ring offset    what all-reduces of groups without a ring of their own go by: the fewest strides that
-///                      sum to it, the smallest first (coin change, network/src/routing/coin_change.hpp), on one path
+///                      sum to it, the smallest first (coin change, coin_change.hpp), on one path
 ///     any other        the k shortest paths of the whole graph (k_shortest_routing.hpp)
 ///
 /// A path's hop with j strides to go takes number j, modulo how many there are, of the links in parallel.
@@ -38,7 +38,7 @@ public:
     /// The coins of `rings` are the strides, each way round by itself, of links that every host has.
     /// `offsets` are the ring offsets beside them, in [1, hosts), all sums of strides. `fabric` has no
     /// switches, owns the policy and outlives it.
-    RingClassRouting(const Fabric& fabric, topoopt::CoinChange rings, std::span<const std::int64_t> offsets,
+    RingClassRouting(const Fabric& fabric, CoinChange rings, std::span<const std::int64_t> offsets,
                      const KShortestOptions& rest);
 
     [[nodiscard]] LoadBalancing load_balancing() const override { return LoadBalancing::kPaths; }
@@ -69,7 +69,7 @@ private:
     [[nodiscard]] LinkId next_by_coins(std::size_t at, std::size_t destination) const;
 
     const Fabric& fabric_;
-    topoopt::CoinChange rings_;
+    CoinChange rings_;
     KShortestRouting rest_;
     std::vector<Class> classes_;  // by offset
 };

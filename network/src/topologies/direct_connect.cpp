@@ -1,14 +1,13 @@
 #include "direct_connect.hpp"
 
-#include "../rotor/expander.hpp"
 #include "../routing/coin_change_routing.hpp"
 #include "../routing/k_shortest_routing.hpp"
 #include "../routing/neighbour_routing.hpp"
 #include "../routing/random_tree_routing.hpp"
 #include "../routing/ring_class_routing.hpp"
-#include "../topoopt/demand_wiring.hpp"
-#include "../topoopt/moving_circuits.hpp"
 #include "checks.hpp"
+#include "demand_aware_circuits.hpp"
+#include "regular_graph.hpp"
 #include "torus_cables.hpp"
 
 #include <algorithm>
@@ -205,10 +204,10 @@ std::vector<std::uint32_t> ring_strides(const DirectConnectParameters& p) {
 }
 
 std::shared_ptr<const RoutingPolicy> coin_routing(const DirectConnectParameters& p, const Fabric& fabric) {
-    topoopt::CoinChange change(static_cast<std::uint32_t>(p.hosts), *common_coins(neighbours(p)));
-    topoopt::CoinRoutes routes = p.routing == DirectRouting::kBalanced
-                                     ? topoopt::balanced_routes(change)
-                                     : topoopt::smallest_first_routes(change);
+    CoinChange change(static_cast<std::uint32_t>(p.hosts), *common_coins(neighbours(p)));
+    CoinRoutes routes = p.routing == DirectRouting::kBalanced
+                                     ? balanced_routes(change)
+                                     : smallest_first_routes(change);
     return std::make_shared<const CoinChangeRouting>(fabric, std::move(change), std::move(routes));
 }
 
@@ -233,18 +232,10 @@ std::shared_ptr<const RoutingPolicy> make_routing(const DirectConnectParameters&
             return std::make_shared<const KShortestRouting>(fabric, options);
         case DirectRouting::kByClass:
             return std::make_shared<const RingClassRouting>(
-                fabric, topoopt::CoinChange(static_cast<std::uint32_t>(p.hosts), ring_strides(p)),
+                fabric, CoinChange(static_cast<std::uint32_t>(p.hosts), ring_strides(p)),
                 p.ring_offsets, options);
     }
     ASTROLABE_ASSERT(false, "every routing is named");
-}
-
-std::shared_ptr<const Fabric> build_with_moving_circuits(const DirectConnectParameters& p) {
-    const std::size_t links = 2 * direct_cables(p).size() + direct_one_way_links(p).size();
-    const topoopt::FinderOptions finder{
-        .degree = static_cast<std::uint32_t>(links / static_cast<std::size_t>(p.hosts)),
-        .wiring = topoopt::Wiring::kPanel};
-    return topoopt::build_moving(p, *p.reconfiguration, finder, {});
 }
 
 }  // namespace
@@ -286,7 +277,7 @@ std::vector<HostPair> direct_cables(const DirectConnectParameters& p) {
     if (p.random.degree > 0) {
         RandomStream random(static_cast<std::uint64_t>(p.random.seed), "direct_connect");
         const auto degree = static_cast<std::uint32_t>(p.random.degree);
-        const std::vector<rotor::Rack> drawn = rotor::draw_regular_graph(hosts, degree, random);
+        const std::vector<std::uint32_t> drawn = draw_regular_graph(hosts, degree, random);
         for (std::size_t i = 0; i < drawn.size(); ++i) {
             if (i / degree < drawn[i]) {
                 cables.emplace_back(i / degree, drawn[i]);
@@ -327,7 +318,7 @@ std::vector<HostPair> direct_one_way_links(const DirectConnectParameters& p) {
 std::shared_ptr<const Fabric> build_direct_connect(const DirectConnectParameters& p) {
     ASTROLABE_ASSERT(problems(p).empty(), "parameters are checked before a fabric is built");
     if (p.reconfiguration) {
-        return build_with_moving_circuits(p);
+        return detail::build_demand_aware(p);
     }
     FabricBuilder builder("direct_connect");
     for (std::int64_t host = 0; host < p.hosts; ++host) {
@@ -341,6 +332,9 @@ std::shared_ptr<const Fabric> build_direct_connect(const DirectConnectParameters
         builder.connect_one_way(NodeId(from), NodeId(to), link);
     }
     builder.set_reconfiguration(p.controller);
+    if (p.family != nullptr) {
+        builder.set_family(p.family);
+    }
     if (p.hosts == 1) {
         return std::move(builder).build();  // there is nothing to route
     }

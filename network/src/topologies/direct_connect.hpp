@@ -4,7 +4,7 @@
 /// from any of
 ///   rings          a stride s joins every host i to i + s mod n; n/2 joins opposite hosts twice
 ///   torus          a grid of the given sizes whose lines are closed to rings (torus.hpp), n hosts in all
-///   random         a random graph in which every host has so many neighbours (network/src/rotor/expander.hpp)
+///   random         a random graph in which every host has so many neighbours (regular_graph.hpp)
 ///   all_to_all     so many cables between every two hosts
 ///   links          from one host to another, one by one, also one way
 ///   one_way_rings  a stride s leads from every host i to i + s mod n and not back: a plane whose fibres out
@@ -113,6 +113,7 @@ struct DirectConnectParameters {
     bool forwards = true;  ///< no: a pair uses the links that join it, whatever the routing, or waits
     bool is_whole = true;  ///< no: hosts may be out of reach of one another, as when hosts do not forward
     std::shared_ptr<const Reconfiguration> controller;
+    std::shared_ptr<const NetworkFamily> family;  ///< null: of none
 };
 
 [[nodiscard]] ParameterProblems problems(const DirectConnectParameters& parameters);

@@ -55,7 +55,7 @@ void register_topoopt(Registry<FabricMaker>& registry) {
     detail::add_path_counts(schema);
     detail::add_check(schema);
     registry.add<P>(schema, [](const P& parameters) {
-        return FabricMaker([parameters](const topoopt::Demand& demand, std::uint64_t seed) {
+        return FabricMaker([parameters](const Demand& demand, std::uint64_t seed) {
             P seeded = parameters;
             seeded.seed = static_cast<std::int64_t>(seed);
             return build_topoopt(seeded, demand);

@@ -150,6 +150,19 @@ Selection selection(const FinderOptions& options) {
 
 }  // namespace
 
+DegreeSplit split_degree(std::uint32_t degree, std::uint64_t mutable_traffic,
+                         std::uint64_t immutable_traffic) {
+    ASTROLABE_ASSERT(degree >= 1 && degree <= 64, "a degree is from 1 to 64");
+    ASTROLABE_ASSERT(std::max(mutable_traffic, immutable_traffic) <= kMaxTraffic, "traffic has a limit");
+    if (immutable_traffic == 0) {
+        return {degree, 0};
+    }
+    const std::uint64_t all = mutable_traffic + immutable_traffic;
+    const std::uint64_t share = (degree * mutable_traffic + all - 1) / all;
+    const auto all_reduce = static_cast<std::uint32_t>(std::max<std::uint64_t>(share, 1));
+    return {all_reduce, degree - all_reduce};
+}
+
 std::vector<std::uint32_t> directed_strides(const Topology& topology) {
     std::vector<std::uint32_t> strides;
     for (const GroupRings& rings : topology.rings) {

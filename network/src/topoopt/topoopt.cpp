@@ -1,8 +1,9 @@
 #include "topoopt.hpp"
 
 #include "../topologies/checks.hpp"
+#include "../topologies/demand_aware_circuits.hpp"
 #include "demand_wiring.hpp"
-#include "moving_circuits.hpp"
+#include "topoopt_family.hpp"
 
 #include <string>
 #include <string_view>
@@ -115,25 +116,24 @@ ParameterProblems problems(const TopoOptParameters& parameters) {
     return std::move(check).take();
 }
 
-std::variant<FoundNetwork, ParameterProblems> build_topoopt(const TopoOptParameters& parameters,
-                                                            const Demand& demand) {
+std::variant<std::shared_ptr<const Fabric>, ParameterProblems> build_topoopt(
+    const TopoOptParameters& parameters, const Demand& demand) {
     const FinderOptions options = finder_options(parameters);
     if (ParameterProblems found = problems(demand, options); !found.empty()) {
         return of_section(std::move(found));
     }
     Topology topology = find_topology(demand, options);
-    const DirectConnectParameters direct = direct_connect(parameters, topology);
+    DirectConnectParameters direct = direct_connect(parameters, topology);
     if (ParameterProblems found = network::problems(direct); !found.empty()) {
         return found;
     }
     if (ParameterProblems found = problems_of_ports(parameters, topology); !found.empty()) {
         return found;
     }
-    std::shared_ptr<const Fabric> fabric =
-        parameters.reconfiguration
-            ? build_moving(direct, *parameters.reconfiguration, options, topology.links)
-            : build_direct_connect(direct);
-    return FoundNetwork{std::move(fabric), std::move(topology)};
+    direct.family = topoopt_family(topology);
+    return parameters.reconfiguration
+               ? build_moving(direct, *parameters.reconfiguration, options, topology.links)
+               : build_direct_connect(direct);
 }
 
 }  // namespace astrolabe::network::topoopt

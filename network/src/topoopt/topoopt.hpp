@@ -15,6 +15,7 @@
 #include "../topologies/direct_connect.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <variant>
 
@@ -44,7 +45,7 @@ struct TopoOptParameters {
 
 /// Or what makes it impossible for this demand, by keys of TopoOptParameters; "" where the demand is to
 /// blame. Precondition: no problems.
-[[nodiscard]] std::variant<FoundNetwork, ParameterProblems> build_topoopt(const TopoOptParameters& parameters,
-                                                                          const Demand& demand);
+[[nodiscard]] std::variant<std::shared_ptr<const Fabric>, ParameterProblems> build_topoopt(
+    const TopoOptParameters& parameters, const Demand& demand);
 
 }  // namespace astrolabe::network::topoopt

@@ -5,6 +5,7 @@
 #include "tcp/tcp_backend.hpp"
 #include "tcp/tcp_schema.hpp"
 
+#include <astrolabe/network/rotor/rotor_network.hpp>
 #include <astrolabe/network/routing.hpp>
 #include <astrolabe/ns3/components.hpp>
 
@@ -17,7 +18,7 @@ void register_backends(Registry<network::BackendMaker>& registry) {
         maker.tells_of_packets = true;
         maker.packet_payload = Bytes(options.transport.mtu);
         maker.follows_routes = [options](const network::Fabric& fabric) {
-            return fabric.rotors() == nullptr &&
+            return network::rotor::rotors_of(fabric) == nullptr &&
                    fabric.routing().load_balancing() == network::LoadBalancing::kFlowHash &&
                    options.transport.connections != ::ns3::PacketConnections::PER_MESSAGE &&
                    options.flowlet_gap == Time(0);
@@ -25,7 +26,7 @@ void register_backends(Registry<network::BackendMaker>& registry) {
         maker.refusal = [options](const network::Fabric& fabric) { return refusal(fabric, options); };
         maker.make = [options](std::shared_ptr<const network::Fabric> fabric,
                                std::uint64_t seed) -> std::unique_ptr<network::NetworkBackend> {
-            if (fabric->rotors() != nullptr) {
+            if (network::rotor::rotors_of(*fabric) != nullptr) {
                 return std::make_unique<OperaPacketBackend>(std::move(fabric), options, seed);
             }
             return std::make_unique<PacketBackend>(std::move(fabric), options, seed);

@@ -75,7 +75,7 @@ double relaxed_bound(experiment::Experiment& experiment, Relaxation relaxation) 
     }
     experiment::Bound bound =
         experiment::lower_bound(experiment.program, experiment.cluster.options, *experiment.fabric);
-    if (experiment.topology != nullptr && relaxation != Relaxation::kNone) {
+    if (experiment.network_is_built_for_job && relaxation != Relaxation::kNone) {
         bound.communication = Time(0);
     }
     return std::max(iteration_seconds(experiment, bound.value()) - to_seconds(Time(rounded)), 0.0);

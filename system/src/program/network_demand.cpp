@@ -8,9 +8,9 @@ namespace astrolabe::system {
 
 namespace {
 
-using network::topoopt::Demand;
-using network::topoopt::PairDemand;
-using network::topoopt::Server;
+using network::Demand;
+using network::PairDemand;
+using network::Server;
 
 bool is_regular(const std::vector<RankId>& group, std::size_t ranks) {
     if (ranks % group.size() != 0) {

@@ -1,5 +1,6 @@
 // Networks that are built for the job of their experiment.
 
+#include "network/src/topoopt/topoopt_family.hpp"
 #include "small_experiment.hpp"
 
 #include <string>
@@ -11,7 +12,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <astrolabe/experiment/explain/topology_report.hpp>
+#include <astrolabe/experiment/explain/network_description.hpp>
 #include <astrolabe/experiment/results/results.hpp>
 #include <astrolabe/experiment/run/collective_run.hpp>
 #include <astrolabe/experiment/run/run.hpp>
@@ -48,12 +49,12 @@ protected:
 
 TEST_F(JobNetworkTest, IsFoundForTheProgramAndItsRingsAreThoseOfCollectives) {
     const Experiment experiment = loaded("degree: 4, mode: released");
-    ASSERT_NE(experiment.topology, nullptr);
+    ASSERT_TRUE(experiment.network_is_built_for_job);
     EXPECT_EQ(experiment.fabric->host_count(), 16U);
     // The released rule of 16 servers with four interfaces: ±{1, 5}, all for all-reduces.
-    ASSERT_EQ(experiment.topology->rings.size(), 1U);
-    EXPECT_EQ(experiment.topology->rings[0].strides, (std::vector<std::uint32_t>{1, 5}));
-    EXPECT_EQ(experiment.topology->split.all_reduce, 4U);
+    ASSERT_EQ(network::topoopt::topology_of(*experiment.fabric)->rings.size(), 1U);
+    EXPECT_EQ(network::topoopt::topology_of(*experiment.fabric)->rings[0].strides, (std::vector<std::uint32_t>{1, 5}));
+    EXPECT_EQ(network::topoopt::topology_of(*experiment.fabric)->split.all_reduce, 4U);
     EXPECT_EQ(experiment.fabric->link_count(), 16U * 4);
     const system::CollectiveChoice& choice = experiment.cluster.options.collectives[kAllReduce];
     EXPECT_EQ(choice.chunks, 4U);
@@ -70,7 +71,7 @@ TEST_F(JobNetworkTest, SeparateFibresMakeRingsThatGoOneWay) {
     // The paper rule of 16 servers: as many of strides 1, 3, 5, 7 as all-reduces get interfaces, and a
     // matching for each interface left.
     const Experiment experiment = loaded("degree: 4, wiring: separate_fibres");
-    const network::topoopt::Topology& topology = *experiment.topology;
+    const network::topoopt::Topology& topology = *network::topoopt::topology_of(*experiment.fabric);
     EXPECT_FALSE(topology.full_duplex_rings);
     EXPECT_EQ(topology.split.all_reduce + topology.split.point_to_point, 4U);
     EXPECT_EQ(topology.matchings.size(), topology.split.point_to_point);
@@ -112,7 +113,7 @@ TEST_F(JobNetworkTest, ResolvedReadsBackToTheSameNetwork) {
     const Result<Experiment> again =
         load_experiment(folder.write("resolved.yaml", to_yaml(experiment.resolved)), {}, components_);
     ASSERT_TRUE(again) << render(again.error());
-    EXPECT_EQ(again->topology->links, experiment.topology->links);
+    EXPECT_EQ(network::topoopt::topology_of(*again->fabric)->links, network::topoopt::topology_of(*experiment.fabric)->links);
     EXPECT_EQ(again->cluster.options.collectives[kAllReduce].chunks,
               experiment.cluster.options.collectives[kAllReduce].chunks);
     EXPECT_EQ(to_yaml(again->resolved), to_yaml(experiment.resolved));
@@ -121,7 +122,7 @@ TEST_F(JobNetworkTest, ResolvedReadsBackToTheSameNetwork) {
 TEST_F(JobNetworkTest, DemandIsWhatTheRunSends) {
     for (const char* network : {"degree: 4, mode: released", "degree: 4", "degree: 3"}) {
         const Experiment experiment = loaded(network);
-        const network::topoopt::Demand demand =
+        const network::Demand demand =
             system::network_demand(experiment.program, experiment.cluster.options);
         const experiment::Run run = run_experiment(experiment, {});
         ASSERT_TRUE(run.execution.finished) << run.execution.stall;
@@ -131,8 +132,8 @@ TEST_F(JobNetworkTest, DemandIsWhatTheRunSends) {
             all += static_cast<double>(bytes.count());
         }
         // The bytes of one group of 16 are rounded down to a multiple of 2 · 15.
-        EXPECT_LE(network::topoopt::all_reduce_traffic(demand), all_reduces);
-        EXPECT_GT(network::topoopt::all_reduce_traffic(demand), all_reduces - 30);
+        EXPECT_LE(network::all_reduce_traffic(demand), all_reduces);
+        EXPECT_GT(network::all_reduce_traffic(demand), all_reduces - 30);
         EXPECT_EQ(static_cast<double>(demand.point_to_point.total()), all - all_reduces);
         // No run is faster than its busiest link.
         const TopologyReport report = report_topology(experiment);

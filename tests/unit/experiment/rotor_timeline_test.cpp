@@ -23,7 +23,7 @@ protected:
 TEST_F(RotorTimelineTest, RotorsHoldTheMatchingsOfTheSchedule) {
     const Experiment experiment = load_rotors({});
     const Traced traced = trace(experiment);
-    const network::rotor::RotorSchedule& schedule = experiment.fabric->rotors()->schedule;
+    const network::rotor::RotorSchedule& schedule = network::rotor::rotors_of(*experiment.fabric)->schedule;
     for (network::rotor::Rotor rotor = 0; rotor < schedule.uplinks(); ++rotor) {
         const std::vector<TraceSlice>& slices =
             traced.trace.slices.at({"rotor switches", fmt::format("rotor {}", rotor)});

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace astrolabe::network::topoopt {
+namespace astrolabe::network {
 namespace {
 
 using Coins = std::vector<std::uint32_t>;
@@ -280,4 +280,4 @@ TEST(CoinRoutes, MeanHopsGrowWithTheRootOfTheServers) {
 }
 
 }  // namespace
-}  // namespace astrolabe::network::topoopt
+}  // namespace astrolabe::network

@@ -9,6 +9,7 @@
 #include <rotor_fabric.hpp>
 
 #include <astrolabe/network/direct_opportunities.hpp>
+#include <astrolabe/network/family.hpp>
 
 namespace astrolabe::network {
 namespace {
@@ -21,7 +22,7 @@ using rotor::RotorSchedule;
 constexpr Time kSuperslice = 15'840_ns;  ///< of the eight racks
 
 std::shared_ptr<const DirectOpportunities> of(RotorNetwork network) {
-    return direct_opportunities(rotor::build_rotor_fabric(std::move(network)));
+    return rotor::build_rotor_fabric(std::move(network))->family().direct_opportunities();
 }
 
 /// By looking at every installation from `time` on, for two cycles.
@@ -124,7 +125,7 @@ TEST(DirectOpportunities, EndWithTime) {
 TEST(DirectOpportunities, AreNoneWithoutRotors) {
     FlatParameters parameters;
     parameters.hosts = 4;
-    EXPECT_EQ(direct_opportunities(build_flat(parameters)), nullptr);
+    EXPECT_EQ(build_flat(parameters)->family().direct_opportunities(), nullptr);
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ TEST(ExpanderTopology, OfThePaperSize) {
     EXPECT_EQ(fabric->host_count(), 650U);
     EXPECT_EQ(fabric->link_count(), 2U * (650 + 130 * 7 / 2));
     EXPECT_TRUE(fabric->is_static());
-    EXPECT_EQ(fabric->rotors(), nullptr);
+    EXPECT_EQ(rotor::rotors_of(*fabric), nullptr);
     std::uint64_t hops = 0;
     for (std::uint32_t rack = 1; rack < 130; ++rack) {
         hops += fabric->routing().route(HostId(0), HostId(rack * 5)).hops - 2;

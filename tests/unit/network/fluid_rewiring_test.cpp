@@ -20,9 +20,7 @@ namespace astrolabe::network {
 namespace {
 
 using topoopt::built;
-using topoopt::Demand;
 using topoopt::on_circuit_switches;
-using topoopt::PairDemand;
 using topoopt::TopoOptParameters;
 
 struct Outcome {

@@ -204,7 +204,7 @@ TEST(OperaTopology, RadixIsHalfHostsHalfUplinks) {
     p.radix = 8;
     const std::shared_ptr<const Fabric> fabric = build_opera(p);
     EXPECT_EQ(fabric->host_count(), 48U);
-    EXPECT_EQ(fabric->rotors()->schedule.uplinks(), 4U);
+    EXPECT_EQ(rotor::rotors_of(*fabric)->schedule.uplinks(), 4U);
     EXPECT_EQ(fabric->node_count(), 48U + 12);
     // Two directions of a cable for each host and each pair of racks.
     EXPECT_EQ(fabric->link_count(), 2U * (48 + 12 * 11 / 2));
@@ -222,7 +222,7 @@ std::set<std::pair<Rack, Rack>> joined(const Fabric& fabric, std::size_t interva
 }
 
 void expect_circuits_of_schedule(const Fabric& fabric) {
-    const RotorSchedule& schedule = fabric.rotors()->schedule;
+    const RotorSchedule& schedule = rotor::rotors_of(fabric)->schedule;
     ASSERT_EQ(fabric.circuits().intervals().size(), 2U * schedule.superslices());
     EXPECT_EQ(fabric.circuits().period(), schedule.cycle());
     for (std::uint32_t s = 0; s < schedule.superslices(); ++s) {
@@ -296,11 +296,11 @@ TEST(OperaTopology, WhatFailedHasNoCircuits) {
     EXPECT_LT(fabric->link_count(), whole);
     expect_circuits_of_schedule(*fabric);
     // Slices keep the length they have in the whole network.
-    EXPECT_EQ(fabric->rotors()->schedule.timing(), make_rotor_network(small())->schedule.timing());
+    EXPECT_EQ(rotor::rotors_of(*fabric)->schedule.timing(), make_rotor_network(small())->schedule.timing());
     // All 64 cables: nobody reaches anybody, which only low-latency messages forbid.
     p.failures = {{.cables = 64}};
     EXPECT_EQ(build_opera(p)->link_count(), 2U * 32);
-    EXPECT_EQ(build_opera(p)->rotors()->paths, nullptr);
+    EXPECT_EQ(rotor::rotors_of(*build_opera(p))->paths, nullptr);
     p.low_latency.cutoff = 1_MB;
     EXPECT_EQ(keys(problems(p)), Keys{"failures"});
 }
@@ -374,8 +374,8 @@ TEST(OperaTopology, AFileSaysWhatElseParametersSay) {
     EXPECT_EQ(keys(problems(imported)), Keys{});
     const std::shared_ptr<const Fabric> fabric = build_opera(imported);
     EXPECT_EQ(fabric->host_count(), 32U);
-    EXPECT_EQ(fabric->rotors()->schedule.timing(), drawn->schedule.timing());
-    EXPECT_EQ(fabric->rotors()->paths, drawn->paths);
+    EXPECT_EQ(rotor::rotors_of(*fabric)->schedule.timing(), drawn->schedule.timing());
+    EXPECT_EQ(rotor::rotors_of(*fabric)->paths, drawn->paths);
     // Lengths of a file made for links of 100 Gb/s: del = 0.5 + 0.12 us, and a packet takes 1.2 us at 10.
     imported.link.rate = 10_Gbps;
     EXPECT_EQ(keys(problems(imported)), Keys{"link.rate"});

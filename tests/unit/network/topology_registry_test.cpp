@@ -83,17 +83,17 @@ TEST_F(TopologyRegistry, ReadsRotorNetworks) {
         "bulk: {routing: direct}, low_latency: {cutoff: 1MB, window: 10}}");
     ASSERT_TRUE(opera);
     EXPECT_EQ(opera->host_count(), 16U);
-    ASSERT_TRUE(opera->rotors());
-    EXPECT_EQ(opera->rotors()->rate, 10_Gbps);
-    EXPECT_EQ(opera->rotors()->schedule.timing().reconfiguration, 20_us);
-    EXPECT_EQ(opera->rotors()->low_latency.queue, 4);
-    EXPECT_EQ(opera->rotors()->low_latency.cutoff, 1_MB);
-    EXPECT_TRUE(opera->rotors()->paths);
+    ASSERT_TRUE(rotor::rotors_of(*opera));
+    EXPECT_EQ(rotor::rotors_of(*opera)->rate, 10_Gbps);
+    EXPECT_EQ(rotor::rotors_of(*opera)->schedule.timing().reconfiguration, 20_us);
+    EXPECT_EQ(rotor::rotors_of(*opera)->low_latency.queue, 4);
+    EXPECT_EQ(rotor::rotors_of(*opera)->low_latency.cutoff, 1_MB);
+    EXPECT_TRUE(rotor::rotors_of(*opera)->paths);
     const std::shared_ptr<const Fabric> rotornet =
         build("{kind: rotornet, racks: 8, uplinks: 4, eps: 50us, del: 1us}");
     ASSERT_TRUE(rotornet);
-    EXPECT_EQ(rotornet->rotors()->schedule.groups(), 4U);
-    EXPECT_EQ(rotornet->rotors()->schedule.timing().superslice(), 61_us);
+    EXPECT_EQ(rotor::rotors_of(*rotornet)->schedule.groups(), 4U);
+    EXPECT_EQ(rotor::rotors_of(*rotornet)->schedule.timing().superslice(), 61_us);
     EXPECT_TRUE(build("{kind: expander, racks: 10, uplinks: 3, hosts_per_rack: 2, load_balancing: spray}"));
 }
 

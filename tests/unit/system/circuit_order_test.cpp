@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 #include <rotor_fabric.hpp>
 
+#include <astrolabe/network/family.hpp>
 #include <astrolabe/system/executor/circuit_order.hpp>
 
 namespace astrolabe::testing {
@@ -104,7 +105,7 @@ TEST(CircuitOrder, ShortensTheWayRoundRacksOnRotors) {
         network::rotor::drawn_rotor_network(32, 4, Bandwidth(100'000'000'000), 8);
     network.hosts_per_rack = 1;
     const auto opportunities =
-        network::direct_opportunities(network::rotor::build_rotor_fabric(std::move(network)));
+        network::rotor::build_rotor_fabric(std::move(network))->family().direct_opportunities();
     const auto order = system::circuit_order(ranks(32), *opportunities, host_of_each_rank(32));
     const Time in_order = time_round(order, *opportunities);
     const Time by_number = time_round(ranks(32), *opportunities);

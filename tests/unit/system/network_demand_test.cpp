@@ -15,8 +15,8 @@ namespace astrolabe::system {
 namespace {
 
 using namespace literals;
-using network::topoopt::Demand;
-using network::topoopt::Server;
+using network::Demand;
+using network::Server;
 using testing::ProgramBuilder;
 using Servers = std::vector<Server>;
 
@@ -145,7 +145,7 @@ RC_GTEST_PROP(NetworkDemandProperty, IsWhatTheProgramSends, ()) {
     const Demand demand = network_demand(builder.program(), options);
     std::uint64_t total = demand.point_to_point.total();
     std::uint64_t rounding = 0;  // of a group's bytes to a multiple of 2(k-1)
-    for (const network::topoopt::AllReduceGroup& group : demand.groups) {
+    for (const network::AllReduceGroup& group : demand.groups) {
         const std::uint64_t rounds = 2 * (group.members.size() - 1);
         total += rounds * group.bytes;
         rounding += rounds - 1;

@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 #include <rotor_fabric.hpp>
 
+#include <astrolabe/network/family.hpp>
 #include <astrolabe/system/executor/circuit_order.hpp>
 
 namespace astrolabe::testing {
@@ -41,7 +42,7 @@ Outcome run(const RotorNetwork& network, const std::shared_ptr<const system::Col
     builder.program().partitions[system::PartitionId(0)] = std::move(partition);
     builder.collective("alone", collective);
     system::SystemOptions options = options_with(algorithm, 1, 64);
-    options.opportunities = network::direct_opportunities(fabric);
+    options.opportunities = fabric->family().direct_opportunities();
     system::order_by_circuits(builder.program(), options, host_of_each_rank(ranks));
     SlotEngine engine(fabric);
     system::Executor executor(builder.program(), options, engine, host_of_each_rank(ranks));

@@ -1,4 +1,4 @@
-/// What of a fabric has a track of its own: a link, or the uplink of a rack to a rotor switch, whatever
+/// What of a fabric has a track of its own: a link, or a port that several links share, as an uplink whatever
 /// circuit it holds. Links in parallel are numbered from the second on: "host 0 -> host 8 (2)".
 #pragma once
 

@@ -1,5 +1,5 @@
-/// What is known of a run as a whole, written when it has ended: its iterations, its critical path, its
-/// collectives over all ranks with their phases, and the matchings and failures of its rotor switches.
+/// What is known of a run as a whole, written when it has ended: its iterations, its critical path, and its
+/// collectives over all ranks with their phases.
 #pragma once
 
 #include "trace_writer.hpp"
@@ -28,19 +28,5 @@ void write_collectives(const Experiment& experiment, const Run& run, TraceProces
 /// A span for every (dimension, kind) of phases of a collective, from its first start to its last end.
 void write_phases(const Experiment& experiment, const Run& run, TraceProcess process, TraceWriter& writer);
 [[nodiscard]] std::uint64_t most_bytes_of_phases(const Experiment& experiment, const Run& run);
-
-/// The instants at which parts of a rotor network fail before the run ends.
-void write_failures(const network::rotor::RotorNetwork& network, Time end, TraceProcess process,
-                    TraceWriter& writer);
-[[nodiscard]] std::uint64_t most_bytes_of_failures(const network::rotor::RotorNetwork& network);
-
-/// A thread for every rotor: the matchings it holds and the time in which it is dark, from 0 to the end of
-/// the run or of as many whole cycles of the schedule as fit in `bytes`, and no more than are looked through.
-struct RotorCoverage {
-    std::uint64_t cycles = 0;  ///< of the schedule that the run comes to
-    std::uint64_t shown = 0;
-};
-RotorCoverage write_rotors(const network::rotor::RotorNetwork& network, Time end, std::uint64_t bytes,
-                           TraceProcess process, TraceWriter& writer);
 
 }  // namespace astrolabe::experiment

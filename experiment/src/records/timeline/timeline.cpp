@@ -1,5 +1,6 @@
 #include "link_counters.hpp"
 #include "link_tracks.hpp"
+#include "network_tracks.hpp"
 #include "rank_tracks.hpp"
 #include "run_tracks.hpp"
 #include "trace_writer.hpp"
@@ -11,6 +12,7 @@
 
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/experiment/records/timeline/timeline.hpp>
+#include <astrolabe/network/family.hpp>
 #include <astrolabe/system/executor/executor.hpp>
 
 namespace astrolabe::experiment {
@@ -36,7 +38,7 @@ struct Processes {
     TraceThread iterations;
     TraceThread path;
     TraceProcess links;
-    std::optional<TraceProcess> rotors;
+    std::optional<TraceProcess> network;  // where it does something of itself
 };
 
 Processes add_processes(const Experiment& experiment, TraceWriter& writer) {
@@ -44,8 +46,8 @@ Processes add_processes(const Experiment& experiment, TraceWriter& writer) {
     processes.run = writer.add_process("run");
     processes.iterations = writer.add_thread(processes.run, "iterations");
     processes.path = writer.add_thread(processes.run, "critical path");
-    if (experiment.fabric->rotors() != nullptr) {
-        processes.rotors = writer.add_process("rotor switches");
+    if (const auto activity = experiment.fabric->family().activity()) {
+        processes.network = writer.add_process(activity->name);
     }
     processes.links = writer.add_process("links");
     return processes;
@@ -73,8 +75,8 @@ std::uint64_t most_bytes_of_end(const Experiment& experiment) {
 std::uint64_t most_bytes_of_frame(const Experiment& experiment) {
     TraceWriter counting;
     add_processes(experiment, counting);
-    const auto& rotors = experiment.fabric->rotors();
-    return counting.written() + (rotors != nullptr ? most_bytes_of_failures(*rotors) : 0) +
+    const auto activity = experiment.fabric->family().activity();
+    return counting.written() + (activity ? most_bytes_of_marks(*activity) : 0) +
            most_bytes_of_iterations(experiment) + most_bytes_of_collectives(experiment) +
            most_bytes_of_end(experiment);
 }
@@ -103,6 +105,7 @@ public:
           end_(most_bytes_of_end(experiment)),
           links_(link_tracks(*experiment.fabric)),
           writer_(std::move(file)),
+          activity_(experiment.fabric->family().activity()),
           processes_(add_processes(experiment, writer_)),
           shown_(shown_ranks(experiment, links_, most_)),
           ranks_(experiment, links_, shown_, writer_, processes_.links),
@@ -134,8 +137,8 @@ public:
         }
         write_iterations(run, processes_.iterations, writer_);
         write_collectives(experiment_, run, processes_.run, writer_);
-        if (processes_.rotors) {
-            write_failures(*experiment_.fabric->rotors(), run.execution.total, *processes_.rotors, writer_);
+        if (activity_) {
+            write_marks(*activity_, run.execution.total, *processes_.network, writer_);
         }
         if (most_bytes_of_phases(experiment_, run) <= room() / 2) {
             write_phases(experiment_, run, processes_.run, writer_);
@@ -147,7 +150,7 @@ public:
         } else {
             leave_out("the critical path");
         }
-        write_rotor_switches(run);
+        write_network(run);
         write_links(run);
         const std::uint64_t written = writer_.written() + end_;
         ASTROLABE_ASSERT(written <= most_, "a trace keeps to its size");
@@ -169,15 +172,15 @@ private:
         left_out_.push_back(fmt::format(format, std::forward<Arguments>(arguments)...));
     }
 
-    void write_rotor_switches(const Run& run) {
-        if (!processes_.rotors) {
+    void write_network(const Run& run) {
+        if (!activity_) {
             return;
         }
-        const RotorCoverage coverage = write_rotors(*experiment_.fabric->rotors(), run.execution.total,
-                                                    room() / 2, *processes_.rotors, writer_);
+        const ActivityCoverage coverage =
+            write_activity(*activity_, run.execution.total, room() / 2, *processes_.network, writer_);
         if (coverage.shown < coverage.cycles) {
-            leave_out("the last {} of {} cycles of the rotor switches", coverage.cycles - coverage.shown,
-                      coverage.cycles);
+            leave_out("the last {} of {} cycles of the {}", coverage.cycles - coverage.shown, coverage.cycles,
+                      activity_->name);
         }
     }
 
@@ -198,6 +201,7 @@ private:
     std::uint64_t end_;  ///< that the end of the file takes at most
     LinkTracks links_;
     TraceWriter writer_;
+    std::optional<network::Activity> activity_;
     Processes processes_;
     std::vector<RankId> shown_;
     RankTracks ranks_;

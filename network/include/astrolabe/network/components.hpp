@@ -14,17 +14,11 @@
 #include <astrolabe/core/config/registry.hpp>
 #include <astrolabe/core/parameter_problem.hpp>
 #include <astrolabe/network/backend.hpp>
+#include <astrolabe/network/demand.hpp>
 #include <astrolabe/network/fabric.hpp>
 #include <astrolabe/network/link_classes.hpp>
-#include <astrolabe/network/topoopt/topology_finder.hpp>
 
 namespace astrolabe::network {
-
-/// A network built for a job, and what was chosen for it.
-struct FoundNetwork {
-    std::shared_ptr<const Fabric> fabric;
-    topoopt::Topology topology;
-};
 
 /// Builds the configured fabric: by itself, or for what a job puts on it. The experiment's seed enters all
 /// random choices.
@@ -32,8 +26,9 @@ class FabricMaker {
 public:
     using Build = std::function<std::shared_ptr<const Fabric>(std::uint64_t seed)>;
     /// Or what makes it impossible, by keys of the network section; "" where none is to blame.
-    using BuildForJob = std::function<std::variant<FoundNetwork, std::vector<ParameterProblem>>(
-        const topoopt::Demand&, std::uint64_t seed)>;
+    using BuildForJob = std::function<
+        std::variant<std::shared_ptr<const Fabric>, std::vector<ParameterProblem>>(const Demand&,
+                                                                                   std::uint64_t seed)>;
 
     /// Most makers are one function.
     template <class F>

@@ -1,25 +1,20 @@
-/// What a job asks of a topology, and how interfaces are divided between its two kinds of traffic.
+/// What a job asks of a network that is built for it.
 ///
 /// Model. *Mutable* traffic: all-reduces of groups of servers, whose rings may go round the members in any
-/// order. *Immutable* traffic: bytes from one server to another.
+/// order, so that the network chooses them. *Immutable* traffic: bytes from one server to another.
 ///
-/// Degree split (section 4.2 of the paper). Of d interfaces
-///
-///     d_A = max(1, ⌈d · A / (A + M)⌉),   d_MP = d - d_A
-///
-/// where A and M are the bytes that mutable and immutable traffic put on the network: a ring all-reduce of S
-/// bytes by k members sends 2(k - 1)·S in all. Without any traffic d_A = d.
-///
-/// Source: TopoOpt (NSDI 2023), sections 2 and 4.2.
+/// Example. 4 servers that all-reduce 6 MB in one group, of which server 0 also sends 1 MB to server 2, are
+/// one AllReduceGroup {0, 1, 2, 3} of 6 MB, which puts 2 · 3 · 6 = 36 MB on the network when it is reduced in
+/// rings, and a PairDemand whose only entry is 1 MB from 0 to 2.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include <astrolabe/network/topoopt/strides.hpp>
+namespace astrolabe::network {
 
-namespace astrolabe::network::topoopt {
+using Server = std::uint32_t;
 
 /// Most bytes of each kind of traffic: 2^57, so that 64 times as many are still an integer.
 inline constexpr std::uint64_t kMaxTraffic = std::uint64_t{1} << 57;
@@ -62,15 +57,4 @@ struct Demand {
 /// many or more.
 [[nodiscard]] std::uint64_t all_reduce_traffic(const Demand& demand);
 
-struct DegreeSplit {
-    std::uint32_t all_reduce = 0;      ///< d_A
-    std::uint32_t point_to_point = 0;  ///< d_MP
-
-    friend bool operator==(const DegreeSplit&, const DegreeSplit&) = default;
-};
-
-/// 1 <= degree <= 64; amounts up to kMaxTraffic.
-[[nodiscard]] DegreeSplit split_degree(std::uint32_t degree, std::uint64_t mutable_traffic,
-                                       std::uint64_t immutable_traffic);
-
-}  // namespace astrolabe::network::topoopt
+}  // namespace astrolabe::network

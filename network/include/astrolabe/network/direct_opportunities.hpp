@@ -1,4 +1,5 @@
-/// When two hosts are next joined directly: what a network of circuits tells those who plan traffic on it.
+/// When two hosts are next joined directly: what a network of circuits tells those who plan traffic on it
+/// (NetworkFamily::direct_opportunities).
 ///
 /// Model. Hosts live at *places* (racks). A circuit joins two places for a while, again and again: each time
 /// is an *opportunity* of the ordered pair. What was handed over to the network at its begin or before may
@@ -56,10 +57,5 @@ public:
     /// Do messages of this traffic class wait for circuits, whatever their size? Then they may be cut.
     [[nodiscard]] virtual bool wait_for_circuits(std::uint32_t traffic_class) const = 0;
 };
-
-/// Of a fabric whose places meet over rotor switches; null where there is nothing to wait for, or where the
-/// fabric does not say which hosts share a circuit.
-[[nodiscard]] std::shared_ptr<const DirectOpportunities> direct_opportunities(
-    const std::shared_ptr<const Fabric>& fabric);
 
 }  // namespace astrolabe::network

@@ -31,12 +31,9 @@
 
 namespace astrolabe::network {
 
+class NetworkFamily;
 class Reconfiguration;
 class RoutingPolicy;
-
-namespace rotor {
-struct RotorNetwork;
-}
 
 enum class NodeKind : std::uint8_t { kHost, kSwitch };
 
@@ -96,8 +93,8 @@ public:
     [[nodiscard]] const CircuitSchedule& circuits() const { return circuits_; }
     /// All links exist at all times.
     [[nodiscard]] bool is_static() const { return circuits_.is_static() && reconfiguration_ == nullptr; }
-    /// Of a fabric whose circuits are those of rotor switches, else null.
-    [[nodiscard]] const std::shared_ptr<const rotor::RotorNetwork>& rotors() const { return rotors_; }
+    /// What its family of networks adds; neutral where it belongs to none.
+    [[nodiscard]] const NetworkFamily& family() const { return *family_; }
 
     /// Of a fabric whose circuits move with the demand, else null.
     [[nodiscard]] const std::shared_ptr<const Reconfiguration>& reconfiguration() const {
@@ -124,7 +121,7 @@ private:
     std::size_t one_way_links_ = 0;
     std::shared_ptr<const RoutingPolicy> routing_;
     CircuitSchedule circuits_;
-    std::shared_ptr<const rotor::RotorNetwork> rotors_;
+    std::shared_ptr<const NetworkFamily> family_;
     std::shared_ptr<const Reconfiguration> reconfiguration_;
 };
 
@@ -166,8 +163,8 @@ public:
     /// intervals sum to `period`.
     void set_circuits(Time period, std::vector<CircuitInterval<std::uint32_t>> intervals);
 
-    /// What engines that know rotors read beside the circuits, which must be those of `rotors`.
-    void set_rotors(std::shared_ptr<const rotor::RotorNetwork> rotors);
+    /// Not null. Where it has circuits, those that were set are the same.
+    void set_family(std::shared_ptr<const NetworkFamily> family);
 
     /// Who moves the links, which have no circuit schedule then. They join hosts, as many out of a host and
     /// into it at all times.
@@ -196,7 +193,7 @@ private:
     std::vector<PendingLink> links_;
     Time period_;
     std::vector<CircuitInterval<std::uint32_t>> intervals_;
-    std::shared_ptr<const rotor::RotorNetwork> rotors_;
+    std::shared_ptr<const NetworkFamily> family_;
     std::shared_ptr<const Reconfiguration> reconfiguration_;
 };
 

@@ -62,7 +62,7 @@ std::optional<std::string> refusal_of(const TransportTerms& terms, const Fabric&
         return "its circuits move while messages wait, and the terms of fluid know one path for a pair: "
                "leave out all keys of fluid";
     }
-    if (fabric.rotors() == nullptr) {
+    if (rotor::rotors_of(fabric) == nullptr) {
         return std::nullopt;
     }
     const auto cannot = [](const char* key, const char* reason) {
@@ -95,11 +95,11 @@ void register_fluid_backend(Registry<BackendMaker>& registry) {
         // RotorLB sends packets around through other racks, and circuits that move change the routes that a
         // fabric begins with.
         maker.follows_routes = [](const Fabric& fabric) {
-            return fabric.rotors() == nullptr && fabric.reconfiguration() == nullptr;
+            return rotor::rotors_of(fabric) == nullptr && fabric.reconfiguration() == nullptr;
         };
         maker.make = [terms](std::shared_ptr<const Fabric> fabric,
                              std::uint64_t) -> std::unique_ptr<NetworkBackend> {
-            if (fabric->rotors() != nullptr) {
+            if (rotor::rotors_of(*fabric) != nullptr) {
                 return std::make_unique<rotor::SlotEngine>(std::move(fabric));
             }
             return std::make_unique<FluidBackend>(std::move(fabric), FluidOptions{.terms = terms});

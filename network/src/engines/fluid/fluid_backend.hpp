@@ -24,8 +24,8 @@
 /// every 100 us take the time of its messages, not of 300,000 intervals.
 ///
 /// Circuits that move with the demand (reconfiguration.hpp). Connections have the routes of the present
-/// wiring, and events are added at which the controller looks and circuits come up, while something waits
-/// (rewired_rates.hpp). What waits for a pair is all that its connection has not served. Without terms.
+/// wiring, and events are added at which the controller polls and circuits come up, while something waits
+/// (demand_aware_rates.hpp). What waits for a pair is all that its connection has not served. Without terms.
 ///
 /// Time. Rates are doubles, notifications whole picoseconds. ⌈e⌉ is computed from the last change of the
 /// connection's rate: exactly (128-bit integers where needed) if the rate is a whole number of bit/s and no
@@ -48,12 +48,11 @@
 #pragma once
 
 #include "../../host_pair_index.hpp"
-#include "circuit_rates.hpp"
 #include "completion_queue.hpp"
 #include "connection_terms.hpp"
+#include "flow_rates.hpp"
 #include "max_min_solver.hpp"
 #include "message_pool.hpp"
-#include "rewired_rates.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -74,7 +73,7 @@ struct FluidOptions {
     TransportTerms terms{};
 };
 
-class FluidBackend final : public NetworkBackend {
+class FluidBackend final : public NetworkBackend, private ConnectionBytes {
 public:
     /// A message represents `flows_per_representative` of them; statistics are those of the whole network.
     explicit FluidBackend(std::shared_ptr<const LinkClasses> classes, FluidOptions options = {});
@@ -92,7 +91,7 @@ public:
     [[nodiscard]] NetworkStatistics statistics() const override;
 
     /// How often and how widely rates were recomputed, in a static network.
-    [[nodiscard]] const MaxMinSolver::Counters& rate_updates() const { return solver_.counters(); }
+    [[nodiscard]] const MaxMinSolver::Counters& rate_updates() const { return rates_->counters(); }
     [[nodiscard]] const Fabric& fabric() const { return classes_->fabric(); }
 
 private:
@@ -102,28 +101,9 @@ private:
         NotificationHandler* handler = nullptr;
         std::uint64_t token = 0;
     };
-    enum class State : std::uint8_t {
-        kIdle,
-        kWaiting,  ///< has messages that begin later (transport_terms.hpp)
-        kServing,  ///< active in the solver
-        kDrained,  ///< as kServing, but the queue ran empty in this instant
-        kNowhere   ///< no route: messages wait for ever
-    };
-    /// Has the number of its flow, in solver_, circuits_ or rewired_.
-    struct Connection {
-        HostId source;
-        HostId destination;
-        Time latency;
-        Time since;         ///< of the last change of rate
-        double work = 0.0;  ///< bytes from `since` to the end of the message being served
-        double rate = 0.0;  ///< bit/s; 0 where links come and go
-        Bytes served;       ///< whole messages
-        MessagePool::List queue;
-        State state = State::kIdle;
-        bool whole = false;  ///< `work` and `rate` are integers and exactly represented
-    };
+    using State = Connection::State;
 
-    /// Begins what waited.
+    /// Starts what waited.
     class Starter final : public NotificationHandler {
     public:
         explicit Starter(FluidBackend& backend)
@@ -137,9 +117,9 @@ private:
     };
 
     [[nodiscard]] std::uint32_t connection_between(HostId source, HostId destination);
-    [[nodiscard]] Time completion_time(const Connection& connection) const;
     [[nodiscard]] Bytes remaining_at_head(const Connection& connection) const;
-    [[nodiscard]] Bytes served_so_far(const Connection& connection) const;
+    [[nodiscard]] Bytes sent(std::uint32_t index) const override;
+    [[nodiscard]] Bytes waiting(std::uint32_t index) const override;
     void plan_completion(std::uint32_t index);
     void begin_service(std::uint32_t index);
     void start_waiting(std::uint32_t index);
@@ -153,38 +133,14 @@ private:
     void deliver();
     void process_instant();
     void settle_rates();
-    void start_flow(std::uint32_t index);
-    void stop_flow(std::uint32_t index);
-    void change_rate(std::uint32_t index, double rate);
-    void change_rate(std::uint32_t index, const PeriodicRate& before);
-    [[nodiscard]] const PeriodicRate& periodic_rate(const Connection& connection) const {
-        return circuits_->rate(
-            CircuitRates::FlowId(static_cast<std::size_t>(&connection - connections_.data())));
-    }
-    /// A connection where circuits move, as it is before anything is sent on it.
-    void find_route(std::uint32_t index);
-    void settle_rewired();
-    [[nodiscard]] std::vector<WaitingPair> waiting_pairs() const;
-    [[nodiscard]] RewiredRates::Sent sent_of() const;
-    /// Does what falls due in this instant after all else. The next event, `next_event` being that of
-    /// messages and timers; this instant if it changed anything.
-    [[nodiscard]] Time act_on_circuits(Time next_event);
-    /// Whether it will ever be served further.
-    [[nodiscard]] bool moves(const Connection& connection) const;
-    /// Bytes left of the message being served.
-    [[nodiscard]] double work_left(const Connection& connection) const;
 
     std::shared_ptr<const LinkClasses> classes_;
-    MaxMinSolver solver_;                     // of a static network
-    std::unique_ptr<CircuitRates> circuits_;  // null but where a schedule says when links exist
-    std::unique_ptr<RewiredRates> rewired_;   // null but where circuits move with the demand
     std::unique_ptr<ConnectionTerms> terms_;  // null where there are none
-    bool is_static_;
+    std::vector<Connection> connections_;
+    std::unique_ptr<FlowRates> rates_;
     bool is_plain_;  // a message arrives the latency of its connection after its last bit
     Starter starter_{*this};
-    std::vector<Connection> connections_;
     HostPairIndex pairs_;
-    ClassRoute route_;  // of the pair met last
     CompletionQueue completions_;
     MessagePool messages_;
     DelayQueue<DelayedEvent> delayed_;

@@ -1,5 +1,4 @@
 // What the fluid engine says of its state.
-#include "../../link_traffic.hpp"
 #include "fluid_backend.hpp"
 
 #include <algorithm>
@@ -9,11 +8,20 @@
 namespace astrolabe::network {
 
 // Bytes leave all through a service, so a count taken in the middle of it has what was served.
-Bytes FluidBackend::served_so_far(const Connection& connection) const {
+Bytes FluidBackend::sent(std::uint32_t index) const {
+    const Connection& connection = connections_[index];
     if (connection.state != State::kServing || messages_.front(connection.queue).size == Bytes(0)) {
         return connection.served;
     }
     return connection.served + messages_.front(connection.queue).size - remaining_at_head(connection);
+}
+
+Bytes FluidBackend::waiting(std::uint32_t index) const {
+    const Connection& connection = connections_[index];
+    Bytes bytes = remaining_at_head(connection) - messages_.front(connection.queue).size;
+    messages_.for_each(connection.queue,
+                       [&bytes](const MessagePool::Item& message) { bytes += message.size; });
+    return bytes;
 }
 
 Bytes FluidBackend::remaining_at_head(const Connection& connection) const {
@@ -23,7 +31,7 @@ Bytes FluidBackend::remaining_at_head(const Connection& connection) const {
     }
     const auto index = static_cast<std::uint32_t>(&connection - connections_.data());
     const double payload_share = static_cast<double>(size.count()) / work_of_first(index);
-    const Bytes left(static_cast<std::int64_t>(std::ceil(work_left(connection) * payload_share)));
+    const Bytes left(static_cast<std::int64_t>(std::ceil(rates_->work_left(index, now_) * payload_share)));
     return std::min(left, size);
 }
 
@@ -57,8 +65,9 @@ std::vector<OutstandingMessage> FluidBackend::describe_outstanding(std::size_t l
 std::string FluidBackend::explain_stall() const {
     const bool any_comes =
         std::any_of(connections_.begin(), connections_.end(), [this](const Connection& connection) {
+            const auto index = static_cast<std::uint32_t>(&connection - connections_.data());
             return connection.state == State::kWaiting ||
-                   (connection.state == State::kServing && moves(connection));
+                   (connection.state == State::kServing && rates_->moves(index));
         });
     return any_comes ? std::string(kBeyondTime) : std::string();
 }
@@ -69,33 +78,7 @@ NetworkStatistics FluidBackend::statistics() const {
     statistics.messages = delivered_ * classes_->flows_per_representative();
     statistics.bytes_delivered = images * bytes_delivered_;
     statistics.events = events_;
-    if (rewired_ != nullptr) {
-        rewired_->report(statistics, now_, sent_of());
-        return statistics;
-    }
-    // Loads are exact where they are 1; what is sprayed is rounded to a byte once per class.
-    std::vector<Bytes> whole(classes_->size());
-    std::vector<double> sprayed(classes_->size(), 0.0);
-    for (std::size_t i = 0; i < connections_.size(); ++i) {
-        const Bytes served = served_so_far(connections_[i]);
-        const auto add = [&](std::uint32_t link_class, double load) {
-            if (load == 1.0) {
-                whole[link_class] += served;
-            } else {
-                sprayed[link_class] += load * static_cast<double>(served.count());
-            }
-        };
-        if (circuits_ != nullptr) {
-            circuits_->for_each_leg(CircuitRates::FlowId(i), add);
-        } else {
-            solver_.for_each_leg(MaxMinSolver::FlowId(i), add);
-        }
-    }
-    statistics.links.resize(fabric().link_count());
-    for (std::size_t i = 0; i < statistics.links.size(); ++i) {
-        const std::uint32_t link_class = classes_->class_of(LinkId(i));
-        statistics.links[LinkId(i)].carried = whole[link_class] + round_sprayed(sprayed[link_class]);
-    }
+    rates_->report(statistics, now_);
     return statistics;
 }
 

@@ -22,15 +22,16 @@ std::uint64_t horizon(const RotorNetwork& network) {
 }  // namespace
 
 std::optional<std::string> slot_engine_refusal(const Fabric& fabric) {
-    if (fabric.rotors() == nullptr) {
+    if (rotors_of(fabric) == nullptr) {
         return "slots are those of rotor switches, and this network has none";
     }
-    const RotorNetwork& network = *fabric.rotors();
+    const RotorNetwork& network = *rotors_of(fabric);
     return service_refusal(network);
 }
 
 SlotEngine::SlotEngine(std::shared_ptr<const Fabric> fabric, Repetitions repetitions)
     : fabric_(std::move(fabric)),
+      network_(rotors_of(*fabric_)),
       timing_(network()),
       turns_(timing_),
       relay_counts_(timing_, network().schedule.timing().superslice(), horizon(network())),

@@ -97,7 +97,7 @@ private:
         std::uint64_t superslice = 0;
         Time begin;
     };
-    [[nodiscard]] const RotorNetwork& network() const { return *fabric_->rotors(); }
+    [[nodiscard]] const RotorNetwork& network() const { return *network_; }
     [[nodiscard]] bool anything_waits() const {
         return own_.total() + relayed_.total() > 0 || relays_.any_under_way() || failures_.holds_any();
     }
@@ -137,6 +137,7 @@ private:
     [[nodiscard]] std::uint64_t superslice_from(Time time) const;
 
     std::shared_ptr<const Fabric> fabric_;
+    const RotorNetwork* network_;
     SlotTiming timing_;
     TurnTable turns_;
     RelayCounts relay_counts_;

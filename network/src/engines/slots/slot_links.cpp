@@ -5,8 +5,8 @@ namespace astrolabe::network::rotor {
 SlotLinks::SlotLinks(const Fabric& fabric)
     : links_(fabric),
       hosts_(static_cast<std::uint32_t>(fabric.host_count())),
-      hosts_per_rack_(fabric.rotors()->hosts_per_rack),
-      payload_(fabric.rotors()->bulk.payload),
+      hosts_per_rack_(rotors_of(fabric)->hosts_per_rack),
+      payload_(rotors_of(fabric)->bulk.payload),
       carried_(fabric.link_count()) {}
 
 void SlotLinks::carry_over(std::uint32_t from, std::uint32_t to, std::span<const Hop> hops,

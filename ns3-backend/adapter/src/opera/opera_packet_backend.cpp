@@ -18,10 +18,10 @@ using network::rotor::RotorNetwork;
 namespace {
 
 const RotorNetwork& checked(const network::Fabric& fabric, const PacketOptions& options) {
-    ASTROLABE_ASSERT(fabric.rotors() != nullptr, "the fabric has rotors");
+    ASTROLABE_ASSERT(network::rotor::rotors_of(fabric) != nullptr, "the fabric has rotors");
     const auto refused = opera_refusal(fabric, options);
     ASTROLABE_ASSERT(!refused.has_value(), *refused);
-    return *fabric.rotors();
+    return *network::rotor::rotors_of(fabric);
 }
 
 sim::Ptr<sim::OperaNetwork> configure(const RotorNetwork& network, const PacketOptions& options) {

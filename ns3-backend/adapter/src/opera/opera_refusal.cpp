@@ -52,7 +52,7 @@ std::optional<std::string> opera_refusal(const network::Fabric& fabric, const Pa
                    "; leave it out (timeout, max_backoff and retry_limit, of low-latency messages, remain)";
         }
     }
-    const network::rotor::RotorNetwork& network = *fabric.rotors();
+    const network::rotor::RotorNetwork& network = *network::rotor::rotors_of(fabric);
     if (network.schedule.uplinks() > 0xffff) {
         return "it has more than 65 535 rotors";
     }

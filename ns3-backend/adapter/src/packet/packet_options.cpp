@@ -4,6 +4,7 @@
 #include "opera/opera_packet_backend.hpp"
 #include "transport/transport_keys.hpp"
 
+#include <astrolabe/network/rotor/rotor_network.hpp>
 #include <astrolabe/network/routing.hpp>
 
 namespace astrolabe::ns3 {
@@ -46,7 +47,7 @@ std::vector<ParameterProblem> problems(const PacketOptions& options) {
 }
 
 std::optional<std::string> refusal(const network::Fabric& fabric, const PacketOptions& options) {
-    if (fabric.rotors() != nullptr) {
+    if (network::rotor::rotors_of(fabric) != nullptr) {
         return opera_refusal(fabric, options);
     }
     if (fabric.reconfiguration() != nullptr) {

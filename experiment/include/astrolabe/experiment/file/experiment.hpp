@@ -72,8 +72,7 @@ struct Experiment {
     Cluster cluster;
     std::string network_kind;
     std::shared_ptr<const network::Fabric> fabric;
-    /// Of a network built for the job, else null.
-    std::shared_ptr<const network::topoopt::Topology> topology;
+    bool network_is_built_for_job = false;
     std::string backend_kind;
     network::BackendMaker backend;
     system::Program program;

@@ -4,8 +4,7 @@
 /// computations × ranks, N ranks and U pairs of ranks that send (schedule_loads.hpp, characterisation.hpp):
 ///
 ///     flow engines    events = 2·M - M_0 + C (+ M/4 where messages are copied before they leave)
-///     slots of rotors events = M + C + superslices in which slots are shared out: bytes of a host over what
-///                     circuits offer it (rotor_description.hpp), over the length of a superslice
+///     engines of a family of networks: what it estimates itself (NetworkFamily::estimate)
 ///     packet          events = h·(P + max(M, P/16)) + C         one per hop of a packet or acknowledgement
 ///     tcp             events = 4.6·h·P + C
 ///     packets         P = Σ over messages of ⌈bytes / payload of a packet⌉, from the histogram of sizes

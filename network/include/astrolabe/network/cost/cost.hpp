@@ -13,10 +13,10 @@
 /// a host has as many interfaces for one-way links of a rate as it has links out or, if these are more, links
 /// in; each takes what the end of a cable does, and where no plane lies between, two links make up a fibre.
 /// Cables at a switch are fibres, or copper where they lead to hosts and the prices say so
-/// (PriceList::host_cables). Wires inside a package of hosts are bought with it and count for nothing. In a
-/// network of rotors circuits are no cables: each uplink of each rack has a switch port, a transceiver, a
-/// fibre and a port of its rotor, whatever has failed. A part has the rate of its cable, the greater one of
-/// its two directions.
+/// (PriceList::host_cables). Wires inside a package of hosts are bought with it and count for nothing. Links
+/// that share their ports are no cables: what the ports take is said by the family of the network
+/// (NetworkFamily::parts), whatever has failed. A part has the rate of its cable, the larger one of its two
+/// directions.
 ///
 /// So a server of a network of n servers takes
 ///
@@ -26,8 +26,7 @@
 ///     2-tier fat-tree, 1:1                   1           3             0            4           2
 ///     one switch                             1           1             0            2           1
 ///
-/// and an Opera network of k-port racks with k/2 uplinks takes per host beside the host's own cable one
-/// switch port, transceiver, fibre and rotor port. cost = sum over parts of count x price, in US dollars
+/// cost = sum over parts of count x price, in US dollars
 /// and double precision: exact for prices of whole cents below 2^53 cents.
 ///
 /// Adding links, or rate to a cable or to all one-way links, never lowers the cost (prices.hpp).
@@ -37,7 +36,7 @@
 ///
 /// Complexity: O(links log links).
 ///
-/// Source: TopoOpt (NSDI 2023), cost comparison; Opera (NSDI 2020), appendix A.1.
+/// Source: the cost comparisons of docs/theory/, where each price names its own.
 #pragma once
 
 #include <cstddef>

@@ -24,6 +24,10 @@
 #include <astrolabe/network/rotor/fair_share.hpp>
 #include <astrolabe/network/rotor/rotor_schedule.hpp>
 
+namespace astrolabe::network {
+class Fabric;
+}
+
 namespace astrolabe::network::rotor {
 
 class SlicePaths;
@@ -141,5 +145,8 @@ struct RotorNetwork {
         return (state == 0 ? paths : failing[state - 1].paths).get();
     }
 };
+
+/// Of a fabric whose circuits are those of rotor switches, else null.
+[[nodiscard]] const RotorNetwork* rotors_of(const Fabric& fabric);
 
 }  // namespace astrolabe::network::rotor

@@ -32,8 +32,6 @@
 
 namespace astrolabe::network::topoopt {
 
-using Server = std::uint32_t;
-
 enum class Candidates : std::uint8_t {
     kAll,
     kPrimes  ///< p = 1 and primes alone, to keep the set small for many servers

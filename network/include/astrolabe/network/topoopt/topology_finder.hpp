@@ -3,7 +3,10 @@
 /// Model. Interface i of every server is wired to optical plane i, so that a plane holds one link of a server
 /// at most. Steps of mode `paper`:
 ///
-///   1. Split the degree between all-reduces and the rest: d_A, d_MP (demand.hpp).
+///   1. Split the degree between all-reduces and the rest:
+///          d_A = max(1, ⌈d · A / (A + M)⌉),   d_MP = d - d_A
+///      where A and M are the bytes that mutable and immutable traffic (demand.hpp) put on the network: a ring
+///      all-reduce of S bytes by k members sends 2(k - 1)·S in all. Without any traffic d_A = d.
 ///   2. Groups of k members, in the order they first come: r_k = ⌈R·S_k / ΣS⌉ of the R rings that d_A
 ///      interfaces make, until none is left; S_k is what one group reduces, the most of all groups of k.
 ///      Their strides are chosen among the totients of k and serve all n/k shifted groups (strides.hpp).
@@ -75,6 +78,18 @@ struct PlannedLink {
 
     friend bool operator==(const PlannedLink&, const PlannedLink&) = default;
 };
+
+/// How interfaces are divided between the two kinds of traffic.
+struct DegreeSplit {
+    std::uint32_t all_reduce = 0;      ///< d_A
+    std::uint32_t point_to_point = 0;  ///< d_MP
+
+    friend bool operator==(const DegreeSplit&, const DegreeSplit&) = default;
+};
+
+/// 1 <= degree <= 64; amounts up to kMaxTraffic.
+[[nodiscard]] DegreeSplit split_degree(std::uint32_t degree, std::uint64_t mutable_traffic,
+                                       std::uint64_t immutable_traffic);
 
 /// What all-reduces of groups of one size got.
 struct GroupRings {

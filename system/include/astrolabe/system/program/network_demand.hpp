@@ -19,6 +19,6 @@ namespace astrolabe::system {
 
 /// Rank i is server i. Requires that no algorithm refuses what it is to do. Complexity: that of
 /// `traffic_matrix`.
-[[nodiscard]] network::topoopt::Demand network_demand(const Program& program, const SystemOptions& options);
+[[nodiscard]] network::Demand network_demand(const Program& program, const SystemOptions& options);
 
 }  // namespace astrolabe::system

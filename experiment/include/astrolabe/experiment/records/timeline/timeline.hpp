@@ -1,7 +1,7 @@
 /// timeline.json: what happened when, as a trace that Perfetto and Chrome open (docs/timeline.md).
 ///
 /// Limits first. A trace has a size that it does not exceed; what has no room is left out by classes, never
-/// cut off: ranks, phases, cycles of rotors, links, samples. Links are sampled, so what is shorter than an
+/// cut off: ranks, phases, cycles of the network, links, samples. Links are sampled, so what is shorter than an
 /// interval is a mean. All ranks are simulated, also where they could be folded.
 ///
 /// What is written when. Ranks are written as the run goes: how many have room is known before, from the

@@ -1,18 +1,13 @@
+#include "rotor_family.hpp"
+
 #include <algorithm>
 #include <iterator>
 
 #include <fmt/format.h>
 
-#include <astrolabe/experiment/explain/network_description.hpp>
-
-namespace astrolabe::experiment {
+namespace astrolabe::network::rotor {
 
 namespace {
-
-using network::rotor::Matching;
-using network::rotor::Rack;
-using network::rotor::Rotor;
-using network::rotor::RotorSchedule;
 
 /// Units of the drawing.
 constexpr double kSide = 480.0;   // of the square of matchings
@@ -57,7 +52,7 @@ void draw_matchings(fmt::memory_buffer& out, const RotorSchedule& schedule, doub
     draw_text(out, left - 6.0, top + kSide, "end", fmt::to_string(schedule.racks() - 1));
 }
 
-void draw_schedule(fmt::memory_buffer& out, const RotorSchedule& schedule, double left, double top) {
+void draw_timing(fmt::memory_buffer& out, const RotorSchedule& schedule, double left, double top) {
     const auto append = std::back_inserter(out);
     const std::uint32_t shown = 2 * schedule.residence();
     const double superslice = kWidth / shown;
@@ -101,8 +96,7 @@ void draw_schedule(fmt::memory_buffer& out, const RotorSchedule& schedule, doubl
 
 }  // namespace
 
-std::string draw_rotors(const network::rotor::RotorNetwork& network) {
-    const RotorSchedule& schedule = network.schedule;
+std::string draw_schedule(const RotorSchedule& schedule) {
     const double matchings_top = kMargin;
     const double schedule_top = matchings_top + kSide + kMargin;
     fmt::memory_buffer out;
@@ -113,9 +107,9 @@ std::string draw_rotors(const network::rotor::RotorNetwork& network) {
         "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
         kWidth + 2 * kMargin, schedule_top + schedule.uplinks() * kRow + kMargin);
     draw_matchings(out, schedule, kMargin, matchings_top);
-    draw_schedule(out, schedule, kMargin, schedule_top);
+    draw_timing(out, schedule, kMargin, schedule_top);
     fmt::format_to(std::back_inserter(out), "</svg>\n");
     return fmt::to_string(out);
 }
 
-}  // namespace astrolabe::experiment
+}  // namespace astrolabe::network::rotor

@@ -17,10 +17,10 @@
 /// bytes per pair that ever communicates, beside the solver of the present wiring.
 #pragma once
 
+#include "flow_rates.hpp"
 #include "max_min_solver.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -33,54 +33,30 @@
 
 namespace astrolabe::network {
 
-class RewiredRates {
+class DemandAwareRates final : public FlowRates {
 public:
-    /// Payload that a flow has sent since the start.
-    using Sent = std::function<Bytes(std::uint32_t flow)>;
-
     /// Of a fabric with a reconfiguration.
-    explicit RewiredRates(std::shared_ptr<const LinkClasses> first);
+    DemandAwareRates(std::shared_ptr<const LinkClasses> first, std::vector<Connection>& connections,
+                     const ConnectionBytes& bytes);
 
-    /// A flow that is not active yet; flows are numbered 0, 1, ….
-    void add_flow(HostId source, HostId destination);
-    /// Finds the flow's route in the present wiring. To be called before anything is sent on an idle flow.
-    void find_route(std::uint32_t flow, Time now, const Sent& sent);
-    [[nodiscard]] bool has_route(std::uint32_t flow) const { return flows_[flow].has_route; }
-    /// Of the present route, or of the last one where there is none.
-    [[nodiscard]] Time latency(std::uint32_t flow) const { return flows_[flow].latency; }
-    /// From now, when a message was served, to its delivery.
-    [[nodiscard]] Time deliver(std::uint32_t flow, Time now);
-
-    /// Changes take effect at the next `update`; a flow may start again.
-    void start(std::uint32_t flow);
-    void stop(std::uint32_t flow);
-    [[nodiscard]] std::span<const std::uint32_t> active() const { return active_; }
-    /// Makes the rates max-min fair; the flows whose rate or latency may have changed, valid until the next
-    /// call.
-    std::span<const std::uint32_t> update();
-    [[nodiscard]] double rate(std::uint32_t flow) const;
-
-    /// When circuits come up or the controller is asked, >= now; Time::max(): as things are, never again.
-    [[nodiscard]] Time next_instant(Time now) const;
-    /// What falls due at `now` = next_instant(now), after all else of this instant. `waiting` is asked for
-    /// what waits where the controller is.
-    void act(Time now, const std::function<std::vector<WaitingPair>()>& waiting, const Sent& sent);
-    /// The last look moved nothing, and no flow has started or stopped since.
-    [[nodiscard]] bool is_settled() const { return is_settled_ && !next_; }
-
-    /// Writes what links carried, by link of the first fabric, and what circuits did.
-    void report(NetworkStatistics& statistics, Time now, const Sent& sent) const;
+    void add_connection() override { flows_.emplace_back(); }
+    void before_send(std::uint32_t connection, Time now) override;
+    void start(std::uint32_t connection) override;
+    void stop(std::uint32_t connection) override;
+    std::span<const std::uint32_t> update(Time now) override;
+    /// Messages of a pair keep their order where the later one has the shorter way.
+    [[nodiscard]] bool keeps_latency() const override { return false; }
+    [[nodiscard]] Time delivery_delay(std::uint32_t connection, Time now) override;
+    [[nodiscard]] Time act(Time now, Time next_event) override;
+    void report(NetworkStatistics& statistics, Time now) const override;
 
 private:
     static constexpr std::uint32_t kNone = 0xffffffffU;
 
     struct Flow {
-        HostId source;
-        HostId destination;
         std::uint32_t local = kNone;        ///< its number in solver_; none: not active in this wiring yet
         std::uint32_t active_slot = kNone;  ///< in active_
         bool has_route = false;
-        Time latency;
         Time last_delivery;
         Bytes counted;  ///< sent in earlier wirings
     };
@@ -89,10 +65,15 @@ private:
         std::vector<double> shares;
     };
 
-    void switch_to(const WiredFabric& wiring, const Sent& sent);
-    void enter(std::uint32_t flow);
+    /// When circuits come up or the controller is asked, >= now; Time::max(): as things are, never again.
+    [[nodiscard]] Time next_instant(Time now) const;
+    void change_wiring(Time now);
+    [[nodiscard]] std::vector<WaitingPair> waiting_pairs() const;
+    void switch_to(const WiredFabric& wiring);
+    /// Finds the route of a connection in the present wiring.
+    void enter(std::uint32_t connection);
     /// Adds what flows sent in the present wiring to what ports carried.
-    void count(Carried& carried, const Sent& sent) const;
+    void count(Carried& carried) const;
 
     std::shared_ptr<const Reconfiguration> controller_;
     std::shared_ptr<const Fabric> whole_;  ///< the last wiring without dark circuits

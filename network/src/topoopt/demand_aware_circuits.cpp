@@ -1,4 +1,6 @@
-#include "moving_circuits.hpp"
+#include "../topologies/demand_aware_circuits.hpp"
+
+#include "demand_wiring.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -103,6 +105,14 @@ void check_given_circuits(ParameterCheck& check, const DirectConnectParameters& 
     }
     check.count("reconfiguration", degree, 1, topoopt::kMaxDegree, "cables of a host whose circuits move");
     check_free_interfaces(check, *p.reconfiguration, degree, 2);
+}
+
+std::shared_ptr<const Fabric> build_demand_aware(const DirectConnectParameters& p) {
+    const std::size_t links = 2 * direct_cables(p).size() + direct_one_way_links(p).size();
+    const topoopt::FinderOptions finder{
+        .degree = static_cast<std::uint32_t>(links / static_cast<std::size_t>(p.hosts)),
+        .wiring = topoopt::Wiring::kPanel};
+    return topoopt::build_moving(p, *p.reconfiguration, finder, {});
 }
 
 }  // namespace astrolabe::network::detail

@@ -1,9 +1,10 @@
 // What circuits that move while a job runs ask of a network of hosts alone.
 #pragma once
 
-#include "../topologies/checks.hpp"
-#include "../topologies/direct_connect.hpp"
+#include "checks.hpp"
+#include "direct_connect.hpp"
 
+#include <memory>
 #include <optional>
 
 namespace astrolabe::network::detail {
@@ -24,5 +25,8 @@ void check_free_interfaces(ParameterCheck& check, const ReconfigurationParameter
                            std::int64_t ring);
 /// Of a network whose circuits are given.
 void check_given_circuits(ParameterCheck& check, const DirectConnectParameters& parameters);
+
+/// Circuits on one panel, at first the links that are given. Precondition: no problems, and a reconfiguration.
+[[nodiscard]] std::shared_ptr<const Fabric> build_demand_aware(const DirectConnectParameters& parameters);
 
 }  // namespace astrolabe::network::detail

@@ -1,6 +1,7 @@
-#include "rewired_rates.hpp"
+#include "demand_aware_rates.hpp"
 
-#include "../../link_traffic.hpp"
+#include "leg_bytes.hpp"
+#include "rounding.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -11,22 +12,12 @@ namespace astrolabe::network {
 
 using FlowId = MaxMinSolver::FlowId;
 
-namespace {
-
-std::unique_ptr<MaxMinSolver> solver_of(const LinkClasses& classes) {
-    std::vector<double> capacities;
-    for (std::uint32_t i = 0; i < classes.size(); ++i) {
-        capacities.push_back(static_cast<double>(classes.fabric().link(classes.example(i)).rate.count()));
-    }
-    return std::make_unique<MaxMinSolver>(std::move(capacities));
-}
-
-}  // namespace
-
-RewiredRates::RewiredRates(std::shared_ptr<const LinkClasses> first)
-    : controller_(first->fabric().reconfiguration()),
+DemandAwareRates::DemandAwareRates(std::shared_ptr<const LinkClasses> first,
+                                   std::vector<Connection>& connections, const ConnectionBytes& bytes)
+    : FlowRates(connections, bytes),
+      controller_(first->fabric().reconfiguration()),
       classes_(std::move(first)),
-      solver_(solver_of(*classes_)) {
+      solver_(std::make_unique<MaxMinSolver>(capacities(*classes_))) {
     ASTROLABE_ASSERT(controller_ != nullptr, "someone moves the circuits");
     const std::size_t ports = classes_->fabric().link_count();
     for (LinkId port; port.index() < ports; ++port) {
@@ -35,41 +26,40 @@ RewiredRates::RewiredRates(std::shared_ptr<const LinkClasses> first)
     carried_ = {std::vector<Bytes>(ports), std::vector<double>(ports, 0.0)};
 }
 
-void RewiredRates::add_flow(HostId source, HostId destination) {
-    Flow& flow = flows_.emplace_back();
-    flow.source = source;
-    flow.destination = destination;
-}
-
-void RewiredRates::find_route(std::uint32_t flow, Time now, const Sent& sent) {
+void DemandAwareRates::before_send(std::uint32_t index, Time now) {
     if (active_.empty() && next_ && next_at_ <= now) {
-        switch_to(*std::exchange(next_, std::nullopt), sent);
+        switch_to(*std::exchange(next_, std::nullopt));
     }
-    enter(flow);
+    enter(index);
+    Connection& connection = connections_[index];
+    if (connection.state == Connection::State::kIdle && !flows_[index].has_route) {
+        connection.state = Connection::State::kNowhere;
+    }
 }
 
-void RewiredRates::enter(std::uint32_t number) {
+void DemandAwareRates::enter(std::uint32_t number) {
     Flow& flow = flows_[number];
     if (flow.local != kNone) {
         return;
     }
-    classes_->find_route(flow.source, flow.destination, route_);
+    Connection& connection = connections_[number];
+    classes_->find_route(connection.source, connection.destination, route_);
     flow.has_route = !route_.legs.empty();
     if (flow.has_route) {
-        flow.latency = route_.latency;
+        connection.latency = route_.latency;
     }
     flow.local = static_cast<std::uint32_t>(flow_of_.size());
     flow_of_.push_back(number);
     solver_->add_flow(route_.legs);
 }
 
-Time RewiredRates::deliver(std::uint32_t number, Time now) {
+Time DemandAwareRates::delivery_delay(std::uint32_t number, Time now) {
     Flow& flow = flows_[number];
-    flow.last_delivery = std::max(flow.last_delivery, now + flow.latency);
+    flow.last_delivery = std::max(flow.last_delivery, now + connections_[number].latency);
     return flow.last_delivery - now;
 }
 
-void RewiredRates::start(std::uint32_t number) {
+void DemandAwareRates::start(std::uint32_t number) {
     Flow& flow = flows_[number];
     ASTROLABE_ASSERT(flow.local != kNone && flow.active_slot == kNone, "an idle flow starts on a route");
     flow.active_slot = static_cast<std::uint32_t>(active_.size());
@@ -80,7 +70,7 @@ void RewiredRates::start(std::uint32_t number) {
     }
 }
 
-void RewiredRates::stop(std::uint32_t number) {
+void DemandAwareRates::stop(std::uint32_t number) {
     Flow& flow = flows_[number];
     ASTROLABE_ASSERT(flow.active_slot != kNone, "only an active flow stops");
     active_[flow.active_slot] = active_.back();
@@ -93,25 +83,28 @@ void RewiredRates::stop(std::uint32_t number) {
     }
 }
 
-std::span<const std::uint32_t> RewiredRates::update() {
+std::span<const std::uint32_t> DemandAwareRates::update(Time now) {
     const std::span<const FlowId> changed = solver_->update();
     changed_.clear();
+    const auto change = [&](std::uint32_t number) {
+        const Flow& flow = flows_[number];
+        const double rate = flow.has_route ? snapped(solver_->rate(FlowId(flow.local))) : 0.0;
+        if (rate != connections_[number].rate) {
+            change_rate(connections_[number], rate, now);
+            changed_.push_back(number);
+        }
+    };
     if (std::exchange(is_rewired_, false)) {
-        changed_ = active_;
-        return changed_;
-    }
-    for (const FlowId flow : changed) {
-        changed_.push_back(flow_of_[flow.index()]);
+        std::for_each(active_.begin(), active_.end(), change);
+    } else {
+        for (const FlowId flow : changed) {
+            change(flow_of_[flow.index()]);
+        }
     }
     return changed_;
 }
 
-double RewiredRates::rate(std::uint32_t number) const {
-    const Flow& flow = flows_[number];
-    return flow.has_route ? solver_->rate(FlowId(flow.local)) : 0.0;
-}
-
-Time RewiredRates::next_instant(Time now) const {
+Time DemandAwareRates::next_instant(Time now) const {
     if (active_.empty()) {
         return Time::max();
     }
@@ -126,15 +119,35 @@ Time RewiredRates::next_instant(Time now) const {
     return every - since < Time::max() - now ? now + (every - since) : Time::max();
 }
 
-void RewiredRates::act(Time now, const std::function<std::vector<WaitingPair>()>& waiting, const Sent& sent) {
+std::vector<WaitingPair> DemandAwareRates::waiting_pairs() const {
+    std::vector<WaitingPair> waiting;
+    for (const std::uint32_t number : active_) {
+        waiting.push_back(
+            {connections_[number].source, connections_[number].destination, bytes_.waiting(number)});
+    }
+    return waiting;
+}
+
+Time DemandAwareRates::act(Time now, Time next_event) {
+    const Time instant = next_instant(now);
+    if (instant == now) {
+        change_wiring(now);
+        return now;
+    }
+    // Where nothing else is ahead, another poll would find what the last one found.
+    const bool is_settled = is_settled_ && !next_;
+    return next_event == Time::max() && is_settled ? next_event : std::min(next_event, instant);
+}
+
+void DemandAwareRates::change_wiring(Time now) {
     if (next_) {
-        switch_to(*std::exchange(next_, std::nullopt), sent);
+        switch_to(*std::exchange(next_, std::nullopt));
         return;
     }
     last_look_ = now;
     ++statistics_.looks;
     std::optional<Rewiring> rewiring =
-        controller_->rewire(whole_ != nullptr ? *whole_ : classes_->fabric(), waiting());
+        controller_->rewire(whole_ != nullptr ? *whole_ : classes_->fabric(), waiting_pairs());
     is_settled_ = !rewiring;
     if (!rewiring) {
         return;
@@ -143,26 +156,26 @@ void RewiredRates::act(Time now, const std::function<std::vector<WaitingPair>()>
     whole_ = rewiring->next.fabric;
     const Time delay = controller_->delay();
     if (delay == Time(0)) {
-        switch_to(rewiring->next, sent);
+        switch_to(rewiring->next);
         return;
     }
     dark_links_ = rewiring->dark;
     dark_ += detail::Int128{delay.count()} * dark_links_;
     next_at_ = delay < Time::max() - now ? now + delay : Time::max();
     next_ = std::move(rewiring->next);
-    switch_to(rewiring->meanwhile, sent);
+    switch_to(rewiring->meanwhile);
 }
 
-void RewiredRates::switch_to(const WiredFabric& wiring, const Sent& sent) {
-    count(carried_, sent);
+void DemandAwareRates::switch_to(const WiredFabric& wiring) {
+    count(carried_);
     for (const std::uint32_t number : flow_of_) {
         flows_[number].local = kNone;
-        flows_[number].counted = sent(number);
+        flows_[number].counted = bytes_.sent(number);
     }
     flow_of_.clear();
     classes_ = std::make_shared<const LinkClasses>(wiring.fabric);
     ports_ = wiring.ports;
-    solver_ = solver_of(*classes_);
+    solver_ = std::make_unique<MaxMinSolver>(capacities(*classes_));
     for (const std::uint32_t number : active_) {
         enter(number);
         if (flows_[number].has_route) {
@@ -172,29 +185,22 @@ void RewiredRates::switch_to(const WiredFabric& wiring, const Sent& sent) {
     is_rewired_ = true;
 }
 
-void RewiredRates::count(Carried& carried, const Sent& sent) const {
-    std::vector<Bytes> whole(classes_->size());
-    std::vector<double> shares(classes_->size(), 0.0);
+void DemandAwareRates::count(Carried& carried) const {
+    LegBytes of_class(classes_->size());
     for (std::size_t local = 0; local < flow_of_.size(); ++local) {
-        const Bytes bytes = sent(flow_of_[local]) - flows_[flow_of_[local]].counted;
-        solver_->for_each_leg(FlowId(local), [&](std::uint32_t link_class, double load) {
-            if (load == 1.0) {
-                whole[link_class] += bytes;
-            } else {
-                shares[link_class] += load * static_cast<double>(bytes.count());
-            }
-        });
+        of_class.start(bytes_.sent(flow_of_[local]) - flows_[flow_of_[local]].counted);
+        solver_->for_each_leg(FlowId(local), of_class);
     }
     for (std::size_t i = 0; i < ports_.size(); ++i) {
         const std::uint32_t link_class = classes_->class_of(LinkId(i));
-        carried.whole[ports_[i].index()] += whole[link_class];
-        carried.shares[ports_[i].index()] += shares[link_class];
+        carried.whole[ports_[i].index()] += of_class.whole()[link_class];
+        carried.shares[ports_[i].index()] += of_class.shares()[link_class];
     }
 }
 
-void RewiredRates::report(NetworkStatistics& statistics, Time now, const Sent& sent) const {
+void DemandAwareRates::report(NetworkStatistics& statistics, Time now) const {
     Carried carried = carried_;
-    count(carried, sent);
+    count(carried);
     statistics.links.resize(carried.whole.size());
     for (std::size_t i = 0; i < carried.whole.size(); ++i) {
         statistics.links[LinkId(i)].carried = carried.whole[i] + round_sprayed(carried.shares[i]);

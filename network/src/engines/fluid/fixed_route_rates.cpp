@@ -1,0 +1,99 @@
+#include "fixed_route_rates.hpp"
+
+#include "leg_bytes.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace astrolabe::network {
+
+namespace {
+
+constexpr std::size_t kLegsOfMost = 6;
+
+}  // namespace
+
+void FixedRouteRates::add_connection() {
+    Connection& connection = connections_.back();
+    const auto index = static_cast<std::uint32_t>(connections_.size() - 1);
+    classes_.find_route(connection.source, connection.destination, route_);
+    connection.latency = route_.latency;
+    connection.state = route_.legs.empty() ? Connection::State::kNowhere : Connection::State::kIdle;
+    MaxMinSolver::Terms flow_terms;
+    if (terms_ != nullptr) {
+        terms_->add(connection.source, connection.destination, route_);
+        flow_terms.cap = terms_->cap(index);
+        connection.latency = terms_->longest_delay(index);
+    }
+    add_flow(route_.legs, flow_terms);
+}
+
+template <class ForEachLeg>
+void FixedRouteRates::report_legs(NetworkStatistics& statistics, const ForEachLeg& for_each_leg) const {
+    LegBytes carried(classes_.size());
+    for (std::uint32_t i = 0; i < connections_.size(); ++i) {
+        carried.start(bytes_.sent(i));
+        for_each_leg(i, carried);
+    }
+    statistics.links.resize(classes_.fabric().link_count());
+    for (LinkId link; link.index() < statistics.links.size(); ++link) {
+        const std::uint32_t link_class = classes_.class_of(link);
+        statistics.links[link].carried =
+            carried.whole()[link_class] + round_sprayed(carried.shares()[link_class]);
+    }
+}
+
+StaticRates::StaticRates(const LinkClasses& classes, ConnectionTerms* terms, MaxMinSolver::Strategy strategy,
+                         std::vector<Connection>& connections, const ConnectionBytes& bytes)
+    : FixedRouteRates(classes, terms, connections, bytes),
+      solver_(capacities(classes), strategy) {
+    solver_.reserve(connections.capacity(), connections.capacity() * kLegsOfMost);
+}
+
+std::span<const std::uint32_t> StaticRates::update(Time now) {
+    changed_.clear();
+    for (const MaxMinSolver::FlowId flow : solver_.update()) {
+        change_rate(connections_[flow.index()], solver_.rate(flow), now);
+        changed_.push_back(flow.index());
+    }
+    return changed_;
+}
+
+void StaticRates::report(NetworkStatistics& statistics, Time /*now*/) const {
+    report_legs(statistics, [this](std::uint32_t connection, LegBytes& carried) {
+        solver_.for_each_leg(MaxMinSolver::FlowId(connection), carried);
+    });
+}
+
+std::span<const std::uint32_t> PeriodicRates::update(Time now) {
+    changed_.clear();
+    for (const CircuitRates::Change& change : rates_.update()) {
+        Connection& connection = connections_[change.flow.index()];
+        connection.work = std::max(0.0, connection.work - change.before.served(connection.since, now));
+        connection.since = now;
+        changed_.push_back(change.flow.index());
+    }
+    return changed_;
+}
+
+Time PeriodicRates::completion(std::uint32_t index) const {
+    const Connection& connection = connections_[index];
+    if (!moves(index)) {
+        return Time::max();
+    }
+    const Time time = rate(index).completion(connection.since, connection.work);
+    return time < Time::max() - connection.latency ? time : Time::max();
+}
+
+double PeriodicRates::work_left(std::uint32_t index, Time now) const {
+    const Connection& connection = connections_[index];
+    return std::max(0.0, connection.work - rate(index).served(connection.since, now));
+}
+
+void PeriodicRates::report(NetworkStatistics& statistics, Time /*now*/) const {
+    report_legs(statistics, [this](std::uint32_t connection, LegBytes& carried) {
+        rates_.for_each_leg(CircuitRates::FlowId(connection), carried);
+    });
+}
+
+}  // namespace astrolabe::network

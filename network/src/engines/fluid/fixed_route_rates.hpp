@@ -1,0 +1,80 @@
+/// Rates of connections that keep one route, over links that are always there or that come and go with a
+/// schedule (flow_rates.hpp).
+#pragma once
+
+#include "circuit_rates.hpp"
+#include "flow_rates.hpp"
+
+namespace astrolabe::network {
+
+class FixedRouteRates : public FlowRates {
+public:
+    FixedRouteRates(const LinkClasses& classes, ConnectionTerms* terms, std::vector<Connection>& connections,
+                    const ConnectionBytes& bytes)
+        : FlowRates(connections, bytes),
+          classes_(classes),
+          terms_(terms) {}
+
+    void add_connection() override;
+
+protected:
+    virtual void add_flow(std::span<const ClassLeg> route, const MaxMinSolver::Terms& terms) = 0;
+    /// `for_each_leg(connection, visit)` visits the legs of its route.
+    template <class ForEachLeg>
+    void report_legs(NetworkStatistics& statistics, const ForEachLeg& for_each_leg) const;
+
+    const LinkClasses& classes_;
+
+private:
+    ConnectionTerms* terms_;
+    ClassRoute route_;  // of the newest
+};
+
+class StaticRates final : public FixedRouteRates {
+public:
+    StaticRates(const LinkClasses& classes, ConnectionTerms* terms, MaxMinSolver::Strategy strategy,
+                std::vector<Connection>& connections, const ConnectionBytes& bytes);
+
+    void start(std::uint32_t connection) override { solver_.start(MaxMinSolver::FlowId(connection)); }
+    void stop(std::uint32_t connection) override { solver_.stop(MaxMinSolver::FlowId(connection)); }
+    std::span<const std::uint32_t> update(Time now) override;
+    void report(NetworkStatistics& statistics, Time now) const override;
+    [[nodiscard]] const MaxMinSolver::Counters& counters() const override { return solver_.counters(); }
+
+private:
+    void add_flow(std::span<const ClassLeg> route, const MaxMinSolver::Terms& terms) override {
+        solver_.add_flow(route, terms);
+    }
+
+    MaxMinSolver solver_;
+    std::vector<std::uint32_t> changed_;
+};
+
+class PeriodicRates final : public FixedRouteRates {
+public:
+    PeriodicRates(const LinkClasses& classes, ConnectionTerms* terms, std::vector<Connection>& connections,
+                  const ConnectionBytes& bytes)
+        : FixedRouteRates(classes, terms, connections, bytes),
+          rates_(classes) {}
+
+    void start(std::uint32_t connection) override { rates_.start(CircuitRates::FlowId(connection)); }
+    void stop(std::uint32_t connection) override { rates_.stop(CircuitRates::FlowId(connection)); }
+    std::span<const std::uint32_t> update(Time now) override;
+    [[nodiscard]] bool moves(std::uint32_t connection) const override { return !rate(connection).is_zero(); }
+    [[nodiscard]] Time completion(std::uint32_t connection) const override;
+    [[nodiscard]] double work_left(std::uint32_t connection, Time now) const override;
+    void report(NetworkStatistics& statistics, Time now) const override;
+
+private:
+    void add_flow(std::span<const ClassLeg> route, const MaxMinSolver::Terms& terms) override {
+        rates_.add_flow(route, terms);
+    }
+    [[nodiscard]] const PeriodicRate& rate(std::uint32_t connection) const {
+        return rates_.rate(CircuitRates::FlowId(connection));
+    }
+
+    CircuitRates rates_;
+    std::vector<std::uint32_t> changed_;
+};
+
+}  // namespace astrolabe::network

@@ -1,0 +1,90 @@
+#include "flow_rates.hpp"
+
+#include "demand_aware_rates.hpp"
+#include "fixed_route_rates.hpp"
+#include "rounding.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <astrolabe/core/assert.hpp>
+
+namespace astrolabe::network {
+
+namespace {
+
+/// Picoseconds that a byte takes at 1 bit/s.
+constexpr double kPacePerBit = 8.0 * static_cast<double>(kPicosecondsPerSecond);
+
+}  // namespace
+
+double FlowRates::constant_work_left(const Connection& connection, Time now) {
+    const double served =
+        static_cast<double>((now - connection.since).count()) * connection.rate / kPacePerBit;
+    return std::max(0.0, connection.work - served);
+}
+
+void FlowRates::change_rate(Connection& connection, double rate, Time now) {
+    if (connection.since < now) {
+        connection.work = constant_work_left(connection, now);
+        connection.since = now;
+    }
+    connection.rate = snapped(rate);
+    connection.whole = is_whole(connection.rate) && is_whole(connection.work);
+}
+
+Time FlowRates::completion(std::uint32_t index) const {
+    const Connection& connection = connections_[index];
+    if (connection.rate <= 0.0) {
+        return Time::max();
+    }
+    const double pace = kPacePerBit / connection.rate;
+    const double duration = connection.work * pace;
+    const double limit = static_cast<double>((Time::max() - connection.since - connection.latency).count());
+    if (duration >= limit * (1.0 - 0x1p-50)) {
+        return Time::max();
+    }
+    const double floor = std::floor(duration);
+    const double excess = duration - floor;
+    const double tolerance = rounding_tolerance(duration);
+    auto picoseconds = static_cast<std::int64_t>(floor);
+    if (excess > tolerance && excess < 1.0 - tolerance) {
+        ++picoseconds;
+    } else if (connection.whole) {
+        // So near a whole picosecond that the rounding of `duration` may have crossed it, unless it is a
+        // product of integers: a pace that is whole as a double is whole, being no nearer to an integer than
+        // 1 / rate.
+        if (!is_whole(pace) || duration >= kExactIntegers) {
+            picoseconds = detail::multiply_divide_up(static_cast<std::int64_t>(connection.work),
+                                                     8 * kPicosecondsPerSecond,
+                                                     static_cast<std::int64_t>(connection.rate));
+        }
+    } else if (excess > tolerance) {
+        ++picoseconds;
+    }
+    return connection.since + Time(picoseconds);
+}
+
+const MaxMinSolver::Counters& FlowRates::counters() const {
+    ASTROLABE_ASSERT(false, "rates of a static network are counted");
+}
+
+std::unique_ptr<FlowRates> make_flow_rates(std::shared_ptr<const LinkClasses> classes, ConnectionTerms* terms,
+                                           MaxMinSolver::Strategy strategy,
+                                           std::vector<Connection>& connections,
+                                           const ConnectionBytes& bytes) {
+    const Fabric& fabric = classes->fabric();
+    ASTROLABE_ASSERT(fabric.is_static() || classes->flows_per_representative() == 1,
+                     "what one flow stands for would have to find its circuits together");
+    if (fabric.reconfiguration() != nullptr) {
+        ASTROLABE_ASSERT(terms == nullptr, "terms are of one path");
+        return std::make_unique<DemandAwareRates>(std::move(classes), connections, bytes);
+    }
+    if (!fabric.is_static()) {
+        return std::make_unique<PeriodicRates>(*classes, terms, connections, bytes);
+    }
+    return std::make_unique<StaticRates>(*classes, terms, strategy, connections, bytes);
+}
+
+}  // namespace astrolabe::network

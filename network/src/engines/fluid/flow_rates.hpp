@@ -1,0 +1,123 @@
+/// Which rates the connections of the fluid engine get, and when the messages they serve are done: one
+/// interface, and an implementation for each way in which links exist.
+///
+///     fixed_route_rates.hpp   all links at all times: max-min fair rates (max_min_solver.hpp)
+///     fixed_route_rates.hpp   links come and go with a schedule: rates that repeat (circuit_rates.hpp)
+///     demand_aware_rates.hpp  a controller moves links with what waits (reconfiguration.hpp)
+///
+/// The engine owns connections, queues and events. It reports which connections start and stop; `update` then
+/// makes the rates of the instant, and `completion` says when a connection is done at its rate.
+#pragma once
+
+#include "connection_terms.hpp"
+#include "max_min_solver.hpp"
+#include "message_pool.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <astrolabe/core/units.hpp>
+#include <astrolabe/network/backend.hpp>
+#include <astrolabe/network/ids.hpp>
+#include <astrolabe/network/link_classes.hpp>
+
+namespace astrolabe::network {
+
+/// An ordered pair of hosts and what it serves.
+struct Connection {
+    enum class State : std::uint8_t {
+        kIdle,
+        kWaiting,  ///< has messages that start later (transport_terms.hpp)
+        kServing,  ///< active in the rates
+        kDrained,  ///< as kServing, but the queue ran empty in this instant
+        kNowhere   ///< no route: messages wait for ever, or until there is one
+    };
+
+    HostId source;
+    HostId destination;
+    Time latency;
+    Time since;         ///< of the last change of rate
+    double work = 0.0;  ///< bytes from `since` to the end of the message being served
+    double rate = 0.0;  ///< bit/s; 0 where rates repeat
+    Bytes served;       ///< whole messages
+    MessagePool::List queue;
+    State state = State::kIdle;
+    bool whole = false;  ///< `work` and `rate` are integers and exactly represented
+};
+
+/// What connections have sent and hold, as the engine knows.
+class ConnectionBytes {
+public:
+    [[nodiscard]] virtual Bytes sent(std::uint32_t connection) const = 0;
+    /// Of an active connection: all that it has not served.
+    [[nodiscard]] virtual Bytes waiting(std::uint32_t connection) const = 0;
+
+protected:
+    ~ConnectionBytes() = default;
+};
+
+class FlowRates {
+public:
+    /// Both must outlive it; `connections` are those of the engine, of which the last may be new.
+    FlowRates(std::vector<Connection>& connections, const ConnectionBytes& bytes)
+        : connections_(connections),
+          bytes_(bytes) {}
+    virtual ~FlowRates() = default;
+
+    /// Takes up the newest connection: sets its latency, and its state where it has no route.
+    virtual void add_connection() = 0;
+    /// Before anything is sent on a connection.
+    virtual void before_send(std::uint32_t /*connection*/, Time /*now*/) {}
+
+    /// Changes take effect at the next `update`; a connection may start again.
+    virtual void start(std::uint32_t connection) = 0;
+    virtual void stop(std::uint32_t connection) = 0;
+    /// Makes the rates of the active connections, brings the work of those whose rate changed up to `now` and
+    /// returns them, valid until the next call.
+    virtual std::span<const std::uint32_t> update(Time now) = 0;
+
+    /// Whether it will ever be served further.
+    [[nodiscard]] virtual bool moves(std::uint32_t connection) const {
+        return connections_[connection].rate > 0.0;
+    }
+    /// When the message being served is done; Time::max(): never, or after the end of time.
+    [[nodiscard]] virtual Time completion(std::uint32_t connection) const;
+    /// Bytes left of it.
+    [[nodiscard]] virtual double work_left(std::uint32_t connection, Time now) const {
+        return constant_work_left(connections_[connection], now);
+    }
+
+    /// Whether a message arrives the latency of its connection after its last bit; else `delivery_delay` says.
+    [[nodiscard]] virtual bool keeps_latency() const { return true; }
+    [[nodiscard]] virtual Time delivery_delay(std::uint32_t connection, Time /*now*/) {
+        return connections_[connection].latency;
+    }
+
+    /// Does what falls due with links at `now`, after all else of the instant. The next event, `next_event`
+    /// being that of messages and timers; `now` if anything was done.
+    [[nodiscard]] virtual Time act(Time /*now*/, Time next_event) { return next_event; }
+
+    /// Writes what links carried, and what else is known of links.
+    virtual void report(NetworkStatistics& statistics, Time now) const = 0;
+    /// What a static network counts.
+    [[nodiscard]] virtual const MaxMinSolver::Counters& counters() const;
+
+protected:
+    /// Of a connection whose rate has been the same since `since`.
+    [[nodiscard]] static double constant_work_left(const Connection& connection, Time now);
+    void change_rate(Connection& connection, double rate, Time now);
+
+    std::vector<Connection>& connections_;
+    const ConnectionBytes& bytes_;
+};
+
+/// For the fabric of `classes`; `terms` may be null, and both outlive it.
+[[nodiscard]] std::unique_ptr<FlowRates> make_flow_rates(std::shared_ptr<const LinkClasses> classes,
+                                                         ConnectionTerms* terms,
+                                                         MaxMinSolver::Strategy strategy,
+                                                         std::vector<Connection>& connections,
+                                                         const ConnectionBytes& bytes);
+
+}  // namespace astrolabe::network

@@ -1,0 +1,32 @@
+/// What rotor networks add to their fabrics (family.hpp).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <astrolabe/network/direct_opportunities.hpp>
+#include <astrolabe/network/family.hpp>
+#include <astrolabe/network/rotor/rotor_network.hpp>
+
+namespace astrolabe::network::rotor {
+
+/// The name under which engines for rotors register.
+inline constexpr std::string_view kRotorEngines = "rotor";
+
+[[nodiscard]] std::shared_ptr<const NetworkFamily> rotor_family(std::shared_ptr<const RotorNetwork> network);
+
+/// Keys: `rotors`, with times in seconds, rates in bits per second and shares of 1.
+[[nodiscard]] Description describe_rotors(const RotorNetwork& network);
+
+/// The matchings and the schedule. Matchings: a square for each pair of racks in the colour of the rotor that
+/// connects them, paler for later matchings. Schedule: a row for each rotor, a bar for each matching while it
+/// is installed, nothing while it is dark; the first two rounds of the rotors.
+[[nodiscard]] std::string draw_schedule(const RotorSchedule& schedule);
+
+/// A track for every rotor: the matchings it holds and the times in which it is dark. Marks: failures.
+[[nodiscard]] Activity rotor_activity(std::shared_ptr<const RotorNetwork> network);
+
+[[nodiscard]] std::shared_ptr<const DirectOpportunities> rotor_opportunities(
+    std::shared_ptr<const RotorNetwork> network);
+
+}  // namespace astrolabe::network::rotor
