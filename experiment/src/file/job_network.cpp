@@ -56,11 +56,10 @@ system::RingStrides ring_strides(const Topology& topology) {
     return all;
 }
 
-std::vector<ParameterProblem> build_for_job(Experiment& experiment,
-                                            const network::FabricMaker::BuildForJob& build) {
+ValidationErrors build_for_job(Experiment& experiment, const network::FabricMaker::BuildForJob& build) {
     system::SystemOptions& options = experiment.cluster.options;
     auto built = build(system::network_demand(experiment.program, options), experiment.seed);
-    if (auto* problems = std::get_if<std::vector<ParameterProblem>>(&built)) {
+    if (auto* problems = std::get_if<ValidationErrors>(&built)) {
         return std::move(*problems);
     }
     auto& found = std::get<network::FoundNetwork>(built);

@@ -1,14 +1,14 @@
 /// Networks that are built for the job of their experiment: TopoOpt's (network/topoopt/topology_finder.hpp).
 ///
-/// The program says what its collectives put on the network (system/program/network_demand.hpp), the network is found
-/// for it, and collectives on rings of the network are then told which these are. So algorithms, sizes and
-/// placements shape the network, and the network the rings.
+/// The program says what its collectives put on the network (system/program/network_demand.hpp), the network
+/// is found for it, and collectives on rings of the network are then told which these are. So algorithms,
+/// sizes and placements shape the network, and the network the rings.
 #pragma once
 
 #include <vector>
 
 #include <astrolabe/core/config/config.hpp>
-#include <astrolabe/core/parameter_problem.hpp>
+#include <astrolabe/core/validation_error.hpp>
 #include <astrolabe/experiment/file/experiment.hpp>
 #include <astrolabe/network/components.hpp>
 #include <astrolabe/system/collectives/algorithm.hpp>
@@ -26,7 +26,7 @@ void prefer_rings_of_network(ConfigNode& root);
 /// Builds the network for the program, of which no algorithm refuses anything, and sets fabric, topology and
 /// collectives of the experiment; or says what is wrong with it. Keys are those of the network section,
 /// or empty.
-[[nodiscard]] std::vector<ParameterProblem> build_for_job(Experiment& experiment,
-                                                          const network::FabricMaker::BuildForJob& build);
+[[nodiscard]] ValidationErrors build_for_job(Experiment& experiment,
+                                             const network::FabricMaker::BuildForJob& build);
 
 }  // namespace astrolabe::experiment

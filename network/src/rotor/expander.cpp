@@ -40,7 +40,7 @@ DrawnGraph draw(const ExpanderParameters& p) {
     return best;
 }
 
-ParameterProblems problems_before_drawing(const ExpanderParameters& p) {
+ValidationErrors problems_before_drawing(const ExpanderParameters& p) {
     detail::ParameterCheck check;
     check.count("racks", p.racks, 2, kMaxExpanderRacks, "say how many racks there are");
     check.count("hosts_per_rack", p.hosts_per_rack, 1, kMaxHosts / kMaxExpanderRacks,
@@ -108,8 +108,8 @@ std::vector<Rack> draw_regular_graph(std::uint32_t racks, std::uint32_t degree, 
     return neighbours;
 }
 
-ParameterProblems problems(const ExpanderParameters& parameters) {
-    ParameterProblems found = problems_before_drawing(parameters);
+ValidationErrors validation_errors(const ExpanderParameters& parameters) {
+    ValidationErrors found = problems_before_drawing(parameters);
     if (found.empty()) {
         const DrawnGraph drawn = draw(parameters);
         if (drawn.hops.disconnected() > 0) {

@@ -4,10 +4,10 @@
 /// from any of
 ///   rings          a stride s joins every host i to i + s mod n; n/2 joins opposite hosts twice
 ///   torus          a grid of the given sizes whose lines are closed to rings (torus.hpp), n hosts in all
-///   random         a random graph in which every host has so many neighbours (network/src/rotor/expander.hpp)
-///   all_to_all     so many cables between every two hosts
-///   links          from one host to another, one by one, also one way
-///   one_way_rings  a stride s leads from every host i to i + s mod n and not back: a plane whose fibres out
+///   random         a random graph in which every host has so many neighbours
+///   (network/src/rotor/expander.hpp) all_to_all     so many cables between every two hosts links from one
+///   host to another, one by one, also one way one_way_rings  a stride s leads from every host i to i + s mod
+///   n and not back: a plane whose fibres out
 ///                  and in are patched separately, which is a permutation
 /// in this order, one-way links last. A host sends d·rate in all, d the links out of it: interfaces share no
 /// limit. Traffic for hosts that are not neighbours is stored and forwarded by hosts on its way, each of
@@ -115,7 +115,7 @@ struct DirectConnectParameters {
     std::shared_ptr<const Reconfiguration> controller;
 };
 
-[[nodiscard]] ParameterProblems problems(const DirectConnectParameters& parameters);
+[[nodiscard]] ValidationErrors validation_errors(const DirectConnectParameters& parameters);
 
 using HostPair = std::pair<std::uint32_t, std::uint32_t>;
 /// Precondition of all: no problems.

@@ -184,7 +184,7 @@ struct NoParameters {};
 
 TEST_F(StudyFigures, ANetworkThatIsBuiltForAJobHasACostForEachJob) {
     const network::FabricMaker maker(
-        [](const network::topoopt::Demand& demand, std::uint64_t) -> std::vector<ParameterProblem> {
+        [](const network::topoopt::Demand& demand, std::uint64_t) -> ValidationErrors {
             return {{"", fmt::format("there is none for {} servers", demand.servers), ""}};
         });
     components_.networks.add<NoParameters>({"made_to_measure", "a network for one job"},

@@ -299,7 +299,7 @@ ReplayRing replay_ring(Bytes tensor, std::size_t nodes, const ReplayRules& rules
     if (size < n * rules.packet) {
         size = size * (2 * (n - 1)) / n;
     }
-    return {.flow = std::max(rules.least_flow, size / n),
+    return {.flow = std::max(rules.min_flow, size / n),
             .rounds = size <= 2 * (n - 1) * rules.packet ? 1 : 2 * (n - 1)};
 }
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <astrolabe/core/config/registry.hpp>
-#include <astrolabe/core/parameter_problem.hpp>
+#include <astrolabe/core/validation_error.hpp>
 #include <astrolabe/network/backend.hpp>
 #include <astrolabe/network/fabric.hpp>
 #include <astrolabe/network/link_classes.hpp>
@@ -32,8 +32,8 @@ class FabricMaker {
 public:
     using Build = std::function<std::shared_ptr<const Fabric>(std::uint64_t seed)>;
     /// Or what makes it impossible, by keys of the network section; "" where none is to blame.
-    using BuildForJob = std::function<std::variant<FoundNetwork, std::vector<ParameterProblem>>(
-        const topoopt::Demand&, std::uint64_t seed)>;
+    using BuildForJob = std::function<std::variant<FoundNetwork, ValidationErrors>(const topoopt::Demand&,
+                                                                                   std::uint64_t seed)>;
 
     /// Most makers are one function.
     template <class F>
