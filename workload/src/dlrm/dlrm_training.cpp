@@ -465,9 +465,4 @@ DlrmSummary summarise(const DlrmModel& model, const DlrmTraining& training, cons
     return summary;
 }
 
-double all_reduce_to_compute_ratio(const DlrmSummary& summary, Bandwidth rate) {
-    const Bytes size = summary.traffic[static_cast<std::size_t>(CollectiveKind::kAllReduce)];
-    return to_seconds(2 * size / rate) / to_seconds(summary.mlp_compute);
-}
-
 }  // namespace astrolabe::workload

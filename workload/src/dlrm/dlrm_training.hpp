@@ -174,9 +174,4 @@ struct DlrmSummary {
 [[nodiscard]] DlrmSummary summarise(const DlrmModel& model, const DlrmTraining& training,
                                     const Device& device, std::size_t ranks);
 
-/// Time of the iteration's all-reduces over that of its MLP compute, when each byte crosses a port of `rate`
-/// twice (2·S/rate: the double binary tree's bound, and every algorithm's for many ranks;
-/// docs/theory/hoti20-study.md, "Lower bounds"). More than 1 cannot be hidden.
-[[nodiscard]] double all_reduce_to_compute_ratio(const DlrmSummary& summary, Bandwidth rate);
-
 }  // namespace astrolabe::workload

@@ -181,29 +181,4 @@ struct FlexflowCounts {
 [[nodiscard]] FlexflowCounts count(const FlexflowModel& model, const FlexflowTraining& training,
                                    std::size_t nodes);
 
-/// How a replay cuts a ring all-reduce into flows (docs/theory/opera-dlrm-study.md, "Traffic").
-struct ReplayRules {
-    Bytes packet;    ///< m
-    Bytes min_flow;  ///< a TCP source sends at least a segment
-};
-inline constexpr ReplayRules kTcpReplay{Bytes(9000), Bytes(8936)};  ///< fat-tree and flat topologies
-inline constexpr ReplayRules kOperaReplay{Bytes(1500), Bytes(0)};
-
-/// A tensor of S bytes, on N >= 2 nodes at least N: if S < m·N it is taken as ⌊S·2(N-1)/N⌋ bytes; every node
-/// sends a flow of ⌊S/N⌋ bytes in each round; 2(N-1) rounds, but only one if (then) S <= m·2(N-1).
-struct ReplayRing {
-    Bytes flow;
-    std::int64_t rounds = 0;
-};
-[[nodiscard]] ReplayRing replay_ring(Bytes tensor, std::size_t nodes, const ReplayRules& rules);
-
-/// All-reduce traffic as a replay sends it; the slices are those of FlexflowCounts.
-struct ReplayTraffic {
-    std::int64_t flows = 0;  ///< of all-reduces
-    Bytes all_reduce;
-    double all_reduce_share = 0.0;
-};
-[[nodiscard]] ReplayTraffic replay_traffic(const FlexflowModel& model, const FlexflowTraining& training,
-                                           std::size_t nodes, const ReplayRules& rules);
-
 }  // namespace astrolabe::workload
