@@ -33,7 +33,7 @@ public:
                     const sim::PacketSize& range) {
         Range<Bytes> sizes{Bytes(static_cast<std::int64_t>(range.smallest)), {}};
         if (range.largest != sim::PACKET_UNBOUNDED) {
-            sizes.most = Bytes(static_cast<std::int64_t>(range.largest));
+            sizes.max = Bytes(static_cast<std::int64_t>(range.largest));
         }
         scalar<Bytes>(key, member, help, sizes);
     }
