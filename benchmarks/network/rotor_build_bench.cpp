@@ -20,13 +20,13 @@ OperaParameters parameters_of(const benchmark::State& state) {
 
 void check(benchmark::State& state) {
     for (auto _ : state) {
-        benchmark::DoNotOptimize(problems(parameters_of(state)));
+        benchmark::DoNotOptimize(validation_errors(parameters_of(state)));
     }
 }
 
 void build(benchmark::State& state) {
     const OperaParameters parameters = parameters_of(state);
-    benchmark::DoNotOptimize(problems(parameters));
+    benchmark::DoNotOptimize(validation_errors(parameters));
     for (auto _ : state) {
         benchmark::DoNotOptimize(build_opera(parameters));
     }

@@ -56,7 +56,7 @@ TEST(RotorShuffle, TakesAsLongOnItsTopologyFile) {
     OperaParameters parameters;
     parameters.topology = std::make_shared<const TopologyFile>(*std::move(topology));
     parameters.link.rate = 10_Gbps;
-    ASSERT_TRUE(problems(parameters).empty());
+    ASSERT_TRUE(validation_errors(parameters).empty());
 
     SlotEngine engine(build_opera(parameters));
     RotorTraffic traffic(engine, pairs_where(648, [](auto i, auto j) { return i / 6 != j / 6; }), 100_KB);

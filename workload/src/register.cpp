@@ -2,6 +2,14 @@
 
 #include <fmt/format.h>
 
+// Every workload by one line, in the order in which `astrolabe list` prints them; its source defines the
+// `register_…`.
+#define ASTROLABE_WORKLOADS(WORKLOAD) \
+    WORKLOAD(dlrm)                    \
+    WORKLOAD(flexflow_dlrm)           \
+    WORKLOAD(astra_text)              \
+    WORKLOAD(collective)
+
 namespace astrolabe::workload {
 
 void append_traffic(Facts& facts, const std::array<Bytes, system::kCollectiveKinds>& traffic) {
@@ -14,11 +22,14 @@ void append_traffic(Facts& facts, const std::array<Bytes, system::kCollectiveKin
     }
 }
 
+#define ASTROLABE_DECLARE(name) void register_##name(Registry<Job>& registry);
+ASTROLABE_WORKLOADS(ASTROLABE_DECLARE)
+#undef ASTROLABE_DECLARE
+
 void register_builtin_workloads(Registry<Job>& registry) {
-    register_dlrm(registry);
-    register_flexflow_dlrm(registry);
-    register_astra_text(registry);
-    register_collective(registry);
+#define ASTROLABE_REGISTER(name) register_##name(registry);
+    ASTROLABE_WORKLOADS(ASTROLABE_REGISTER)
+#undef ASTROLABE_REGISTER
 }
 
 }  // namespace astrolabe::workload

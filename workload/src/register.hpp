@@ -1,4 +1,5 @@
-/// The parts of `register_builtin_workloads`, a file a kind, and what they share.
+/// What the sources of workloads share. A workload is registered by `register_<name>` in its own source and
+/// one line in register.cpp.
 #pragma once
 
 #include "loops/training_loop.hpp"
@@ -28,12 +29,7 @@ struct EnumNames<workload::EmbeddingUpdate> {
 
 namespace astrolabe::workload {
 
-void register_dlrm(Registry<Job>& registry);
-void register_flexflow_dlrm(Registry<Job>& registry);
-void register_astra_text(Registry<Job>& registry);
-void register_collective(Registry<Job>& registry);
-
-/// What a job tells people, one (name, value) a line.
+/// The description of a job, one (name, value) a line.
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
 /// S per rank and iteration of every kind that is there.

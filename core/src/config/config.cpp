@@ -19,7 +19,7 @@ namespace astrolabe {
 namespace {
 
 constexpr std::size_t kLargestFile = std::size_t{64} << 20;
-constexpr std::size_t kMostValues = 1'000'000;
+constexpr std::size_t kMaxValues = 1'000'000;
 
 SourceRange range_at(const std::shared_ptr<const SourceText>& source, const YAML::Mark& mark,
                      std::size_t length) {
@@ -122,7 +122,7 @@ private:
     }
 
     void add(ConfigNode node, YAML::anchor_t anchor) {
-        if (++values_ > kMostValues) {
+        if (++values_ > kMaxValues) {
             throw YAML::ParserException(YAML::Mark::null_mark(), "more than a million values");
         }
         if (anchor != 0) {
@@ -169,7 +169,7 @@ private:
     std::size_t values_ = 0;
 };
 
-/// What `overlay` says wins; mappings merge key by key.
+/// `overlay` takes precedence; mappings merge key by key.
 void merge_below(ConfigNode& overlay, ConfigNode base) {
     for (ConfigEntry& entry : base.entries) {
         ConfigNode* mine = overlay.find(entry.key);

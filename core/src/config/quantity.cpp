@@ -45,7 +45,7 @@ std::string_view trim(std::string_view text) {
 /// Reads "12", "0.5", "1e-3", "-4" off the front of `text`; nothing if there is no number or more than 30
 /// digits.
 std::optional<Decimal> take_decimal(std::string_view& text) {
-    constexpr int kMostDigits = 30;
+    constexpr int kMaxDigits = 30;
     std::string_view rest = text;
     Decimal value;
     bool negative = false;
@@ -64,7 +64,7 @@ std::optional<Decimal> take_decimal(std::string_view& text) {
             if (value.digits != 0 || rest.front() != '0') {
                 ++digits;
             }
-            if (digits > kMostDigits) {
+            if (digits > kMaxDigits) {
                 return std::nullopt;
             }
             value.digits = value.digits * 10 + (rest.front() - '0');

@@ -27,19 +27,19 @@ void report_unknown_keys(const ConfigNode& mapping, const std::vector<std::strin
     }
 }
 
-void report_problems(const ConfigNode& component, const std::vector<ParameterProblem>& problems,
-                     ReadContext& context) {
-    for (const ParameterProblem& problem : problems) {
+void report_validation_errors(const ConfigNode& component, const ValidationErrors& errors,
+                              ReadContext& context) {
+    for (const ValidationError& error : errors) {
         // The key itself may have been left at its default; then its nearest enclosing section is the place.
-        std::string_view path = problem.key;
+        std::string_view path = error.key;
         const ConfigNode* place = component.find_path(path);
         while (place == nullptr) {
             const std::size_t dot = path.rfind('.');
             path = dot == std::string_view::npos ? std::string_view{} : path.substr(0, dot);
             place = component.find_path(path);
         }
-        const std::string subject = problem.key.empty() ? "" : fmt::format("'{}': ", problem.key);
-        context.error("config.inconsistent", place->where, subject + problem.message, problem.hint);
+        const std::string subject = error.key.empty() ? "" : fmt::format("'{}': ", error.key);
+        context.error("config.inconsistent", place->where, subject + error.message, error.hint);
     }
 }
 

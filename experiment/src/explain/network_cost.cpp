@@ -70,9 +70,9 @@ network::Wiring wiring_of(const ConfigNode& section) {
 Result<network::NetworkCost> network_cost(const network::Fabric& fabric, const network::Wiring& wiring,
                                           const PriceFile& prices) {
     auto cost = network::cost_of(fabric, wiring, prices.list);
-    if (const auto* missing = std::get_if<std::vector<ParameterProblem>>(&cost)) {
+    if (const auto* missing = std::get_if<ValidationErrors>(&cost)) {
         ReadContext context;
-        report_problems(prices.node, *missing, context);
+        report_validation_errors(prices.node, *missing, context);
         return context.errors();
     }
     return std::get<network::NetworkCost>(std::move(cost));

@@ -158,8 +158,8 @@ Schema<AllCollectives> collectives_schema(const Components& components) {
 
 /// Algorithms that were chosen for a kind they do not do over any group of these ranks. What a schedule from
 /// a file can serve shows with the groups of the program.
-std::vector<ParameterProblem> algorithm_problems(const ClusterKeys& keys, const Components& components) {
-    std::vector<ParameterProblem> problems;
+ValidationErrors algorithm_errors(const ClusterKeys& keys, const Components& components) {
+    ValidationErrors problems;
     for (std::size_t index = 0; index < system::kCollectiveKinds; ++index) {
         const CollectiveKeys& collective = keys.collectives[index];
         if (!collective.algorithm || collective.algorithm->kind == system::kScheduleFromFile) {
@@ -182,9 +182,9 @@ std::vector<ParameterProblem> algorithm_problems(const ClusterKeys& keys, const 
     return problems;
 }
 
-std::vector<ParameterProblem> cluster_problems(const ClusterKeys& keys, const Components& components) {
-    std::vector<ParameterProblem> problems = algorithm_problems(keys, components);
-    if (std::optional<ParameterProblem> problem = dimensions_problem(keys.dimensions, keys.ranks)) {
+ValidationErrors cluster_errors(const ClusterKeys& keys, const Components& components) {
+    ValidationErrors problems = algorithm_errors(keys, components);
+    if (std::optional<ValidationError> problem = dimensions_problem(keys.dimensions, keys.ranks)) {
         problems.push_back(*std::move(problem));
     }
     return problems;
@@ -229,8 +229,8 @@ std::vector<std::string> algorithms_for(const Components& components, std::size_
     return names;
 }
 
-std::optional<ParameterProblem> dimensions_problem(const std::vector<system::Position>& dimensions,
-                                                   std::size_t ranks) {
+std::optional<ValidationError> dimensions_problem(const std::vector<system::Position>& dimensions,
+                                                  std::size_t ranks) {
     if (dimensions.empty()) {
         return std::nullopt;
     }
@@ -241,7 +241,7 @@ std::optional<ParameterProblem> dimensions_problem(const std::vector<system::Pos
     if (product == ranks) {
         return std::nullopt;
     }
-    return ParameterProblem{
+    return ValidationError{
         "dimensions",
         fmt::format("[{}] make {} ranks, the cluster has {}", fmt::join(dimensions, ", "), product, ranks),
         "the product of the dimensions is the number of ranks"};
@@ -257,14 +257,14 @@ std::optional<std::string> surplus_dimensions(const system::CollectiveAlgorithm&
                        algorithm.dimensions_named(), known);
 }
 
-std::optional<ParameterProblem> circuit_problem(const Experiment& experiment, std::size_t kind) {
+std::optional<ValidationError> circuit_problem(const Experiment& experiment, std::size_t kind) {
     const system::SystemOptions& options = experiment.cluster.options;
     const system::AlgorithmPointer& algorithm = options.collectives[kind].algorithm;
     if (options.opportunities != nullptr || algorithm == nullptr ||
         algorithm->circuit_use() == system::CircuitUse::kNone) {
         return std::nullopt;
     }
-    return ParameterProblem{
+    return ValidationError{
         "collectives." + collective_key(kind) + ".algorithm",
         fmt::format("{} sends when the circuit between two ranks comes, and no circuits come and go in "
                     "network '{}'",
@@ -273,12 +273,12 @@ std::optional<ParameterProblem> circuit_problem(const Experiment& experiment, st
         "rotornet)"};
 }
 
-std::optional<ParameterProblem> rings_problem(const Experiment& experiment, std::size_t kind) {
+std::optional<ValidationError> rings_problem(const Experiment& experiment, std::size_t kind) {
     const system::AlgorithmPointer& algorithm = experiment.cluster.options.collectives[kind].algorithm;
     if (experiment.fabric->family().job_rings() || algorithm == nullptr || !algorithm->needs_rings()) {
         return std::nullopt;
     }
-    return ParameterProblem{
+    return ValidationError{
         "collectives." + collective_key(kind) + ".strides",
         fmt::format("{} takes the strides of the rings that the network was built of, and network '{}' was "
                     "not built of rings",
@@ -300,7 +300,7 @@ Schema<system::EndPoint> end_point_schema() {
                   {Bytes(1), {}})
         .optional("timing", &EndPoint::timing,
                   "costs of every message, or the whole-nanosecond formula of ASTRA-sim 1.0")
-        .check([](const EndPoint& end_point) { return problems(end_point); });
+        .check([](const EndPoint& end_point) { return validation_errors(end_point); });
     return schema;
 }
 
@@ -351,7 +351,7 @@ Schema<ClusterKeys> cluster_schema(const Components& components) {
                   "libraries do")
         .optional("folding", &ClusterKeys::folding,
                   "simulate ranks that are alike once, where the backend can: same results, much sooner")
-        .check([&components](const ClusterKeys& keys) { return cluster_problems(keys, components); });
+        .check([&components](const ClusterKeys& keys) { return cluster_errors(keys, components); });
     return schema;
 }
 

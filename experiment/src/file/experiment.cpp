@@ -255,7 +255,7 @@ void check_algorithms(const Experiment& experiment, const ConfigNode& root, Read
 
 /// What waits for circuits needs a network that has them, and what takes its rings one that is made of rings.
 void check_circuits_and_rings(const Experiment& experiment, const ConfigNode& root, ReadContext& context) {
-    const auto report = [&](std::string code, const std::optional<ParameterProblem>& problem) {
+    const auto report = [&](std::string code, const std::optional<ValidationError>& problem) {
         if (problem) {
             Diagnostic diagnostic{std::move(code),
                                   root.find_path("cluster." + problem->key)->where,
@@ -314,10 +314,11 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root, const
     experiment.backend = keys.backend->make();
     const network::FabricMaker network = keys.network->make();
 
-    report_problems(*root.find("workload"),
-                    experiment.job.problems(experiment.cluster.device, experiment.cluster.ranks), context);
-    report_problems(*root.find_path("cluster.device"),
-                    experiment.job.device_problems(experiment.cluster.device), context);
+    report_validation_errors(
+        *root.find("workload"),
+        experiment.job.validation_errors(experiment.cluster.device, experiment.cluster.ranks), context);
+    report_validation_errors(*root.find_path("cluster.device"),
+                             experiment.job.device_errors(experiment.cluster.device), context);
     if (!network.needs_job()) {
         experiment.fabric = network(keys.seed);
         experiment.cluster.options.opportunities = experiment.fabric->family().direct_opportunities();
@@ -331,7 +332,8 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root, const
         if (context.error_count() > 0) {
             return std::nullopt;
         }
-        report_problems(*root.find("network"), build_for_job(experiment, network.for_job()), context);
+        report_validation_errors(*root.find("network"), build_for_job(experiment, network.for_job()),
+                                 context);
         if (context.error_count() > 0) {
             return std::nullopt;
         }

@@ -39,11 +39,10 @@ void prefer_rings_of_network(ConfigNode& root) {
     }
 }
 
-std::vector<ParameterProblem> build_for_job(Experiment& experiment,
-                                            const network::FabricMaker::BuildForJob& build) {
+ValidationErrors build_for_job(Experiment& experiment, const network::FabricMaker::BuildForJob& build) {
     system::SystemOptions& options = experiment.cluster.options;
     auto built = build(system::network_demand(experiment.program, options), experiment.seed);
-    if (auto* problems = std::get_if<std::vector<ParameterProblem>>(&built)) {
+    if (auto* problems = std::get_if<ValidationErrors>(&built)) {
         return std::move(*problems);
     }
     experiment.fabric = std::get<std::shared_ptr<const network::Fabric>>(std::move(built));

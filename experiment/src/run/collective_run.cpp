@@ -208,7 +208,7 @@ std::vector<workload::Job> read_jobs(const CollectiveRequest& request, const std
     for (const std::string& size : request.sizes) {
         const ConfigNode section = workload_section(request, kind, size);
         jobs.push_back(components.workloads.read(section, context)->make());
-        for (const ParameterProblem& problem : jobs.back().problems({}, ranks)) {
+        for (const ValidationError& problem : jobs.back().validation_errors({}, ranks)) {
             // What every size has in common is reported once.
             if (problem.key == "size" || jobs.size() == 1) {
                 const bool is_parity = problem.key == "collective";

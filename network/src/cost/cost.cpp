@@ -90,7 +90,7 @@ std::vector<std::string> texts_of(const std::vector<PricePoint>& points) {
     return texts;
 }
 
-ParameterProblem missing(const PriceList& prices, const PartCount& parts) {
+ValidationError missing(const PriceList& prices, const PartCount& parts) {
     const std::string key(key_of(parts.part));
     if (!prices.of(parts.part)) {
         return {"", fmt::format("the network has {} x {}, which has no price", parts.count, key),
@@ -146,11 +146,11 @@ double NetworkCost::total() const {
     return sum;
 }
 
-std::variant<NetworkCost, std::vector<ParameterProblem>> cost_of(const Fabric& fabric, const Wiring& wiring,
-                                                                 const PriceList& prices) {
+std::variant<NetworkCost, ValidationErrors> cost_of(const Fabric& fabric, const Wiring& wiring,
+                                                    const PriceList& prices) {
     NetworkCost cost;
     cost.hosts = fabric.host_count();
-    std::vector<ParameterProblem> problems;
+    ValidationErrors problems;
     for (const PartCount& parts : count_parts(fabric, wiring, prices.host_cables)) {
         const std::optional<Price>& price = prices.of(parts.part);
         const std::optional<double> dollars = price ? price->at(parts.rate) : std::nullopt;

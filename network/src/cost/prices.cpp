@@ -60,7 +60,7 @@ Schema<Price> part_schema(std::string name) {
                   "at rates that are not listed: no price, or on straight lines between those listed, the "
                   "least below and in proportion to the rate above")
         .required("source", &Price::source, "where the price comes from")
-        .check([](const Price& price) { return problems(price); });
+        .check([](const Price& price) { return validation_errors(price); });
     return schema;
 }
 
@@ -106,8 +106,8 @@ std::vector<Bandwidth> PriceList::listed_rates() const {
     return rates;
 }
 
-std::vector<ParameterProblem> problems(const Price& price) {
-    std::vector<ParameterProblem> found;
+ValidationErrors validation_errors(const Price& price) {
+    ValidationErrors found;
     if (price.source.empty()) {
         found.push_back({"source", "a price needs a source", "say where it comes from"});
     }

@@ -41,7 +41,7 @@ DrawnGraph draw(const ExpanderParameters& p) {
     return best;
 }
 
-ParameterProblems problems_before_drawing(const ExpanderParameters& p) {
+ValidationErrors problems_before_drawing(const ExpanderParameters& p) {
     detail::ParameterCheck check;
     check.count("racks", p.racks, 2, kMaxExpanderRacks, "say how many racks there are");
     check.count("hosts_per_rack", p.hosts_per_rack, 1, kMaxHosts / kMaxExpanderRacks,
@@ -63,8 +63,8 @@ ParameterProblems problems_before_drawing(const ExpanderParameters& p) {
 
 }  // namespace
 
-ParameterProblems problems(const ExpanderParameters& parameters) {
-    ParameterProblems found = problems_before_drawing(parameters);
+ValidationErrors validation_errors(const ExpanderParameters& parameters) {
+    ValidationErrors found = problems_before_drawing(parameters);
     if (found.empty()) {
         const DrawnGraph drawn = draw(parameters);
         if (drawn.hops.disconnected() > 0) {

@@ -33,7 +33,7 @@ struct ExpanderParameters {
 };
 
 /// Draws the graph where the rest is right.
-[[nodiscard]] ParameterProblems problems(const ExpanderParameters& parameters);
+[[nodiscard]] ValidationErrors validation_errors(const ExpanderParameters& parameters);
 /// Precondition: no problems.
 [[nodiscard]] std::shared_ptr<const Fabric> build_expander(const ExpanderParameters& parameters);
 

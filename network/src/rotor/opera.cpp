@@ -87,7 +87,7 @@ RotorSchedule schedule_together(const OperaParameters& p) {
 
 /// A packet that is on its way for more than a cycle meets its circuit again before it arrives: nobody builds
 /// that, but units are mistaken.
-ParameterProblems way_problems(const OperaParameters& p, const RotorSchedule& schedule) {
+ValidationErrors way_errors(const OperaParameters& p, const RotorSchedule& schedule) {
     const Time on_links = 3 * (packet_of(p) / p.link.rate);
     const Time of_hosts = 2 * p.link.latency;
     const Time way = p.propagation + of_hosts + on_links;
@@ -106,9 +106,8 @@ ParameterProblems way_problems(const OperaParameters& p, const RotorSchedule& sc
              "check the units of propagation, link.latency and link.rate, or leave eps out to derive it"}};
 }
 
-ParameterProblems all_problems(const OperaParameters& p,
-                               RotorSchedule (&schedule_of)(const OperaParameters&)) {
-    ParameterProblems found = problems_before_drawing(p);
+ValidationErrors all_errors(const OperaParameters& p, RotorSchedule (&schedule_of)(const OperaParameters&)) {
+    ValidationErrors found = problems_before_drawing(p);
     const char* needed_by = paths_needed_by(p);
     if (found.empty() && needed_by != nullptr) {
         const std::shared_ptr<const DrawnRotors> drawn = draw(p);
@@ -123,7 +122,7 @@ ParameterProblems all_problems(const OperaParameters& p,
         }
     }
     if (found.empty()) {
-        found = way_problems(p, schedule_of(p));
+        found = way_errors(p, schedule_of(p));
     }
     const char* services = low_latency_key(p);
     if (found.empty() && fail_from_start(p.failures) && services != nullptr) {
@@ -177,13 +176,13 @@ HopCounts hops_of(const OperaParameters& p, const RotorSchedule& schedule) {
 
 }  // namespace
 
-ParameterProblems problems(const OperaParameters& parameters) {
-    return all_problems(parameters, whole_schedule);
+ValidationErrors validation_errors(const OperaParameters& parameters) {
+    return all_errors(parameters, whole_schedule);
 }
 
-ParameterProblems problems(const RotorNetParameters& parameters) {
-    ParameterProblems found = problems_of_switching_together(parameters);
-    return found.empty() ? all_problems(parameters, schedule_together) : found;
+ValidationErrors validation_errors(const RotorNetParameters& parameters) {
+    ValidationErrors found = problems_of_switching_together(parameters);
+    return found.empty() ? all_errors(parameters, schedule_together) : found;
 }
 
 std::shared_ptr<const RotorNetwork> make_rotor_network(const OperaParameters& parameters) {

@@ -97,8 +97,8 @@ struct RotorNetParameters : OperaParameters {};
 
 /// Draws the matchings where the rest is right, which building then does not do again: O(draws) hop counts of
 /// a cycle.
-[[nodiscard]] ParameterProblems problems(const OperaParameters& parameters);
-[[nodiscard]] ParameterProblems problems(const RotorNetParameters& parameters);
+[[nodiscard]] ValidationErrors validation_errors(const OperaParameters& parameters);
+[[nodiscard]] ValidationErrors validation_errors(const RotorNetParameters& parameters);
 
 /// Precondition of all that follow: no problems.
 [[nodiscard]] std::shared_ptr<const RotorNetwork> make_rotor_network(const OperaParameters& parameters);

@@ -188,7 +188,7 @@ void check_beside_file(detail::ParameterCheck& check, const OperaParameters& p) 
 
 }  // namespace
 
-ParameterProblems problems_before_drawing(const OperaParameters& p) {
+ValidationErrors problems_before_drawing(const OperaParameters& p) {
     detail::ParameterCheck check;
     check_services(check, p);
     if (p.topology) {
@@ -208,7 +208,7 @@ ParameterProblems problems_before_drawing(const OperaParameters& p) {
     return std::move(check).take();
 }
 
-ParameterProblems problems_of_switching_together(const OperaParameters& p) {
+ValidationErrors problems_of_switching_together(const OperaParameters& p) {
     const OperaParameters unset;
     detail::ParameterCheck check;
     const auto meaningless = [&check](const char* key, const char* why) {

@@ -12,9 +12,9 @@ namespace astrolabe::network::rotor {
 /// A full packet on the wire.
 [[nodiscard]] Bytes packet_of(const OperaParameters& p);
 
-[[nodiscard]] ParameterProblems problems_before_drawing(const OperaParameters& p);
+[[nodiscard]] ValidationErrors problems_before_drawing(const OperaParameters& p);
 
 /// What is said although rotors that all switch together have none of it.
-[[nodiscard]] ParameterProblems problems_of_switching_together(const OperaParameters& p);
+[[nodiscard]] ValidationErrors problems_of_switching_together(const OperaParameters& p);
 
 }  // namespace astrolabe::network::rotor

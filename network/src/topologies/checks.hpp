@@ -28,12 +28,12 @@ public:
                           std::int64_t cables);
     /// Is what was counted so far right?
     [[nodiscard]] bool sound() const { return problems_.empty(); }
-    [[nodiscard]] ParameterProblems take() && { return std::move(problems_); }
+    [[nodiscard]] ValidationErrors take() && { return std::move(problems_); }
 
 private:
     void rate_limit(std::string_view key, Bandwidth rate);
 
-    ParameterProblems problems_;
+    ValidationErrors problems_;
 };
 
 /// The rate of one of `cables` uplinks that together carry below·below_rate / oversubscription, rounded up;

@@ -240,7 +240,7 @@ std::shared_ptr<const RoutingPolicy> make_routing(const DirectConnectParameters&
 
 }  // namespace
 
-ParameterProblems problems(const DirectConnectParameters& parameters) {
+ValidationErrors validation_errors(const DirectConnectParameters& parameters) {
     detail::ParameterCheck check;
     check_numbers(check, parameters);
     if (parameters.reconfiguration) {
@@ -316,7 +316,7 @@ std::vector<HostPair> direct_one_way_links(const DirectConnectParameters& p) {
 }
 
 std::shared_ptr<const Fabric> build_direct_connect(const DirectConnectParameters& p) {
-    ASTROLABE_ASSERT(problems(p).empty(), "parameters are checked before a fabric is built");
+    ASTROLABE_ASSERT(validation_errors(p).empty(), "parameters are checked before a fabric is built");
     if (p.reconfiguration) {
         return detail::build_demand_aware(p);
     }

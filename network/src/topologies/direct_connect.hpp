@@ -116,7 +116,7 @@ struct DirectConnectParameters {
     std::shared_ptr<const NetworkFamily> family;  ///< null: of none
 };
 
-[[nodiscard]] ParameterProblems problems(const DirectConnectParameters& parameters);
+[[nodiscard]] ValidationErrors validation_errors(const DirectConnectParameters& parameters);
 
 using HostPair = std::pair<std::uint32_t, std::uint32_t>;
 /// Precondition of all: no problems.

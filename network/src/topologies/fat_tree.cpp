@@ -117,7 +117,7 @@ std::int64_t aggregation_cables(const FatTreeParameters& p, const FatTreeShape& 
 
 }  // namespace
 
-ParameterProblems problems(const FatTreeParameters& parameters) {
+ValidationErrors validation_errors(const FatTreeParameters& parameters) {
     const FatTreeParameters& p = parameters;
     detail::ParameterCheck check;
     if (p.k != 0) {
@@ -170,7 +170,8 @@ FatTreeShape shape(const FatTreeParameters& parameters) {
 }
 
 std::shared_ptr<const Fabric> build_fat_tree(const FatTreeParameters& parameters) {
-    ASTROLABE_ASSERT(problems(parameters).empty(), "parameters are checked before a fabric is built");
+    ASTROLABE_ASSERT(validation_errors(parameters).empty(),
+                     "parameters are checked before a fabric is built");
     const FatTreeShape s = shape(parameters);
     FabricBuilder builder("fat_tree");
     for (std::int64_t i = 0; i < s.hosts(); ++i) {

@@ -67,7 +67,7 @@ struct FatTreeShape {
     [[nodiscard]] std::int64_t hosts() const { return pods * edges_per_pod * hosts_per_edge; }
 };
 
-[[nodiscard]] ParameterProblems problems(const FatTreeParameters& parameters);
+[[nodiscard]] ValidationErrors validation_errors(const FatTreeParameters& parameters);
 /// Precondition: no problems.
 [[nodiscard]] FatTreeShape shape(const FatTreeParameters& parameters);
 [[nodiscard]] std::shared_ptr<const Fabric> build_fat_tree(const FatTreeParameters& parameters);

@@ -8,7 +8,7 @@
 
 namespace astrolabe::network {
 
-ParameterProblems problems(const FlatParameters& parameters) {
+ValidationErrors validation_errors(const FlatParameters& parameters) {
     detail::ParameterCheck check;
     check.count("hosts", parameters.hosts, 1, kMaxHosts, "say how many hosts hang on the switch");
     check.cable("link", parameters.link);
@@ -17,7 +17,8 @@ ParameterProblems problems(const FlatParameters& parameters) {
 }
 
 std::shared_ptr<const Fabric> build_flat(const FlatParameters& parameters) {
-    ASTROLABE_ASSERT(problems(parameters).empty(), "parameters are checked before a fabric is built");
+    ASTROLABE_ASSERT(validation_errors(parameters).empty(),
+                     "parameters are checked before a fabric is built");
     FabricBuilder builder("flat");
     for (std::int64_t i = 0; i < parameters.hosts; ++i) {
         builder.add_host(fmt::format("host {}", i));

@@ -20,7 +20,7 @@ struct FlatParameters {
     std::int64_t seed = 1;  ///< of the flow hash
 };
 
-[[nodiscard]] ParameterProblems problems(const FlatParameters& parameters);
+[[nodiscard]] ValidationErrors validation_errors(const FlatParameters& parameters);
 [[nodiscard]] std::shared_ptr<const Fabric> build_flat(const FlatParameters& parameters);
 
 }  // namespace astrolabe::network

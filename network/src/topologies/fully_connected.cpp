@@ -8,7 +8,7 @@
 
 namespace astrolabe::network {
 
-ParameterProblems problems(const FullyConnectedParameters& parameters) {
+ValidationErrors validation_errors(const FullyConnectedParameters& parameters) {
     const std::int64_t n = parameters.hosts;
     detail::ParameterCheck check;
     if (check.count("hosts", n, 1, kMaxHosts, "say how many hosts are joined to one another") &&
@@ -23,7 +23,8 @@ ParameterProblems problems(const FullyConnectedParameters& parameters) {
 }
 
 std::shared_ptr<const Fabric> build_fully_connected(const FullyConnectedParameters& parameters) {
-    ASTROLABE_ASSERT(problems(parameters).empty(), "parameters are checked before a fabric is built");
+    ASTROLABE_ASSERT(validation_errors(parameters).empty(),
+                     "parameters are checked before a fabric is built");
     FabricBuilder builder("fully_connected");
     for (std::int64_t i = 0; i < parameters.hosts; ++i) {
         builder.add_host(fmt::format("host {}", i));

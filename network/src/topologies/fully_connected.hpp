@@ -20,7 +20,7 @@ struct FullyConnectedParameters {
     HostLinkParameters link;
 };
 
-[[nodiscard]] ParameterProblems problems(const FullyConnectedParameters& parameters);
+[[nodiscard]] ValidationErrors validation_errors(const FullyConnectedParameters& parameters);
 [[nodiscard]] std::shared_ptr<const Fabric> build_fully_connected(const FullyConnectedParameters& parameters);
 
 }  // namespace astrolabe::network

@@ -14,7 +14,7 @@ constexpr std::uint16_t kScaleOutCost = 2;
 
 }  // namespace
 
-ParameterProblems problems(const HierarchicalParameters& parameters) {
+ValidationErrors validation_errors(const HierarchicalParameters& parameters) {
     const HierarchicalParameters& p = parameters;
     detail::ParameterCheck check;
     check.count("hosts", p.hosts, 1, kMaxHosts, "say how many hosts there are in all");
@@ -41,7 +41,7 @@ ParameterProblems problems(const HierarchicalParameters& parameters) {
 
 std::shared_ptr<const Fabric> build_hierarchical(const HierarchicalParameters& parameters) {
     const HierarchicalParameters& p = parameters;
-    ASTROLABE_ASSERT(problems(p).empty(), "parameters are checked before a fabric is built");
+    ASTROLABE_ASSERT(validation_errors(p).empty(), "parameters are checked before a fabric is built");
     FabricBuilder builder("hierarchical");
     for (std::int64_t i = 0; i < p.hosts; ++i) {
         builder.add_host(fmt::format("host {}", i));

@@ -8,7 +8,7 @@
 
 namespace astrolabe::network {
 
-ParameterProblems problems(const LeafSpineParameters& parameters) {
+ValidationErrors validation_errors(const LeafSpineParameters& parameters) {
     const LeafSpineParameters& p = parameters;
     detail::ParameterCheck check;
     check.count("hosts", p.hosts, 1, kMaxHosts, "say how many hosts there are in all");
@@ -53,7 +53,8 @@ Bandwidth uplink_rate(const LeafSpineParameters& parameters) {
 }
 
 std::shared_ptr<const Fabric> build_leaf_spine(const LeafSpineParameters& parameters) {
-    ASTROLABE_ASSERT(problems(parameters).empty(), "parameters are checked before a fabric is built");
+    ASTROLABE_ASSERT(validation_errors(parameters).empty(),
+                     "parameters are checked before a fabric is built");
     FabricBuilder builder("leaf_spine");
     for (std::int64_t i = 0; i < parameters.hosts; ++i) {
         builder.add_host(fmt::format("host {}", i));

@@ -29,7 +29,7 @@ struct LeafSpineParameters {
     std::int64_t seed = 1;  ///< of the flow hash
 };
 
-[[nodiscard]] ParameterProblems problems(const LeafSpineParameters& parameters);
+[[nodiscard]] ValidationErrors validation_errors(const LeafSpineParameters& parameters);
 /// Rate of one leaf-spine cable, after defaults.
 [[nodiscard]] Bandwidth uplink_rate(const LeafSpineParameters& parameters);
 [[nodiscard]] std::shared_ptr<const Fabric> build_leaf_spine(const LeafSpineParameters& parameters);

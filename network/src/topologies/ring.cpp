@@ -8,7 +8,7 @@
 
 namespace astrolabe::network {
 
-ParameterProblems problems(const RingParameters& parameters) {
+ValidationErrors validation_errors(const RingParameters& parameters) {
     detail::ParameterCheck check;
     check.count("hosts", parameters.hosts, 1, kMaxHosts, "say how many hosts form the ring");
     check.cable("link", parameters.link);
@@ -16,7 +16,8 @@ ParameterProblems problems(const RingParameters& parameters) {
 }
 
 std::shared_ptr<const Fabric> build_ring(const RingParameters& parameters) {
-    ASTROLABE_ASSERT(problems(parameters).empty(), "parameters are checked before a fabric is built");
+    ASTROLABE_ASSERT(validation_errors(parameters).empty(),
+                     "parameters are checked before a fabric is built");
     FabricBuilder builder("ring");
     for (std::int64_t i = 0; i < parameters.hosts; ++i) {
         builder.add_host(fmt::format("host {}", i));

@@ -23,7 +23,7 @@ struct RingParameters {
     std::int64_t seed = 1;  ///< of the flow hash
 };
 
-[[nodiscard]] ParameterProblems problems(const RingParameters& parameters);
+[[nodiscard]] ValidationErrors validation_errors(const RingParameters& parameters);
 [[nodiscard]] std::shared_ptr<const Fabric> build_ring(const RingParameters& parameters);
 
 }  // namespace astrolabe::network

@@ -60,7 +60,7 @@ void add_load_balancing(Schema<Parameters>& schema) {
 
 template <class Parameters>
 void add_check(Schema<Parameters>& schema) {
-    schema.check([](const Parameters& parameters) { return problems(parameters); });
+    schema.check([](const Parameters& parameters) { return validation_errors(parameters); });
 }
 
 /// Keys every tree has.

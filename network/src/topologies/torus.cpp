@@ -66,7 +66,7 @@ void check_per_dimension(detail::ParameterCheck& check, std::string_view key, co
 
 }  // namespace
 
-ParameterProblems problems(const TorusParameters& parameters) {
+ValidationErrors validation_errors(const TorusParameters& parameters) {
     detail::ParameterCheck check;
     check_sizes(check, parameters);
     const std::size_t dimensions = parameters.sizes.size();
@@ -83,7 +83,8 @@ HostLinkParameters dimension_link(const TorusParameters& parameters, std::size_t
 }
 
 std::shared_ptr<const Fabric> build_torus(const TorusParameters& parameters) {
-    ASTROLABE_ASSERT(problems(parameters).empty(), "parameters are checked before a fabric is built");
+    ASTROLABE_ASSERT(validation_errors(parameters).empty(),
+                     "parameters are checked before a fabric is built");
     std::size_t hosts = 1;
     for (const std::int64_t size : parameters.sizes) {
         hosts *= static_cast<std::size_t>(size);

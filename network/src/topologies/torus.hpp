@@ -46,7 +46,7 @@ struct TorusParameters {
     std::int64_t seed = 1;  ///< of the flow hash
 };
 
-[[nodiscard]] ParameterProblems problems(const TorusParameters& parameters);
+[[nodiscard]] ValidationErrors validation_errors(const TorusParameters& parameters);
 /// Precondition: no problems.
 [[nodiscard]] HostLinkParameters dimension_link(const TorusParameters& parameters, std::size_t dimension);
 [[nodiscard]] std::shared_ptr<const Fabric> build_torus(const TorusParameters& parameters);

@@ -68,7 +68,7 @@ void check_shape(network::detail::ParameterCheck& check, const Demand& demand, c
 
 }  // namespace
 
-std::vector<ParameterProblem> problems(const Demand& demand, const FinderOptions& options) {
+ValidationErrors validation_errors(const Demand& demand, const FinderOptions& options) {
     network::detail::ParameterCheck check;
     check_shape(check, demand, options);
     if (check.sound()) {

@@ -178,7 +178,8 @@ std::vector<std::uint32_t> directed_strides(const Topology& topology) {
 }
 
 Topology find_topology(const Demand& demand, const FinderOptions& options) {
-    ASTROLABE_ASSERT(problems(demand, options).empty(), "a demand is checked before its topology is found");
+    ASTROLABE_ASSERT(validation_errors(demand, options).empty(),
+                     "a demand is checked before its topology is found");
     Topology topology{.servers = demand.servers,
                       .degree = options.degree,
                       .wiring = options.wiring,

@@ -64,8 +64,8 @@ DirectConnectParameters direct_connect(const TopoOptParameters& parameters, cons
 }
 
 /// Problems under the keys of the network section: those of the demand are of no key.
-ParameterProblems of_section(ParameterProblems found) {
-    for (ParameterProblem& problem : found) {
+ValidationErrors of_section(ValidationErrors found) {
+    for (ValidationError& problem : found) {
         const std::string_view key = problem.key;
         if (key.starts_with("groups") || key == "point_to_point" || key == "servers") {
             problem.key.clear();
@@ -75,7 +75,7 @@ ParameterProblems of_section(ParameterProblems found) {
 }
 
 /// Ports that no circuit leaves could have one later, and send more than the network at first can.
-ParameterProblems problems_of_ports(const TopoOptParameters& parameters, const Topology& topology) {
+ValidationErrors problems_of_ports(const TopoOptParameters& parameters, const Topology& topology) {
     const std::size_t ports = std::size_t{topology.servers} * topology.degree;
     if (!parameters.reconfiguration || topology.links.size() == ports) {
         return {};
@@ -90,7 +90,7 @@ ParameterProblems problems_of_ports(const TopoOptParameters& parameters, const T
 
 }  // namespace
 
-ParameterProblems problems(const TopoOptParameters& parameters) {
+ValidationErrors validation_errors(const TopoOptParameters& parameters) {
     network::detail::ParameterCheck check;
     check.cable("link", parameters.link);
     check.latency("forwarding.latency", parameters.forwarding.latency);
@@ -116,18 +116,18 @@ ParameterProblems problems(const TopoOptParameters& parameters) {
     return std::move(check).take();
 }
 
-std::variant<std::shared_ptr<const Fabric>, ParameterProblems> build_topoopt(
+std::variant<std::shared_ptr<const Fabric>, ValidationErrors> build_topoopt(
     const TopoOptParameters& parameters, const Demand& demand) {
     const FinderOptions options = finder_options(parameters);
-    if (ParameterProblems found = problems(demand, options); !found.empty()) {
+    if (ValidationErrors found = validation_errors(demand, options); !found.empty()) {
         return of_section(std::move(found));
     }
     Topology topology = find_topology(demand, options);
     DirectConnectParameters direct = direct_connect(parameters, topology);
-    if (ParameterProblems found = network::problems(direct); !found.empty()) {
+    if (ValidationErrors found = network::validation_errors(direct); !found.empty()) {
         return found;
     }
-    if (ParameterProblems found = problems_of_ports(parameters, topology); !found.empty()) {
+    if (ValidationErrors found = problems_of_ports(parameters, topology); !found.empty()) {
         return found;
     }
     direct.family = topoopt_family(topology);

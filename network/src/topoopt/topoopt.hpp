@@ -1,9 +1,9 @@
 /// A direct-connect network whose cables are chosen for a job (TopoOpt, NSDI 2023).
 ///
 /// Model. TopologyFinder (topology_finder.hpp) chooses which servers are joined, for what the job puts on the
-/// network; the network is then direct_connect with these cables (network/src/topologies/direct_connect.hpp), one host
-/// for each server. It stays as it is for the whole job, or, with `reconfiguration`, is where it begins:
-/// circuit switches then move circuits for what waits (demand_wiring.hpp).
+/// network; the network is then direct_connect with these cables (network/src/topologies/direct_connect.hpp),
+/// one host for each server. It stays as it is for the whole job, or, with `reconfiguration`, is where it
+/// begins: circuit switches then move circuits for what waits (demand_wiring.hpp).
 ///
 /// Routing by_class, the default of mode paper, knows what all-reduces use: the strides of the rings, and for
 /// groups of a size that got none the offset between neighbours in their own order.
@@ -41,11 +41,11 @@ struct TopoOptParameters {
     std::int64_t seed = 1;
 };
 
-[[nodiscard]] ParameterProblems problems(const TopoOptParameters& parameters);
+[[nodiscard]] ValidationErrors validation_errors(const TopoOptParameters& parameters);
 
 /// Or what makes it impossible for this demand, by keys of TopoOptParameters; "" where the demand is to
 /// blame. Precondition: no problems.
-[[nodiscard]] std::variant<std::shared_ptr<const Fabric>, ParameterProblems> build_topoopt(
+[[nodiscard]] std::variant<std::shared_ptr<const Fabric>, ValidationErrors> build_topoopt(
     const TopoOptParameters& parameters, const Demand& demand);
 
 }  // namespace astrolabe::network::topoopt

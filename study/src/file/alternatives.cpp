@@ -47,37 +47,36 @@ struct RangeEnds {
     Amount step;
 };
 
-std::optional<ParameterProblem> read_ends(const RangeKeys& keys, RangeEnds& ends) {
+std::optional<ValidationError> read_ends(const RangeKeys& keys, RangeEnds& ends) {
     for (const auto& [key, text, end] :
          {std::tuple{"from", &keys.from, &ends.from}, std::tuple{"to", &keys.to, &ends.to}}) {
         Parsed<Amount> amount = parse_amount(*text);
         if (const auto* failure = std::get_if<ParseFailure>(&amount)) {
-            return ParameterProblem{key, failure->message, "a range is of numbers or quantities"};
+            return ValidationError{key, failure->message, "a range is of numbers or quantities"};
         }
         *end = std::get<Amount>(std::move(amount));
     }
     if (ends.from.unit != ends.to.unit) {
-        return ParameterProblem{"to",
-                                fmt::format("'{}' and '{}' do not have the same unit", keys.from, keys.to),
-                                "write both ends in one unit, with the same prefix"};
+        return ValidationError{"to",
+                               fmt::format("'{}' and '{}' do not have the same unit", keys.from, keys.to),
+                               "write both ends in one unit, with the same prefix"};
     }
     if (ends.from.number >= ends.to.number) {
-        return ParameterProblem{"to", fmt::format("'{}' is not above '{}'", keys.to, keys.from), ""};
+        return ValidationError{"to", fmt::format("'{}' is not above '{}'", keys.to, keys.from), ""};
     }
     if (keys.step) {
         Parsed<Amount> amount = parse_amount(*keys.step);
         const auto* step = std::get_if<Amount>(&amount);
         if (step == nullptr || step->unit != ends.from.unit || step->number <= 0) {
-            return ParameterProblem{"step",
-                                    fmt::format("'{}' is not a step from '{}'", *keys.step, keys.from),
-                                    "write a positive amount in the unit of the ends"};
+            return ValidationError{"step", fmt::format("'{}' is not a step from '{}'", *keys.step, keys.from),
+                                   "write a positive amount in the unit of the ends"};
         }
         ends.step = *step;
     }
     return std::nullopt;
 }
 
-std::vector<ParameterProblem> range_problems(const RangeKeys& keys) {
+ValidationErrors range_errors(const RangeKeys& keys) {
     const int ways = (keys.steps ? 1 : 0) + (keys.step ? 1 : 0) + (keys.factor ? 1 : 0);
     if (ways != 1) {
         return {{"", "a range takes one of 'steps', 'step' and 'factor'",
@@ -87,7 +86,7 @@ std::vector<ParameterProblem> range_problems(const RangeKeys& keys) {
         return {{"scale", "'scale' goes with 'steps' only", "leave it out"}};
     }
     RangeEnds ends;
-    if (std::optional<ParameterProblem> problem = read_ends(keys, ends)) {
+    if (std::optional<ValidationError> problem = read_ends(keys, ends)) {
         return {*std::move(problem)};
     }
     if ((keys.factor || keys.scale == RangeScale::kLog) && ends.from.number <= 0) {
@@ -110,7 +109,7 @@ Schema<RangeKeys> range_schema() {
         .optional("step", &RangeKeys::step, "what a value is above the one before")
         .optional("factor", &RangeKeys::factor, "of a value to the one before", {1 + 1e-6, 1e18})
         .optional("scale", &RangeKeys::scale, "of 'steps': even distances, or even ratios")
-        .check(range_problems);
+        .check(range_errors);
     return schema;
 }
 

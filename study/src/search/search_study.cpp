@@ -83,7 +83,7 @@ public:
 
 private:
     void problem(const ConfigNode& node, const std::string& key, std::string message, std::string hint) {
-        report_problems(node, {{key, std::move(message), std::move(hint)}}, context_);
+        report_validation_errors(node, {{key, std::move(message), std::move(hint)}}, context_);
     }
 
     /// Each alternative by itself in the base.

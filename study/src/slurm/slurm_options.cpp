@@ -15,8 +15,7 @@ bool is_one_line(std::string_view text) {
     return std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; });
 }
 
-void check_name(const std::string& key, const std::optional<std::string>& name,
-                std::vector<ParameterProblem>& problems) {
+void check_name(const std::string& key, const std::optional<std::string>& name, ValidationErrors& problems) {
     if (name && (name->empty() || !is_one_line(*name))) {
         problems.push_back({key, "is empty or more than a line", "leave it out for what Slurm takes itself"});
     }
@@ -34,8 +33,8 @@ bool is_taken(std::string_view option) {
            std::any_of(kShort.begin(), kShort.end(), begins);
 }
 
-std::vector<ParameterProblem> problems_of(const SlurmOptions& options) {
-    std::vector<ParameterProblem> problems;
+ValidationErrors problems_of(const SlurmOptions& options) {
+    ValidationErrors problems;
     check_name("partition", options.partition, problems);
     check_name("account", options.account, problems);
     for (const std::string& option : options.sbatch) {

@@ -593,7 +593,7 @@ ConfigNode write_dimension_algorithms(const HierarchicalParameters& parameters) 
     return ConfigNode::sequence(std::move(items));
 }
 
-std::vector<ParameterProblem> hierarchical_problems(const HierarchicalParameters& parameters) {
+ValidationErrors hierarchical_errors(const HierarchicalParameters& parameters) {
     if (!parameters.bandwidths.empty() && parameters.order != DimensionOrder::kThemis) {
         return {{"bandwidths", "only 'order: themis' balances loads by bandwidths",
                  "leave them out, or write order: themis"}};
@@ -643,7 +643,7 @@ void register_hierarchical(AlgorithmRegistry& registry) {
         .list("bandwidths", &HierarchicalParameters::bandwidths,
               "of a rank in each dimension, the last for all beyond, for order: themis; empty: all alike",
               false, {Bandwidth(1), {}})
-        .check(hierarchical_problems);
+        .check(hierarchical_errors);
     registry.add<HierarchicalParameters>(schema, make_configured_hierarchical);
 }
 

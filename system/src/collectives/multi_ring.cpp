@@ -154,7 +154,7 @@ std::optional<ConfigNode> write_strides(const MultiRingParameters& parameters) {
     return ConfigNode::sequence(std::move(items));
 }
 
-std::vector<ParameterProblem> multi_ring_problems(const MultiRingParameters& parameters) {
+ValidationErrors multi_ring_errors(const MultiRingParameters& parameters) {
     if (parameters.rings && (parameters.of_network || !parameters.strides.empty())) {
         return {{"rings", "'strides' gives one ring for each", "leave 'rings' out, or 'strides'"}};
     }
@@ -190,7 +190,7 @@ void register_multi_ring(AlgorithmRegistry& registry) {
             "barrier", &MultiRingParameters::barrier,
             "whether no rank starts a step of a ring before all ranks have completed the one before; of "
             "all_reduce, reduce_scatter and all_gather")
-        .check(multi_ring_problems);
+        .check(multi_ring_errors);
     registry.add<MultiRingParameters>(schema, [](const MultiRingParameters& parameters) {
         return std::make_shared<MultiRing>(parameters);
     });

@@ -2,8 +2,8 @@
 
 namespace astrolabe::system {
 
-std::vector<ParameterProblem> problems(const EndPoint& end_point) {
-    std::vector<ParameterProblem> found;
+ValidationErrors validation_errors(const EndPoint& end_point) {
+    ValidationErrors found;
     if (end_point.injection_latency < Time(0)) {
         found.push_back({"injection_latency", "a latency is not negative", ""});
     }

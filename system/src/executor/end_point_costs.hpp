@@ -27,7 +27,7 @@ class EndPointCosts {
 public:
     explicit EndPointCosts(const EndPoint& end_point)
         : end_point_(end_point) {
-        const std::vector<ParameterProblem> found = problems(end_point);
+        const ValidationErrors found = validation_errors(end_point);
         ASTROLABE_ASSERT(found.empty(), found.front().key + ": " + found.front().message);
     }
 

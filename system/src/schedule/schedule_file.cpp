@@ -45,8 +45,8 @@ namespace astrolabe::system {
 namespace {
 
 constexpr std::string_view kSchema = "astrolabe/1";
-constexpr Position kMostRanks = 4096;
-constexpr std::uint64_t kMostProofBytes = std::uint64_t{1} << 30;
+constexpr Position kMaxRanks = 4096;
+constexpr std::uint64_t kMaxProofBytes = std::uint64_t{1} << 30;
 
 struct FileBlock {
     BlockReference reference;
@@ -145,7 +145,7 @@ Schema<FileAction> action_schema() {
         .list("after", &FileAction::after, "earlier actions of the rank that must be complete", false)
         .optional("reduce", &FileAction::reduce, "of a receive: add to the own blocks")
         .optional("stage", &FileAction::stage, "number of the stage it belongs to")
-        .check([](const FileAction& action) -> std::vector<ParameterProblem> {
+        .check([](const FileAction& action) -> ValidationErrors {
             if (action.send.has_value() == action.receive.has_value()) {
                 return {
                     {"", "an action is a send or a receive", "write {send: peer, …} or {receive: peer, …}"}};
@@ -193,8 +193,8 @@ void read_stages(ScheduleFile& file, const ConfigNode& node, ReadContext& contex
     }
 }
 
-std::vector<ParameterProblem> problems(const ScheduleFile& file) {
-    std::vector<ParameterProblem> found;
+ValidationErrors validation_errors(const ScheduleFile& file) {
+    ValidationErrors found;
     const auto problem = [&found](std::string key, std::string message, std::string hint) {
         found.push_back({std::move(key), std::move(message), std::move(hint)});
     };
@@ -225,7 +225,7 @@ std::vector<ParameterProblem> problems(const ScheduleFile& file) {
     }
     std::uint64_t grid = 1;
     for (const Position size : file.dimensions) {
-        grid = std::min<std::uint64_t>(grid * size, kMostRanks + 1);
+        grid = std::min<std::uint64_t>(grid * size, kMaxRanks + 1);
     }
     if (!file.dimensions.empty() && grid != file.ranks) {
         problem("dimensions", fmt::format("do not multiply to {} ranks", file.ranks), "");
@@ -236,7 +236,7 @@ std::vector<ParameterProblem> problems(const ScheduleFile& file) {
                     "'dimensions' gives the shape of the group");
         }
     }
-    if (file.ranks * file.block_count() > kMostProofBytes / 8 / ((file.ranks + 63) / 64)) {
+    if (file.ranks * file.block_count() > kMaxProofBytes / 8 / ((file.ranks + 63) / 64)) {
         problem("ranks",
                 fmt::format("{} ranks and {} blocks are too many to prove", file.ranks, file.block_count()),
                 "the proof may take 1 GiB: ranks · blocks · ⌈ranks / 64⌉ words of 8 bytes");
@@ -248,17 +248,16 @@ Schema<ScheduleFile> file_schema() {
     Schema<ScheduleFile> schema("schedule", "a collective algorithm, message by message");
     schema.required("schema", &ScheduleFile::schema, "format of the file: " + std::string(kSchema))
         .required("kind", &ScheduleFile::kind, "what the schedule does")
-        .required("ranks", &ScheduleFile::ranks, "of the groups it serves", {2, kMostRanks})
+        .required("ranks", &ScheduleFile::ranks, "of the groups it serves", {2, kMaxRanks})
         .optional("blocks", &ScheduleFile::blocks, "equal parts of a rank's vector",
-                  {1, std::uint64_t{kMostRanks} * kMostRanks})
+                  {1, std::uint64_t{kMaxRanks} * kMaxRanks})
         .optional("symmetry", &ScheduleFile::symmetry, "under which one program serves all ranks")
-        .list("dimensions", &ScheduleFile::dimensions, "shape of the groups it serves", false,
-              {1, kMostRanks})
+        .list("dimensions", &ScheduleFile::dimensions, "shape of the groups it serves", false, {1, kMaxRanks})
         .field({"stages", "list of {dimension, kind}", "[]", false, {}, "parts inside one dimension", {}},
                read_stages, not_written<ScheduleFile>)
         .field({"programs", "list of lists of actions", "", true, {}, "of the ranks, in order", {}},
                read_programs, not_written<ScheduleFile>)
-        .check(problems);
+        .check(validation_errors);
     return schema;
 }
 

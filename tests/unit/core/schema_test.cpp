@@ -43,7 +43,7 @@ Schema<Keys> schema() {
         .section("link", &Keys::link, link, "its link", true)
         .optional("window", &Keys::window, "its window", {1_B, {}})
         .list("widths", &Keys::widths, "its widths", false, {1, {}})
-        .check([](const Keys& k) -> std::vector<ParameterProblem> {
+        .check([](const Keys& k) -> ValidationErrors {
             if (k.hosts == 13) {
                 return {{"hosts", "13 is unlucky", "take 12"}, {"link.rate", "too slow for 13", ""}};
             }

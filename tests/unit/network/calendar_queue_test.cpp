@@ -18,15 +18,15 @@ namespace {
 
 TEST(CalendarQueue, EventsOfOneTimeLeaveInTheOrderPushedWhereverTheyWaited) {
     CalendarQueue<int> queue(Time(10), 2);
-    queue.push(Time(35), 1);  // beyond both days
+    queue.push(Time(35), 1);  // beyond both buckets
     queue.push(Time(5), 2);   // today
     EXPECT_EQ(queue.next_time(), Time(5));
     EXPECT_EQ(queue.pop(), 2);
     queue.push(Time(15), 3);  // tomorrow
     EXPECT_EQ(queue.next_time(), Time(15));
     EXPECT_EQ(queue.pop(), 3);
-    queue.push(Time(35), 4);  // now the day after tomorrow
-    queue.push(Time(15), 5);  // the day that is open
+    queue.push(Time(35), 4);  // now the bucket after tomorrow
+    queue.push(Time(15), 5);  // the bucket that is open
     EXPECT_EQ(queue.size(), 3U);
     std::vector<int> order;
     while (!queue.empty()) {

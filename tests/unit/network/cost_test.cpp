@@ -115,7 +115,7 @@ TEST(CountParts, RotorsHaveAPortForEachUplinkWhateverFails) {
                        {Part::kRotorPort, 10_Gbps, 216}};
     EXPECT_EQ(count_parts(*rotor::build_opera(parameters), {}), parts);
     parameters.failures = {{.at = Time(0), .cables = 2, .racks = 1, .rotors = 1}};
-    ASSERT_TRUE(problems(parameters).empty());
+    ASSERT_TRUE(validation_errors(parameters).empty());
     EXPECT_EQ(count_parts(*rotor::build_opera(parameters), {}), parts);
 }
 
@@ -203,7 +203,7 @@ TEST(CostOf, MissingPricesAreNamed) {
     prices.prices[static_cast<std::size_t>(Part::kFibre)].reset();
     auto& transceiver = prices.prices[static_cast<std::size_t>(Part::kTransceiver)];
     transceiver = Price{.dollars = {}, .by_rate = {{25_Gbps, 39.0}}, .source = "test"};
-    const auto missing = std::get<std::vector<ParameterProblem>>(cost_of(*k_ary_tree(4), {}, prices));
+    const auto missing = std::get<ValidationErrors>(cost_of(*k_ary_tree(4), {}, prices));
     ASSERT_EQ(missing.size(), 2U);
     EXPECT_EQ(missing[0].key, "transceiver.by_rate");
     EXPECT_EQ(missing[0].message, "the network has 96 of 100Gbps, which has no price");

@@ -96,33 +96,33 @@ TEST(DemandWiring, KnowsDemandBeyondTheBytesOfADemand) {
 
 TEST(DemandWiring, ParametersThatDoNotFitAreRefused) {
     TopoOptParameters parameters = on_circuit_switches(4);
-    EXPECT_TRUE(problems(parameters).empty());
+    EXPECT_TRUE(validation_errors(parameters).empty());
     parameters.medium = Medium::kPatchPanel;
-    EXPECT_EQ(keys(problems(parameters)), Keys{"reconfiguration"});
+    EXPECT_EQ(keys(validation_errors(parameters)), Keys{"reconfiguration"});
 
     parameters = on_circuit_switches(4);
     parameters.reconfiguration->every = 0_ms;
-    EXPECT_EQ(keys(problems(parameters)), (Keys{"reconfiguration.every", "reconfiguration.delay"}));
+    EXPECT_EQ(keys(validation_errors(parameters)), (Keys{"reconfiguration.every", "reconfiguration.delay"}));
 
     for (const Time delay : {50_ms, 60_ms, Time(-1)}) {
         parameters = on_circuit_switches(4);
         parameters.reconfiguration->delay = delay;
-        EXPECT_EQ(keys(problems(parameters)), Keys{"reconfiguration.delay"});
+        EXPECT_EQ(keys(validation_errors(parameters)), Keys{"reconfiguration.delay"});
     }
 
     parameters = on_circuit_switches(4);
     parameters.routing = DirectRouting::kFlowHash;
     parameters.forwarding.latency = 1_us;
     parameters.detour = 1;
-    EXPECT_EQ(keys(problems(parameters)), (Keys{"routing", "forwarding.latency", "detour"}));
+    EXPECT_EQ(keys(validation_errors(parameters)), (Keys{"routing", "forwarding.latency", "detour"}));
     parameters.reconfiguration->forwarding = true;
-    EXPECT_TRUE(problems(parameters).empty());
+    EXPECT_TRUE(validation_errors(parameters).empty());
     parameters.routing = DirectRouting::kBalanced;
-    EXPECT_EQ(keys(problems(parameters)), Keys{"routing"});
+    EXPECT_EQ(keys(validation_errors(parameters)), Keys{"routing"});
 
     parameters = on_circuit_switches(1);
     parameters.reconfiguration->forwarding = true;
-    EXPECT_EQ(keys(problems(parameters)), Keys{"reconfiguration"});  // the ring takes all
+    EXPECT_EQ(keys(validation_errors(parameters)), Keys{"reconfiguration"});  // the ring takes all
 }
 
 TEST(DemandWiring, InterfacesWithoutACircuitAreRefused) {
@@ -130,9 +130,9 @@ TEST(DemandWiring, InterfacesWithoutACircuitAreRefused) {
     Demand demand{.servers = 5, .groups = {}, .point_to_point = PairDemand(5)};
     demand.point_to_point.add(0, 2, 1'000);
     auto found = build_topoopt(on_circuit_switches(4), demand);
-    ASSERT_TRUE(std::holds_alternative<ParameterProblems>(found));
-    EXPECT_EQ(keys(std::get<ParameterProblems>(found)), Keys{"reconfiguration"});
-    EXPECT_NE(std::get<ParameterProblems>(found)[0].message.find("3 of 20 interfaces"), std::string::npos);
+    ASSERT_TRUE(std::holds_alternative<ValidationErrors>(found));
+    EXPECT_EQ(keys(std::get<ValidationErrors>(found)), Keys{"reconfiguration"});
+    EXPECT_NE(std::get<ValidationErrors>(found)[0].message.find("3 of 20 interfaces"), std::string::npos);
 }
 
 /// A full-duplex ring, and twice opposite hosts: four links a host.
@@ -146,7 +146,7 @@ DirectConnectParameters given(std::int64_t hosts) {
 }
 
 TEST(DemandWiring, BeginsWithCircuitsThatAreGiven) {
-    EXPECT_TRUE(network::problems(given(8)).empty());
+    EXPECT_TRUE(network::validation_errors(given(8)).empty());
     const auto first = build_direct_connect(given(8));
     EXPECT_FALSE(first->is_static());
     EXPECT_EQ(circuits(*first, 0, 4), 2U);
@@ -161,26 +161,27 @@ TEST(DemandWiring, BeginsWithCircuitsThatAreGiven) {
 TEST(DemandWiring, GivenCircuitsThatCannotMoveAreRefused) {
     DirectConnectParameters parameters = given(8);
     parameters.links = {{.from = 2, .to = 5}};
-    EXPECT_EQ(keys(network::problems(parameters)), Keys{"reconfiguration"});  // host 2 has a link more
+    EXPECT_EQ(keys(network::validation_errors(parameters)),
+              Keys{"reconfiguration"});  // host 2 has a link more
     parameters.links = {{.from = 2, .to = 5, .one_way = true}, {.from = 5, .to = 2, .one_way = true}};
-    EXPECT_EQ(keys(network::problems(parameters)), Keys{"reconfiguration"});
+    EXPECT_EQ(keys(network::validation_errors(parameters)), Keys{"reconfiguration"});
     parameters = given(9);
     parameters.rings = {1, 2};
-    EXPECT_EQ(keys(network::problems(parameters)), Keys{"hosts"});
+    EXPECT_EQ(keys(network::validation_errors(parameters)), Keys{"hosts"});
     parameters = given(8);
     parameters.rings = {1};
-    EXPECT_EQ(keys(network::problems(parameters)), Keys{"reconfiguration"});  // the ring takes both
+    EXPECT_EQ(keys(network::validation_errors(parameters)), Keys{"reconfiguration"});  // the ring takes both
     parameters.reconfiguration->forwarding = false;
-    EXPECT_TRUE(network::problems(parameters).empty());
+    EXPECT_TRUE(network::validation_errors(parameters).empty());
     parameters.rings = {4};  // two cables between opposite hosts, nothing else
-    EXPECT_TRUE(network::problems(parameters).empty());
+    EXPECT_TRUE(network::validation_errors(parameters).empty());
     parameters.routing = DirectRouting::kSpray;
     parameters.paths = 2;
-    EXPECT_EQ(keys(network::problems(parameters)), (Keys{"routing", "paths"}));
+    EXPECT_EQ(keys(network::validation_errors(parameters)), (Keys{"routing", "paths"}));
     parameters = given(8);
     parameters.medium = Medium::kFibre;
     parameters.routing = DirectRouting::kBalanced;
-    EXPECT_EQ(keys(network::problems(parameters)), (Keys{"reconfiguration", "routing"}));
+    EXPECT_EQ(keys(network::validation_errors(parameters)), (Keys{"reconfiguration", "routing"}));
 }
 
 }  // namespace

@@ -222,7 +222,7 @@ TEST(DirectConnectTransfers, SplitMessagesArriveWhenTheSlowestPartDoes) {
 }
 
 Keys problem_keys(const DirectConnectParameters& parameters) {
-    return keys(problems(parameters));
+    return keys(validation_errors(parameters));
 }
 
 TEST(DirectConnectParameters, RefuseWhatIsOutOfRange) {
@@ -277,7 +277,7 @@ TEST(DirectConnectParameters, RefuseTooManyCables) {
 
 TEST(DirectConnectParameters, RefuseHostsThatAreCutOff) {
     EXPECT_EQ(problem_keys(direct(2)), Keys{""});
-    const ParameterProblems found = problems(rings(8, {2}));
+    const ValidationErrors found = validation_errors(rings(8, {2}));
     ASSERT_EQ(keys(found), Keys{""});
     EXPECT_EQ(found[0].message, "no cables lead from host 0 to host 1, and 4 of 8 hosts in all");
 }
@@ -285,11 +285,11 @@ TEST(DirectConnectParameters, RefuseHostsThatAreCutOff) {
 TEST(DirectConnectParameters, RefuseHostsWithoutAWayBack) {
     DirectConnectParameters p = direct(4);
     p.links = {{0, 1}, {1, 2}, {.from = 2, .to = 3, .one_way = true}};
-    ParameterProblems found = problems(p);
+    ValidationErrors found = validation_errors(p);
     ASSERT_EQ(keys(found), Keys{""});
     EXPECT_EQ(found[0].message, "no links lead from host 3 back to host 0, nor from 1 of 4 hosts in all");
     p.links[2] = {.from = 3, .to = 2, .one_way = true};
-    found = problems(p);
+    found = validation_errors(p);
     ASSERT_EQ(keys(found), Keys{""});
     EXPECT_EQ(found[0].message, "no cables lead from host 0 to host 3, and 1 of 4 hosts in all");
     p.links[2] = {.from = 3, .to = 2};

@@ -102,11 +102,11 @@ TEST(ExpanderTopology, WhatIsRefused) {
         {[](ExpanderParameters& p) { p.uplink.latency = Time(-1); }, {"uplink.latency"}},
         {[](ExpanderParameters& p) { p.switch_buffer = Bytes(-1); }, {"switch_buffer"}},
     };
-    EXPECT_EQ(keys(problems(published())), Keys{});
+    EXPECT_EQ(keys(validation_errors(published())), Keys{});
     for (std::size_t i = 0; i < cases.size(); ++i) {
         ExpanderParameters p = published();
         cases[i].spoil(p);
-        EXPECT_EQ(keys(problems(p)), cases[i].expected) << "case " << i;
+        EXPECT_EQ(keys(validation_errors(p)), cases[i].expected) << "case " << i;
         EXPECT_THROW((void)build_expander(p), std::logic_error) << "case " << i;
     }
 }

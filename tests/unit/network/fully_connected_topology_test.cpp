@@ -61,40 +61,40 @@ TEST(FullyConnectedTransfers, OnePairHasOneCableHoweverManyThereAre) {
 TEST(FullyConnectedParameters, AcceptsDefaultsWithHosts) {
     FullyConnectedParameters p;
     p.hosts = 8;
-    EXPECT_EQ(keys(problems(p)), Keys{});
+    EXPECT_EQ(keys(validation_errors(p)), Keys{});
 }
 
 TEST(FullyConnectedParameters, RejectsNoHosts) {
-    EXPECT_EQ(keys(problems(fully_connected(0))), Keys{"hosts"});
+    EXPECT_EQ(keys(validation_errors(fully_connected(0))), Keys{"hosts"});
     EXPECT_THROW((void)build_fully_connected(fully_connected(0)), std::logic_error);
 }
 
 TEST(FullyConnectedParameters, RejectsMoreHostsThanTheLimit) {
-    EXPECT_EQ(keys(problems(fully_connected(kMaxHosts + 1))), Keys{"hosts"});
+    EXPECT_EQ(keys(validation_errors(fully_connected(kMaxHosts + 1))), Keys{"hosts"});
 }
 
 TEST(FullyConnectedParameters, RejectsMoreCablesThanTheLimit) {
     // 5,793·5,792/2 = 16,776,528 and 5,794·5,793/2 = 16,782,321 about 2^24 = 16,777,216.
-    EXPECT_EQ(keys(problems(fully_connected(5793))), Keys{});
-    EXPECT_EQ(keys(problems(fully_connected(5794))), Keys{"hosts"});
+    EXPECT_EQ(keys(validation_errors(fully_connected(5793))), Keys{});
+    EXPECT_EQ(keys(validation_errors(fully_connected(5794))), Keys{"hosts"});
 }
 
 TEST(FullyConnectedParameters, RejectsALinkWithoutRate) {
     FullyConnectedParameters p = fully_connected(8);
     p.link.rate = Bandwidth(0);
-    EXPECT_EQ(keys(problems(p)), Keys{"link.rate"});
+    EXPECT_EQ(keys(validation_errors(p)), Keys{"link.rate"});
 }
 
 TEST(FullyConnectedParameters, RejectsARateAboveTheLimit) {
     FullyConnectedParameters p = fully_connected(8);
     p.link.rate = kMaxLinkRate + 1_bps;
-    EXPECT_EQ(keys(problems(p)), Keys{"link.rate"});
+    EXPECT_EQ(keys(validation_errors(p)), Keys{"link.rate"});
 }
 
 TEST(FullyConnectedParameters, RejectsANegativeLatency) {
     FullyConnectedParameters p = fully_connected(8);
     p.link.latency = Time(-1);
-    EXPECT_EQ(keys(problems(p)), Keys{"link.latency"});
+    EXPECT_EQ(keys(validation_errors(p)), Keys{"link.latency"});
 }
 
 }  // namespace

@@ -178,65 +178,65 @@ TEST(HierarchicalParameters, AcceptsDefaultsWithCounts) {
     HierarchicalParameters p;
     p.hosts = 16;
     p.hosts_per_package = 8;
-    EXPECT_EQ(keys(problems(p)), Keys{});
+    EXPECT_EQ(keys(validation_errors(p)), Keys{});
 }
 
 TEST(HierarchicalParameters, RejectsMissingCounts) {
-    EXPECT_EQ(keys(problems(HierarchicalParameters{})), (Keys{"hosts", "hosts_per_package"}));
+    EXPECT_EQ(keys(validation_errors(HierarchicalParameters{})), (Keys{"hosts", "hosts_per_package"}));
     EXPECT_THROW((void)build_hierarchical(HierarchicalParameters{}), std::logic_error);
 }
 
 TEST(HierarchicalParameters, RejectsMoreHostsThanTheLimit) {
-    EXPECT_EQ(keys(problems(hierarchical(kMaxHosts + 1, 1))), Keys{"hosts"});
+    EXPECT_EQ(keys(validation_errors(hierarchical(kMaxHosts + 1, 1))), Keys{"hosts"});
 }
 
 TEST(HierarchicalParameters, RejectsHostsThatDoNotFillThePackages) {
-    ASSERT_EQ(keys(problems(hierarchical(33, 8))), Keys{"hosts"});
-    EXPECT_EQ(problems(hierarchical(33, 8))[0].hint, "the next multiple of hosts_per_package is 40");
+    ASSERT_EQ(keys(validation_errors(hierarchical(33, 8))), Keys{"hosts"});
+    EXPECT_EQ(validation_errors(hierarchical(33, 8))[0].hint, "the next multiple of hosts_per_package is 40");
 }
 
 TEST(HierarchicalParameters, RejectsMoreCablesThanTheLimit) {
     // 2^20 hosts in packages of 32: 2^20·(1 + 31/2) = 16.5·2^20 cables; the limit is 16·2^20.
-    EXPECT_EQ(keys(problems(hierarchical(kMaxHosts, 32))), Keys{});
-    EXPECT_EQ(keys(problems(hierarchical(kMaxHosts, 32, ScaleUpKind::kFullyConnected))),
+    EXPECT_EQ(keys(validation_errors(hierarchical(kMaxHosts, 32))), Keys{});
+    EXPECT_EQ(keys(validation_errors(hierarchical(kMaxHosts, 32, ScaleUpKind::kFullyConnected))),
               Keys{"hosts_per_package"});
 }
 
 TEST(HierarchicalParameters, RejectsAScaleUpNetworkWithoutRate) {
     HierarchicalParameters p = hierarchical(16, 4);
     p.scale_up.rate = Bandwidth(0);
-    EXPECT_EQ(keys(problems(p)), Keys{"scale_up.rate"});
+    EXPECT_EQ(keys(validation_errors(p)), Keys{"scale_up.rate"});
 }
 
 TEST(HierarchicalParameters, RejectsARateAboveTheLimit) {
     HierarchicalParameters p = hierarchical(16, 4);
     p.scale_up.rate = kMaxLinkRate + 1_bps;
     p.scale_out.rate = kMaxLinkRate + 1_bps;
-    EXPECT_EQ(keys(problems(p)), (Keys{"scale_up.rate", "scale_out.rate"}));
+    EXPECT_EQ(keys(validation_errors(p)), (Keys{"scale_up.rate", "scale_out.rate"}));
 }
 
 TEST(HierarchicalParameters, RejectsANegativeScaleUpLatency) {
     HierarchicalParameters p = hierarchical(16, 4);
     p.scale_up.latency = Time(-1);
-    EXPECT_EQ(keys(problems(p)), Keys{"scale_up.latency"});
+    EXPECT_EQ(keys(validation_errors(p)), Keys{"scale_up.latency"});
 }
 
 TEST(HierarchicalParameters, RejectsAScaleOutNetworkWithoutRate) {
     HierarchicalParameters p = hierarchical(16, 4);
     p.scale_out.rate = Bandwidth(0);
-    EXPECT_EQ(keys(problems(p)), Keys{"scale_out.rate"});
+    EXPECT_EQ(keys(validation_errors(p)), Keys{"scale_out.rate"});
 }
 
 TEST(HierarchicalParameters, RejectsANegativeScaleOutLatency) {
     HierarchicalParameters p = hierarchical(16, 4);
     p.scale_out.latency = Time(-1);
-    EXPECT_EQ(keys(problems(p)), Keys{"scale_out.latency"});
+    EXPECT_EQ(keys(validation_errors(p)), Keys{"scale_out.latency"});
 }
 
 TEST(HierarchicalParameters, RejectsANegativeBuffer) {
     HierarchicalParameters p = hierarchical(16, 4);
     p.switch_buffer = Bytes(-1);
-    EXPECT_EQ(keys(problems(p)), Keys{"switch_buffer"});
+    EXPECT_EQ(keys(validation_errors(p)), Keys{"switch_buffer"});
 }
 
 }  // namespace

@@ -108,11 +108,11 @@ TEST(OperaParameters, WhatIsRefused) {
          {"bulk.classes"}},
         {[](OperaParameters& p) { p.bulk.classes = {2}; }, {"bulk.classes"}},
     };
-    EXPECT_EQ(keys(problems(small())), Keys{});
+    EXPECT_EQ(keys(validation_errors(small())), Keys{});
     for (std::size_t i = 0; i < cases.size(); ++i) {
         OperaParameters p = small();
         cases[i].spoil(p);
-        EXPECT_EQ(keys(problems(p)), cases[i].expected) << "case " << i;
+        EXPECT_EQ(keys(validation_errors(p)), cases[i].expected) << "case " << i;
         EXPECT_THROW((void)build_opera(p), std::logic_error) << "case " << i;
     }
 }
@@ -122,36 +122,36 @@ TEST(OperaParameters, PathsMustExistWhereTheyAreNeeded) {
     // cannot leave at once; with both out of the way the network stands.
     OperaParameters p = small();
     p.uplinks = 2;
-    EXPECT_EQ(keys(problems(p)), Keys{"uplinks"});
+    EXPECT_EQ(keys(validation_errors(p)), Keys{"uplinks"});
     p.eps = 5_us;
-    EXPECT_EQ(keys(problems(p)), Keys{});
+    EXPECT_EQ(keys(validation_errors(p)), Keys{});
     EXPECT_EQ(make_rotor_network(p)->paths, nullptr);
     p.low_latency.cutoff = 1_MB;
-    EXPECT_EQ(keys(problems(p)), Keys{"uplinks"});
+    EXPECT_EQ(keys(validation_errors(p)), Keys{"uplinks"});
 }
 
 TEST(OperaParameters, NoPacketIsOnItsWayForMoreThanACycle) {
     // Derived superslices last for the propagation and longer; 16 of 5 + 1 + 10 us do not.
     OperaParameters p = small();
     p.propagation = 1_s;
-    EXPECT_EQ(keys(problems(p)), Keys{});
+    EXPECT_EQ(keys(validation_errors(p)), Keys{});
     p.eps = 5_us;
     p.del = 1_us;
-    EXPECT_EQ(keys(problems(p)), Keys{"eps"});
-    EXPECT_NE(problems(p).front().message.find("1s of propagation"), std::string::npos);
+    EXPECT_EQ(keys(validation_errors(p)), Keys{"eps"});
+    EXPECT_NE(validation_errors(p).front().message.find("1s of propagation"), std::string::npos);
     p = small();
     p.link.latency = 1_ms;
-    EXPECT_EQ(keys(problems(p)), Keys{"link.latency"});
+    EXPECT_EQ(keys(validation_errors(p)), Keys{"link.latency"});
     RotorNetParameters together;
     static_cast<OperaParameters&>(together) = p;
-    EXPECT_EQ(keys(problems(together)), Keys{"link.latency"});
+    EXPECT_EQ(keys(validation_errors(together)), Keys{"link.latency"});
     // 3 links of 0.12 us and 0.5 us: 16 ns are too short, 16 * 54 ns are not.
     p = small();
     p.reconfiguration_delay = p.del.emplace(0);
     p.eps = 1_ns;
-    EXPECT_EQ(keys(problems(p)), Keys{"eps"});
+    EXPECT_EQ(keys(validation_errors(p)), Keys{"eps"});
     p.eps = 54_ns;
-    EXPECT_EQ(keys(problems(p)), Keys{});
+    EXPECT_EQ(keys(validation_errors(p)), Keys{});
 }
 
 TEST(RotorNetParameters, WhatItsRotorsDoNotHaveIsRefused) {
@@ -161,7 +161,7 @@ TEST(RotorNetParameters, WhatItsRotorsDoNotHaveIsRefused) {
         static_cast<OperaParameters&>(p) = whole;
         spoil(p);
         EXPECT_THROW((void)build_rotornet(p), std::logic_error);
-        return keys(problems(p));
+        return keys(validation_errors(p));
     };
     EXPECT_EQ(refused([](OperaParameters& p) { p.groups = 2; }), Keys{"groups"});
     EXPECT_EQ(refused([](OperaParameters& p) { p.low_latency.cutoff = 1_KB; }), Keys{"low_latency"});
@@ -302,7 +302,7 @@ TEST(OperaTopology, WhatFailedHasNoCircuits) {
     EXPECT_EQ(build_opera(p)->link_count(), 2U * 32);
     EXPECT_EQ(rotor::rotors_of(*build_opera(p))->paths, nullptr);
     p.low_latency.cutoff = 1_MB;
-    EXPECT_EQ(keys(problems(p)), Keys{"failures"});
+    EXPECT_EQ(keys(validation_errors(p)), Keys{"failures"});
 }
 
 TEST(OperaTopology, FailuresAddUp) {
@@ -371,17 +371,17 @@ TEST(OperaTopology, AFileSaysWhatElseParametersSay) {
     OperaParameters imported;
     imported.topology =
         std::make_shared<const TopologyFile>(TopologyFile{drawn->schedule, 2, drawn->paths, false});
-    EXPECT_EQ(keys(problems(imported)), Keys{});
+    EXPECT_EQ(keys(validation_errors(imported)), Keys{});
     const std::shared_ptr<const Fabric> fabric = build_opera(imported);
     EXPECT_EQ(fabric->host_count(), 32U);
     EXPECT_EQ(rotor::rotors_of(*fabric)->schedule.timing(), drawn->schedule.timing());
     EXPECT_EQ(rotor::rotors_of(*fabric)->paths, drawn->paths);
     // Lengths of a file made for links of 100 Gb/s: del = 0.5 + 0.12 us, and a packet takes 1.2 us at 10.
     imported.link.rate = 10_Gbps;
-    EXPECT_EQ(keys(problems(imported)), Keys{"link.rate"});
+    EXPECT_EQ(keys(validation_errors(imported)), Keys{"link.rate"});
     imported.link.rate = 100_Gbps;
     imported.propagation = 1_us;
-    EXPECT_EQ(keys(problems(imported)), Keys{"propagation"});
+    EXPECT_EQ(keys(validation_errors(imported)), Keys{"propagation"});
     imported.propagation = 500_ns;
     // Said again, even if it is the same.
     imported.racks = 16;
@@ -390,7 +390,7 @@ TEST(OperaTopology, AFileSaysWhatElseParametersSay) {
     imported.eps = drawn->schedule.timing().eps;
     imported.reconfiguration_delay = 20_us;
     imported.low_latency.paths = 1;
-    EXPECT_EQ(keys(problems(imported)),
+    EXPECT_EQ(keys(validation_errors(imported)),
               (Keys{"racks", "uplinks", "draws", "reconfiguration_delay", "eps", "low_latency.paths"}));
 }
 

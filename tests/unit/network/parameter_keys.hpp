@@ -12,9 +12,9 @@ namespace astrolabe::network {
 
 using Keys = std::vector<std::string>;
 
-inline Keys keys(const ParameterProblems& problems) {
+inline Keys keys(const ValidationErrors& problems) {
     Keys keys;
-    for (const ParameterProblem& problem : problems) {
+    for (const ValidationError& problem : problems) {
         EXPECT_FALSE(problem.message.empty());
         EXPECT_FALSE(problem.hint.empty());
         keys.push_back(problem.key);

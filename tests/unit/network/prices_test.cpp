@@ -38,12 +38,12 @@ TEST(Price, OneForAllRates) {
     const Price price{.dollars = 45.0, .by_rate = {}, .source = "test"};
     EXPECT_EQ(price.at(1_Gbps), 45.0);
     EXPECT_EQ(price.at(1000_Gbps), 45.0);
-    EXPECT_TRUE(problems(price).empty());
+    EXPECT_TRUE(validation_errors(price).empty());
 }
 
-std::vector<std::string> keys_of(const std::vector<ParameterProblem>& problems) {
+std::vector<std::string> keys_of(const ValidationErrors& problems) {
     std::vector<std::string> keys;
-    for (const ParameterProblem& problem : problems) {
+    for (const ValidationError& problem : problems) {
         keys.push_back(problem.key);
     }
     return keys;
@@ -52,23 +52,23 @@ std::vector<std::string> keys_of(const std::vector<ParameterProblem>& problems) 
 TEST(Price, ProblemsNameTheirKeys) {
     using Keys = std::vector<std::string>;
     Price price = transceiver(OtherRates::kInterpolate);
-    EXPECT_EQ(keys_of(problems(price)), Keys{});
+    EXPECT_EQ(keys_of(validation_errors(price)), Keys{});
     price.source.clear();
-    EXPECT_EQ(keys_of(problems(price)), Keys{"source"});
+    EXPECT_EQ(keys_of(validation_errors(price)), Keys{"source"});
     price = transceiver(OtherRates::kRefuse);
     price.dollars = 1.0;
-    EXPECT_EQ(keys_of(problems(price)), Keys{""});
+    EXPECT_EQ(keys_of(validation_errors(price)), Keys{""});
     price.by_rate.clear();
     price.dollars.reset();
-    EXPECT_EQ(keys_of(problems(price)), Keys{""});
+    EXPECT_EQ(keys_of(validation_errors(price)), Keys{""});
     price = Price{.dollars = 1.0, .by_rate = {}, .other_rates = OtherRates::kInterpolate, .source = "test"};
-    EXPECT_EQ(keys_of(problems(price)), Keys{"other_rates"});
+    EXPECT_EQ(keys_of(validation_errors(price)), Keys{"other_rates"});
     price = transceiver(OtherRates::kRefuse);
     price.by_rate[1].rate = 10_Gbps;
-    EXPECT_EQ(keys_of(problems(price)), Keys{"by_rate.1.rate"});
+    EXPECT_EQ(keys_of(validation_errors(price)), Keys{"by_rate.1.rate"});
     price = transceiver(OtherRates::kRefuse);
     price.by_rate[2].dollars = 39.0;
-    EXPECT_EQ(keys_of(problems(price)), Keys{"by_rate.2.dollars"});
+    EXPECT_EQ(keys_of(validation_errors(price)), Keys{"by_rate.2.dollars"});
 }
 
 TEST(PriceSchema, ReadsWhatItWrites) {

@@ -28,7 +28,7 @@ inline TopoOptParameters on_circuit_switches(std::int64_t degree) {
 
 inline std::shared_ptr<const Fabric> built(const TopoOptParameters& parameters, const Demand& demand) {
     auto found = build_topoopt(parameters, demand);
-    if (auto* problems = std::get_if<ParameterProblems>(&found)) {
+    if (auto* problems = std::get_if<ValidationErrors>(&found)) {
         ADD_FAILURE() << problems->front().key << ": " << problems->front().message;
         return nullptr;
     }

@@ -116,34 +116,34 @@ TEST(RingTransfers, AllToAllLoadsEveryLinkWithAnEighthOfNSquaredMessages) {
 TEST(RingParameters, AcceptsDefaultsWithHosts) {
     RingParameters p;
     p.hosts = 8;
-    EXPECT_EQ(keys(problems(p)), Keys{});
+    EXPECT_EQ(keys(validation_errors(p)), Keys{});
 }
 
 TEST(RingParameters, RejectsNoHosts) {
-    EXPECT_EQ(keys(problems(ring(0))), Keys{"hosts"});
+    EXPECT_EQ(keys(validation_errors(ring(0))), Keys{"hosts"});
     EXPECT_THROW((void)build_ring(ring(0)), std::logic_error);
 }
 
 TEST(RingParameters, RejectsMoreHostsThanTheLimit) {
-    EXPECT_EQ(keys(problems(ring(kMaxHosts + 1))), Keys{"hosts"});
+    EXPECT_EQ(keys(validation_errors(ring(kMaxHosts + 1))), Keys{"hosts"});
 }
 
 TEST(RingParameters, RejectsALinkWithoutRate) {
     RingParameters p = ring(8);
     p.link.rate = Bandwidth(0);
-    EXPECT_EQ(keys(problems(p)), Keys{"link.rate"});
+    EXPECT_EQ(keys(validation_errors(p)), Keys{"link.rate"});
 }
 
 TEST(RingParameters, RejectsARateAboveTheLimit) {
     RingParameters p = ring(8);
     p.link.rate = kMaxLinkRate + 1_bps;
-    EXPECT_EQ(keys(problems(p)), Keys{"link.rate"});
+    EXPECT_EQ(keys(validation_errors(p)), Keys{"link.rate"});
 }
 
 TEST(RingParameters, RejectsANegativeLatency) {
     RingParameters p = ring(8);
     p.link.latency = Time(-1);
-    EXPECT_EQ(keys(problems(p)), Keys{"link.latency"});
+    EXPECT_EQ(keys(validation_errors(p)), Keys{"link.latency"});
 }
 
 }  // namespace

@@ -110,7 +110,7 @@ void expect_rings_complete(const Topology& topology) {
 
 void expect_sound(const Demand& demand, const FinderOptions& options) {
     SCOPED_TRACE(testing::Message() << demand.servers << " servers, degree " << options.degree);
-    ASSERT_TRUE(problems(demand, options).empty()) << problems(demand, options)[0].message;
+    ASSERT_TRUE(validation_errors(demand, options).empty()) << validation_errors(demand, options)[0].message;
     const Topology topology = find_topology(demand, options);
     expect_planes_respected(topology);
     expect_rings_complete(topology);
@@ -285,7 +285,7 @@ TEST(TopologyFinder, PrimesAloneWhenAskedFor) {
 
 /// The only problem there is, as "key: message".
 std::string problem(const Demand& demand, const FinderOptions& options) {
-    const std::vector<ParameterProblem> found = problems(demand, options);
+    const ValidationErrors found = validation_errors(demand, options);
     if (found.size() != 1) {
         return std::to_string(found.size()) + " problems";
     }

@@ -83,7 +83,7 @@ TEST(LeafSpineTopology, TheUplinkRateMayBeGivenTogetherWithAnAgreeingOversubscri
     LeafSpineParameters parameters = leaf_spine();
     parameters.uplink.rate = 50_Gbps;
     parameters.oversubscription = 2.0;
-    EXPECT_TRUE(problems(parameters).empty());
+    EXPECT_TRUE(validation_errors(parameters).empty());
     EXPECT_EQ(uplink_rate(parameters), 50_Gbps);
 }
 
@@ -145,7 +145,7 @@ TEST(FatTreeTopology, ThreeTiersByCountWithOversubscription) {
     parameters.hosts = 64;
     parameters.edge_oversubscription = 2.0;
     parameters.aggregation_oversubscription = 4.0;
-    ASSERT_TRUE(problems(parameters).empty());
+    ASSERT_TRUE(validation_errors(parameters).empty());
     const FatTreeShape s = shape(parameters);
     // Edge: 8·100 / 2 over 2 cables = 200 Gb/s. Aggregation: 2·200 / 4 over 2 cables = 50 Gb/s.
     EXPECT_EQ(s.edge_uplink_rate, 200_Gbps);

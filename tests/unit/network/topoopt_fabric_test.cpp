@@ -89,7 +89,7 @@ TEST(TopoOptFabric, OneInterfaceIsEnoughForAOneWayRing) {
     EXPECT_EQ(fabric.link_count(), 9U);
     EXPECT_EQ(fabric.routing().route(HostId(3), HostId(2)).hops, 8U);
     // With cables a ring takes two.
-    EXPECT_TRUE(std::holds_alternative<ParameterProblems>(
+    EXPECT_TRUE(std::holds_alternative<ValidationErrors>(
         build_topoopt(with(1, Mode::kPaper, Wiring::kPanel),
                       {.servers = 9, .groups = {{members_of(9, 9, 0), 100}}, .point_to_point = {}})));
 }

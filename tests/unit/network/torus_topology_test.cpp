@@ -228,68 +228,69 @@ TEST(TorusTransfers, DoubleLinksCarryTwiceWhatOneCarries) {
 TEST(TorusParameters, AcceptsDefaultsWithSizes) {
     TorusParameters p;
     p.sizes = {8, 1, 2};
-    EXPECT_EQ(keys(problems(p)), Keys{});
+    EXPECT_EQ(keys(validation_errors(p)), Keys{});
 }
 
 TEST(TorusParameters, RejectsNoSizes) {
-    EXPECT_EQ(keys(problems(TorusParameters{})), Keys{"sizes"});
+    EXPECT_EQ(keys(validation_errors(TorusParameters{})), Keys{"sizes"});
     EXPECT_THROW((void)build_torus(TorusParameters{}), std::logic_error);
 }
 
 TEST(TorusParameters, RejectsMoreDimensionsThanTheLimit) {
-    EXPECT_EQ(keys(problems(torus(std::vector<std::int64_t>(kMaxTorusDimensions, 2)))), Keys{});
-    EXPECT_EQ(keys(problems(torus(std::vector<std::int64_t>(kMaxTorusDimensions + 1, 1)))), Keys{"sizes"});
+    EXPECT_EQ(keys(validation_errors(torus(std::vector<std::int64_t>(kMaxTorusDimensions, 2)))), Keys{});
+    EXPECT_EQ(keys(validation_errors(torus(std::vector<std::int64_t>(kMaxTorusDimensions + 1, 1)))),
+              Keys{"sizes"});
 }
 
 TEST(TorusParameters, RejectsSizesBelowOne) {
-    EXPECT_EQ(keys(problems(torus({4, 0, -4}))), (Keys{"sizes.1", "sizes.2"}));
+    EXPECT_EQ(keys(validation_errors(torus({4, 0, -4}))), (Keys{"sizes.1", "sizes.2"}));
 }
 
 TEST(TorusParameters, RejectsMoreHostsThanTheLimit) {
-    EXPECT_EQ(keys(problems(torus({1024, 1024}))), Keys{});
-    EXPECT_EQ(keys(problems(torus({1024, 1025}))), Keys{"sizes"});
-    EXPECT_EQ(keys(problems(torus({kMaxHosts, kMaxHosts, kMaxHosts, kMaxHosts}))), Keys{"sizes"});
+    EXPECT_EQ(keys(validation_errors(torus({1024, 1024}))), Keys{});
+    EXPECT_EQ(keys(validation_errors(torus({1024, 1025}))), Keys{"sizes"});
+    EXPECT_EQ(keys(validation_errors(torus({kMaxHosts, kMaxHosts, kMaxHosts, kMaxHosts}))), Keys{"sizes"});
 }
 
 TEST(TorusParameters, RejectsMoreCablesThanTheLimit) {
     // 20 dimensions of 2 have 10·2^20 cables, twice that with double links; the limit is 16·2^20.
     TorusParameters p = torus(std::vector<std::int64_t>(20, 2));
     p.double_links = true;
-    EXPECT_EQ(keys(problems(p)), Keys{"sizes"});
+    EXPECT_EQ(keys(validation_errors(p)), Keys{"sizes"});
 }
 
 TEST(TorusParameters, RejectsRatesThatDoNotMatchTheDimensions) {
     TorusParameters p = torus({4, 4, 4});
     p.link.rate = {100_Gbps, 100_Gbps};
-    EXPECT_EQ(keys(problems(p)), Keys{"link.rate"});
+    EXPECT_EQ(keys(validation_errors(p)), Keys{"link.rate"});
     p.link.rate = {};
-    EXPECT_EQ(keys(problems(p)), Keys{"link.rate"});
+    EXPECT_EQ(keys(validation_errors(p)), Keys{"link.rate"});
 }
 
 TEST(TorusParameters, RejectsLatenciesThatDoNotMatchTheDimensions) {
     TorusParameters p = torus({4, 4, 4});
     p.link.latency = {1_us, 1_us, 1_us, 1_us};
-    EXPECT_EQ(keys(problems(p)), Keys{"link.latency"});
+    EXPECT_EQ(keys(validation_errors(p)), Keys{"link.latency"});
 }
 
 TEST(TorusParameters, RejectsADimensionWithoutRate) {
     TorusParameters p = torus({4, 4, 4});
     p.link.rate = {100_Gbps, Bandwidth(0), 100_Gbps};
-    EXPECT_EQ(keys(problems(p)), Keys{"link.rate.1"});
+    EXPECT_EQ(keys(validation_errors(p)), Keys{"link.rate.1"});
     p.link.rate = {Bandwidth(0)};
-    EXPECT_EQ(keys(problems(p)), Keys{"link.rate"});
+    EXPECT_EQ(keys(validation_errors(p)), Keys{"link.rate"});
 }
 
 TEST(TorusParameters, RejectsARateAboveTheLimit) {
     TorusParameters p = torus({4, 4});
     p.link.rate = {kMaxLinkRate, kMaxLinkRate + 1_bps};
-    EXPECT_EQ(keys(problems(p)), Keys{"link.rate.1"});
+    EXPECT_EQ(keys(validation_errors(p)), Keys{"link.rate.1"});
 }
 
 TEST(TorusParameters, RejectsALatencyOutOfRange) {
     TorusParameters p = torus({4, 4});
     p.link.latency = {Time(-1), kMaxLinkLatency + 1_ps};
-    EXPECT_EQ(keys(problems(p)), (Keys{"link.latency.0", "link.latency.1"}));
+    EXPECT_EQ(keys(validation_errors(p)), (Keys{"link.latency.0", "link.latency.1"}));
 }
 
 }  // namespace

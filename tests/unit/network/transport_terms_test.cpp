@@ -90,7 +90,7 @@ TEST(TransportTerms, WindowsWithoutRoomInTheBufferWaitForATimeout) {
 TEST(TransportTerms, RefuseWhatHasNoEffect) {
     const auto keys = [](const TransportTerms& terms) {
         std::vector<std::string> found;
-        for (const ParameterProblem& problem : problems(terms)) {
+        for (const ValidationError& problem : validation_errors(terms)) {
             found.push_back(problem.key);
         }
         return found;

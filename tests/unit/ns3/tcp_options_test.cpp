@@ -8,7 +8,7 @@ namespace {
 
 std::vector<std::string> wrong_keys(const TcpOptions& options) {
     std::vector<std::string> keys;
-    for (const auto& problem : problems(options)) {
+    for (const auto& problem : validation_errors(options)) {
         EXPECT_FALSE(problem.message.empty());
         keys.push_back(problem.key);
     }

@@ -183,10 +183,9 @@ TEST_F(StudyFigures, ANetworkWithoutAPriceIsLeftOutWithTheReason) {
 struct NoParameters {};
 
 TEST_F(StudyFigures, ANetworkThatIsBuiltForAJobHasACostForEachJob) {
-    const network::FabricMaker maker(
-        [](const network::Demand& demand, std::uint64_t) -> std::vector<ParameterProblem> {
-            return {{"", fmt::format("there is none for {} servers", demand.servers), ""}};
-        });
+    const network::FabricMaker maker([](const network::Demand& demand, std::uint64_t) -> ValidationErrors {
+        return {{"", fmt::format("there is none for {} servers", demand.servers), ""}};
+    });
     components_.networks.add<NoParameters>({"made_to_measure", "a network for one job"},
                                            [maker](const NoParameters&) { return maker; });
     for (const int ranks : {2, 4}) {

@@ -373,7 +373,7 @@ TEST(AstraSimTiming, TakesWhatCameEarlyOnceTheStartIsPaid) {
 TEST(EndPointOptions, ThatMeanNothingAreRefused) {
     const auto program = alone(CollectiveKind::kAllReduce, 2, Bytes(8));
     const auto is_refused = [&](const EndPoint& end_point, const std::string& key) {
-        const std::vector<ParameterProblem> found = problems(end_point);
+        const ValidationErrors found = validation_errors(end_point);
         ASSERT_EQ(found.size(), 1U);
         EXPECT_EQ(found.front().key, key);
         FakeBackend backend(2, kNetwork);
@@ -384,8 +384,8 @@ TEST(EndPointOptions, ThatMeanNothingAreRefused) {
     is_refused({.reduction_bandwidth = Bandwidth(0)}, "reduction_bandwidth");
     is_refused({.rendezvous_threshold = Bytes(0)}, "rendezvous_threshold");
     is_refused({.copy_engine = CopyEngine::kSerial, .timing = EndPointTiming::kAstraSim1}, "copy_engine");
-    EXPECT_TRUE(problems(EndPoint{}).empty());
-    EXPECT_TRUE(problems(kSerial).empty());
+    EXPECT_TRUE(validation_errors(EndPoint{}).empty());
+    EXPECT_TRUE(validation_errors(kSerial).empty());
 }
 
 RC_GTEST_PROP(EndPointProperty, CostsOnlyDelayAndLoseNothing, ()) {

@@ -236,7 +236,7 @@ TEST(AstraProgram, EnhancedLoopLeavesTheEmbeddingGradientsUnawaited) {
 /// Keys of the problems.
 Lines problem_keys(const std::string& text, const AstraOptions& options, std::size_t ranks) {
     Lines keys;
-    for (const ParameterProblem& problem : problems(read(text), options, ranks)) {
+    for (const ValidationError& problem : validation_errors(read(text), options, ranks)) {
         keys.push_back(problem.key);
     }
     return keys;
@@ -301,8 +301,8 @@ TEST(AstraComponent, ReadsItsTraceBesideTheFileThatNamesIt) {
     const auto configured = registry.read(*node, context);
     ASSERT_TRUE(configured) << render(context.errors());
     const Job job = configured->make();
-    EXPECT_TRUE(job.problems({}, 128).empty());
-    EXPECT_TRUE(job.device_problems({}).empty());
+    EXPECT_TRUE(job.validation_errors({}, 128).empty());
+    EXPECT_TRUE(job.device_errors({}).empty());
     const Program program = job.program({}, 128);
     EXPECT_EQ(program.iterations, 2);
     // The lookup of 279620 cycles, halved.

@@ -27,9 +27,9 @@ protected:
 
     /// A job on one of inputs/models, with further keys; also what was resolved reads back to itself.
     [[nodiscard]] Job job(const std::string& model, const std::string& keys) {
-        Result<ConfigNode> node = parse_config(
-            "kind: dlrm\nmodel: {include: models/" + model + ".yaml}\n" + keys,
-            ASTROLABE_SOURCE_DIR "/inputs/job.yaml", ASTROLABE_SOURCE_DIR "/inputs");
+        Result<ConfigNode> node =
+            parse_config("kind: dlrm\nmodel: {include: models/" + model + ".yaml}\n" + keys,
+                         ASTROLABE_SOURCE_DIR "/inputs/job.yaml", ASTROLABE_SOURCE_DIR "/inputs");
         EXPECT_TRUE(node);
         ReadContext context;
         const auto configured = registry_.read(*node, context);
@@ -90,7 +90,7 @@ constexpr std::int64_t kDenseOfModelA = 800 * 3375 + 17 * 3375 * 3375 + 96'375LL
 
 TEST_F(DlrmInputs, ModelAHasItsPublishedSize) {
     const Job job = this->job("dlrm-model-a", "batch: {local: 512}\n");
-    ASSERT_TRUE(job.problems(kDevice, 128).empty());
+    ASSERT_TRUE(job.validation_errors(kDevice, 128).empty());
     const std::string parameters = fact(job, 128, "parameters");
     EXPECT_EQ(parameters.substr(0, parameters.find(" dense")), std::to_string(kDenseOfModelA));
     const std::size_t start = parameters.find(", ") + 2;
@@ -108,8 +108,7 @@ TEST_F(DlrmInputs, ModelAExchangesWhatItsLayerListSays) {
 
 TEST_F(DlrmInputs, ModelAIsUnevenByTablesAndLessSoByColumns) {
     const auto plan = [this](const std::string& sharding) {
-        return job("dlrm-model-a", "batch: {local: 512}\nsharding: " + sharding + "\n")
-            .program(kDevice, 128);
+        return job("dlrm-model-a", "batch: {local: 512}\nsharding: " + sharding + "\n").program(kDevice, 128);
     };
     struct Loads {
         double imbalance = 0;
@@ -157,12 +156,12 @@ TEST_F(DlrmInputs, ModelAOnAThousandRanksIsBuiltAtOnce) {
 
 TEST_F(DlrmInputs, Dcnv2SmallHasTheShapeOfMlperfs) {
     const Job job = this->job("dlrm-dcnv2-small", "batch: {local: 2048}\n");
-    ASSERT_TRUE(job.problems(kDevice, 8).empty());
+    ASSERT_TRUE(job.validation_errors(kDevice, 8).empty());
     // Dense: 13·512 + 512·256 + 256·128 + (128 + 26·128)·1024 + 1024·1024 + 1024·512 + 512·256 + 256.
     // Rows: 5·400,000 + 391 + 173 + 75 + 203 + 72 + 16 + 30,680 + 4,053 + 23 + 120 + 2 + 10 + 5,902 + 130 + 2
     //       + 6 of one row = 2,041,858, of 128 values.
-    const std::int64_t dense = 13 * 512 + 512 * 256 + 256 * 128 + 27 * 128 * 1024 + 1024 * 1024 + 1024 * 512 +
-                               512 * 256 + 256;
+    const std::int64_t dense =
+        13 * 512 + 512 * 256 + 256 * 128 + 27 * 128 * 1024 + 1024 * 1024 + 1024 * 512 + 512 * 256 + 256;
     const std::string parameters = fact(job, 8, "parameters");
     EXPECT_EQ(parameters.substr(0, parameters.find(" (")),
               std::to_string(dense) + " dense, " + std::to_string(2'041'858LL * 128) + " in embeddings");
@@ -189,8 +188,8 @@ gradient_buckets: {size: 1MB, order: forward}
 wire_formats: {forward_all_to_all: int8, backward_all_to_all: fp16, all_reduce: bf16}
 priorities: {Embedding: 5, Top_0: -3}
 )");
-    EXPECT_TRUE(job.problems(kDevice, 4).empty());
-    EXPECT_TRUE(job.device_problems(kDevice).empty());
+    EXPECT_TRUE(job.validation_errors(kDevice, 4).empty());
+    EXPECT_TRUE(job.device_errors(kDevice).empty());
     job.program(kDevice, 4).check();
     // Of 26 tables one lies on a host and six have one row of 512 B, copied; the others are cut in two.
     EXPECT_EQ(fact(job, 4, "embedding shards").substr(0, 3), "38 ");

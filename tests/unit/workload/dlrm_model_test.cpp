@@ -47,7 +47,7 @@ TEST(DlrmModel, ConcatenationTakesAnyDimensions) {
     model.interaction = Interaction::kConcatenation;
     model.bottom_mlp = {8, 7};
     model.tables[1].dimension = 32;
-    EXPECT_TRUE(problems(model).empty());
+    EXPECT_TRUE(validation_errors(model).empty());
     EXPECT_EQ(interaction_width(model), 47);  // 7 + 2·4 + 32
 }
 
@@ -79,7 +79,7 @@ protected:
     /// The keys of all problems of `model_`.
     [[nodiscard]] std::vector<std::string> keys() const {
         std::vector<std::string> found;
-        for (const ParameterProblem& problem : problems(model_)) {
+        for (const ValidationError& problem : validation_errors(model_)) {
             EXPECT_FALSE(problem.message.empty());
             found.push_back(problem.key);
         }
@@ -153,7 +153,8 @@ TEST_F(DlrmModelProblems, DotNeedsTablesOfOneDimension) {
 TEST_F(DlrmModelProblems, DotNeedsABottomMlpThatEndsInTheDimension) {
     model_.bottom_mlp = {8, 5};
     ASSERT_EQ(keys(), Keys{"bottom_mlp.1"});
-    EXPECT_EQ(problems(model_).front().hint, "make the last width 4, or set interaction to concatenation");
+    EXPECT_EQ(validation_errors(model_).front().hint,
+              "make the last width 4, or set interaction to concatenation");
 }
 
 TEST_F(DlrmModelProblems, TablesBeyondAnyMemory) {

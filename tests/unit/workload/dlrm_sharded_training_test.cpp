@@ -56,7 +56,7 @@ protected:
     [[nodiscard]] Program program() const { return build_dlrm_program(model_, training_, device_, kRanks); }
     [[nodiscard]] Keys keys() const {
         Keys found;
-        for (const ParameterProblem& problem : problems(training_, model_, kRanks)) {
+        for (const ValidationError& problem : validation_errors(training_, model_, kRanks)) {
             found.push_back(problem.key);
         }
         return found;
@@ -241,7 +241,7 @@ TEST_F(ShardedTraining, EmbeddingsOfAllKindsRunOneAfterTheOther) {
 TEST_F(ShardedTraining, MeasuredTablesScaleWithSamplesAndColumns) {
     device_.tables = TableTimes{.samples = 48, .forward = {10_us}, .backward = {1_us, 2_us, 3_us, 4_us}};
     device_.memory_bandwidth.reset();
-    EXPECT_TRUE(problems(device_, training_, model_).empty());
+    EXPECT_TRUE(validation_errors(device_, training_, model_).empty());
     EXPECT_EQ(times(layer("Embedding").forward), std::vector<Time>(4, 5_us));  // 24 samples of 48
     EXPECT_EQ(times(*layer("Embedding").weight_gradient), (std::vector<Time>{500_ns, 1_us, 1500_ns, 2_us}));
     training_.sharding.tables = {
@@ -256,7 +256,7 @@ TEST_F(ShardedTraining, MeasuredLayersAreInterpolatedByRows) {
     device_.measured["Top_0"].forward = MeasuredTime({{4, 10_us}, {8, 13_us}});
     EXPECT_EQ(layer("Top_0").forward[kAnyRank], 11'500_ns);  // 6 samples
     device_.measured["Top_0"].forward = MeasuredTime({{8, 13_us}, {16, 20_us}});
-    const std::vector<ParameterProblem> found = problems(model_, training_, device_, kRanks);
+    const ValidationErrors found = validation_errors(model_, training_, device_, kRanks);
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found[0].key, "batch");
     EXPECT_EQ(found[0].message, "layer Top_0 was measured for 8 to 16 rows, not for the 6 samples of a rank");
@@ -352,10 +352,10 @@ TEST_F(ShardedTraining, FormatsAsWideAsTheValuesCostNothing) {
     EXPECT_EQ(layer("Embedding").forward_communication->size, 768_B);
     device_.memory_bandwidth.reset();
     training_.embedding_time = EmbeddingTime::kFlops;
-    EXPECT_TRUE(problems(device_, training_, model_).empty());
+    EXPECT_TRUE(validation_errors(device_, training_, model_).empty());
     training_.wire_formats.forward_all_to_all = WireFormat::kFp8;
-    ASSERT_EQ(problems(device_, training_, model_).size(), 1U);
-    EXPECT_EQ(problems(device_, training_, model_)[0].key, "memory_bandwidth");
+    ASSERT_EQ(validation_errors(device_, training_, model_).size(), 1U);
+    EXPECT_EQ(validation_errors(device_, training_, model_)[0].key, "memory_bandwidth");
 }
 
 TEST_F(ShardedTraining, RanksConvertWhatTheyHold) {
@@ -409,7 +409,7 @@ TEST_F(ShardedTraining, TablesMeasuredTwiceOrTooFew) {
     device_.tables = TableTimes{.samples = 0, .forward = {1_us, 2_us}};
     device_.measured["Embedding"].forward = 1_us;
     Keys found;
-    for (const ParameterProblem& problem : problems(device_, training_, model_)) {
+    for (const ValidationError& problem : validation_errors(device_, training_, model_)) {
         found.push_back(problem.key);
     }
     EXPECT_EQ(found, (Keys{"tables.samples", "tables.forward", "layers.Embedding"}));
@@ -441,7 +441,7 @@ RC_GTEST_PROP(ShardedTrainingProperty, ExchangesConserveBytes, ()) {
     training.sharding.widest_shard = number(1, 60);
     const auto ranks = static_cast<std::size_t>(number(1, 9));
     const Device device{.peak = 3_TFLOPS, .memory_bandwidth = 7_Gbps};
-    RC_ASSERT(problems(training, model, ranks).empty());
+    RC_ASSERT(validation_errors(training, model, ranks).empty());
     const Program program = build_dlrm_program(model, training, device, ranks);
     program.check();
     const auto n = static_cast<std::int64_t>(ranks);
@@ -506,8 +506,8 @@ RC_GTEST_PROP(ShardedTrainingProperty, SummaryCountsWhatTheProgramDoes, ()) {
     }
     const Device device{.peak = 3_TFLOPS, .memory_bandwidth = 7_Gbps};
     const auto ranks = static_cast<std::size_t>(2 * number(1, 5));
-    RC_ASSERT(problems(training, model, ranks).empty());
-    RC_ASSERT(problems(device, training, model).empty());
+    RC_ASSERT(validation_errors(training, model, ranks).empty());
+    RC_ASSERT(validation_errors(device, training, model).empty());
     const Program program = build_dlrm_program(model, training, device, ranks);
     program.check();
     std::array<Bytes, system::kCollectiveKinds> traffic{};

@@ -269,8 +269,8 @@ RC_GTEST_PROP(TrainingProperty, SummaryCountsWhatTheProgramDoes, ()) {
     }
     const Device device{.peak = 3_TFLOPS, .memory_bandwidth = 7_Gbps};
     const auto ranks = *rc::gen::inRange<std::size_t>(1, 9);
-    RC_ASSERT(problems(model).empty());
-    RC_ASSERT(problems(training, model, ranks).empty());
+    RC_ASSERT(validation_errors(model).empty());
+    RC_ASSERT(validation_errors(training, model, ranks).empty());
 
     const Program program = build_dlrm_program(model, training, device, ranks);
     const DlrmSummary summary = summarise(model, training, device, ranks);

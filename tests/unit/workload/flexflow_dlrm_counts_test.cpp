@@ -2,6 +2,7 @@
 /// "Task graph" and "Traffic").
 #include "flexflow_dlrm_study.hpp"
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <tuple>
@@ -17,6 +18,56 @@ using namespace astrolabe::literals;
 using testing::model_a;
 using testing::model_i;
 using testing::opera_study_training;
+
+/// How a replay cuts a ring all-reduce into flows (docs/theory/opera-dlrm-study.md, "Traffic").
+struct ReplayRules {
+    Bytes packet;    ///< m
+    Bytes min_flow;  ///< a TCP source sends at least a segment
+};
+constexpr ReplayRules kTcpReplay{Bytes(9000), Bytes(8936)};  ///< fat-tree and flat topologies
+constexpr ReplayRules kOperaReplay{Bytes(1500), Bytes(0)};
+
+/// A tensor of S bytes, on N >= 2 nodes at least N: if S < m·N it is taken as ⌊S·2(N-1)/N⌋ bytes; every node
+/// sends a flow of ⌊S/N⌋ bytes in each round; 2(N-1) rounds, but only one if (then) S <= m·2(N-1).
+struct ReplayRing {
+    Bytes flow;
+    std::int64_t rounds = 0;
+};
+
+/// All-reduce traffic as a replay sends it; the slices are those of FlexflowCounts.
+struct ReplayTraffic {
+    std::int64_t flows = 0;  ///< of all-reduces
+    Bytes all_reduce;
+    double all_reduce_share = 0.0;
+};
+
+ReplayRing replay_ring(Bytes tensor, std::size_t nodes, const ReplayRules& rules) {
+    const auto n = static_cast<std::int64_t>(nodes);
+    Bytes size = std::max(tensor, Bytes(n));
+    if (size < n * rules.packet) {
+        size = size * (2 * (n - 1)) / n;
+    }
+    return {.flow = std::max(rules.min_flow, size / n),
+            .rounds = size <= 2 * (n - 1) * rules.packet ? 1 : 2 * (n - 1)};
+}
+
+ReplayTraffic replay_traffic(const FlexflowModel& model, const FlexflowTraining& training, std::size_t nodes,
+                             const ReplayRules& rules) {
+    ReplayTraffic traffic;
+    if (nodes < 2) {
+        return traffic;
+    }
+    for (const Bytes tensor : gradient_tensors(model, training)) {
+        const ReplayRing ring = replay_ring(tensor, nodes, rules);
+        const std::int64_t flows = static_cast<std::int64_t>(nodes) * ring.rounds;
+        traffic.flows += flows;
+        traffic.all_reduce += flows * ring.flow;
+    }
+    const Bytes all = traffic.all_reduce + count(model, training, nodes).slice_traffic;
+    traffic.all_reduce_share =
+        static_cast<double>(traffic.all_reduce.count()) / static_cast<double>(all.count());
+    return traffic;
+}
 
 TEST(FlexflowModel, SizesMakeOneLayerLessAndTheFirstTopSizeIsIgnored) {
     FlexflowModel model{.tables = 3, .dimension = 5, .bottom_mlp = {7, 4, 2}, .top_mlp = {9, 6, 1}};
@@ -131,16 +182,14 @@ TEST(OperaStudyCounts, RingTrafficOfModelITensorByTensor) {
     // 83 kernels of 682²·4 = 1,860,496 bytes, one of 33,894·682·4 = 92,462,832; 85 biases and the last kernel
     // have at most 2728 bytes and take one round.
     // 16 nodes: 1,860,496 > 9000·30, so 30 rounds.
-    EXPECT_EQ(bytes(16, kTcpReplay),
-              16 * (83 * 30 * 116'281_B + 30 * 5'778'927_B + 86 * 8936_B));
+    EXPECT_EQ(bytes(16, kTcpReplay), 16 * (83 * 30 * 116'281_B + 30 * 5'778'927_B + 86 * 8936_B));
     // 128 nodes: 9000·128 <= 1,860,496 <= 9000·254: the square kernels go around once only.
     EXPECT_EQ(bytes(128, kTcpReplay), 128 * (83 * 14'535_B + 254 * 722'365_B + 86 * 8936_B));
     // 1024 nodes: 1,860,496 < 9000·1024 becomes ⌊1,860,496·2046/1024⌋ = 3,717,358, ⌊/1024⌋ = 3630 < 8936.
     EXPECT_EQ(bytes(1024, kTcpReplay), 1024 * (83 * 8936_B + 2046 * 90'295_B + 86 * 8936_B));
     // Opera's packets of 1500 bytes, no least flow, 128 nodes: 1,860,496 > 1500·254, so all 254 rounds; 2728
     // becomes ⌊2728·254/128⌋ = 5413, a flow of 42; the last bias is taken as 128 bytes: 254, a flow of 1.
-    EXPECT_EQ(bytes(128, kOperaReplay),
-              128 * (83 * 254 * 14'535_B + 254 * 722'365_B + 85 * 42_B + 1 * 1_B));
+    EXPECT_EQ(bytes(128, kOperaReplay), 128 * (83 * 254 * 14'535_B + 254 * 722'365_B + 85 * 42_B + 1 * 1_B));
 }
 
 TEST(OperaStudyCounts, WithoutRoundingTheShareIsALittleLarger) {

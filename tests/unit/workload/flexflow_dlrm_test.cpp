@@ -60,25 +60,14 @@ TEST(FlexflowProgram, TasksInTheOrderOfTheStudy) {
     for (const Operation& operation : program.operations) {
         names.push_back(operation.name);
     }
-    EXPECT_EQ(names, (Names{"Embedding_0.forward",
-                            "Embedding_0.forward.all_to_all",
-                            "Embedding_1.forward",
-                            "Embedding_1.forward.all_to_all",
-                            "Bottom_0.forward",
-                            "Concat.forward",
-                            "Top_0.forward",
-                            "Top_0.backward",
-                            "Top_0.backward.kernel.all_reduce",
-                            "Top_0.backward.bias.all_reduce",
-                            "Concat.backward",
-                            "Embedding_0.backward.all_to_all",
-                            "Embedding_1.backward.all_to_all",
-                            "Bottom_0.backward",
-                            "Bottom_0.backward.kernel.all_reduce",
-                            "Bottom_0.backward.bias.all_reduce",
-                            "Embedding_0.backward",
-                            "Embedding_1.backward",
-                            "Gradients.wait"}));
+    EXPECT_EQ(names,
+              (Names{"Embedding_0.forward", "Embedding_0.forward.all_to_all", "Embedding_1.forward",
+                     "Embedding_1.forward.all_to_all", "Bottom_0.forward", "Concat.forward", "Top_0.forward",
+                     "Top_0.backward", "Top_0.backward.kernel.all_reduce", "Top_0.backward.bias.all_reduce",
+                     "Concat.backward", "Embedding_0.backward.all_to_all", "Embedding_1.backward.all_to_all",
+                     "Bottom_0.backward", "Bottom_0.backward.kernel.all_reduce",
+                     "Bottom_0.backward.bias.all_reduce", "Embedding_0.backward", "Embedding_1.backward",
+                     "Gradients.wait"}));
 }
 
 TEST(FlexflowProgram, WaitsOfTheStudyAndNoOthers) {
@@ -261,8 +250,8 @@ RC_GTEST_PROP(FlexflowProgram, CountsAreThoseOfTheProgram, ()) {
     training.gradient_element_size = Bytes(*rc::gen::inRange<std::int64_t>(1, 9));
     training.separate_bias = *rc::gen::arbitrary<bool>();
     training.placement = *rc::gen::element(FlexflowPlacement::kRoundRobin, FlexflowPlacement::kBalanced);
-    RC_ASSERT(problems(model).empty());
-    RC_ASSERT(problems(model, training, nodes).empty());
+    RC_ASSERT(validation_errors(model).empty());
+    RC_ASSERT(validation_errors(model, training, nodes).empty());
 
     const testing::Crossing sent =
         testing::crossing(build_flexflow_program(model, training, testing::a100(), nodes));
@@ -279,9 +268,9 @@ RC_GTEST_PROP(FlexflowProgram, CountsAreThoseOfTheProgram, ()) {
     RC_ASSERT(sent.tasks + parts == counts.tasks);
 }
 
-Names keys_of(const std::vector<ParameterProblem>& found) {
+Names keys_of(const ValidationErrors& found) {
     Names keys;
-    for (const ParameterProblem& problem : found) {
+    for (const ValidationError& problem : found) {
         EXPECT_FALSE(problem.message.empty());
         keys.push_back(problem.key);
     }
@@ -289,14 +278,14 @@ Names keys_of(const std::vector<ParameterProblem>& found) {
 }
 
 TEST(FlexflowModelProblems, NoneInTheStudy) {
-    EXPECT_EQ(keys_of(problems(testing::model_a())), Names{});
-    EXPECT_EQ(keys_of(problems(testing::model_i())), Names{});
+    EXPECT_EQ(keys_of(validation_errors(testing::model_a())), Names{});
+    EXPECT_EQ(keys_of(validation_errors(testing::model_i())), Names{});
 }
 
 TEST(FlexflowModelProblems, EveryNumberOutOfRange) {
     const FlexflowModel model{
         .tables = 0, .rows = 0, .dimension = 0, .bag_size = 0, .bottom_mlp = {3}, .top_mlp = {3, 0, 1}};
-    EXPECT_EQ(keys_of(problems(model)),
+    EXPECT_EQ(keys_of(validation_errors(model)),
               (Names{"tables", "rows", "dimension", "bag_size", "bottom_mlp", "top_mlp.1"}));
 }
 
@@ -305,16 +294,16 @@ TEST(FlexflowModelProblems, MoreParametersThanCanBeCounted) {
     model.tables = 1 << 20;
     model.rows = std::int64_t{1} << 40;
     model.dimension = 1 << 20;  // 2^80 parameters
-    EXPECT_EQ(keys_of(problems(model)), Names{"tables"});
+    EXPECT_EQ(keys_of(validation_errors(model)), Names{"tables"});
     model.rows = 1;
     model.top_mlp = {1, 1 << 24, 1};  // 2^40 inputs of 2^24 columns
-    EXPECT_EQ(keys_of(problems(model)), Names{"top_mlp"});
+    EXPECT_EQ(keys_of(validation_errors(model)), Names{"top_mlp"});
 }
 
 class FlexflowTrainingProblems : public ::testing::Test {
 protected:
-    [[nodiscard]] std::vector<ParameterProblem> found() const {
-        return problems(small_.model, small_.training, small_.nodes);
+    [[nodiscard]] ValidationErrors found() const {
+        return validation_errors(small_.model, small_.training, small_.nodes);
     }
     Small small_;
 };
@@ -365,22 +354,23 @@ TEST_F(FlexflowTrainingProblems, RatesOutOfOrder) {
 
 TEST(FlexflowDeviceProblems, RatesThatAreMissing) {
     FlexflowTraining training;
-    EXPECT_EQ(keys_of(problems(Device{}, training)), (Names{"peak", "memory_bandwidth"}));
+    EXPECT_EQ(keys_of(validation_errors(Device{}, training)), (Names{"peak", "memory_bandwidth"}));
     training.gemm = {{1, 1_TFLOPS}};
-    EXPECT_EQ(keys_of(problems(Device{}, training)), Names{"memory_bandwidth"});
-    EXPECT_EQ(keys_of(problems(testing::a100(), training)), Names{});
+    EXPECT_EQ(keys_of(validation_errors(Device{}, training)), Names{"memory_bandwidth"});
+    EXPECT_EQ(keys_of(validation_errors(testing::a100(), training)), Names{});
 }
 
 TEST(FlexflowDeviceProblems, ZeroRatesAndTimesThatNobodyUses) {
     Device device{.peak = FlopRate(0), .memory_bandwidth = Bandwidth(0)};
     device.measured["Top_0"].forward = 1_us;
-    EXPECT_EQ(keys_of(problems(device, FlexflowTraining{})), (Names{"peak", "memory_bandwidth", "layers"}));
+    EXPECT_EQ(keys_of(validation_errors(device, FlexflowTraining{})),
+              (Names{"peak", "memory_bandwidth", "layers"}));
 }
 
 TEST(FlexflowTimeProblems, ComputeThatNoRunCanHold) {
     Small small;
     const auto keys = [&] {
-        return keys_of(problems(small.model, small.training, small.device, small.nodes));
+        return keys_of(validation_errors(small.model, small.training, small.device, small.nodes));
     };
     EXPECT_EQ(keys(), Names{});
     // 53 days are 4.6e6 s; two rounds of 2·(1.0e6 + 0.1e6) s take 4.4e6 s.

@@ -166,7 +166,7 @@ RC_GTEST_PROP(FlexflowPlacement, AnyPlacementHasTheSameTasksAndBytes, ()) {
     const FlexflowCounts counted = count(drawn.model, drawn.training, drawn.nodes);
     drawn.training.tables_per_node = drawn_counts(drawn.model.tables, drawn.nodes);
     drawn.training.placement = FlexflowPlacement::kExplicit;
-    RC_ASSERT(problems(drawn.model, drawn.training, drawn.nodes).empty());
+    RC_ASSERT(validation_errors(drawn.model, drawn.training, drawn.nodes).empty());
     const Program placed = drawn.program(FlexflowPlacement::kExplicit);
     const testing::Crossing sent = testing::crossing(placed);
     RC_ASSERT(sent.slices == expected.slices);
@@ -214,7 +214,7 @@ TEST(FlexflowPlacement, ExplicitCountsOfRoundRobinGiveItsProgram) {
 TEST(FlexflowPlacement, ExplicitCountsAreOfAllNodesAndTables) {
     FlexflowTraining training = testing::opera_study_training();
     const auto key = [&] {
-        const auto found = problems(testing::model_a(), training, 128);
+        const auto found = validation_errors(testing::model_a(), training, 128);
         return found.empty() ? std::string("none") : found.front().key;
     };
     training.placement = FlexflowPlacement::kExplicit;

@@ -41,7 +41,7 @@ protected:
     }
     [[nodiscard]] Keys keys() const {
         Keys found;
-        for (const ParameterProblem& problem : problems(sharding_, model_, kRanks)) {
+        for (const ValidationError& problem : validation_errors(sharding_, model_, kRanks)) {
             EXPECT_FALSE(problem.message.empty());
             found.push_back(problem.key);
         }
@@ -171,15 +171,15 @@ TEST_F(ShardingTest, ExplicitPlacesWhatItSays) {
 TEST_F(ShardingTest, MemoryThatIsNotEnoughIsRefusedWithTheNumbers) {
     sharding_.memory = 2800_B;  // table 3 has 3200
     ShardingResult result = plan();
-    ASSERT_EQ(result.problems.size(), 1U);
-    EXPECT_EQ(result.problems[0].key, "sharding.memory");
-    EXPECT_NE(result.problems[0].message.find("rank 3"), std::string::npos);
+    ASSERT_EQ(result.validation_errors.size(), 1U);
+    EXPECT_EQ(result.validation_errors[0].key, "sharding.memory");
+    EXPECT_NE(result.validation_errors[0].message.find("rank 3"), std::string::npos);
     sharding_.plan = ShardingMethod::kPlanner;
     result = plan();
-    ASSERT_EQ(result.problems.size(), 1U);
-    EXPECT_EQ(result.problems[0].key, "sharding.memory");
+    ASSERT_EQ(result.validation_errors.size(), 1U);
+    EXPECT_EQ(result.validation_errors[0].key, "sharding.memory");
     sharding_.widest_shard = 8;  // shards of 800 to 1600 B, 8000 B together, on 4·2800
-    EXPECT_TRUE(plan().problems.empty());
+    EXPECT_TRUE(plan().validation_errors.empty());
     for (const Bytes held : memory_of(plan().plan, 2_B)) {
         EXPECT_LE(held, 2800_B);
     }
@@ -199,7 +199,7 @@ TEST_F(ShardingTest, KeysThatHaveNoEffectAreRefused) {
 
 TEST_F(ShardingTest, WhatTheExactSearchCannotTakeIsRefused) {
     sharding_ = {.plan = ShardingMethod::kPlanner, .search = PlacementSearch::kExact};
-    model_.tables = {{.count = static_cast<std::int64_t>(kMostExactItems), .rows = 1, .dimension = 2}};
+    model_.tables = {{.count = static_cast<std::int64_t>(kMaxExactItems), .rows = 1, .dimension = 2}};
     EXPECT_TRUE(keys().empty());
     sharding_.widest_shard = 1;  // two shards of each table
     EXPECT_EQ(keys(), Keys{"sharding.search"});
@@ -217,10 +217,10 @@ TEST_F(ShardingTest, MemoryBeyondAllCountsIsRefusedAsWell) {
     sharding_.tables = {{.first = 0, .count = 1, .sharding = TableSharding::kDataParallel}};
     const ShardingResult result = plan_sharding(sharding_, model_, kManyRanks, kSamples,
                                                 [](std::size_t, std::int64_t, std::int64_t) { return 1_ns; });
-    ASSERT_EQ(result.problems.size(), 1U);
-    EXPECT_EQ(result.problems[0].key, "sharding.memory");
-    EXPECT_NE(result.problems[0].message.find("they need 9.223 EB"), std::string::npos)
-        << result.problems[0].message;
+    ASSERT_EQ(result.validation_errors.size(), 1U);
+    EXPECT_EQ(result.validation_errors[0].key, "sharding.memory");
+    EXPECT_NE(result.validation_errors[0].message.find("they need 9.223 EB"), std::string::npos)
+        << result.validation_errors[0].message;
 }
 
 TEST_F(ShardingTest, RulesThatCannotBe) {
@@ -272,7 +272,7 @@ RC_GTEST_PROP(ShardingProperty, NothingIsLost, ()) {
     sharding.ranks_per_host = 2;
     sharding.tables = {{.first = number(0, count), .sharding = TableSharding::kTableRowWise},
                        {.first = number(0, count), .sharding = TableSharding::kTableColumnWise}};
-    RC_ASSERT(problems(sharding, model, ranks).empty());
+    RC_ASSERT(validation_errors(sharding, model, ranks).empty());
     const ShardingPlan plan =
         plan_sharding(sharding, model, ranks, 3, [](std::size_t, std::int64_t columns, std::int64_t samples) {
             return Time(columns * samples);

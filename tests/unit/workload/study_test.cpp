@@ -66,6 +66,14 @@ void expect_mlp_rows(const TrainingPlan& plan, std::size_t first, const std::vec
     }
 }
 
+/// Time of the iteration's all-reduces over that of its MLP compute, when each byte crosses a port of `rate`
+/// twice (2·S/rate: the double binary tree's bound, and every algorithm's for many ranks;
+/// docs/theory/hoti20-study.md, "Lower bounds"). More than 1 cannot be hidden.
+double all_reduce_to_compute_ratio(const DlrmSummary& summary, Bandwidth rate) {
+    const Bytes size = summary.traffic[static_cast<std::size_t>(system::CollectiveKind::kAllReduce)];
+    return to_seconds(2 * size / rate) / to_seconds(summary.mlp_compute);
+}
+
 TEST(Study, Section4TableOfPaper128) {
     // Time = 2·512·k·n / 60e12 s, bytes = 2·k·n.
     std::vector<MlpRow> rows{{"Bottom_0", 27962, 3276800}};  // 1600 × 1024

@@ -20,7 +20,7 @@ std::int64_t sum_of(const Values& values) {
 
 std::vector<std::string> keys_of(const TableValues& values, std::int64_t count) {
     std::vector<std::string> keys;
-    for (const ParameterProblem& problem : values.problems("rows", count, kLargest)) {
+    for (const ValidationError& problem : values.validation_errors("rows", count, kLargest)) {
         EXPECT_FALSE(problem.message.empty());
         keys.push_back(problem.key);
     }
@@ -114,7 +114,7 @@ TEST(TableValues, DistributionsThatCannotBe) {
     EXPECT_EQ(keys_of(TableValues(ValueDistribution{.shape = DistributionShape::kNormal, .max = 8}), 3),
               Keys{"rows.deviation"});
     EXPECT_EQ(keys_of(TableValues(ValueDistribution{.max = 8, .exponent = 1.0}), 3), Keys{"rows.exponent"});
-    EXPECT_EQ(keys_of(TableValues(ValueDistribution{.max = 8}), kMostDifferentTables + 1), Keys{"rows"});
+    EXPECT_EQ(keys_of(TableValues(ValueDistribution{.max = 8}), kMaxDifferentTables + 1), Keys{"rows"});
 }
 
 /// Of the whole interval from the first case on.
@@ -145,7 +145,7 @@ RC_GTEST_PROP(TableValuesProperty, KeepIntervalGridAndSum, ()) {
         d.sum = d.multiple_of * number(low * count, high * count + 1);
     }
     const TableValues values(d);
-    RC_ASSERT(values.problems("rows", count, kLargest).empty());
+    RC_ASSERT(values.validation_errors("rows", count, kLargest).empty());
     const Values drawn = values.values(count, "rows");
     RC_ASSERT(static_cast<std::int64_t>(drawn.size()) == count);
     for (const std::int64_t value : drawn) {

@@ -83,7 +83,7 @@ Schema<TableTimes> table_times_schema() {
     return schema;
 }
 
-std::vector<ParameterProblem> nothing_measured(const Device& device) {
+ValidationErrors nothing_measured(const Device& device) {
     if (!device.measured.empty() || device.tables) {
         return {};
     }
@@ -133,21 +133,7 @@ void register_builtin_devices(Registry<Device>& registry) {
                 }
                 return layers;
             })
-        .field(
-            {"tables",
-             "mapping",
-             "unset",
-             false,
-             {},
-             "times by embedding table",
-             table_times_schema().parameters()},
-            [](Device& device, const ConfigNode& node, ReadContext& context) {
-                device.tables = table_times_schema().read(node, context);
-            },
-            [](const Device& device) -> std::optional<ConfigNode> {
-                return device.tables ? std::optional(table_times_schema().write(*device.tables))
-                                     : std::nullopt;
-            })
+        .section("tables", &Device::tables, table_times_schema(), "times by embedding table")
         .check(nothing_measured);
     registry.add<Device>(measured, [](const Device& device) { return device; });
 }

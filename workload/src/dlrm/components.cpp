@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <astrolabe/core/config/section_list.hpp>
 #include <astrolabe/workload/dlrm/dlrm_model.hpp>
 #include <astrolabe/workload/dlrm/sharding_names.hpp>
 
@@ -93,8 +94,8 @@ Schema<ValueRange> range_schema() {
 Schema<ValueDistribution> distribution_schema() {
     Schema<ValueDistribution> schema("distribution", "values drawn with a seed");
     schema.required("distribution", &ValueDistribution::shape, "that the values are drawn from")
-        .required("min", &ValueDistribution::min, "least value", {1, {}})
-        .required("max", &ValueDistribution::max, "greatest value", {1, {}})
+        .required("min", &ValueDistribution::min, "smallest value", {1, {}})
+        .required("max", &ValueDistribution::max, "largest value", {1, {}})
         .optional("mean", &ValueDistribution::mean, "that the values have exactly", {1, {}})
         .optional("sum", &ValueDistribution::sum, "that the values have exactly, instead of a mean", {1, {}})
         .optional("multiple_of", &ValueDistribution::multiple_of, "divides every value", {1, {}})
@@ -178,33 +179,10 @@ Schema<DlrmModel> model_schema() {
         .list("bottom_mlp", &DlrmModel::bottom_mlp, "output widths of the bottom MLP, first layer first",
               true, {1, {}})
         .list("top_mlp", &DlrmModel::top_mlp, "output widths of the top MLP, first layer first", true,
-              {1, {}})
-        .field(
-            {"tables",
-             "mapping, or list of mappings",
-             "",
-             true,
-             {},
-             "embedding tables, or groups of them",
-             tables_schema().parameters()},
-            [](DlrmModel& model, const ConfigNode& node, ReadContext& context) {
-                const Schema<EmbeddingTables> group = tables_schema();
-                const std::vector<ConfigNode> groups =
-                    node.is_sequence() ? node.items : std::vector<ConfigNode>{node};
-                for (const ConfigNode& item : groups) {
-                    if (std::optional<EmbeddingTables> tables = group.read(item, context)) {
-                        model.tables.push_back(*tables);
-                    }
-                }
-            },
-            [](const DlrmModel& model) -> std::optional<ConfigNode> {
-                std::vector<ConfigNode> groups;
-                for (const EmbeddingTables& tables : model.tables) {
-                    groups.push_back(tables_schema().write(tables));
-                }
-                return groups.size() == 1 ? groups.front() : ConfigNode::sequence(std::move(groups));
-            })
-        .optional("interaction", &DlrmModel::interaction, "how embeddings and dense features are joined")
+              {1, {}});
+    add_section_list(schema, "tables", &DlrmModel::tables, tables_schema(),
+                     "embedding tables, or groups of them", true);
+    schema.optional("interaction", &DlrmModel::interaction, "how embeddings and dense features are combined")
         .optional("element_size", &DlrmModel::element_size, "of weights and embeddings",
                   {Bytes(1), Bytes(16)})
         .optional("activation_element_size", &DlrmModel::activation_element_size,
@@ -212,7 +190,7 @@ Schema<DlrmModel> model_schema() {
                   {Bytes(1), Bytes(16)})
         .optional("gradient_element_size", &DlrmModel::gradient_element_size,
                   "of the MLP gradients that are all-reduced; unset: element_size", {Bytes(1), Bytes(16)})
-        .check([](const DlrmModel& model) { return problems(model); });
+        .check([](const DlrmModel& model) { return validation_errors(model); });
     return schema;
 }
 
@@ -255,9 +233,9 @@ Schema<TableRule> rule_schema() {
         .optional("count", &TableRule::count, "tables from it on", {1, {}})
         .optional("sharding", &TableRule::sharding, "the way they are sharded")
         .optional("shards", &TableRule::shards, "of column_wise: pieces of each table", {1, {}})
-        .list("ranks", &TableRule::ranks, "of table_wise and column_wise: where each shard lies", false,
+        .list("ranks", &TableRule::ranks, "of table_wise and column_wise: where each shard is", false,
               {0, {}})
-        .list("hosts", &TableRule::hosts, "of table_row_wise and table_column_wise: where each table lies",
+        .list("hosts", &TableRule::hosts, "of table_row_wise and table_column_wise: where each table is",
               false, {0, {}});
     return schema;
 }
@@ -282,34 +260,8 @@ Schema<Sharding> sharding_schema() {
         .optional("memory", &Sharding::memory, "that a rank has for tables; unset: enough", {Bytes(1), {}})
         .optional("index_size", &Sharding::index_size, "read with every lookup of a shard; unset: 8 bytes",
                   {Bytes(0), Bytes(16)})
-        .field(
-            {"tables",
-             "list of mappings",
-             "[]",
-             false,
-             {},
-             "what holds for some tables instead",
-             rule_schema().parameters()},
-            [](Sharding& sharding, const ConfigNode& node, ReadContext& context) {
-                if (!node.is_sequence()) {
-                    context.error("config.type", node.where,
-                                  fmt::format("'tables' takes a list, found {}", node.kind_name()),
-                                  "write [{first: 0, count: 10, sharding: row_wise}]");
-                    return;
-                }
-                for (const ConfigNode& item : node.items) {
-                    if (std::optional<TableRule> rule = rule_schema().read(item, context)) {
-                        sharding.tables.push_back(*std::move(rule));
-                    }
-                }
-            },
-            [](const Sharding& sharding) -> std::optional<ConfigNode> {
-                std::vector<ConfigNode> rules;
-                for (const TableRule& rule : sharding.tables) {
-                    rules.push_back(rule_schema().write(rule));
-                }
-                return ConfigNode::sequence(std::move(rules));
-            });
+        .list("tables", &Sharding::tables, rule_schema(), "rules for some of the tables",
+              "[{first: 0, count: 10, sharding: row_wise}]");
     return schema;
 }
 
@@ -398,7 +350,7 @@ Schema<DlrmParameters> dlrm_schema() {
                   "count the interaction's compute time")
         .optional(
             "dense_feature_gradient", &DlrmParameters::dense_feature_gradient,
-            "compute the gradient of the dense features, as the reference loop does although nobody needs it")
+            "compute the gradient of the dense features, as the reference loop does although nothing uses it")
         .optional(
             "embedding_update", &DlrmParameters::embedding_update,
             "when the embedding update runs relative to the all-to-all that brings its gradients (hybrid)")
@@ -406,22 +358,8 @@ Schema<DlrmParameters> dlrm_schema() {
                   "how copies of a table exchange their gradients: touched rows only, or whole tables")
         .section("sharding", &DlrmParameters::sharding, sharding_schema(),
                  "which rank holds what of which embedding table (hybrid)")
-        .field(
-            {"gradient_buckets",
-             "mapping",
-             "unset",
-             false,
-             {},
-             "MLP gradients that are all-reduced together; unset: layer by layer",
-             buckets_schema().parameters()},
-            [](DlrmParameters& parameters, const ConfigNode& node, ReadContext& context) {
-                parameters.gradient_buckets = buckets_schema().read(node, context);
-            },
-            [](const DlrmParameters& parameters) -> std::optional<ConfigNode> {
-                return parameters.gradient_buckets
-                           ? std::optional(buckets_schema().write(*parameters.gradient_buckets))
-                           : std::nullopt;
-            })
+        .section("gradient_buckets", &DlrmParameters::gradient_buckets, buckets_schema(),
+                 "MLP gradients that are all-reduced together; unset: layer by layer")
         .optional("dense_sharding", &DlrmParameters::dense_sharding,
                   "fsdp: each rank keeps a part of every MLP layer and gathers the rest when it computes")
         .optional("parameter_prefetch", &DlrmParameters::parameter_prefetch,
@@ -448,15 +386,15 @@ std::vector<std::int64_t> table_dimensions(const DlrmModel& model) {
 }
 
 void append_sharding(Facts& facts, const DlrmSummary& summary) {
-    facts.emplace_back("embedding shards", fmt::format("{} placed; the fullest rank holds {}", summary.shards,
-                                                       readable(summary.largest_memory)));
+    facts.emplace_back("embedding shards", fmt::format("{} placed; the largest share of a rank is {}",
+                                                       summary.shards, readable(summary.largest_memory)));
     facts.emplace_back(
-        "embedding imbalance (greatest over mean)",
+        "embedding imbalance (maximum over mean)",
         fmt::format("lookup and update {:.3f}, all-to-all {:.3f}, memory {:.3f}", summary.imbalance.compute,
                     summary.imbalance.bytes, summary.imbalance.memory));
     if (summary.placement) {
         facts.emplace_back("placement",
-                           fmt::format("most loaded rank {}, lower bound {}, {} after {} placements tried",
+                           fmt::format("busiest rank {}, lower bound {}, {} after {} placements tried",
                                        readable(Time(summary.placement->makespan)),
                                        readable(Time(summary.placement->lower_bound)),
                                        summary.placement->proven ? "optimal" : "not proven optimal",
@@ -488,16 +426,16 @@ void register_dlrm(Registry<Job>& registry) {
     registry.add<DlrmParameters>(dlrm_schema(), [](const DlrmParameters& parameters) {
         Job job;
         job.iterations = parameters.iterations;
-        job.problems = [parameters](const Device& device, std::size_t ranks) {
+        job.validation_errors = [parameters](const Device& device, std::size_t ranks) {
             const DlrmTraining& training = parameters;
-            std::vector<ParameterProblem> found = problems(training, parameters.model, ranks);
-            if (found.empty() && problems(device, training, parameters.model).empty()) {
-                found = problems(parameters.model, training, device, ranks);
+            ValidationErrors found = validation_errors(training, parameters.model, ranks);
+            if (found.empty() && validation_errors(device, training, parameters.model).empty()) {
+                found = validation_errors(parameters.model, training, device, ranks);
             }
             return found;
         };
-        job.device_problems = [parameters](const Device& device) {
-            return problems(device, parameters, parameters.model);
+        job.device_errors = [parameters](const Device& device) {
+            return validation_errors(device, parameters, parameters.model);
         };
         job.program = [parameters](const Device& device, std::size_t ranks) {
             return build_dlrm_program(parameters.model, parameters, device, ranks);

@@ -16,47 +16,40 @@ namespace {
 constexpr std::int64_t kLargestWidth = std::int64_t{1} << 24;
 constexpr std::int64_t kLargestRows = std::int64_t{1} << 40;
 constexpr std::int64_t kLargestElement = 16;
-constexpr std::int64_t kMostTableBytes = std::int64_t{1} << 60;
-constexpr std::size_t kMostLayers = 1024;
+constexpr std::int64_t kMaxTableBytes = std::int64_t{1} << 60;
+constexpr std::size_t kMaxLayers = 1024;
 constexpr std::string_view kDimensionStream = "dimension";
 
-using Problems = std::vector<ParameterProblem>;
-
-void require_range(Problems& found, std::string key, std::int64_t value, std::int64_t largest) {
+void require_range(ValidationErrors& found, std::string key, std::int64_t value, std::int64_t largest) {
     if (value < 1 || value > largest) {
         std::string message = fmt::format("{} must be from 1 to {}, got {}", key, largest, value);
-        found.push_back({.key = std::move(key), .message = std::move(message), .hint = ""});
+        add_error(found, std::move(key), std::move(message));
     }
 }
 
-void check_mlp(Problems& found, const std::string& key, const std::vector<std::int64_t>& widths) {
+void check_mlp(ValidationErrors& found, const std::string& key, const std::vector<std::int64_t>& widths) {
     if (widths.empty()) {
-        found.push_back({.key = key,
-                         .message = fmt::format("{} has no layers", key),
-                         .hint = "list the output width of every layer, first layer first"});
+        add_error(found, key, fmt::format("{} has no layers", key),
+                  "list the output width of every layer, first layer first");
     }
-    if (widths.size() > kMostLayers) {
-        found.push_back(
-            {.key = key,
-             .message = fmt::format("{} has {} layers, more than {}", key, widths.size(), kMostLayers),
-             .hint = ""});
+    if (widths.size() > kMaxLayers) {
+        add_error(found, key, fmt::format("{} has {} layers, more than {}", key, widths.size(), kMaxLayers));
     }
     for (std::size_t layer = 0; layer < widths.size(); ++layer) {
         require_range(found, fmt::format("{}.{}", key, layer), widths[layer], kLargestWidth);
     }
 }
 
-void check_values(Problems& found, const std::string& key, const TableValues& values, std::int64_t count,
-                  std::int64_t largest) {
-    Problems more = values.problems(key, count, largest);
+void check_values(ValidationErrors& found, const std::string& key, const TableValues& values,
+                  std::int64_t count, std::int64_t largest) {
+    ValidationErrors more = values.validation_errors(key, count, largest);
     found.insert(found.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-void check_tables(Problems& found, const DlrmModel& model) {
+void check_tables(ValidationErrors& found, const DlrmModel& model) {
     if (model.tables.empty()) {
-        found.push_back({.key = "tables",
-                         .message = "the model has no embedding tables",
-                         .hint = "give at least one group with count, rows, dimension and pooling"});
+        add_error(found, "tables", "the model has no embedding tables",
+                  "give at least one group with count, rows, dimension and pooling");
     }
     for (std::size_t group = 0; group < model.tables.size(); ++group) {
         const EmbeddingTables& tables = model.tables[group];
@@ -71,7 +64,7 @@ void check_tables(Problems& found, const DlrmModel& model) {
     }
 }
 
-void check_element_sizes(Problems& found, const DlrmModel& model) {
+void check_element_sizes(ValidationErrors& found, const DlrmModel& model) {
     require_range(found, "element_size", model.element_size.count(), kLargestElement);
     if (model.activation_element_size) {
         require_range(found, "activation_element_size", model.activation_element_size->count(),
@@ -83,7 +76,7 @@ void check_element_sizes(Problems& found, const DlrmModel& model) {
 }
 
 /// Precondition: every number by itself is in range.
-void check_sizes(Problems& found, const DlrmModel& model) {
+void check_sizes(ValidationErrors& found, const DlrmModel& model) {
     detail::Int128 table_bytes = 0;
     detail::Int128 lookups = 0;
     detail::Int128 vectors = 1;
@@ -95,31 +88,29 @@ void check_sizes(Problems& found, const DlrmModel& model) {
         vectors += tables.count;
         pooled += columns;
     }
-    if (table_bytes > kMostTableBytes) {
-        found.push_back({.key = "tables", .message = "the tables hold more than 1 EiB together", .hint = ""});
+    if (table_bytes > kMaxTableBytes) {
+        add_error(found, "tables", "the tables hold more than 1 EiB together");
     }
-    constexpr std::int64_t kMostLookups = std::int64_t{1} << 40;
-    if (lookups > kMostLookups) {
-        found.push_back(
-            {.key = "tables",
-             .message = fmt::format("a sample reads more than {} values from the tables", kMostLookups),
-             .hint = "the sum of count · pooling · dimension must stay below it"});
+    constexpr std::int64_t kMaxLookups = std::int64_t{1} << 40;
+    if (lookups > kMaxLookups) {
+        add_error(found, "tables",
+                  fmt::format("a sample reads more than {} values from the tables", kMaxLookups),
+                  "the sum of count · pooling · dimension must stay below it");
     }
     const detail::Int128 width = model.interaction == Interaction::kDot
                                      ? vectors * (vectors - 1) / 2 + model.bottom_mlp.back()
                                      : pooled + model.bottom_mlp.back();
     if (width > kLargestWidth) {
-        found.push_back(
-            {.key = "interaction",
-             .message = fmt::format("the interaction makes more than {} values of a sample", kLargestWidth),
-             .hint = model.interaction == Interaction::kDot
-                         ? "dot makes a value of every pair of tables; try concatenation"
-                         : ""});
+        add_error(found, "interaction",
+                  fmt::format("the interaction makes more than {} values of a sample", kLargestWidth),
+                  model.interaction == Interaction::kDot
+                      ? "dot makes a value of every pair of tables; try concatenation"
+                      : "");
     }
 }
 
 /// Precondition: the bottom MLP and the tables exist.
-void check_dot(Problems& found, const DlrmModel& model) {
+void check_dot(ValidationErrors& found, const DlrmModel& model) {
     const std::int64_t dimension = equal_tables(model).front().dimension;
     for (std::size_t group = 0; group < model.tables.size(); ++group) {
         const EmbeddingTables& tables = model.tables[group];
@@ -128,21 +119,19 @@ void check_dot(Problems& found, const DlrmModel& model) {
         const auto other = std::find_if(dimensions.begin(), dimensions.end(),
                                         [dimension](std::int64_t each) { return each != dimension; });
         if (other != dimensions.end()) {
-            found.push_back(
-                {.key = fmt::format("tables.{}.dimension", group),
-                 .message = fmt::format("the dot interaction needs tables of one dimension: {} here, {} in "
-                                        "the first table",
-                                        *other, dimension),
-                 .hint = "make the dimensions equal, or set interaction to concatenation"});
+            add_error(found, fmt::format("tables.{}.dimension", group),
+                      fmt::format("the dot interaction needs tables of one dimension: {} here, {} in "
+                                  "the first table",
+                                  *other, dimension),
+                      "make the dimensions equal, or set interaction to concatenation");
         }
     }
     if (model.bottom_mlp.back() != dimension) {
-        found.push_back(
-            {.key = fmt::format("bottom_mlp.{}", model.bottom_mlp.size() - 1),
-             .message = fmt::format(
-                 "the dot interaction needs a bottom MLP that ends in the tables' dimension {}, not {}",
-                 dimension, model.bottom_mlp.back()),
-             .hint = fmt::format("make the last width {}, or set interaction to concatenation", dimension)});
+        add_error(found, fmt::format("bottom_mlp.{}", model.bottom_mlp.size() - 1),
+                  fmt::format(
+                      "the dot interaction needs a bottom MLP that ends in the tables' dimension {}, not {}",
+                      dimension, model.bottom_mlp.back()),
+                  fmt::format("make the last width {}, or set interaction to concatenation", dimension));
     }
 }
 
@@ -174,8 +163,8 @@ std::int64_t parameters_of(const std::vector<MlpLayer>& layers) {
 
 }  // namespace
 
-std::vector<ParameterProblem> problems(const DlrmModel& model) {
-    Problems found;
+ValidationErrors validation_errors(const DlrmModel& model) {
+    ValidationErrors found;
     require_range(found, "dense_features", model.dense_features, kLargestWidth);
     check_mlp(found, "bottom_mlp", model.bottom_mlp);
     check_mlp(found, "top_mlp", model.top_mlp);

@@ -286,7 +286,7 @@ std::optional<ShardingPlan> sharding_plan(const DlrmModel& model, const DlrmTrai
         return std::nullopt;
     }
     ShardingResult result = shard(model, training, device, ranks);
-    ASTROLABE_ASSERT(result.problems.empty(), "the user's problems were reported before");
+    ASTROLABE_ASSERT(result.validation_errors.empty(), "the user's errors were reported before");
     return std::move(result.plan);
 }
 
@@ -307,18 +307,17 @@ detail::Int128 longest_iteration(const TrainingPlan& plan) {
 }
 
 /// Layers whose time was measured, but not for the samples of a rank.
-std::vector<ParameterProblem> unknown_rows(const Device& device, std::int64_t samples) {
-    std::vector<ParameterProblem> found;
+ValidationErrors unknown_rows(const Device& device, std::int64_t samples) {
+    ValidationErrors found;
     for (const auto& [layer, times] : device.measured) {
         for (const auto& time : {times.forward, times.input_gradient, times.weight_gradient}) {
             if (time && !time->knows(samples)) {
-                found.push_back(
-                    {.key = "batch",
-                     .message = fmt::format("layer {} was measured for {} to {} rows, not for the {} samples "
-                                            "of a rank",
-                                            layer, time->by_rows().front().first,
-                                            time->by_rows().back().first, samples),
-                     .hint = "choose a local batch that was measured"});
+                add_error(
+                    found, "batch",
+                    fmt::format("layer {} was measured for {} to {} rows, not for the {} samples "
+                                "of a rank",
+                                layer, time->by_rows().front().first, time->by_rows().back().first, samples),
+                    "choose a local batch that was measured");
                 break;
             }
         }
@@ -366,31 +365,31 @@ std::int64_t local_batch(const DlrmTraining& training, std::size_t ranks) {
                                 : training.global_batch.value() / static_cast<std::int64_t>(ranks);
 }
 
-std::vector<ParameterProblem> problems(const DlrmModel& model, const DlrmTraining& training,
-                                       const Device& device, std::size_t ranks) {
-    std::vector<ParameterProblem> found = unknown_rows(device, local_batch(training, ranks));
+ValidationErrors validation_errors(const DlrmModel& model, const DlrmTraining& training, const Device& device,
+                                   std::size_t ranks) {
+    ValidationErrors found = unknown_rows(device, local_batch(training, ranks));
     if (!found.empty()) {
         return found;
     }
     std::optional<ShardingPlan> sharding;
     if (!training.sharding.is_balanced()) {
         ShardingResult result = shard(model, training, device, ranks);
-        if (!result.problems.empty()) {
-            return std::move(result.problems);
+        if (!result.validation_errors.empty()) {
+            return std::move(result.validation_errors);
         }
         sharding = std::move(result.plan);
     }
-    constexpr Time kMost = Time::max() / 2;
+    constexpr Time kMax = Time::max() / 2;
     const detail::Int128 iteration =
         longest_iteration(PlanBuilder(model, training, device, ranks, sharding).build());
-    if (iteration <= kMost.count() / training.iterations) {
+    if (iteration <= kMax.count() / training.iterations) {
         return {};
     }
     const double seconds =
         static_cast<double>(iteration) * training.iterations / static_cast<double>(kPicosecondsPerSecond);
     return {{.key = "",
              .message = fmt::format("{} iterations compute for {:.4g} s, expected at most {}",
-                                    training.iterations, seconds, readable(kMost)),
+                                    training.iterations, seconds, readable(kMax)),
              .hint = "check the units of the device's rates and times, or simulate fewer iterations"}};
 }
 
@@ -402,10 +401,10 @@ std::optional<std::vector<TablePlace>> table_places(const DlrmModel& model, cons
 
 TrainingPlan dlrm_training_plan(const DlrmModel& model, const DlrmTraining& training, const Device& device,
                                 std::size_t ranks) {
-    ASTROLABE_ASSERT(problems(model).empty() && problems(training, model, ranks).empty() &&
-                         problems(device, training, model).empty() &&
-                         problems(model, training, device, ranks).empty(),
-                     "the user's problems were reported before");
+    ASTROLABE_ASSERT(validation_errors(model).empty() && validation_errors(training, model, ranks).empty() &&
+                         validation_errors(device, training, model).empty() &&
+                         validation_errors(model, training, device, ranks).empty(),
+                     "the user's errors were reported before");
     const std::optional<ShardingPlan> sharding = sharding_plan(model, training, device, ranks);
     return PlanBuilder(model, training, device, ranks, sharding).build();
 }
@@ -464,11 +463,6 @@ DlrmSummary summarise(const DlrmModel& model, const DlrmTraining& training, cons
         summarise_sharding(summary, *sharding, plan, model.element_size);
     }
     return summary;
-}
-
-double all_reduce_to_compute_ratio(const DlrmSummary& summary, Bandwidth rate) {
-    const Bytes size = summary.traffic[static_cast<std::size_t>(CollectiveKind::kAllReduce)];
-    return to_seconds(2 * size / rate) / to_seconds(summary.mlp_compute);
 }
 
 }  // namespace astrolabe::workload

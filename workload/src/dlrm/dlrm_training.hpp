@@ -1,7 +1,7 @@
 /// Training a DLRM: model + parallelism + batch + device → the layers of a training loop → a Program.
 ///
 /// N ranks train on a global batch of B samples, m = B/N to a rank. e: bytes of an element, a: of an
-/// activation (in the formulas of exchanges and traffic e stands for it unless it is of weights), g: of an
+/// activation (in the formulas of exchanges and traffic e means it unless it is of weights), g: of an
 /// MLP gradient, ΣTD: values of the pooled embeddings of a sample, ΣTPD: values looked up. All sizes are per
 /// rank, as system::CollectiveKind defines them. (Sources: docs/theory/training-loops.md, "Sizes of
 /// collectives"; docs/theory/hoti20-study.md, "Model".)
@@ -20,12 +20,12 @@
 /// samples.
 ///     Embedding          lookup m·ΣTPD; all-to-all m·ΣTD·e from tables to samples, blocking; update
 ///     Bottom_i, Top_i    2·B·k·n/N FLOP a pass; all-gather m·n·e of the output; reduce-scatter B·k·e of the
-///                        input gradient, which for the dense features nobody exchanges. The last bottom
+///                        input gradient, which for the dense features is not exchanged. The last bottom
 ///                        layer's output goes by all-to-all m·n·e instead, from columns to samples
 ///     Interaction        of a rank's m samples: all-gather m·width·e of its output; backward all-to-all
 ///                        m·(ΣTD + bottom output)·e, from samples back to tables and columns
 ///
-/// Embeddings of hybrid training are sharded as sharding.hpp says. The balanced plan is above: every rank
+/// Embeddings of hybrid training are sharded as in sharding.hpp. The balanced plan is above: every rank
 /// holds the same share of the lookups. Every other plan makes a layer of each way of sharding that it uses,
 /// Embedding (table- and column-wise), Embedding_hosts (table_row_wise), Embedding_rows (row_wise) and
 /// Embedding_replicas (data_parallel), with the lookups, exchanges and updates of each rank's own shards.
@@ -37,7 +37,7 @@
 ///                       of them before the forward and before the backward pass, reduce-scatter N·s·g of the
 ///                       gradients
 ///
-/// Wire formats (wire_format.hpp) apply to what the sizes above say, a and g being e of a conversion.
+/// Wire formats (wire_format.hpp) apply to the sizes above, a and g being e of a conversion.
 ///
 /// Embedding time: with E values looked up
 ///     bandwidth  E·e / memory bandwidth        flops  E / peak        fixed  as given
@@ -61,8 +61,8 @@
 #include <string>
 #include <vector>
 
-#include <astrolabe/core/parameter_problem.hpp>
 #include <astrolabe/core/units.hpp>
+#include <astrolabe/core/validation_error.hpp>
 #include <astrolabe/system/program/program.hpp>
 #include <astrolabe/workload/device/device.hpp>
 #include <astrolabe/workload/dlrm/dlrm_model.hpp>
@@ -102,7 +102,7 @@ struct DlrmTraining {
     Time fixed_embedding_time = Time(0);  ///< of the lookup; kFixed only
     /// Counts the interaction's FLOP (and, with kRoofline, bytes), backward as much as forward.
     bool interaction_time = false;
-    /// The reference loop computes the gradient of the dense features although nobody needs it.
+    /// The reference loop computes the gradient of the dense features although nothing uses it.
     bool dense_feature_gradient = true;
     EmbeddingUpdate embedding_update = EmbeddingUpdate::kAfterGradients;   ///< hybrid only
     EmbeddingGradients embedding_gradients = EmbeddingGradients::kSparse;  ///< data, and data_parallel tables
@@ -115,27 +115,28 @@ struct DlrmTraining {
     std::map<std::string, std::int64_t, std::less<>> priorities = {};
 };
 
-/// What is wrong with the training of a model (itself without problems) on `ranks` >= 1 ranks.
+/// Errors of the training of a model (itself without validation errors) on `ranks` >= 1 ranks.
 /// Keys: "batch", "iterations", "embedding_time", "sharding.memory", "wire_formats.all_reduce", ….
-[[nodiscard]] std::vector<ParameterProblem> problems(const DlrmTraining& training, const DlrmModel& model,
-                                                     std::size_t ranks);
+[[nodiscard]] ValidationErrors validation_errors(const DlrmTraining& training, const DlrmModel& model,
+                                                 std::size_t ranks);
 /// What the device lacks for it. Keys: "peak", "memory_bandwidth", "layers.<name>", "layers.<name>.<pass>",
 /// "tables.<pass>".
-[[nodiscard]] std::vector<ParameterProblem> problems(const Device& device, const DlrmTraining& training,
-                                                     const DlrmModel& model);
+[[nodiscard]] ValidationErrors validation_errors(const Device& device, const DlrmTraining& training,
+                                                 const DlrmModel& model);
 
-/// What is wrong with what follows from arguments without problems: the tables must fit the ranks' memory,
-/// the samples of a rank lie within measured rows, and all iterations together compute for at most half of
-/// Time::max(), 53 days, so that the network has as much. Keys: "sharding.memory", "batch"; "": none alone.
-[[nodiscard]] std::vector<ParameterProblem> problems(const DlrmModel& model, const DlrmTraining& training,
-                                                     const Device& device, std::size_t ranks);
+/// Errors that follow from arguments without validation errors: the tables must fit the ranks' memory,
+/// the samples of a rank must be within measured rows, and all iterations together compute for at most half
+/// of Time::max(), 53 days, so that the network has as much. Keys: "sharding.memory", "batch"; "": none
+/// alone.
+[[nodiscard]] ValidationErrors validation_errors(const DlrmModel& model, const DlrmTraining& training,
+                                                 const Device& device, std::size_t ranks);
 
-// The rest requires arguments without problems.
+// The rest requires arguments without validation errors.
 
 /// m, samples per rank.
 [[nodiscard]] std::int64_t local_batch(const DlrmTraining& training, std::size_t ranks);
 
-/// Where every table lies; nothing where the training is not hybrid or its sharding is balanced.
+/// Where every table is; nothing where the training is not hybrid or its sharding is balanced.
 [[nodiscard]] std::optional<std::vector<TablePlace>> table_places(const DlrmModel& model,
                                                                   const DlrmTraining& training,
                                                                   const Device& device, std::size_t ranks);
@@ -145,7 +146,7 @@ struct DlrmTraining {
 [[nodiscard]] system::Program build_dlrm_program(const DlrmModel& model, const DlrmTraining& training,
                                                  const Device& device, std::size_t ranks);
 
-/// What differs between ranks, as its greatest over its mean; 1: it does not.
+/// How a quantity differs between ranks: its maximum over its mean, 1 if it does not.
 struct Imbalance {
     double compute = 1;  ///< lookups and updates
     double bytes = 1;    ///< of the all-to-all of table- and column-wise shards
@@ -172,10 +173,5 @@ struct DlrmSummary {
 };
 [[nodiscard]] DlrmSummary summarise(const DlrmModel& model, const DlrmTraining& training,
                                     const Device& device, std::size_t ranks);
-
-/// Time of the iteration's all-reduces over that of its MLP compute, when each byte crosses a port of `rate`
-/// twice (2·S/rate: the double binary tree's bound, and every algorithm's for many ranks;
-/// docs/theory/hoti20-study.md, "Lower bounds"). More than 1 cannot be hidden.
-[[nodiscard]] double all_reduce_to_compute_ratio(const DlrmSummary& summary, Bandwidth rate);
 
 }  // namespace astrolabe::workload

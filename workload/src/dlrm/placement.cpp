@@ -45,7 +45,7 @@ void require_sound(const PlacementProblem& problem) {
 
 class BranchAndBound {
 public:
-    BranchAndBound(const PlacementProblem& problem, Placement start, std::int64_t most_nodes)
+    BranchAndBound(const PlacementProblem& problem, Placement start, std::int64_t max_nodes)
         : problem_(problem),
           order_(by_falling_cost(problem.items)),
           remaining_(order_.size() + 1, 0),
@@ -54,7 +54,7 @@ public:
           rank_of_(problem.items.size()),
           best_(std::move(start)),
           limit_(best_.found() ? best_.makespan : std::numeric_limits<std::int64_t>::max()),
-          most_nodes_(most_nodes) {
+          max_nodes_(max_nodes) {
         for (std::size_t i = order_.size(); i-- > 0;) {
             remaining_[i] = remaining_[i + 1] + problem.items[order_[i]].cost;
         }
@@ -63,12 +63,12 @@ public:
     [[nodiscard]] Placement solve() && {
         best_.nodes = 0;
         branch(0);
-        best_.proven = best_.nodes < most_nodes_ || limit_ == best_.lower_bound;
+        best_.proven = best_.nodes < max_nodes_ || limit_ == best_.lower_bound;
         return std::move(best_);
     }
 
 private:
-    [[nodiscard]] bool is_over() const { return best_.nodes >= most_nodes_ || limit_ <= best_.lower_bound; }
+    [[nodiscard]] bool is_over() const { return best_.nodes >= max_nodes_ || limit_ <= best_.lower_bound; }
 
     [[nodiscard]] std::int64_t average_of_all(std::size_t placed) const {
         const std::int64_t sum = std::accumulate(loads_.begin(), loads_.end(), remaining_[placed]);
@@ -127,7 +127,7 @@ private:
     std::vector<RankId> rank_of_;
     Placement best_;
     std::int64_t limit_;  // makespan to beat
-    std::int64_t most_nodes_;
+    std::int64_t max_nodes_;
 };
 
 }  // namespace
@@ -162,9 +162,9 @@ Placement place_greedily(const PlacementProblem& problem) {
     return placement;
 }
 
-Placement place_exactly(const PlacementProblem& problem, std::int64_t most_nodes) {
-    ASTROLABE_ASSERT(problem.items.size() <= kMostExactItems, "the search is not too deep");
-    return BranchAndBound(problem, place_greedily(problem), most_nodes).solve();
+Placement place_exactly(const PlacementProblem& problem, std::int64_t max_nodes) {
+    ASTROLABE_ASSERT(problem.items.size() <= kMaxExactItems, "the search is not too deep");
+    return BranchAndBound(problem, place_greedily(problem), max_nodes).solve();
 }
 
 }  // namespace astrolabe::workload

@@ -1,4 +1,4 @@
-/// How each table is sharded: what the defaults and the rules of a sharding say, before anything is placed.
+/// How each table is sharded by the defaults and the rules of a sharding, before anything is placed.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace astrolabe::workload {
 /// The model's tables one by one.
 [[nodiscard]] std::vector<EqualTables> single_tables(const DlrmModel& model);
 
-/// How a table is sharded, and where it lies if that was said.
+/// How a table is sharded, and where it is if a rule places it.
 struct Decision {
     TableSharding kind = TableSharding::kTableWise;
     std::int64_t shards = 1;  ///< on ranks of their own choice
@@ -30,7 +30,7 @@ struct Decision {
     }
 };
 
-/// By table. What is wrong in a rule has no effect: `problems` reports it.
+/// By table. An invalid rule has no effect: `validation_errors` reports it.
 [[nodiscard]] std::vector<Decision> decide(const Sharding& sharding, const std::vector<EqualTables>& tables,
                                            Bytes element_size);
 

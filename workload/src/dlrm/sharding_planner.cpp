@@ -50,30 +50,30 @@ public:
         if (!costs_fit()) {
             refuse("sharding.plan", "the lookups take too long to be planned",
                    "check the units of the device's rates and times");
-            return {.plan = {}, .problems = std::move(problems_)};
+            return {.plan = {}, .validation_errors = std::move(errors_)};
         }
         spread_over_all();
         place_on_hosts();
         place_on_ranks();
-        if (problems_.empty()) {
+        if (errors_.empty()) {
             check_memory();
         }
-        if (!problems_.empty()) {
-            return {.plan = {}, .problems = std::move(problems_)};
+        if (!errors_.empty()) {
+            return {.plan = {}, .validation_errors = std::move(errors_)};
         }
-        return {.plan = std::move(plan_), .problems = {}};
+        return {.plan = std::move(plan_), .validation_errors = {}};
     }
 
 private:
     void refuse(std::string key, std::string message, std::string hint) {
-        problems_.push_back({std::move(key), std::move(message), std::move(hint)});
+        errors_.push_back({std::move(key), std::move(message), std::move(hint)});
     }
 
     [[nodiscard]] std::int64_t communication(std::int64_t values) const {
         return sharding_.link_rate ? (2 * values * activation_size_ / *sharding_.link_rate).count() : 0;
     }
 
-    /// Whether no load can overflow, wherever the tables lie.
+    /// Whether no load can overflow, wherever the tables are.
     [[nodiscard]] bool costs_fit() const {
         detail::Int128 sum = 0;
         for (std::size_t table = 0; table < decisions_.size(); ++table) {
@@ -307,7 +307,7 @@ private:
     std::vector<Decision> decisions_;
     Load load_;
     ShardingPlan plan_;
-    std::vector<ParameterProblem> problems_;
+    ValidationErrors errors_;
 };
 
 }  // namespace
@@ -315,7 +315,8 @@ private:
 ShardingResult plan_sharding(const Sharding& sharding, const DlrmModel& model, std::size_t ranks,
                              std::int64_t local_batch, const ShardTime& time) {
     ASTROLABE_ASSERT(!sharding.is_balanced(), "a balanced sharding places nothing");
-    ASTROLABE_ASSERT(problems(sharding, model, ranks).empty(), "the user's problems were reported before");
+    ASTROLABE_ASSERT(validation_errors(sharding, model, ranks).empty(),
+                     "the user's errors were reported before");
     return Planner(sharding, model, ranks, local_batch, time).plan();
 }
 

@@ -16,7 +16,6 @@ namespace astrolabe::workload {
 namespace {
 
 using detail::Int128;
-using Problems = std::vector<ParameterProblem>;
 using Values = std::vector<std::int64_t>;
 __extension__ typedef unsigned __int128 Uint128;
 
@@ -141,7 +140,7 @@ std::int64_t normal(SplitMix& random, Multiples m, const ValueDistribution& d) {
             return static_cast<std::int64_t>(rounded);
         }
     }
-    return m.lo + random.below(m.hi - m.lo + 1);  // the interval lies far out in a tail
+    return m.lo + random.below(m.hi - m.lo + 1);  // the interval is far out in a tail
 }
 
 Values zipf(SplitMix& random, Multiples m, const ValueDistribution& d, std::size_t count) {
@@ -163,7 +162,7 @@ Values zipf(SplitMix& random, Multiples m, const ValueDistribution& d, std::size
     return values;
 }
 
-/// Raises values within [lo, hi] by `missing` <= Σ (hi - v) in total, as the header says.
+/// Raises values within [lo, hi] by `missing` <= Σ (hi - v) in total, as in the header.
 void raise(Values& values, Multiples m, Int128 missing) {
     Values room(values.size());
     while (missing > 0) {
@@ -226,18 +225,11 @@ Values draw(const ValueDistribution& d, std::size_t count, std::string_view stre
     return values;
 }
 
-void require(Problems& found, bool holds, const std::string& key, std::string message,
-             std::string hint = "") {
-    if (!holds) {
-        found.push_back({.key = key, .message = std::move(message), .hint = std::move(hint)});
-    }
-}
-
 std::string out_of_range(std::int64_t value, std::int64_t largest) {
     return fmt::format("must be from 1 to {}, got {}", largest, value);
 }
 
-void check_list(Problems& found, const std::string& key, const Values& list, std::int64_t count,
+void check_list(ValidationErrors& found, const std::string& key, const Values& list, std::int64_t count,
                 std::int64_t largest) {
     require(found, static_cast<std::int64_t>(list.size()) == count, key,
             fmt::format("the list has {} values for {} tables", list.size(), count),
@@ -248,7 +240,7 @@ void check_list(Problems& found, const std::string& key, const Values& list, std
     }
 }
 
-void check_range(Problems& found, const std::string& key, ValueRange range, std::int64_t count,
+void check_range(ValidationErrors& found, const std::string& key, ValueRange range, std::int64_t count,
                  std::int64_t largest) {
     require(found, range.from >= 1 && range.from <= largest, key + ".from",
             out_of_range(range.from, largest));
@@ -263,7 +255,7 @@ void check_range(Problems& found, const std::string& key, ValueRange range, std:
     }
 }
 
-void check_shape(Problems& found, const std::string& key, const ValueDistribution& d) {
+void check_shape(ValidationErrors& found, const std::string& key, const ValueDistribution& d) {
     const bool is_normal = d.shape == DistributionShape::kNormal;
     const bool is_zipf = d.shape == DistributionShape::kZipf;
     require(found, d.deviation.has_value() == is_normal, key + ".deviation",
@@ -276,7 +268,8 @@ void check_shape(Problems& found, const std::string& key, const ValueDistributio
             "must be from 0.001 to 16");
 }
 
-void check_sum(Problems& found, const std::string& key, const ValueDistribution& d, std::int64_t count) {
+void check_sum(ValidationErrors& found, const std::string& key, const ValueDistribution& d,
+               std::int64_t count) {
     const std::optional<Int128> sum = target_sum(d, count);
     if (!sum) {
         return;
@@ -286,21 +279,19 @@ void check_sum(Problems& found, const std::string& key, const ValueDistribution&
     const Int128 least = static_cast<Int128>(m.lo) * d.multiple_of * count;
     const Int128 most = static_cast<Int128>(m.hi) * d.multiple_of * count;
     if (*sum < least || *sum > most) {
-        found.push_back(
-            {.key = place,
-             .message = fmt::format("{} values of {} to {} have sums from {} to {}, not {}", count,
-                                    m.lo * d.multiple_of, m.hi * d.multiple_of, static_cast<double>(least),
-                                    static_cast<double>(most), static_cast<double>(*sum)),
-             .hint = "move min and max, or the sum"});
+        add_error(found, place,
+                  fmt::format("{} values of {} to {} have sums from {} to {}, not {}", count,
+                              m.lo * d.multiple_of, m.hi * d.multiple_of, static_cast<double>(least),
+                              static_cast<double>(most), static_cast<double>(*sum)),
+                  "move min and max, or the sum");
     } else if (*sum % d.multiple_of != 0) {
-        found.push_back(
-            {.key = place,
-             .message = fmt::format("the sum of the {} values is not a multiple of {}", count, d.multiple_of),
-             .hint = "all values are, so their sum is; change it or multiple_of"});
+        add_error(found, place,
+                  fmt::format("the sum of the {} values is not a multiple of {}", count, d.multiple_of),
+                  "all values are, so their sum is; change it or multiple_of");
     }
 }
 
-void check_distribution(Problems& found, const std::string& key, const ValueDistribution& d,
+void check_distribution(ValidationErrors& found, const std::string& key, const ValueDistribution& d,
                         std::int64_t count, std::int64_t largest) {
     require(found, d.min >= 1 && d.min <= largest, key + ".min", out_of_range(d.min, largest));
     require(found, d.max >= d.min && d.max <= largest, key + ".max",
@@ -314,10 +305,8 @@ void check_distribution(Problems& found, const std::string& key, const ValueDist
     }
     const Multiples m = multiples(d);
     if (m.lo > m.hi) {
-        found.push_back(
-            {.key = key + ".multiple_of",
-             .message = fmt::format("no multiple of {} lies from {} to {}", d.multiple_of, d.min, d.max),
-             .hint = ""});
+        add_error(found, key + ".multiple_of",
+                  fmt::format("there is no multiple of {} from {} to {}", d.multiple_of, d.min, d.max));
         return;
     }
     check_sum(found, key, d, count);
@@ -325,13 +314,13 @@ void check_distribution(Problems& found, const std::string& key, const ValueDist
 
 }  // namespace
 
-std::vector<ParameterProblem> TableValues::problems(const std::string& key, std::int64_t count,
-                                                    std::int64_t largest) const {
-    Problems found;
-    if (!is_same() && count > kMostDifferentTables) {
+ValidationErrors TableValues::validation_errors(const std::string& key, std::int64_t count,
+                                                std::int64_t largest) const {
+    ValidationErrors found;
+    if (!is_same() && count > kMaxDifferentTables) {
         return {{.key = key,
                  .message = fmt::format("{} tables are more than the {} whose values may differ", count,
-                                        kMostDifferentTables),
+                                        kMaxDifferentTables),
                  .hint = "give one number for all"}};
     }
     if (const auto* same = std::get_if<std::int64_t>(&form_)) {

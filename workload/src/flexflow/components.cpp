@@ -42,7 +42,7 @@ Schema<FlexflowModel> model_schema() {
               "sizes of the top MLP: m sizes make m-1 layers; the first is ignored, the concatenation is the "
               "input",
               true, {1, {}})
-        .check([](const FlexflowModel& model) { return problems(model); });
+        .check([](const FlexflowModel& model) { return validation_errors(model); });
     return schema;
 }
 
@@ -63,28 +63,6 @@ Schema<GemmRate> gemm_schema() {
     return schema;
 }
 
-void read_gemm(FlexflowParameters& parameters, const ConfigNode& node, ReadContext& context) {
-    if (!node.is_sequence()) {
-        context.error("config.type", node.where,
-                      fmt::format("'gemm' takes a list, found {}", node.kind_name()),
-                      "write [{rows: 512, rate: 9.4TFLOPS}, …]");
-        return;
-    }
-    for (const ConfigNode& item : node.items) {
-        if (const std::optional<GemmRate> rate = gemm_schema().read(item, context)) {
-            parameters.gemm.push_back(*rate);
-        }
-    }
-}
-
-std::optional<ConfigNode> write_gemm(const FlexflowParameters& parameters) {
-    std::vector<ConfigNode> rates;
-    for (const GemmRate& rate : parameters.gemm) {
-        rates.push_back(gemm_schema().write(rate));
-    }
-    return ConfigNode::sequence(std::move(rates));
-}
-
 Schema<NodeTables> node_tables_schema() {
     Schema<NodeTables> schema("tables_per_node", "consecutive nodes with as many tables each");
     schema.required("nodes", &NodeTables::nodes, "how many, counted on from those before", {1, {}})
@@ -102,7 +80,7 @@ Schema<FlexflowParameters> flexflow_schema() {
         .required("batch", &FlexflowParameters::batch, "samples of an iteration over all nodes", {1, {}})
         .optional("placement", &FlexflowParameters::placement,
                   "round_robin: table t on node t mod N; balanced: T/N of the tables on every node, parts of "
-                  "tables where N does not divide T; explicit: as tables_per_node says");
+                  "tables where N does not divide T; explicit: as in tables_per_node");
     add_section_list(schema, "tables_per_node", &FlexflowParameters::tables_per_node, node_tables_schema(),
                      "of placement explicit: tables of each node, all nodes from 0 on");
     schema
@@ -117,14 +95,9 @@ Schema<FlexflowParameters> flexflow_schema() {
                   "all-reduce the bias of a layer by itself, not with its kernel")
         .section("embedding", &FlexflowParameters::embedding, embedding_schema(),
                  "time of one table on one node", true)
-        .field({"gemm",
-                "list of mappings",
-                "[]",
-                false,
-                {},
-                "rates of dense layers by rows per GPU; none: the device's peak",
-                gemm_schema().parameters()},
-               read_gemm, write_gemm)
+        .list("gemm", &FlexflowParameters::gemm, gemm_schema(),
+              "rates of dense layers by rows per GPU; none: the device's peak",
+              "[{rows: 512, rate: 9.4TFLOPS}, …]")
         .optional("scale_down", &FlexflowParameters::scale_down,
                   "divides every transfer and every time: a shorter run of nearly the same shape",
                   {1, 1'000'000})
@@ -133,12 +106,11 @@ Schema<FlexflowParameters> flexflow_schema() {
     return schema;
 }
 
-std::vector<ParameterProblem> job_problems(const FlexflowParameters& parameters, const Device& device,
-                                           std::size_t ranks) {
+ValidationErrors job_errors(const FlexflowParameters& parameters, const Device& device, std::size_t ranks) {
     const FlexflowTraining& training = parameters;
-    std::vector<ParameterProblem> found = problems(parameters.model, training, ranks);
-    if (found.empty() && problems(device, training).empty()) {
-        found = problems(parameters.model, training, device, ranks);
+    ValidationErrors found = validation_errors(parameters.model, training, ranks);
+    if (found.empty() && validation_errors(device, training).empty()) {
+        found = validation_errors(parameters.model, training, device, ranks);
     }
     return found;
 }
@@ -156,7 +128,7 @@ Facts flexflow_facts(const FlexflowParameters& parameters, const Device& device,
         {"parameters",
          fmt::format("{} dense, {} in embeddings", dense_parameters(model), embedding_parameters(model))},
         {"compute per iteration",
-         fmt::format("tables {}, MLP {}, concatenation {} (node with most tables)",
+         fmt::format("tables {}, MLP {}, concatenation {} (node with the most tables)",
                      readable(compute.embedding), readable(compute.mlp), readable(compute.concatenation))},
         {"tasks per iteration", fmt::format("{}", counts.tasks)},
         {"slices per iteration", fmt::format("{} of {}{} bytes, {} bytes in all", counts.slices,
@@ -172,10 +144,12 @@ void register_flexflow_dlrm(Registry<Job>& registry) {
     registry.add<FlexflowParameters>(flexflow_schema(), [](const FlexflowParameters& parameters) {
         Job job;
         job.iterations = parameters.iterations;
-        job.problems = [parameters](const Device& device, std::size_t ranks) {
-            return job_problems(parameters, device, ranks);
+        job.validation_errors = [parameters](const Device& device, std::size_t ranks) {
+            return job_errors(parameters, device, ranks);
         };
-        job.device_problems = [parameters](const Device& device) { return problems(device, parameters); };
+        job.device_errors = [parameters](const Device& device) {
+            return validation_errors(device, parameters);
+        };
         job.program = [parameters](const Device& device, std::size_t ranks) {
             return build_flexflow_program(parameters.model, parameters, device, ranks);
         };

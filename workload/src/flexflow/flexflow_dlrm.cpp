@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include <astrolabe/core/assert.hpp>
 
 namespace astrolabe::workload {
 
@@ -290,33 +289,6 @@ FlexflowCounts count(const FlexflowModel& model, const FlexflowTraining& trainin
     counts.all_reduce = 2 * (n - 1) * dense_parameters(model) * training.gradient_element_size;
     counts.all_reduce_share = share(counts.all_reduce, counts.slice_traffic);
     return counts;
-}
-
-ReplayRing replay_ring(Bytes tensor, std::size_t nodes, const ReplayRules& rules) {
-    ASTROLABE_ASSERT(nodes >= 2, "a ring has at least two nodes");
-    const auto n = static_cast<std::int64_t>(nodes);
-    Bytes size = std::max(tensor, Bytes(n));
-    if (size < n * rules.packet) {
-        size = size * (2 * (n - 1)) / n;
-    }
-    return {.flow = std::max(rules.least_flow, size / n),
-            .rounds = size <= 2 * (n - 1) * rules.packet ? 1 : 2 * (n - 1)};
-}
-
-ReplayTraffic replay_traffic(const FlexflowModel& model, const FlexflowTraining& training, std::size_t nodes,
-                             const ReplayRules& rules) {
-    ReplayTraffic traffic;
-    if (nodes < 2) {
-        return traffic;
-    }
-    for (const Bytes tensor : gradient_tensors(model, training)) {
-        const ReplayRing ring = replay_ring(tensor, nodes, rules);
-        const std::int64_t flows = static_cast<std::int64_t>(nodes) * ring.rounds;
-        traffic.flows += flows;
-        traffic.all_reduce += flows * ring.flow;
-    }
-    traffic.all_reduce_share = share(traffic.all_reduce, count(model, training, nodes).slice_traffic);
-    return traffic;
 }
 
 }  // namespace astrolabe::workload

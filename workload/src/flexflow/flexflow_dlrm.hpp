@@ -34,9 +34,9 @@
 /// The sum over all pairs of nodes is the same in every placement, and so is that of the compute times but
 /// for balanced's rounding.
 /// balanced is the limit of tables that can be cut or differ enough in cost to be shared out evenly; nodes
-/// are alike then, and a symmetric network folds them (system/symmetry/folding.hpp). It leaves out what round_robin
-/// adds to the most loaded node, N·⌈T/N⌉/T - 1 of the embedding time: 2.4 % for 1000 tables on 1024 nodes or
-/// on 128, 0.8 % on 16.
+/// are alike then, and a symmetric network folds them (system/symmetry/folding.hpp). It leaves out what
+/// round_robin adds to the busiest node, N·⌈T/N⌉/T - 1 of the embedding time: 2.4 % for 1000 tables on 1024
+/// nodes or on 128, 0.8 % on 16.
 ///
 /// Program of an iteration, in the order in which every node computes.
 ///     table forward, round 0, 1, …        after each the all_to_all of its slices
@@ -62,8 +62,8 @@
 #include <cstdint>
 #include <vector>
 
-#include <astrolabe/core/parameter_problem.hpp>
 #include <astrolabe/core/units.hpp>
+#include <astrolabe/core/validation_error.hpp>
 #include <astrolabe/system/program/program.hpp>
 #include <astrolabe/workload/device/device.hpp>
 #include <astrolabe/workload/dlrm/dlrm_model.hpp>
@@ -87,7 +87,7 @@ struct TablePassTimes {
     std::int64_t samples = 1;
 };
 
-/// What matrix products reach with at least that many rows per GPU.
+/// The rate of matrix products with at least that many rows per GPU.
 struct GemmRate {
     std::int64_t rows = 1;
     FlopRate rate{};
@@ -118,22 +118,21 @@ struct FlexflowTraining {
 };
 
 /// What makes a model inconsistent or its parameters too many to count. Keys: "tables", "bottom_mlp.2", ….
-[[nodiscard]] std::vector<ParameterProblem> problems(const FlexflowModel& model);
+[[nodiscard]] ValidationErrors validation_errors(const FlexflowModel& model);
 
-// The rest requires a model without problems.
+// The rest requires a model without validation errors.
 
 /// What is wrong with training it on `nodes` >= 1 nodes. Keys: "batch", "gemm.1.rows", ….
-[[nodiscard]] std::vector<ParameterProblem> problems(const FlexflowModel& model,
-                                                     const FlexflowTraining& training, std::size_t nodes);
+[[nodiscard]] ValidationErrors validation_errors(const FlexflowModel& model, const FlexflowTraining& training,
+                                                 std::size_t nodes);
 /// What the device lacks, or has that would not be used. Keys: "peak", "memory_bandwidth", "layers".
-[[nodiscard]] std::vector<ParameterProblem> problems(const Device& device, const FlexflowTraining& training);
+[[nodiscard]] ValidationErrors validation_errors(const Device& device, const FlexflowTraining& training);
 /// All iterations together must compute for at most half of Time::max(), as with DlrmTraining. Key "". The
-/// other arguments have no problems.
-[[nodiscard]] std::vector<ParameterProblem> problems(const FlexflowModel& model,
-                                                     const FlexflowTraining& training, const Device& device,
-                                                     std::size_t nodes);
+/// other arguments have no validation errors.
+[[nodiscard]] ValidationErrors validation_errors(const FlexflowModel& model, const FlexflowTraining& training,
+                                                 const Device& device, std::size_t nodes);
 
-// The rest requires arguments without problems.
+// The rest requires arguments without validation errors.
 
 /// k × n of each layer without its n biases.
 [[nodiscard]] std::vector<MlpLayer> bottom_layers(const FlexflowModel& model);
@@ -181,30 +180,5 @@ struct FlexflowCounts {
 };
 [[nodiscard]] FlexflowCounts count(const FlexflowModel& model, const FlexflowTraining& training,
                                    std::size_t nodes);
-
-/// How a replay cuts a ring all-reduce into flows (docs/theory/opera-dlrm-study.md, "Traffic").
-struct ReplayRules {
-    Bytes packet;      ///< m
-    Bytes least_flow;  ///< a TCP source sends at least a segment
-};
-inline constexpr ReplayRules kTcpReplay{Bytes(9000), Bytes(8936)};  ///< fat-tree and flat topologies
-inline constexpr ReplayRules kOperaReplay{Bytes(1500), Bytes(0)};
-
-/// A tensor of S bytes, on N >= 2 nodes at least N: if S < m·N it is taken as ⌊S·2(N-1)/N⌋ bytes; every node
-/// sends a flow of ⌊S/N⌋ bytes in each round; 2(N-1) rounds, but only one if (then) S <= m·2(N-1).
-struct ReplayRing {
-    Bytes flow;
-    std::int64_t rounds = 0;
-};
-[[nodiscard]] ReplayRing replay_ring(Bytes tensor, std::size_t nodes, const ReplayRules& rules);
-
-/// All-reduce traffic as a replay sends it; the slices are those of FlexflowCounts.
-struct ReplayTraffic {
-    std::int64_t flows = 0;  ///< of all-reduces
-    Bytes all_reduce;
-    double all_reduce_share = 0.0;
-};
-[[nodiscard]] ReplayTraffic replay_traffic(const FlexflowModel& model, const FlexflowTraining& training,
-                                           std::size_t nodes, const ReplayRules& rules);
 
 }  // namespace astrolabe::workload

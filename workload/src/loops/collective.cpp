@@ -67,8 +67,8 @@ std::int64_t millionths(double imbalance) {
     return std::llround(imbalance * static_cast<double>(kMillion));
 }
 
-std::vector<ParameterProblem> problems(const CollectiveParameters& parameters, std::size_t ranks) {
-    std::vector<ParameterProblem> found;
+ValidationErrors validation_errors(const CollectiveParameters& parameters, std::size_t ranks) {
+    ValidationErrors found;
     const system::CollectiveKind kind = parameters.kind();
     if (kind == system::CollectiveKind::kPointToPoint && ranks % 2 != 0) {
         found.push_back(
@@ -81,7 +81,8 @@ std::vector<ParameterProblem> problems(const CollectiveParameters& parameters, s
                          fmt::format("no rank of {} can hold more than {} times the mean", ranks, ranks),
                          "between 1, all alike, and the number of ranks"});
     } else if (imbalance != kMillion && !parameters.is_uneven()) {
-        found.push_back({"imbalance", "only all_to_all_v has sizes that differ", "choose all_to_all_v, or leave it out"});
+        found.push_back(
+            {"imbalance", "only all_to_all_v has sizes that differ", "choose all_to_all_v, or leave it out"});
     }
     const bool is_shared_out = parameters.is_uneven() || kind == system::CollectiveKind::kAllGather;
     if (is_shared_out && parameters.size > Bytes(0) && parameters.size / ranks == Bytes(0)) {
@@ -149,7 +150,7 @@ Schema<CollectiveParameters> collective_schema() {
                   "has for broadcast and point_to_point",
                   {Bytes(0), {}})
         .optional("imbalance", &CollectiveParameters::imbalance,
-                  "all_to_all_v: bytes of the fullest rank over the mean", {1.0, 1048576.0});
+                  "all_to_all_v: largest bytes of a rank over the mean", {1.0, 1048576.0});
     return schema;
 }
 
@@ -158,8 +159,10 @@ Schema<CollectiveParameters> collective_schema() {
 void register_collective(Registry<Job>& registry) {
     registry.add<CollectiveParameters>(collective_schema(), [](const CollectiveParameters& parameters) {
         Job job;
-        job.problems = [parameters](const Device&, std::size_t ranks) { return problems(parameters, ranks); };
-        job.device_problems = [](const Device&) { return std::vector<ParameterProblem>{}; };
+        job.validation_errors = [parameters](const Device&, std::size_t ranks) {
+            return validation_errors(parameters, ranks);
+        };
+        job.device_errors = [](const Device&) { return ValidationErrors{}; };
         job.program = [parameters](const Device&, std::size_t ranks) {
             return collective_program(parameters, ranks);
         };

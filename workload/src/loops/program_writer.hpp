@@ -1,8 +1,8 @@
-/// Writes a Program compute operation by compute operation; what the training loops share.
+/// Writes a Program compute operation by compute operation: shared by the training loops.
 ///
 /// Waits collect until the next compute operation, which depends on them in the order they were asked for. A
 /// collective depends on the compute operation written last, unless it is issued at the start. Buckets,
-/// gathers of parameters and wire formats (training_loop.hpp) need nothing from a loop.
+/// gathers of parameters and wire formats (training_loop.hpp) are applied here, not in the loops.
 #pragma once
 
 #include "training_loop.hpp"
@@ -49,7 +49,7 @@ public:
     void recompute(std::size_t layer, std::size_t initiator);
 
 private:
-    /// A collective with the names it is known by.
+    /// A collective with its names.
     struct Issue {
         const LayerCommunication& communication;
         std::string layer;
@@ -63,7 +63,7 @@ private:
         std::string what;
         system::PerRank<Time> duration;
     };
-    /// A layer's turn to compute with all its parameters.
+    /// A computation of a layer with all its parameters.
     struct Visit {
         std::size_t layer = 0;
         bool forward = true;
@@ -91,8 +91,8 @@ private:
     std::vector<system::OperationId> waits_;
     std::vector<std::optional<system::OperationId>> weights_;  // by layer: last weight-gradient collective
     std::vector<std::size_t> gradients_missing_;               // by bucket, of this iteration
-    std::map<system::OperationId, Decode> decodes_;            // of collectives nobody has waited for yet
-    std::vector<Visit> visits_;                                // of this iteration
+    std::map<system::OperationId, Decode> decodes_;  // of collectives that nothing has waited for yet
+    std::vector<Visit> visits_;                      // of this iteration
     std::size_t next_visit_ = 0;
 };
 

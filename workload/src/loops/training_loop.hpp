@@ -4,7 +4,7 @@
 /// rank computes one thing at a time. A pass over the batch goes forward through layers 0 … L-1, then
 /// backward from L-1 to 0 computing weight gradients (WG) and input gradients (IG). Communication of a pass
 /// follows its compute. "Blocking" means that the next compute operation waits for it; all other
-/// communication runs beside the compute until somebody waits:
+/// communication runs beside the compute until an operation waits for it:
 ///
 ///     W-wait(i): layer i's forward compute waits for its weight-gradient collective of the iteration before
 ///
@@ -39,7 +39,7 @@
 /// gather follows the layer's weight-gradient collective of the iteration before.
 ///
 /// Wire formats: `encode` is compute between the data and its collective, `decode` compute of the first that
-/// waits for it. What nobody waits for is not decoded: the last iteration's weight gradients.
+/// waits for it. A collective that nothing waits for is not decoded: the last iteration's weight gradients.
 ///
 /// Layer 0 computes no input gradient and any collective on it is left out, except by `dlrm_loop`, where it
 /// is the exchange of embedding gradients, and by `transformer_loop`. A collective on a pass for which the
@@ -76,7 +76,7 @@ struct LayerCommunication {
 struct TrainingLayer {
     std::string name;
     system::PerRank<Time> forward;
-    std::optional<system::PerRank<Time>> input_gradient = std::nullopt;  ///< none: nobody needs it
+    std::optional<system::PerRank<Time>> input_gradient = std::nullopt;  ///< none: not used
     std::optional<system::PerRank<Time>> weight_gradient =
         std::nullopt;  ///< none: the layer has nothing to learn
     std::optional<LayerCommunication> forward_communication = std::nullopt;
@@ -108,7 +108,7 @@ struct TrainingPlan {
 enum class EmbeddingUpdate : std::uint8_t {
     kAfterGradients,   ///< all-to-all, then update
     kBeforeGradients,  ///< ASTRA-sim 1.0, HYBRID_DLRM: update, then wait for the all-to-all
-    kStale             ///< ASTRA-sim 1.0, HYBRID_DLRM_ENHANCED: update, and nobody waits
+    kStale             ///< ASTRA-sim 1.0, HYBRID_DLRM_ENHANCED: update, and nothing waits
 };
 
 [[nodiscard]] system::Program data_loop(const TrainingPlan& plan);
@@ -121,8 +121,8 @@ enum class EmbeddingUpdate : std::uint8_t {
 /// layer) the interaction, where it is modelled, and the top MLP. A2A is layer 0's collective, priority
 /// HIGHEST.
 ///
-/// Embeddings that are sharded in several ways are as many layers, 0 … `embedding_layers` - 1, and each does
-/// what is said of layer 0 here, one after the other. A weight-gradient collective of theirs follows their
+/// Embeddings that are sharded in several ways are as many layers, 0 … `embedding_layers` - 1, and each is
+/// treated as layer 0 here, one after the other. A weight-gradient collective of theirs follows their
 /// update.
 ///
 ///     W-wait(0), embedding lookup, A2A forward (not blocking)

@@ -9,7 +9,7 @@
 ///     update delay          cycles · 1 ns                     not scaled
 ///     size of a collective  bytes · comm_scale                rounded up; 0 bytes: no collective
 ///
-/// Sizes mean what system::CollectiveKind says: both have the shard for an all-gather. Passes of zero
+/// Sizes are those of system::CollectiveKind: both have the shard for an all-gather. Passes of zero
 /// cycles other than forward are not computed. The loops are those of training_loop.hpp; the input gradient
 /// of layer 0 is computed only by the transformer loops.
 ///
@@ -42,9 +42,9 @@
 #include <string>
 #include <vector>
 
-#include <astrolabe/core/parameter_problem.hpp>
 #include <astrolabe/core/result.hpp>
 #include <astrolabe/core/units.hpp>
+#include <astrolabe/core/validation_error.hpp>
 #include <astrolabe/system/program/program.hpp>
 
 namespace astrolabe::workload {
@@ -90,7 +90,7 @@ struct AstraText {
     std::vector<AstraLayer> layers;
 };
 
-/// `name` stands for the file in diagnostics. Reports every defect of the text.
+/// `name` is that of the file in diagnostics. Reports every defect of the text.
 [[nodiscard]] Result<AstraText> read_astra_text(std::string text, std::string name);
 
 struct AstraOptions {
@@ -103,10 +103,10 @@ struct AstraOptions {
 };
 
 /// What is wrong with running the text on that many ranks. Keys: "dimensions", "embedding_update", "trace".
-[[nodiscard]] std::vector<ParameterProblem> problems(const AstraText& text, const AstraOptions& options,
-                                                     std::size_t ranks);
+[[nodiscard]] ValidationErrors validation_errors(const AstraText& text, const AstraOptions& options,
+                                                 std::size_t ranks);
 
-// The rest requires arguments without problems.
+// The rest requires arguments without validation errors.
 
 [[nodiscard]] TrainingPlan astra_training_plan(const AstraText& text, const AstraOptions& options,
                                                std::size_t ranks);

@@ -88,10 +88,10 @@ void register_astra_text(Registry<Job>& registry) {
     registry.add<AstraParameters>(astra_schema(), [](const AstraParameters& parameters) {
         Job job;
         job.iterations = parameters.passes;
-        job.problems = [parameters](const Device&, std::size_t ranks) {
-            return problems(parameters.text, parameters, ranks);
+        job.validation_errors = [parameters](const Device&, std::size_t ranks) {
+            return validation_errors(parameters.text, parameters, ranks);
         };
-        job.device_problems = [](const Device&) { return std::vector<ParameterProblem>{}; };
+        job.device_errors = [](const Device&) { return ValidationErrors{}; };
         job.program = [parameters](const Device&, std::size_t ranks) {
             return build_astra_program(parameters.text, parameters, ranks);
         };

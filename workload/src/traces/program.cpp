@@ -172,8 +172,7 @@ private:
     std::map<Span, system::PartitionId> partitions_;
 };
 
-std::vector<ParameterProblem> dimension_problems(const AstraText& text, const AstraOptions& options,
-                                                 std::size_t ranks) {
+ValidationErrors dimension_errors(const AstraText& text, const AstraOptions& options, std::size_t ranks) {
     const std::vector<std::int64_t> sizes = dimensions_of(options, ranks);
     detail::Int128 product = 1;
     for (const std::int64_t size : sizes) {
@@ -207,10 +206,9 @@ std::vector<ParameterProblem> dimension_problems(const AstraText& text, const As
 }
 
 /// Times of all passes at most half of Time::max(), sizes of all ranks' shares together within 62 bits.
-std::vector<ParameterProblem> size_problems(const AstraText& text, const AstraOptions& options,
-                                            std::size_t ranks) {
-    constexpr double kMostTime = static_cast<double>(Time::max().count()) / 2;
-    constexpr double kMostBytes = 4.6e18;
+ValidationErrors size_errors(const AstraText& text, const AstraOptions& options, std::size_t ranks) {
+    constexpr double kMaxTime = static_cast<double>(Time::max().count()) / 2;
+    constexpr double kMaxBytes = 4.6e18;
     double cycles = 0;
     double bytes = 0;
     const double repeats = 1 + static_cast<double>(text.checkpoints.initiates.size());
@@ -223,18 +221,18 @@ std::vector<ParameterProblem> size_problems(const AstraText& text, const AstraOp
             }
         }
     }
-    std::vector<ParameterProblem> found;
-    if (cycles * options.passes * static_cast<double>(kPicosecondsPerCycle) > kMostTime) {
+    ValidationErrors found;
+    if (cycles * options.passes * static_cast<double>(kPicosecondsPerCycle) > kMaxTime) {
         found.push_back({"trace",
                          fmt::format("{} passes compute for {:.4g} s, expected at most {}", options.passes,
                                      cycles * options.passes / 1e9, readable(Time::max() / 2)),
                          "check 'compute_scale' and the trace's cycles, or simulate fewer passes"});
     }
-    if (bytes * options.comm_scale * static_cast<double>(ranks) > kMostBytes) {
+    if (bytes * options.comm_scale * static_cast<double>(ranks) > kMaxBytes) {
         found.push_back(
             {"trace",
              fmt::format("a collective of {} ranks moves {:.4g} bytes, expected at most {:.4g}", ranks,
-                         bytes * options.comm_scale * static_cast<double>(ranks), kMostBytes),
+                         bytes * options.comm_scale * static_cast<double>(ranks), kMaxBytes),
              "check 'comm_scale' and the trace's sizes"});
     }
     return found;
@@ -242,22 +240,22 @@ std::vector<ParameterProblem> size_problems(const AstraText& text, const AstraOp
 
 }  // namespace
 
-std::vector<ParameterProblem> problems(const AstraText& text, const AstraOptions& options,
-                                       std::size_t ranks) {
-    std::vector<ParameterProblem> found = dimension_problems(text, options, ranks);
+ValidationErrors validation_errors(const AstraText& text, const AstraOptions& options, std::size_t ranks) {
+    ValidationErrors found = dimension_errors(text, options, ranks);
     if (options.embedding_update && !is_dlrm(text)) {
         found.push_back({"embedding_update",
                          fmt::format("{} has no embedding update", to_string(text.keyword)),
                          "only HYBRID_DLRM and HYBRID_DLRM_ENHANCED have one"});
     }
-    for (ParameterProblem& problem : size_problems(text, options, ranks)) {
+    for (ValidationError& problem : size_errors(text, options, ranks)) {
         found.push_back(std::move(problem));
     }
     return found;
 }
 
 TrainingPlan astra_training_plan(const AstraText& text, const AstraOptions& options, std::size_t ranks) {
-    ASTROLABE_ASSERT(problems(text, options, ranks).empty(), "the user's problems were reported before");
+    ASTROLABE_ASSERT(validation_errors(text, options, ranks).empty(),
+                     "the user's errors were reported before");
     return PlanBuilder(text, options, ranks).build();
 }
 

@@ -245,7 +245,7 @@ private:
         std::optional<std::int64_t> count;
         if (count_line.size() > 1) {
             error("astra.layer-count", whole(count_line),
-                  fmt::format("{} tokens where the number of layers stands alone", count_line.size()),
+                  fmt::format("{} tokens where only the number of layers is expected", count_line.size()),
                   "line 2 is the number of layers");
         } else {
             count = integer(count_line.front(), "the number of layers", 1);
@@ -352,7 +352,7 @@ private:
         check(layer.weight_gradient, spanned.weights, 9);
     }
 
-    // ---- what line 1 says of the layers
+    // ---- the layers of line 1
 
     void check_header() {
         const std::size_t layers = text_.layers.size();

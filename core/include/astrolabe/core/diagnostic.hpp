@@ -1,4 +1,4 @@
-/// What is wrong with the user's input, said so that it can be mended without reading our code.
+/// What is wrong with the user's input, reported so that it can be corrected without reading our code.
 ///
 /// A diagnostic has a stable code, a place (file, line, column, length), what was found, what was expected,
 /// and a hint. Rendered:

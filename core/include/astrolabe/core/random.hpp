@@ -4,7 +4,7 @@
 /// that draws more or less moves no other part's numbers. The generator is SplitMix64 (Steele, Lea, Flood:
 /// Fast Splittable Pseudorandom Number Generators, OOPSLA 2014, figures 16 and 17): a counter of period 2^64
 /// behind a bijection, 8 bytes of state. The distributions of the standard library differ between
-/// implementations; `below` and `shuffle` stand in for them.
+/// implementations; `below` and `shuffle` replace them.
 #pragma once
 
 #include <cstddef>

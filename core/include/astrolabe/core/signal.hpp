@@ -1,5 +1,5 @@
-/// Observers: a model emits, and does not know who listens (statistics, timeline, progress, fingerprint).
-/// An unobserved signal costs one test of an empty vector.
+/// Observers: a model emits, and does not depend on its listeners (statistics, timeline, progress,
+/// fingerprint). An unobserved signal costs one test of an empty vector.
 #pragma once
 
 #include <functional>

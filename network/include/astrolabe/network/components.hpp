@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <astrolabe/core/config/registry.hpp>
-#include <astrolabe/core/parameter_problem.hpp>
+#include <astrolabe/core/validation_error.hpp>
 #include <astrolabe/network/backend.hpp>
 #include <astrolabe/network/demand.hpp>
 #include <astrolabe/network/fabric.hpp>
@@ -26,9 +26,8 @@ class FabricMaker {
 public:
     using Build = std::function<std::shared_ptr<const Fabric>(std::uint64_t seed)>;
     /// Or what makes it impossible, by keys of the network section; "" where none is to blame.
-    using BuildForJob = std::function<
-        std::variant<std::shared_ptr<const Fabric>, std::vector<ParameterProblem>>(const Demand&,
-                                                                                   std::uint64_t seed)>;
+    using BuildForJob = std::function<std::variant<std::shared_ptr<const Fabric>, ValidationErrors>(
+        const Demand&, std::uint64_t seed)>;
 
     /// Most makers are one function.
     template <class F>

@@ -36,7 +36,7 @@ Schema<SlowStart> slow_start_schema() {
 
 Schema<Incast> incast_schema() {
     Schema<Incast> schema("incast", "windows that find no room wait for a timeout");
-    schema.required("buffer", &Incast::buffer, "room in front of a host", {Bytes(0), kSizes.most})
+    schema.required("buffer", &Incast::buffer, "room in front of a host", {Bytes(0), kSizes.max})
         .required("timeout", &Incast::timeout, "before what was lost is sent again", kTimes);
     return schema;
 }
@@ -52,7 +52,7 @@ Schema<TransportTerms> fluid_schema() {
                  "pairs that were idle take round trips to get going")
         .section("incast", &TransportTerms::incast, incast_schema(),
                  "many senders to one host lose windows (needs window)")
-        .check([](const TransportTerms& terms) { return problems(terms); });
+        .check([](const TransportTerms& terms) { return validation_errors(terms); });
     return schema;
 }
 

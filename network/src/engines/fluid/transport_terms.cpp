@@ -29,8 +29,8 @@ Time rounded(double picoseconds) {
 
 }  // namespace
 
-std::vector<ParameterProblem> problems(const TransportTerms& terms) {
-    std::vector<ParameterProblem> problems;
+ValidationErrors validation_errors(const TransportTerms& terms) {
+    ValidationErrors problems;
     if (terms.window && !terms.latency) {
         problems.push_back({"window", "a window limits the rate by the round-trip time, and latency is off",
                             "leave out window, or latency: false"});

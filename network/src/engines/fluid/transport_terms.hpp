@@ -45,8 +45,8 @@
 #include <optional>
 #include <vector>
 
-#include <astrolabe/core/parameter_problem.hpp>
 #include <astrolabe/core/units.hpp>
+#include <astrolabe/core/validation_error.hpp>
 
 namespace astrolabe::network {
 
@@ -83,7 +83,7 @@ struct TransportTerms {
 };
 
 /// What is wrong with the terms, by key: "framing.mtu", ….
-[[nodiscard]] std::vector<ParameterProblem> problems(const TransportTerms& terms);
+[[nodiscard]] ValidationErrors validation_errors(const TransportTerms& terms);
 
 /// A path as the terms see it.
 struct TermPath {

@@ -121,7 +121,7 @@ sim::Ptr<sim::PacketFabric> build_ports(const network::Fabric& fabric, const Pac
 }
 
 PacketOptions checked(const PacketOptions& options, const network::Fabric& fabric) {
-    const auto found = problems(options);
+    const auto found = validation_errors(options);
     ASTROLABE_ASSERT(found.empty(), found.front().key + ": " + found.front().message);
     const auto refused = refusal(fabric, options);
     ASTROLABE_ASSERT(!refused.has_value(), *refused);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// The `packet` rung: every packet and every queue, on ns-3's event loop, and nothing else.
 ///
-/// Model (ns3-backend/model/packet/ and transport/). A link of rate r serialises a packet of n bytes in 8n/r and has it
-/// at the other end `latency` later; switches forward in no time what has arrived whole (or, cutting through,
-/// its header), with an output queue per link that draws on the link's own buffer or the switch's memory.
-/// Hosts send messages on queue pairs with a window, cut in packets of `mtu` bytes of payload and `header`
-/// bytes beside; receivers acknowledge every `ack_every` packets and every message; what is lost is sent
-/// again (packet_transport_options.hpp). Hence, per pair,
+/// Model (ns3-backend/model/packet/ and transport/). A link of rate r serialises a packet of n bytes in 8n/r
+/// and has it at the other end `latency` later; switches forward in no time what has arrived whole (or,
+/// cutting through, its header), with an output queue per link that draws on the link's own buffer or the
+/// switch's memory. Hosts send messages on queue pairs with a window, cut in packets of `mtu` bytes of
+/// payload and `header` bytes beside; receivers acknowledge every `ack_every` packets and every message; what
+/// is lost is sent again (packet_transport_options.hpp). Hence, per pair,
 ///     throughput <= min(r · mtu/(mtu + header), window/RTT),
 /// and messages of one pair arrive in the order sent.
 ///
@@ -33,7 +33,8 @@ namespace astrolabe::ns3 {
 class PacketBackend final : public PacketEngineBackend {
 public:
     /// Preconditions, else an invariant fails: no other ns-3 simulation lives in the process,
-    /// `problems(options)` is empty and `refusal(*fabric, options)` is none. `seed` chooses sprayed links.
+    /// `validation_errors(options)` is empty and `refusal(*fabric, options)` is none. `seed` chooses sprayed
+    /// links.
     PacketBackend(std::shared_ptr<const network::Fabric> fabric, const PacketOptions& options,
                   std::uint64_t seed = 1);
 

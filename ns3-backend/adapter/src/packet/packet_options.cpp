@@ -38,9 +38,9 @@ PacketOptions legacy_dctcp() {
     return options;
 }
 
-std::vector<ParameterProblem> problems(const PacketOptions& options) {
-    std::vector<ParameterProblem> found = transport_problems(options.transport);
-    for (ParameterProblem& problem : port_problems(options, options.largest_packet())) {
+ValidationErrors validation_errors(const PacketOptions& options) {
+    ValidationErrors found = transport_errors(options.transport);
+    for (ValidationError& problem : port_errors(options, options.largest_packet())) {
         found.push_back(std::move(problem));
     }
     return found;

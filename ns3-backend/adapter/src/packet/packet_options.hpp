@@ -12,8 +12,8 @@
 
 #include <ns3/packet-transport-parameters.h>
 
-#include <astrolabe/core/parameter_problem.hpp>
 #include <astrolabe/core/units.hpp>
+#include <astrolabe/core/validation_error.hpp>
 #include <astrolabe/network/fabric.hpp>
 
 namespace astrolabe::ns3 {
@@ -39,7 +39,7 @@ struct PacketOptions : PacketPortOptions {
 /// alone.
 [[nodiscard]] PacketOptions legacy_dctcp();
 
-[[nodiscard]] std::vector<ParameterProblem> problems(const PacketOptions& options);
+[[nodiscard]] ValidationErrors validation_errors(const PacketOptions& options);
 
 /// Why the packet backend cannot run `fabric`, or nothing.
 [[nodiscard]] std::optional<std::string> refusal(const network::Fabric& fabric, const PacketOptions& options);

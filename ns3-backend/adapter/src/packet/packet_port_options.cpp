@@ -70,8 +70,8 @@ std::optional<std::string> pause_refusal(const network::Fabric& fabric, network:
 
 }  // namespace
 
-std::vector<ParameterProblem> port_problems(const PacketPortOptions& options, Bytes largest) {
-    std::vector<ParameterProblem> found;
+ValidationErrors port_errors(const PacketPortOptions& options, Bytes largest) {
+    ValidationErrors found;
     const auto unused = [&found](const std::string& key, bool is_used, const std::string& when) {
         if (!is_used) {
             found.push_back({key, "has no effect", "it is for " + when});

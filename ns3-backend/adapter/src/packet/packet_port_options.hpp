@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include <astrolabe/core/parameter_problem.hpp>
 #include <astrolabe/core/units.hpp>
+#include <astrolabe/core/validation_error.hpp>
 #include <astrolabe/network/fabric.hpp>
 
 namespace astrolabe::ns3 {
@@ -49,7 +49,7 @@ struct PacketPortOptions {
 };
 
 /// `largest` packet on the wire.
-[[nodiscard]] std::vector<ParameterProblem> port_problems(const PacketPortOptions& options, Bytes largest);
+[[nodiscard]] ValidationErrors port_errors(const PacketPortOptions& options, Bytes largest);
 
 /// Why ports cannot carry packets of up to `largest` on `fabric`, or nothing.
 [[nodiscard]] std::optional<std::string> port_refusal(const network::Fabric& fabric,

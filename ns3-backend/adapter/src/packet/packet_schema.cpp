@@ -106,7 +106,7 @@ Schema<PacketOptions> packet_schema() {
     add_preset(schema);
     add_transport_keys(schema);
     add_port_keys(schema);
-    schema.check([](const PacketOptions& options) { return problems(options); });
+    schema.check([](const PacketOptions& options) { return validation_errors(options); });
     return schema;
 }
 

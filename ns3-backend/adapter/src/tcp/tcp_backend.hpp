@@ -40,7 +40,7 @@ namespace astrolabe::ns3 {
 class TcpBackend final : public Ns3Backend {
 public:
     /// Preconditions, else an invariant fails: no other ns-3 simulation lives in the process,
-    /// `problems(options)` is empty and `refusal(*fabric, options)` is none.
+    /// `validation_errors(options)` is empty and `refusal(*fabric, options)` is none.
     TcpBackend(std::shared_ptr<const network::Fabric> fabric, TcpOptions options);
     /// Ends the ns-3 simulation and puts back the ns-3 defaults that the options changed.
     ~TcpBackend() override;

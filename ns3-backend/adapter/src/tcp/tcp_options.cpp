@@ -45,7 +45,7 @@ std::optional<std::string> override_problem(const TcpOptions& options) {
 
 }  // namespace
 
-std::vector<OptionProblem> problems(const TcpOptions& options) {
+std::vector<OptionProblem> validation_errors(const TcpOptions& options) {
     const TcpOptions usual;
     std::vector<OptionProblem> found;
     const auto require = [&found](bool holds, std::string key, std::string message, std::string hint = "") {

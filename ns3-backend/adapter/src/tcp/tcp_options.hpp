@@ -67,7 +67,7 @@ struct OptionProblem {
 };
 
 /// Everything out of range, in the order of the members. Empty: the options can be run.
-[[nodiscard]] std::vector<OptionProblem> problems(const TcpOptions& options);
+[[nodiscard]] std::vector<OptionProblem> validation_errors(const TcpOptions& options);
 
 /// Why the ns-3 attribute `name` ("ns3::TypeName::Attribute") cannot be set to `value`, with the nearest
 /// names, or would do nothing; none if it can be. Does not need a backend.

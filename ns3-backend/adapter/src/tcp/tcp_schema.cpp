@@ -89,8 +89,8 @@ Schema<TcpKeys> tcp_schema() {
         .check([](const TcpKeys& keys) {
             TcpOptions options = keys;
             options.attributes = keys.ns3.attributes;
-            std::vector<ParameterProblem> found;
-            for (const OptionProblem& problem : problems(options)) {
+            ValidationErrors found;
+            for (const OptionProblem& problem : validation_errors(options)) {
                 found.push_back({problem.key == "attributes" ? "ns3.attributes" : problem.key,
                                  problem.message, problem.hint});
             }

@@ -33,7 +33,7 @@ public:
                     const sim::PacketSize& range) {
         Range<Bytes> sizes{Bytes(static_cast<std::int64_t>(range.smallest)), {}};
         if (range.largest != sim::PACKET_UNBOUNDED) {
-            sizes.most = Bytes(static_cast<std::int64_t>(range.largest));
+            sizes.max = Bytes(static_cast<std::int64_t>(range.largest));
         }
         scalar<Bytes>(key, member, help, sizes);
     }
@@ -200,8 +200,8 @@ void add_transport_keys(Schema<PacketOptions>& schema) {
     });
 }
 
-std::vector<ParameterProblem> transport_problems(const Transport& transport) {
-    std::vector<ParameterProblem> found;
+ValidationErrors transport_errors(const Transport& transport) {
+    ValidationErrors found;
     const Bytes largest_window(std::int64_t{transport.mtu} * Transport::MAX_WINDOW_PACKETS);
     if (const Bytes window(static_cast<std::int64_t>(transport.window)); window > largest_window) {
         found.push_back({"window", "is " + to_string(window), "choose 1B to " + to_string(largest_window)});

@@ -15,7 +15,6 @@ namespace astrolabe::ns3 {
 void add_transport_keys(Schema<PacketOptions>& schema);
 
 /// What does not go together.
-[[nodiscard]] std::vector<ParameterProblem> transport_problems(
-    const ::ns3::PacketTransportParameters& transport);
+[[nodiscard]] ValidationErrors transport_errors(const ::ns3::PacketTransportParameters& transport);
 
 }  // namespace astrolabe::ns3

@@ -16,7 +16,7 @@
 
 namespace astrolabe::workload {
 
-/// Tables that lie on ranks each by itself.
+/// Tables of which each has its own rank.
 struct PlacedTables {
     std::vector<TablePlace> places;        ///< by table
     std::vector<std::int64_t> dimensions;  ///< columns of each
@@ -25,19 +25,19 @@ struct PlacedTables {
 struct CountedTables {
     std::vector<std::int64_t> tables;
 };
-/// Whole tables that somebody may move to other ranks; none where a job places no whole tables.
+/// Whole tables that can be moved to other ranks; none where a job places no whole tables.
 using MovableTables = std::variant<std::monostate, PlacedTables, CountedTables>;
 
 /// A configured training job; the cluster it runs on completes it.
 struct Job {
     int iterations = 1;
-    /// What is wrong with this job on that many ranks of this device; keys are those of the workload section…
-    std::function<std::vector<ParameterProblem>(const Device&, std::size_t ranks)> problems;
+    /// Errors of this job on that many ranks of this device; keys are those of the workload section…
+    std::function<ValidationErrors(const Device&, std::size_t ranks)> validation_errors;
     /// … and of the device section.
-    std::function<std::vector<ParameterProblem>(const Device&)> device_problems;
-    /// Precondition: no problems.
+    std::function<ValidationErrors(const Device&)> device_errors;
+    /// Precondition: no validation errors.
     std::function<system::Program(const Device&, std::size_t ranks)> program;
-    /// Precondition: no problems.
+    /// Precondition: no validation errors.
     std::function<MovableTables(const Device&, std::size_t ranks)> tables = [](const Device&, std::size_t) {
         return MovableTables();
     };

@@ -1,10 +1,10 @@
 /// The configuration tree: YAML read strictly, every value with its place.
 ///
-/// Scalars stay text until a schema converts them, so `010`, `no` and `1e3` mean what the schema says and
+/// Scalars stay text until a schema converts them, so `010`, `no` and `1e3` mean what the schema defines and
 /// nothing else. Refused while reading: duplicate keys, several documents, keys that are not scalars, tags,
 /// files over 64 MiB, trees over a million values (aliases count in full).
 ///
-/// `include: path` (or a list of paths) in a mapping brings in the mapping of another file; what stands
+/// `include: path` (or a list of paths) in a mapping brings in the mapping of another file; what is written
 /// beside it wins, mapping by mapping. Paths resolve against the file that names them. Cycles are refused.
 ///
 /// All defects of all files are reported at once as far as the syntax lets the reader go on.
@@ -57,7 +57,7 @@ struct ConfigEntry {
 
 /// Reads a file and everything it includes.
 [[nodiscard]] Result<ConfigNode> load_config(const std::filesystem::path& path);
-/// Reads a text; `name` stands for the file in diagnostics, includes resolve against `directory`.
+/// Reads a text; `name` is that of the file in diagnostics, includes resolve against `directory`.
 [[nodiscard]] Result<ConfigNode> parse_config(std::string text, std::string name,
                                               const std::filesystem::path& directory = ".");
 /// Folder of the file a node was read from: what its paths are relative to.

@@ -1,6 +1,6 @@
 /// Registries: components chosen by name in a file, explicit and described.
 ///
-/// A layer offers `register_builtin_…(Registry<…>&)`; whoever composes the program calls it. There are no
+/// A layer offers `register_builtin_…(Registry<…>&)`; the composition root calls it. There are no
 /// static initialisers and no global maps, so a test can hold a registry with one entry. From an entry come
 /// the reading of its keys, the range checks, the nearest-name hints, `astrolabe describe` and the reference
 /// page.
@@ -34,7 +34,7 @@ public:
         std::function<Product()> make;  ///< cannot fail for a reason the user can mend
     };
 
-    /// `section` is where the component stands in a file and what `describe` calls it: "network".
+    /// `section` is the place of the component in a file and its name in `describe`: "network".
     /// `discriminator` is the key that names the component chosen.
     explicit Registry(std::string section, std::string discriminator = "kind")
         : section_(std::move(section)),
@@ -64,7 +64,7 @@ public:
     }
 
     /// Reads `{kind: name, …}`; reports what is wrong with it and returns nothing then. `also_known` are keys
-    /// beside the component's own that somebody else reads.
+    /// beside the component's own that are read elsewhere.
     [[nodiscard]] std::optional<Configured> read(const ConfigNode& node, ReadContext& context,
                                                  std::vector<std::string> also_known = {}) const {
         if (!node.is_mapping()) {

@@ -1,11 +1,11 @@
 /// Schemas: a parameter is declared once and read, checked, written back and documented from that one line.
 ///
 ///     Schema<FlatParameters>("flat", "every host on one non-blocking switch")
-///         .required("hosts", &FlatParameters::hosts, "number of hosts", {.least = 1})
+///         .required("hosts", &FlatParameters::hosts, "number of hosts", {.min = 1})
 ///         .optional("switch_buffer", &FlatParameters::switch_buffer, "packet memory of the switch")
-///         .check(problems);
+///         .check(validation_errors);
 ///
-/// The default of an optional parameter is the value it has in a default-constructed struct, so it is said
+/// The default of an optional parameter is the value it has in a default-constructed struct, so it is stated
 /// once, in the struct. Reading reports every defect of a mapping at once: unknown keys (with the nearest
 /// known ones), missing keys, wrong units, values out of range, and what `check` finds across keys.
 #pragma once
@@ -24,7 +24,7 @@
 
 #include <astrolabe/core/config/config.hpp>
 #include <astrolabe/core/config/quantity.hpp>
-#include <astrolabe/core/parameter_problem.hpp>
+#include <astrolabe/core/validation_error.hpp>
 
 namespace astrolabe {
 
@@ -39,7 +39,7 @@ struct ParameterDescriptor {
     std::vector<ParameterDescriptor> parameters;  ///< of a nested mapping
 };
 
-/// Collects what is wrong while a tree is read.
+/// Collects the errors while a tree is read.
 class ReadContext {
 public:
     void error(std::string code, const SourceRange& where, std::string message, std::string hint = {}) {
@@ -56,8 +56,8 @@ private:
 /// Inclusive bounds of a scalar parameter.
 template <class T>
 struct Range {
-    std::optional<T> least;
-    std::optional<T> most;
+    std::optional<T> min;
+    std::optional<T> max;
 };
 
 /// Specialise with `static constexpr std::array<std::pair<std::string_view, E>, n> kNames` to read an
@@ -121,17 +121,17 @@ requires(!std::same_as<T, bool>) struct ValueTraits<T> {
         }
         const std::int64_t value = std::get<std::int64_t>(parsed);
         if (!std::in_range<T>(value)) {
-            const auto [least, most] = readable_limits();
+            const auto [min, max] = readable_limits();
             return ParseFailure{"'" + std::string(text) + "' is out of range",
-                                "between " + std::to_string(least) + " and " + std::to_string(most)};
+                                "between " + std::to_string(min) + " and " + std::to_string(max)};
         }
         return static_cast<T>(value);
     }
-    /// Least and most that can be read: integers are read as 64-bit signed ones.
+    /// The limits of what can be read: integers are read as 64-bit signed ones.
     static constexpr std::pair<T, T> readable_limits() {
-        constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-        constexpr T kMostOfType = std::numeric_limits<T>::max();
-        return {std::numeric_limits<T>::min(), std::in_range<T>(kMost) ? static_cast<T>(kMost) : kMostOfType};
+        constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+        constexpr T kMaxOfType = std::numeric_limits<T>::max();
+        return {std::numeric_limits<T>::min(), std::in_range<T>(kMax) ? static_cast<T>(kMax) : kMaxOfType};
     }
     static std::string format(T value) { return std::to_string(value); }
 };
@@ -177,20 +177,20 @@ concept ScalarValue = requires(const T& value) {
 
 template <ScalarValue T>
 [[nodiscard]] std::string range_text(const Range<T>& range) {
-    if (range.least && range.most) {
-        return ValueTraits<T>::format(*range.least) + " to " + ValueTraits<T>::format(*range.most);
+    if (range.min && range.max) {
+        return ValueTraits<T>::format(*range.min) + " to " + ValueTraits<T>::format(*range.max);
     }
-    if (range.least) {
-        return "at least " + ValueTraits<T>::format(*range.least);
+    if (range.min) {
+        return "at least " + ValueTraits<T>::format(*range.min);
     }
-    return range.most ? "at most " + ValueTraits<T>::format(*range.most) : std::string{};
+    return range.max ? "at most " + ValueTraits<T>::format(*range.max) : std::string{};
 }
 
-/// What is left of `range` for values that T can hold, both ends said.
+/// `range` with both ends given, within what T can hold.
 template <std::integral T>
 [[nodiscard]] Range<T> within_type(const Range<T>& range) {
-    const auto [least, most] = ValueTraits<T>::readable_limits();
-    return {range.least.value_or(least), range.most.value_or(most)};
+    const auto [min, max] = ValueTraits<T>::readable_limits();
+    return {range.min.value_or(min), range.max.value_or(max)};
 }
 
 /// Reads one scalar; reports and returns nothing if it is not a T within `range`. `what` names it in
@@ -224,7 +224,7 @@ template <ScalarValue T>
     }
     T value = std::get<T>(std::move(parsed));
     if constexpr (std::totally_ordered<T>) {
-        if ((range.least && value < *range.least) || (range.most && value > *range.most)) {
+        if ((range.min && value < *range.min) || (range.max && value > *range.max)) {
             return out_of_range(range);
         }
     }
@@ -243,9 +243,9 @@ void report_unknown_keys(const ConfigNode& mapping, const std::vector<std::strin
                          std::string_view section, bool described, ReadContext& context,
                          const std::vector<RenamedKey>& renamed = {});
 
-/// Reports problems found across the keys of a component at the places of the keys they name.
-void report_problems(const ConfigNode& component, const std::vector<ParameterProblem>& problems,
-                     ReadContext& context);
+/// Reports each error at the place of the key it names.
+void report_validation_errors(const ConfigNode& component, const ValidationErrors& errors,
+                              ReadContext& context);
 
 template <class T>
 class Schema {
@@ -323,6 +323,34 @@ public:
                 return ConfigNode::sequence(std::move(items));
             });
     }
+    /// A list of mappings that `item` reads; `example` shows one in the hint.
+    template <class F, class Owner>
+    requires std::derived_from<T, Owner> Schema& list(std::string key, std::vector<F> Owner::*member,
+                                                      const Schema<F>& item, std::string help,
+                                                      std::string example) {
+        return field(
+            {key, "list of mappings", "[]", false, {}, std::move(help), item.parameters()},
+            [member, key, item, example](T& target, const ConfigNode& node, ReadContext& context) {
+                if (!node.is_sequence()) {
+                    context.error("config.type", node.where,
+                                  "'" + key + "' takes a list, found " + std::string(node.kind_name()),
+                                  "write " + example);
+                    return;
+                }
+                for (const ConfigNode& one : node.items) {
+                    if (std::optional<F> value = item.read(one, context)) {
+                        (target.*member).push_back(*std::move(value));
+                    }
+                }
+            },
+            [member, item](const T& source) -> std::optional<ConfigNode> {
+                std::vector<ConfigNode> items;
+                for (const F& value : source.*member) {
+                    items.push_back(item.write(value));
+                }
+                return ConfigNode::sequence(std::move(items));
+            });
+    }
     /// A nested mapping with a schema of its own.
     template <class F, class Owner>
     requires std::derived_from<T, Owner> Schema& section(std::string key, F Owner::*member,
@@ -382,12 +410,12 @@ public:
     }
 
     /// Cross-key check, run when every key by itself was right.
-    Schema& check(std::function<std::vector<ParameterProblem>(const T&)> check) {
+    Schema& check(std::function<ValidationErrors(const T&)> check) {
         checks_.push_back(std::move(check));
         return *this;
     }
 
-    /// Reads a mapping; `also_known` are keys that somebody else reads ("kind").
+    /// Reads a mapping; `also_known` are keys that are read elsewhere ("kind").
     [[nodiscard]] std::optional<T> read(const ConfigNode& node, ReadContext& context,
                                         const std::vector<std::string>& also_known = {}) const {
         if (!node.is_mapping()) {
@@ -413,7 +441,7 @@ public:
         report_unknown_keys(node, known, name_, !also_known.empty(), context, renamed_);
         if (context.error_count() == errors_before) {
             for (const auto& check : checks_) {
-                report_problems(node, check(value), context);
+                report_validation_errors(node, check(value), context);
             }
         }
         if (context.error_count() != errors_before) {
@@ -465,7 +493,7 @@ private:
     std::vector<ParameterDescriptor> descriptors_;
     std::vector<Field> fields_;
     std::vector<RenamedKey> renamed_;
-    std::vector<std::function<std::vector<ParameterProblem>(const T&)>> checks_;
+    std::vector<std::function<ValidationErrors(const T&)>> checks_;
 };
 
 }  // namespace astrolabe

@@ -9,13 +9,20 @@
 
 namespace astrolabe {
 
-/// Declares `key` as a list of what `item` reads; a mapping by itself is a list of one. Empty unless given.
+/// Declares `key` as a list of what `item` reads; a mapping by itself is a list of one. Empty unless given,
+/// or required.
 template <class T, class Owner, class F>
 requires std::derived_from<T, Owner>
 void add_section_list(Schema<T>& schema, std::string key, std::vector<F> Owner::*member,
-                      const Schema<F>& item, std::string help) {
+                      const Schema<F>& item, std::string help, bool required = false) {
     schema.field(
-        {std::move(key), "mapping, or list of mappings", "[]", false, {}, std::move(help), item.parameters()},
+        {std::move(key),
+         "mapping, or list of mappings",
+         required ? "" : "[]",
+         required,
+         {},
+         std::move(help),
+         item.parameters()},
         [member, item](T& target, const ConfigNode& node, ReadContext& context) {
             const std::vector<ConfigNode> given = node.is_sequence() ? node.items : std::vector{node};
             for (const ConfigNode& one : given) {

@@ -4,10 +4,10 @@
 /// the first. All blocks but the first ask the system for large pages: objects are asked for in no order, and
 /// with pages of 4 KiB every one would miss the processor's table of pages too.
 ///
-/// Numbers given back are used again from the least to the greatest, and round again, and only while they
+/// Numbers given back are reused in ascending order, again and again, and only while they
 /// are an eighth of all; else there is a new one. So objects that come one after another are neighbours in
-/// memory, and who asks for them in that order later waits for it less: the number given back last would be
-/// near in the cache, but after a while neighbours lie anywhere.
+/// memory, and a caller that uses them in that order waits for it less: the number returned last would be
+/// near in the cache, but after a while neighbours are anywhere.
 ///
 /// Complexity: amortised O(1). Memory: an eighth more than of the most objects at a time, rounded up to
 /// blocks, and a bit for each.

@@ -2,7 +2,7 @@
 /// timers.
 ///
 /// Events with the same delay fall due in the order they were pushed, so each delay has a *lane*, a plain
-/// queue. The next event is the least of the lane fronts. A lane that runs empty is given to the next new
+/// queue. The next event is the earliest of the lane fronts. A lane that runs empty is given to the next new
 /// delay; while all kLanes are taken by other delays, events go to a binary heap. Events of equal time leave
 /// in the order pushed, whatever holds them.
 ///

@@ -1,5 +1,5 @@
 /// First-in first-out queue in one block of memory that grows by doubling and is never given back: no
-/// allocation once a queue has seen its greatest length.
+/// allocation once a queue has seen its maximum length.
 #pragma once
 
 #include <cstddef>

@@ -52,7 +52,7 @@ public:
     }
 
 private:
-    static constexpr unsigned kBits = 7;  // of a duration that tell its bin, after the first
+    static constexpr unsigned kBits = 7;  // of a duration, after the first, that select its bin
     static constexpr std::uint64_t kPerPower = std::uint64_t{1} << kBits;
     static constexpr std::size_t kBins = (63 - kBits + 1) * kPerPower;
 

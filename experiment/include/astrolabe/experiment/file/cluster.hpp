@@ -71,7 +71,7 @@ struct ClusterKeys {
 [[nodiscard]] std::vector<std::string> algorithms_for(const Components& components, std::size_t kind);
 
 /// "[16, 4] make 64 ranks, the cluster has 128", or nothing.
-[[nodiscard]] std::optional<ParameterProblem> dimensions_problem(
+[[nodiscard]] std::optional<ValidationError> dimensions_problem(
     const std::vector<system::Position>& dimensions, std::size_t ranks);
 
 /// "speaks of 3 dimensions, the ranks have 2", or nothing.
@@ -79,10 +79,10 @@ struct ClusterKeys {
                                                             std::size_t dimensions);
 
 /// "rotor_ring waits for circuits, and network 'flat' has none", or nothing.
-[[nodiscard]] std::optional<ParameterProblem> circuit_problem(const Experiment& experiment, std::size_t kind);
+[[nodiscard]] std::optional<ValidationError> circuit_problem(const Experiment& experiment, std::size_t kind);
 
 /// "multi_ring takes the rings of the network, and 'flat' was not built of rings", or nothing.
-[[nodiscard]] std::optional<ParameterProblem> rings_problem(const Experiment& experiment, std::size_t kind);
+[[nodiscard]] std::optional<ValidationError> rings_problem(const Experiment& experiment, std::size_t kind);
 
 [[nodiscard]] Cluster make_cluster(const ClusterKeys& keys, const Components& components);
 

@@ -44,8 +44,8 @@
 #include <variant>
 #include <vector>
 
-#include <astrolabe/core/parameter_problem.hpp>
 #include <astrolabe/core/units.hpp>
+#include <astrolabe/core/validation_error.hpp>
 #include <astrolabe/network/cost/medium.hpp>
 #include <astrolabe/network/cost/prices.hpp>
 #include <astrolabe/network/fabric.hpp>
@@ -88,8 +88,7 @@ struct NetworkCost {
 };
 
 /// Or which prices are missing, by keys of the price list.
-[[nodiscard]] std::variant<NetworkCost, std::vector<ParameterProblem>> cost_of(const Fabric& fabric,
-                                                                               const Wiring& wiring,
-                                                                               const PriceList& prices);
+[[nodiscard]] std::variant<NetworkCost, ValidationErrors> cost_of(const Fabric& fabric, const Wiring& wiring,
+                                                                  const PriceList& prices);
 
 }  // namespace astrolabe::network

@@ -18,8 +18,8 @@
 #include <vector>
 
 #include <astrolabe/core/config/schema.hpp>
-#include <astrolabe/core/parameter_problem.hpp>
 #include <astrolabe/core/units.hpp>
+#include <astrolabe/core/validation_error.hpp>
 
 namespace astrolabe::network {
 
@@ -72,7 +72,7 @@ struct PriceList {
     [[nodiscard]] std::vector<Bandwidth> listed_rates() const;
 };
 
-[[nodiscard]] std::vector<ParameterProblem> problems(const Price& price);
+[[nodiscard]] ValidationErrors validation_errors(const Price& price);
 
 [[nodiscard]] Schema<PriceList> price_schema();
 

@@ -48,7 +48,7 @@ struct HierarchicalParameters {
     Bytes switch_buffer;  ///< packet memory of each switch, scale-up and scale-out; 0: unlimited
 };
 
-[[nodiscard]] ParameterProblems problems(const HierarchicalParameters& parameters);
+[[nodiscard]] ValidationErrors validation_errors(const HierarchicalParameters& parameters);
 [[nodiscard]] std::shared_ptr<const Fabric> build_hierarchical(const HierarchicalParameters& parameters);
 
 }  // namespace astrolabe::network

@@ -11,13 +11,11 @@
 #include <cstdint>
 #include <vector>
 
-#include <astrolabe/core/parameter_problem.hpp>
 #include <astrolabe/core/units.hpp>
+#include <astrolabe/core/validation_error.hpp>
 #include <astrolabe/network/fabric.hpp>
 
 namespace astrolabe::network {
-
-using ParameterProblems = std::vector<ParameterProblem>;
 
 inline constexpr std::int64_t kMaxHosts = std::int64_t{1} << 20;
 inline constexpr std::int64_t kMaxSwitches = std::int64_t{1} << 20;

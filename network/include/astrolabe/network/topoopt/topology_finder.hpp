@@ -41,7 +41,7 @@
 #include <vector>
 
 #include <astrolabe/core/config/schema.hpp>
-#include <astrolabe/core/parameter_problem.hpp>
+#include <astrolabe/core/validation_error.hpp>
 #include <astrolabe/network/demand.hpp>
 #include <astrolabe/network/topoopt/demand_matching.hpp>
 #include <astrolabe/network/topoopt/strides.hpp>
@@ -113,7 +113,7 @@ struct Topology {
 [[nodiscard]] std::vector<std::uint32_t> directed_strides(const Topology& topology);
 
 /// Keys: "degree", "servers", "groups.<i>", "point_to_point", "perfect_matching", "wiring".
-[[nodiscard]] std::vector<ParameterProblem> problems(const Demand& demand, const FinderOptions& options);
+[[nodiscard]] ValidationErrors validation_errors(const Demand& demand, const FinderOptions& options);
 
 /// Precondition: no problems.
 [[nodiscard]] Topology find_topology(const Demand& demand, const FinderOptions& options);

@@ -58,8 +58,8 @@
 #include <string>
 #include <vector>
 
-#include <astrolabe/core/parameter_problem.hpp>
 #include <astrolabe/core/signal.hpp>
+#include <astrolabe/core/validation_error.hpp>
 #include <astrolabe/network/backend.hpp>
 #include <astrolabe/network/direct_opportunities.hpp>
 #include <astrolabe/network/folding.hpp>
@@ -107,7 +107,7 @@ struct EndPoint {
     EndPointTiming timing = EndPointTiming::kPerMessage;  ///< kAstraSim1 goes with parallel copies only
 };
 /// By key; an executor requires that there are none.
-[[nodiscard]] std::vector<ParameterProblem> problems(const EndPoint& end_point);
+[[nodiscard]] ValidationErrors validation_errors(const EndPoint& end_point);
 
 struct CollectiveChoice {
     std::shared_ptr<const CollectiveAlgorithm> algorithm;

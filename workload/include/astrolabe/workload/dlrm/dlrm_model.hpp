@@ -3,7 +3,7 @@
 /// Model (Naumov et al., "Deep Learning Recommendation Model for Personalization and Recommendation Systems",
 /// 2019). A sample has dense features and, for each of T embedding tables, `pooling` indices. The bottom MLP
 /// turns the dense features into one vector; each table sums the `pooling` rows looked up into one vector;
-/// the interaction joins the vectors; the top MLP turns the result into the prediction.
+/// the interaction combines the vectors; the top MLP turns the result into the prediction.
 ///
 ///     dot            F = T + 1 vectors of one dimension D: width = F·(F - 1)/2 pairs + D dense values
 ///     concatenation  width = bottom output + Σ tables · dimension
@@ -16,7 +16,7 @@
 /// Sharding may make several of the embeddings.
 ///
 /// Limits: every sample looks up exactly `pooling` rows in a table. Numbers are integers throughout;
-/// `problems` keeps them so small that no product of two of them overflows.
+/// `validation_errors` keeps them so small that no product of two of them overflows.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@
 #include <string_view>
 #include <vector>
 
-#include <astrolabe/core/parameter_problem.hpp>
 #include <astrolabe/core/units.hpp>
+#include <astrolabe/core/validation_error.hpp>
 #include <astrolabe/workload/dlrm/table_values.hpp>
 
 namespace astrolabe::workload {
@@ -86,9 +86,9 @@ struct MlpLayer {
 
 /// Everything that makes the model inconsistent, in the order of its fields; empty if it can be trained.
 /// Keys: "bottom_mlp", "bottom_mlp.2", "tables.0.rows", "tables.0.rows.min", ….
-[[nodiscard]] std::vector<ParameterProblem> problems(const DlrmModel& model);
+[[nodiscard]] ValidationErrors validation_errors(const DlrmModel& model);
 
-// The rest requires a model without problems.
+// The rest requires a model without validation errors.
 
 /// The model's tables in order, in runs of equal ones; the same at every call.
 [[nodiscard]] std::vector<EqualTables> equal_tables(const DlrmModel& model);

@@ -1,4 +1,4 @@
-/// Placing items on ranks so that the most loaded rank has as little as possible.
+/// Placing items on ranks so that the load of the busiest rank is as small as possible.
 ///
 /// Model. Item i costs c_i and needs the memory s_i; it goes to one rank r. With what rank r has beforehand,
 /// b_r and u_r:
@@ -11,16 +11,16 @@
 ///
 /// greedy  Longest processing time first: items by falling cost, each to the least loaded rank that has room
 ///         (ties: the lower rank). Without memory limits and loads beforehand its makespan is at most
-///         4/3 - 1/(3N) of the least (Graham, "Bounds on multiprocessing timing anomalies", SIAM Journal on
+///         4/3 - 1/(3N) of the minimum (Graham, "Bounds on multiprocessing timing anomalies", SIAM Journal on
 ///         Applied Mathematics 17(2), 1969). Complexity: O(n·log n + n·(log N + ranks without
 ///         room)).
 /// exact   Branch and bound over the same order, starting from greedy's answer: a branch ends where the lower
 ///         bound of what remains reaches the best makespan; of ranks with equal load and memory only the
-///         first is tried. Complexity: exponential; after `most_nodes` nodes it stops with the best placement
+///         first is tried. Complexity: exponential; after `max_nodes` nodes it stops with the best placement
 ///         found, not proven. Meant for a few dozen items.
 ///
 /// Limits: greedy may find no placement where one exists that respects the memory; exact takes at most
-/// kMostExactItems items, because it goes one call deeper for each.
+/// kMaxExactItems items, because it goes one call deeper for each.
 #pragma once
 
 #include <cstddef>
@@ -58,12 +58,12 @@ struct Placement {
 
 enum class PlacementSearch : std::uint8_t { kGreedy, kExact };
 
-inline constexpr std::int64_t kMostPlacementNodes = 200'000;
-inline constexpr std::size_t kMostExactItems = 4096;
+inline constexpr std::int64_t kMaxPlacementNodes = 200'000;
+inline constexpr std::size_t kMaxExactItems = 4096;
 
 /// Requires at least one item. The sum of all costs and that of all sizes must fit their types.
 [[nodiscard]] Placement place_greedily(const PlacementProblem& problem);
 [[nodiscard]] Placement place_exactly(const PlacementProblem& problem,
-                                      std::int64_t most_nodes = kMostPlacementNodes);
+                                      std::int64_t max_nodes = kMaxPlacementNodes);
 
 }  // namespace astrolabe::workload

@@ -33,11 +33,12 @@
 ///     balanced     no table is placed: every rank has 1/N of all lookups, reads no indices and holds 1/N of
 ///                  the bytes. What perfect column-wise sharding would give
 ///     round_robin  shard i, counted over the tables in order, on rank i mod N; the i-th table of those that
-///                  lie on a host on host i mod N/h
+///                  are placed on a host on host i mod N/h
 ///     planner      by cost, see placement.hpp: time of the shard's lookup and update and, where `link_rate`
-///                  is given, of the values it sends forward and receives backward. Tables that lie on a host
-///                  are placed first, by falling cost, on the host whose most loaded rank has least then
-///     explicit     as `tables` says for every table that is not on all ranks
+///                  is given, of the values it sends forward and receives backward. Tables that are placed on
+///                  a host are placed first, by falling cost, on the host whose busiest rank then has the
+///                  smallest load
+///     explicit     as given in `tables` for every table that is not on all ranks
 ///
 /// Limits: memory counts weights only, no optimiser state; tables are at most 65,536 and hold at most 2^20
 /// shards.
@@ -51,8 +52,8 @@
 #include <string>
 #include <vector>
 
-#include <astrolabe/core/parameter_problem.hpp>
 #include <astrolabe/core/units.hpp>
+#include <astrolabe/core/validation_error.hpp>
 #include <astrolabe/system/ids.hpp>
 #include <astrolabe/workload/dlrm/dlrm_model.hpp>
 #include <astrolabe/workload/dlrm/placement.hpp>
@@ -70,7 +71,7 @@ enum class TableSharding : std::uint8_t {
 
 enum class ShardingMethod : std::uint8_t { kBalanced, kRoundRobin, kPlanner, kExplicit };
 
-/// Says how `count` tables from number `first` on are sharded, and optionally where they lie.
+/// How `count` tables from number `first` on are sharded, and optionally where they are.
 struct TableRule {
     std::int64_t first = 0;
     std::int64_t count = 1;
@@ -96,10 +97,10 @@ struct Sharding {
     [[nodiscard]] Bytes bytes_per_index() const { return index_size.value_or(Bytes(8)); }
 };
 
-/// What is wrong with the sharding of a model without problems on `ranks` ranks. Keys: "sharding.memory",
+/// Errors of the sharding of a model without validation errors on `ranks` ranks. Keys: "sharding.memory",
 /// "sharding.tables.0.ranks", ….
-[[nodiscard]] std::vector<ParameterProblem> problems(const Sharding& sharding, const DlrmModel& model,
-                                                     std::size_t ranks);
+[[nodiscard]] ValidationErrors validation_errors(const Sharding& sharding, const DlrmModel& model,
+                                                 std::size_t ranks);
 
 /// Number of tables of each kind, by TableSharding; none in a balanced sharding.
 using TableCounts = std::array<std::int64_t, 6>;
@@ -134,15 +135,15 @@ using ShardTime = std::function<Time(std::size_t table, std::int64_t columns, st
 
 struct ShardingResult {
     ShardingPlan plan;
-    std::vector<ParameterProblem> problems;  ///< the memory is not enough; then there is no plan
+    ValidationErrors validation_errors;  ///< the memory is not enough; then there is no plan
 };
 
-/// Requires a sharding without problems that is not balanced.
+/// Requires a sharding without validation errors that is not balanced.
 [[nodiscard]] ShardingResult plan_sharding(const Sharding& sharding, const DlrmModel& model,
                                            std::size_t ranks, std::int64_t local_batch,
                                            const ShardTime& time);
 
-/// Where one table lies.
+/// Where one table is.
 struct TablePlace {
     TableSharding sharding = TableSharding::kTableWise;
     std::vector<std::int64_t> ranks = {};             ///< of kTableWise and kColumnWise: one a shard

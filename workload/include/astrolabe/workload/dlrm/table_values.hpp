@@ -1,13 +1,13 @@
 /// One positive integer for each table of a group: its rows, its dimension or its pooling.
 ///
-/// Four ways to say them:
+/// Four ways to give them:
 ///     same          one number for all
 ///     list          one number each
 ///     range         from, from + step, … up to `to`
 ///     distribution  drawn independently from a seeded distribution over the multiples of `multiple_of` in
 ///                   [min, max]
 ///
-/// With u uniform in [0, 1), lo and hi the least and the greatest multiple, both divided by `multiple_of`:
+/// With u uniform in [0, 1), lo and hi the smallest and the largest multiple, both divided by `multiple_of`:
 ///     uniform      lo + floor(u·(hi - lo + 1))
 ///     log_uniform  floor(lo·((hi + 1)/lo)^u)
 ///     normal       round(μ + σ·z), drawn again while outside [lo, hi]; μ = `mean`, or the middle of min and
@@ -35,13 +35,13 @@
 #include <variant>
 #include <vector>
 
-#include <astrolabe/core/parameter_problem.hpp>
+#include <astrolabe/core/validation_error.hpp>
 
 namespace astrolabe::workload {
 
 struct ValueRange {
     std::int64_t from = 1;
-    std::int64_t to = 1;  ///< the last value is the greatest that does not exceed it
+    std::int64_t to = 1;  ///< the last value is the largest that does not exceed it
     std::int64_t step = 1;
 };
 
@@ -74,12 +74,12 @@ public:
     [[nodiscard]] const Form& form() const { return form_; }
     [[nodiscard]] bool is_same() const { return std::holds_alternative<std::int64_t>(form_); }
 
-    /// What is wrong with these as the values of `count` >= 1 tables, each at most `largest`. Keys: `key`
+    /// Errors of these as the values of `count` >= 1 tables, each at most `largest`. Keys: `key`
     /// itself, and below it.
-    [[nodiscard]] std::vector<ParameterProblem> problems(const std::string& key, std::int64_t count,
-                                                         std::int64_t largest) const;
-    /// The values, first table first; requires no problems. `stream` separates random numbers that are drawn
-    /// with one seed for different purposes.
+    [[nodiscard]] ValidationErrors validation_errors(const std::string& key, std::int64_t count,
+                                                     std::int64_t largest) const;
+    /// The values, first table first; requires no validation errors. `stream` separates random numbers that
+    /// are drawn with one seed for different purposes.
     [[nodiscard]] std::vector<std::int64_t> values(std::int64_t count, std::string_view stream) const;
 
 private:
@@ -87,6 +87,6 @@ private:
 };
 
 /// Most tables of a group whose values differ.
-inline constexpr std::int64_t kMostDifferentTables = std::int64_t{1} << 16;
+inline constexpr std::int64_t kMaxDifferentTables = std::int64_t{1} << 16;
 
 }  // namespace astrolabe::workload

@@ -17,9 +17,9 @@ using namespace astrolabe::literals;
 
 using Keys = std::vector<std::string>;
 
-Keys keys_of(const std::vector<ParameterProblem>& found) {
+Keys keys_of(const ValidationErrors& found) {
     Keys keys;
-    for (const ParameterProblem& problem : found) {
+    for (const ValidationError& problem : found) {
         EXPECT_FALSE(problem.message.empty());
         keys.push_back(problem.key);
     }
@@ -28,8 +28,8 @@ Keys keys_of(const std::vector<ParameterProblem>& found) {
 
 class TrainingProblems : public ::testing::Test {
 protected:
-    [[nodiscard]] std::vector<ParameterProblem> found() const {
-        return problems(study_.training, study_.model, study_.ranks);
+    [[nodiscard]] ValidationErrors found() const {
+        return validation_errors(study_.training, study_.model, study_.ranks);
     }
     testing::Profile study_ = testing::mini16();
 };
@@ -123,7 +123,7 @@ TEST_F(TrainingProblems, OrderOfAnEmbeddingUpdateWithoutItsAllToAll) {
 class TimeProblems : public ::testing::Test {
 protected:
     [[nodiscard]] Keys keys() const {
-        return keys_of(problems(study_.model, study_.training, study_.device, study_.ranks));
+        return keys_of(validation_errors(study_.model, study_.training, study_.device, study_.ranks));
     }
     testing::Profile study_ = testing::mini16();
 };
@@ -165,7 +165,7 @@ TEST_F(TimeProblems, FixedLookupWhoseUpdateNoIntegerHolds) {
 class DeviceProblems : public ::testing::Test {
 protected:
     [[nodiscard]] Keys keys() const {
-        return keys_of(problems(study_.device, study_.training, study_.model));
+        return keys_of(validation_errors(study_.device, study_.training, study_.model));
     }
     void measure_everything() {
         const LayerTimes times{.forward = 1_us, .input_gradient = 2_us, .weight_gradient = 3_us};
@@ -215,7 +215,7 @@ TEST_F(DeviceProblems, MeasuredEverywhereNeedsNoRates) {
 
 TEST_F(DeviceProblems, MeasuredLayerThatDoesNotExist) {
     study_.device.measured["Botom_0"].forward = 1_us;
-    const auto found = problems(study_.device, study_.training, study_.model);
+    const auto found = validation_errors(study_.device, study_.training, study_.model);
     ASSERT_EQ(keys_of(found), Keys{"layers.Botom_0"});
     EXPECT_NE(found.front().hint.find("Bottom_0"), std::string::npos);
 }

@@ -10,15 +10,9 @@ namespace astrolabe::workload {
 
 namespace {
 
-using Problems = std::vector<ParameterProblem>;
+constexpr std::int64_t kMaxShards = std::int64_t{1} << 20;
 
-constexpr std::int64_t kMostShards = std::int64_t{1} << 20;
-
-void report(Problems& found, std::string key, std::string message, std::string hint = "") {
-    found.push_back({.key = std::move(key), .message = std::move(message), .hint = std::move(hint)});
-}
-
-void check_balanced(Problems& found, const Sharding& sharding) {
+void check_balanced(ValidationErrors& found, const Sharding& sharding) {
     const std::pair<std::string_view, bool> given[] = {
         {"widest_shard", sharding.widest_shard.has_value()},
         {"data_parallel_up_to", sharding.data_parallel_up_to.has_value()},
@@ -29,42 +23,42 @@ void check_balanced(Problems& found, const Sharding& sharding) {
         {"tables", !sharding.tables.empty()}};
     for (const auto& [key, is_given] : given) {
         if (is_given) {
-            report(found, fmt::format("sharding.{}", key), "the balanced plan places no tables",
-                   "choose the plan round_robin, planner or explicit");
+            add_error(found, fmt::format("sharding.{}", key), "the balanced plan places no tables",
+                      "choose the plan round_robin, planner or explicit");
         }
     }
 }
 
-void check_planner_keys(Problems& found, const Sharding& sharding) {
+void check_planner_keys(ValidationErrors& found, const Sharding& sharding) {
     if (sharding.plan == ShardingMethod::kPlanner) {
         return;
     }
     if (sharding.search) {
-        report(found, "sharding.search", "only the planner searches", "choose the plan planner");
+        add_error(found, "sharding.search", "only the planner searches", "choose the plan planner");
     }
     if (sharding.link_rate) {
-        report(found, "sharding.link_rate", "only the planner counts communication",
-               "choose the plan planner");
+        add_error(found, "sharding.link_rate", "only the planner counts communication",
+                  "choose the plan planner");
     }
 }
 
-void check_numbers(Problems& found, const std::string& key, const std::vector<std::int64_t>& numbers,
+void check_numbers(ValidationErrors& found, const std::string& key, const std::vector<std::int64_t>& numbers,
                    std::int64_t expected, std::int64_t limit, std::string_view what) {
     if (static_cast<std::int64_t>(numbers.size()) != expected) {
-        report(found, key, fmt::format("{} {} for {} pieces", numbers.size(), what, expected),
-               "list one for each, tables in order");
+        add_error(found, key, fmt::format("{} {} for {} pieces", numbers.size(), what, expected),
+                  "list one for each, tables in order");
     }
     for (std::size_t i = 0; i < numbers.size(); ++i) {
         if (numbers[i] < 0 || numbers[i] >= limit) {
-            report(found, fmt::format("{}.{}", key, i),
-                   fmt::format("there are {} {}, numbered from 0, and no {}", limit, what, numbers[i]));
+            add_error(found, fmt::format("{}.{}", key, i),
+                      fmt::format("there are {} {}, numbered from 0, and no {}", limit, what, numbers[i]));
         }
     }
 }
 
 class RuleCheck {
 public:
-    RuleCheck(Problems& found, const Sharding& sharding, const std::vector<EqualTables>& tables,
+    RuleCheck(ValidationErrors& found, const Sharding& sharding, const std::vector<EqualTables>& tables,
               std::size_t ranks)
         : found_(found),
           tables_(tables),
@@ -74,15 +68,16 @@ public:
     void check(const std::string& key, const TableRule& rule) {
         const auto count = static_cast<std::int64_t>(tables_.size());
         if (rule.first < 0 || rule.count < 1 || rule.first >= count || rule.count > count - rule.first) {
-            report(found_, key,
-                   fmt::format("the model has tables 0 to {}, not {} from {} on", count - 1, rule.count,
-                               rule.first));
+            add_error(found_, key,
+                      fmt::format("the model has tables 0 to {}, not {} from {} on", count - 1, rule.count,
+                                  rule.first));
             return;
         }
         check_shards(key, rule);
         if (!rule.ranks.empty() && !is_placed_on_ranks(rule.sharding)) {
-            report(found_, key + ".ranks", "only table_wise and column_wise shards lie on ranks of their own",
-                   is_placed_on_hosts(rule.sharding) ? "give hosts" : "leave them out");
+            add_error(found_, key + ".ranks",
+                      "only table_wise and column_wise shards have ranks of their own",
+                      is_placed_on_hosts(rule.sharding) ? "give hosts" : "leave them out");
         } else if (!rule.ranks.empty()) {
             check_numbers(found_, key + ".ranks", rule.ranks, rule.count * rule.shards.value_or(1), ranks_,
                           "ranks");
@@ -94,8 +89,9 @@ private:
     void check_shards(const std::string& key, const TableRule& rule) {
         const bool is_column_wise = rule.sharding == TableSharding::kColumnWise;
         if (rule.shards.has_value() != is_column_wise) {
-            report(found_, key + ".shards",
-                   is_column_wise ? "column_wise needs a number of shards" : "only column_wise has shards");
+            add_error(
+                found_, key + ".shards",
+                is_column_wise ? "column_wise needs a number of shards" : "only column_wise has shards");
             return;
         }
         const std::int64_t shards = rule.sharding == TableSharding::kTableColumnWise
@@ -104,9 +100,9 @@ private:
         for (std::int64_t table = rule.first; table < rule.first + rule.count; ++table) {
             const std::int64_t dimension = tables_[static_cast<std::size_t>(table)].dimension;
             if (shards < 1 || shards > dimension) {
-                report(found_, is_column_wise ? key + ".shards" : key,
-                       fmt::format("table {} has {} columns, not enough for {} shards", table, dimension,
-                                   shards));
+                add_error(found_, is_column_wise ? key + ".shards" : key,
+                          fmt::format("table {} has {} columns, not enough for {} shards", table, dimension,
+                                      shards));
                 return;
             }
         }
@@ -115,42 +111,44 @@ private:
     void check_hosts(const std::string& key, const TableRule& rule) {
         if (!is_placed_on_hosts(rule.sharding)) {
             if (!rule.hosts.empty()) {
-                report(found_, key + ".hosts", "only table_row_wise and table_column_wise lie on hosts",
-                       is_placed_on_ranks(rule.sharding) ? "give ranks" : "leave them out");
+                add_error(found_, key + ".hosts",
+                          "only table_row_wise and table_column_wise are placed on hosts",
+                          is_placed_on_ranks(rule.sharding) ? "give ranks" : "leave them out");
             }
             return;
         }
         if (!ranks_per_host_) {
-            report(found_, key + ".sharding", "sharding within a host needs its size", "give ranks_per_host");
+            add_error(found_, key + ".sharding", "sharding within a host needs its size",
+                      "give ranks_per_host");
         } else if (!rule.hosts.empty()) {
             check_numbers(found_, key + ".hosts", rule.hosts, rule.count, ranks_ / *ranks_per_host_, "hosts");
         }
     }
 
-    Problems& found_;
+    ValidationErrors& found_;
     const std::vector<EqualTables>& tables_;
     std::int64_t ranks_;
     std::optional<std::int64_t> ranks_per_host_;
 };
 
-void check_hosts(Problems& found, const Sharding& sharding, std::size_t ranks) {
+void check_hosts(ValidationErrors& found, const Sharding& sharding, std::size_t ranks) {
     if (!sharding.ranks_per_host) {
         return;
     }
     const std::int64_t size = *sharding.ranks_per_host;
     if (size < 1 || static_cast<std::int64_t>(ranks) % size != 0) {
-        report(found, "sharding.ranks_per_host",
-               fmt::format("{} ranks cannot be divided in hosts of {}", ranks, size),
-               "choose a divisor of the number of ranks");
+        add_error(found, "sharding.ranks_per_host",
+                  fmt::format("{} ranks cannot be divided in hosts of {}", ranks, size),
+                  "choose a divisor of the number of ranks");
     } else if (std::none_of(sharding.tables.begin(), sharding.tables.end(),
                             [](const TableRule& rule) { return is_placed_on_hosts(rule.sharding); })) {
-        report(found, "sharding.ranks_per_host", "no table is sharded within a host",
-               "leave it out, or name tables that are table_row_wise or table_column_wise");
+        add_error(found, "sharding.ranks_per_host", "no table is sharded within a host",
+                  "leave it out, or name tables that are table_row_wise or table_column_wise");
     }
 }
 
-void check_decisions(Problems& found, const Sharding& sharding, const std::vector<EqualTables>& tables,
-                     Bytes element_size) {
+void check_decisions(ValidationErrors& found, const Sharding& sharding,
+                     const std::vector<EqualTables>& tables, Bytes element_size) {
     std::int64_t shards = 0;
     std::int64_t to_be_placed = 0;
     const std::vector<Decision> decisions = decide(sharding, tables, element_size);
@@ -160,47 +158,48 @@ void check_decisions(Problems& found, const Sharding& sharding, const std::vecto
             to_be_placed += decisions[table].shards;
         }
         if (sharding.plan == ShardingMethod::kExplicit && !decisions[table].is_placed()) {
-            report(found, "sharding.tables",
-                   fmt::format("the plan is explicit and table {} lies nowhere", table),
-                   is_placed_on_hosts(decisions[table].kind) ? "name it with hosts" : "name it with ranks");
+            add_error(
+                found, "sharding.tables",
+                fmt::format("the plan is explicit and table {} is not placed", table),
+                is_placed_on_hosts(decisions[table].kind) ? "name it with hosts" : "name it with ranks");
             return;
         }
     }
-    if (shards > kMostShards) {
-        report(found, "sharding", fmt::format("{} shards are more than {}", shards, kMostShards));
+    if (shards > kMaxShards) {
+        add_error(found, "sharding", fmt::format("{} shards are more than {}", shards, kMaxShards));
     }
-    constexpr auto kMostSearched = static_cast<std::int64_t>(kMostExactItems);
-    if (sharding.search == PlacementSearch::kExact && to_be_placed > kMostSearched) {
-        report(found, "sharding.search",
-               fmt::format("{} shards are more than the {} that the exact search takes", to_be_placed,
-                           kMostSearched),
-               "search: greedy");
+    constexpr auto kMaxSearched = static_cast<std::int64_t>(kMaxExactItems);
+    if (sharding.search == PlacementSearch::kExact && to_be_placed > kMaxSearched) {
+        add_error(found, "sharding.search",
+                  fmt::format("{} shards are more than the {} that the exact search takes", to_be_placed,
+                              kMaxSearched),
+                  "search: greedy");
     }
 }
 
 }  // namespace
 
-std::vector<ParameterProblem> problems(const Sharding& sharding, const DlrmModel& model, std::size_t ranks) {
-    Problems found;
+ValidationErrors validation_errors(const Sharding& sharding, const DlrmModel& model, std::size_t ranks) {
+    ValidationErrors found;
     check_planner_keys(found, sharding);
     if (sharding.is_balanced()) {
         check_balanced(found, sharding);
         return found;
     }
-    if (table_count(model) > kMostDifferentTables) {
-        report(found, "sharding.plan",
-               fmt::format("{} tables are more than the {} that can be placed", table_count(model),
-                           kMostDifferentTables),
-               "use the balanced plan");
+    if (table_count(model) > kMaxDifferentTables) {
+        add_error(found, "sharding.plan",
+                  fmt::format("{} tables are more than the {} that can be placed", table_count(model),
+                              kMaxDifferentTables),
+                  "use the balanced plan");
         return found;
     }
     if (sharding.widest_shard && *sharding.widest_shard < 1) {
-        report(found, "sharding.widest_shard",
-               fmt::format("a shard has at least one column, got {}", *sharding.widest_shard));
+        add_error(found, "sharding.widest_shard",
+                  fmt::format("a shard has at least one column, got {}", *sharding.widest_shard));
     }
     if (sharding.index_size && (*sharding.index_size < Bytes(0) || *sharding.index_size > Bytes(16))) {
-        report(found, "sharding.index_size",
-               fmt::format("must be from 0 to 16 bytes, got {}", to_string(*sharding.index_size)));
+        add_error(found, "sharding.index_size",
+                  fmt::format("must be from 0 to 16 bytes, got {}", to_string(*sharding.index_size)));
     }
     check_hosts(found, sharding, ranks);
     if (!found.empty()) {

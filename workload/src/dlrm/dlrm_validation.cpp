@@ -15,29 +15,24 @@ namespace astrolabe::workload {
 
 namespace {
 
-using Problems = std::vector<ParameterProblem>;
-
 /// Precondition: exactly one of the two batch sizes is given.
-void check_batch_size(Problems& found, const DlrmTraining& training, const DlrmModel& model,
+void check_batch_size(ValidationErrors& found, const DlrmTraining& training, const DlrmModel& model,
                       std::size_t ranks) {
     const auto count = static_cast<std::int64_t>(ranks);
     const std::int64_t given = training.global_batch.value_or(training.local_batch.value_or(0));
     if (given < 1) {
-        found.push_back({.key = "batch",
-                         .message = fmt::format("the batch must have at least one sample, got {}", given),
-                         .hint = ""});
+        add_error(found, "batch", fmt::format("the batch must have at least one sample, got {}", given));
         return;
     }
     // Bounds every product of batch and model: 6·B·parameters FLOP, 2·B·values·16 bytes.
-    constexpr std::int64_t kMost = std::int64_t{1} << 60;
+    constexpr std::int64_t kMax = std::int64_t{1} << 60;
     const detail::Int128 samples = static_cast<detail::Int128>(given) * (training.global_batch ? 1 : count);
     const detail::Int128 per_sample = detail::Int128{8} * mlp_parameters(model) +
                                       detail::Int128{32} * lookup_width(model) +
                                       detail::Int128{32} * interaction_width(model) + interaction_work(model);
-    if (samples > kMost / per_sample) {
-        found.push_back({.key = "batch",
-                         .message = fmt::format("a batch of {} is too large for this model", given),
-                         .hint = "the work of one iteration must stay below 2^60 operations"});
+    if (samples > kMax / per_sample) {
+        add_error(found, "batch", fmt::format("a batch of {} is too large for this model", given),
+                  "the work of one iteration must stay below 2^60 operations");
         return;
     }
     if (training.global_batch && given % count != 0) {
@@ -46,10 +41,9 @@ void check_batch_size(Problems& found, const DlrmTraining& training, const DlrmM
         if (below > 0) {
             near = fmt::format("{} or {}", below, near);
         }
-        found.push_back(
-            {.key = "batch",
-             .message = fmt::format("a global batch of {} cannot be shared evenly by {} ranks", given, count),
-             .hint = fmt::format("use a global batch of {}, or give the local batch", near)});
+        add_error(found, "batch",
+                  fmt::format("a global batch of {} cannot be shared evenly by {} ranks", given, count),
+                  fmt::format("use a global batch of {}, or give the local batch", near));
     }
 }
 
@@ -107,15 +101,13 @@ std::string_view absence_of(std::string_view layer, std::string_view pass) {
     return {};
 }
 
-void check_measured(Problems& found, const Device& device, const std::vector<std::string>& names) {
+void check_measured(ValidationErrors& found, const Device& device, const std::vector<std::string>& names) {
     for (const auto& [layer, times] : device.measured) {
         const std::string key = "layers." + layer;
         if (!is_known(names, layer)) {
-            found.push_back({.key = key,
-                             .message = fmt::format("the model has no layer '{}'", layer),
-                             .hint = layer == kInteractionLayer
-                                         ? "set interaction_time to count the interaction"
-                                         : suggest(layer, names)});
+            add_error(found, key, fmt::format("the model has no layer '{}'", layer),
+                      layer == kInteractionLayer ? "set interaction_time to count the interaction"
+                                                 : suggest(layer, names));
         }
         for (const auto& [pass, time] :
              {std::pair("forward", times.forward), std::pair("input_gradient", times.input_gradient),
@@ -126,49 +118,43 @@ void check_measured(Problems& found, const Device& device, const std::vector<std
             const std::string place = fmt::format("{}.{}", key, pass);
             for (const auto& [rows, listed] : time->by_rows()) {
                 if (listed < Time(0)) {
-                    found.push_back(
-                        {.key = place,
-                         .message = fmt::format("a time cannot be negative, got {}", to_string(listed)),
-                         .hint = ""});
+                    add_error(found, place,
+                              fmt::format("a time cannot be negative, got {}", to_string(listed)));
                 }
             }
             if (const std::string_view reason = absence_of(layer, pass); !reason.empty()) {
-                found.push_back({.key = place,
-                                 .message = fmt::format("layer {} has no pass '{}'", layer, pass),
-                                 .hint = std::string(reason)});
+                add_error(found, place, fmt::format("layer {} has no pass '{}'", layer, pass),
+                          std::string(reason));
             }
         }
     }
 }
 
-void check_table_times(Problems& found, const Device& device, const DlrmModel& model) {
+void check_table_times(ValidationErrors& found, const Device& device, const DlrmModel& model) {
     if (!device.tables) {
         return;
     }
     const TableTimes& tables = *device.tables;
-    constexpr std::int64_t kMostSamples = std::int64_t{1} << 32;
-    if (tables.samples < 1 || tables.samples > kMostSamples) {
-        found.push_back({.key = "tables.samples",
-                         .message = fmt::format("must be from 1 to {}, got {}", kMostSamples, tables.samples),
-                         .hint = ""});
+    constexpr std::int64_t kMaxSamples = std::int64_t{1} << 32;
+    if (tables.samples < 1 || tables.samples > kMaxSamples) {
+        add_error(found, "tables.samples",
+                  fmt::format("must be from 1 to {}, got {}", kMaxSamples, tables.samples));
     }
     const auto count = static_cast<std::size_t>(table_count(model));
     for (const auto& [pass, times] :
          {std::pair("tables.forward", &tables.forward), std::pair("tables.backward", &tables.backward)}) {
         if (times->size() > 1 && times->size() != count) {
-            found.push_back({.key = pass,
-                             .message = fmt::format("{} times for {} tables", times->size(), count),
-                             .hint = "give one time for all tables, or one each"});
+            add_error(found, pass, fmt::format("{} times for {} tables", times->size(), count),
+                      "give one time for all tables, or one each");
         }
         if (std::any_of(times->begin(), times->end(), [](Time time) { return time < Time(0); })) {
-            found.push_back({.key = pass, .message = "a time cannot be negative", .hint = ""});
+            add_error(found, pass, "a time cannot be negative");
         }
     }
     for (const auto& [layer, times] : device.measured) {
         if (is_embedding(layer)) {
-            found.push_back({.key = "layers." + layer,
-                             .message = "embeddings are measured both as a layer and by table",
-                             .hint = "give one of the two"});
+            add_error(found, "layers." + layer, "embeddings are measured both as a layer and by table",
+                      "give one of the two");
         }
     }
 }
@@ -241,24 +227,17 @@ Needs needed_rates(const Device& device, const DlrmTraining& training, const Dlr
 }
 
 template <class Rate>
-void check_rate(Problems& found, const std::string& key, const std::optional<Rate>& rate,
+void check_rate(ValidationErrors& found, const std::string& key, const std::optional<Rate>& rate,
                 const std::string& needed_by) {
     if (rate && *rate <= Rate(0)) {
-        found.push_back({.key = key, .message = fmt::format("{} must be positive", key), .hint = ""});
+        add_error(found, key, fmt::format("{} must be positive", key));
     } else if (!rate && !needed_by.empty()) {
-        found.push_back({.key = key,
-                         .message = fmt::format("{} is missing and {} needs it", key, needed_by),
-                         .hint = fmt::format("give {}, or measured times of every layer", key)});
+        add_error(found, key, fmt::format("{} is missing and {} needs it", key, needed_by),
+                  fmt::format("give {}, or measured times of every layer", key));
     }
 }
 
-void require(Problems& found, bool holds, std::string key, std::string message, std::string hint = "") {
-    if (!holds) {
-        found.push_back({.key = std::move(key), .message = std::move(message), .hint = std::move(hint)});
-    }
-}
-
-void check_embedding_exchange(Problems& found, const DlrmTraining& training, const DlrmModel& model) {
+void check_embedding_exchange(ValidationErrors& found, const DlrmTraining& training, const DlrmModel& model) {
     const bool is_hybrid = training.parallelism == Parallelism::kHybrid;
     const bool has_copies =
         training.parallelism == Parallelism::kData ||
@@ -271,7 +250,7 @@ void check_embedding_exchange(Problems& found, const DlrmTraining& training, con
             "leave it out, or set parallelism to hybrid");
 }
 
-void check_dense_gradients(Problems& found, const DlrmTraining& training) {
+void check_dense_gradients(ValidationErrors& found, const DlrmTraining& training) {
     const bool replicates = training.parallelism != Parallelism::kModel;
     const bool is_fsdp = training.dense_sharding == DenseSharding::kFsdp;
     require(found, replicates || !is_fsdp, "dense_sharding",
@@ -294,7 +273,7 @@ void check_dense_gradients(Problems& found, const DlrmTraining& training) {
     }
 }
 
-void check_wire_formats(Problems& found, const DlrmTraining& training, const DlrmModel& model) {
+void check_wire_formats(ValidationErrors& found, const DlrmTraining& training, const DlrmModel& model) {
     const bool is_hybrid = training.parallelism == Parallelism::kHybrid;
     const bool is_fsdp = training.dense_sharding == DenseSharding::kFsdp;
     const std::vector<std::string> names = embedding_names(training, model);
@@ -317,7 +296,7 @@ void check_wire_formats(Problems& found, const DlrmTraining& training, const Dlr
     }
 }
 
-void check_priorities(Problems& found, const DlrmTraining& training, const DlrmModel& model) {
+void check_priorities(ValidationErrors& found, const DlrmTraining& training, const DlrmModel& model) {
     std::vector<std::string> names = layer_names(training, model);
     if (training.parallelism == Parallelism::kModel) {
         names.emplace_back(kInteractionLayer);
@@ -334,40 +313,35 @@ void check_priorities(Problems& found, const DlrmTraining& training, const DlrmM
     }
 }
 
-void check_sharding(Problems& found, const DlrmTraining& training, const DlrmModel& model,
+void check_sharding(ValidationErrors& found, const DlrmTraining& training, const DlrmModel& model,
                     std::size_t ranks) {
     require(found, training.sharding.is_balanced() || training.parallelism == Parallelism::kHybrid,
             "sharding.plan", "only hybrid parallelism places tables on ranks",
             "set parallelism to hybrid, or use the balanced plan");
-    Problems more = problems(training.sharding, model, ranks);
+    ValidationErrors more = validation_errors(training.sharding, model, ranks);
     found.insert(found.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
 }  // namespace
 
-std::vector<ParameterProblem> problems(const DlrmTraining& training, const DlrmModel& model,
-                                       std::size_t ranks) {
-    ASTROLABE_ASSERT(ranks >= 1, "somebody trains");
-    Problems found;
+ValidationErrors validation_errors(const DlrmTraining& training, const DlrmModel& model, std::size_t ranks) {
+    ASTROLABE_ASSERT(ranks >= 1, "there are ranks");
+    ValidationErrors found;
     if (training.global_batch.has_value() == training.local_batch.has_value()) {
-        found.push_back({.key = "batch",
-                         .message = training.global_batch ? "both the global and the local batch are given"
-                                                          : "no batch size is given",
-                         .hint = "give either the global batch or the local one"});
+        add_error(found, "batch",
+                  training.global_batch ? "both the global and the local batch are given"
+                                        : "no batch size is given",
+                  "give either the global batch or the local one");
     } else {
         check_batch_size(found, training, model, ranks);
     }
     if (training.iterations < 1) {
-        found.push_back(
-            {.key = "iterations",
-             .message = fmt::format("at least one iteration must run, got {}", training.iterations),
-             .hint = ""});
+        add_error(found, "iterations",
+                  fmt::format("at least one iteration must run, got {}", training.iterations));
     }
     if (training.embedding_time == EmbeddingTime::kFixed && training.fixed_embedding_time < Time(0)) {
-        found.push_back({.key = "embedding_time",
-                         .message = fmt::format("a time cannot be negative, got {}",
-                                                to_string(training.fixed_embedding_time)),
-                         .hint = ""});
+        add_error(found, "embedding_time",
+                  fmt::format("a time cannot be negative, got {}", to_string(training.fixed_embedding_time)));
     }
     check_sharding(found, training, model, ranks);
     check_dense_gradients(found, training);
@@ -379,9 +353,9 @@ std::vector<ParameterProblem> problems(const DlrmTraining& training, const DlrmM
     return found;
 }
 
-std::vector<ParameterProblem> problems(const Device& device, const DlrmTraining& training,
-                                       const DlrmModel& model) {
-    Problems found;
+ValidationErrors validation_errors(const Device& device, const DlrmTraining& training,
+                                   const DlrmModel& model) {
+    ValidationErrors found;
     const std::vector<std::string> names = layer_names(training, model);
     const Needs needs = needed_rates(device, training, model, names);
     check_rate(found, "peak", device.peak, needs.peak);
