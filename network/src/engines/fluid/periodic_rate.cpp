@@ -18,14 +18,14 @@ constexpr std::int64_t kByte = 8 * kPicosecondsPerSecond;
 /// Amounts that differ by less than this share are the same: sums of some thousand segments.
 constexpr double kSameAmount = 0x1p-44;
 
-double to_double(Time time) {
+double picoseconds_of(Time time) {
     return static_cast<double>(time.count());
 }
 
 }  // namespace
 
 double PeriodicRate::amount(const Segment& segment) const {
-    return segment.rate * to_double(segment.end - segment.begin);
+    return segment.rate * picoseconds_of(segment.end - segment.begin);
 }
 
 void PeriodicRate::append(Time begin, Time end, double rate) {
@@ -51,7 +51,7 @@ double PeriodicRate::served_until(Time offset) const {
         return 0.0;
     }
     const Segment& segment = *(after - 1);
-    return segment.before + segment.rate * to_double(std::min(offset, segment.end) - segment.begin);
+    return segment.before + segment.rate * picoseconds_of(std::min(offset, segment.end) - segment.begin);
 }
 
 double PeriodicRate::rate_at(Time time) const {
@@ -123,10 +123,11 @@ Time PeriodicRate::completion_in_doubles(Time from, double work) const {
     const auto last = std::partition_point(segments_.begin(), segments_.end(), reaches);
     const Segment& segment = last == segments_.end() ? segments_.back() : *last;
     const double inside =
-        std::min((target - segment.before) / segment.rate, to_double(segment.end - segment.begin));
-    const double duration =
-        std::max(periods * to_double(period_) + to_double(segment.begin) + inside - to_double(offset), 0.0);
-    if (duration >= to_double(Time::max() - from) * (1.0 - 0x1p-50)) {
+        std::min((target - segment.before) / segment.rate, picoseconds_of(segment.end - segment.begin));
+    const double duration = std::max(
+        periods * picoseconds_of(period_) + picoseconds_of(segment.begin) + inside - picoseconds_of(offset),
+        0.0);
+    if (duration >= picoseconds_of(Time::max() - from) * (1.0 - 0x1p-50)) {
         return Time::max();
     }
     const double floor = std::floor(duration);
