@@ -12,8 +12,8 @@
 #include <astrolabe/experiment/file/equal_cost.hpp>
 #include <astrolabe/experiment/file/experiment.hpp>
 #include <astrolabe/experiment/file/file_keys.hpp>
-#include <astrolabe/system/executor/circuit_order.hpp>
 #include <astrolabe/network/family.hpp>
+#include <astrolabe/system/executor/circuit_order.hpp>
 #include <astrolabe/system/program/characterisation.hpp>
 #include <astrolabe/system/program/padding.hpp>
 
@@ -165,9 +165,9 @@ std::vector<std::string> collective_names(const system::Program& program) {
 void check_traffic_class(const Experiment& experiment, std::uint32_t traffic_class, const ConfigNode& given,
                          ReadContext& context) {
     // A network that is yet to be built for the job leaves classes to engines.
-    const std::optional<std::string> ignored =
-        experiment.fabric != nullptr ? experiment.fabric->family().ignored_class(traffic_class)
-                                     : std::nullopt;
+    const std::optional<std::string> ignored = experiment.fabric != nullptr
+                                                   ? experiment.fabric->family().ignored_class(traffic_class)
+                                                   : std::nullopt;
     const bool is_honoured = ignored ? ignored->empty() : experiment.backend.has_traffic_classes;
     if (traffic_class == 0 || is_honoured) {
         return;

@@ -205,9 +205,8 @@ std::vector<std::uint32_t> ring_strides(const DirectConnectParameters& p) {
 
 std::shared_ptr<const RoutingPolicy> coin_routing(const DirectConnectParameters& p, const Fabric& fabric) {
     CoinChange change(static_cast<std::uint32_t>(p.hosts), *common_coins(neighbours(p)));
-    CoinRoutes routes = p.routing == DirectRouting::kBalanced
-                                     ? balanced_routes(change)
-                                     : smallest_first_routes(change);
+    CoinRoutes routes =
+        p.routing == DirectRouting::kBalanced ? balanced_routes(change) : smallest_first_routes(change);
     return std::make_shared<const CoinChangeRouting>(fabric, std::move(change), std::move(routes));
 }
 
@@ -232,8 +231,8 @@ std::shared_ptr<const RoutingPolicy> make_routing(const DirectConnectParameters&
             return std::make_shared<const KShortestRouting>(fabric, options);
         case DirectRouting::kByClass:
             return std::make_shared<const RingClassRouting>(
-                fabric, CoinChange(static_cast<std::uint32_t>(p.hosts), ring_strides(p)),
-                p.ring_offsets, options);
+                fabric, CoinChange(static_cast<std::uint32_t>(p.hosts), ring_strides(p)), p.ring_offsets,
+                options);
     }
     ASTROLABE_ASSERT(false, "every routing is named");
 }

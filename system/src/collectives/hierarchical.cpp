@@ -522,7 +522,7 @@ private:
         return loads;
     }
 
-    /// The order after which the most loaded dimension has the smallest load, then the second, and so on;
+    /// The order after which the busiest dimension has the smallest load, then the second, and so on;
     /// of equals the first.
     [[nodiscard]] static std::size_t least_loaded(const Loads& total, const std::vector<Loads>& added) {
         std::size_t best = 0;

@@ -18,7 +18,7 @@ enum class HierarchicalOptimisation : std::uint8_t {
 enum class DimensionOrder : std::uint8_t {
     kAscending,   ///< 0, 1, …
     kRoundRobin,  ///< chunk c starts at the (c mod D)-th and goes on cyclically
-    kThemis,      ///< chosen chunk by chunk so that the most loaded dimension gets least
+    kThemis,      ///< chosen chunk by chunk so that the busiest dimension gets the smallest load
 };
 
 struct HierarchicalOptions {
@@ -40,7 +40,7 @@ struct HierarchicalOptions {
 ///     all_gather                             AG(D-1) … AG(0)
 ///     all_to_all                             A2A(0) … A2A(D-1)
 ///
-/// Bytes sent per rank, with inner algorithms of least traffic and dimensions in ascending order:
+/// Bytes sent per rank, with inner algorithms of minimum traffic and dimensions in ascending order:
 ///     baseline               Σ_d 2S(n_d-1)/n_d
 ///     local_bandwidth_aware  2S(N-1)/N, of which dimension d carries 2S(n_d-1)/(n_0·…·n_d)
 ///     all_to_all             Σ_d S(n_d-1)/n_d

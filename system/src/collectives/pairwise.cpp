@@ -2,7 +2,7 @@
 //
 // Step k swaps blocks with i xor k where N is a power of two; otherwise it sends to i+k and receives from
 // i-k. Either way every step is a permutation of the ranks, so no port of a crossbar is ever shared. A step
-// begins when the send and the receive of the one before are done. Positions are relative: program 0 serves
+// starts when the send and the receive of the one before are done. Positions are relative: program 0 serves
 // every rank.
 //
 //     all_to_all      (N-1)(α + Sβ/N)

@@ -140,7 +140,7 @@ private:
     [[nodiscard]] std::uint32_t* state_of(Chunk& chunk, Position position) const {
         return chunk.state.data() + chunk.schedule->state_offset(position);
     }
-    /// The position that stands for `position`.
+    /// The representative of `position`.
     [[nodiscard]] static Position representative_of(const Chunk& chunk, Position position) {
         return position < chunk.representatives ? position : position % chunk.representatives;
     }

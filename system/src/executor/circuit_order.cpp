@@ -25,7 +25,7 @@ struct Beginning {
 /// A place added to a partial ring; earlier arrivals first.
 struct Extension {
     Time time;
-    std::size_t beginning;
+    std::size_t partial_ring;
     PlaceId place;
 
     friend auto operator<=>(const Extension&, const Extension&) = default;
@@ -75,7 +75,7 @@ private:
         extensions.resize(static_cast<std::size_t>(kept));
         std::vector<Beginning> longer;
         for (const Extension& extension : extensions) {
-            longer.push_back({beam[extension.beginning].places, extension.time});
+            longer.push_back({beam[extension.partial_ring].places, extension.time});
             longer.back().places.push_back(extension.place);
         }
         return longer;

@@ -1,7 +1,6 @@
 #include "collective_engine.hpp"
 
 #include "early_start.hpp"
-#include "expected_bytes.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -395,10 +394,6 @@ void CollectiveEngine::complete(InstanceIndex index, Position position) {
             groups.instances = {};
         }
     }
-}
-
-Bytes CollectiveEngine::expected_bytes(OperationId operation) {
-    return detail::expected_bytes(collective(operation), program_, options_, schedules_);
 }
 
 std::vector<StageRecord> CollectiveEngine::stages(OperationId operation) const {

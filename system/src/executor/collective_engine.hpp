@@ -26,9 +26,9 @@
 /// have room and any of them adds the next. Without a limit the same argument holds for the order of entry
 /// alone.
 ///
-/// Several channels: early_start.hpp says where groups could wait for each other's orders. There a collective
-/// only becomes eligible once its whole group has issued it (`starts_early_` is false). Windows are counted
-/// per channel: overlapping groups with a common window could fill it with different collectives.
+/// Several channels: early_start.hpp shows where groups could wait for each other's orders. There a
+/// collective only becomes eligible once its whole group has issued it (`starts_early_` is false). Windows
+/// are counted per channel: overlapping groups with a common window could fill it with different collectives.
 ///
 /// With independent orders none of this holds: two ranks can fill their windows with different chunks and
 /// wait for each other. report.cpp finds the cycle.

@@ -5,7 +5,7 @@
 /// rooted one may end on a rank before others start). Let rank r wait for a collective E that s put into the
 /// order of their group and r has not issued. All that E depends on is finished at s; what is unfinished at r
 /// is therefore a collective of another group, one that holds r and not s. Where the groups of any two
-/// partitions are disjoint or nested, that group lies inside the first, and repeating the argument leads to
+/// partitions are disjoint or nested, that group is inside the first, and repeating the argument leads to
 /// ever smaller groups, hence to an end. Where they cross (rows and columns of a grid) or hold rooted
 /// collectives, it leads in circles, and groups can wait for each other's orders; there a collective only
 /// becomes eligible once its whole group has issued it. Then every rank can always start its next chunk, and

@@ -1,4 +1,7 @@
-#include "expected_bytes.hpp"
+// The bytes that the schedules of a collective send, to be compared with those of a run. O(groups · chunks),
+// and for an uneven collective the pairs of ranks.
+
+#include "collective_engine.hpp"
 
 #include <cstdint>
 #include <set>
@@ -35,18 +38,17 @@ Bytes plan_bytes(const ScheduleCache::Plan& plan, const PairSizes& pairs) {
 
 }  // namespace
 
-Bytes expected_bytes(const CollectiveOperation& collective, const Program& program,
-                     const SystemOptions& options, ScheduleCache& schedules) {
-    const auto& groups = program.partitions[collective.partition].groups;
+Bytes CollectiveEngine::expected_bytes(OperationId operation) {
+    const CollectiveOperation& work = collective(operation);
+    const auto& groups = program_.partitions[work.partition].groups;
     Bytes sum;
     for (std::size_t group = 0; group < groups.size(); ++group) {
-        if (collective.moves_nothing(groups[group].size())) {
+        if (work.moves_nothing(groups[group].size())) {
             continue;
         }
-        const ScheduleCache::Plan& plan = schedules.of(collective.kind, group_shape(groups[group], options),
-                                                       chunk_count(collective, options));
-        sum += collective.is_uneven() ? plan_bytes(plan, (*collective.pair_sizes)[group])
-                                      : plan_bytes(plan, collective.size);
+        const ScheduleCache::Plan& plan =
+            schedules_.of(work.kind, group_shape(groups[group], options_), chunk_count(work, options_));
+        sum += work.is_uneven() ? plan_bytes(plan, (*work.pair_sizes)[group]) : plan_bytes(plan, work.size);
     }
     return sum;
 }

@@ -37,7 +37,7 @@ class StageQueue {
 public:
     /// A stage of a chunk, and what its place in the order depends on.
     struct Claim {
-        std::uint32_t run = 0;  // the chunk, as its owner knows it
+        std::uint32_t run = 0;  // the chunk, in its owner's numbers
         std::uint32_t stage = 0;
         const CompiledSchedule* schedule = nullptr;
         CollectiveKind kind{};    // of the stage

@@ -60,17 +60,17 @@ void check_pair_sizes(const Operation& operation, const Partition& partition) {
         reject(fmt::format("'{}' has sizes by pair for {} of {} groups", operation.name, pair_sizes.size(),
                            partition.groups.size()));
     }
-    Bytes most;
+    Bytes largest;
     for (std::size_t group = 0; group < pair_sizes.size(); ++group) {
         if (pair_sizes[group].positions() != partition.groups[group].size()) {
             reject(fmt::format("'{}' has sizes by pair of {} ranks for a group of {}", operation.name,
                                pair_sizes[group].positions(), partition.groups[group].size()));
         }
-        most = std::max(most, pair_sizes[group].largest_held());
+        largest = std::max(largest, pair_sizes[group].largest_held());
     }
-    if (collective.size != most) {
+    if (collective.size != largest) {
         reject(fmt::format("'{}' has size {} where a rank holds up to {} bytes", operation.name,
-                           collective.size.count(), most.count()));
+                           collective.size.count(), largest.count()));
     }
 }
 
@@ -161,11 +161,11 @@ Bytes PairSizes::received(std::size_t destination) const {
 }
 
 Bytes PairSizes::largest_held() const {
-    Bytes most;
+    Bytes largest;
     for (std::size_t source = 0; source < positions_; ++source) {
-        most = std::max(most, held(source));
+        largest = std::max(largest, held(source));
     }
-    return most;
+    return largest;
 }
 
 Bytes PairSizes::crossing() const {

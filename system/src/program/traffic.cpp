@@ -25,11 +25,11 @@ std::uint64_t Traffic::messages() const {
 }
 
 Bytes Traffic::bytes_sent_max() const {
-    Bytes most;
+    Bytes largest;
     for (const RankTraffic& rank : ranks) {
-        most = std::max(most, rank.bytes_sent);
+        largest = std::max(largest, rank.bytes_sent);
     }
-    return most;
+    return largest;
 }
 
 void Traffic::add(const Traffic& other, std::int64_t times) {

@@ -80,7 +80,7 @@ struct ScheduleFile {
     std::vector<FileProgram> programs{};
 
     [[nodiscard]] std::uint64_t block_count() const { return fixed_blocks().value_or(blocks.value_or(1)); }
-    /// What kind and symmetry leave no choice about.
+    /// The number of blocks where kind and symmetry determine it.
     [[nodiscard]] std::optional<std::uint64_t> fixed_blocks() const {
         if (kind == CollectiveKind::kAllToAll) {
             return std::uint64_t{ranks} * ranks;
@@ -179,67 +179,57 @@ void read_programs(ScheduleFile& file, const ConfigNode& node, ReadContext& cont
     }
 }
 
-void read_stages(ScheduleFile& file, const ConfigNode& node, ReadContext& context) {
-    if (!expect_list(node, "'stages'", "write [{dimension: 0, kind: reduce_scatter}, …]", context)) {
-        return;
-    }
+Schema<Stage> stage_schema() {
     Schema<Stage> schema("stage", "a part of the schedule inside one dimension");
     schema.required("dimension", &Stage::dimension, "it works in")
         .required("kind", &Stage::kind, "what it does there");
-    for (const ConfigNode& item : node.items) {
-        if (const std::optional<Stage> stage = schema.read(item, context)) {
-            file.stages.push_back(*stage);
-        }
-    }
+    return schema;
 }
 
 ValidationErrors validation_errors(const ScheduleFile& file) {
     ValidationErrors found;
-    const auto problem = [&found](std::string key, std::string message, std::string hint) {
-        found.push_back({std::move(key), std::move(message), std::move(hint)});
-    };
     if (file.schema != kSchema) {
-        problem("schema", fmt::format("'{}' is not a format of schedules", file.schema),
-                fmt::format("write schema: {}", kSchema));
+        add_error(found, "schema", fmt::format("'{}' is not a format of schedules", file.schema),
+                  fmt::format("write schema: {}", kSchema));
     }
     if (file.symmetry == Symmetry::kExclusiveOr && (file.ranks & (file.ranks - 1)) != 0) {
-        problem("symmetry", fmt::format("{} ranks are not a power of two", file.ranks),
-                "exclusive_or needs a power of two");
+        add_error(found, "symmetry", fmt::format("{} ranks are not a power of two", file.ranks),
+                  "exclusive_or needs a power of two");
     }
     if (file.kind == CollectiveKind::kPointToPoint && file.ranks != 2) {
-        problem("ranks", "point_to_point takes two ranks", "");
+        add_error(found, "ranks", "point_to_point takes two ranks");
     }
     if (has_root(file.kind) && file.symmetry != Symmetry::kNone) {
-        problem("symmetry",
-                fmt::format("the root of a {} does what no other rank does", to_string(file.kind)),
-                "write one program per rank");
+        add_error(found, "symmetry",
+                  fmt::format("the root of a {} does what no other rank does", to_string(file.kind)),
+                  "write one program per rank");
     }
     if (file.blocks && *file.blocks != file.block_count()) {
-        problem("blocks", fmt::format("is {}, expected {}", *file.blocks, file.block_count()),
-                "kind, ranks and symmetry leave no choice: leave it out");
+        add_error(found, "blocks", fmt::format("is {}, expected {}", *file.blocks, file.block_count()),
+                  "kind, ranks and symmetry leave no choice: leave it out");
     }
     if (file.programs.size() != file.program_count()) {
-        problem("programs",
-                fmt::format("{} programs, expected {}", file.programs.size(), file.program_count()),
-                file.symmetry == Symmetry::kNone ? "write one per rank" : "under a symmetry there is one");
+        add_error(found, "programs",
+                  fmt::format("{} programs, expected {}", file.programs.size(), file.program_count()),
+                  file.symmetry == Symmetry::kNone ? "write one per rank" : "under a symmetry there is one");
     }
     std::uint64_t grid = 1;
     for (const Position size : file.dimensions) {
         grid = std::min<std::uint64_t>(grid * size, kMaxRanks + 1);
     }
     if (!file.dimensions.empty() && grid != file.ranks) {
-        problem("dimensions", fmt::format("do not multiply to {} ranks", file.ranks), "");
+        add_error(found, "dimensions", fmt::format("do not multiply to {} ranks", file.ranks));
     }
     for (const Stage& stage : file.stages) {
         if (stage.dimension >= std::max<std::size_t>(file.dimensions.size(), 1)) {
-            problem("stages", fmt::format("there is no dimension {}", stage.dimension),
-                    "'dimensions' gives the shape of the group");
+            add_error(found, "stages", fmt::format("there is no dimension {}", stage.dimension),
+                      "'dimensions' gives the shape of the group");
         }
     }
     if (file.ranks * file.block_count() > kMaxProofBytes / 8 / ((file.ranks + 63) / 64)) {
-        problem("ranks",
-                fmt::format("{} ranks and {} blocks are too many to prove", file.ranks, file.block_count()),
-                "the proof may take 1 GiB: ranks · blocks · ⌈ranks / 64⌉ words of 8 bytes");
+        add_error(found, "ranks",
+                  fmt::format("{} ranks and {} blocks are too many to prove", file.ranks, file.block_count()),
+                  "the proof may take 1 GiB: ranks · blocks · ⌈ranks / 64⌉ words of 8 bytes");
     }
     return found;
 }
@@ -253,8 +243,8 @@ Schema<ScheduleFile> file_schema() {
                   {1, std::uint64_t{kMaxRanks} * kMaxRanks})
         .optional("symmetry", &ScheduleFile::symmetry, "under which one program serves all ranks")
         .list("dimensions", &ScheduleFile::dimensions, "shape of the groups it serves", false, {1, kMaxRanks})
-        .field({"stages", "list of {dimension, kind}", "[]", false, {}, "parts inside one dimension", {}},
-               read_stages, not_written<ScheduleFile>)
+        .list("stages", &ScheduleFile::stages, stage_schema(), "parts inside one dimension",
+              "[{dimension: 0, kind: reduce_scatter}, …]")
         .field({"programs", "list of lists of actions", "", true, {}, "of the ranks, in order", {}},
                read_programs, not_written<ScheduleFile>)
         .check(validation_errors);

@@ -325,13 +325,13 @@ ValidationErrors unknown_rows(const Device& device, std::int64_t samples) {
     return found;
 }
 
-double greatest_over_mean(const std::vector<std::int64_t>& values) {
-    const std::int64_t greatest = *std::max_element(values.begin(), values.end());
+double maximum_over_mean(const std::vector<std::int64_t>& values) {
+    const std::int64_t maximum = *std::max_element(values.begin(), values.end());
     double sum = 0;
     for (const std::int64_t value : values) {
         sum += static_cast<double>(value);
     }
-    return sum > 0 ? static_cast<double>(greatest) * static_cast<double>(values.size()) / sum : 1.0;
+    return sum > 0 ? static_cast<double>(maximum) * static_cast<double>(values.size()) / sum : 1.0;
 }
 
 void summarise_sharding(DlrmSummary& summary, const ShardingPlan& sharding, const TrainingPlan& plan,
@@ -351,9 +351,9 @@ void summarise_sharding(DlrmSummary& summary, const ShardingPlan& sharding, cons
         memory.push_back(held.count());
         summary.largest_memory = std::max(summary.largest_memory, held);
     }
-    summary.imbalance = {.compute = greatest_over_mean(compute),
-                         .bytes = greatest_over_mean(columns_of(sharding)),
-                         .memory = greatest_over_mean(memory)};
+    summary.imbalance = {.compute = maximum_over_mean(compute),
+                         .bytes = maximum_over_mean(columns_of(sharding)),
+                         .memory = maximum_over_mean(memory)};
     summary.shards = sharding.shards.size();
     summary.placement = sharding.placement;
 }

@@ -29,10 +29,10 @@ std::int64_t lower_bound_of(const PlacementProblem& problem) {
     const std::vector<std::int64_t>& before = problem.cost_before;
     std::int64_t sum = std::accumulate(before.begin(), before.end(), std::int64_t{0});
     std::int64_t bound = *std::max_element(before.begin(), before.end());
-    const std::int64_t least = *std::min_element(before.begin(), before.end());
+    const std::int64_t smallest = *std::min_element(before.begin(), before.end());
     for (const PlacementItem& item : problem.items) {
         sum += item.cost;
-        bound = std::max(bound, least + item.cost);
+        bound = std::max(bound, smallest + item.cost);
     }
     return std::max(bound, divide_up(sum, static_cast<std::int64_t>(before.size())));
 }

@@ -176,19 +176,19 @@ private:
     [[nodiscard]] std::optional<std::int64_t> least_loaded_host(
         const std::vector<PlacementItem>& items) const {
         std::optional<std::int64_t> best;
-        std::int64_t least = 0;
+        std::int64_t smallest = 0;
         for (std::int64_t host = 0; host < ranks_ / host_size_; ++host) {
-            std::int64_t most = 0;
+            std::int64_t largest = 0;
             bool has_room = true;
             for (std::size_t i = 0; i < items.size(); ++i) {
                 const std::size_t rank = static_cast<std::size_t>(host * host_size_) + i;
-                most = std::max(most, load_.cost[rank] + items[i].cost);
+                largest = std::max(largest, load_.cost[rank] + items[i].cost);
                 has_room = has_room &&
                            (!sharding_.memory || load_.memory[rank] + items[i].memory <= *sharding_.memory);
             }
-            if (has_room && (!best || most < least)) {
+            if (has_room && (!best || largest < smallest)) {
                 best = host;
-                least = most;
+                smallest = largest;
             }
         }
         return best;
@@ -288,11 +288,11 @@ private:
         if (!sharding_.memory) {
             return;
         }
-        const auto most = std::max_element(load_.memory.begin(), load_.memory.end());
-        if (*most > *sharding_.memory) {
+        const auto largest = std::max_element(load_.memory.begin(), load_.memory.end());
+        if (*largest > *sharding_.memory) {
             refuse("sharding.memory",
-                   fmt::format("rank {} holds {} of tables, more than {}", most - load_.memory.begin(),
-                               readable(*most), readable(*sharding_.memory)),
+                   fmt::format("rank {} holds {} of tables, more than {}", largest - load_.memory.begin(),
+                               readable(*largest), readable(*sharding_.memory)),
                    "raise the memory, or let the planner place the tables");
         }
     }

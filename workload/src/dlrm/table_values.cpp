@@ -276,13 +276,13 @@ void check_sum(ValidationErrors& found, const std::string& key, const ValueDistr
     }
     const std::string place = key + (d.sum ? ".sum" : ".mean");
     const Multiples m = multiples(d);
-    const Int128 least = static_cast<Int128>(m.lo) * d.multiple_of * count;
-    const Int128 most = static_cast<Int128>(m.hi) * d.multiple_of * count;
-    if (*sum < least || *sum > most) {
+    const Int128 smallest = static_cast<Int128>(m.lo) * d.multiple_of * count;
+    const Int128 largest = static_cast<Int128>(m.hi) * d.multiple_of * count;
+    if (*sum < smallest || *sum > largest) {
         add_error(found, place,
                   fmt::format("{} values of {} to {} have sums from {} to {}, not {}", count,
-                              m.lo * d.multiple_of, m.hi * d.multiple_of, static_cast<double>(least),
-                              static_cast<double>(most), static_cast<double>(*sum)),
+                              m.lo * d.multiple_of, m.hi * d.multiple_of, static_cast<double>(smallest),
+                              static_cast<double>(largest), static_cast<double>(*sum)),
                   "move min and max, or the sum");
     } else if (*sum % d.multiple_of != 0) {
         add_error(found, place,

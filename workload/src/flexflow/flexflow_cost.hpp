@@ -60,7 +60,7 @@ public:
     }
     /// Tables and parts of tables that nodes pass over, in all rounds.
     [[nodiscard]] std::int64_t parts() const;
-    /// What the node with most tables passes over. All rounds but the last are of whole tables.
+    /// What the node with the most tables passes over. All rounds but the last are of whole tables.
     [[nodiscard]] Time passes(Time table) const;
 
 private:

@@ -35,7 +35,7 @@
 /// Sharded parameters (Zhao et al., "PyTorch FSDP: experiences on scaling fully sharded data parallel", VLDB
 /// 2023, section 3.3): a layer with `parameter_gather` gathers its parameters before its forward and before
 /// its backward compute, which wait for it. Visit v of an iteration, in the order of computing, issues the
-/// gather of visit v + prefetch; the first `prefetch` ones are issued when the iteration begins. A forward
+/// gather of visit v + prefetch; the first `prefetch` ones are issued when the iteration starts. A forward
 /// gather follows the layer's weight-gradient collective of the iteration before.
 ///
 /// Wire formats: `encode` is compute between the data and its collective, `decode` compute of the first that

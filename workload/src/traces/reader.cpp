@@ -115,7 +115,7 @@ private:
         return {{begin, static_cast<std::size_t>(end - begin)}, line.front().line, line.front().column};
     }
 
-    std::optional<std::int64_t> integer(const Token& token, std::string_view what, std::int64_t least = 0) {
+    std::optional<std::int64_t> integer(const Token& token, std::string_view what, std::int64_t minimum = 0) {
         std::string_view digits = token.text;
         // Some generators write whole numbers as floating point.
         if (const std::size_t point = digits.find('.');
@@ -135,9 +135,9 @@ private:
                   "the largest number is 9223372036854775807");
             return std::nullopt;
         }
-        if (value < least) {
+        if (value < minimum) {
             error("astra.range", token,
-                  fmt::format("{} is {}, expected at least {}", what, token.text, least),
+                  fmt::format("{} is {}, expected at least {}", what, token.text, minimum),
                   "write 0 where there is nothing to compute or to send");
             return std::nullopt;
         }
@@ -227,9 +227,9 @@ private:
         }
         return token != nullptr;
     }
-    std::optional<std::int64_t> header_integer(std::string_view what, std::int64_t least = 0) {
+    std::optional<std::int64_t> header_integer(std::string_view what, std::int64_t minimum = 0) {
         const Token* token = header_token(what);
-        return token != nullptr ? integer(*token, what, least) : std::nullopt;
+        return token != nullptr ? integer(*token, what, minimum) : std::nullopt;
     }
 
     // ---- line 2 and the layers

@@ -63,8 +63,8 @@ private:
     }
     static Time middle_of(std::size_t bin) {
         const std::size_t shift = bin < 2 * kPerPower ? 0 : bin / kPerPower - 1;
-        const std::uint64_t least = (bin - shift * kPerPower) << shift;
-        return Time(static_cast<std::int64_t>(least + (std::uint64_t{1} << shift) / 2));
+        const std::uint64_t smallest = (bin - shift * kPerPower) << shift;
+        return Time(static_cast<std::int64_t>(smallest + (std::uint64_t{1} << shift) / 2));
     }
 
     std::vector<std::uint64_t> bins_;

@@ -5,8 +5,8 @@
 ///
 ///   1. Split the degree between all-reduces and the rest:
 ///          d_A = max(1, ⌈d · A / (A + M)⌉),   d_MP = d - d_A
-///      where A and M are the bytes that mutable and immutable traffic (demand.hpp) put on the network: a ring
-///      all-reduce of S bytes by k members sends 2(k - 1)·S in all. Without any traffic d_A = d.
+///      where A and M are the bytes that mutable and immutable traffic (demand.hpp) put on the network: a
+///      ring all-reduce of S bytes by k members sends 2(k - 1)·S in all. Without any traffic d_A = d.
 ///   2. Groups of k members, in the order they first come: r_k = ⌈R·S_k / ΣS⌉ of the R rings that d_A
 ///      interfaces make, until none is left; S_k is what one group reduces, the most of all groups of k.
 ///      Their strides are chosen among the totients of k and serve all n/k shifted groups (strides.hpp).

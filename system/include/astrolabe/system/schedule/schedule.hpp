@@ -20,7 +20,7 @@
 /// rank's earlier stages are complete, and not before the rank gives it a slot (executor.hpp); both ends of
 /// a message belong to the same stage.
 ///
-/// Sizes. A schedule knows blocks, not bytes: S bytes over B blocks give block b floor(S/B) bytes, plus one
+/// Sizes. A schedule has blocks, not bytes: S bytes over B blocks give block b floor(S/B) bytes, plus one
 /// for the first S mod B, so blocks, and therefore messages, sum exactly to S.
 ///
 /// Symmetry. Most algorithms look the same from every rank once peers and blocks are numbered relative to it,
