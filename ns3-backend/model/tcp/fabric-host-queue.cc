@@ -12,14 +12,14 @@ namespace ns3
 namespace
 {
 
-constexpr std::size_t DESTINATION_AT = 2 + 16; // behind the PPP header
+constexpr std::size_t FRAME_DESTINATION_AT = 2 + 16; // behind the PPP header
 
 uint32_t
 DestinationOf(const Ptr<const Packet>& frame)
 {
-    std::array<uint8_t, DESTINATION_AT + 4> headers{};
+    std::array<uint8_t, FRAME_DESTINATION_AT + 4> headers{};
     frame->CopyData(headers.data(), headers.size());
-    return Ipv4Address::Deserialize(&headers[DESTINATION_AT]).Get();
+    return Ipv4Address::Deserialize(&headers[FRAME_DESTINATION_AT]).Get();
 }
 
 } // namespace

@@ -16,6 +16,8 @@ namespace ns3
 struct PacketTransportCore;
 struct PacketTransportParameters;
 
+constexpr double PACKET_BIT_PICOSECONDS = 8e12; ///< in a byte, at 1 bit/s
+
 /// What is known of a congestion control before it runs.
 struct PacketControlKind
 {

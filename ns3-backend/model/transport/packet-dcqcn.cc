@@ -11,13 +11,6 @@
 namespace ns3
 {
 
-namespace
-{
-
-constexpr double BIT_PICOSECONDS = 8e12; // in a byte, at 1 bit/s
-
-} // namespace
-
 void
 PacketDcqcnState::Start(uint64_t bitsPerSecond)
 {
@@ -106,7 +99,7 @@ PacketDcqcnState::Sent(const Parameters& parameters, uint32_t size, int64_t when
         ++byteSteps;
         Increase(parameters);
     }
-    ready = when + static_cast<int64_t>(std::ceil(size * BIT_PICOSECONDS / current));
+    ready = when + static_cast<int64_t>(std::ceil(size * PACKET_BIT_PICOSECONDS / current));
     return ready;
 }
 

@@ -9,19 +9,12 @@
 namespace ns3
 {
 
-namespace
-{
-
-constexpr double BIT_PICOSECONDS = 8e12; // in a byte, at 1 bit/s
-
-} // namespace
-
 void
 PacketHpccState::Start(const Parameters& parameters, uint64_t bitsPerSecond)
 {
     *this = PacketHpccState();
     const auto baseRtt = static_cast<double>(parameters.baseRtt);
-    largest = static_cast<double>(bitsPerSecond) * baseRtt / BIT_PICOSECONDS;
+    largest = static_cast<double>(bitsPerSecond) * baseRtt / PACKET_BIT_PICOSECONDS;
     window = largest;
     reference = largest;
 }
@@ -43,7 +36,7 @@ PacketHpccState::Measure(const Parameters& parameters,
         {
             continue; // overtaken: the older note has nothing new
         }
-        const double bytesPerPicosecond = static_cast<double>(link.bitsPerSecond) / BIT_PICOSECONDS;
+        const double bytesPerPicosecond = static_cast<double>(link.bitsPerSecond) / PACKET_BIT_PICOSECONDS;
         const auto waiting = static_cast<double>(std::min(link.waitingBytes, old.waitingBytes));
         const auto carried = static_cast<double>(link.carriedBytes - old.carriedBytes);
         const double share =

@@ -9,19 +9,12 @@
 namespace ns3
 {
 
-namespace
-{
-
-constexpr double BIT_PICOSECONDS = 8e12; // in a byte, at 1 bit/s
-
-} // namespace
-
 void
 PacketNdpState::Start(const Parameters& parameters, uint32_t packetBytes, uint64_t receiverBitsPerSecond)
 {
     *this = PacketNdpState();
     credit = parameters.initialWindow;
-    gap = static_cast<int64_t>(std::ceil(packetBytes * BIT_PICOSECONDS /
+    gap = static_cast<int64_t>(std::ceil(packetBytes * PACKET_BIT_PICOSECONDS /
                                          (static_cast<double>(receiverBitsPerSecond) * parameters.pullRate)));
 }
 
