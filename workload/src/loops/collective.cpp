@@ -81,7 +81,8 @@ std::vector<ParameterProblem> problems(const CollectiveParameters& parameters, s
                          fmt::format("no rank of {} can hold more than {} times the mean", ranks, ranks),
                          "between 1, all alike, and the number of ranks"});
     } else if (imbalance != kMillion && !parameters.is_uneven()) {
-        found.push_back({"imbalance", "only all_to_all_v has sizes that differ", "choose all_to_all_v, or leave it out"});
+        found.push_back(
+            {"imbalance", "only all_to_all_v has sizes that differ", "choose all_to_all_v, or leave it out"});
     }
     const bool is_shared_out = parameters.is_uneven() || kind == system::CollectiveKind::kAllGather;
     if (is_shared_out && parameters.size > Bytes(0) && parameters.size / ranks == Bytes(0)) {
@@ -149,7 +150,7 @@ Schema<CollectiveParameters> collective_schema() {
                   "has for broadcast and point_to_point",
                   {Bytes(0), {}})
         .optional("imbalance", &CollectiveParameters::imbalance,
-                  "all_to_all_v: bytes of the fullest rank over the mean", {1.0, 1048576.0});
+                  "all_to_all_v: bytes of the largest rank over the mean", {1.0, 1048576.0});
     return schema;
 }
 

@@ -43,7 +43,7 @@ std::size_t prefetch(const TrainingPlan& plan) {
 ProgramWriter::ProgramWriter(const TrainingPlan& plan)
     : plan_(plan),
       weights_(plan.layers.size()) {
-    ASTROLABE_ASSERT(plan.ranks >= 1, "somebody trains");
+    ASTROLABE_ASSERT(plan.ranks >= 1, "at least one rank");
     ASTROLABE_ASSERT(plan.iterations >= 1, "at least one iteration");
     ASTROLABE_ASSERT(!plan.layers.empty(), "at least one layer");
     ASTROLABE_ASSERT(plan.prefetch >= 0, "gathers come before what needs them");
@@ -162,12 +162,11 @@ std::optional<system::OperationId> ProgramWriter::complete_gradient(std::size_t 
         return std::nullopt;
     }
     const GradientBucket& bucket = plan_.buckets[index];
-    const system::OperationId id =
-        issue({.communication = bucket.communication,
-               .layer = bucket.name,
-               .what = std::string(to_string(Pass::kWeightGradient)),
-               .explicit_priority = bucket.priority},
-              {*last_compute_});
+    const system::OperationId id = issue({.communication = bucket.communication,
+                                          .layer = bucket.name,
+                                          .what = std::string(to_string(Pass::kWeightGradient)),
+                                          .explicit_priority = bucket.priority},
+                                         {*last_compute_});
     for (const std::size_t layer : bucket.layers) {
         weights_[layer] = id;
     }
@@ -192,16 +191,15 @@ system::OperationId ProgramWriter::issue(const Issue& issue, std::vector<system:
                                  stage->stage.empty() ? "" : ".", stage->stage),
              .layer = issue.layer,
              .iteration = iteration_,
-             .work = system::CollectiveOperation{.kind = stage->kind,
-                                                 .partition = stage->partition,
-                                                 .size = stage->size,
-                                                 .priority = issue.explicit_priority
-                                                                 ? system::Priority::kExplicit
-                                                                 : issue.priority,
-                                                 .explicit_priority = issue.explicit_priority.value_or(0),
-                                                 .completion_delay =
-                                                     is_last ? issue.completion_delay : Time(0),
-                                                 .pair_sizes = stage->pair_sizes},
+             .work =
+                 system::CollectiveOperation{
+                     .kind = stage->kind,
+                     .partition = stage->partition,
+                     .size = stage->size,
+                     .priority = issue.explicit_priority ? system::Priority::kExplicit : issue.priority,
+                     .explicit_priority = issue.explicit_priority.value_or(0),
+                     .completion_delay = is_last ? issue.completion_delay : Time(0),
+                     .pair_sizes = stage->pair_sizes},
              .dependencies = std::move(dependencies)});
         dependencies = {id};
     }

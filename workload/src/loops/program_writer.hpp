@@ -91,7 +91,7 @@ private:
     std::vector<system::OperationId> waits_;
     std::vector<std::optional<system::OperationId>> weights_;  // by layer: last weight-gradient collective
     std::vector<std::size_t> gradients_missing_;               // by bucket, of this iteration
-    std::map<system::OperationId, Decode> decodes_;            // of collectives nobody has waited for yet
+    std::map<system::OperationId, Decode> decodes_;            // of collectives no operation waits for yet
     std::vector<Visit> visits_;                                // of this iteration
     std::size_t next_visit_ = 0;
 };

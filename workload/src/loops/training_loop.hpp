@@ -4,7 +4,7 @@
 /// rank computes one thing at a time. A pass over the batch goes forward through layers 0 … L-1, then
 /// backward from L-1 to 0 computing weight gradients (WG) and input gradients (IG). Communication of a pass
 /// follows its compute. "Blocking" means that the next compute operation waits for it; all other
-/// communication runs beside the compute until somebody waits:
+/// communication runs beside the compute until an operation waits for it:
 ///
 ///     W-wait(i): layer i's forward compute waits for its weight-gradient collective of the iteration before
 ///
@@ -39,7 +39,7 @@
 /// gather follows the layer's weight-gradient collective of the iteration before.
 ///
 /// Wire formats: `encode` is compute between the data and its collective, `decode` compute of the first that
-/// waits for it. What nobody waits for is not decoded: the last iteration's weight gradients.
+/// waits for it. What no operation waits for is not decoded: the last iteration's weight gradients.
 ///
 /// Layer 0 computes no input gradient and any collective on it is left out, except by `dlrm_loop`, where it
 /// is the exchange of embedding gradients, and by `transformer_loop`. A collective on a pass for which the
@@ -76,7 +76,7 @@ struct LayerCommunication {
 struct TrainingLayer {
     std::string name;
     system::PerRank<Time> forward;
-    std::optional<system::PerRank<Time>> input_gradient = std::nullopt;  ///< none: nobody needs it
+    std::optional<system::PerRank<Time>> input_gradient = std::nullopt;  ///< none: no layer needs it
     std::optional<system::PerRank<Time>> weight_gradient =
         std::nullopt;  ///< none: the layer has nothing to learn
     std::optional<LayerCommunication> forward_communication = std::nullopt;
@@ -108,7 +108,7 @@ struct TrainingPlan {
 enum class EmbeddingUpdate : std::uint8_t {
     kAfterGradients,   ///< all-to-all, then update
     kBeforeGradients,  ///< ASTRA-sim 1.0, HYBRID_DLRM: update, then wait for the all-to-all
-    kStale             ///< ASTRA-sim 1.0, HYBRID_DLRM_ENHANCED: update, and nobody waits
+    kStale             ///< ASTRA-sim 1.0, HYBRID_DLRM_ENHANCED: update, and no operation waits
 };
 
 [[nodiscard]] system::Program data_loop(const TrainingPlan& plan);
