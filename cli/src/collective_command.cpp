@@ -76,26 +76,22 @@ void add_collective_command(CLI::App& app, const experiment::Components& compone
                         "logical dimensions, the fastest-varying first: 16x8; unset: one");
     command
         ->add_option("--imbalance", request.imbalance,
-                     "all-to-all-v: bytes of the fullest rank over the mean")
+                     "all-to-all-v: bytes of the largest rank over the mean")
         ->capture_default_str();
     command
         ->add_option("--chunks", request.chunks,
                      "chunks it is cut in; unset: 1, or one for each ring of multi_ring")
         ->check(CLI::Range(1U, 1U << 20));
-    command->add_option("--active-chunks", request.active_chunks, "chunks a rank may have under way")
+    command->add_option("--active-chunks", request.active_chunks, "chunks a rank may have in flight")
         ->capture_default_str()
         ->check(CLI::Range(1U, 1U << 20));
     command
         ->add_option("--injection-latency", request.injection_latency,
                      "copy into the network interface, per message")
         ->capture_default_str();
-    command
-        ->add_option("--set", request.overrides,
-                     "change a value: --set network.link.rate=400Gbps, algorithm.window=4, "
-                     "end_point.copy_engine=serial (repeatable)")
-        ->type_name("PATH=VALUE")
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    add_repeatable_option(*command, "--set", request.overrides,
+                          "change a value: --set network.link.rate=400Gbps, algorithm.window=4, "
+                          "end_point.copy_engine=serial (repeatable)");
     command->add_option("--seed", request.seed, "of all random choices")
         ->capture_default_str()
         ->check(seed_range());

@@ -28,6 +28,10 @@ void add_describe_command(CLI::App& app, const experiment::Components& component
 /// The values of `seed` in a file: what a run takes, its resolved.yaml can say.
 [[nodiscard]] CLI::Range seed_range();
 
+/// An option that may be given several times, each time with one value; gives it.
+CLI::Option* add_repeatable_option(CLI::App& command, const char* name, std::vector<std::string>& values,
+                                   const char* help, const char* type = "PATH=VALUE");
+
 /// `--progress auto|plain|none`
 void add_progress_option(CLI::App& command, std::string& mode);
 

@@ -163,12 +163,8 @@ void add_compare_command(CLI::App& app, const experiment::Components& components
         ->add_option("--backends", arguments->backends,
                      "run every file on each of these: --backends fluid,packet,tcp")
         ->delimiter(',');
-    command
-        ->add_option("--set", arguments->overrides,
-                     "change a value in every run: --set cluster.ranks=16 (repeatable)")
-        ->type_name("PATH=VALUE")
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    add_repeatable_option(*command, "--set", arguments->overrides,
+                          "change a value in every run: --set cluster.ranks=16 (repeatable)");
     command->add_option("--seed", arguments->seed, "of all random choices; wins over the files'")
         ->check(seed_range());
     command->add_option("-j,--jobs", arguments->jobs, "runs at a time; each takes its own memory")

@@ -40,7 +40,7 @@ void print_out(const std::string& text);
 void print_error(const std::string& text);
 /// Renders all diagnostics and their number; gives kInvalidInput.
 int report_invalid(const Diagnostics& diagnostics);
-/// The same; but files that cannot be written, or Slurm's refusal, of which the first error tells, are a
+/// The same; but files that cannot be written, or Slurm's refusal, as the first error reports, are a
 /// failure of the run.
 int report_unusable(const Diagnostics& diagnostics);
 

@@ -82,13 +82,10 @@ void add_optimize_command(CLI::App& app, const experiment::Components& component
         "optimize", "search placement, collectives and network for the shortest iteration");
     command->add_option("STUDY", arguments->file, "study file: an experiment and what may be different")
         ->required();
-    command
-        ->add_option("--set", arguments->load.overrides,
-                     "change a value: --set optimize.budget.evaluations=100, --set base.cluster.ranks=16 "
-                     "(repeatable)")
-        ->type_name("PATH=VALUE")
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    add_repeatable_option(
+        *command, "--set", arguments->load.overrides,
+        "change a value: --set optimize.budget.evaluations=100, --set base.cluster.ranks=16 "
+        "(repeatable)");
     command->add_option("--seed", arguments->load.seed, "of the search; wins over the file's")
         ->check(seed_range());
     command

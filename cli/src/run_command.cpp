@@ -186,11 +186,8 @@ int validate_command(const RunArguments& arguments, const experiment::Components
 
 void add_experiment_options(CLI::App& command, RunArguments& arguments) {
     command.add_option("EXPERIMENT", arguments.file, "experiment file")->required();
-    command
-        .add_option("--set", arguments.load.overrides, "change a value: --set cluster.ranks=16 (repeatable)")
-        ->type_name("PATH=VALUE")
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    add_repeatable_option(command, "--set", arguments.load.overrides,
+                          "change a value: --set cluster.ranks=16 (repeatable)");
     command.add_option("--seed", arguments.load.seed, "of all random choices; wins over the file's")
         ->check(seed_range());
 }
@@ -199,6 +196,14 @@ void add_experiment_options(CLI::App& command, RunArguments& arguments) {
 
 CLI::Range seed_range() {
     return {std::uint64_t{0}, std::uint64_t{std::numeric_limits<std::int64_t>::max()}};
+}
+
+CLI::Option* add_repeatable_option(CLI::App& command, const char* name, std::vector<std::string>& values,
+                                   const char* help, const char* type) {
+    return command.add_option(name, values, help)
+        ->type_name(type)
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 void add_progress_option(CLI::App& command, std::string& mode) {

@@ -1,4 +1,5 @@
-#include "slurm_arguments.hpp"
+#include "commands.hpp"
+#include "sweep_arguments.hpp"
 
 #include <charconv>
 #include <utility>
@@ -74,14 +75,10 @@ void add_slurm_options(CLI::App& command, SlurmArguments& arguments) {
     };
     add("--tasks", arguments.tasks, "of the array, at most (default: slurm.tasks of the study, 16)", "N");
     add("--partition", arguments.partition, "where tasks run", "NAME");
-    add("--account", arguments.account, "whom they are charged to", "NAME");
+    add("--account", arguments.account, "the account they are charged to", "NAME");
     add("--time", arguments.time, "wall time of a task: 2h", "TIME");
-    command
-        .add_option("--sbatch", arguments.sbatch,
-                    "another option of sbatch: --sbatch=--qos=long (repeatable)")
-        ->type_name("OPTION")
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+    add_repeatable_option(command, "--sbatch", arguments.sbatch,
+                          "another option of sbatch: --sbatch=--qos=long (repeatable)", "OPTION")
         ->group("On Slurm");
     command.add_flag("--wait", arguments.wait, "until the array has ended, and table its results")
         ->group("On Slurm");

@@ -1,7 +1,4 @@
-#include "slurm_command.hpp"
-
-#include "console.hpp"
-#include "slurm_arguments.hpp"
+#include "sweep_arguments.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -75,7 +72,8 @@ int report_submission(const SweepArguments& arguments, const study::Study& study
                                   : fmt::format("{}: array {} computes {} in {} task{}{}\n", study.name,
                                                 outcome.job, points_text(outcome.submitted), outcome.tasks,
                                                 outcome.tasks == 1 ? "" : "s", held));
-    print_error(fmt::format("  hint: --status tells how far it is; results are in '{}'\n", folder.string()));
+    print_error(
+        fmt::format("  hint: --status reports how far it is; results are in '{}'\n", folder.string()));
     return kDone;
 }
 
@@ -136,7 +134,7 @@ int wait_command(const SweepArguments& arguments, const study::Study& study, stu
     }
     if (!waited->value()) {
         print_error(
-            "astrolabe: interrupted; the array goes on (scancel ends it), and --status tells how far it "
+            "astrolabe: interrupted; the array goes on (scancel ends it), and --status reports how far it "
             "is\n");
         return kInterrupted;
     }
@@ -170,7 +168,7 @@ int slurm_sweep(const SweepArguments& arguments, const study::Study& study,
                                        task_command(arguments, folder, slurm), observed);
         });
     if (was_interrupted() || (outcome && outcome->interrupted)) {
-        print_error("astrolabe: interrupted; --status tells whether an array was submitted\n");
+        print_error("astrolabe: interrupted; --status reports whether an array was submitted\n");
         return kInterrupted;
     }
     if (!outcome) {

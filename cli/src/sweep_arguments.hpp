@@ -1,4 +1,5 @@
-/// What the command line of `sweep` says, and what both launchers make of it.
+/// What the command line of `sweep` says, and what both launchers make of it. On Slurm: submitting, waiting,
+/// and what its tasks do.
 #pragma once
 
 #include "console.hpp"
@@ -9,6 +10,9 @@
 #include <string>
 #include <vector>
 
+#include <CLI/CLI.hpp>
+
+#include <astrolabe/study/slurm/slurm.hpp>
 #include <astrolabe/study/sweep/sweep.hpp>
 
 namespace astrolabe::cli {
@@ -67,5 +71,35 @@ auto with_progress(const SweepArguments& arguments, const study::Study& study, s
 
 /// What a sweep that has run to its end says, and its exit code.
 [[nodiscard]] int report_failures(std::size_t failed, std::size_t points);
+
+void add_slurm_options(CLI::App& command, SlurmArguments& arguments);
+
+/// kWrongUsage and what is wrong with options of a launcher, or kDone.
+[[nodiscard]] int check_launcher(const SweepArguments& arguments);
+
+/// The study's section with what the command line, which has been checked, changes.
+[[nodiscard]] study::SlurmOptions slurm_options(const SweepArguments& arguments, const study::Study& study);
+
+/// "2:7"
+[[nodiscard]] std::optional<study::TaskName> parse_task(const std::string& text);
+
+/// Submits, and waits if that is wanted.
+[[nodiscard]] int slurm_sweep(const SweepArguments& arguments, const study::Study& study,
+                              const experiment::Components& components, study::ResultStore& store,
+                              const std::filesystem::path& folder, const study::SweepOptions& options);
+
+/// A task of an array.
+[[nodiscard]] int slurm_task(const SweepArguments& arguments, const study::Study& study,
+                             const experiment::Components& components, const std::filesystem::path& folder,
+                             study::SweepOptions options);
+
+/// `--status`: the table, and arrays that may bring what is missing. `store` may be none.
+[[nodiscard]] int print_status(const SweepArguments& arguments, const study::Study& study,
+                               const study::ResultStore* store, const std::filesystem::path& folder,
+                               const std::vector<study::StudyRow>& rows);
+
+/// Says that arrays may compute what is about to be computed here.
+void note_arrays(const study::Study& study, const study::ResultStore& store,
+                 const std::filesystem::path& folder);
 
 }  // namespace astrolabe::cli

@@ -1,7 +1,5 @@
 #include "commands.hpp"
 #include "console.hpp"
-#include "slurm_arguments.hpp"
-#include "slurm_command.hpp"
 #include "sweep_arguments.hpp"
 
 #include <algorithm>
@@ -241,12 +239,8 @@ void add_sweep_command(CLI::App& app, const experiment::Components& components, 
         app.add_subcommand("sweep", "run all points of a study that have no result yet, and table them");
     command->add_option("STUDY", arguments->file, "study file: an experiment and what varies in it")
         ->required();
-    command
-        ->add_option("--set", arguments->overrides,
-                     "change a value: --set base.cluster.ranks=16, --set repeat=3 (repeatable)")
-        ->type_name("PATH=VALUE")
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    add_repeatable_option(*command, "--set", arguments->overrides,
+                          "change a value: --set base.cluster.ranks=16, --set repeat=3 (repeatable)");
     command
         ->add_option("-j,--jobs", arguments->jobs,
                      "points at a time, each in a process of its own; changes no result (default: as many as "
@@ -261,7 +255,7 @@ void add_sweep_command(CLI::App& app, const experiment::Components& components, 
         ->type_name("TIME");
     command->add_option("--memory", arguments->memory, "for all that runs at a time (default: what is free)")
         ->type_name("SIZE");
-    command->add_flag("--status", arguments->status, "only tell what is done, failed and missing");
+    command->add_flag("--status", arguments->status, "only report what is done, failed and missing");
     command->add_flag("--json", arguments->json, "print the table as JSON");
     command
         ->add_option(

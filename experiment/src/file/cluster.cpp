@@ -104,33 +104,49 @@ ConfigNode write_collective(const CollectiveKeys& keys, std::size_t kind, const 
     return node;
 }
 
+/// Names of the algorithms that take `kind`, without those that do not say by themselves what they do.
+std::vector<std::string> algorithms_for(const Components& components, std::size_t kind) {
+    constexpr system::Position kProbedRanks = 4;
+    const auto which = static_cast<system::CollectiveKind>(kind);
+    std::vector<std::string> names;
+    for (const std::string& name : components.algorithms.names()) {
+        ConfigNode node = ConfigNode::mapping();
+        node.set("algorithm", ConfigNode::scalar(name));
+        ReadContext context;
+        const auto configured = components.algorithms.read(node, context);
+        if (configured && system::takes_kind(*configured->make(), which, kProbedRanks)) {
+            names.push_back(name);
+        }
+    }
+    return names;
+}
+
 std::vector<ParameterDescriptor> collective_parameters(const Components& components, std::size_t kind) {
     std::string type;
     for (const std::string& name : algorithms_for(components, kind)) {
         type += (type.empty() ? "one of " : ", ") + name;
     }
-    return {
-        {"algorithm",
-         type + ", schedule",
-         default_algorithm(kind),
-         false,
-         {},
-         "collective algorithm; its own keys stand beside this one",
-         {}},
-        {"chunks",
-         ValueTraits<std::uint32_t>::type(),
-         "1",
-         false,
-         range_text(kChunks),
-         "chunks a collective is cut in, each run by itself; multi_ring: one for each ring",
-         {}},
-        {"traffic_class",
-         ValueTraits<std::uint32_t>::type(),
-         "0",
-         false,
-         range_text(kTrafficClasses),
-         "of its messages in the network, the greater the more urgent, on backends that tell classes apart",
-         {}}};
+    return {{"algorithm",
+             type + ", schedule",
+             default_algorithm(kind),
+             false,
+             {},
+             "collective algorithm; its own keys are beside this one",
+             {}},
+            {"chunks",
+             ValueTraits<std::uint32_t>::type(),
+             "1",
+             false,
+             range_text(kChunks),
+             "chunks a collective is cut in, each run by itself; multi_ring: one for each ring",
+             {}},
+            {"traffic_class",
+             ValueTraits<std::uint32_t>::type(),
+             "0",
+             false,
+             range_text(kTrafficClasses),
+             "of its messages in the network, the larger the more urgent, on backends that have classes",
+             {}}};
 }
 
 using AllCollectives = std::array<CollectiveKeys, system::kCollectiveKinds>;
@@ -154,6 +170,36 @@ Schema<AllCollectives> collectives_schema(const Components& components) {
             });
     }
     return schema;
+}
+
+/// "[16, 4] make 64 ranks, the cluster has 128", or nothing.
+std::optional<ValidationError> dimensions_problem(const std::vector<system::Position>& dimensions,
+                                                  std::size_t ranks) {
+    if (dimensions.empty()) {
+        return std::nullopt;
+    }
+    std::uint64_t product = 1;
+    for (const system::Position size : dimensions) {
+        product = std::min<std::uint64_t>(product * size, std::uint64_t{1} << 32);
+    }
+    if (product == ranks) {
+        return std::nullopt;
+    }
+    return ValidationError{
+        "dimensions",
+        fmt::format("[{}] make {} ranks, the cluster has {}", fmt::join(dimensions, ", "), product, ranks),
+        "the product of the dimensions is the number of ranks"};
+}
+
+/// "name 3 dimensions, the ranks have 2", or nothing.
+std::optional<std::string> surplus_dimensions(const system::CollectiveAlgorithm& algorithm,
+                                              std::size_t dimensions) {
+    const std::size_t known = std::max<std::size_t>(dimensions, 1);
+    if (algorithm.dimensions_named() <= known) {
+        return std::nullopt;
+    }
+    return fmt::format("the keys of the algorithm speak of {} dimensions, the ranks have {}",
+                       algorithm.dimensions_named(), known);
 }
 
 /// Algorithms that were chosen for a kind they do not do over any group of these ranks. What a schedule from
@@ -190,20 +236,39 @@ ValidationErrors cluster_errors(const ClusterKeys& keys, const Components& compo
     return problems;
 }
 
+/// Keys of `cluster.end_point`.
+Schema<system::EndPoint> end_point_schema() {
+    using system::EndPoint;
+    Schema<EndPoint> schema("end_point", "what a message costs where it leaves and where it arrives");
+    schema
+        .optional("copy_engine", &EndPoint::copy_engine,
+                  "whether a rank copies its messages into the network interface all at once or one by one")
+        .optional("reduction_bandwidth", &EndPoint::reduction_bandwidth,
+                  "of the memory in which received messages are added up; unset: adding is free",
+                  {Bandwidth(1), {}})
+        .optional("rendezvous_threshold", &EndPoint::rendezvous_threshold,
+                  "messages of at least this size wait for a request from the receiver; unset: none does",
+                  {Bytes(1), {}})
+        .optional("timing", &EndPoint::timing,
+                  "costs of every message, or the whole-nanosecond formula of ASTRA-sim 1.0")
+        .check([](const EndPoint& end_point) { return problems(end_point); });
+    return schema;
+}
+
 void add_order_of_chunks(Schema<ClusterKeys>& schema) {
     schema
         .optional("scheduling", &ClusterKeys::scheduling,
                   "which of the waiting collectives starts next: the newest or the oldest")
         .optional("active_chunks", &ClusterKeys::active_chunks,
-                  "chunks a rank and group may have under way, in their first stage", kChunks)
+                  "chunks a rank and group may have in flight, in their first stage", kChunks)
         .optional("active_chunks_per_dimension", &ClusterKeys::active_chunks_per_dimension,
-                  "chunks a rank and group may have under way in one dimension, whatever the stage; unset: "
+                  "chunks a rank and group may have in flight in one dimension, whatever the stage; unset: "
                   "all",
                   kChunks)
         .optional("dimension_scheduling", &ClusterKeys::dimension_scheduling,
                   "which of the chunks that wait for a dimension is next")
         .optional("start_order", &ClusterKeys::start_order,
-                  "who decides which chunk starts next: one order for all ranks of a group, or every rank "
+                  "what decides which chunk starts next: one order for all ranks of a group, or every rank "
                   "for itself, which can deadlock");
 }
 
@@ -211,50 +276,6 @@ void add_order_of_chunks(Schema<ClusterKeys>& schema) {
 
 std::string collective_key(std::size_t kind) {
     return std::string(system::to_string(static_cast<system::CollectiveKind>(kind)));
-}
-
-std::vector<std::string> algorithms_for(const Components& components, std::size_t kind) {
-    constexpr system::Position kProbedRanks = 4;
-    const auto which = static_cast<system::CollectiveKind>(kind);
-    std::vector<std::string> names;
-    for (const std::string& name : components.algorithms.names()) {
-        ConfigNode node = ConfigNode::mapping();
-        node.set("algorithm", ConfigNode::scalar(name));
-        ReadContext context;
-        const auto configured = components.algorithms.read(node, context);
-        if (configured && system::takes_kind(*configured->make(), which, kProbedRanks)) {
-            names.push_back(name);
-        }
-    }
-    return names;
-}
-
-std::optional<ValidationError> dimensions_problem(const std::vector<system::Position>& dimensions,
-                                                  std::size_t ranks) {
-    if (dimensions.empty()) {
-        return std::nullopt;
-    }
-    std::uint64_t product = 1;
-    for (const system::Position size : dimensions) {
-        product = std::min<std::uint64_t>(product * size, std::uint64_t{1} << 32);
-    }
-    if (product == ranks) {
-        return std::nullopt;
-    }
-    return ValidationError{
-        "dimensions",
-        fmt::format("[{}] make {} ranks, the cluster has {}", fmt::join(dimensions, ", "), product, ranks),
-        "the product of the dimensions is the number of ranks"};
-}
-
-std::optional<std::string> surplus_dimensions(const system::CollectiveAlgorithm& algorithm,
-                                              std::size_t dimensions) {
-    const std::size_t known = std::max<std::size_t>(dimensions, 1);
-    if (algorithm.dimensions_named() <= known) {
-        return std::nullopt;
-    }
-    return fmt::format("the keys of the algorithm speak of {} dimensions, the ranks have {}",
-                       algorithm.dimensions_named(), known);
 }
 
 std::optional<ValidationError> circuit_problem(const Experiment& experiment, std::size_t kind) {
@@ -286,26 +307,9 @@ std::optional<ValidationError> rings_problem(const Experiment& experiment, std::
         "give them as a list: strides: [1, 3], or take network: {kind: topoopt, …}"};
 }
 
-Schema<system::EndPoint> end_point_schema() {
-    using system::EndPoint;
-    Schema<EndPoint> schema("end_point", "what a message costs where it leaves and where it arrives");
-    schema
-        .optional("copy_engine", &EndPoint::copy_engine,
-                  "whether a rank copies its messages into the network interface all at once or one by one")
-        .optional("reduction_bandwidth", &EndPoint::reduction_bandwidth,
-                  "of the memory in which received messages are added up; unset: adding is free",
-                  {Bandwidth(1), {}})
-        .optional("rendezvous_threshold", &EndPoint::rendezvous_threshold,
-                  "messages of at least this size wait for a request from the receiver; unset: none does",
-                  {Bytes(1), {}})
-        .optional("timing", &EndPoint::timing,
-                  "costs of every message, or the whole-nanosecond formula of ASTRA-sim 1.0")
-        .check([](const EndPoint& end_point) { return validation_errors(end_point); });
-    return schema;
-}
-
 Schema<OperationRule> operation_rule_schema() {
-    Schema<OperationRule> schema("operations", "collectives that are told apart from others of their kind");
+    Schema<OperationRule> schema("operations",
+                                 "collectives that are treated differently from others of their kind");
     schema
         .required("name", &OperationRule::name,
                   "of collectives as operations.csv names them; * stands for any text, ? for a character")

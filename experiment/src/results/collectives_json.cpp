@@ -1,11 +1,10 @@
-#include "collectives_json.hpp"
-
 #include <algorithm>
 
 #include <nlohmann/json.hpp>
 
 #include <astrolabe/experiment/file/cluster.hpp>
 #include <astrolabe/experiment/results/figures.hpp>
+#include <astrolabe/experiment/results/results.hpp>
 
 namespace astrolabe::experiment {
 namespace {

@@ -1,5 +1,3 @@
-#include "collectives_json.hpp"
-
 #include <algorithm>
 
 #include <nlohmann/json.hpp>

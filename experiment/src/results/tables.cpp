@@ -32,8 +32,8 @@ std::string imbalance_of(const system::Operation& operation) {
     return fmt::format("{}", std::max(max_over_mean(held), max_over_mean(received)));
 }
 
-/// By operation, names joined by ';': of a compute operation the collectives it waited for, of a collective
-/// the compute operations that waited for it.
+/// By operation, names separated by ';': of a compute operation the collectives it waited for, of a
+/// collective the compute operations that waited for it.
 std::vector<std::string> causes_of(const system::Program& program, const system::ExecutionReport& report) {
     std::vector<std::string> causes(program.operations.size());
     const auto add = [&](std::size_t to, const std::string& name) {

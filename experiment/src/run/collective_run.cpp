@@ -272,10 +272,11 @@ Result<CollectiveRun> CollectiveRun::prepare(const CollectiveRequest& request, c
     }
     const network::FabricMaker maker = network->make();
     if (maker.needs_job() && !request.ranks) {
-        context.error("collective.ranks", argument("--network", request.network).where,
-                      fmt::format("a network of kind '{}' is built for its ranks, and nobody says how many",
-                                  network->kind),
-                      "add --ranks 16");
+        context.error(
+            "collective.ranks", argument("--network", request.network).where,
+            fmt::format("a network of kind '{}' is built for its ranks, and their number is not given",
+                        network->kind),
+            "add --ranks 16");
         return context.errors();
     }
     const std::size_t ranks = request.ranks ? *request.ranks : maker(request.seed)->host_count();

@@ -5,7 +5,7 @@
 ///     factor   = "-" factor | "(" sum ")" | function "(" sum { "," sum } ")" | number [unit] | name
 ///     function = "min" | "max" | "floor" | "ceil" | "round"
 ///
-/// A name is a dotted path of the experiment or a name of the study; a unit stands at its number (100Gbps,
+/// A name is a dotted path of the experiment or a name of the study; a unit follows its number (100Gbps,
 /// 900GB/s). Numbers are IEEE doubles. Units are not converted: what is added or compared has the same one,
 /// a product at most one, and in a quotient they cancel, so that 400Gbps / 100Gbps is 4.
 #pragma once

@@ -1,4 +1,4 @@
-/// The points of a study, from its keys (study.hpp tells the order).
+/// The points of a study, from its keys (study.hpp defines the order).
 #pragma once
 
 #include "sweep_keys.hpp"

@@ -138,7 +138,7 @@ Schema<SweepKeys> sweep_schema() {
     add_field(schema, "zip", "mapping like 'vary', or list of them",
               "groups: values of one group side by side, groups in every combination", read_zip);
     add_field(schema, "derived", "mapping of names or dotted paths to expressions",
-              "arithmetic on values of a point; a path is set, a name is only told", read_derived);
+              "arithmetic on values of a point; a path is set, a name is only reported", read_derived);
     add_field(schema, "when", "condition", "points to keep",
               [](SweepKeys& keys, const ConfigNode& node, ReadContext& context) {
                   keys.when = read_condition(node, context);

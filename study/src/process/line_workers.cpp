@@ -58,8 +58,8 @@ int wait_for(pid_t process) {
 
 }  // namespace
 
-Workers::Workers(HearLine hear)
-    : hear_(std::move(hear)) {}
+Workers::Workers(LineHandler handler)
+    : handler_(std::move(handler)) {}
 
 Workers::~Workers() {
     signal_all(SIGKILL);
@@ -100,7 +100,7 @@ bool Workers::listen(Worker& worker) const {
     worker.unfinished.append(block.data(), static_cast<std::size_t>(count));
     std::size_t begin = 0;
     for (std::size_t end; (end = worker.unfinished.find('\n', begin)) != std::string::npos; begin = end + 1) {
-        hear_(worker.place, std::string_view(worker.unfinished).substr(begin, end - begin));
+        handler_(worker.place, std::string_view(worker.unfinished).substr(begin, end - begin));
     }
     worker.unfinished.erase(0, begin);
     return count > 0;
@@ -150,10 +150,10 @@ std::vector<Workers::Running> Workers::running() const {
 
 std::vector<WorkerEnd> run_workers(std::size_t count, std::size_t at_once,
                                    const std::function<void(std::size_t, const SendLine&)>& work,
-                                   const HearLine& hear, const std::function<bool()>& stop) {
+                                   const LineHandler& handler, const std::function<bool()>& stop) {
     ASTROLABE_ASSERT(at_once >= 1, "workers run one at a time or more");
     std::vector<WorkerEnd> ends(count);
-    Workers workers(hear);
+    Workers workers(handler);
     bool stopped = false;
     for (std::size_t next = 0; (next < count && !stopped) || workers.count() > 0;) {
         if (!stopped && next < count && workers.count() < at_once) {

@@ -1,8 +1,8 @@
-/// Workers that are copies of this process, each with a part of one job, and tell of it line by line.
+/// Workers that are copies of this process, each with a part of one job, and report line by line.
 ///
-/// Unlike run_own_processes a worker begins with everything that its parent has in memory, and what it tells
-/// is heard while it works. A worker that crashes concerns no other. Workers end with their parent, whatever
-/// ends it, and pay no heed to SIGINT, which is for the parent to answer.
+/// Unlike run_own_processes a worker begins with everything that its parent has in memory, and what it
+/// reports is read while it works. A worker that crashes concerns no other. Workers end with their parent,
+/// whatever ends it, and ignore SIGINT, which is for the parent to answer.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace astrolabe::study {
 /// Sends a line, without its end, to the parent.
 using SendLine = std::function<void(std::string_view)>;
 /// Called in the parent for each line, in the order each worker sent them.
-using HearLine = std::function<void(std::size_t place, std::string_view line)>;
+using LineHandler = std::function<void(std::size_t place, std::string_view line)>;
 
 /// Workers that run now. The caller has no other child processes and no threads.
 class Workers {
@@ -32,7 +32,7 @@ public:
         int exit_code;  ///< 128 + signal if it was killed
     };
 
-    explicit Workers(HearLine hear);
+    explicit Workers(LineHandler handler);
     Workers(const Workers&) = delete;
     Workers& operator=(const Workers&) = delete;
     /// Kills those that still run.
@@ -41,8 +41,8 @@ public:
     /// Does the work of a place in a process of its own. An exception in it is printed on stderr and ends it
     /// with code 1. False: there is no process to be had.
     [[nodiscard]] bool start(std::size_t place, const std::function<void(const SendLine&)>& work);
-    /// Hears those that tell something within a tenth of a second; a signal ends the wait. Gives those that
-    /// have ended, of which all was heard.
+    /// Reads what workers report within a tenth of a second; a signal ends the wait. Gives those that have
+    /// ended, of which everything was read.
     [[nodiscard]] std::vector<Ended> wait();
     void signal(std::size_t place, int number) const;
     void signal_all(int number) const;
@@ -59,7 +59,7 @@ private:
     };
     [[nodiscard]] bool listen(Worker& worker) const;
 
-    HearLine hear_;
+    LineHandler handler_;
     std::vector<Worker> workers_;
 };
 
@@ -72,6 +72,6 @@ struct WorkerEnd {
 /// time, started in order. `stop` is asked ten times a second; when it says so all workers are ended.
 [[nodiscard]] std::vector<WorkerEnd> run_workers(
     std::size_t count, std::size_t at_once, const std::function<void(std::size_t, const SendLine&)>& work,
-    const HearLine& hear, const std::function<bool()>& stop);
+    const LineHandler& handler, const std::function<bool()>& stop);
 
 }  // namespace astrolabe::study

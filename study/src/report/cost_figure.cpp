@@ -146,7 +146,7 @@ Drawn pareto_figure(const StudyAxes& axes, const CostOf& cost) {
     figure.title = "Time against the price of the network";
     figure.note =
         "Networks at the prices that the program has built in (docs/models/cost.md). Outlined, "
-        "and joined by a line, are those that no other network of the panel beats in both.";
+        "and connected by a line, are those that no other network of the panel beats in both.";
     for (const std::string& reason : reasons) {
         figure.note += " Left out, for want of a price: " + reason + ".";
     }

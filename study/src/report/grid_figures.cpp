@@ -15,7 +15,7 @@ Json place_or_null(const std::optional<std::size_t>& dimension) {
     return dimension ? Json(*dimension) : Json();
 }
 
-/// Whether a figure tells what the values of several seeds range over.
+/// Whether a figure shows what the values of several seeds range over.
 enum class SeedRange : std::uint8_t { kShown, kHidden };
 
 /// Columns of the dimensions, then the value and, of several seeds, their range.

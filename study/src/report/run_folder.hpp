@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <string>
 
 #include <astrolabe/core/result.hpp>
@@ -13,7 +12,7 @@ namespace astrolabe::study {
 struct RunFolder {
     std::string name;  ///< of the experiment
     StudyRow row;
-    std::map<std::string, std::string> details;  ///< by kind, as run_details.hpp has them
+    RunDetails details;
 };
 
 [[nodiscard]] bool is_run_folder(const std::filesystem::path& folder);

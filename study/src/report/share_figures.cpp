@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Causes of waiting that a figure tells apart by name; more of them go by kind of collective.
+/// Causes of waiting that a figure distinguishes by name; more of them go by kind of collective.
 constexpr std::size_t kMostCauses = 6;
 
 /// What a result is made of, by name of the part.
@@ -139,7 +139,7 @@ void drop_dimension(StudyAxes& axes, std::map<std::vector<std::size_t>, Parts>& 
     rows = std::move(kept);
 }
 
-/// Bars are told apart by these, and panels should be few: whatever is left becomes the bar's.
+/// Bars are distinguished by these, and panels should be few: whatever is left becomes the bar's.
 void place_bars(StudyAxes& axes) {
     for (std::size_t i = 0; i < axes.dimensions.size() && (!axes.scale || !axes.series); ++i) {
         if (axes.scale != i && axes.series != i) {
@@ -234,7 +234,7 @@ Drawn traffic_figure(const StudyAxes& all) {
     Figure figure = stack(axes, rows, parts);
     figure.title = "Traffic by collective";
     figure.note =
-        "Share of the payload that all ranks send in an iteration; the sum stands at the end of each bar.";
+        "Share of the payload that all ranks send in an iteration; the sum is at the end of each bar.";
     if (!idle.empty()) {
         figure.note += fmt::format(" It is the same whatever these are: {}.", idle);
     }

@@ -29,7 +29,7 @@ std::string label_of(const StudyRow& row, const std::string& name) {
     return value == row.point.parameters.end() ? "" : value_text(*value);
 }
 
-/// The network first, for what goes with it is told by it.
+/// The network first, for it stands for what varies with it.
 std::vector<std::string> parameter_names(const std::vector<StudyRow>& rows) {
     std::vector<std::string> names = parameters_of(rows);
     std::stable_partition(names.begin(), names.end(),

@@ -74,7 +74,7 @@ Result<Source> read_source(const std::filesystem::path& folder, const std::strin
         if (!run) {
             return run.error();
         }
-        const auto details = std::make_shared<std::map<std::string, std::string>>(std::move(run->details));
+        const auto details = std::make_shared<RunDetails>(std::move(run->details));
         return Source{run->name,
                       {"breakdown", "traffic", "links", "tasks", "gantt"},
                       {std::move(run->row)},

@@ -57,7 +57,7 @@ Plan plan_from_json(const Json& json, Plan start) {
     return start;
 }
 
-/// What a worker tells of a step; infinite times are left out, as JSON has none.
+/// What a worker reports of a step; infinite times are left out, as JSON has none.
 std::string step_line(const SearchStep& step, const Plan& plan) {
     Json json{{"evaluation", step.evaluation},
               {"move", step.move},
@@ -89,7 +89,7 @@ SearchStep step_from(const Json& json, std::size_t chain) {
             .is_best = json.contains("plan")};
 }
 
-/// One search: its chains and what they tell.
+/// One search: its chains and what they report.
 class Search {
 public:
     Search(const SearchStudy& study, const experiment::Components& components, const OptimizeOptions& options)
@@ -159,7 +159,7 @@ private:
         }
     }
 
-    void hear(std::size_t chain, std::string_view line) {
+    void read(std::size_t chain, std::string_view line) {
         const Json json = Json::parse(line);
         SearchStep step = step_from(json, chain);
         const auto rank = std::tuple(step.result.seconds, step.evaluation, chain);
@@ -192,7 +192,7 @@ private:
     void run_chains() {
         const std::vector<WorkerEnd> ends = run_workers(
             chains_, options_.jobs, [this](std::size_t chain, const SendLine& send) { work(chain, send); },
-            [this](std::size_t chain, std::string_view line) { hear(chain, line); },
+            [this](std::size_t chain, std::string_view line) { read(chain, line); },
             [this] { return stop(); });
         for (std::size_t chain = 0; chain < ends.size(); ++chain) {
             if (!found_.interrupted && ends[chain].exit_code != 0) {

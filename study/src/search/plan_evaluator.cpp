@@ -21,7 +21,7 @@ Time longest_run(const experiment::Experiment& experiment, double seconds) {
                : Time::max();
 }
 
-/// What is known of a plan that nobody needs to look at again for a time up to `most`.
+/// What is known of a plan that need not be evaluated again for a time up to `most`.
 bool suffices(const Evaluation& known, double most) {
     const bool is_rejected = known.outcome == Outcome::kRejectedByBound || known.outcome == Outcome::kGivenUp;
     return !is_rejected || known.bound > most;

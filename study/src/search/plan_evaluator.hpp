@@ -30,7 +30,7 @@ public:
     [[nodiscard]] Evaluation evaluate(const experiment::Experiment& experiment, double most);
 
 private:
-    /// As far as it is known; remembered ones are told apart by the caller.
+    /// As far as it is known; the caller knows which are remembered.
     [[nodiscard]] Evaluation examine(const Plan& plan, double most);
 
     const SearchStudy& study_;

@@ -122,7 +122,7 @@ private:
         }
         if (moves.ranks_per_host.has_value() != on_hosts) {
             problem(node, on_hosts ? "kinds" : "ranks_per_host",
-                    on_hosts ? "sharding within a host needs its size" : "no kind lies on hosts",
+                    on_hosts ? "sharding within a host needs its size" : "no kind is on hosts",
                     on_hosts ? "give ranks_per_host" : "leave it out");
             return;
         }

@@ -13,7 +13,7 @@ namespace astrolabe::study {
 [[nodiscard]] std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b);
 [[nodiscard]] std::uint64_t binomial(std::uint64_t n, std::uint64_t k);
 
-/// Places of all tables together; `tables` tells how many there are and of what kind.
+/// Places of all tables together; `tables` says how many there are and of what kind.
 [[nodiscard]] std::uint64_t count_places(const TableMoves& moves, const workload::MovableTables& tables);
 /// Places `number` < count_places.
 [[nodiscard]] workload::MovableTables places_at(const TableMoves& moves,

@@ -49,7 +49,7 @@ std::optional<Diagnostics> drop_done(const Study& study, ResultStore& store,
     return std::nullopt;
 }
 
-/// Failures that are tried again: gone from the store while they are, and back if nobody takes them.
+/// Failures that are tried again: gone from the store while they are, and back if no array takes them.
 class Retry {
 public:
     Retry(ResultStore& store, const std::vector<PlannedPoint>& points)
@@ -118,13 +118,14 @@ std::optional<Diagnostic> submit(const std::filesystem::path& folder, const std:
     const ToolOutcome answer = run_tool(std::move(words));
     const std::optional<std::string> job = job_in(answer.out);
     if (answer.exit_code != 0 || !job) {
-        return Diagnostic{"slurm.submit",
-                          {},
-                          fmt::format("the array was not submitted: {}",
-                                      answer.exit_code != 0 ? failure_text(answer) : "sbatch told no job id"),
-                          fmt::format("'{}' is what sbatch was given; --launcher local needs no Slurm",
-                                      (files / "batch.sh").string()),
-                          {}};
+        return Diagnostic{
+            "slurm.submit",
+            {},
+            fmt::format("the array was not submitted: {}",
+                        answer.exit_code != 0 ? failure_text(answer) : "sbatch printed no job id"),
+            fmt::format("'{}' is what sbatch was given; --launcher local needs no Slurm",
+                        (files / "batch.sh").string()),
+            {}};
     }
     array.job = *job;
     std::optional<Diagnostic> error = write_job(folder, array);

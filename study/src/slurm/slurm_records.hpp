@@ -12,8 +12,8 @@ namespace astrolabe::study {
 /// slurm/N
 [[nodiscard]] std::filesystem::path submission_folder(const std::filesystem::path& folder,
                                                       std::size_t number);
-/// The number after the last one; those that were cut short lose their shares, so that an array nobody knows
-/// of finds nothing to do. Only while nobody else submits.
+/// The number after the last one; those that were cut short lose their shares, so that an array that is not
+/// recorded finds nothing to do. Only while no other process submits.
 [[nodiscard]] std::size_t next_submission(const std::filesystem::path& folder);
 
 /// Nothing, or why it could not be written.

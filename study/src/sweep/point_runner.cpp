@@ -33,7 +33,7 @@ std::string size_text(double bytes) {
     return readable(Bytes(static_cast<std::int64_t>(bytes)));
 }
 
-/// What a worker tells of its point: its result, or that it has changed.
+/// What a worker reports of its point: its result, or that it has changed.
 Json run_point(const Study& study, const PlannedPoint& planned, const experiment::Components& components) {
     const auto failed = [&](std::string error) {
         return result_json(failed_result(planned.resolution.key, std::move(error)));

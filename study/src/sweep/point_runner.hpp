@@ -1,6 +1,6 @@
 /// Points that run, each in a process of its own: longest first, as many at a time as there are jobs, only
-/// what fits into memory (sweep.hpp says how that is told). Where results go, and who else computes them, is
-/// the business of a sink.
+/// what fits into memory (sweep.hpp says how that is known). Where results go, and which other process
+/// computes them, is the business of a sink.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ public:
     PointSink& operator=(const PointSink&) = delete;
     virtual ~PointSink() = default;
 
-    /// False: somebody else computes the point now. What was taken is released.
+    /// False: another process computes the point now. What was taken is released.
     [[nodiscard]] virtual bool take(const std::string& key) = 0;
     virtual void release(const std::string& key) = 0;
     /// Of what is known by now, asked after `take`.

@@ -1,7 +1,5 @@
 #include "result_json.hpp"
 
-#include "run_details.hpp"
-
 #include <string>
 #include <utility>
 
@@ -24,7 +22,7 @@ std::optional<StoredResult> read_result(const Json& json) {
         result.wall_seconds = json.at("wall_s").get<double>();
     }
     result.peak_rss_bytes = json.at("peak_rss_bytes");
-    result.details = details_in(json.at("details"));
+    result.details = json.at("details").get<RunDetails>();
     const bool is_whole = status == to_string(result.status) && !result.key.empty() &&
                           (result.status == PointStatus::kFailed || result.summary.is_object());
     return is_whole ? std::optional(std::move(result)) : std::nullopt;
@@ -41,7 +39,7 @@ Json result_json(const StoredResult& result) {
             {"resolved", result.resolved},
             {"wall_s", result.wall_seconds ? Json(*result.wall_seconds) : Json()},
             {"peak_rss_bytes", result.peak_rss_bytes},
-            {"details", details_json(result.details)}};
+            {"details", result.details}};
 }
 
 std::optional<StoredResult> result_in(const Json& json) {

@@ -220,8 +220,8 @@ std::optional<Diagnostic> ResultStore::put(std::span<const StoredResult> results
                              ? std::optional(static_cast<std::int64_t>(result.peak_rss_bytes))
                              : std::nullopt)
                 .run();
-            for (const RunDetail& detail : result.details) {
-                insert_detail.bind(1, result.key).bind(2, detail.kind).bind(3, detail.content).run();
+            for (const auto& [kind, content] : result.details) {
+                insert_detail.bind(1, result.key).bind(2, kind).bind(3, content).run();
             }
         }
     });

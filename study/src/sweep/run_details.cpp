@@ -166,31 +166,14 @@ std::string SpanRecorder::text(std::size_t simulated) const {
     return text_of(json);
 }
 
-std::vector<RunDetail> details_of(const std::vector<std::string>& kinds,
-                                  const experiment::Experiment& experiment, const experiment::Run& run,
-                                  const SpanRecorder* spans) {
-    std::vector<RunDetail> details;
+RunDetails details_of(const std::vector<std::string>& kinds, const experiment::Experiment& experiment,
+                      const experiment::Run& run, const SpanRecorder* spans) {
+    RunDetails details;
     for (const std::string& kind : kinds) {
-        details.push_back({kind, kind == "ranks"   ? ranks_text(run)
-                                 : kind == "links" ? links_of(experiment, run)
-                                 : kind == "tasks" ? tasks_text(experiment, run)
-                                                   : spans->text(run.engine.simulated_ranks)});
-    }
-    return details;
-}
-
-Json details_json(const std::vector<RunDetail>& details) {
-    Json json = Json::object();
-    for (const RunDetail& detail : details) {
-        json[detail.kind] = detail.content;
-    }
-    return json;
-}
-
-std::vector<RunDetail> details_in(const Json& json) {
-    std::vector<RunDetail> details;
-    for (const auto& [kind, content] : json.items()) {
-        details.push_back({kind, content});
+        details[kind] = kind == "ranks"   ? ranks_text(run)
+                        : kind == "links" ? links_of(experiment, run)
+                        : kind == "tasks" ? tasks_text(experiment, run)
+                                          : spans->text(run.engine.simulated_ranks);
     }
     return details;
 }

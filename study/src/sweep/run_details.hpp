@@ -59,13 +59,8 @@ private:
 };
 
 /// Of a finished run; `spans` observed it where "gantt" is among the kinds, and may be null elsewhere.
-[[nodiscard]] std::vector<RunDetail> details_of(const std::vector<std::string>& kinds,
-                                                const experiment::Experiment& experiment,
-                                                const experiment::Run& run, const SpanRecorder* spans);
-
-/// An object of contents by kind, on the way between processes, and back. Of another the second throws what
-/// nlohmann::json does.
-[[nodiscard]] nlohmann::ordered_json details_json(const std::vector<RunDetail>& details);
-[[nodiscard]] std::vector<RunDetail> details_in(const nlohmann::ordered_json& json);
+[[nodiscard]] RunDetails details_of(const std::vector<std::string>& kinds,
+                                    const experiment::Experiment& experiment, const experiment::Run& run,
+                                    const SpanRecorder* spans);
 
 }  // namespace astrolabe::study

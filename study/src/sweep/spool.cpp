@@ -59,7 +59,7 @@ public:
         const std::optional<std::string> text = text_of_file(file);
         std::error_code gone;
         if (!text && !std::filesystem::exists(file, gone)) {
-            return;  // somebody else merged it
+            return;  // another process merged it
         }
         if (std::optional<StoredResult> result = text ? result_of(*text) : std::nullopt) {
             files_.push_back(file);

@@ -14,7 +14,8 @@ namespace {
 constexpr std::chrono::milliseconds kPatience{60'000};  // that a change waits for that of another process
 constexpr std::chrono::milliseconds kPause{5};
 
-/// SQLite writes beside a file in WAL mode even to read it, unless told that nobody changes it.
+/// SQLite writes beside a file in WAL mode even to read it, unless it is opened as a file that no process
+/// changes.
 std::string read_only_name(const std::filesystem::path& file) {
     const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
     const bool is_still =

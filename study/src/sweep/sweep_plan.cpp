@@ -123,7 +123,7 @@ private:
         }
     }
 
-    /// Now and then, so that whoever is killed has not read all for nothing.
+    /// Now and then, so that a process that is killed has not read all for nothing.
     void remember() {
         last_ = Clock::now();
         if (store_ != nullptr && !failure_ && !learnt_.empty()) {

@@ -12,7 +12,7 @@ protected:
     /// A point with what `kind` is drawn from.
     void add_detail(const std::string& kind, const Json& content) {
         add({{"cluster.ranks", results_.size() + 1}}, 4);
-        results_.back().details.push_back({kind, content.dump()});
+        results_.back().details[kind] = content.dump();
     }
 };
 
@@ -52,7 +52,7 @@ TEST_F(DetailFigures, OfPointsThatAreNotDrawnNothingIsRead) {
     for (int i = 0; i < 49; ++i) {
         add_detail("ranks", kDetails.at("ranks"));
     }
-    results_.back().details[0].content = "no JSON";
+    results_.back().details["ranks"] = "no JSON";
     EXPECT_EQ(figure("ranks").rows.size(), 48U);
 }
 

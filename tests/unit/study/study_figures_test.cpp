@@ -282,7 +282,7 @@ TEST_F(StudyFigures, ResultsThatLackSomethingAreRefused) {
     clear();
     add({{"network", "flat"}}, 4);
     results_[0].summary.erase("total_time_s");
-    results_[0].details.push_back({"ranks", R"({"all": 1, "step": 1, "rows": []})"});
+    results_[0].details["ranks"] = R"({"all": 1, "step": 1, "rows": []})";
     EXPECT_EQ(code("ranks"), "report.results");
 }
 

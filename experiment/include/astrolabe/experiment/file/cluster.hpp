@@ -26,7 +26,7 @@ struct CollectiveKeys {
     std::uint8_t traffic_class = 0;
 };
 
-/// Operations of the workload that are told apart from others of their kind.
+/// Operations of the workload that are treated differently from others of their kind.
 struct OperationRule {
     std::string name;  ///< of operations, with * and ? as in file names
     std::uint32_t traffic_class = 0;
@@ -61,22 +61,8 @@ struct ClusterKeys {
 /// `components` must outlive the schema.
 [[nodiscard]] Schema<ClusterKeys> cluster_schema(const Components& components);
 
-/// Keys of `cluster.end_point`.
-[[nodiscard]] Schema<system::EndPoint> end_point_schema();
-
 /// The key of a kind in `cluster.collectives`: "all_reduce".
 [[nodiscard]] std::string collective_key(std::size_t kind);
-
-/// Names of the algorithms that take `kind`, without those that need to be told what they are.
-[[nodiscard]] std::vector<std::string> algorithms_for(const Components& components, std::size_t kind);
-
-/// "[16, 4] make 64 ranks, the cluster has 128", or nothing.
-[[nodiscard]] std::optional<ValidationError> dimensions_problem(
-    const std::vector<system::Position>& dimensions, std::size_t ranks);
-
-/// "speaks of 3 dimensions, the ranks have 2", or nothing.
-[[nodiscard]] std::optional<std::string> surplus_dimensions(const system::CollectiveAlgorithm& algorithm,
-                                                            std::size_t dimensions);
 
 /// "rotor_ring waits for circuits, and network 'flat' has none", or nothing.
 [[nodiscard]] std::optional<ValidationError> circuit_problem(const Experiment& experiment, std::size_t kind);

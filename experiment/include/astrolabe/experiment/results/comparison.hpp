@@ -26,7 +26,7 @@ struct ComparedRun {
 };
 
 /// One run for every file and backend (no backends: that of the file), files first, with labels made of what
-/// tells them apart: the stems of the files, the kinds of the backends, or both.
+/// distinguishes them: the stems of the files, the kinds of the backends, or both.
 [[nodiscard]] std::vector<ComparedRun> runs_to_compare(std::span<const std::string> files,
                                                        std::span<const std::string> backends);
 

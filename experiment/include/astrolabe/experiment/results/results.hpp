@@ -24,6 +24,8 @@ namespace astrolabe::experiment {
 /// The `network` and `engine` objects of summary.json.
 [[nodiscard]] nlohmann::ordered_json network_json(const Run& run);
 [[nodiscard]] nlohmann::ordered_json engine_json(const EngineFacts& engine);
+/// Its objects `collectives`.
+[[nodiscard]] nlohmann::ordered_json collectives_json(const Experiment& experiment, const Run& run);
 
 /// operations.csv: one row per operation, times in seconds over all ranks.
 [[nodiscard]] std::string operations_csv(const Experiment& experiment, const Run& run);

@@ -8,7 +8,7 @@
 ///       network: {flat: …, fat_tree: inputs/networks/….yaml}      # sections have names
 ///     zip:                                    # each group side by side: one combination an entry
 ///       - {cluster.ranks: [16, 64], network.hosts: [16, 64]}
-///     derived:                                # arithmetic (a path is set, a name is only told)
+///     derived:                                # arithmetic (a path is set, a name is only reported)
 ///       batch_per_rank: workload.batch.global / cluster.ranks
 ///     when: {batch_per_rank: {at_least: 16}}  # points to keep
 ///     overrides:                              # what is different in some points
@@ -20,7 +20,7 @@
 /// A point is made of the base in this order: varied values, sections before what is in them; the seed;
 /// derived values, in the order of the file; then `when` decides, and overrides are applied in order.
 /// Points are numbered from 1: the last parameter changes fastest, after those of `zip`, after the seed.
-/// docs/studies.md tells it to users.
+/// docs/studies.md explains it to users.
 #pragma once
 
 #include <cstddef>

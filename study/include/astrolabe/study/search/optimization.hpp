@@ -1,4 +1,4 @@
-/// Looking for the plan of a study with the shortest iteration, and what the search tells.
+/// The search for the plan of a study with the shortest iteration, and what it reports.
 ///
 /// Chains run in processes of their own, each with a part of the budget and a random stream of its own; none
 /// waits for another, so the best plan is the same for any number of processes at a time. Where the budget

@@ -72,7 +72,7 @@ struct SharePoint {
 /// A submission that was made.
 struct SlurmArray {
     std::size_t number = 0;
-    std::string job;                              ///< as sbatch told it: "17", or "17;cluster"
+    std::string job;                              ///< as sbatch printed it: "17", or "17;cluster"
     std::vector<std::vector<SharePoint>> shares;  ///< by task
 };
 

@@ -15,13 +15,14 @@
 ///
 /// docs/studies.md has their columns.
 ///
-/// Every change is one transaction: whoever is killed, and whenever, what is in the store is whole, and a
+/// Every change is one transaction: whichever process is killed, and whenever, the store is whole, and a
 /// result that was put is there. Processes may use a store at the same time; a writer waits for another. What
 /// goes wrong (a full disk, say) is a diagnostic `store.…`, and what was there before stays.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -42,11 +43,8 @@ inline constexpr std::string_view kStoreName = "results.sqlite";
 enum class PointStatus : std::uint8_t { kMissing, kDone, kFailed };
 [[nodiscard]] std::string_view to_string(PointStatus status);
 
-/// What a figure of a single run is drawn from (kinds: docs/report.md): a JSON object.
-struct RunDetail {
-    std::string kind;
-    std::string content;
-};
+/// What figures of a single run are drawn from, by kind (docs/report.md): texts of JSON objects.
+using RunDetails = std::map<std::string, std::string>;
 
 /// What one run gave.
 struct StoredResult {
@@ -58,7 +56,7 @@ struct StoredResult {
     std::string resolved;                ///< the experiment as YAML, with defaults
     std::optional<double> wall_seconds;  ///< of the process
     std::uint64_t peak_rss_bytes = 0;    ///< of the process; 0: unknown
-    std::vector<RunDetail> details;      ///< to be put; not read with the rest
+    RunDetails details;                  ///< to be put; not read with the rest
 };
 
 /// A point of a study as it is put.

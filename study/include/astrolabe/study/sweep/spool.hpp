@@ -1,9 +1,9 @@
 /// Results on their way to a store: files in `spool/` of a folder of results, one for each point.
 ///
 /// SQLite's locks do not work on most network file systems, so processes on other machines do not write the
-/// store. They leave each result as a file, which appears whole or not at all; whoever has the store merges
-/// them. A point that was computed twice gives one row, that of the first result that was merged: results of
-/// one key are the same but for what they cost.
+/// store. They leave each result as a file, which appears whole or not at all; the process that has the store
+/// merges them. A point that was computed twice gives one row, that of the first result that was merged:
+/// results of one key are the same but for what they cost.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,12 @@ namespace astrolabe::study {
 
 class Spool {
 public:
-    /// Makes the folder if need be. `writer` is the beginning of the names of its files, and nobody else's.
+    /// Makes the folder if need be. `writer` is the beginning of the names of its files, and of no other
+    /// writer's.
     [[nodiscard]] static Result<Spool> open(const std::filesystem::path& folder, std::string writer);
 
     [[nodiscard]] std::optional<Diagnostic> put(const StoredResult& result) const;
-    /// Of what this writer put and nobody has merged.
+    /// Of what this writer put and what is not merged yet.
     [[nodiscard]] PointStatus status(const std::string& key) const;
 
 private:
