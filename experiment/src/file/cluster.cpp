@@ -251,7 +251,7 @@ Schema<system::EndPoint> end_point_schema() {
                   {Bytes(1), {}})
         .optional("timing", &EndPoint::timing,
                   "costs of every message, or the whole-nanosecond formula of ASTRA-sim 1.0")
-        .check([](const EndPoint& end_point) { return problems(end_point); });
+        .check([](const EndPoint& end_point) { return validation_errors(end_point); });
     return schema;
 }
 
