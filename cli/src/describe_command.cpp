@@ -27,6 +27,23 @@ struct Section {
     std::vector<ComponentDescription> components;
 };
 
+/// Which engine of a backend runs which networks, or why none does.
+std::vector<ComponentDescription> engines(const experiment::Components& components) {
+    std::vector<ComponentDescription> all;
+    for (const std::string& backend : components.backends.names()) {
+        ConfigNode node = ConfigNode::mapping();
+        node.set("kind", ConfigNode::scalar(backend));
+        ReadContext context;
+        const auto configured = components.backends.read(node, context);
+        for (const network::Engine& engine : configured->make().engines) {
+            all.push_back({fmt::format("{} on {}", backend, engine.networks),
+                           engine.make ? engine.help : "unsupported: " + engine.help,
+                           {}});
+        }
+    }
+    return all;
+}
+
 std::vector<Section> sections(const experiment::Components& components) {
     return {{"file",
              "files",
@@ -37,6 +54,7 @@ std::vector<Section> sections(const experiment::Components& components) {
             {"device", "devices", components.devices.descriptions()},
             {"network", "networks", components.networks.descriptions()},
             {"backend", "backends", components.backends.descriptions()},
+            {"engine", "engines", engines(components)},
             {"algorithm", "algorithms", components.algorithms.descriptions()}};
 }
 
@@ -181,11 +199,10 @@ Diagnostics write_files(const FileRequest& request, const network::Fabric& fabri
                    "leave --svg out"));
     }
     if (!request.topology.empty() && !family.has_file()) {
-        note(unfit(
-            request, "--export",
-            "a topology file lists a path for each pair of racks in each superslice, and this network "
-            "lacks some",
-            "circuits must switch one after another and connect all racks, as with enough uplinks"));
+        note(unfit(request, "--export",
+                   "a topology file lists a path for each pair of racks in each superslice, and this network "
+                   "lacks some",
+                   "circuits must switch one after another and connect all racks, as with enough uplinks"));
     } else if (!request.topology.empty()) {
         note(write_whole(request.topology, [&](experiment::OutputFile& file) {
             family.write_file([&file](std::string_view piece) { file.append(piece); });
@@ -228,7 +245,8 @@ int describe_file(const FileRequest& request, const experiment::Components& comp
 void add_list_command(CLI::App& app, const experiment::Components& components, int& exit_code) {
     const auto wanted = std::make_shared<std::string>();
     CLI::App* command = app.add_subcommand("list", "everything that can be named in an experiment file");
-    command->add_option("KIND", *wanted, "workloads, devices, networks, backends or algorithms; unset: all");
+    command->add_option("KIND", *wanted,
+                        "workloads, devices, networks, backends, engines or algorithms; unset: all");
     command->footer("example: astrolabe list networks");
     command->callback(
         [wanted, &components, &exit_code] { exit_code = list_command(*wanted, sections(components)); });
@@ -246,8 +264,9 @@ void add_describe_command(CLI::App& app, const experiment::Components& component
     const auto of_file = [&](CLI::Option* option) { option->needs(name)->excludes(page); };
     of_file(command->add_option("--svg", request->drawing,
                                 "draw the circuits of a file's network and their schedule"));
-    of_file(command->add_option("--export", request->topology,
-                                "write the topology file that the simulator of the network's authors reads, with the paths in use"));
+    of_file(command->add_option(
+        "--export", request->topology,
+        "write the topology file that the simulator of the network's authors reads, with the paths in use"));
     of_file(command->add_option("--costs", request->costs,
                                 "price list that a file's network is bought from; unset: that built in, "
                                 "inputs/costs/default.yaml"));

@@ -79,8 +79,8 @@ void FabricBuilder::set_family(std::shared_ptr<const NetworkFamily> family) {
     family_ = std::move(family);
 }
 
-void FabricBuilder::set_reconfiguration(std::shared_ptr<const Reconfiguration> reconfiguration) {
-    reconfiguration_ = std::move(reconfiguration);
+void FabricBuilder::set_demand_aware_circuits(std::shared_ptr<const DemandAwareCircuits> reconfiguration) {
+    demand_aware_circuits_ = std::move(reconfiguration);
 }
 
 std::shared_ptr<const Fabric> FabricBuilder::build(LoadBalancing load_balancing, std::uint64_t seed) && {
@@ -120,8 +120,8 @@ std::shared_ptr<const Fabric> FabricBuilder::build(const RoutingMaker& routing) 
     for (const std::uint32_t i : pending_of) {
         const PendingLink& link = links_[i];
         fabric->links_.push_back({link.parameters.rate, link.parameters.latency, link.parameters.buffer,
-                              link.reverse ? std::optional(id_of[*link.reverse]) : std::nullopt,
-                              link.parameters.cost});
+                                  link.reverse ? std::optional(id_of[*link.reverse]) : std::nullopt,
+                                  link.parameters.cost});
         fabric->one_way_links_ += link.reverse ? 0 : 1;
         fabric->sources_.push_back(link.source);
         fabric->targets_.push_back(link.target);
@@ -159,10 +159,10 @@ std::shared_ptr<const Fabric> FabricBuilder::build(const RoutingMaker& routing) 
         fabric->circuits_ = CircuitSchedule(link_count, std::move(intervals));
         ASTROLABE_ASSERT(fabric->circuits_.period() == period_, "the intervals fill the period");
     }
-    ASTROLABE_ASSERT(reconfiguration_ == nullptr || (intervals_.empty() && node_count == host_count_),
+    ASTROLABE_ASSERT(demand_aware_circuits_ == nullptr || (intervals_.empty() && node_count == host_count_),
                      "circuits that move with the demand join hosts, and have no schedule");
     fabric->family_ = family_ != nullptr ? std::move(family_) : std::make_shared<const NetworkFamily>();
-    fabric->reconfiguration_ = std::move(reconfiguration_);
+    fabric->demand_aware_circuits_ = std::move(demand_aware_circuits_);
     fabric->routing_ = routing(*fabric);
     return fabric;
 }

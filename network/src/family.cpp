@@ -1,5 +1,5 @@
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/network/direct_opportunities.hpp>
+#include <astrolabe/network/circuit_windows.hpp>
 #include <astrolabe/network/family.hpp>
 
 namespace astrolabe::network {

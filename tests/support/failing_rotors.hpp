@@ -92,7 +92,7 @@ template <class Engine>
 void expect_circuits_carry_until_they_fail() {
     RotorNetwork direct = eight_rack_network();
     direct.bulk.routing = BulkRouting::kDirectOnly;
-    direct.bulk.own_rack = OwnRack::kDirect;
+    direct.bulk.intra_rack = IntraRack::kDirect;
     for (const RotorFailures& failures :
          {failed_rack(0), failed_rack(7), failed_rotor(0), failed_cable(0, 0), failed_cable(7, 0)}) {
         const FailedRun run =

@@ -68,9 +68,9 @@ inline RotorNetwork random_network(Random& random) {
                          .paths = nullptr,
                          .seed = static_cast<std::uint64_t>(random(1, 1000))};
     network.bulk.routing = random(0, 3) == 0 ? BulkRouting::kDirectOnly : BulkRouting::kRotorLb;
-    network.bulk.own_rack = network.bulk.routing == BulkRouting::kDirectOnly || random(0, 1) == 0
-                                ? OwnRack::kDirect
-                                : OwnRack::kTwoHops;
+    network.bulk.intra_rack = network.bulk.routing == BulkRouting::kDirectOnly || random(0, 1) == 0
+                                  ? IntraRack::kDirect
+                                  : IntraRack::kTwoHops;
     return network;
 }
 

@@ -91,7 +91,7 @@ struct ReferenceTraffic {
 inline std::vector<ReferenceTraffic> reference_traffic() {
     const auto other_racks = [](auto i, auto j) { return i / 4 != j / 4; };
     const auto all = [](auto, auto) { return true; };
-    const auto own_rack = [](auto i, auto j) { return i / 4 == j / 4; };
+    const auto intra_rack = [](auto i, auto j) { return i / 4 == j / 4; };
     const auto rack_0_to_1 = [](auto i, auto j) { return i / 4 == 0 && j / 4 == 1; };
     const auto next_rack = [](auto i, auto j) { return (i + 4) % 32 == j; };
     std::vector<ReferenceTraffic> rows;
@@ -114,7 +114,7 @@ inline std::vector<ReferenceTraffic> reference_traffic() {
     add("all to all, 1 MB", eight, all, 1_MB, 4.066e-3, kMany);
     // Two hops make it five times as fast as its direct circuits.
     add("rack to rack, 1 MB", eight, rack_0_to_1, 1_MB, 0.651e-3, kMany);
-    add("within all racks, 1 MB", eight, own_rack, 1_MB, 0.851e-3, kMany);
+    add("within all racks, 1 MB", eight, intra_rack, 1_MB, 0.851e-3, kMany);
     add("permutation of racks, 10 MB", eight, next_rack, 10_MB, 2.171e-3, kMany);
     // The same racks with eps 38.7, del 1.7 us: T = 50.4 us.
     RotorNetwork slow = eight;
@@ -127,7 +127,7 @@ inline std::vector<ReferenceTraffic> reference_traffic() {
     add("4 racks, all to all of other racks, 1 MB", four, other_racks, 1_MB, 1.778e-3, kMany);
     add("4 racks, all to all, 1 MB", four, all, 1_MB, 2.644e-3, kMany);
     add("4 racks, all to all, 10 MB", four, all, 10_MB, 26.07e-3, kMany);
-    add("4 racks, within all racks, 1 MB", four, own_rack, 1_MB, 0.940e-3, kMany);
+    add("4 racks, within all racks, 1 MB", four, intra_rack, 1_MB, 0.940e-3, kMany);
     add("4 racks, rack to rack, 1 MB", four, rack_0_to_1, 1_MB, 0.672e-3, kMany);
     return rows;
 }

@@ -95,7 +95,7 @@ TEST(RotorCollectives, ARingInTheOrderOfCircuitsIsFasterAndStillARing) {
 TEST(RotorCollectives, AnAllToAllTakesTheCyclesItNeeds) {
     for (const auto& [size, cycles] : {std::pair("5.12MB", 1), std::pair("12.8MB", 2)}) {
         const Time time =
-            run("all_to_all", "rotor_direct", size, {"network.bulk.own_rack=direct"}).run.execution.total;
+            run("all_to_all", "rotor_direct", size, {"network.bulk.intra_rack=direct"}).run.execution.total;
         EXPECT_GT(time, kCycle * cycles - T);
         EXPECT_LE(time, kCycle * cycles - T + kSlot + kPath);
     }

@@ -2,6 +2,7 @@
 /// racks of six hosts, 10 Gb/s, 100 kB from every host to all hosts of other racks.
 #include "network/src/engines/slots/slot_engine.hpp"
 #include "network/src/rotor/opera.hpp"
+#include "network/src/rotor/topology_file.hpp"
 
 #include <cstdint>
 #include <cstdio>
@@ -18,7 +19,6 @@
 #include <sys/resource.h>
 
 #include <astrolabe/core/units.hpp>
-#include <astrolabe/network/rotor/topology_file.hpp>
 
 namespace astrolabe::network::rotor {
 namespace {

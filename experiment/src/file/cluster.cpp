@@ -281,7 +281,7 @@ std::string collective_key(std::size_t kind) {
 std::optional<ValidationError> circuit_problem(const Experiment& experiment, std::size_t kind) {
     const system::SystemOptions& options = experiment.cluster.options;
     const system::AlgorithmPointer& algorithm = options.collectives[kind].algorithm;
-    if (options.opportunities != nullptr || algorithm == nullptr ||
+    if (options.circuit_windows != nullptr || algorithm == nullptr ||
         algorithm->circuit_use() == system::CircuitUse::kNone) {
         return std::nullopt;
     }
@@ -290,8 +290,8 @@ std::optional<ValidationError> circuit_problem(const Experiment& experiment, std
         fmt::format("{} sends when the circuit between two ranks comes, and no circuits come and go in "
                     "network '{}'",
                     experiment.cluster.algorithms[kind], experiment.network_kind),
-        "choose another algorithm (astrolabe list algorithms), or a network with rotor switches (opera, "
-        "rotornet)"};
+        "choose another algorithm (astrolabe list algorithms), or a network whose "
+        "circuits come and go (astrolabe list networks)"};
 }
 
 std::optional<ValidationError> rings_problem(const Experiment& experiment, std::size_t kind) {
@@ -304,7 +304,7 @@ std::optional<ValidationError> rings_problem(const Experiment& experiment, std::
         fmt::format("{} takes the strides of the rings that the network was built of, and network '{}' was "
                     "not built of rings",
                     experiment.cluster.algorithms[kind], experiment.network_kind),
-        "give them as a list: strides: [1, 3], or take network: {kind: topoopt, …}"};
+        "give them as a list: strides: [1, 3], or take a network that is built for its job"};
 }
 
 Schema<OperationRule> operation_rule_schema() {

@@ -277,7 +277,7 @@ void check_fabric(const Experiment& experiment, const ConfigNode& root, ReadCont
     check_ranks(experiment, root, context);
     check_traffic_classes(experiment, root, context);
     check_circuits_and_rings(experiment, root, context);
-    if (const std::optional<std::string> refusal = experiment.backend.refusal(*experiment.fabric)) {
+    if (const std::optional<std::string> refusal = experiment.backend.unsupported(*experiment.fabric)) {
         context.error(
             "config.backend", root.find("backend")->where,
             fmt::format("backend '{}' cannot run this network: {}", experiment.backend_kind, *refusal),
@@ -321,7 +321,7 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root, const
                              experiment.job.device_errors(experiment.cluster.device), context);
     if (!network.needs_job()) {
         experiment.fabric = network(keys.seed);
-        experiment.cluster.options.opportunities = experiment.fabric->family().direct_opportunities();
+        experiment.cluster.options.circuit_windows = experiment.fabric->family().circuit_windows();
         check_fabric(experiment, root, context);
     }
     if (context.error_count() > 0) {

@@ -46,7 +46,7 @@ ValidationErrors build_for_job(Experiment& experiment, const network::FabricMake
         return std::move(*problems);
     }
     experiment.fabric = std::get<std::shared_ptr<const network::Fabric>>(std::move(built));
-    options.opportunities = experiment.fabric->family().direct_opportunities();
+    options.circuit_windows = experiment.fabric->family().circuit_windows();
     experiment.network_is_built_for_job = true;
     const system::RingStrides rings = experiment.fabric->family().job_rings().value_or(network::JobRings{});
     for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {

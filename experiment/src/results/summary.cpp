@@ -98,8 +98,9 @@ Json network_json(const Run& run) {
               {"max_link_utilization", run.utilization.max},
               {"mean_link_utilization", run.utilization.mean}};
     if (const auto& moves = run.network.reconfiguration) {
-        json["reconfiguration"] = {
-            {"looks", moves->looks}, {"changes", moves->changes}, {"dark_s", to_seconds(moves->dark)}};
+        json["reconfiguration"] = {{"control_epochs", moves->control_epochs},
+                                   {"changes", moves->changes},
+                                   {"dark_s", to_seconds(moves->dark)}};
     }
     if (run.message_times) {
         Json times{{"mean", run.message_times->mean_seconds()}};

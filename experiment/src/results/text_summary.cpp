@@ -102,8 +102,9 @@ std::string text_summary(const Experiment& experiment, const Run& run) {
     text += line("traffic", readable(total_traffic(run)) + shares);
     text += line("network", fmt::format("{} messages{}", run.network.messages, packets));
     if (const auto& moves = run.network.reconfiguration) {
-        text += line("circuits", fmt::format("moved {} times in {} looks, links dark for {} on average",
-                                             moves->changes, moves->looks, readable(moves->dark)));
+        text +=
+            line("circuits", fmt::format("moved {} times in {} control epochs, links dark for {} on average",
+                                         moves->changes, moves->control_epochs, readable(moves->dark)));
     }
     if (run.message_times) {
         std::string times;

@@ -24,7 +24,7 @@ Engine whole_engine(const Experiment& experiment, const std::vector<network::Hos
 Engine make_engine(const Experiment& experiment, const std::vector<network::HostId>& placement,
                    bool is_recorded) {
     const network::BackendMaker& maker = experiment.backend;
-    if (!maker.make_folded) {  // it carries every message itself, so nobody waits for a reason
+    if (!maker.folds()) {  // it carries every message itself, so nobody waits for a reason
         return whole_engine(experiment, placement, "");
     }
     std::string refusal;

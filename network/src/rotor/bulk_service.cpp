@@ -25,7 +25,7 @@ RotorLbOptions rotor_lb_options(const RotorNetwork& network) {
             .hosts_per_rack = network.hosts_per_rack,
             .slot = SlotTiming(network).packets_per_slot(),
             .two_hops = network.bulk.routing == BulkRouting::kRotorLb,
-            .own_rack_direct = network.bulk.own_rack == OwnRack::kDirect,
+            .intra_rack_direct = network.bulk.intra_rack == IntraRack::kDirect,
             .remainders = network.bulk.remainders,
             .meets = meeting_racks(network.schedule)};
 }
@@ -50,8 +50,9 @@ std::optional<std::string> bulk_refusal(const RotorNetwork& network) {
             "it, for {} hosts",
             options.slot, options.hosts_per_rack);
     }
-    if (options.hosts_per_rack > 1 && !options.own_rack_direct && (!options.two_hops || options.racks == 1)) {
-        return "messages within a rack take two hops (bulk.own_rack), and there is no second hop to take";
+    if (options.hosts_per_rack > 1 && !options.intra_rack_direct &&
+        (!options.two_hops || options.racks == 1)) {
+        return "messages within a rack take two hops (bulk.intra_rack), and there is no second hop to take";
     }
     return std::nullopt;
 }

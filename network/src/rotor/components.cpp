@@ -1,3 +1,4 @@
+#include "../topologies/registration.hpp"
 #include "../topologies/topology_schemas.hpp"
 #include "expander.hpp"
 #include "matchings.hpp"
@@ -25,9 +26,9 @@ struct EnumNames<network::rotor::BulkRouting> {
 };
 
 template <>
-struct EnumNames<network::rotor::OwnRack> {
-    static constexpr std::array<std::pair<std::string_view, network::rotor::OwnRack>, 2> kNames{
-        {{"two_hops", network::rotor::OwnRack::kTwoHops}, {"direct", network::rotor::OwnRack::kDirect}}};
+struct EnumNames<network::rotor::IntraRack> {
+    static constexpr std::array<std::pair<std::string_view, network::rotor::IntraRack>, 2> kNames{
+        {{"two_hops", network::rotor::IntraRack::kTwoHops}, {"direct", network::rotor::IntraRack::kDirect}}};
 };
 
 template <>
@@ -63,7 +64,8 @@ Schema<BulkParameters> bulk_schema() {
     schema
         .optional("routing", &BulkParameters::routing,
                   "over the direct circuit, or also over a third rack in capacity that is left (RotorLB)")
-        .optional("own_rack", &BulkParameters::own_rack,
+        .renamed("own_rack", "intra_rack")
+        .optional("intra_rack", &BulkParameters::intra_rack,
                   "how messages within a rack go; unset: two_hops with rotor_lb, else direct")
         .optional("remainders", &BulkParameters::remainders,
                   "who gets what a fair share leaves over: drawn, as the reference does, or in turn, so that "

@@ -149,8 +149,8 @@ TrafficClasses classes_of(const std::vector<std::uint32_t>& listed) {
 
 std::shared_ptr<RotorNetwork> network_of(const OperaParameters& p, const RotorSchedule& whole) {
     DegradedSchedule left = degrade(whole, p.failures);
-    const OwnRack own_rack = p.bulk.own_rack.value_or(
-        p.bulk.routing == BulkRouting::kRotorLb ? OwnRack::kTwoHops : OwnRack::kDirect);
+    const IntraRack intra_rack = p.bulk.intra_rack.value_or(
+        p.bulk.routing == BulkRouting::kRotorLb ? IntraRack::kTwoHops : IntraRack::kDirect);
     const std::int64_t hosts = p.topology              ? p.topology->hosts_per_rack
                                : p.hosts_per_rack != 0 ? p.hosts_per_rack
                                                        : uplinks_of(p);
@@ -160,7 +160,7 @@ std::shared_ptr<RotorNetwork> network_of(const OperaParameters& p, const RotorSc
                      .rate = p.link.rate,
                      .propagation = p.propagation,
                      .host_latency = p.link.latency,
-                     .bulk = {p.bulk.routing, own_rack, p.bulk.remainders, p.bulk.payload, p.bulk.header,
+                     .bulk = {p.bulk.routing, intra_rack, p.bulk.remainders, p.bulk.payload, p.bulk.header,
                               classes_of(p.bulk.classes)},
                      .low_latency = {p.low_latency.cutoff, p.queue, p.low_latency.window,
                                      classes_of(p.low_latency.classes)},

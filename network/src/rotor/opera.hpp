@@ -13,6 +13,7 @@
 #pragma once
 
 #include "rotor_draw.hpp"
+#include "topology_file.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -21,7 +22,6 @@
 #include <vector>
 
 #include <astrolabe/network/rotor/rotor_network.hpp>
-#include <astrolabe/network/rotor/topology_file.hpp>
 #include <astrolabe/network/topologies/parameters.hpp>
 
 namespace astrolabe::network::rotor {
@@ -34,7 +34,7 @@ struct RackLinkParameters {
 
 struct BulkParameters {
     BulkRouting routing = BulkRouting::kRotorLb;
-    std::optional<OwnRack> own_rack;  ///< unset: in two hops with RotorLB, else direct
+    std::optional<IntraRack> intra_rack;  ///< unset: in two hops with RotorLB, else direct
     Remainders remainders = Remainders::kAtRandom;
     Bytes payload{1436};
     Bytes header{64};

@@ -128,9 +128,9 @@ void check_services(detail::ParameterCheck& check, const OperaParameters& p) {
     const std::int64_t most = 65'536;
     check.count("bulk.payload", p.bulk.payload.count(), 1, most, "bytes of a packet beside its header");
     check.count("bulk.header", p.bulk.header.count(), 0, most, "bytes of a packet beside its payload");
-    if (p.bulk.routing == BulkRouting::kDirectOnly && p.bulk.own_rack == OwnRack::kTwoHops) {
-        check.report("bulk.own_rack", "own_rack is two_hops, which routing direct does not have",
-                     "write own_rack: direct, or routing: rotor_lb");
+    if (p.bulk.routing == BulkRouting::kDirectOnly && p.bulk.intra_rack == IntraRack::kTwoHops) {
+        check.report("bulk.intra_rack", "intra_rack is two_hops, which routing direct does not have",
+                     "write intra_rack: direct, or routing: rotor_lb");
     }
     if (p.low_latency.cutoff < Bytes(0)) {
         check.report("low_latency.cutoff",

@@ -1,3 +1,5 @@
+#include "robustness.hpp"
+
 #include "rotor_failures.hpp"
 
 #include <algorithm>
@@ -6,7 +8,6 @@
 #include <vector>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/network/rotor/robustness.hpp>
 #include <astrolabe/network/rotor/slice_graph.hpp>
 
 namespace astrolabe::network::rotor {

@@ -1,9 +1,10 @@
+#include "rotor_description.hpp"
+
 #include <algorithm>
 #include <array>
 #include <utility>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/network/rotor/rotor_description.hpp>
 
 namespace astrolabe::network::rotor {
 

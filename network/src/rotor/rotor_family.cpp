@@ -1,13 +1,14 @@
 #include "rotor_family.hpp"
 
+#include "rotor_description.hpp"
+#include "topology_file.hpp"
+
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include <astrolabe/network/rotor/rotor_description.hpp>
 #include <astrolabe/network/rotor/rotor_links.hpp>
-#include <astrolabe/network/rotor/topology_file.hpp>
 
 namespace astrolabe::network::rotor {
 
@@ -98,8 +99,8 @@ public:
                    : "the network lists it neither in low_latency.classes nor in bulk.classes";
     }
 
-    [[nodiscard]] std::shared_ptr<const DirectOpportunities> direct_opportunities() const override {
-        return rotor_opportunities(network_);
+    [[nodiscard]] std::shared_ptr<const CircuitWindows> circuit_windows() const override {
+        return rotor_windows(network_);
     }
 
 private:

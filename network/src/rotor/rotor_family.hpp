@@ -4,14 +4,11 @@
 #include <memory>
 #include <string>
 
-#include <astrolabe/network/direct_opportunities.hpp>
+#include <astrolabe/network/circuit_windows.hpp>
 #include <astrolabe/network/family.hpp>
 #include <astrolabe/network/rotor/rotor_network.hpp>
 
 namespace astrolabe::network::rotor {
-
-/// The name under which engines for rotors register.
-inline constexpr std::string_view kRotorEngines = "rotor";
 
 [[nodiscard]] std::shared_ptr<const NetworkFamily> rotor_family(std::shared_ptr<const RotorNetwork> network);
 
@@ -26,7 +23,7 @@ inline constexpr std::string_view kRotorEngines = "rotor";
 /// A track for every rotor: the matchings it holds and the times in which it is dark. Marks: failures.
 [[nodiscard]] Activity rotor_activity(std::shared_ptr<const RotorNetwork> network);
 
-[[nodiscard]] std::shared_ptr<const DirectOpportunities> rotor_opportunities(
+[[nodiscard]] std::shared_ptr<const CircuitWindows> rotor_windows(
     std::shared_ptr<const RotorNetwork> network);
 
 }  // namespace astrolabe::network::rotor

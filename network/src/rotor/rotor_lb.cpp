@@ -36,8 +36,8 @@ void RotorLb::share(Rack x, Rack y, PacketCounts& own, PacketCounts& relayed, st
     open(out_, x, y);
     if (x == y) {
         release(x);
-        if (options_.own_rack_direct) {
-            serve_own_rack(out_, out_.receive, own);
+        if (options_.intra_rack_direct) {
+            serve_intra_rack(out_, out_.receive, own);
             commit(out_, own, grants);
         }
         return;
@@ -51,9 +51,9 @@ void RotorLb::share(Rack x, Rack y, PacketCounts& own, PacketCounts& relayed, st
     }
     serve_direct(out_, own);
     serve_direct(back_, own);
-    if (options_.own_rack_direct) {
-        serve_own_rack(out_, back_.receive, own);
-        serve_own_rack(back_, out_.receive, own);
+    if (options_.intra_rack_direct) {
+        serve_intra_rack(out_, back_.receive, own);
+        serve_intra_rack(back_, out_.receive, own);
     }
     if (options_.two_hops) {
         offer(out_, own);
@@ -73,7 +73,7 @@ void RotorLb::open(Direction& direction, Rack from, Rack to) {
     direction.receive.assign(h, options_.slot);
     direction.second_hop.assign(h * h, 0);
     direction.direct.assign(h * h, 0);
-    direction.own_rack.assign(h * h, 0);
+    direction.intra_rack.assign(h * h, 0);
     direction.offers.clear();
     direction.accepted.clear();
     if (any_reserved_) {
@@ -140,24 +140,24 @@ void RotorLb::serve_direct(Direction& direction, PacketCounts& own) {
     }
 }
 
-void RotorLb::serve_own_rack(Direction& direction, std::span<std::uint32_t> receive, PacketCounts& own) {
+void RotorLb::serve_intra_rack(Direction& direction, std::span<std::uint32_t> receive, PacketCounts& own) {
     const std::uint32_t h = options_.hosts_per_rack;
     if (own.of_rack(direction.from) == 0) {
         return;
     }
     fill_demands(direction.from, direction.from, own);
     fair_.set_turn(turn_);
-    fair_.split(demands_, direction.send, receive, direction.own_rack);
+    fair_.split(demands_, direction.send, receive, direction.intra_rack);
     for (std::uint32_t i = 0; i < h; ++i) {
         for (std::uint32_t j = 0; j < h; ++j) {
-            own.take(host(direction.from, i), host(direction.from, j), direction.own_rack[i * h + j]);
+            own.take(host(direction.from, i), host(direction.from, j), direction.intra_rack[i * h + j]);
         }
     }
 }
 
 bool RotorLb::is_offered(const Direction& direction, std::uint32_t destination) const {
     const Rack rack = destination / options_.hosts_per_rack;
-    return rack != direction.to && (rack != direction.from || !options_.own_rack_direct) &&
+    return rack != direction.to && (rack != direction.from || !options_.intra_rack_direct) &&
            (options_.meets.empty() || options_.meets[std::size_t{direction.to} * options_.racks + rack] != 0);
 }
 
@@ -358,8 +358,8 @@ void RotorLb::commit(const Direction& direction, PacketCounts& own, std::vector<
         };
         grant_row(direction.second_hop, direction.to, Grant::Kind::kSecondHop);
         grant_row(direction.direct, direction.to, Grant::Kind::kDirect);
-        if (options_.own_rack_direct) {
-            grant_row(direction.own_rack, direction.from, Grant::Kind::kOwnRack);
+        if (options_.intra_rack_direct) {
+            grant_row(direction.intra_rack, direction.from, Grant::Kind::kIntraRack);
         }
         for (; offer != direction.offers.end() && offer->from == i; ++offer) {
             const auto number = static_cast<std::size_t>(offer - direction.offers.begin());

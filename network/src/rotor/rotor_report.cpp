@@ -1,3 +1,4 @@
+#include "rotor_description.hpp"
 #include "rotor_family.hpp"
 
 #include <array>
@@ -5,8 +6,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-
-#include <astrolabe/network/rotor/rotor_description.hpp>
 
 namespace astrolabe::network::rotor {
 

@@ -1,3 +1,5 @@
+#include "topology_file.hpp"
+
 #include "integer_lines.hpp"
 #include "listed_slice_paths.hpp"
 #include "matchings.hpp"
@@ -9,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <astrolabe/network/rotor/slice_graph.hpp>
-#include <astrolabe/network/rotor/topology_file.hpp>
 
 namespace astrolabe::network::rotor {
 

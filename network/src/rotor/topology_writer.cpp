@@ -1,10 +1,11 @@
+#include "topology_file.hpp"
+
 #include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/network/rotor/topology_file.hpp>
 
 namespace astrolabe::network::rotor {
 

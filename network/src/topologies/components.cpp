@@ -2,6 +2,7 @@
 #include "flat.hpp"
 #include "fully_connected.hpp"
 #include "leaf_spine.hpp"
+#include "registration.hpp"
 #include "ring.hpp"
 #include "topology_schemas.hpp"
 #include "torus.hpp"

@@ -244,12 +244,12 @@ ValidationErrors validation_errors(const DirectConnectParameters& parameters) {
     check_numbers(check, parameters);
     if (parameters.reconfiguration) {
         const bool is_chosen = parameters.routing != DirectConnectParameters().routing;
-        detail::check_moving(check, *parameters.reconfiguration,
-                             {.medium = parameters.medium,
-                              .routing = is_chosen ? std::optional(parameters.routing) : std::nullopt,
-                              .forwarding = parameters.forwarding.latency,
-                              .paths = parameters.paths,
-                              .detour = parameters.detour});
+        detail::check_demand_aware(check, *parameters.reconfiguration,
+                                   {.medium = parameters.medium,
+                                    .routing = is_chosen ? std::optional(parameters.routing) : std::nullopt,
+                                    .forwarding = parameters.forwarding.latency,
+                                    .paths = parameters.paths,
+                                    .detour = parameters.detour});
     }
     if (check.sound()) {
         check_graph(check, parameters);
@@ -330,7 +330,7 @@ std::shared_ptr<const Fabric> build_direct_connect(const DirectConnectParameters
     for (const auto& [from, to] : direct_one_way_links(p)) {
         builder.connect_one_way(NodeId(from), NodeId(to), link);
     }
-    builder.set_reconfiguration(p.controller);
+    builder.set_demand_aware_circuits(p.controller);
     if (p.family != nullptr) {
         builder.set_family(p.family);
     }

@@ -32,7 +32,7 @@
 /// duplex rings are much like a torus of R dimensions, h̄ ≈ R·n^{1/R}/4.
 ///
 /// With `reconfiguration` these are the links that a job begins with, as many out of and into every host; all
-/// are on one circuit switch, which moves them for what waits (network/src/topoopt/demand_wiring.hpp).
+/// are on one circuit switch, which moves them for what waits (network/src/demand_aware_circuits.hpp).
 ///
 /// What is left out: a limit of the host on what it forwards, the time to wire the job.
 ///
@@ -70,7 +70,7 @@ enum class DarkCircuits : std::uint8_t {
     kAll  ///< whenever any moves
 };
 
-struct ReconfigurationParameters {
+struct DemandAwareParameters {
     Time every{50'000'000'000};  ///< published for OCS-reconfig, as is the delay
     Time delay{10'000'000'000};
     bool forwarding = true;  ///< no: pairs without a circuit of their own wait for one
@@ -93,7 +93,7 @@ struct DirectConnectParameters {
     std::int64_t hosts = 0;  ///< must be given, >= 1
     HostLinkParameters link;
     Medium medium = Medium::kFibre;  ///< of every cable
-    std::optional<ReconfigurationParameters> reconfiguration;
+    std::optional<DemandAwareParameters> reconfiguration;
     ForwardingParameters forwarding;
     std::vector<std::int64_t> rings;  ///< strides, 1 … hosts - 1
     std::vector<std::int64_t> torus;  ///< sizes
@@ -112,7 +112,7 @@ struct DirectConnectParameters {
     // Of a network whose circuits move with the demand, which there are no keys for either.
     bool forwards = true;  ///< no: a pair uses the links that join it, whatever the routing, or waits
     bool is_whole = true;  ///< no: hosts may be out of reach of one another, as when hosts do not forward
-    std::shared_ptr<const Reconfiguration> controller;
+    std::shared_ptr<const DemandAwareCircuits> controller;
     std::shared_ptr<const NetworkFamily> family;  ///< null: of none
 };
 

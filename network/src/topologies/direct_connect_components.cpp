@@ -1,5 +1,6 @@
 #include "direct_connect.hpp"
 #include "direct_connect_schemas.hpp"
+#include "registration.hpp"
 
 #include <limits>
 

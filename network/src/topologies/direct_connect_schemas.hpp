@@ -42,7 +42,7 @@ void add_medium(Schema<Parameters>& schema) {
 
 template <class Parameters>
 void add_reconfiguration(Schema<Parameters>& schema) {
-    using P = ReconfigurationParameters;
+    using P = DemandAwareParameters;
     constexpr Time kShortest{1'000'000};
     constexpr Time kLongest{1'000'000 * kPicosecondsPerSecond};
     Schema<P> reconfiguration("reconfiguration", "circuits that move for what waits, on circuit switches");

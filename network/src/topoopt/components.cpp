@@ -1,4 +1,5 @@
 #include "../topologies/direct_connect_schemas.hpp"
+#include "../topologies/registration.hpp"
 #include "../topologies/topology_schemas.hpp"
 #include "topoopt.hpp"
 

@@ -1,19 +1,18 @@
 #include "../topologies/demand_aware_circuits.hpp"
 
-#include "demand_wiring.hpp"
+#include "demand_aware_planner.hpp"
+#include "topology_finder.hpp"
 
 #include <algorithm>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include <astrolabe/network/topoopt/topology_finder.hpp>
-
 namespace astrolabe::network::detail {
 
 namespace {
 
-void check_without_forwarding(ParameterCheck& check, const MovingNetwork& network) {
+void check_without_forwarding(ParameterCheck& check, const DemandAwareNetwork& network) {
     const auto report = [&](const char* key, const char* what) {
         check.report(key, fmt::format("{}, and reconfiguration.forwarding is off", what),
                      "leave it out, or let hosts forward");
@@ -35,8 +34,8 @@ void check_without_forwarding(ParameterCheck& check, const MovingNetwork& networ
 
 }  // namespace
 
-void check_moving(ParameterCheck& check, const ReconfigurationParameters& moves,
-                  const MovingNetwork& network) {
+void check_demand_aware(ParameterCheck& check, const DemandAwareParameters& moves,
+                        const DemandAwareNetwork& network) {
     if (network.medium != Medium::kCircuitSwitch) {
         check.report("reconfiguration", "only circuit switches move circuits while a job runs",
                      "give medium: circuit_switch, or leave reconfiguration out");
@@ -62,7 +61,7 @@ void check_moving(ParameterCheck& check, const ReconfigurationParameters& moves,
     }
 }
 
-void check_free_interfaces(ParameterCheck& check, const ReconfigurationParameters& moves, std::int64_t degree,
+void check_free_interfaces(ParameterCheck& check, const DemandAwareParameters& moves, std::int64_t degree,
                            std::int64_t ring) {
     if (moves.forwarding && degree >= 1 && degree <= ring) {
         check.report("reconfiguration",
@@ -112,7 +111,7 @@ std::shared_ptr<const Fabric> build_demand_aware(const DirectConnectParameters& 
     const topoopt::FinderOptions finder{
         .degree = static_cast<std::uint32_t>(links / static_cast<std::size_t>(p.hosts)),
         .wiring = topoopt::Wiring::kPanel};
-    return topoopt::build_moving(p, *p.reconfiguration, finder, {});
+    return topoopt::build_with_planner(p, *p.reconfiguration, finder, {});
 }
 
 }  // namespace astrolabe::network::detail

@@ -1,3 +1,5 @@
+#include "demand_matching.hpp"
+
 #include "heaviest_matching.hpp"
 
 #include <algorithm>
@@ -5,7 +7,6 @@
 #include <cmath>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/network/topoopt/demand_matching.hpp>
 
 namespace astrolabe::network::topoopt {
 

@@ -1,10 +1,9 @@
 #include "../topologies/checks.hpp"
+#include "topology_finder.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
-
-#include <astrolabe/network/topoopt/topology_finder.hpp>
 
 namespace astrolabe::network::topoopt {
 

@@ -1,9 +1,10 @@
+#include "strides.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/network/topoopt/strides.hpp>
 
 namespace astrolabe::network::topoopt {
 

@@ -1,8 +1,9 @@
+#include "topology_finder.hpp"
+
 #include <algorithm>
 #include <numeric>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/network/topoopt/topology_finder.hpp>
 
 namespace astrolabe::network::topoopt {
 

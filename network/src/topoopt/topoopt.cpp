@@ -2,7 +2,7 @@
 
 #include "../topologies/checks.hpp"
 #include "../topologies/demand_aware_circuits.hpp"
-#include "demand_wiring.hpp"
+#include "demand_aware_planner.hpp"
 #include "topoopt_family.hpp"
 
 #include <string>
@@ -104,12 +104,12 @@ ValidationErrors validation_errors(const TopoOptParameters& parameters) {
                      "leave it out, or choose mode: paper");
     }
     if (parameters.reconfiguration) {
-        network::detail::check_moving(check, *parameters.reconfiguration,
-                                      {.medium = parameters.medium,
-                                       .routing = parameters.routing,
-                                       .forwarding = parameters.forwarding.latency,
-                                       .paths = parameters.paths,
-                                       .detour = parameters.detour});
+        network::detail::check_demand_aware(check, *parameters.reconfiguration,
+                                            {.medium = parameters.medium,
+                                             .routing = parameters.routing,
+                                             .forwarding = parameters.forwarding.latency,
+                                             .paths = parameters.paths,
+                                             .detour = parameters.detour});
         network::detail::check_free_interfaces(check, *parameters.reconfiguration, parameters.degree,
                                                parameters.wiring == Wiring::kSeparateFibres ? 1 : 2);
     }
@@ -132,7 +132,7 @@ std::variant<std::shared_ptr<const Fabric>, ValidationErrors> build_topoopt(
     }
     direct.family = topoopt_family(topology);
     return parameters.reconfiguration
-               ? build_moving(direct, *parameters.reconfiguration, options, topology.links)
+               ? build_with_planner(direct, *parameters.reconfiguration, options, topology.links)
                : build_direct_connect(direct);
 }
 

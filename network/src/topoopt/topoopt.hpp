@@ -3,7 +3,7 @@
 /// Model. TopologyFinder (topology_finder.hpp) chooses which servers are joined, for what the job puts on the
 /// network; the network is then direct_connect with these cables (network/src/topologies/direct_connect.hpp),
 /// one host for each server. It stays as it is for the whole job, or, with `reconfiguration`, is where it
-/// begins: circuit switches then move circuits for what waits (demand_wiring.hpp).
+/// begins: circuit switches then move circuits for what waits (demand_aware_planner.hpp).
 ///
 /// Routing by_class, the default of mode paper, knows what all-reduces use: the strides of the rings, and for
 /// groups of a size that got none the offset between neighbours in their own order.
@@ -13,6 +13,7 @@
 #pragma once
 
 #include "../topologies/direct_connect.hpp"
+#include "topology_finder.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -20,7 +21,6 @@
 #include <variant>
 
 #include <astrolabe/network/components.hpp>
-#include <astrolabe/network/topoopt/topology_finder.hpp>
 
 namespace astrolabe::network::topoopt {
 
@@ -33,7 +33,7 @@ struct TopoOptParameters {
     bool perfect_matching = false;  ///< paper alone
     HostLinkParameters link;
     Medium medium = Medium::kPatchPanel;  ///< of every cable
-    std::optional<ReconfigurationParameters> reconfiguration;
+    std::optional<DemandAwareParameters> reconfiguration;
     ForwardingParameters forwarding;
     std::optional<DirectRouting> routing;  ///< unset: released random_shortest, paper by_class
     std::int64_t paths = 4;

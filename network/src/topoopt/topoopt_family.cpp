@@ -1,12 +1,12 @@
 #include "topoopt_family.hpp"
 
+#include "../demand_aware_circuits.hpp"
+
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <astrolabe/network/reconfiguration.hpp>
 
 namespace astrolabe::network::topoopt {
 
@@ -19,10 +19,9 @@ std::string wiring_name(const Topology& topology) {
 std::string rings_text(const Topology& topology) {
     std::vector<std::string> rings;
     for (const GroupRings& group : topology.rings) {
-        rings.push_back(
-            group.strides.empty()
-                ? fmt::format("none for groups of {}", group.members)
-                : fmt::format("strides {} for groups of {}", fmt::join(group.strides, ", "), group.members));
+        rings.push_back(group.strides.empty() ? fmt::format("none for groups of {}", group.members)
+                                              : fmt::format("strides {} for groups of {}",
+                                                            fmt::join(group.strides, ", "), group.members));
     }
     return fmt::format("{}{}", fmt::join(rings, "; "), topology.full_duplex_rings ? ", both ways round" : "");
 }
@@ -76,11 +75,11 @@ public:
                                             {"load_bytes", routes.busiest_load},
                                             {"over_mean", routes.imbalance()}};
         auto& facts = description.facts;
-        facts = {{"degree", fmt::format("{}, of which {} for all-reduces and {} for the rest",
-                                        topology_.degree, topology_.split.all_reduce,
-                                        topology_.split.point_to_point)},
-                 {"wiring", wiring_name(topology_)},
-                 {"rings", rings_text(topology_)}};
+        facts = {
+            {"degree", fmt::format("{}, of which {} for all-reduces and {} for the rest", topology_.degree,
+                                   topology_.split.all_reduce, topology_.split.point_to_point)},
+            {"wiring", wiring_name(topology_)},
+            {"rings", rings_text(topology_)}};
         if (!topology_.matchings.empty()) {
             facts.emplace_back("matchings", matchings_text(topology_));
         }
@@ -89,7 +88,7 @@ public:
                            fmt::format("{:.4f} (links that a byte of the job crosses)", routes.tax));
         facts.emplace_back("busiest link", fmt::format("{} -> {}: {:.6g} B, {:.3f} of the mean", source,
                                                        target, routes.busiest_load, routes.imbalance()));
-        if (const auto& controller = fabric.reconfiguration()) {
+        if (const auto& controller = fabric.demand_aware_circuits()) {
             description.json["reconfiguration"] = {{"every_s", to_seconds(controller->every())},
                                                    {"delay_s", to_seconds(controller->delay())},
                                                    {"pairs_without_route", routes.pairs_without_route}};

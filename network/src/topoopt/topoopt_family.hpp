@@ -1,8 +1,8 @@
 /// What networks of TopologyFinder add to their fabrics (family.hpp).
 ///
 /// Description: key `topology` with degree, all_reduce_degree, point_to_point_degree, wiring,
-/// rings_go_both_ways, rings: [{members, strides}], matchings: [{weight_bytes, pairs}], and with the routes of
-/// the job (analysis/route_report.hpp): diameter, mean_hops, bandwidth_tax, busiest_link: {source, target,
+/// rings_go_both_ways, rings: [{members, strides}], matchings: [{weight_bytes, pairs}], and with the routes
+/// of the job (analysis/route_report.hpp): diameter, mean_hops, bandwidth_tax, busiest_link: {source, target,
 /// load_bytes, over_mean}; where circuits follow the demand, reconfiguration: {every_s, delay_s,
 /// pairs_without_route}, and all figures are those of the first wiring.
 ///
@@ -10,10 +10,11 @@
 /// (TopoOpt, NSDI 2023, section 2); no run is faster than the busiest link takes for its load.
 #pragma once
 
+#include "topology_finder.hpp"
+
 #include <memory>
 
 #include <astrolabe/network/family.hpp>
-#include <astrolabe/network/topoopt/topology_finder.hpp>
 
 namespace astrolabe::network::topoopt {
 

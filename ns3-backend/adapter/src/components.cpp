@@ -11,26 +11,61 @@
 
 namespace astrolabe::ns3 {
 
+namespace {
+
+template <class Options>
+auto unsupported_by(const Options& options) {
+    return [options](const network::Fabric& fabric) { return refusal(fabric, options); };
+}
+
+template <class Backend>
+auto made_of(const PacketOptions& options) {
+    return [options](std::shared_ptr<const network::Fabric> fabric, std::uint64_t seed) {
+        return std::make_unique<Backend>(std::move(fabric), options, seed);
+    };
+}
+
+network::Engine none(std::string_view networks, std::string reason) {
+    return {std::string(networks), std::move(reason), {}, {}, {}, {}};
+}
+
+network::Engine opera_engine(const PacketOptions& options) {
+    return {.networks = std::string(network::rotor::kRotorEngines),
+            .help = "every packet, with Opera's two services",
+            .unsupported = unsupported_by<PacketOptions>(options),
+            .make = made_of<OperaPacketBackend>(options),
+            .make_folded = {},
+            .follows_routes = [](const network::Fabric&) { return false; }};
+}
+
+}  // namespace
+
 void register_backends(Registry<network::BackendMaker>& registry) {
     registry.add<PacketOptions>(packet_schema(), [](const PacketOptions& options) {
         network::BackendMaker maker;
         maker.has_traffic_classes = options.traffic_classes > 1;
         maker.tells_of_packets = true;
         maker.packet_payload = Bytes(options.transport.mtu);
-        maker.follows_routes = [options](const network::Fabric& fabric) {
-            return network::rotor::rotors_of(fabric) == nullptr &&
-                   fabric.routing().load_balancing() == network::LoadBalancing::kFlowHash &&
+        network::Engine packets{.networks = std::string(network::kStaticNetworks),
+                                .help = "every packet and every queue",
+                                .unsupported = unsupported_by<PacketOptions>(options),
+                                .make = made_of<PacketBackend>(options),
+                                .make_folded = {},
+                                .follows_routes = {}};
+        packets.follows_routes = [options](const network::Fabric& fabric) {
+            return fabric.routing().load_balancing() == network::LoadBalancing::kFlowHash &&
                    options.transport.connections != ::ns3::PacketConnections::PER_MESSAGE &&
                    options.flowlet_gap == Time(0);
         };
-        maker.refusal = [options](const network::Fabric& fabric) { return refusal(fabric, options); };
-        maker.make = [options](std::shared_ptr<const network::Fabric> fabric,
-                               std::uint64_t seed) -> std::unique_ptr<network::NetworkBackend> {
-            if (network::rotor::rotors_of(*fabric) != nullptr) {
-                return std::make_unique<OperaPacketBackend>(std::move(fabric), options, seed);
-            }
-            return std::make_unique<PacketBackend>(std::move(fabric), options, seed);
-        };
+        maker.engines = {
+            std::move(packets),
+            none(network::kScheduledNetworks,
+                 "its links come and go with time, and the packet engine runs on static fabrics only"),
+            none(
+                network::kDemandAwareNetworks,
+                "its circuits move with the demand, and the packet engine has no controller that moves them: "
+                "use the fluid engine, or a network without reconfiguration"),
+            opera_engine(options)};
         return maker;
     });
     registry.add<TcpKeys>(tcp_schema(), [](const TcpKeys& keys) {
@@ -38,12 +73,24 @@ void register_backends(Registry<network::BackendMaker>& registry) {
         options.attributes = keys.ns3.attributes;
         network::BackendMaker maker;
         maker.packet_payload = options.segment_size();
-        maker.refusal = [options](const network::Fabric& fabric) { return refusal(fabric, options); };
-        maker.make = [options](std::shared_ptr<const network::Fabric> fabric, std::uint64_t seed) {
-            TcpOptions seeded = options;
-            seeded.seed = seed;
-            return std::make_unique<TcpBackend>(std::move(fabric), std::move(seeded));
-        };
+        maker.engines = {
+            {.networks = std::string(network::kStaticNetworks),
+             .help = "sockets of ns-3's TCP, packet by packet",
+             .unsupported = unsupported_by<TcpOptions>(options),
+             .make =
+                 [options](std::shared_ptr<const network::Fabric> fabric, std::uint64_t seed) {
+                     TcpOptions seeded = options;
+                     seeded.seed = seed;
+                     return std::make_unique<TcpBackend>(std::move(fabric), std::move(seeded));
+                 },
+             .make_folded = {},
+             .follows_routes = {}},
+            none(network::kScheduledNetworks,
+                 "its links come and go with time, and TCP over ns-3 devices runs on static fabrics only"),
+            none(network::kDemandAwareNetworks,
+                 "its circuits move with the demand, and TCP over ns-3 devices runs on static fabrics only: "
+                 "use "
+                 "the fluid engine, or a network without reconfiguration")};
         return maker;
     });
 }

@@ -103,7 +103,7 @@ std::optional<Condition> read_condition(const ConfigNode& node, ReadContext& con
             context.error(
                 "config.condition", given.where,
                 fmt::format("a condition is a mapping with something in it, found {}", given.kind_name()),
-                "write {network: opera, cluster.ranks: [16, 64]}");
+                "write {network: fat_tree, cluster.ranks: [16, 64]}");
             continue;
         }
         std::vector<Term> terms;

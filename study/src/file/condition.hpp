@@ -1,9 +1,9 @@
 /// Conditions on the values of a point of a study:
 ///
-///     {network: opera, cluster.ranks: [16, 64]}             all of them hold; a list: one of its values
+///     {network: fat_tree, cluster.ranks: [16, 64]}          all of them hold; a list: one of its values
 ///     {batch_per_rank: {at_least: 16, below: 4096}}         amounts of one unit; at_least, above, at_most,
-///     below {network: {not: [opera, flat]}}                       none of these
-///     [{network: opera}, {cluster.ranks: {at_most: 64}}]    one of these conditions holds
+///     below {network: {not: [fat_tree, flat]}}                    none of these
+///     [{network: fat_tree}, {cluster.ranks: {at_most: 64}}] one of these conditions holds
 #pragma once
 
 #include <functional>

@@ -55,7 +55,7 @@ bool never_leaves(const Chunk& chunk, Bytes size) {
 }  // namespace
 
 ChunkEngine::ChunkEngine(network::NetworkBackend& backend, const EndPoint& end_point,
-                         std::shared_ptr<const network::DirectOpportunities> opportunities, TieWatch& ties,
+                         std::shared_ptr<const network::CircuitWindows> windows, TieWatch& ties,
                          Continuation& continuation)
     : backend_(backend),
       timers_(backend),
@@ -64,8 +64,8 @@ ChunkEngine::ChunkEngine(network::NetworkBackend& backend, const EndPoint& end_p
       pays_receptions_(costs_.has_receptions()),
       ties_(ties),
       continuation_(continuation) {
-    if (opportunities != nullptr) {
-        gated_send_.emplace(std::move(opportunities), backend_, copy_time_, timers_, circuit_timer_);
+    if (windows != nullptr) {
+        gated_send_.emplace(std::move(windows), backend_, copy_time_, timers_, circuit_timer_);
     }
 }
 

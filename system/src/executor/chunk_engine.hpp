@@ -70,9 +70,9 @@ struct FinishedChunk {
 
 class ChunkEngine final : public network::NotificationHandler {
 public:
-    /// No chunk uses circuits where `opportunities` is null.
+    /// No chunk uses circuits where `windows` is null.
     ChunkEngine(network::NetworkBackend& backend, const EndPoint& end_point,
-                std::shared_ptr<const network::DirectOpportunities> opportunities, TieWatch& ties,
+                std::shared_ptr<const network::CircuitWindows> windows, TieWatch& ties,
                 Continuation& continuation);
 
     struct Description {

@@ -10,17 +10,17 @@ namespace astrolabe::system::detail {
 using network::Message;
 using network::PlaceId;
 
-CircuitGatedSend::CircuitGatedSend(std::shared_ptr<const network::DirectOpportunities> opportunities,
+CircuitGatedSend::CircuitGatedSend(std::shared_ptr<const network::CircuitWindows> windows,
                                    const network::NetworkBackend& backend, Time copy, Timers& timers,
                                    network::NotificationHandler& on_release)
-    : opportunities_(std::move(opportunities)),
+    : windows_(std::move(windows)),
       backend_(backend),
       copy_(copy),
       timers_(timers),
       on_release_(on_release) {}
 
 std::int64_t CircuitGatedSend::packets_of(Bytes size) const {
-    const Bytes payload = opportunities_->payload();
+    const Bytes payload = windows_->payload();
     return size / payload + (size % payload > Bytes(0) ? 1 : 0);
 }
 
@@ -40,9 +40,8 @@ void CircuitGatedSend::hold_back(std::vector<Message>& ready) {
 bool CircuitGatedSend::has_lane(const Message& message) const {
     const PlaceId from = place_of(message.source);
     const PlaceId to = place_of(message.destination);
-    return from != to && message.size > Bytes(0) &&
-           opportunities_->wait_for_circuits(message.traffic_class) &&
-           opportunities_->next(from, to, backend_.now() + copy_).has_value();
+    return from != to && message.size > Bytes(0) && windows_->wait_for_circuits(message.traffic_class) &&
+           windows_->next(from, to, backend_.now() + copy_).has_value();
 }
 
 void CircuitGatedSend::distribute(std::span<const Message> of_one_rank) {
@@ -60,16 +59,16 @@ void CircuitGatedSend::distribute(std::span<const Message> of_one_rank) {
 
 std::int64_t CircuitGatedSend::periods_needed(std::span<const Message> of_one_rank) {
     const PlaceId home = place_of(of_one_rank.front().source);
-    needs_.assign(opportunities_->places(), 0);
+    needs_.assign(windows_->places(), 0);
     for (const Message& message : of_one_rank) {
         needs_[place_of(message.destination).index()] += packets_of(message.size);
     }
     std::int64_t places_met = 0;
     for (std::size_t place = 0; place < needs_.size(); ++place) {
-        places_met += opportunities_->next(home, PlaceId(place), backend_.now() + copy_).has_value() ? 1 : 0;
+        places_met += windows_->next(home, PlaceId(place), backend_.now() + copy_).has_value() ? 1 : 0;
     }
-    const bool relays_home = !opportunities_->next(home, home, backend_.now() + copy_).has_value();
-    const auto packets = static_cast<std::int64_t>(opportunities_->packets());
+    const bool relays_home = !windows_->next(home, home, backend_.now() + copy_).has_value();
+    const auto packets = static_cast<std::int64_t>(windows_->packets());
     const auto suffices = [&](std::int64_t periods) {
         astrolabe::detail::Int128 sent = 0;
         for (std::size_t place = 0; place < needs_.size(); ++place) {
@@ -95,8 +94,7 @@ std::int64_t CircuitGatedSend::periods_needed(std::span<const Message> of_one_ra
 
 void CircuitGatedSend::enter_lane(std::span<const Message> for_one_place, std::int64_t periods) {
     const Message& any = for_one_place.front();
-    const std::size_t lane =
-        any.source.index() * opportunities_->places() + place_of(any.destination).index();
+    const std::size_t lane = any.source.index() * windows_->places() + place_of(any.destination).index();
     if (lanes_.size() <= lane) {
         lanes_.resize(lane + 1);
     }
@@ -104,7 +102,7 @@ void CircuitGatedSend::enter_lane(std::span<const Message> for_one_place, std::i
     for (std::uint32_t i = 0; i < for_one_place.size(); ++i) {
         shares_.push_back({i, packets_of(for_one_place[i].size)});
     }
-    level_shares(periods * opportunities_->packets());
+    level_shares(periods * windows_->packets());
     for (std::uint32_t i = 0; i < for_one_place.size(); ++i) {
         const Message& message = for_one_place[i];
         const std::int64_t packets = shares_[i].packets;
@@ -114,7 +112,7 @@ void CircuitGatedSend::enter_lane(std::span<const Message> for_one_place, std::i
         }
         const Number number = hold(message);
         held_[number].pace = (packets + periods - 1) / periods;
-        const Bytes direct = std::min(message.size, opportunities_->payload() * packets);
+        const Bytes direct = std::min(message.size, windows_->payload() * packets);
         if (direct < message.size) {
             opening_at(backend_.now()).at_once.push_back(take(number, message.size - direct));
         }
@@ -129,12 +127,12 @@ void CircuitGatedSend::wait(std::size_t index) {
         return;
     }
     const Message& message = held_[lane.waiting.front()].message;
-    const auto opportunity = opportunities_->next(place_of(message.source), place_of(message.destination),
-                                                  std::max(backend_.now() + copy_, lane.start + Time(1)));
+    const auto opportunity = windows_->next(place_of(message.source), place_of(message.destination),
+                                            std::max(backend_.now() + copy_, lane.start + Time(1)));
     ASTROLABE_ASSERT(opportunity, "connected places are connected again");
     lane.start = opportunity->begin;
     lane.is_open = true;
-    const Time due = opportunity->begin - opportunities_->notice() - copy_;
+    const Time due = opportunity->begin - windows_->notice() - copy_;
     opening_at(std::max(backend_.now(), due)).lanes.push_back(index);
 }
 
@@ -170,14 +168,14 @@ void CircuitGatedSend::open(std::size_t index, std::vector<Message>& due) {
         }
         share->packets += std::min(held.pace, packets_of(held.left));
     }
-    level_shares(opportunities_->packets());
+    level_shares(windows_->packets());
     std::vector<Number> staying;
     for (const Number number : lane.waiting) {
         const Held& held = held_[number];
         Share& share = *std::ranges::find(shares_, held.message.destination.index(), &Share::index);
         const std::int64_t packets = std::min({share.packets, held.pace, packets_of(held.left)});
         share.packets -= packets;
-        const Bytes size = std::min(held.left, opportunities_->payload() * packets);
+        const Bytes size = std::min(held.left, windows_->payload() * packets);
         if (size < held.left) {
             staying.push_back(number);
         }

@@ -1,6 +1,6 @@
 /// Circuit-gated send: holds the messages of collectives that use circuits until a circuit comes.
 ///
-/// Model (network/direct_opportunities.hpp; a host may send P packets in a circuit window). A rank has a
+/// Model (network/circuit_windows.hpp; a host may send P packets in a circuit window). A rank has a
 /// *lane* for every place that it has messages for. Just before a circuit window of a lane, messages leave it
 /// in whole packets: of each message at most its pace; the hosts of the place share P evenly, and messages
 /// for one host are sent in the order in which they came. A message that does not fit is sent in pieces.
@@ -42,7 +42,7 @@
 #include <vector>
 
 #include <astrolabe/network/backend.hpp>
-#include <astrolabe/network/direct_opportunities.hpp>
+#include <astrolabe/network/circuit_windows.hpp>
 
 namespace astrolabe::system::detail {
 
@@ -50,7 +50,7 @@ class CircuitGatedSend final : private network::NotificationHandler {
 public:
     /// `copy` passes between what `release` returns and its entry into the network. `on_release` is notified
     /// when messages are due.
-    CircuitGatedSend(std::shared_ptr<const network::DirectOpportunities> opportunities,
+    CircuitGatedSend(std::shared_ptr<const network::CircuitWindows> windows,
                      const network::NetworkBackend& backend, Time copy, Timers& timers,
                      network::NotificationHandler& on_release);
 
@@ -105,11 +105,9 @@ private:
     [[nodiscard]] network::Message take(Number number, Bytes size);
 
     [[nodiscard]] std::int64_t packets_of(Bytes size) const;
-    [[nodiscard]] network::PlaceId place_of(network::HostId host) const {
-        return opportunities_->place_of(host);
-    }
+    [[nodiscard]] network::PlaceId place_of(network::HostId host) const { return windows_->place_of(host); }
 
-    std::shared_ptr<const network::DirectOpportunities> opportunities_;
+    std::shared_ptr<const network::CircuitWindows> windows_;
     const network::NetworkBackend& backend_;
     Time copy_;
     Timers& timers_;

@@ -10,8 +10,8 @@ namespace astrolabe::system {
 
 namespace {
 
-using network::DirectOpportunities;
-using network::DirectOpportunity;
+using network::CircuitWindow;
+using network::CircuitWindows;
 using network::PlaceId;
 
 constexpr std::size_t kBeam = 64;
@@ -33,8 +33,8 @@ struct Extension {
 
 class Search {
 public:
-    explicit Search(const DirectOpportunities& opportunities)
-        : opportunities_(opportunities) {}
+    explicit Search(const CircuitWindows& windows)
+        : windows_(windows) {}
 
     /// `places` differ; the first stays the first.
     [[nodiscard]] std::vector<PlaceId> ring(const std::vector<PlaceId>& places) const {
@@ -52,15 +52,15 @@ private:
     /// When a block at `from` at `time` arrives at `to`. Places that are never connected count one period:
     /// relaying takes about as long.
     [[nodiscard]] Time arrival(PlaceId from, PlaceId to, Time time) const {
-        const auto opportunity = opportunities_.next(from, to, time);
-        return opportunity ? opportunity->end : time + opportunities_.period();
+        const auto opportunity = windows_.next(from, to, time);
+        return opportunity ? opportunity->end : time + windows_.period();
     }
 
     [[nodiscard]] std::vector<Beginning> extended(const std::vector<Beginning>& beam,
                                                   const std::vector<PlaceId>& places) const {
         std::vector<Extension> extensions;
         for (std::size_t i = 0; i < beam.size(); ++i) {
-            std::vector<std::uint8_t> is_visited(opportunities_.places(), 0);
+            std::vector<std::uint8_t> is_visited(windows_.places(), 0);
             for (const PlaceId place : beam[i].places) {
                 is_visited[place.index()] = 1;
             }
@@ -81,26 +81,26 @@ private:
         return longer;
     }
 
-    const DirectOpportunities& opportunities_;
+    const CircuitWindows& windows_;
 };
 
 }  // namespace
 
-std::vector<RankId> circuit_order(std::span<const RankId> group, const DirectOpportunities& opportunities,
+std::vector<RankId> circuit_order(std::span<const RankId> group, const CircuitWindows& windows,
                                   std::span<const network::HostId> placement) {
     std::vector<PlaceId> places;
     std::map<PlaceId, std::vector<RankId>> ranks_of;
     for (const RankId rank : group) {
-        const PlaceId place = opportunities.place_of(placement[rank.index()]);
+        const PlaceId place = windows.place_of(placement[rank.index()]);
         std::vector<RankId>& ranks = ranks_of[place];
         if (ranks.empty()) {
             places.push_back(place);
         }
         ranks.push_back(rank);
     }
-    places = Search(opportunities).ring(places);
+    places = Search(windows).ring(places);
     std::vector<RankId> order;
-    if (opportunities.next(places.front(), places.front(), Time(0))) {
+    if (windows.next(places.front(), places.front(), Time(0))) {
         for (const PlaceId place : places) {
             order.insert(order.end(), ranks_of[place].begin(), ranks_of[place].end());
         }
@@ -118,7 +118,7 @@ std::vector<RankId> circuit_order(std::span<const RankId> group, const DirectOpp
 
 void order_by_circuits(Program& program, const SystemOptions& options,
                        std::span<const network::HostId> placement) {
-    if (options.opportunities == nullptr) {
+    if (options.circuit_windows == nullptr) {
         return;
     }
     std::map<PartitionId, PartitionId> ordered;
@@ -136,7 +136,7 @@ void order_by_circuits(Program& program, const SystemOptions& options,
             Partition partition = program.partitions[work.partition];
             partition.name += " in the order of circuits";
             for (std::vector<RankId>& group : partition.groups) {
-                group = circuit_order(group, *options.opportunities, placement);
+                group = circuit_order(group, *options.circuit_windows, placement);
             }
             entry->second = program.partitions.push_back(std::move(partition));
         }

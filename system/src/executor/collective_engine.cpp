@@ -316,7 +316,7 @@ void CollectiveEngine::start_stage(RunIndex index, std::uint32_t stage, Position
         const CollectiveOperation& work = collective(instance.operation);
         const CollectiveChoice& choice = options_.collectives[static_cast<std::size_t>(work.kind)];
         const bool uses_circuits =
-            options_.opportunities != nullptr && choice.algorithm->circuit_use() != CircuitUse::kNone;
+            options_.circuit_windows != nullptr && choice.algorithm->circuit_use() != CircuitUse::kNone;
         stage_run.chunk = chunks_.open({.schedule = run.schedule->compiled[stage].get(),
                                         .hosts = channel.hosts.data(),
                                         .record = &stage_run.account->record,

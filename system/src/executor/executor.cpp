@@ -96,7 +96,7 @@ Executor::Implementation::Implementation(Executor& owner, const Program& program
       records_(program.operations.size(),
                OperationRecord{.first_issue = Time::max(), .first_start = Time::max()}),
       ties_(backend, folding_.representatives < folding_.ranks),
-      chunks_(backend, options_.end_point, options_.opportunities, ties_, *this),
+      chunks_(backend, options_.end_point, options_.circuit_windows, ties_, *this),
       collectives_(program, options_, backend, placement, folding_, chunks_, ties_, records_),
       ranks_(program, backend, folding_, records_, *this),
       completion_timer_(*this),

@@ -322,7 +322,8 @@ RC_GTEST_PROP(Bounds, NoRunOnRotorsBeatsThem, ()) {
     const bool many = *rc::gen::arbitrary<bool>();
     const std::string network = fmt::format(
         "network={{kind: {}, racks: 4, uplinks: {}, hosts_per_rack: {}, eps: {}ns, del: {}ns, "
-        "reconfiguration_delay: {}ns, propagation: {}ns, seed: {}, bulk: {{own_rack: direct, routing: {}}}}}",
+        "reconfiguration_delay: {}ns, propagation: {}ns, seed: {}, bulk: {{intra_rack: direct, routing: "
+        "{}}}}}",
         *rc::gen::element("opera", "rotornet"), many ? 4 : 2, hosts, *rc::gen::inRange(4'000, 20'000),
         *rc::gen::inRange(0, 2'000), *rc::gen::inRange(0, 10'000), *rc::gen::inRange(0, 2'000),
         *rc::gen::inRange(1, 100), *rc::gen::element("rotor_lb", "direct"));

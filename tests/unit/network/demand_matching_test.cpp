@@ -1,3 +1,5 @@
+#include "network/src/topoopt/demand_matching.hpp"
+
 #include "random_seed.hpp"
 
 #include <algorithm>
@@ -11,7 +13,6 @@
 #include <rapidcheck/gtest.h>
 
 #include <astrolabe/core/random.hpp>
-#include <astrolabe/network/topoopt/demand_matching.hpp>
 
 namespace astrolabe::network::topoopt {
 namespace {

@@ -2,6 +2,7 @@
 #include "network/src/engines/slots/slot_engine.hpp"
 #include "network/src/rotor/opera.hpp"
 #include "network/src/rotor/rotor_fabric.hpp"
+#include "network/src/rotor/topology_file.hpp"
 #include "parameter_keys.hpp"
 #include "recorder.hpp"
 #include "transfers.hpp"
@@ -19,7 +20,6 @@
 
 #include <astrolabe/network/rotor/slice_graph.hpp>
 #include <astrolabe/network/rotor/slice_paths.hpp>
-#include <astrolabe/network/rotor/topology_file.hpp>
 #include <astrolabe/network/routing.hpp>
 
 namespace astrolabe::network::rotor {
@@ -73,9 +73,9 @@ TEST(OperaParameters, WhatIsRefused) {
         {[](OperaParameters& p) { p.bulk.header = Bytes(-1); }, {"bulk.header"}},
         {[](OperaParameters& p) {
              p.bulk.routing = BulkRouting::kDirectOnly;
-             p.bulk.own_rack = OwnRack::kTwoHops;
+             p.bulk.intra_rack = IntraRack::kTwoHops;
          },
-         {"bulk.own_rack"}},
+         {"bulk.intra_rack"}},
         {[](OperaParameters& p) { p.low_latency.cutoff = Bytes(-1); }, {"low_latency.cutoff"}},
         {[](OperaParameters& p) { p.low_latency.window = 0; }, {"low_latency.window"}},
         {[](OperaParameters& p) { p.low_latency.paths = 0; }, {"low_latency.paths"}},
@@ -280,11 +280,11 @@ TEST(OperaTopology, SeedsOfMatchingsAndOfRunsAreApart) {
 
 TEST(OperaTopology, BulkWithinARackFollowsTheRouting) {
     OperaParameters p = small();
-    EXPECT_EQ(make_rotor_network(p)->bulk.own_rack, OwnRack::kTwoHops);
-    p.bulk.own_rack = OwnRack::kDirect;
-    EXPECT_EQ(make_rotor_network(p)->bulk.own_rack, OwnRack::kDirect);
-    p.bulk = {.routing = BulkRouting::kDirectOnly, .own_rack = {}};
-    EXPECT_EQ(make_rotor_network(p)->bulk.own_rack, OwnRack::kDirect);
+    EXPECT_EQ(make_rotor_network(p)->bulk.intra_rack, IntraRack::kTwoHops);
+    p.bulk.intra_rack = IntraRack::kDirect;
+    EXPECT_EQ(make_rotor_network(p)->bulk.intra_rack, IntraRack::kDirect);
+    p.bulk = {.routing = BulkRouting::kDirectOnly, .intra_rack = {}};
+    EXPECT_EQ(make_rotor_network(p)->bulk.intra_rack, IntraRack::kDirect);
 }
 
 TEST(OperaTopology, WhatFailedHasNoCircuits) {
@@ -397,7 +397,7 @@ TEST(OperaTopology, AFileSaysWhatElseParametersSay) {
 /// The golden network with messages that wait for the direct circuit.
 std::shared_ptr<const Fabric> direct_only() {
     RotorNetwork network = eight_rack_network();
-    network.bulk = {.routing = BulkRouting::kDirectOnly, .own_rack = OwnRack::kDirect};
+    network.bulk = {.routing = BulkRouting::kDirectOnly, .intra_rack = IntraRack::kDirect};
     return build_rotor_fabric(std::move(network));
 }
 

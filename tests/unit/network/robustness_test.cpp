@@ -1,3 +1,5 @@
+#include "network/src/rotor/robustness.hpp"
+
 #include "network/src/rotor/rotor_draw.hpp"
 #include "network/src/rotor/rotor_failures.hpp"
 
@@ -10,7 +12,6 @@
 #include <eight_racks.hpp>
 #include <gtest/gtest.h>
 
-#include <astrolabe/network/rotor/robustness.hpp>
 #include <astrolabe/network/rotor/slice_graph.hpp>
 
 namespace astrolabe::network::rotor {

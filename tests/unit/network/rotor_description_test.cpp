@@ -1,3 +1,5 @@
+#include "network/src/rotor/rotor_description.hpp"
+
 #include "network/src/rotor/opera.hpp"
 
 #include <cmath>
@@ -5,8 +7,6 @@
 
 #include <eight_racks.hpp>
 #include <gtest/gtest.h>
-
-#include <astrolabe/network/rotor/rotor_description.hpp>
 
 namespace astrolabe::network::rotor {
 namespace {

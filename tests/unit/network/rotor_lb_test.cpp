@@ -182,7 +182,7 @@ TEST(RotorLb, RelaysOnlyWhereACircuitWillTakePacketsOn) {
 
 TEST(RotorLb, OwnRackPacketsMayGoDirectInWhatIsLeft) {
     RotorLbOptions options = kTwoByFour;
-    options.own_rack_direct = true;
+    options.intra_rack_direct = true;
     Racks racks(options);
     racks.own.add(0, 1, 30);
     racks.own.add(0, 2, 6);
@@ -190,9 +190,9 @@ TEST(RotorLb, OwnRackPacketsMayGoDirectInWhatIsLeft) {
     // Host 0 may send 10 - 6, and host 1 receive 10 - 3.
     EXPECT_EQ(racks.join(0, 1),
               (std::vector<Grant>{
-                  {0, 2, 2, 6, Kind::kDirect}, {0, 1, 1, 4, Kind::kOwnRack}, {2, 1, 1, 3, Kind::kDirect}}));
+                  {0, 2, 2, 6, Kind::kDirect}, {0, 1, 1, 4, Kind::kIntraRack}, {2, 1, 1, 3, Kind::kDirect}}));
     // An idle uplink leaves all of it.
-    EXPECT_EQ(racks.join(0, 0), (std::vector<Grant>{{0, 1, 1, 10, Kind::kOwnRack}}));
+    EXPECT_EQ(racks.join(0, 0), (std::vector<Grant>{{0, 1, 1, 10, Kind::kIntraRack}}));
     EXPECT_EQ(racks.own(0, 1), 16U);
 }
 
@@ -252,7 +252,7 @@ RC_GTEST_PROP(RotorLbProperty, KeepsCapsAndLosesNothing, ()) {
     };
     RotorLbOptions options{.racks = between(2, 6), .hosts_per_rack = between(1, 5)};
     options.slot = between(1, 4) * options.hosts_per_rack + between(0, 3);
-    options.own_rack_direct = between(0, 1) == 1;
+    options.intra_rack_direct = between(0, 1) == 1;
     const std::uint64_t seed = random();
     Racks racks(options, seed);
     Racks same(options, seed);

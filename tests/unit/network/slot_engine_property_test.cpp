@@ -180,8 +180,8 @@ RC_GTEST_PROP(SlotEngineProperty, CyclesPassedOverAreThoseThatWouldHaveBeenWorke
     const SlotCounters& b = worked_out.engine.counters();
     RC_ASSERT(b.passed_over == 0U);
     RC_ASSERT(a.installations + a.passed_over == b.installations);
-    RC_ASSERT(std::tie(a.direct, a.own_rack, a.first_hops, a.second_hops) ==
-              std::tie(b.direct, b.own_rack, b.first_hops, b.second_hops));
+    RC_ASSERT(std::tie(a.direct, a.intra_rack, a.first_hops, a.second_hops) ==
+              std::tie(b.direct, b.intra_rack, b.first_hops, b.second_hops));
     const NetworkStatistics sa = passed.engine.statistics();
     const NetworkStatistics sb = worked_out.engine.statistics();
     RC_ASSERT(sa.packet_hops == sb.packet_hops);

@@ -35,8 +35,8 @@ std::shared_ptr<const Fabric> flat() {
 }
 
 TEST(SlotEngine, AMessageSentDuringASlotWaitsForTheNextInstallation) {
-    SlotEngine engine(
-        build_rotor_fabric(with_bulk({.routing = BulkRouting::kDirectOnly, .own_rack = OwnRack::kDirect})));
+    SlotEngine engine(build_rotor_fabric(
+        with_bulk({.routing = BulkRouting::kDirectOnly, .intra_rack = IntraRack::kDirect})));
     Recorder recorder(engine);
     recorder.react = [&](std::uint64_t token) {
         if (token == 100) {
@@ -126,19 +126,19 @@ TEST(SlotEngine, HostLatencyDelaysEveryHop) {
 }
 
 TEST(SlotEngine, OwnRackMessagesMayGoDirect) {
-    SlotEngine engine(build_rotor_fabric(with_bulk({.own_rack = OwnRack::kDirect})));
+    SlotEngine engine(build_rotor_fabric(with_bulk({.intra_rack = IntraRack::kDirect})));
     Recorder recorder(engine);
     recorder.send(0, 0, 1, 2 * 1436_B);
     engine.run();
     // The second of two falls due after half the slot, 26.37 us: 54 turns; two links without propagation.
     EXPECT_EQ(recorder.times[0], 54 * 480_ns + 240_ns);
-    EXPECT_EQ(engine.counters().own_rack, 2U);
+    EXPECT_EQ(engine.counters().intra_rack, 2U);
     EXPECT_EQ(engine.statistics().packet_hops, 4U);
 }
 
 TEST(SlotEngine, DirectOnlyNeverRelays) {
-    SlotEngine engine(
-        build_rotor_fabric(with_bulk({.routing = BulkRouting::kDirectOnly, .own_rack = OwnRack::kDirect})));
+    SlotEngine engine(build_rotor_fabric(
+        with_bulk({.routing = BulkRouting::kDirectOnly, .intra_rack = IntraRack::kDirect})));
     Recorder recorder(engine);
     // All hosts of rack 0 to all of rack 1, 697 packets each, 2,788 per host: 25 slots of 109 and one of 63;
     // the first in superslice 2, 25 cycles later the last.
@@ -229,7 +229,7 @@ TEST(SlotEngine, SaysWhatNoCircuitTakes) {
     // Two rotors with the same matchings: racks 0 and 2 never meet, and direct traffic waits for ever.
     const Matching pairs{1, 0, 3, 2};
     const Matching idle{0, 1, 2, 3};
-    RotorNetwork network = with_bulk({.routing = BulkRouting::kDirectOnly, .own_rack = OwnRack::kDirect});
+    RotorNetwork network = with_bulk({.routing = BulkRouting::kDirectOnly, .intra_rack = IntraRack::kDirect});
     network.schedule = RotorSchedule({{pairs, idle}, {idle, pairs}}, 1, kEightRackTiming);
     SlotEngine engine(build_rotor_fabric(network));
     Recorder recorder(engine);
@@ -268,7 +268,7 @@ TEST(SlotEngine, RefusesWhatItCannotRun) {
     EXPECT_NE(refusal(network).find("no paths"), std::string::npos);
     EXPECT_EQ(refusal(with_low_latency(network, 1_MB)), "");
     network = with_bulk({.routing = BulkRouting::kDirectOnly});
-    EXPECT_NE(refusal(network).find("own_rack"), std::string::npos);
+    EXPECT_NE(refusal(network).find("intra_rack"), std::string::npos);
     // A turn takes 4 · 1500 B / rate, a slot 52.74 us: none fits below 0.91 Gb/s, and 4 need 3.65 Gb/s.
     network = eight_rack_network();
     network.rate = 900_Mbps;
@@ -313,7 +313,7 @@ TEST(SlotEngine, IsTheFluidBackendOfRotorNetworks) {
     };
     const std::shared_ptr<const Fabric> fabric = build_rotor_fabric(eight_rack_network());
     const BackendMaker maker = read("{kind: fluid}");
-    EXPECT_FALSE(maker.refusal(*fabric));
+    EXPECT_FALSE(maker.unsupported(*fabric));
     EXPECT_FALSE(maker.follows_routes(*fabric));
     const std::unique_ptr<NetworkBackend> backend = maker.make(fabric, 1);
     Recorder recorder(*backend);
@@ -323,10 +323,10 @@ TEST(SlotEngine, IsTheFluidBackendOfRotorNetworks) {
     for (const char* terms : {"latency: false", "framing: {}", "window: 64KiB",
                               "window: 64KiB, incast: {buffer: 1MB, timeout: 1ms}"}) {
         const BackendMaker refused = read("{kind: fluid, " + std::string(terms) + "}");
-        EXPECT_TRUE(refused.refusal(*fabric)) << terms;
-        EXPECT_FALSE(refused.refusal(*flat())) << terms;
+        EXPECT_TRUE(refused.unsupported(*fabric)) << terms;
+        EXPECT_FALSE(refused.unsupported(*flat())) << terms;
     }
-    EXPECT_TRUE(read("{kind: congestion_free}").refusal(*fabric));
+    EXPECT_TRUE(read("{kind: congestion_free}").unsupported(*fabric));
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ TEST(SlotLowLatency, BulkGivesWay) {
     // 32 packets of 0.12 us that the next slot lacks. The first slot lacks none, and then 981 packets take 13
     // of 77: the last is in cycle 13.
     RotorNetwork direct = network(20_KB);
-    direct.bulk = {.routing = BulkRouting::kDirectOnly, .own_rack = OwnRack::kDirect};
+    direct.bulk = {.routing = BulkRouting::kDirectOnly, .intra_rack = IntraRack::kDirect};
     SlotEngine engine(build_rotor_fabric(direct));
     Recorder recorder(engine);
     Recorder ticks(engine);

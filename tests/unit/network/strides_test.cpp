@@ -1,11 +1,11 @@
+#include "network/src/topoopt/strides.hpp"
+
 #include <cstdint>
 #include <numeric>
 #include <set>
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include <astrolabe/network/topoopt/strides.hpp>
 
 namespace astrolabe::network::topoopt {
 namespace {

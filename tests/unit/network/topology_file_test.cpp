@@ -1,4 +1,6 @@
 /// The topology file of the Opera simulator, read and written.
+#include "network/src/rotor/topology_file.hpp"
+
 #include "network/src/rotor/rotor_draw.hpp"
 #include "random_seed.hpp"
 
@@ -17,7 +19,6 @@
 #include <rapidcheck/gtest.h>
 
 #include <astrolabe/core/random.hpp>
-#include <astrolabe/network/rotor/topology_file.hpp>
 
 namespace astrolabe::network::rotor {
 namespace {

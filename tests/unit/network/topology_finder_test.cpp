@@ -1,3 +1,5 @@
+#include "network/src/topoopt/topology_finder.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -9,8 +11,6 @@
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/strong_components.hpp>
 #include <gtest/gtest.h>
-
-#include <astrolabe/network/topoopt/topology_finder.hpp>
 
 namespace astrolabe::network::topoopt {
 namespace {

@@ -98,7 +98,7 @@ TEST_F(TopologyRegistry, ReadsRotorNetworks) {
 }
 
 TEST_F(TopologyRegistry, WritesRotorNetworksSoThatTheyReadBack) {
-    const auto configured = read("{kind: opera, racks: 8, radix: 8, eps: 5us, bulk: {own_rack: direct}}");
+    const auto configured = read("{kind: opera, racks: 8, radix: 8, eps: 5us, bulk: {intra_rack: direct}}");
     ASSERT_TRUE(configured);
     const std::string written = to_yaml(configured->resolved);
     const auto again = read(written);

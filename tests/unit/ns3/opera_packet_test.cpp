@@ -170,7 +170,7 @@ TEST(OperaPackets, CarriedBytesOfCircuitsAreThoseOfHosts) {
     // Direct messages alone: each crosses the host's link, its circuit, and the link down.
     RotorNetwork network = eight_rack_network();
     network.bulk.routing = BulkRouting::kDirectOnly;
-    network.bulk.own_rack = OwnRack::kDirect;
+    network.bulk.intra_rack = IntraRack::kDirect;
     const auto fabric = build_rotor_fabric(network);
     OperaPacketBackend backend(fabric);
     const auto pairs = pairs_where(kHosts, [](auto i, auto j) { return i / 4 != j / 4; });
@@ -217,7 +217,7 @@ TEST(OperaPackets, OptionsThatMeanNothingAreRefusedByName) {
     // Of the network: a slot too short, and no second hop to take.
     RotorNetwork network = eight_rack_network();
     network.bulk.routing = BulkRouting::kDirectOnly;
-    EXPECT_NE(opera_refusal(*build_rotor_fabric(network), {}).value_or("").find("bulk.own_rack"),
+    EXPECT_NE(opera_refusal(*build_rotor_fabric(network), {}).value_or("").find("bulk.intra_rack"),
               std::string::npos);
     network = eight_rack_network();
     network.low_latency.cutoff = 1_KB;

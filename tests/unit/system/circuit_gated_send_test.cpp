@@ -1,6 +1,6 @@
 // Messages held back for circuits: when they leave, in how many pieces, and that none is lost.
 
-#include "direct_opportunities_fake.hpp"
+#include "circuit_windows_fake.hpp"
 #include "program_builder.hpp"
 
 #include <memory>
@@ -44,7 +44,7 @@ Outcome run(const Setting& setting, const system::CollectiveOperation& collectiv
     turns->let_pass(setting.passing_class);
     const std::size_t ranks = setting.places * setting.hosts;
     system::SystemOptions options = options_with(algorithm_of("rotor_direct"), setting.chunks, 64);
-    options.opportunities = turns;
+    options.circuit_windows = turns;
     options.end_point.injection_latency = setting.injection_latency;
     options.end_point.copy_engine = setting.copy_engine;
     ProgramBuilder builder(ranks);

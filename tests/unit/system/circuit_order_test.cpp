@@ -1,6 +1,6 @@
 // Ranks in the order of circuits: what the order keeps, and what it is worth on rotor switches.
 
-#include "direct_opportunities_fake.hpp"
+#include "circuit_windows_fake.hpp"
 #include "program_builder.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace astrolabe::testing {
 namespace {
 
-using network::DirectOpportunities;
+using network::CircuitWindows;
 using network::HostId;
 using network::PlaceId;
 using system::CollectiveKind;
@@ -33,7 +33,7 @@ std::vector<RankId> ranks(std::size_t count) {
     return all;
 }
 
-std::vector<std::uint32_t> places_in(const std::vector<RankId>& order, const DirectOpportunities& turns) {
+std::vector<std::uint32_t> places_in(const std::vector<RankId>& order, const CircuitWindows& turns) {
     std::vector<std::uint32_t> places;
     for (const RankId rank : order) {
         places.push_back(turns.place_of(HostId(rank.index())).index());
@@ -42,7 +42,7 @@ std::vector<std::uint32_t> places_in(const std::vector<RankId>& order, const Dir
 }
 
 /// When what starts at the first rank at 0 has gone round.
-Time time_round(const std::vector<RankId>& order, const DirectOpportunities& opportunities) {
+Time time_round(const std::vector<RankId>& order, const CircuitWindows& opportunities) {
     Time time;
     for (std::size_t i = 0; i < order.size(); ++i) {
         const PlaceId from = opportunities.place_of(HostId(order[i].index()));
@@ -105,7 +105,7 @@ TEST(CircuitOrder, ShortensTheWayRoundRacksOnRotors) {
         network::rotor::drawn_rotor_network(32, 4, Bandwidth(100'000'000'000), 8);
     network.hosts_per_rack = 1;
     const auto opportunities =
-        network::rotor::build_rotor_fabric(std::move(network))->family().direct_opportunities();
+        network::rotor::build_rotor_fabric(std::move(network))->family().circuit_windows();
     const auto order = system::circuit_order(ranks(32), *opportunities, host_of_each_rank(32));
     const Time in_order = time_round(order, *opportunities);
     const Time by_number = time_round(ranks(32), *opportunities);
@@ -132,7 +132,7 @@ TEST(CircuitOrder, ChangesCollectivesThatAskForIt) {
     system::order_by_circuits(program, options, host_of_each_rank(4));
     EXPECT_EQ(program.partitions.size(), 1u);  // no opportunities
 
-    options.opportunities = std::make_shared<TurnsOfPlaces>(4, 1);
+    options.circuit_windows = std::make_shared<TurnsOfPlaces>(4, 1);
     system::order_by_circuits(program, options, host_of_each_rank(4));
     program.check();
     ASSERT_EQ(program.partitions.size(), 2u);
@@ -140,7 +140,7 @@ TEST(CircuitOrder, ChangesCollectivesThatAskForIt) {
     EXPECT_EQ(partition_of(1), PartitionId(1));
     EXPECT_EQ(partition_of(2), PartitionId(0));
     EXPECT_EQ(program.partitions[PartitionId(1)].groups.front(),
-              system::circuit_order(ranks(4), *options.opportunities, host_of_each_rank(4)));
+              system::circuit_order(ranks(4), *options.circuit_windows, host_of_each_rank(4)));
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ Outcome run(const RotorNetwork& network, const std::shared_ptr<const system::Col
     builder.program().partitions[system::PartitionId(0)] = std::move(partition);
     builder.collective("alone", collective);
     system::SystemOptions options = options_with(algorithm, 1, 64);
-    options.opportunities = fabric->family().direct_opportunities();
+    options.circuit_windows = fabric->family().circuit_windows();
     system::order_by_circuits(builder.program(), options, host_of_each_rank(ranks));
     SlotEngine engine(fabric);
     system::Executor executor(builder.program(), options, engine, host_of_each_rank(ranks));
@@ -57,9 +57,9 @@ Outcome run(const RotorNetwork& network, const std::shared_ptr<const system::Col
                system::Partition::world(network.schedule.racks() * network.hosts_per_rack));
 }
 
-RotorNetwork own_rack_direct() {
+RotorNetwork intra_rack_direct() {
     RotorNetwork network = network::rotor::eight_rack_network();
-    network.bulk.own_rack = network::rotor::OwnRack::kDirect;
+    network.bulk.intra_rack = network::rotor::IntraRack::kDirect;
     return network;
 }
 
@@ -79,19 +79,19 @@ system::Partition one_of_each_rack() {
 // do so at 7 T.
 TEST(RotorCollectives, AnAllToAllThatFitsTakesACycle) {
     const Bytes pair = 27 * 1436_B;
-    const Outcome outcome = run(own_rack_direct(), algorithm_of("rotor_direct"),
+    const Outcome outcome = run(intra_rack_direct(), algorithm_of("rotor_direct"),
                                 {.kind = CollectiveKind::kAllToAll, .size = 32 * pair});
     EXPECT_GT(outcome.total, 7 * T);
     EXPECT_LE(outcome.total, 7 * T + kSlot + kPath);
     EXPECT_EQ(outcome.counters.direct, 32u * 28 * 27);
-    EXPECT_EQ(outcome.counters.own_rack, 32u * 3 * 27);
+    EXPECT_EQ(outcome.counters.intra_rack, 32u * 3 * 27);
     EXPECT_EQ(outcome.counters.first_hops, 0u);
 }
 
 // 28 packets need 112: one of each pair waits for the next cycle.
 TEST(RotorCollectives, OnePacketMoreTakesAnother) {
     const Bytes pair = 28 * 1436_B;
-    const Outcome outcome = run(own_rack_direct(), algorithm_of("rotor_direct"),
+    const Outcome outcome = run(intra_rack_direct(), algorithm_of("rotor_direct"),
                                 {.kind = CollectiveKind::kAllToAll, .size = 32 * pair});
     EXPECT_GT(outcome.total, 15 * T);
     EXPECT_LE(outcome.total, 15 * T + kSlot + kPath);
@@ -101,7 +101,7 @@ TEST(RotorCollectives, OnePacketMoreTakesAnother) {
 // The same below a cutoff of 30 kB but above it in one piece, 28 · 1436 B: halves of 14 packets would be
 // low-latency, so nothing is cut, unless the class is bulk whatever the size.
 TEST(RotorCollectives, NoPieceOfABulkMessageIsLowLatency) {
-    RotorNetwork network = network::rotor::with_low_latency(own_rack_direct(), 30_KB);
+    RotorNetwork network = network::rotor::with_low_latency(intra_rack_direct(), 30_KB);
     const system::CollectiveOperation all_to_all{.kind = CollectiveKind::kAllToAll, .size = 32 * 28 * 1436_B};
     const Outcome whole = run(network, algorithm_of("rotor_direct"), all_to_all);
     EXPECT_EQ(whole.counters.low_latency, 0u);
@@ -126,7 +126,7 @@ TEST(RotorCollectives, AGroupOfOneHostARackHasWholeSlots) {
 // Every rank's shard is whole when the first cycle's circuits have come, and goes to everyone with those that
 // begin within a cycle from then.
 TEST(RotorCollectives, AnAllReduceTakesTwoCycles) {
-    const Outcome outcome = run(own_rack_direct(), algorithm_of("rotor_direct"),
+    const Outcome outcome = run(intra_rack_direct(), algorithm_of("rotor_direct"),
                                 {.kind = CollectiveKind::kAllReduce, .size = 32 * 27 * 1436_B});
     EXPECT_LE(outcome.total, 7 * T + 8 * T + 2 * (kSlot + kPath));
     EXPECT_EQ(outcome.counters.first_hops, 0u);

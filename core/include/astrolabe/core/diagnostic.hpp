@@ -3,10 +3,10 @@
 /// A diagnostic has a stable code, a place (file, line, column, length), what was found, what was expected,
 /// and a hint. Rendered:
 ///
-///     experiment.yaml:14:5: error[config.unknown-key]: 'reconfig_dealy' is not a key of network.opera
+///     experiment.yaml:14:5: error[config.unknown-key]: 'load_balacing' is not a key of network.fat_tree
 ///       14 |     reconfig_dealy: 20us
 ///          |     ^~~~~~~~~~~~~~
-///       hint: did you mean 'reconfig_delay'? (astrolabe describe network.opera lists all keys)
+///       hint: did you mean 'load_balancing'? (astrolabe describe network.fat_tree lists all keys)
 #pragma once
 
 #include <cstddef>

@@ -58,11 +58,11 @@ struct LinkStatistics {
     Time paused;               ///< how long any of its classes was stopped, overlaps counted once
 };
 
-/// Of a network whose circuits move with the demand (reconfiguration.hpp).
-struct ReconfigurationStatistics {
-    std::uint64_t looks = 0;    ///< times that the controller asked what waits
-    std::uint64_t changes = 0;  ///< of these, how many moved circuits
-    Time dark;                  ///< that a link could carry nothing, mean over links
+/// Of a network with demand-aware circuits.
+struct DemandAwareStatistics {
+    std::uint64_t control_epochs = 0;  ///< instants at which the controller polled what waits
+    std::uint64_t changes = 0;         ///< of these, how many moved circuits
+    Time dark;                         ///< that a link could carry nothing, mean over links
 };
 
 /// Counters since the start; see summary.json in the documentation for the meaning of each.
@@ -80,7 +80,7 @@ struct NetworkStatistics {
     Time paused;       ///< summed over links
     Bytes queue_peak;  ///< of the fullest queue
     std::uint64_t events = 0;
-    std::optional<ReconfigurationStatistics> reconfiguration;  ///< none: nothing moves with the demand
+    std::optional<DemandAwareStatistics> reconfiguration;  ///< none: nothing moves with the demand
     IndexedVector<LinkId, LinkStatistics> links;
 };
 

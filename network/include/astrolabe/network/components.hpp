@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -50,23 +51,48 @@ private:
     BuildForJob for_job_;
 };
 
-/// A configured backend, not yet built.
-struct BackendMaker {
-    /// Why the backend cannot run this fabric, or nothing if it can.
-    std::function<std::optional<std::string>(const Fabric&)> refusal;
-    /// Precondition: no refusal.
+/// Kinds of networks that engines register for, beside those that families name (NetworkFamily::engines).
+inline constexpr std::string_view kStaticNetworks = "static";             ///< all links at all times
+inline constexpr std::string_view kScheduledNetworks = "scheduled";       ///< links come and go in periods
+inline constexpr std::string_view kDemandAwareNetworks = "demand_aware";  ///< links move with the demand
+
+/// What a backend has for one kind of networks: an engine, or the reason why there is none.
+struct Engine {
+    std::string networks;  ///< a kind above, or the name of a family's engines
+    std::string help;      ///< what the engine does, or why there is none
+    /// Why it cannot run this fabric of its kind, or nothing if it can.
+    std::function<std::optional<std::string>(const Fabric&)> unsupported;
+    /// Null: there is no engine. Precondition: not unsupported.
     std::function<std::unique_ptr<NetworkBackend>(std::shared_ptr<const Fabric>, std::uint64_t seed)> make;
-    /// As `make`, on links taken together: each message represents `flows_per_representative` of them, and
-    /// the statistics are those of the whole network. Null: this engine carries every message itself. Same
-    /// precondition.
+    /// As `make`, on links taken together: each message stands for others that are alike, and the
+    /// statistics are those of the whole network. Null: this engine carries every message itself.
     std::function<std::unique_ptr<NetworkBackend>(std::shared_ptr<const LinkClasses>, std::uint64_t seed)>
         make_folded;
+    /// Whether bytes take the routes of the fabric's RoutingPolicy, every link its share. If not, the engine
+    /// chooses among the same next links by itself, at random for instance. Null: they do.
+    std::function<bool(const Fabric&)> follows_routes;
+};
+
+/// A configured backend, not yet built: its engines, one for each kind of networks at most. A network of a
+/// family for which there is none has that of its links, static, scheduled or demand_aware.
+struct BackendMaker {
+    std::vector<Engine> engines;
+
+    /// Why no engine runs this fabric, or nothing if one does.
+    [[nodiscard]] std::optional<std::string> unsupported(const Fabric& fabric) const;
+    // Precondition of all: the fabric is supported.
+    [[nodiscard]] std::unique_ptr<NetworkBackend> make(std::shared_ptr<const Fabric> fabric,
+                                                       std::uint64_t seed) const;
+    /// Precondition: the engine takes links together.
+    [[nodiscard]] std::unique_ptr<NetworkBackend> make_folded(std::shared_ptr<const LinkClasses> classes,
+                                                              std::uint64_t seed) const;
+    /// Whether any engine takes links together.
+    [[nodiscard]] bool folds() const;
+    [[nodiscard]] bool follows_routes(const Fabric& fabric) const;
+
     /// False: messages pass through one another, so that runs may beat the bound of their ports and links may
     /// carry more than their rate.
     bool shares_links = true;
-    /// Whether bytes take the routes of the fabric's RoutingPolicy, every link its share. If not, the engine
-    /// chooses among the same next links by itself, at random for instance.
-    std::function<bool(const Fabric&)> follows_routes = [](const Fabric&) { return true; };
     /// Payload of a full packet; 0: the engine has no packets.
     Bytes packet_payload;
     /// Messages of a higher `traffic_class` go first where they wait, so that setting one has an effect.
@@ -77,12 +103,6 @@ struct BackendMaker {
 
 /// All of them.
 void register_builtin_topologies(Registry<FabricMaker>& registry);
-/// Of these: direct_connect.
-void register_direct_connect(Registry<FabricMaker>& registry);
-/// Of these: topoopt.
-void register_topoopt(Registry<FabricMaker>& registry);
-/// Of these: opera, rotornet, expander.
-void register_rotor_topologies(Registry<FabricMaker>& registry);
 void register_fluid_backend(Registry<BackendMaker>& registry);
 void register_congestion_free_backend(Registry<BackendMaker>& registry);
 

@@ -6,8 +6,8 @@
 /// a link, `Node::buffer` the packet memory of a whole switch that its ports may share; engines without
 /// queues ignore both. `cost` is what routing adds up along a path (shortest_path_routing.hpp). A circuit
 /// schedule (circuit_schedule.hpp) says which links exist when; a static network has none that come and go.
-/// Where a controller moves circuits while messages wait (reconfiguration.hpp), the links are those of the
-/// first wiring.
+/// Where a controller moves circuits while messages wait (demand_aware_circuits.hpp), the links are those of
+/// the first wiring.
 ///
 /// Life cycle: a `FabricBuilder` collects nodes and links, `build` checks and freezes them. A Fabric never
 /// changes afterwards and can be shared by everything that runs on it.
@@ -32,7 +32,7 @@
 namespace astrolabe::network {
 
 class NetworkFamily;
-class Reconfiguration;
+class DemandAwareCircuits;
 class RoutingPolicy;
 
 enum class NodeKind : std::uint8_t { kHost, kSwitch };
@@ -92,13 +92,15 @@ public:
     [[nodiscard]] const RoutingPolicy& routing() const { return *routing_; }
     [[nodiscard]] const CircuitSchedule& circuits() const { return circuits_; }
     /// All links exist at all times.
-    [[nodiscard]] bool is_static() const { return circuits_.is_static() && reconfiguration_ == nullptr; }
+    [[nodiscard]] bool is_static() const {
+        return circuits_.is_static() && demand_aware_circuits_ == nullptr;
+    }
     /// What its family of networks adds; neutral where it belongs to none.
     [[nodiscard]] const NetworkFamily& family() const { return *family_; }
 
     /// Of a fabric whose circuits move with the demand, else null.
-    [[nodiscard]] const std::shared_ptr<const Reconfiguration>& reconfiguration() const {
-        return reconfiguration_;
+    [[nodiscard]] const std::shared_ptr<const DemandAwareCircuits>& demand_aware_circuits() const {
+        return demand_aware_circuits_;
     }
 
     /// Sum of the rates of all links out of (into) a host: no host ever sends (receives) faster.
@@ -122,7 +124,7 @@ private:
     std::shared_ptr<const RoutingPolicy> routing_;
     CircuitSchedule circuits_;
     std::shared_ptr<const NetworkFamily> family_;
-    std::shared_ptr<const Reconfiguration> reconfiguration_;
+    std::shared_ptr<const DemandAwareCircuits> demand_aware_circuits_;
 };
 
 /// Which of several equal paths a message takes.
@@ -168,7 +170,7 @@ public:
 
     /// Who moves the links, which have no circuit schedule then. They join hosts, as many out of a host and
     /// into it at all times.
-    void set_reconfiguration(std::shared_ptr<const Reconfiguration> reconfiguration);
+    void set_demand_aware_circuits(std::shared_ptr<const DemandAwareCircuits> reconfiguration);
 
     /// Freezes: sorts links, fixes ids, installs shortest-path routing with the given choice among equal
     /// paths, kFlowHash or kSpray. `seed` enters the flow hash. The fabric must have at least one host.
@@ -194,7 +196,7 @@ private:
     Time period_;
     std::vector<CircuitInterval<std::uint32_t>> intervals_;
     std::shared_ptr<const NetworkFamily> family_;
-    std::shared_ptr<const Reconfiguration> reconfiguration_;
+    std::shared_ptr<const DemandAwareCircuits> demand_aware_circuits_;
 };
 
 }  // namespace astrolabe::network

@@ -7,8 +7,9 @@
 /// only the engines of a family need they ask of the derived class; engines register for the family by
 /// `engines()` (components.hpp).
 ///
-/// Example. A rotor network says that its engines are those of "rotor", describes its slices and its
-/// capacity, buys an uplink port instead of a cable for every circuit, and draws a track for every rotor.
+/// Example. A network of racks on switches that turn between matchings names engines of its own, describes
+/// its capacity, buys a port for every uplink instead of a cable for every circuit, and has a track per
+/// switch.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,7 @@
 
 namespace astrolabe::network {
 
-class DirectOpportunities;
+class CircuitWindows;
 
 /// Figures of a network, for programs and for people.
 struct Description {
@@ -74,11 +75,11 @@ struct Activity {
     };
     using Sink = std::function<void(const Span&)>;
 
-    std::string name;                                ///< of all tracks together: "rotor switches"
-    std::vector<std::string> tracks;                 ///< "rotor 0", …
-    std::vector<std::pair<Time, std::string>> marks; ///< instants of the whole network, in order
-    Time cycle;                                      ///< after which spans repeat
-    std::uint32_t changes = 0;                       ///< of a track in a cycle; each has two spans at most
+    std::string name;                                 ///< of all tracks together: "switches"
+    std::vector<std::string> tracks;                  ///< "switch 0", …
+    std::vector<std::pair<Time, std::string>> marks;  ///< instants of the whole network, in order
+    Time cycle;                                       ///< after which spans repeat
+    std::uint32_t changes = 0;                        ///< of a track in a cycle; each has two spans at most
     /// The spans of a track from 0 to `end`, in order.
     std::function<void(std::uint32_t track, Time end, const Sink&)> spans;
     /// Of a cycle, none of which is longer as text at any time; times do not count.
@@ -126,7 +127,7 @@ public:
     [[nodiscard]] virtual std::optional<std::string> ignored_class(std::uint32_t traffic_class) const;
 
     /// When hosts are joined directly; null where there is nothing to wait for.
-    [[nodiscard]] virtual std::shared_ptr<const DirectOpportunities> direct_opportunities() const { return nullptr; }
+    [[nodiscard]] virtual std::shared_ptr<const CircuitWindows> circuit_windows() const { return nullptr; }
 
     /// All rings that the network was made of. None: it was not made of rings for a job.
     [[nodiscard]] virtual std::optional<JobRings> job_rings() const { return std::nullopt; }

@@ -30,10 +30,24 @@ void register_congestion_free_backend(Registry<BackendMaker>& registry) {
     registry.add<CongestionFreeOptions>(std::move(schema), [](const CongestionFreeOptions& options) {
         BackendMaker maker;
         maker.shares_links = false;
-        maker.refusal = [options](const Fabric& fabric) { return congestion_free_refusal(fabric, options); };
-        maker.make = [options](std::shared_ptr<const Fabric> fabric, std::uint64_t) {
+        Engine engine{
+            std::string(kStaticNetworks), "latency and rate of every message by itself", {}, {}, {}, {}};
+        engine.unsupported = [options](const Fabric& fabric) {
+            return congestion_free_refusal(fabric, options);
+        };
+        engine.make = [options](std::shared_ptr<const Fabric> fabric, std::uint64_t) {
             return std::make_unique<CongestionFreeBackend>(std::move(fabric), options);
         };
+        const auto none = [](std::string_view networks, std::string reason) {
+            return Engine{std::string(networks), std::move(reason), {}, {}, {}, {}};
+        };
+        const std::string no_time =
+            "its circuits come and go, and a formula of latency and rate knows no time at which they do";
+        maker.engines = {
+            std::move(engine), none(kScheduledNetworks, no_time),
+            none(kDemandAwareNetworks,
+                 "its circuits move with the demand, and a formula of latency and rate knows none: "
+                 "use the fluid engine")};
         return maker;
     });
 }

@@ -34,7 +34,7 @@ Bandwidth rate_of(const Fabric& fabric, const RouteLeg& leg) {
 
 std::optional<std::string> congestion_free_refusal(const Fabric& fabric,
                                                    const CongestionFreeOptions& options) {
-    if (fabric.reconfiguration() != nullptr) {
+    if (fabric.demand_aware_circuits() != nullptr) {
         return "its circuits move with the demand, and a formula of latency and rate knows none: use the "
                "fluid "
                "engine";

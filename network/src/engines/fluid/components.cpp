@@ -1,11 +1,10 @@
-#include "../slots/slot_engine.hpp"
+#include "../slots/components.hpp"
+
 #include "../switching_names.hpp"
 #include "fluid_backend.hpp"
 
 #include <optional>
 #include <string>
-
-#include <fmt/format.h>
 
 #include <astrolabe/network/components.hpp>
 
@@ -56,32 +55,38 @@ Schema<TransportTerms> fluid_schema() {
     return schema;
 }
 
-/// Rotor networks have the packets and latencies of their own service, and no windows.
-std::optional<std::string> refusal_of(const TransportTerms& terms, const Fabric& fabric) {
-    if (fabric.reconfiguration() != nullptr && terms != TransportTerms()) {
-        return "its circuits move while messages wait, and the terms of fluid know one path for a pair: "
-               "leave out all keys of fluid";
-    }
-    if (rotor::rotors_of(fabric) == nullptr) {
-        return std::nullopt;
-    }
-    const auto cannot = [](const char* key, const char* reason) {
-        return fmt::format("slots of rotor switches leave no room for the term {}: {}", key, reason);
+bool never(const Fabric& /*fabric*/) {
+    return false;
+}
+
+/// A FluidBackend, on links taken together too where `folds`.
+Engine fluid_engine(std::string_view networks, std::string help, const TransportTerms& terms, bool folds) {
+    Engine engine;
+    engine.networks = networks;
+    engine.help = std::move(help);
+    engine.make = [terms](std::shared_ptr<const Fabric> fabric, std::uint64_t) {
+        return std::make_unique<FluidBackend>(std::move(fabric), FluidOptions{.terms = terms});
     };
-    if (!terms.latency) {
-        return cannot("latency: false", "the last packet of a slot leaves and arrives when it can");
+    if (folds) {
+        engine.make_folded = [terms](std::shared_ptr<const LinkClasses> classes, std::uint64_t) {
+            return std::make_unique<FluidBackend>(std::move(classes), FluidOptions{.terms = terms});
+        };
     }
-    if (terms.framing) {
-        return cannot("framing",
-                      "packets are those of the network's bulk service, bulk.payload and bulk.header");
-    }
-    if (terms.window || terms.slow_start || terms.incast) {
-        return cannot(terms.window       ? "window"
-                      : terms.slow_start ? "slow_start"
-                                         : "incast",
-                      "hosts send what they are granted, and wait for no acknowledgement");
-    }
-    return rotor::slot_engine_refusal(fabric);
+    return engine;
+}
+
+Engine demand_aware_engine(const TransportTerms& terms) {
+    Engine engine = fluid_engine(kDemandAwareNetworks, "max-min fair rates, anew at every change of circuits",
+                                 terms, !terms.incast);
+    engine.unsupported = [terms](const Fabric&) -> std::optional<std::string> {
+        return terms == TransportTerms()
+                   ? std::nullopt
+                   : std::optional<std::string>(
+                         "its circuits move while messages wait, and the terms of fluid know one path for a "
+                         "pair: leave out all keys of fluid");
+    };
+    engine.follows_routes = never;  // a change of circuits changes the routes that a fabric starts with
+    return engine;
 }
 
 }  // namespace
@@ -91,26 +96,11 @@ void register_fluid_backend(Registry<BackendMaker>& registry) {
         BackendMaker maker;
         // Without latency messages may beat bounds that count it.
         maker.shares_links = terms.latency;
-        maker.refusal = [terms](const Fabric& fabric) { return refusal_of(terms, fabric); };
-        // RotorLB sends packets around through other racks, and circuits that move change the routes that a
-        // fabric begins with.
-        maker.follows_routes = [](const Fabric& fabric) {
-            return rotor::rotors_of(fabric) == nullptr && fabric.reconfiguration() == nullptr;
-        };
-        maker.make = [terms](std::shared_ptr<const Fabric> fabric,
-                             std::uint64_t) -> std::unique_ptr<NetworkBackend> {
-            if (rotor::rotors_of(*fabric) != nullptr) {
-                return std::make_unique<rotor::SlotEngine>(std::move(fabric));
-            }
-            return std::make_unique<FluidBackend>(std::move(fabric), FluidOptions{.terms = terms});
-        };
-        if (terms.incast) {
-            // Who finds no room depends on the order among images.
-            return maker;
-        }
-        maker.make_folded = [terms](std::shared_ptr<const LinkClasses> classes, std::uint64_t) {
-            return std::make_unique<FluidBackend>(std::move(classes), FluidOptions{.terms = terms});
-        };
+        // Who finds no room for a window depends on the order among messages that are alike.
+        maker.engines = {fluid_engine(kStaticNetworks, "max-min fair rates", terms, !terms.incast),
+                         fluid_engine(kScheduledNetworks, "max-min fair rates that repeat with the schedule",
+                                      terms, !terms.incast),
+                         demand_aware_engine(terms), slot_engine(terms)};
         return maker;
     });
 }

@@ -15,7 +15,7 @@ using FlowId = MaxMinSolver::FlowId;
 DemandAwareRates::DemandAwareRates(std::shared_ptr<const LinkClasses> first,
                                    std::vector<Connection>& connections, const ConnectionBytes& bytes)
     : FlowRates(connections, bytes),
-      controller_(first->fabric().reconfiguration()),
+      controller_(first->fabric().demand_aware_circuits()),
       classes_(std::move(first)),
       solver_(std::make_unique<MaxMinSolver>(capacities(*classes_))) {
     ASTROLABE_ASSERT(controller_ != nullptr, "someone moves the circuits");
@@ -145,7 +145,7 @@ void DemandAwareRates::change_wiring(Time now) {
         return;
     }
     last_look_ = now;
-    ++statistics_.looks;
+    ++statistics_.control_epochs;
     std::optional<Rewiring> rewiring =
         controller_->rewire(whole_ != nullptr ? *whole_ : classes_->fabric(), waiting_pairs());
     is_settled_ = !rewiring;

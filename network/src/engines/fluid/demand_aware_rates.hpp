@@ -1,4 +1,4 @@
-/// Max-min fair rates where circuits move with the demand (reconfiguration.hpp), and when they move.
+/// Max-min fair rates where circuits move with the demand (demand_aware_circuits.hpp), and when they move.
 ///
 /// Model. Between two changes of the wiring the network is static: flows have the routes of the present
 /// wiring and share its links max-min fairly (max_min_solver.hpp). At a change every active flow gets its
@@ -17,6 +17,7 @@
 /// bytes per pair that ever communicates, beside the solver of the present wiring.
 #pragma once
 
+#include "../../demand_aware_circuits.hpp"
 #include "flow_rates.hpp"
 #include "max_min_solver.hpp"
 
@@ -29,7 +30,6 @@
 #include <astrolabe/core/units.hpp>
 #include <astrolabe/network/backend.hpp>
 #include <astrolabe/network/link_classes.hpp>
-#include <astrolabe/network/reconfiguration.hpp>
 
 namespace astrolabe::network {
 
@@ -75,7 +75,7 @@ private:
     /// Adds what flows sent in the present wiring to what ports carried.
     void count(Carried& carried) const;
 
-    std::shared_ptr<const Reconfiguration> controller_;
+    std::shared_ptr<const DemandAwareCircuits> controller_;
     std::shared_ptr<const Fabric> whole_;  ///< the last wiring without dark circuits
     std::shared_ptr<const LinkClasses> classes_;
     std::vector<LinkId> ports_;  ///< by link of the present wiring
@@ -93,7 +93,7 @@ private:
     bool is_settled_ = false;
     ClassRoute route_;
     Carried carried_;  ///< by port, in earlier wirings
-    ReconfigurationStatistics statistics_;
+    DemandAwareStatistics statistics_;
 };
 
 }  // namespace astrolabe::network

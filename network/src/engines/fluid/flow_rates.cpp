@@ -77,7 +77,7 @@ std::unique_ptr<FlowRates> make_flow_rates(std::shared_ptr<const LinkClasses> cl
     const Fabric& fabric = classes->fabric();
     ASTROLABE_ASSERT(fabric.is_static() || classes->flows_per_representative() == 1,
                      "what one flow stands for would have to find its circuits together");
-    if (fabric.reconfiguration() != nullptr) {
+    if (fabric.demand_aware_circuits() != nullptr) {
         ASTROLABE_ASSERT(terms == nullptr, "terms are of one path");
         return std::make_unique<DemandAwareRates>(std::move(classes), connections, bytes);
     }

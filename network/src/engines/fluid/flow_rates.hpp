@@ -3,7 +3,7 @@
 ///
 ///     fixed_route_rates.hpp   all links at all times: max-min fair rates (max_min_solver.hpp)
 ///     fixed_route_rates.hpp   links come and go with a schedule: rates that repeat (circuit_rates.hpp)
-///     demand_aware_rates.hpp  a controller moves links with what waits (reconfiguration.hpp)
+///     demand_aware_rates.hpp  a controller moves links with what waits (demand_aware_circuits.hpp)
 ///
 /// The engine owns connections, queues and events. It reports which connections start and stop; `update` then
 /// makes the rates of the instant, and `completion` says when a connection is done at its rate.
@@ -89,7 +89,8 @@ public:
         return constant_work_left(connections_[connection], now);
     }
 
-    /// Whether a message arrives the latency of its connection after its last bit; else `delivery_delay` says.
+    /// Whether a message arrives the latency of its connection after its last bit; else `delivery_delay`
+    /// says.
     [[nodiscard]] virtual bool keeps_latency() const { return true; }
     [[nodiscard]] virtual Time delivery_delay(std::uint32_t connection, Time /*now*/) {
         return connections_[connection].latency;

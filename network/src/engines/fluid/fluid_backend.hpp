@@ -23,7 +23,7 @@
 /// Intervals and periods in which nothing starts or ends cost nothing: 30 s of a network that reconfigures
 /// every 100 us take the time of its messages, not of 300,000 intervals.
 ///
-/// Circuits that move with the demand (reconfiguration.hpp). Connections have the routes of the present
+/// Circuits that move with the demand (demand_aware_circuits.hpp). Connections have the routes of the present
 /// wiring, and events are added at which the controller polls and circuits come up, while something waits
 /// (demand_aware_rates.hpp). What waits for a pair is all that its connection has not served. Without terms.
 ///

@@ -5,7 +5,7 @@ namespace astrolabe::network::rotor {
 void SlotCounters::repeat(const SlotCounters& from, const SlotCounters& to, std::uint64_t times) {
     second_hops += times * (to.second_hops - from.second_hops);
     direct += times * (to.direct - from.direct);
-    own_rack += times * (to.own_rack - from.own_rack);
+    intra_rack += times * (to.intra_rack - from.intra_rack);
     first_hops += times * (to.first_hops - from.first_hops);
 }
 

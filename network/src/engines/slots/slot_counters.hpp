@@ -11,7 +11,7 @@ struct SlotCounters {
     std::uint64_t installations = 0;  ///< superslices that were worked out
     std::uint64_t passed_over = 0;    ///< superslices that repeat others
     std::uint64_t direct = 0;         ///< packets that left, by kind of their grant
-    std::uint64_t own_rack = 0;
+    std::uint64_t intra_rack = 0;
     std::uint64_t first_hops = 0;
     std::uint64_t second_hops = 0;
     std::uint64_t low_latency = 0;  ///< messages
@@ -24,8 +24,8 @@ struct SlotCounters {
             case Grant::Kind::kDirect:
                 direct += packets;
                 break;
-            case Grant::Kind::kOwnRack:
-                own_rack += packets;
+            case Grant::Kind::kIntraRack:
+                intra_rack += packets;
                 break;
             case Grant::Kind::kFirstHop:
                 first_hops += packets;

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/network/rotor/stranded.hpp>
+#include <astrolabe/network/rotor/undeliverable.hpp>
 
 namespace astrolabe::network::rotor {
 
@@ -265,7 +265,7 @@ std::string SlotEngine::explain_stall() const {
         if (!is_stuck(std::max(next_superslice_, superslice_from(now_)))) {
             return std::string(kBeyondTime);
         }
-        text = describe_stranded(network(), now_, own_, relayed_);
+        text = describe_undeliverable(network(), now_, own_, relayed_);
     }
     if (low_latency_ && !low_latency_->cut_off().empty()) {
         const std::size_t messages = low_latency_->cut_off().size();

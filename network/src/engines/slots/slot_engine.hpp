@@ -15,7 +15,7 @@
 /// Low-latency messages (by size or by class, RotorNetwork::is_low_latency) go around the slots, with
 /// priority: see slot_low_latency.hpp.
 ///
-/// Own-rack messages wait for slots too: as OwnRack says, through another rack or through their switch.
+/// Own-rack messages wait for slots too: as IntraRack says, through another rack or through their switch.
 ///
 /// Conservation: packets leave a queue only by a grant, and a message ends with the last of its packets.
 /// When in a whole cycle nothing could be granted, nothing ever will be: the engine stops and says so.

@@ -37,7 +37,7 @@ Time SlotFailures::failure(Rotor rotor, std::uint32_t matching, Rack rack, Time 
 }
 
 std::uint32_t SlotFailures::curb(const Grant& grant, std::uint32_t rank, Time begin, Time failure) {
-    if (grant.kind == Grant::Kind::kOwnRack) {
+    if (grant.kind == Grant::Kind::kIntraRack) {
         return grant.packets;
     }
     // Out of the rotor at the picosecond before, in the other rack a link later.

@@ -45,7 +45,7 @@
 #include <astrolabe/network/ids.hpp>
 #include <astrolabe/network/rotor/rotor_network.hpp>
 #include <astrolabe/network/rotor/slice_paths.hpp>
-#include <astrolabe/network/rotor/stranded.hpp>
+#include <astrolabe/network/rotor/undeliverable.hpp>
 
 namespace astrolabe::network::rotor {
 

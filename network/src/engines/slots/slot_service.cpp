@@ -104,9 +104,9 @@ void SlotEngine::serve(const Installation& installation, std::span<const Grant> 
 void SlotEngine::serve_to_destination(const Installation& installation, const Grant& grant,
                                       const Plan& plan) {
     counters_.count(grant.kind, plan.leaves);
-    const bool own_rack = grant.kind == Grant::Kind::kOwnRack;
+    const bool intra_rack = grant.kind == Grant::Kind::kIntraRack;
     const Time first = installation.begin + timing_.turns(plan.rank) +
-                       (own_rack ? timing_.to_own_rack() : timing_.to_other_rack());
+                       (intra_rack ? timing_.to_intra_rack() : timing_.to_other_rack());
     const auto arrival = [&](std::uint32_t gone) {
         return first + timing_.turns(turns_.turn_of(gone - 1, grant.packets));
     };
@@ -123,7 +123,7 @@ void SlotEngine::serve_to_destination(const Installation& installation, const Gr
     } else {
         payload = messages_.send(plan.queue, plan.leaves, arrival);
     }
-    if (own_rack) {
+    if (intra_rack) {
         links_.carry_in_rack(grant.from, plan.leaves, payload);
     } else {
         links_.carry_to_other_rack(installation.rotor, installation.index, grant.from, plan.leaves, payload);

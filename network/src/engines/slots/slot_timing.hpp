@@ -33,7 +33,7 @@ public:
           whole_turns_(slot_ / turn_),
           fraction_((slot_ % turn_).count()),
           to_other_rack_(3 * packet_ + network.propagation + 2 * network.host_latency),
-          to_own_rack_(2 * packet_ + 2 * network.host_latency) {}
+          to_intra_rack_(2 * packet_ + 2 * network.host_latency) {}
 
     /// Time of a packet on a link.
     [[nodiscard]] Time packet() const { return packet_; }
@@ -68,9 +68,9 @@ public:
         return after < to_other_rack_ ? -1 : (after - to_other_rack_) / turn_;
     }
     [[nodiscard]] Time to_other_rack() const { return to_other_rack_; }
-    [[nodiscard]] Time to_own_rack() const { return to_own_rack_; }
+    [[nodiscard]] Time to_intra_rack() const { return to_intra_rack_; }
     /// From the installation to the last arrival, at most.
-    [[nodiscard]] Time longest() const { return slot_ + std::max(to_other_rack_, to_own_rack_); }
+    [[nodiscard]] Time longest() const { return slot_ + std::max(to_other_rack_, to_intra_rack_); }
 
 private:
     Time slot_;
@@ -79,7 +79,7 @@ private:
     std::int64_t whole_turns_;  // of a slot
     std::int64_t fraction_;     // of a turn, ps
     Time to_other_rack_;
-    Time to_own_rack_;
+    Time to_intra_rack_;
 };
 
 }  // namespace astrolabe::network::rotor

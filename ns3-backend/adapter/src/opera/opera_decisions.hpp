@@ -15,7 +15,7 @@
 #include <astrolabe/network/rotor/bulk_service.hpp>
 #include <astrolabe/network/rotor/rotor_lb.hpp>
 #include <astrolabe/network/rotor/slice_paths.hpp>
-#include <astrolabe/network/rotor/stranded.hpp>
+#include <astrolabe/network/rotor/undeliverable.hpp>
 
 namespace astrolabe::ns3 {
 
@@ -45,8 +45,8 @@ public:
         lb_.set_meets(network::rotor::meeting_racks(network_.schedule_of(state)));
     }
     [[nodiscard]] std::uint64_t GetWaiting() const override { return own_.total() + relayed_.total(); }
-    [[nodiscard]] std::string describe_stranded(Time now) const {
-        return network::rotor::describe_stranded(network_, now, own_, relayed_);
+    [[nodiscard]] std::string describe_undeliverable(Time now) const {
+        return network::rotor::describe_undeliverable(network_, now, own_, relayed_);
     }
 
 private:

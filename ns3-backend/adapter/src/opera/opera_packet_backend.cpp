@@ -81,7 +81,7 @@ std::vector<network::OutstandingMessage> OperaPacketBackend::describe_outstandin
 std::string OperaPacketBackend::explain_stall() const {
     std::string text;
     if (opera_->GetBulk().IsStuck()) {
-        text = policy_.describe_stranded(now());
+        text = policy_.describe_undeliverable(now());
     }
     const auto given_up = opera_->GetTransport()->GetGivenUp();
     if (!given_up.empty()) {

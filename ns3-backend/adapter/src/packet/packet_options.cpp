@@ -50,7 +50,7 @@ std::optional<std::string> refusal(const network::Fabric& fabric, const PacketOp
     if (network::rotor::rotors_of(fabric) != nullptr) {
         return opera_refusal(fabric, options);
     }
-    if (fabric.reconfiguration() != nullptr) {
+    if (fabric.demand_aware_circuits() != nullptr) {
         return "its circuits move with the demand, and the packet engine has no controller that moves them: "
                "use the fluid engine, or a network without reconfiguration";
     }

@@ -64,7 +64,7 @@ struct ClusterKeys {
 /// The key of a kind in `cluster.collectives`: "all_reduce".
 [[nodiscard]] std::string collective_key(std::size_t kind);
 
-/// "rotor_ring waits for circuits, and network 'flat' has none", or nothing.
+/// "… waits for circuits, and network 'flat' has none", or nothing.
 [[nodiscard]] std::optional<ValidationError> circuit_problem(const Experiment& experiment, std::size_t kind);
 
 /// "multi_ring takes the rings of the network, and 'flat' was not built of rings", or nothing.

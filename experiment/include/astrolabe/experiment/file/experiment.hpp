@@ -11,7 +11,7 @@
 /// ranges by the schemas of the components, then what only shows across sections (ranks against hosts, batch
 /// against ranks, algorithm against the shapes of groups, backend against fabric).
 ///
-/// A network that is built for a job (network: {kind: topoopt}) is found for the program of the same file,
+/// A network that is built for a job (FabricMaker::needs_job) is found for the program of the same file,
 /// after all else was checked; all_reduce, reduce_scatter and all_gather run on its rings unless the file
 /// chooses their algorithms.
 #pragma once
@@ -50,8 +50,8 @@ struct Components {
 /// All that was built into the program.
 [[nodiscard]] Components builtin_components();
 
-/// Whether ranks that are images of each other are simulated once (system/symmetry/folding.hpp). The results are the
-/// same.
+/// Whether ranks that are images of each other are simulated once (system/symmetry/folding.hpp). The results
+/// are the same.
 enum class FoldingMode : std::uint8_t { kAuto, kOff };
 
 struct Cluster {
@@ -59,7 +59,7 @@ struct Cluster {
     workload::Device device;
     system::SystemOptions options;
     FoldingMode folding = FoldingMode::kAuto;
-    bool padding = false;                                          ///< of collectives (system/program/padding.hpp)
+    bool padding = false;  ///< of collectives (system/program/padding.hpp)
     std::array<std::string, system::kCollectiveKinds> algorithms;  ///< names, by CollectiveKind
     std::bitset<system::kCollectiveKinds> chunks_given;  ///< else chunks are the algorithm's default
 };

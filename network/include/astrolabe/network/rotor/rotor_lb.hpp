@@ -22,7 +22,7 @@
 /// Remainders go to elements drawn at random, as there, or in turn: then the same queues at the same turn are
 /// shared out alike, and whoever counts turns by cycles sees full queues repeat what they do.
 ///
-/// Options. Without `two_hops` steps 1, 3, 4 and 5 do nothing. With `own_rack_direct` packets for the own
+/// Options. Without `two_hops` steps 1, 3, 4 and 5 do nothing. With `intra_rack_direct` packets for the own
 /// rack are not offered; between steps 2 and 3 hosts of a rack share what they may still send and receive as
 /// in step 2, also while the uplink of their rack idles.
 ///
@@ -50,7 +50,7 @@ struct Grant {
     enum class Kind : std::uint8_t {
         kSecondHop,  ///< relayed packets, on to their destination
         kDirect,     ///< own packets, to their destination
-        kOwnRack,    ///< own packets, within the rack
+        kIntraRack,  ///< own packets, within the rack
         kFirstHop    ///< own packets, to a host that relays them
     };
     std::uint32_t from;
@@ -67,7 +67,7 @@ struct RotorLbOptions {
     std::uint32_t hosts_per_rack = 0;
     std::uint32_t slot = 0;  ///< packets a host may send, and receive, while a circuit is there
     bool two_hops = true;
-    bool own_rack_direct = false;
+    bool intra_rack_direct = false;
     Remainders remainders = Remainders::kAtRandom;
     /// By rack and rack, `racks` a row: does a circuit ever join them? Packets are relayed only where one
     /// will take them on. Empty: all meet.
@@ -121,7 +121,7 @@ private:
         std::vector<std::uint32_t> receive;     // left to each host of `to`
         std::vector<std::uint32_t> second_hop;  // by sender, receiver
         std::vector<std::uint32_t> direct;      // by sender, receiver
-        std::vector<std::uint32_t> own_rack;    // by sender, receiver of the same rack
+        std::vector<std::uint32_t> intra_rack;  // by sender, receiver of the same rack
         std::vector<Offer> offers;              // those of one sender together
         std::vector<std::uint32_t> accepted;    // by offer, receiver
     };
@@ -142,7 +142,7 @@ private:
     void release(Rack rack);
     void serve_relayed(Direction& direction, PacketCounts& relayed);
     void serve_direct(Direction& direction, PacketCounts& own);
-    void serve_own_rack(Direction& direction, std::span<std::uint32_t> receive, PacketCounts& own);
+    void serve_intra_rack(Direction& direction, std::span<std::uint32_t> receive, PacketCounts& own);
     void fill_demands(Rack from, Rack to, const PacketCounts& own);
     void offer(Direction& direction, const PacketCounts& own);
     void offer_one_of_each(Direction& direction, std::uint32_t port, const PacketCounts& own);

@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include <astrolabe/core/units.hpp>
@@ -30,6 +31,9 @@ class Fabric;
 
 namespace astrolabe::network::rotor {
 
+/// The name under which engines for rotors register (components.hpp).
+inline constexpr std::string_view kRotorEngines = "rotor";
+
 class SlicePaths;
 struct TopologyFile;
 
@@ -40,7 +44,7 @@ enum class BulkRouting : std::uint8_t {
 };
 
 /// How bulk messages between hosts of one rack travel.
-enum class OwnRack : std::uint8_t {
+enum class IntraRack : std::uint8_t {
     kTwoHops,  ///< through another rack and back, in capacity that is left over, as the reference does
     kDirect    ///< through their top-of-rack switch
 };
@@ -62,7 +66,7 @@ private:
 
 struct BulkService {
     BulkRouting routing = BulkRouting::kRotorLb;
-    OwnRack own_rack = OwnRack::kTwoHops;
+    IntraRack intra_rack = IntraRack::kTwoHops;
     Remainders remainders = Remainders::kAtRandom;  ///< of fair shares
     Bytes payload{1436};  ///< of a packet; every packet takes payload + header on the wire
     Bytes header{64};

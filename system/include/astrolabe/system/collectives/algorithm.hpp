@@ -18,7 +18,7 @@
 
 namespace astrolabe::system {
 
-/// How an algorithm uses a network whose circuits come and go (network/direct_opportunities.hpp).
+/// How an algorithm uses a network whose circuits come and go (network/circuit_windows.hpp).
 enum class CircuitUse : std::uint8_t {
     kNone,    ///< messages are sent when they are ready
     kDirect,  ///< messages are sent just before the circuits they can leave on (executor.hpp)
@@ -42,7 +42,7 @@ public:
     /// without effect.
     [[nodiscard]] virtual std::size_t dimensions_named() const { return 0; }
 
-    /// Needs a network that has direct opportunities, unless it is kNone.
+    /// Needs a network that has circuit windows, unless it is kNone.
     [[nodiscard]] virtual CircuitUse circuit_use() const { return CircuitUse::kNone; }
 
     /// Chunks to cut a collective in where the file gives no number, so that all variants carry the same.

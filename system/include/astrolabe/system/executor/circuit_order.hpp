@@ -1,7 +1,7 @@
 /// Circuit order: ranks in an order in which each gets a circuit to the next soon after the previous one.
 ///
 /// Model. On a ring of ranks a block waits, at every rank, for the circuit to the next rank
-/// (network/direct_opportunities.hpp). A block that is sent when a circuit window starts has arrived when it
+/// (network/circuit_windows.hpp). A block that is sent when a circuit window starts has arrived when it
 /// ends, and then waits for the first window to the rank after that. The time for one way round the ring is a
 /// whole number of periods, and a collective of k rounds takes k times as long.
 ///
@@ -25,7 +25,7 @@
 #include <span>
 #include <vector>
 
-#include <astrolabe/network/direct_opportunities.hpp>
+#include <astrolabe/network/circuit_windows.hpp>
 #include <astrolabe/network/ids.hpp>
 #include <astrolabe/system/executor/executor.hpp>
 #include <astrolabe/system/program/program.hpp>
@@ -34,11 +34,11 @@ namespace astrolabe::system {
 
 /// The ranks of `group` in that order, the first one first. `placement[r]` is the host of rank r.
 [[nodiscard]] std::vector<RankId> circuit_order(std::span<const RankId> group,
-                                                const network::DirectOpportunities& opportunities,
+                                                const network::CircuitWindows& windows,
                                                 std::span<const network::HostId> placement);
 
 /// Gives the collectives whose algorithms use circuits in order (CircuitUse::kInOrder) partitions of their
-/// own, with the same groups in that order. Nothing without opportunities in `options`.
+/// own, with the same groups in that order. Nothing without circuit windows in `options`.
 void order_by_circuits(Program& program, const SystemOptions& options,
                        std::span<const network::HostId> placement);
 

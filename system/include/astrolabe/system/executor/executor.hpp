@@ -40,7 +40,7 @@
 /// Costs. The costs of messages at their senders and receivers follow from `EndPoint`
 /// (docs/models/end-points.md): copies, additions, requests of rendezvous. By default all of it is free.
 ///
-/// Circuits. Where a collective's algorithm uses circuits and the network has them (`opportunities`), its
+/// Circuits. Where a collective's algorithm uses circuits and the network has them (`circuit_windows`), its
 /// messages are held back at their ranks until a circuit comes and cut in pieces that fit it
 /// (docs/models/rotor-collectives.md); a rank has sent a message when its last piece has entered the network.
 ///
@@ -61,7 +61,7 @@
 #include <astrolabe/core/signal.hpp>
 #include <astrolabe/core/validation_error.hpp>
 #include <astrolabe/network/backend.hpp>
-#include <astrolabe/network/direct_opportunities.hpp>
+#include <astrolabe/network/circuit_windows.hpp>
 #include <astrolabe/network/folding.hpp>
 #include <astrolabe/system/collectives/algorithm.hpp>
 #include <astrolabe/system/program/program.hpp>
@@ -127,7 +127,7 @@ struct SystemOptions {
     std::optional<Shape> dimensions{};
     Bytes minimum_chunk = Bytes(1024);
     /// Of the network, for algorithms that use circuits; unset: they send everything at once.
-    std::shared_ptr<const network::DirectOpportunities> opportunities{};
+    std::shared_ptr<const network::CircuitWindows> circuit_windows{};
     std::array<CollectiveChoice, kCollectiveKinds> collectives;  ///< by CollectiveKind
 };
 

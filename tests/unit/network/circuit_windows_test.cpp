@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <rotor_fabric.hpp>
 
-#include <astrolabe/network/direct_opportunities.hpp>
+#include <astrolabe/network/circuit_windows.hpp>
 #include <astrolabe/network/family.hpp>
 
 namespace astrolabe::network {
@@ -21,8 +21,8 @@ using rotor::RotorSchedule;
 
 constexpr Time kSuperslice = 15'840_ns;  ///< of the eight racks
 
-std::shared_ptr<const DirectOpportunities> of(RotorNetwork network) {
-    return rotor::build_rotor_fabric(std::move(network))->family().direct_opportunities();
+std::shared_ptr<const CircuitWindows> of(RotorNetwork network) {
+    return rotor::build_rotor_fabric(std::move(network))->family().circuit_windows();
 }
 
 /// By looking at every installation from `time` on, for two cycles.
@@ -60,7 +60,7 @@ void expect_installations(const RotorNetwork& network) {
     }
 }
 
-TEST(DirectOpportunities, AreTheInstallationsOfMatchings) {
+TEST(CircuitWindows, AreTheInstallationsOfMatchings) {
     expect_installations(rotor::eight_rack_network());
     expect_installations(rotor::drawn_rotor_network(12, 3, Bandwidth(100'000'000'000), 5));
     RotorNetwork together = rotor::eight_rack_network();
@@ -68,7 +68,7 @@ TEST(DirectOpportunities, AreTheInstallationsOfMatchings) {
     expect_installations(together);
 }
 
-TEST(DirectOpportunities, WhatFailedNeverComes) {
+TEST(CircuitWindows, WhatFailedNeverComes) {
     RotorNetwork network = rotor::eight_rack_network();
     rotor::RotorFailures failures;
     failures.rotors = {1, 0, 0, 0};
@@ -77,7 +77,7 @@ TEST(DirectOpportunities, WhatFailedNeverComes) {
     EXPECT_FALSE(of(network)->next(PlaceId(0), PlaceId(7), 0_ps));  // M_0, on the rotor that failed
 }
 
-TEST(DirectOpportunities, SayWhatACircuitCarries) {
+TEST(CircuitWindows, SayWhatACircuitCarries) {
     const auto opportunities = of(rotor::eight_rack_network());
     EXPECT_EQ(opportunities->places(), 8u);
     EXPECT_EQ(opportunities->place_of(HostId(0)), PlaceId(0));
@@ -89,7 +89,7 @@ TEST(DirectOpportunities, SayWhatACircuitCarries) {
     EXPECT_TRUE(opportunities->wait_for_circuits(0));
 }
 
-TEST(DirectOpportunities, OnlyWhatIsBulkInAnyPiecesWaits) {
+TEST(CircuitWindows, OnlyWhatIsBulkInAnyPiecesWaits) {
     rotor::RotorNetwork network = rotor::with_low_latency(rotor::eight_rack_network(), 10_KB);
     network.bulk.classes.add(1);
     const auto with_cutoff = of(network);
@@ -102,30 +102,30 @@ TEST(DirectOpportunities, OnlyWhatIsBulkInAnyPiecesWaits) {
     EXPECT_FALSE(by_class->wait_for_circuits(2));
 }
 
-TEST(DirectOpportunities, NoticeLiesBehindTheInstallationBefore) {
+TEST(CircuitWindows, NoticeLiesBehindTheInstallationBefore) {
     const auto opportunities = of(rotor::eight_rack_network());
     EXPECT_GT(opportunities->notice(), 0_ps);
     EXPECT_LT(opportunities->notice(), kSuperslice);
 }
 
-TEST(DirectOpportunities, HostsOfARackMeetIfTheirSwitchLetsThem) {
+TEST(CircuitWindows, HostsOfARackMeetIfTheirSwitchLetsThem) {
     EXPECT_FALSE(of(rotor::eight_rack_network())->next(PlaceId(3), PlaceId(3), 0_ps));
     RotorNetwork network = rotor::eight_rack_network();
-    network.bulk.own_rack = rotor::OwnRack::kDirect;
+    network.bulk.intra_rack = rotor::IntraRack::kDirect;
     // At any installation.
     EXPECT_EQ(of(network)->next(PlaceId(3), PlaceId(3), kSuperslice + 1_ps)->begin, 2 * kSuperslice);
 }
 
-TEST(DirectOpportunities, EndWithTime) {
+TEST(CircuitWindows, EndWithTime) {
     const auto opportunities = of(rotor::eight_rack_network());
     EXPECT_FALSE(opportunities->next(PlaceId(0), PlaceId(1), Time::max()));
     EXPECT_TRUE(opportunities->next(PlaceId(0), PlaceId(1), Time::max() - 3 * opportunities->period()));
 }
 
-TEST(DirectOpportunities, AreNoneWithoutRotors) {
+TEST(CircuitWindows, AreNoneWithoutRotors) {
     FlatParameters parameters;
     parameters.hosts = 4;
-    EXPECT_EQ(build_flat(parameters)->family().direct_opportunities(), nullptr);
+    EXPECT_EQ(build_flat(parameters)->family().circuit_windows(), nullptr);
 }
 
 }  // namespace

@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <optional>
 
-#include <astrolabe/network/direct_opportunities.hpp>
+#include <astrolabe/network/circuit_windows.hpp>
 
 namespace astrolabe::testing {
 
 /// n places of h hosts, host i at place ⌊i/h⌋. Places x and y meet at (x + y mod n)·T, and again every n·T,
 /// for `kOpen`. 10 packets of 100 bytes each, notice T/2. `meets_itself`: a place meets itself at every T.
-class TurnsOfPlaces final : public network::DirectOpportunities {
+class TurnsOfPlaces final : public network::CircuitWindows {
 public:
     static constexpr Time kTurn{1'000'000};  ///< T
     static constexpr Time kOpen{900'000};
@@ -24,8 +24,8 @@ public:
     [[nodiscard]] network::PlaceId place_of(network::HostId host) const override {
         return network::PlaceId(host.index() / hosts_);
     }
-    [[nodiscard]] std::optional<network::DirectOpportunity> next(network::PlaceId from, network::PlaceId to,
-                                                                 Time time) const override {
+    [[nodiscard]] std::optional<network::CircuitWindow> next(network::PlaceId from, network::PlaceId to,
+                                                             Time time) const override {
         const std::int64_t now = (time + kTurn - Time(1)) / kTurn;
         if (from == to) {
             return meets_itself_ ? std::optional(at(now)) : std::nullopt;
@@ -45,7 +45,7 @@ public:
     void let_pass(std::uint32_t traffic_class) { passing_class_ = traffic_class; }
 
 private:
-    [[nodiscard]] static network::DirectOpportunity at(std::int64_t turn) {
+    [[nodiscard]] static network::CircuitWindow at(std::int64_t turn) {
         return {kTurn * turn, kTurn * turn + kOpen};
     }
 

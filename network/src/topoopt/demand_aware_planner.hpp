@@ -18,8 +18,8 @@
 /// of its circuits already; on one panel any two ports may be joined. `all_dark`: a switch that is dark as a
 /// whole.
 ///
-/// Routes of what is planned are those of direct_connect (network/src/topologies/direct_connect.hpp), but for by_class,
-/// which becomes k_shortest: circuits for demand have no classes.
+/// Routes of what is planned are those of direct_connect (network/src/topologies/direct_connect.hpp), but for
+/// by_class, which becomes k_shortest: circuits for demand have no classes.
 ///
 /// What is left out: matchings join servers both ways, also on separate fibres; the time to ask and to plan.
 ///
@@ -29,31 +29,30 @@
 /// them.
 #pragma once
 
+#include "../demand_aware_circuits.hpp"
 #include "../topologies/direct_connect.hpp"
+#include "topology_finder.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
-#include <astrolabe/network/reconfiguration.hpp>
-#include <astrolabe/network/topoopt/topology_finder.hpp>
-
 namespace astrolabe::network::topoopt {
 
-struct DemandWiringOptions {
+struct DemandAwarePlannerOptions {
     FinderOptions finder;  ///< degree, wiring and candidates count
     bool forwarding = true;
     bool all_dark = false;           ///< not only the circuits that move
     DirectConnectParameters common;  ///< of all wirings: hosts, link, routing; without links
 };
 
-class DemandWiring final : public Reconfiguration {
+class DemandAwarePlanner final : public DemandAwareCircuits {
 public:
     /// Of `first` options.finder.degree links lead out of every server and into it. They are those `planned`,
     /// which are not looked at on one panel.
-    DemandWiring(Time every, Time delay, DemandWiringOptions options, const Fabric& first,
-                 std::span<const PlannedLink> planned);
+    DemandAwarePlanner(Time every, Time delay, DemandAwarePlannerOptions options, const Fabric& first,
+                       std::span<const PlannedLink> planned);
 
     [[nodiscard]] std::optional<Rewiring> rewire(const Fabric& present,
                                                  std::span<const WaitingPair> waiting) const override;
@@ -70,14 +69,14 @@ private:
     [[nodiscard]] Ports connect(const Fabric& present, std::span<const PlannedLink> planned) const;
     [[nodiscard]] WiredFabric build(const Ports& targets, std::span<const LinkId> links, bool is_whole) const;
 
-    DemandWiringOptions options_;
+    DemandAwarePlannerOptions options_;
     std::vector<std::uint32_t> planes_;  // by link of the first fabric; 0 on one panel
 };
 
 /// The network `first`, whose links are those `planned`, with circuits that move. Precondition: no problems.
-[[nodiscard]] std::shared_ptr<const Fabric> build_moving(DirectConnectParameters first,
-                                                         const ReconfigurationParameters& moves,
-                                                         const FinderOptions& finder,
-                                                         std::span<const PlannedLink> planned);
+[[nodiscard]] std::shared_ptr<const Fabric> build_with_planner(DirectConnectParameters first,
+                                                               const DemandAwareParameters& moves,
+                                                               const FinderOptions& finder,
+                                                               std::span<const PlannedLink> planned);
 
 }  // namespace astrolabe::network::topoopt

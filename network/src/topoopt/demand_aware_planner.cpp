@@ -1,4 +1,4 @@
-#include "demand_wiring.hpp"
+#include "demand_aware_planner.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -66,9 +66,9 @@ HostId host_at(const Fabric& fabric, LinkId link) {
 
 }  // namespace
 
-DemandWiring::DemandWiring(Time every, Time delay, DemandWiringOptions options, const Fabric& first,
-                           std::span<const PlannedLink> planned)
-    : Reconfiguration(every, delay),
+DemandAwarePlanner::DemandAwarePlanner(Time every, Time delay, DemandAwarePlannerOptions options,
+                                       const Fabric& first, std::span<const PlannedLink> planned)
+    : DemandAwareCircuits(every, delay),
       options_(std::move(options)),
       planes_(first.link_count(), 0) {
     ASTROLABE_ASSERT(first.link_count() == std::size_t{servers()} * options_.finder.degree,
@@ -94,7 +94,7 @@ DemandWiring::DemandWiring(Time every, Time delay, DemandWiringOptions options, 
     }
 }
 
-bool DemandWiring::is_joined(const Fabric& present, Server a, Server b, std::uint32_t plane) const {
+bool DemandAwarePlanner::is_joined(const Fabric& present, Server a, Server b, std::uint32_t plane) const {
     const std::size_t first = present.first_link(NodeId(a)).index();
     for (std::size_t link = first; link < first + present.out_degree(NodeId(a)); ++link) {
         if (planes_[link] == plane && host_at(present, LinkId(link)) == HostId(b)) {
@@ -104,8 +104,8 @@ bool DemandWiring::is_joined(const Fabric& present, Server a, Server b, std::uin
     return false;
 }
 
-void DemandWiring::place(const Fabric& present, std::span<const MatchingRound> matchings,
-                         std::uint32_t first_plane, std::vector<PlannedLink>& planned) const {
+void DemandAwarePlanner::place(const Fabric& present, std::span<const MatchingRound> matchings,
+                               std::uint32_t first_plane, std::vector<PlannedLink>& planned) const {
     std::vector<std::uint32_t> free(matchings.size());
     std::iota(free.begin(), free.end(), first_plane);
     for (const MatchingRound& round : matchings) {
@@ -125,7 +125,7 @@ void DemandWiring::place(const Fabric& present, std::span<const MatchingRound> m
     }
 }
 
-std::vector<PlannedLink> DemandWiring::plan(const Fabric& present, const PairDemand& demand) const {
+std::vector<PlannedLink> DemandAwarePlanner::plan(const Fabric& present, const PairDemand& demand) const {
     const std::uint32_t degree = options_.finder.degree;
     std::vector<PlannedLink> planned;
     if (!options_.forwarding) {
@@ -147,7 +147,8 @@ std::vector<PlannedLink> DemandWiring::plan(const Fabric& present, const PairDem
     return planned;
 }
 
-DemandWiring::Ports DemandWiring::connect(const Fabric& present, std::span<const PlannedLink> planned) const {
+DemandAwarePlanner::Ports DemandAwarePlanner::connect(const Fabric& present,
+                                                      std::span<const PlannedLink> planned) const {
     std::vector<std::vector<PlannedLink>> out_of(servers());
     for (const PlannedLink& link : planned) {
         out_of[link.from].push_back(link);
@@ -183,7 +184,8 @@ DemandWiring::Ports DemandWiring::connect(const Fabric& present, std::span<const
     return targets;
 }
 
-WiredFabric DemandWiring::build(const Ports& targets, std::span<const LinkId> links, bool is_whole) const {
+WiredFabric DemandAwarePlanner::build(const Ports& targets, std::span<const LinkId> links,
+                                      bool is_whole) const {
     DirectConnectParameters direct = options_.common;
     for (const LinkId link : links) {
         direct.links.push_back({.from = static_cast<std::int64_t>(link.index() / options_.finder.degree),
@@ -194,8 +196,8 @@ WiredFabric DemandWiring::build(const Ports& targets, std::span<const LinkId> li
     return {build_direct_connect(direct), {links.begin(), links.end()}};
 }
 
-std::optional<Rewiring> DemandWiring::rewire(const Fabric& present,
-                                             std::span<const WaitingPair> waiting) const {
+std::optional<Rewiring> DemandAwarePlanner::rewire(const Fabric& present,
+                                                   std::span<const WaitingPair> waiting) const {
     const Ports targets = connect(present, plan(present, demand_of(servers(), waiting)));
     const double now = worth(present, waiting, [&](LinkId link) { return host_at(present, link); });
     const double then = worth(present, waiting, [&](LinkId link) { return targets[link.index()]; });
@@ -219,16 +221,16 @@ std::optional<Rewiring> DemandWiring::rewire(const Fabric& present,
     return rewiring;
 }
 
-std::shared_ptr<const Fabric> build_moving(DirectConnectParameters first,
-                                           const ReconfigurationParameters& moves,
-                                           const FinderOptions& finder,
-                                           std::span<const PlannedLink> planned) {
+std::shared_ptr<const Fabric> build_with_planner(DirectConnectParameters first,
+                                                 const DemandAwareParameters& moves,
+                                                 const FinderOptions& finder,
+                                                 std::span<const PlannedLink> planned) {
     first.reconfiguration.reset();
     first.forwards = moves.forwarding;
-    DemandWiringOptions options{.finder = finder,
-                                .forwarding = moves.forwarding,
-                                .all_dark = moves.dark == DarkCircuits::kAll,
-                                .common = {}};
+    DemandAwarePlannerOptions options{.finder = finder,
+                                      .forwarding = moves.forwarding,
+                                      .all_dark = moves.dark == DarkCircuits::kAll,
+                                      .common = {}};
     options.common.hosts = first.hosts;
     options.common.link = first.link;
     options.common.forwarding = first.forwarding;
@@ -236,8 +238,8 @@ std::shared_ptr<const Fabric> build_moving(DirectConnectParameters first,
     options.common.paths = first.paths;
     options.common.detour = first.detour;
     options.common.seed = first.seed;
-    first.controller = std::make_shared<const DemandWiring>(moves.every, moves.delay, std::move(options),
-                                                            *build_direct_connect(first), planned);
+    first.controller = std::make_shared<const DemandAwarePlanner>(
+        moves.every, moves.delay, std::move(options), *build_direct_connect(first), planned);
     return build_direct_connect(first);
 }
 

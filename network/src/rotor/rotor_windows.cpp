@@ -1,4 +1,4 @@
-// Direct opportunities of racks on rotor switches: from the installation of a matching, the bulk slot.
+// Circuit windows of racks on rotor switches: from the installation of a matching, the bulk slot.
 //
 // Whatever waits at a host when a matching is installed may be granted a circuit then, and nothing is granted
 // in between (slot_engine.hpp). Installations are a superslice T apart, so half a superslice of notice lies
@@ -17,9 +17,9 @@ namespace astrolabe::network::rotor {
 
 namespace {
 
-class RotorOpportunities final : public DirectOpportunities {
+class RotorWindows final : public CircuitWindows {
 public:
-    explicit RotorOpportunities(std::shared_ptr<const RotorNetwork> network)
+    explicit RotorWindows(std::shared_ptr<const RotorNetwork> network)
         : network_(std::move(network)),
           superslice_(schedule().timing().superslice()),
           packets_(SlotTiming(*network_).packets_per_slot()) {}
@@ -29,14 +29,14 @@ public:
         return PlaceId(host.index() / network_->hosts_per_rack);
     }
 
-    [[nodiscard]] std::optional<DirectOpportunity> next(PlaceId from, PlaceId to, Time time) const override {
+    [[nodiscard]] std::optional<CircuitWindow> next(PlaceId from, PlaceId to, Time time) const override {
         ASTROLABE_ASSERT(time >= Time(0), "time starts at 0");
         if (time > Time::max() - 2 * period()) {
             return std::nullopt;
         }
         const std::int64_t now = time / superslice_ + (time % superslice_ > Time(0) ? 1 : 0);
         if (from == to) {
-            const bool is_joined = network_->bulk.own_rack == OwnRack::kDirect;
+            const bool is_joined = network_->bulk.intra_rack == IntraRack::kDirect;
             return is_joined ? std::optional(opportunity(now)) : std::nullopt;
         }
         const auto cycle = static_cast<std::int64_t>(schedule().superslices());
@@ -59,7 +59,7 @@ public:
 
 private:
     [[nodiscard]] const RotorSchedule& schedule() const { return network_->schedule; }
-    [[nodiscard]] DirectOpportunity opportunity(std::int64_t superslice) const {
+    [[nodiscard]] CircuitWindow opportunity(std::int64_t superslice) const {
         const Time begin = superslice_ * superslice;
         return {begin, begin + schedule().bulk_slot()};
     }
@@ -71,8 +71,8 @@ private:
 
 }  // namespace
 
-std::shared_ptr<const DirectOpportunities> rotor_opportunities(std::shared_ptr<const RotorNetwork> network) {
-    return std::make_shared<const RotorOpportunities>(std::move(network));
+std::shared_ptr<const CircuitWindows> rotor_windows(std::shared_ptr<const RotorNetwork> network) {
+    return std::make_shared<const RotorWindows>(std::move(network));
 }
 
 }  // namespace astrolabe::network::rotor

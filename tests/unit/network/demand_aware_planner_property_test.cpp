@@ -1,8 +1,9 @@
 /// What must hold of circuits that move, in random networks and under random traffic.
+#include "demand_aware_networks.hpp"
+#include "network/src/demand_aware_circuits.hpp"
 #include "network/src/engines/fluid/fluid_backend.hpp"
 #include "random_seed.hpp"
 #include "recorder.hpp"
-#include "rewired_networks.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -16,7 +17,6 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include <astrolabe/network/reconfiguration.hpp>
 #include <astrolabe/network/routing.hpp>
 
 namespace astrolabe::network::topoopt {
@@ -38,7 +38,7 @@ Case random_case(std::mt19937_64& random) {
     drawn.parameters.wiring = static_cast<Wiring>(draw(0, 2));
     drawn.parameters.mode = drawn.parameters.degree == 4 && draw(0, 1) == 1 ? Mode::kReleased : Mode::kPaper;
     drawn.parameters.link = {100_Gbps, 1_us};
-    ReconfigurationParameters moves{.every = Time(static_cast<std::int64_t>(draw(1, 20)) * 100'000'000)};
+    DemandAwareParameters moves{.every = Time(static_cast<std::int64_t>(draw(1, 20)) * 100'000'000)};
     moves.delay = draw(0, 1) == 0 ? Time(0) : moves.every / static_cast<std::int64_t>(draw(2, 9));
     moves.forwarding = draw(0, 1) == 1;
     moves.dark = static_cast<DarkCircuits>(draw(0, 1));
@@ -102,7 +102,7 @@ private:
     int left_;
 };
 
-RC_GTEST_PROP(DemandWiringProperty, EveryByteArrivesAndNoPortCarriesMoreThanItCan, ()) {
+RC_GTEST_PROP(DemandAwarePlannerProperty, EveryByteArrivesAndNoPortCarriesMoreThanItCan, ()) {
     std::mt19937_64 random(random_seed());
     const Case drawn = random_case(random);
     const auto fabric = built(drawn.parameters, drawn.demand);
@@ -140,7 +140,7 @@ RC_GTEST_PROP(DemandWiringProperty, EveryByteArrivesAndNoPortCarriesMoreThanItCa
     }
 }
 
-RC_GTEST_PROP(DemandWiringProperty, WiringsHaveALinkForEveryPortAndJoinAllWhereHostsForward, ()) {
+RC_GTEST_PROP(DemandAwarePlannerProperty, WiringsHaveALinkForEveryPortAndJoinAllWhereHostsForward, ()) {
     std::mt19937_64 random(random_seed());
     const Case drawn = random_case(random);
     const auto first = built(drawn.parameters, drawn.demand);
@@ -155,7 +155,7 @@ RC_GTEST_PROP(DemandWiringProperty, WiringsHaveALinkForEveryPortAndJoinAllWhereH
                                     static_cast<int>((a + 1 + random() % (hosts - 1)) % hosts),
                                     Bytes(static_cast<std::int64_t>(random() % 1'000'000))));
         }
-        const auto found = first->reconfiguration()->rewire(*present, waiting);
+        const auto found = first->demand_aware_circuits()->rewire(*present, waiting);
         if (!found) {
             continue;
         }
@@ -186,7 +186,7 @@ RC_GTEST_PROP(DemandWiringProperty, WiringsHaveALinkForEveryPortAndJoinAllWhereH
 /// When messages that all start at 0 have left, by the model written down: without forwarding a pair has its
 /// circuits to itself, so its bytes go at their number times 12.5 GB/s, a byte in 80 ps over one.
 std::vector<Time> plain_times(const Fabric& first, const std::vector<WaitingPair>& messages) {
-    const Reconfiguration& moves = *first.reconfiguration();
+    const DemandAwareCircuits& moves = *first.demand_aware_circuits();
     std::vector<Time> times(messages.size(), Time(-1));
     std::vector<WaitingPair> left = messages;
     std::shared_ptr<const Fabric> whole;
@@ -229,7 +229,7 @@ std::vector<Time> plain_times(const Fabric& first, const std::vector<WaitingPair
     return times;
 }
 
-RC_GTEST_PROP(DemandWiringProperty, WithoutForwardingTimesAreThoseOfEachPairByItself, ()) {
+RC_GTEST_PROP(DemandAwarePlannerProperty, WithoutForwardingTimesAreThoseOfEachPairByItself, ()) {
     std::mt19937_64 random(random_seed());
     Case drawn = random_case(random);
     drawn.parameters.routing.reset();

@@ -17,8 +17,8 @@ namespace astrolabe::network::rotor {
 
 /// How many packets wait for how many pairs of hosts, the first few of them with the reason, by host and
 /// destination; empty if none wait. `now` is when nothing moves any more. O(pairs that wait · log).
-[[nodiscard]] std::string describe_stranded(const RotorNetwork& network, Time now, const PacketCounts& own,
-                                            const PacketCounts& relayed);
+[[nodiscard]] std::string describe_undeliverable(const RotorNetwork& network, Time now,
+                                                 const PacketCounts& own, const PacketCounts& relayed);
 
 /// Source and destination.
 using PairOfHosts = std::pair<std::uint32_t, std::uint32_t>;

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <astrolabe/network/rotor/stranded.hpp>
+#include <astrolabe/network/rotor/undeliverable.hpp>
 
 namespace astrolabe::network::rotor {
 
@@ -86,8 +86,8 @@ std::string describe_given_up(const RotorNetwork& network, Time now, std::span<c
     return text;
 }
 
-std::string describe_stranded(const RotorNetwork& network, Time now, const PacketCounts& own,
-                              const PacketCounts& relayed) {
+std::string describe_undeliverable(const RotorNetwork& network, Time now, const PacketCounts& own,
+                                   const PacketCounts& relayed) {
     std::vector<Stranded> all;
     const std::uint32_t hosts = network.schedule.racks() * network.hosts_per_rack;
     for (std::uint32_t host = 0; host < hosts; ++host) {

@@ -49,15 +49,15 @@ struct Rewiring {
     std::size_t dark = 0;   ///< links of `next` that are not in `meanwhile`
 };
 
-class Reconfiguration {
+class DemandAwareCircuits {
 public:
     /// 0 <= delay < every.
-    Reconfiguration(Time every, Time delay)
+    DemandAwareCircuits(Time every, Time delay)
         : every_(every),
           delay_(delay) {
         ASTROLABE_ASSERT(Time(0) <= delay && delay < every, "circuits come up before the next change");
     }
-    virtual ~Reconfiguration() = default;
+    virtual ~DemandAwareCircuits() = default;
 
     [[nodiscard]] Time every() const { return every_; }
     [[nodiscard]] Time delay() const { return delay_; }

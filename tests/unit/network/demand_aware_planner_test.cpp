@@ -1,6 +1,7 @@
 /// Wirings planned for what waits: what they serve, what they keep, and what is refused.
+#include "demand_aware_networks.hpp"
+#include "network/src/demand_aware_circuits.hpp"
 #include "parameter_keys.hpp"
-#include "rewired_networks.hpp"
 
 #include <optional>
 #include <utility>
@@ -8,16 +9,14 @@
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/network/reconfiguration.hpp>
-
 namespace astrolabe::network::topoopt {
 namespace {
 
 std::optional<Rewiring> look(const Fabric& first, const std::vector<WaitingPair>& waiting) {
-    return first.reconfiguration()->rewire(first, waiting);
+    return first.demand_aware_circuits()->rewire(first, waiting);
 }
 
-TEST(DemandWiring, GivesAllInterfacesToThePairsThatWait) {
+TEST(DemandAwarePlanner, GivesAllInterfacesToThePairsThatWait) {
     const auto first = built(on_circuit_switches(3), 6);
     const auto found = look(*first, {waits(0, 3, 5_MB), waits(4, 1, 2_MB), waits(2, 5, 1_B)});
     ASSERT_TRUE(found);
@@ -27,7 +26,7 @@ TEST(DemandWiring, GivesAllInterfacesToThePairsThatWait) {
     }
 }
 
-TEST(DemandWiring, HalvesDemandThatIsServed) {
+TEST(DemandAwarePlanner, HalvesDemandThatIsServed) {
     // 0 asks for 4 to 1 and for 3 to 2: matchings serve 4 and then 3, as 3 > 4 / 2, then 2 and 1.5.
     const auto first = built(on_circuit_switches(3), 4);
     const auto found = look(*first, {waits(0, 1, 4_MB), waits(0, 2, 3_MB)});
@@ -36,7 +35,7 @@ TEST(DemandWiring, HalvesDemandThatIsServed) {
     EXPECT_EQ(circuits(*found->next.fabric, 0, 2), 1U);
 }
 
-TEST(DemandWiring, KeepsARingThatJoinsAllWhereHostsForward) {
+TEST(DemandAwarePlanner, KeepsARingThatJoinsAllWhereHostsForward) {
     TopoOptParameters parameters = on_circuit_switches(3);
     parameters.reconfiguration->forwarding = true;
     for (const Wiring wiring : {Wiring::kPanel, Wiring::kSeparateFibres}) {
@@ -53,7 +52,7 @@ TEST(DemandWiring, KeepsARingThatJoinsAllWhereHostsForward) {
     }
 }
 
-TEST(DemandWiring, StaysWhereAnotherIsWorthNoMore) {
+TEST(DemandAwarePlanner, StaysWhereAnotherIsWorthNoMore) {
     const auto first = built(on_circuit_switches(1), 4);
     EXPECT_FALSE(look(*first, {waits(0, 1, 5_MB), waits(2, 3, 5_MB)}));  // served by the first ring
     EXPECT_FALSE(look(*first, {waits(0, 1, 5_MB), waits(0, 2, 5_MB)}));  // one of the two either way
@@ -62,7 +61,7 @@ TEST(DemandWiring, StaysWhereAnotherIsWorthNoMore) {
 }
 
 // 12 hosts; those that ask are joined to others than at first, and keep what they have of it.
-TEST(DemandWiring, MovesNoMoreCircuitsThanItMust) {
+TEST(DemandAwarePlanner, MovesNoMoreCircuitsThanItMust) {
     TopoOptParameters parameters = on_circuit_switches(4);
     parameters.wiring = Wiring::kPanel;
     parameters.reconfiguration->forwarding = true;
@@ -85,7 +84,7 @@ TEST(DemandWiring, MovesNoMoreCircuitsThanItMust) {
     }
 }
 
-TEST(DemandWiring, KnowsDemandBeyondTheBytesOfADemand) {
+TEST(DemandAwarePlanner, KnowsDemandBeyondTheBytesOfADemand) {
     const auto first = built(on_circuit_switches(1), 4);
     const Bytes huge(std::int64_t{1} << 61);
     const auto found = look(*first, {waits(0, 1, huge), waits(0, 2, huge), waits(1, 3, huge)});
@@ -94,7 +93,7 @@ TEST(DemandWiring, KnowsDemandBeyondTheBytesOfADemand) {
     EXPECT_EQ(circuits(*found->next.fabric, 1, 3), 1U);
 }
 
-TEST(DemandWiring, ParametersThatDoNotFitAreRefused) {
+TEST(DemandAwarePlanner, ParametersThatDoNotFitAreRefused) {
     TopoOptParameters parameters = on_circuit_switches(4);
     EXPECT_TRUE(validation_errors(parameters).empty());
     parameters.medium = Medium::kPatchPanel;
@@ -125,7 +124,7 @@ TEST(DemandWiring, ParametersThatDoNotFitAreRefused) {
     EXPECT_EQ(keys(validation_errors(parameters)), Keys{"reconfiguration"});  // the ring takes all
 }
 
-TEST(DemandWiring, InterfacesWithoutACircuitAreRefused) {
+TEST(DemandAwarePlanner, InterfacesWithoutACircuitAreRefused) {
     // A matching leaves one of 5 hosts out, in both directions of each of 3 matchings.
     Demand demand{.servers = 5, .groups = {}, .point_to_point = PairDemand(5)};
     demand.point_to_point.add(0, 2, 1'000);
@@ -141,12 +140,12 @@ DirectConnectParameters given(std::int64_t hosts) {
     parameters.hosts = hosts;
     parameters.rings = {1, hosts / 2};
     parameters.medium = Medium::kCircuitSwitch;
-    parameters.reconfiguration = ReconfigurationParameters();
+    parameters.reconfiguration = DemandAwareParameters();
     return parameters;
 }
 
-TEST(DemandWiring, BeginsWithCircuitsThatAreGiven) {
-    EXPECT_TRUE(network::validation_errors(given(8)).empty());
+TEST(DemandAwarePlanner, BeginsWithCircuitsThatAreGiven) {
+    EXPECT_TRUE(network::problems(given(8)).empty());
     const auto first = build_direct_connect(given(8));
     EXPECT_FALSE(first->is_static());
     EXPECT_EQ(circuits(*first, 0, 4), 2U);
@@ -158,7 +157,7 @@ TEST(DemandWiring, BeginsWithCircuitsThatAreGiven) {
     EXPECT_TRUE(found->next.fabric->is_static());
 }
 
-TEST(DemandWiring, GivenCircuitsThatCannotMoveAreRefused) {
+TEST(DemandAwarePlanner, GivenCircuitsThatCannotMoveAreRefused) {
     DirectConnectParameters parameters = given(8);
     parameters.links = {{.from = 2, .to = 5}};
     EXPECT_EQ(keys(network::validation_errors(parameters)),

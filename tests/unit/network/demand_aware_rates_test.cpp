@@ -1,8 +1,9 @@
 /// The fluid engine on circuits that move with the demand: when it looks, how long it is dark, what goes on.
+#include "demand_aware_networks.hpp"
+#include "network/src/demand_aware_circuits.hpp"
 #include "network/src/engines/fluid/fluid_backend.hpp"
 #include "network/src/topologies/direct_connect.hpp"
 #include "recorder.hpp"
-#include "rewired_networks.hpp"
 #include "transfers.hpp"
 
 #include <cstdint>
@@ -13,8 +14,6 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include <astrolabe/network/reconfiguration.hpp>
 
 namespace astrolabe::network {
 namespace {
@@ -171,7 +170,7 @@ TEST(FluidRewiring, CircuitsThatAreGivenMoveAsThoseThatAreFound) {
     direct.link = {100_Gbps, 1_us};
     direct.rings = {1};
     direct.medium = Medium::kCircuitSwitch;
-    direct.reconfiguration = ReconfigurationParameters{.forwarding = false};
+    direct.reconfiguration = DemandAwareParameters{.forwarding = false};
     const auto outcome =
         run(build_direct_connect(direct), {{0, 1, 1'250_MB}, {2, 3, 1'250_MB}}, {{0, 2, 500_MB}});
     // As above; then 0 -> 2 is seen at 100 ms and has two circuits from 110 ms on, for 20 ms.
@@ -216,15 +215,15 @@ TEST(FluidRewiring, AnIdleNetworkHasNoEvents) {
 }
 
 /// Answers once, at the first look, with these links in place of those there are; or never.
-class Scripted final : public Reconfiguration {
+class Scripted final : public DemandAwareCircuits {
 public:
     Scripted(Time every, Time delay, std::vector<std::pair<int, int>> then)
-        : Reconfiguration(every, delay),
+        : DemandAwareCircuits(every, delay),
           then_(std::move(then)) {}
 
     [[nodiscard]] std::optional<Rewiring> rewire(const Fabric& present,
                                                  std::span<const WaitingPair>) const override {
-        if (then_.empty() || present.reconfiguration() == nullptr) {
+        if (then_.empty() || present.demand_aware_circuits() == nullptr) {
             return std::nullopt;
         }
         Rewiring rewiring;

@@ -1,6 +1,7 @@
 /// Networks whose circuits move with the demand.
 #pragma once
 
+#include "network/src/demand_aware_circuits.hpp"
 #include "network/src/topoopt/topoopt.hpp"
 
 #include <cstdint>
@@ -9,8 +10,6 @@
 #include <variant>
 
 #include <gtest/gtest.h>
-
-#include <astrolabe/network/reconfiguration.hpp>
 
 namespace astrolabe::network::topoopt {
 
@@ -22,7 +21,7 @@ inline TopoOptParameters on_circuit_switches(std::int64_t degree) {
     parameters.wiring = Wiring::kSeparateFibres;
     parameters.link = {100_Gbps, 1_us};
     parameters.medium = Medium::kCircuitSwitch;
-    parameters.reconfiguration = ReconfigurationParameters{.forwarding = false};
+    parameters.reconfiguration = DemandAwareParameters{.forwarding = false};
     return parameters;
 }
 

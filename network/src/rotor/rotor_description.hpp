@@ -20,10 +20,11 @@
 /// Source: Opera (NSDI 2020), sections 3 to 5.
 #pragma once
 
+#include "robustness.hpp"
+
 #include <cstdint>
 #include <vector>
 
-#include <astrolabe/network/rotor/robustness.hpp>
 #include <astrolabe/network/rotor/rotor_network.hpp>
 #include <astrolabe/network/rotor/slice_graph.hpp>
 

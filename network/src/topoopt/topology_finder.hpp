@@ -34,6 +34,9 @@
 /// Source: TopoOpt (NSDI 2023), section 4; the authors' FlexFlow fork for `released`.
 #pragma once
 
+#include "demand_matching.hpp"
+#include "strides.hpp"
+
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -43,8 +46,6 @@
 #include <astrolabe/core/config/schema.hpp>
 #include <astrolabe/core/validation_error.hpp>
 #include <astrolabe/network/demand.hpp>
-#include <astrolabe/network/topoopt/demand_matching.hpp>
-#include <astrolabe/network/topoopt/strides.hpp>
 
 namespace astrolabe::network::topoopt {
 
