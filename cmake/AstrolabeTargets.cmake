@@ -47,10 +47,10 @@ function(astrolabe_compile_quickly target)
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
-# What tests and benchmarks are compiled with: their own code is cold, the libraries they link are not.
+# What tests and benchmarks are compiled with: their own code is cold, the libraries they link are not. Each file is
+# compiled by itself, as files of tests are free to use one name for different things.
 function(astrolabe_test_options target)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/support ${PROJECT_SOURCE_DIR})
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
     astrolabe_compile_quickly(${target})
     astrolabe_compile_options(${target})
 endfunction()

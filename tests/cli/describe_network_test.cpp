@@ -132,7 +132,7 @@ TEST(DescribeNetwork, TakesPricesFromAFile) {
 TEST(DescribeNetwork, RefusesWhatItCannotDraw) {
     const ProcessResult flat = describe({kNetworks + "flat100g.yaml", "--svg", scratch("flat.svg")});
     EXPECT_EQ(flat.exit_code, 3);
-    EXPECT_NE(flat.err.find("no rotors to draw"), std::string::npos) << flat.err;
+    EXPECT_NE(flat.err.find("no circuits to draw"), std::string::npos) << flat.err;
     EXPECT_FALSE(std::filesystem::exists(scratch("flat.svg")));
     const ProcessResult together =
         describe({kNetworks + "rotornet-nsdi-648.yaml", "--export", scratch("r.txt")});

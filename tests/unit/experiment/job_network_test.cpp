@@ -26,6 +26,11 @@ using testing::load_small;
 
 constexpr auto kAllReduce = static_cast<std::size_t>(system::CollectiveKind::kAllReduce);
 
+/// What the family of the network says of it and of its job.
+nlohmann::ordered_json figures(const Experiment& experiment) {
+    return describe_for_job(experiment).json;
+}
+
 class JobNetworkTest : public ::testing::Test {
 protected:
     /// The small experiment on 16 ranks and this network.
@@ -136,24 +141,25 @@ TEST_F(JobNetworkTest, DemandIsWhatTheRunSends) {
         EXPECT_GT(network::all_reduce_traffic(demand), all_reduces - 30);
         EXPECT_EQ(static_cast<double>(demand.point_to_point.total()), all - all_reduces);
         // No run is faster than its busiest link.
-        const TopologyReport report = report_topology(experiment);
+        const double load = figures(experiment).at("busiest_link").at("load_bytes");
         EXPECT_GE(to_seconds(run.execution.total),
-                  report.routes.busiest_load /
-                      to_bytes_per_second(experiment.fabric->link(report.routes.busiest).rate) * (1 - 1e-9));
+                  load / to_bytes_per_second(experiment.fabric->link(network::LinkId(0)).rate) * (1 - 1e-9));
     }
 }
 
 TEST_F(JobNetworkTest, ReportsTheBandwidthTax) {
     // Two interfaces, one ring both ways round: 2 · (1 + … + 7) + 8 = 64 hops to 15 servers.
-    const TopologyReport report = report_topology(loaded("degree: 2, mode: released"));
-    EXPECT_EQ(report.routes.longest, 8U);
-    EXPECT_DOUBLE_EQ(report.routes.mean_hops, 64.0 / 15);
-    EXPECT_GT(report.routes.tax, 1.0);  // all-reduces go to neighbours, the rest further
-    EXPECT_LT(report.routes.tax, report.routes.mean_hops);
-    EXPECT_GE(report.routes.imbalance(), 1.0);
-    const TopologyReport neighbours = report_topology(
+    const nlohmann::ordered_json report = figures(loaded("degree: 2, mode: released"));
+    const double mean_hops = report.at("mean_hops");
+    const double tax = report.at("bandwidth_tax");
+    EXPECT_EQ(report.at("diameter"), 8U);
+    EXPECT_DOUBLE_EQ(mean_hops, 64.0 / 15);
+    EXPECT_GT(tax, 1.0);  // all-reduces go to neighbours, the rest further
+    EXPECT_LT(tax, mean_hops);
+    EXPECT_GE(report.at("busiest_link").at("over_mean").get<double>(), 1.0);
+    const nlohmann::ordered_json neighbours = figures(
         loaded("degree: 2, mode: released", {"cluster.collectives.all_to_all={algorithm: ring}"}));
-    EXPECT_DOUBLE_EQ(neighbours.routes.tax, 1.0);
+    EXPECT_DOUBLE_EQ(neighbours.at("bandwidth_tax").get<double>(), 1.0);
 }
 
 TEST_F(JobNetworkTest, IsBuiltForASingleCollectiveToo) {
@@ -199,12 +205,12 @@ TEST_F(JobNetworkTest, CircuitsMoveForWhatWaits) {
             EXPECT_GE(run.execution.total, run.bounds.value());
             EXPECT_FALSE(run.bounds.links);
             ASSERT_TRUE(run.network.reconfiguration);
-            EXPECT_GT(run.network.reconfiguration->looks, 0U);
+            EXPECT_GT(run.network.reconfiguration->control_epochs, 0U);
             // An even all-to-all finds every wiring worth as much, but where pairs have to wait.
             if (std::string_view(options).find("false") != std::string_view::npos) {
                 EXPECT_GT(run.network.reconfiguration->changes, 0U);
             }
-            EXPECT_LE(run.network.reconfiguration->changes, run.network.reconfiguration->looks);
+            EXPECT_LE(run.network.reconfiguration->changes, run.network.reconfiguration->control_epochs);
             EXPECT_LE(run.network.reconfiguration->dark, run.execution.total);
             const auto moves = summary_json(experiment, run).at("network").at("reconfiguration");
             EXPECT_EQ(moves.at("changes"), run.network.reconfiguration->changes);
@@ -233,7 +239,7 @@ TEST_F(JobNetworkTest, CircuitsThatDoNotMoveBeforeTheEndArePatched) {
         const experiment::Run run = run_experiment(moving, {});
         EXPECT_EQ(run.execution.total, expected.execution.total);
         EXPECT_EQ(run.fingerprint, expected.fingerprint);
-        EXPECT_EQ(run.network.reconfiguration->looks, 0U);
+        EXPECT_EQ(run.network.reconfiguration->control_epochs, 0U);
         EXPECT_FALSE(summary_json(patched, expected).at("network").contains("reconfiguration"));
     }
 }
@@ -256,12 +262,12 @@ TEST_F(JobNetworkTest, MovingCircuitsAreRefusedWhereNothingMovesThem) {
 }
 
 TEST_F(JobNetworkTest, MovingCircuitsAreReported) {
-    const TopologyReport report = report_topology(loaded(kMoving + "{forwarding: false}"));
-    EXPECT_GT(report.routes.pairs_without_route, 0U);
-    EXPECT_EQ(report.routes.tax, 1.0);
-    EXPECT_EQ(to_json(report).at("reconfiguration").at("every_s"), 0.05);
-    EXPECT_EQ(to_json(report).at("reconfiguration").at("delay_s"), 0.01);
-    EXPECT_FALSE(to_json(report_topology(loaded("degree: 4"))).contains("reconfiguration"));
+    const nlohmann::ordered_json report = figures(loaded(kMoving + "{forwarding: false}"));
+    EXPECT_GT(report.at("reconfiguration").at("pairs_without_route"), 0U);
+    EXPECT_EQ(report.at("bandwidth_tax"), 1.0);
+    EXPECT_EQ(report.at("reconfiguration").at("every_s"), 0.05);
+    EXPECT_EQ(report.at("reconfiguration").at("delay_s"), 0.01);
+    EXPECT_FALSE(figures(loaded("degree: 4")).contains("reconfiguration"));
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ inline std::shared_ptr<const Fabric> built(const TopoOptParameters& parameters, 
         ADD_FAILURE() << problems->front().key << ": " << problems->front().message;
         return nullptr;
     }
-    return std::get<FoundNetwork>(std::move(found)).fabric;
+    return std::get<std::shared_ptr<const Fabric>>(std::move(found));
 }
 
 /// For a job that sends nothing: all interfaces go to rings.

@@ -145,7 +145,7 @@ DirectConnectParameters given(std::int64_t hosts) {
 }
 
 TEST(DemandAwarePlanner, BeginsWithCircuitsThatAreGiven) {
-    EXPECT_TRUE(network::problems(given(8)).empty());
+    EXPECT_TRUE(network::validation_errors(given(8)).empty());
     const auto first = build_direct_connect(given(8));
     EXPECT_FALSE(first->is_static());
     EXPECT_EQ(circuits(*first, 0, 4), 2U);

@@ -78,7 +78,7 @@ TEST(FluidRewiring, DemandsThatAlternateWaitForTheNextLookAndTheDelay) {
         EXPECT_EQ(outcome.times[4 + i], 130_ms + 1_us);
     }
     ASSERT_TRUE(outcome.statistics.reconfiguration);
-    EXPECT_EQ(outcome.statistics.reconfiguration->looks, 2U);
+    EXPECT_EQ(outcome.statistics.reconfiguration->control_epochs, 2U);
     EXPECT_EQ(outcome.statistics.reconfiguration->changes, 2U);
     // All links move both times: the circuits of one demand are none of the other's.
     EXPECT_EQ(outcome.statistics.reconfiguration->dark, 20_ms);
@@ -114,7 +114,7 @@ TEST(FluidRewiring, ADemandThatTheWiringIsForIsServedAsByAFixedNetwork) {
     parameters.routing = DirectRouting::kKShortest;
     const auto fixed = run(built(parameters, demand), transfers);
     EXPECT_EQ(moving.times, fixed.times);
-    EXPECT_EQ(moving.statistics.reconfiguration->looks, 6U);
+    EXPECT_EQ(moving.statistics.reconfiguration->control_epochs, 6U);
     EXPECT_EQ(moving.statistics.reconfiguration->changes, 0U);
     EXPECT_FALSE(fixed.statistics.reconfiguration);
 }
@@ -140,7 +140,7 @@ TEST(FluidRewiring, NothingMovesInAJobThatEndsBeforeTheFirstLook) {
         parameters.reconfiguration.reset();
         const auto fixed = run(built(parameters, demand), transfers);
         EXPECT_EQ(moving.times, fixed.times);
-        EXPECT_EQ(moving.statistics.reconfiguration->looks, 0U);
+        EXPECT_EQ(moving.statistics.reconfiguration->control_epochs, 0U);
         ASSERT_EQ(moving.statistics.links.size(), fixed.statistics.links.size());
         for (LinkId link; link.index() < fixed.statistics.links.size(); ++link) {
             EXPECT_EQ(moving.statistics.links[link].carried, fixed.statistics.links[link].carried);
@@ -185,7 +185,7 @@ TEST(FluidRewiring, PairsWithoutACircuitWaitForTheirTurn) {
     // at 290 ms. 0 -> 1 is seen at 300 ms, and its 500 MB go from 310 ms to 350 ms.
     EXPECT_EQ(outcome.times[1], 290_ms + 1_us);
     EXPECT_EQ(outcome.times[0], 350_ms + 1_us);
-    EXPECT_EQ(outcome.statistics.reconfiguration->looks, 6U);
+    EXPECT_EQ(outcome.statistics.reconfiguration->control_epochs, 6U);
     EXPECT_EQ(outcome.statistics.reconfiguration->changes, 2U);
 }
 
@@ -210,7 +210,7 @@ TEST(FluidRewiring, AnIdleNetworkHasNoEvents) {
     EXPECT_EQ(recorder.times.at(1), 10_ms + 1_us);
     // Sent at a multiple of 50 ms, seen at once: dark for 10 ms, 10 ms for the bytes.
     EXPECT_EQ(recorder.times.at(2), 1'000_s + 20_ms + 1_us);
-    EXPECT_EQ(backend.statistics().reconfiguration->looks, 1U);
+    EXPECT_EQ(backend.statistics().reconfiguration->control_epochs, 1U);
     EXPECT_LT(backend.events_processed(), 10U);
 }
 
@@ -283,7 +283,7 @@ TEST(FluidRewiring, AMessageThatLastsLongerThanTimeIsReportedAndDoesNotHang) {
     backend.run();
     EXPECT_EQ(backend.outstanding_messages(), 1U);
     EXPECT_EQ(backend.explain_stall(), kBeyondTime);
-    EXPECT_EQ(backend.statistics().reconfiguration->looks, 1U);
+    EXPECT_EQ(backend.statistics().reconfiguration->control_epochs, 1U);
 }
 
 // Three links of 1 ms from 0 to 3 before the change, one after it, and a delay of nothing. The first message

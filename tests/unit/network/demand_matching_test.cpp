@@ -1,4 +1,5 @@
 #include "network/src/topoopt/demand_matching.hpp"
+#include "network/src/topoopt/topology_finder.hpp"
 
 #include "random_seed.hpp"
 

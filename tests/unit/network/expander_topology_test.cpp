@@ -1,5 +1,6 @@
 /// The static expander.
 #include "network/src/rotor/expander.hpp"
+#include "network/src/topologies/regular_graph.hpp"
 #include "parameter_keys.hpp"
 #include "random_seed.hpp"
 
