@@ -86,7 +86,7 @@ install_missing_packages() {
 # configure PRESET: only when it has not been done for this folder and these presets. A tree that was moved or whose
 # presets changed is configured afresh.
 configure() {
-    local preset=$1 tree=$root/build/$1 log=$root/build/$1.log stamp= fresh=() identity
+    local preset=$1 tree=$root/build/$1 log=$root/build/$1.log stamp='' fresh=() identity
     identity="$root $(cksum <"$root/CMakePresets.json")"
     [[ ! -f $tree/.configured ]] || read -r stamp <"$tree/.configured"
     if [[ $stamp == "$identity" && -f $tree/build.ninja ]]; then
