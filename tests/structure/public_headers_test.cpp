@@ -63,7 +63,7 @@ TEST_P(PublicHeaders, AreUsedFromOutside) {
 
 INSTANTIATE_TEST_SUITE_P(Layers, PublicHeaders,
                          ::testing::Values("core", "network", "system", "workload", "experiment", "study"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& layer) { return std::string(layer.param); });
 
 }  // namespace
 }  // namespace astrolabe::structure

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <astrolabe/network/rotor/rotor_network.hpp>
 #include <astrolabe/network/rotor/slice_graph.hpp>
 #include <astrolabe/network/routing.hpp>
 
