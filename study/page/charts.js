@@ -1,4 +1,4 @@
-// From a figure (experiment/include/astrolabe/experiment/report.hpp) to an option of ECharts: for the page and for
+// From a figure (study/include/astrolabe/study/report/report.hpp) to an option of ECharts: for the page and for
 // pictures alike. What a figure's `chart` says of `x`, `value`, `series` and `panels` are places of columns.
 'use strict';
 

@@ -137,7 +137,7 @@ TEST(DescribeNetwork, RefusesWhatItCannotDraw) {
     const ProcessResult together =
         describe({kNetworks + "rotornet-nsdi-648.yaml", "--export", scratch("r.txt")});
     EXPECT_EQ(together.exit_code, 3);
-    EXPECT_NE(together.err.find("switch in turn"), std::string::npos) << together.err;
+    EXPECT_NE(together.err.find("circuits must switch one after another"), std::string::npos) << together.err;
     EXPECT_EQ(describe({kNetworks + "opera-study-16.yaml", "--svg", "/no/such/folder/x.svg"}).exit_code, 3);
     EXPECT_EQ(describe({"no-such-file.yaml"}).exit_code, 3);
     EXPECT_EQ(describe({"flat", "--json"}).exit_code, 2);

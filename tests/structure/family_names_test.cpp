@@ -25,7 +25,6 @@ struct Exception {
 };
 
 constexpr std::array kExceptions{
-    Exception{"workload/src/flexflow/", "kOperaReplay", "a replay of the study of that name"},
     Exception{"network/src/topologies/components.cpp", "register_", "registers all topologies"},
     Exception{"network/src/topologies/registration.hpp", "", "declares what is registered"},
     Exception{"network/include/astrolabe/network/cost/prices.hpp", "kRotorPort", "a part with a price"},

@@ -1,4 +1,4 @@
-/// Files of experiment/report/, which are part of the program.
+/// Files of study/page/, which are part of the program.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// What the scripts of a report (experiment/report/) draw, as options of ECharts: needs neither ECharts nor a browser.
+// What the scripts of a report (study/page/) draw, as options of ECharts: needs neither ECharts nor a browser.
 // Fails with what does not hold.
 'use strict';
 
@@ -7,7 +7,7 @@ const {readFileSync} = require('node:fs');
 const {join} = require('node:path');
 const vm = require('node:vm');
 
-const read = (name) => readFileSync(join(__dirname, '../../../experiment/report', name), 'utf8');
+const read = (name) => readFileSync(join(__dirname, '../../../study/page', name), 'utf8');
 const drawing = ['sheet.js', 'details.js', 'charts.js'].map(read).join('\n');
 const {charts, sheet} = vm.runInThisContext(`(() => {${drawing}\nreturn {charts: astrolabeCharts, sheet: astrolabeSheet};})()`);
 

@@ -6,7 +6,7 @@
 /// cutting through, its header), with an output queue per link that draws on the link's own buffer or the
 /// switch's memory. Hosts send messages on queue pairs with a window, cut in packets of `mtu` bytes of
 /// payload and `header` bytes beside; receivers acknowledge every `ack_every` packets and every message; what
-/// is lost is sent again (packet_transport_options.hpp). Hence, per pair,
+/// is lost is sent again (packet-transport-parameters.h). Hence, per pair,
 ///     throughput <= min(r · mtu/(mtu + header), window/RTT),
 /// and messages of one pair arrive in the order sent.
 ///

@@ -14,7 +14,7 @@
 /// Figures of single runs (ranks, links, tasks, gantt) need what only the run knew: details, which a sweep
 /// keeps where the study asks for such a figure (result_store.hpp).
 ///
-/// C++ chooses the numbers. JavaScript (experiment/report/) draws them, with Apache ECharts: in the page, and
+/// C++ chooses the numbers. JavaScript (study/page/) draws them, with Apache ECharts: in the page, and
 /// in node for the pictures.
 #pragma once
 

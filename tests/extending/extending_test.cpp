@@ -1,0 +1,71 @@
+/// The worked examples of docs/extending.md work, and the page shows what is compiled here.
+#include "system/src/schedule/proof.hpp"
+
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <astrolabe/network/components.hpp>
+#include <astrolabe/network/routing.hpp>
+#include <astrolabe/system/components.hpp>
+
+namespace astrolabe::system {
+void register_chain(AlgorithmRegistry& registry);
+}
+namespace astrolabe::network {
+void register_line(Registry<FabricMaker>& registry);
+}
+
+namespace astrolabe::testing {
+namespace {
+
+std::string text_of(const std::string& path) {
+    std::ifstream file(ASTROLABE_SOURCE_DIR "/" + path);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+template <class Product>
+Product made_of(const Registry<Product>& registry, const std::string& text) {
+    ReadContext context;
+    const auto configured = registry.read(*parse_config(text, "extending.yaml"), context);
+    EXPECT_TRUE(configured.has_value());
+    return configured->make();
+}
+
+TEST(Extending, ThePageShowsWhatIsCompiled) {
+    const std::string page = text_of("docs/extending.md");
+    for (const char* example : {"chain.cpp", "line.cpp"}) {
+        const std::string source = text_of(std::string("tests/extending/") + example);
+        const std::string body = source.substr(source.find("namespace astrolabe"));
+        ASSERT_FALSE(body.empty());
+        EXPECT_NE(page.find(body), std::string::npos) << "docs/extending.md does not show " << example;
+    }
+}
+
+TEST(Extending, AChainIsABroadcastOfOneStepFewerThanRanks) {
+    system::AlgorithmRegistry registry("algorithm", "algorithm");
+    system::register_chain(registry);
+    const system::AlgorithmPointer chain = made_of(registry, "{algorithm: chain}");
+    for (system::Position ranks = 2; ranks < 20; ++ranks) {
+        const auto schedule = chain->schedule(system::CollectiveKind::kBroadcast, system::Shape(ranks), 0);
+        EXPECT_FALSE(system::prove(schedule)) << system::prove(schedule)->message;
+        EXPECT_EQ(schedule.steps(), ranks - 1U);
+    }
+    EXPECT_TRUE(chain->unsupported(system::CollectiveKind::kReduce, system::Shape(4)));
+}
+
+TEST(Extending, HostsOfALineAreAsFarApartAsTheirNumbers) {
+    Registry<network::FabricMaker> registry("network", "kind");
+    network::register_line(registry);
+    const auto fabric = made_of(registry, "{kind: line, hosts: 5, link: {rate: 100Gbps, latency: 1us}}")(1);
+    EXPECT_EQ(fabric->link_count(), 2U * 4);
+    EXPECT_EQ(fabric->routing().route(network::HostId(0), network::HostId(4)).hops, 4U);
+    EXPECT_EQ(fabric->routing().route(network::HostId(3), network::HostId(1)).hops, 2U);
+}
+
+}  // namespace
+}  // namespace astrolabe::testing
