@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <span>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -255,19 +254,19 @@ Result<CollectiveRun> CollectiveRun::prepare(const CollectiveRequest& request, c
     const ConfigNode dimensions = read_dimensions(request.dimensions, context);
     static_cast<void>(read_argument<double>("--imbalance", request.imbalance, {1.0, 1048576.0}, context));
     const ConfigNode sections = read_sections(request, context);
+    // Each by itself, so that what is wrong with one shows whatever is wrong with the others.
+    const auto check = [&](const char* key, const auto& registry) {
+        if (const ConfigNode* section = sections.find(key)) {
+            static_cast<void>(registry.read(*section, context));
+        }
+    };
+    check("algorithm", components.algorithms);
     std::optional<Registry<network::FabricMaker>::Configured> network;
     if (const ConfigNode* section = sections.find("network")) {
         network = read_network(*section, components, context);
     }
+    check("backend", components.backends);
     if (context.error_count() > 0) {
-        // No experiment can be put together, but what is wrong with its other sections shows by itself.
-        const auto report = [&](const char* key, const auto& registry) {
-            if (const ConfigNode* section = sections.find(key)) {
-                static_cast<void>(registry.read(*section, context));
-            }
-        };
-        report("algorithm", components.algorithms);
-        report("backend", components.backends);
         return context.errors();
     }
     const network::FabricMaker maker = network->make();
