@@ -25,6 +25,7 @@ struct RunArguments {
     experiment::LoadOptions load;
     std::string out;
     experiment::RecorderOptions records;
+    bool why = false;
     bool json = false;
     std::string progress = "auto";
 };
@@ -56,7 +57,9 @@ int run_command(const RunArguments& arguments, const experiment::Components& com
     experiment::Run run;
     {
         ProgressLine line(progress_mode(arguments.progress), loaded->name);
-        run = experiment::run_experiment(*loaded, line.observer(), recorder.observers());
+        experiment::RunObservers observers = recorder.observers();
+        observers.causes = arguments.why ? experiment::Causes::kAlways : experiment::Causes::kWhereCheap;
+        run = experiment::run_experiment(*loaded, line.observer(), observers);
     }
     recorder.sum_up(run);
     if (!run.execution.finished) {
@@ -221,6 +224,8 @@ void add_run_command(CLI::App& app, const experiment::Components& components, in
         "--out", arguments->out,
         "folder for summary.json, resolved.yaml, operations.csv, links.csv and traffic_matrix.csv");
     add_record_options(*command, arguments->records);
+    command->add_flag("--why", arguments->why,
+                      "follow the causes of all that happens however long that takes, to say what binds the run");
     command->add_flag("--json", arguments->json, "print summary.json on stdout instead of the text");
     add_progress_option(*command, arguments->progress);
     command->footer(

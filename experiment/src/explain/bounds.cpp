@@ -124,13 +124,6 @@ private:
 
 }  // namespace
 
-Resource CollectiveBound::binding() const {
-    if (links >= latency && links >= end_points) {
-        return Resource::kLinks;
-    }
-    return latency >= end_points ? Resource::kLatency : Resource::kEndPoints;
-}
-
 Time Bounds::value() const {
     Time most = std::max({compute, ports, dependencies});
     most = links ? std::max(most, *links) : most;
@@ -197,19 +190,6 @@ Bounds certified_bounds(const Experiment& experiment) {
         }
     }
     return bounds;
-}
-
-std::string link_tier(const network::Fabric& fabric, LinkId link) {
-    const auto kind_of = [&fabric](NodeId node) {
-        std::string name = fabric.node(node).name;
-        std::erase_if(name, [](char c) { return c >= '0' && c <= '9'; });
-        while (!name.empty() && (name.back() == ' ' || name.back() == '.' || name.back() == ',')) {
-            name.pop_back();
-        }
-        return name;
-    };
-    const auto [inner, outer] = std::minmax({fabric.source(link), fabric.target(link)});
-    return fmt::format("{}-{} links", kind_of(inner), kind_of(outer));
 }
 
 }  // namespace astrolabe::experiment

@@ -20,20 +20,8 @@ void sort_shares(std::vector<PathShare>& shares) {
 
 }  // namespace
 
-std::string_view to_string(SegmentKind kind) {
-    switch (kind) {
-        case SegmentKind::kCompute:
-            return "compute";
-        case SegmentKind::kCollective:
-            return "collective";
-        case SegmentKind::kWait:
-            return "wait";
-    }
-    ASTROLABE_ASSERT(false, "every kind has a name");
-}
-
-std::vector<PathSegment> critical_path(const system::Program& program,
-                                       const system::ExecutionReport& report) {
+std::vector<PathSegment> path_of_operations(const system::Program& program,
+                                            const system::ExecutionReport& report) {
     IndexedVector<OperationId, std::optional<OperationId>> computed_before(program.operations.size(), {});
     std::optional<OperationId> computed;
     std::optional<OperationId> at;
@@ -49,11 +37,6 @@ std::vector<PathSegment> critical_path(const system::Program& program,
         }
     }
     std::vector<PathSegment> path;
-    const auto add = [&path](OperationId id, SegmentKind kind, Time from, Time to) {
-        if (to > from) {
-            path.push_back({id, kind, from, to});
-        }
-    };
     while (at) {
         const OperationId id = *at;
         const system::Operation& operation = program.operations[id];
@@ -64,14 +47,9 @@ std::vector<PathSegment> critical_path(const system::Program& program,
             }
         }
         const Time begin = last ? end_of(*last) : Time(0);
-        const Time end = end_of(id);
-        ASTROLABE_ASSERT(begin <= end, "an operation ends after what it waits for");
-        if (operation.is_compute()) {
-            add(id, SegmentKind::kCompute, begin, end);
-        } else {
-            const Time start = std::clamp(report.operations[id].first_start, begin, end);
-            add(id, SegmentKind::kCollective, start, end);
-            add(id, SegmentKind::kWait, begin, start);
+        ASTROLABE_ASSERT(begin <= end_of(id), "an operation ends after what it waits for");
+        if (begin < end_of(id)) {
+            path.push_back({id, begin, end_of(id), {}});
         }
         at = last;
     }
@@ -79,70 +57,80 @@ std::vector<PathSegment> critical_path(const system::Program& program,
     return path;
 }
 
-std::string resource_of(const PathSegment& segment, const Bounds& bounds, const network::Fabric& fabric) {
-    if (segment.kind == SegmentKind::kCompute) {
-        return "compute";
+std::vector<PathSegment> path_of_causes(const std::vector<network::CausalSegment>& causes) {
+    std::vector<PathSegment> path;
+    std::optional<OperationId> later;
+    for (auto cause = causes.rbegin(); cause != causes.rend(); ++cause) {
+        if (cause->label != network::TimerPurpose::kNoLabel) {
+            later = OperationId(cause->label);
+        }
+        if (later && cause->from < cause->to) {
+            path.push_back({*later, cause->from, cause->to, cause->times});
+        }
     }
-    if (segment.kind == SegmentKind::kWait) {
-        return "waiting to start";
-    }
-    const CollectiveBound& bound = bounds.collectives[segment.operation];
-    if (bound.value == Time(0)) {
-        return "network";
-    }
-    switch (bound.binding()) {
-        case Resource::kLinks:
-            return bound.busiest ? link_tier(fabric, *bound.busiest) : "host ports";
-        case Resource::kLatency:
-            return "latency";
-        case Resource::kEndPoints:
-            return "end points";
-    }
-    ASTROLABE_ASSERT(false, "every resource has a name");
+    std::reverse(path.begin(), path.end());
+    return path;
 }
 
-std::vector<PathShare> shares_by_operation(const std::vector<PathSegment>& path, const Bounds& bounds,
-                                           const Experiment& experiment) {
-    std::map<std::tuple<std::string, SegmentKind, std::string>, PathShare> shares;
+std::string_view kind_name(const system::Operation& operation) {
+    return operation.is_compute() ? "compute" : "collective";
+}
+
+std::optional<network::ResourceId> main_resource(const PathSegment& segment) {
+    if (segment.times.empty()) {
+        return std::nullopt;
+    }
+    const auto most = std::max_element(segment.times.begin(), segment.times.end());
+    return network::ResourceId(static_cast<std::size_t>(most - segment.times.begin()));
+}
+
+std::vector<PathShare> shares_by_operation(const std::vector<PathSegment>& path,
+                                           const network::Resources* resources,
+                                           const system::Program& program) {
+    std::map<std::tuple<std::string, std::string_view, std::string>, Time> shares;
     for (const PathSegment& segment : path) {
-        const std::string& name = experiment.program.operations[segment.operation].name;
-        const std::string resource = resource_of(segment, bounds, *experiment.fabric);
-        const auto [entry, is_new] = shares.try_emplace({name, segment.kind, resource});
-        if (is_new) {
-            entry->second = {name, segment.kind, resource, Time(0)};
+        const system::Operation& operation = program.operations[segment.operation];
+        if (resources == nullptr) {
+            shares[{operation.name, kind_name(operation), ""}] += segment.to - segment.from;
+            continue;
         }
-        entry->second.time += segment.to - segment.from;
+        for (std::size_t i = 0; i < segment.times.size(); ++i) {
+            if (segment.times[i] > Time(0)) {
+                shares[{operation.name, kind_name(operation), resources->name(network::ResourceId(i))}] +=
+                    segment.times[i];
+            }
+        }
     }
     std::vector<PathShare> list;
-    for (auto& [key, share] : shares) {
-        list.push_back(std::move(share));
+    for (const auto& [key, time] : shares) {
+        const auto& [operation, kind, resource] = key;
+        list.push_back({operation, std::string(kind), resource, time});
     }
     sort_shares(list);
     return list;
 }
 
 std::vector<PathShare> shares_by_resource(const std::vector<PathShare>& by_operation) {
-    std::map<std::string, PathShare> shares;
+    std::map<std::string, Time> shares;
     for (const PathShare& share : by_operation) {
-        const auto [entry, is_new] = shares.try_emplace(share.resource);
-        if (is_new) {
-            entry->second = {"", share.kind, share.resource, Time(0)};
+        if (!share.resource.empty()) {
+            shares[share.resource] += share.time;
         }
-        entry->second.time += share.time;
     }
     std::vector<PathShare> list;
-    for (auto& [name, share] : shares) {
-        list.push_back(std::move(share));
+    for (const auto& [resource, time] : shares) {
+        list.push_back({"", "", resource, time});
     }
     sort_shares(list);
     return list;
 }
 
 std::optional<Binding> binding_of(const std::vector<PathShare>& by_operation) {
-    if (by_operation.empty()) {
+    const std::vector<PathShare> by_resource = shares_by_resource(by_operation);
+    if (by_resource.empty()) {
         return std::nullopt;
     }
-    const PathShare most = shares_by_resource(by_operation).front();
+    const PathShare& most = by_resource.front();
     const auto operation =
         std::find_if(by_operation.begin(), by_operation.end(),
                      [&most](const PathShare& share) { return share.resource == most.resource; });

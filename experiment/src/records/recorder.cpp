@@ -160,8 +160,9 @@ Result<std::unique_ptr<Recorder>> Recorder::open(const RecorderOptions& options,
 }
 
 RunObservers Recorder::observers() {
-    return {flows_ || throughput_ || timeline_ ? this : nullptr, sequencer_ ? &*sequencer_ : nullptr,
-            timeline_ ? &*timeline_ : nullptr};
+    return {.messages = flows_ || throughput_ || timeline_ ? this : nullptr,
+            .packets = sequencer_ ? &*sequencer_ : nullptr,
+            .execution = timeline_ ? &*timeline_ : nullptr};
 }
 
 void Recorder::message(const network::MessageRecord& record) {

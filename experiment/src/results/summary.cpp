@@ -37,17 +37,18 @@ Json share_json(const PathShare& share, Time total) {
     Json json = Json::object();
     if (!share.operation.empty()) {
         json["operation"] = share.operation;
-        json["kind"] = std::string(to_string(share.kind));
+        json["kind"] = share.kind;
     }
-    json["resource"] = share.resource;
+    json["resource"] = share.resource.empty() ? Json() : Json(share.resource);
     json["time_s"] = to_seconds(share.time);
     json["share"] = to_seconds(share.time) / to_seconds(total);
     return json;
 }
 
-/// Null of a run that took no time.
+/// Null of a run that took no time, and where causes were not followed.
 Json binding_json(const Experiment& experiment, const Run& run) {
-    const auto binding = binding_of(shares_by_operation(run.path, run.bounds, experiment));
+    const auto binding =
+        binding_of(shares_by_operation(run.path, run.resources.get(), experiment.program));
     if (!binding) {
         return {};
     }
@@ -60,7 +61,8 @@ Json binding_json(const Experiment& experiment, const Run& run) {
 
 Json path_json(const Experiment& experiment, const Run& run) {
     constexpr std::size_t kMostOperations = 16;
-    std::vector<PathShare> operations = shares_by_operation(run.path, run.bounds, experiment);
+    std::vector<PathShare> operations =
+        shares_by_operation(run.path, run.resources.get(), experiment.program);
     Json by_resource = Json::array();
     for (const PathShare& share : shares_by_resource(operations)) {
         by_resource.push_back(share_json(share, run.execution.total));
@@ -70,9 +72,23 @@ Json path_json(const Experiment& experiment, const Run& run) {
     for (const PathShare& share : operations) {
         by_operation.push_back(share_json(share, run.execution.total));
     }
-    return {{"segments", run.path.size()},
+    return {{"follows_causes", run.resources != nullptr},
+            {"segments", run.path.size()},
             {"by_resource", std::move(by_resource)},
             {"by_operation", std::move(by_operation)}};
+}
+
+/// Null of a run that took no time.
+Json busiest_link_json(const Experiment& experiment, const Run& run) {
+    if (!run.utilization.busiest) {
+        return {};
+    }
+    const network::Fabric& fabric = *experiment.fabric;
+    const network::LinkId link = *run.utilization.busiest;
+    return {{"link", link.index()},
+            {"source", fabric.node(fabric.source(link)).name},
+            {"destination", fabric.node(fabric.target(link)).name},
+            {"utilization", run.utilization.max}};
 }
 
 }  // namespace
@@ -175,6 +191,7 @@ Json summary_json(const Experiment& experiment, const Run& run) {
         {"bounds", bounds_json(run)},
         {"binding", binding_json(experiment, run)},
         {"critical_path", path_json(experiment, run)},
+        {"busiest_link", busiest_link_json(experiment, run)},
         {"compute_s", means.compute},
         {"exposed_s", std::move(exposed)},
         {"drain_s", means.drain},

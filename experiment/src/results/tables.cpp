@@ -104,13 +104,23 @@ std::string traffic_matrix_csv(const Experiment& experiment) {
 }
 
 std::string critical_path_csv(const Experiment& experiment, const Run& run) {
-    std::string csv = "iteration,operation,layer,kind,resource,from_s,to_s\n";
+    std::string csv = "iteration,operation,layer,kind,from_s,to_s,resource,time_s\n";
     for (const PathSegment& segment : run.path) {
         const system::Operation& operation = experiment.program.operations[segment.operation];
-        fmt::format_to(std::back_inserter(csv), "{},{},{},{},{},{},{}\n", operation.iteration,
-                       csv_field(operation.name), csv_field(operation.layer), to_string(segment.kind),
-                       csv_field(resource_of(segment, run.bounds, *experiment.fabric)),
-                       exact_seconds(segment.from), exact_seconds(segment.to));
+        const auto add = [&](std::string_view resource, Time time) {
+            fmt::format_to(std::back_inserter(csv), "{},{},{},{},{},{},{},{}\n", operation.iteration,
+                           csv_field(operation.name), csv_field(operation.layer), kind_name(operation),
+                           exact_seconds(segment.from), exact_seconds(segment.to), resource,
+                           exact_seconds(time));
+        };
+        if (run.resources == nullptr) {
+            add("", segment.to - segment.from);
+        }
+        for (std::size_t i = 0; i < segment.times.size(); ++i) {
+            if (segment.times[i] > Time(0)) {
+                add(csv_field(run.resources->name(network::ResourceId(i))), segment.times[i]);
+            }
+        }
     }
     return csv;
 }

@@ -91,6 +91,12 @@ void check_run(const Experiment& experiment, const Run& run) {
     for (const PathSegment& segment : run.path) {
         ASTROLABE_ASSERT(segment.from == tiled, "the critical path has no gap");
         tiled = segment.to;
+        Time held_up;
+        for (const Time time : segment.times) {
+            held_up += time;
+        }
+        ASTROLABE_ASSERT(run.resources == nullptr || held_up == segment.to - segment.from,
+                         "all time of the critical path goes to a resource");
     }
     ASTROLABE_ASSERT(tiled == run.execution.total, "the critical path is as long as the run");
     Bytes sent;
@@ -165,28 +171,57 @@ system::ExecutionReport execute(const Experiment& experiment, const std::vector<
     return report;
 }
 
+/// Whether the causes of a run on these representatives are to be followed.
+bool follows_causes(Causes causes, const Experiment& experiment, const system::ProgramTraffic& traffic,
+                    const network::Folding& folding) {
+    if (causes != Causes::kWhereCheap) {
+        return causes == Causes::kAlways;
+    }
+    double count = 0;
+    for (std::size_t i = 0; i < experiment.program.operations.size(); ++i) {
+        const system::OperationId id(i);
+        count += experiment.program.operations[id].is_compute()
+                     ? static_cast<double>(folding.ranks)
+                     : static_cast<double>(traffic.of(id).messages());
+    }
+    return count / static_cast<double>(folding.class_size()) <= kMostCausesUnasked;
+}
+
 std::variant<Run, Time> run_watched(const Experiment& experiment, Watch watch,
                                     const RunObservers& observers) {
     const std::vector<network::HostId> placement = place_ranks(experiment);
     const bool is_recorded = observers.messages != nullptr || observers.packets != nullptr ||
                              (observers.execution != nullptr && !observers.execution->hears_images());
     Engine engine = make_engine(experiment, placement, is_recorded);
+    Run run;
+    run.traffic_counts = system::ProgramTraffic(experiment.program, experiment.cluster.options);
+    if (follows_causes(observers.causes, experiment, run.traffic_counts, engine.folding)) {
+        run.resources = std::make_shared<const network::Resources>(*experiment.fabric);
+    }
+    std::optional<network::CauseTracker> causes;
     network::NetworkBackend* backend = engine.backend.get();
+    const auto track = [&] {
+        if (run.resources != nullptr) {
+            backend = &causes.emplace(*engine.backend, experiment.fabric, *run.resources);
+        }
+    };
+    track();
     std::optional<network::ObservedBackend> observed;
     if (observers.messages != nullptr) {
-        backend = &observed.emplace(*engine.backend, *observers.messages);
+        backend = &observed.emplace(*backend, *observers.messages);
     }
     if (observers.packets != nullptr) {
         const bool tells = backend->observe(*observers.packets);
         ASTROLABE_ASSERT(tells, "a backend whose packets are asked for tells of them");
     }
 
-    Run run;
     run.execution = execute(experiment, placement, *backend, engine.folding, watch, observers.execution);
     if (run.execution.has_tie && watch.least <= watch.most) {
+        causes.reset();
         engine = whole_engine(experiment, placement,
                               "two things of one instant could as well come in the other order");
         backend = engine.backend.get();
+        track();
         run.execution = execute(experiment, placement, *backend, engine.folding, watch, observers.execution);
     }
     if (watch.least > watch.most) {
@@ -203,13 +238,13 @@ std::variant<Run, Time> run_watched(const Experiment& experiment, Watch watch,
         }
     }
     run.iteration_times = iteration_times(run.execution, experiment.program.iterations);
-    run.traffic_counts = system::ProgramTraffic(experiment.program, experiment.cluster.options);
     run.utilization = network::link_utilization(*experiment.fabric, run.network, run.execution.total);
     run.fingerprint = trajectory(run).text();
     run.engine = {run.network.events, seconds_since(watch.start), peak_rss_bytes(),
                   engine.folding.representatives, engine.refusal};
     if (run.execution.finished) {
-        run.path = critical_path(experiment.program, run.execution);
+        run.path = causes ? path_of_causes(causes->path())
+                          : path_of_operations(experiment.program, run.execution);
         check_run(experiment, run);
     }
     return run;
@@ -224,7 +259,7 @@ Run run_experiment(const Experiment& experiment, const ProgressObserver& observe
 
 std::variant<Run, Time> run_within(const Experiment& experiment, Time most) {
     const ProgressObserver nobody;
-    return run_watched(experiment, {.observer = nobody, .most = most}, {});
+    return run_watched(experiment, {.observer = nobody, .most = most}, {.causes = Causes::kNever});
 }
 
 }  // namespace astrolabe::experiment

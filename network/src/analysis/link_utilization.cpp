@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include <astrolabe/network/analysis/link_utilization.hpp>
 
 namespace astrolabe::network {
@@ -18,7 +16,10 @@ LinkUtilization link_utilization(const Fabric& fabric, const NetworkStatistics& 
     for (std::size_t i = 0; i < fabric.link_count(); ++i) {
         const LinkId link(i);
         const double used = utilization(fabric.link(link).rate, statistics.links[link].carried, elapsed);
-        summary.max = std::max(summary.max, used);
+        if (!summary.busiest || used > summary.max) {
+            summary.max = used;
+            summary.busiest = link;
+        }
         summary.mean += used;
     }
     summary.mean /= static_cast<double>(fabric.link_count());

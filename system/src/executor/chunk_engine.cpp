@@ -467,10 +467,11 @@ void ChunkEngine::copy_in_turn() {
         if (host >= copies_.size()) {
             copies_.resize(host + 1);
         }
-        if (copies_[host].empty()) {
+        const bool is_idle = copies_[host].empty();
+        copies_[host].push(message);
+        if (is_idle) {
             timers_.set(copy_time_, copy_timer_, host);
         }
-        copies_[host].push(message);
     }
 }
 
@@ -485,6 +486,22 @@ void ChunkEngine::message_copied(std::uint64_t host) {
     backend_.send(message);
     handed_over(message);
     end_notification();
+}
+
+network::TimerPurpose ChunkEngine::of_chunk(std::uint64_t token) const {
+    return {network::Resources::kEndPoints, chunks_[chunk_of(token)]->label};
+}
+
+network::TimerPurpose ChunkEngine::of_outbox(std::uint64_t /*token*/) const {
+    return {network::Resources::kEndPoints, outbox_.front().label};
+}
+
+network::TimerPurpose ChunkEngine::of_copies(std::uint64_t host) const {
+    return {network::Resources::kEndPoints, copies_[host].front().label};
+}
+
+network::TimerPurpose ChunkEngine::of_circuits(std::uint64_t /*token*/) const {
+    return {network::Resources::kCircuits};
 }
 
 void ChunkEngine::handed_over(const network::Message& copied) {

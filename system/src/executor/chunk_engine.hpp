@@ -127,14 +127,20 @@ private:
     class Handler final : public network::NotificationHandler {
     public:
         using Function = void (ChunkEngine::*)(std::uint64_t token);
-        Handler(ChunkEngine& engine, Function function)
+        using Purpose = network::TimerPurpose (ChunkEngine::*)(std::uint64_t token) const;
+        Handler(ChunkEngine& engine, Function function, Purpose stands_for)
             : engine_(engine),
-              function_(function) {}
+              function_(function),
+              purpose_(stands_for) {}
         void notify(std::uint64_t token) override { (engine_.*function_)(token); }
+        [[nodiscard]] network::TimerPurpose purpose(std::uint64_t token) const override {
+            return (engine_.*purpose_)(token);
+        }
 
     private:
         ChunkEngine& engine_;
         Function function_;
+        Purpose purpose_;
     };
 
     [[nodiscard]] std::uint32_t* state_of(Chunk& chunk, Position position) const {
@@ -175,6 +181,13 @@ private:
     void request_arrived(std::uint64_t token);  // for a send
     void circuits_come(std::uint64_t token);    // for messages held back
 
+    // What timers are for: the end points of a chunk, those of the chunks that copy together or in turn, the wait
+    // for circuits.
+    [[nodiscard]] network::TimerPurpose of_chunk(std::uint64_t token) const;
+    [[nodiscard]] network::TimerPurpose of_outbox(std::uint64_t token) const;
+    [[nodiscard]] network::TimerPurpose of_copies(std::uint64_t host) const;
+    [[nodiscard]] network::TimerPurpose of_circuits(std::uint64_t token) const;
+
     network::NetworkBackend& backend_;
     Timers timers_;
     const EndPointCosts costs_;
@@ -182,12 +195,12 @@ private:
     const bool pays_receptions_;
     TieWatch& ties_;
     Continuation& continuation_;
-    Handler start_timer_{*this, &ChunkEngine::start_paid};
-    Handler batch_timer_{*this, &ChunkEngine::batch_copied};
-    Handler copy_timer_{*this, &ChunkEngine::message_copied};
-    Handler reception_timer_{*this, &ChunkEngine::reception_paid};
-    Handler request_handler_{*this, &ChunkEngine::request_arrived};
-    Handler circuit_timer_{*this, &ChunkEngine::circuits_come};
+    Handler start_timer_{*this, &ChunkEngine::start_paid, &ChunkEngine::of_chunk};
+    Handler batch_timer_{*this, &ChunkEngine::batch_copied, &ChunkEngine::of_outbox};
+    Handler copy_timer_{*this, &ChunkEngine::message_copied, &ChunkEngine::of_copies};
+    Handler reception_timer_{*this, &ChunkEngine::reception_paid, &ChunkEngine::of_chunk};
+    Handler request_handler_{*this, &ChunkEngine::request_arrived, &ChunkEngine::of_chunk};
+    Handler circuit_timer_{*this, &ChunkEngine::circuits_come, &ChunkEngine::of_circuits};
     std::optional<CircuitGatedSend> gated_send_;
 
     std::vector<std::unique_ptr<Chunk>> chunks_;

@@ -189,6 +189,10 @@ void Executor::Implementation::CompletionTimer::notify(std::uint64_t token) {
     executor_.settle();
 }
 
+network::TimerPurpose Executor::Implementation::CompletionTimer::purpose(std::uint64_t token) const {
+    return {network::Resources::kCompute, static_cast<std::uint32_t>(token >> kRankBits)};
+}
+
 Executor::Executor(const Program& program, SystemOptions options, network::NetworkBackend& backend,
                    const std::vector<network::HostId>& placement,
                    const std::optional<network::Folding>& folding)

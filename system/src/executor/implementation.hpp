@@ -41,6 +41,8 @@ private:
         explicit CompletionTimer(Implementation& executor)
             : executor_(executor) {}
         void notify(std::uint64_t token) override;
+        /// The ranks apply what the collective brought.
+        [[nodiscard]] network::TimerPurpose purpose(std::uint64_t token) const override;
 
     private:
         Implementation& executor_;

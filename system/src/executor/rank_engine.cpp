@@ -167,6 +167,11 @@ void RankEngine::notify(std::uint64_t rank) {
     continuation_.settle();
 }
 
+network::TimerPurpose RankEngine::purpose(std::uint64_t rank) const {
+    const RankId id(static_cast<std::uint32_t>(rank));
+    return {network::Resources::kCompute, compute_[ranks_[id].next_compute].index()};
+}
+
 std::vector<RankRecord> RankEngine::records(Time total, bool check) const {
     std::vector<RankRecord> records(program_.ranks);
     for (std::size_t index = 0; index < folding_.representatives; ++index) {

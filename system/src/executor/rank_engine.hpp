@@ -46,6 +46,7 @@ public:
     [[nodiscard]] std::vector<OperationOnRank>& ended() { return ended_; }
 
     void notify(std::uint64_t rank) override;  ///< the rank's compute operation has taken its time
+    [[nodiscard]] network::TimerPurpose purpose(std::uint64_t rank) const override;
 
     /// Operations times ranks.
     [[nodiscard]] std::uint64_t finished_count() const { return finished_count_ * folding_.class_size(); }

@@ -71,7 +71,7 @@ TEST(Bounds, OfARingOnADumbbellAreThoseOfTheLinkInTheMiddle) {
     const Bounds bounds = certified_bounds(ring);
     EXPECT_EQ(bounds.ports, 321_us);
     expect_near(*bounds.links, 1281_us);
-    EXPECT_EQ(link_tier(*ring.fabric, *bounds.busiest), "left-right links");
+    EXPECT_EQ(ring.fabric->node(ring.fabric->source(*bounds.busiest)).name, "left 0");
     // There is one path only, so no routing does better, and this is known without a search.
     expect_near(bounds.any_routing->least, 1281_us);
     EXPECT_EQ(bounds.any_routing->how, "ports and switches");
@@ -81,14 +81,14 @@ TEST(Bounds, OfARingOnADumbbellAreThoseOfTheLinkInTheMiddle) {
     const CollectiveBound& own = bounds.collectives[OperationId(0)];
     EXPECT_EQ(own.latency, 4_us);
     expect_near(own.chain, 324_us);
-    EXPECT_EQ(own.binding(), Resource::kLinks);
+    expect_near(own.links, 1280_us);
 }
 
 TEST(Bounds, LatencyBindsWhatIsSmall) {
     // 300 B: blocks of 100 B take 32 ns in the middle, 128 ns for all 4; the steps 4 us.
     const Bounds bounds = certified_bounds(
         one_collective(dumbbell(), CollectiveKind::kAllReduce, testing::algorithm_of("ring"), 300_B));
-    EXPECT_EQ(bounds.collectives[OperationId(0)].binding(), Resource::kLatency);
+    EXPECT_EQ(bounds.collectives[OperationId(0)].latency, 4_us);
     // 4 messages of 100 B at 100 Gb/s: 8 ns each.
     expect_near(bounds.dependencies, 4_us + 32_ns);
 }
@@ -100,7 +100,6 @@ TEST(Bounds, EndPointsBindWhereTheyCostMost) {
     // 4 steps of 5 us of copying and 1 us of latency.
     const Bounds copied = certified_bounds(ring);
     EXPECT_EQ(copied.collectives[OperationId(0)].end_points, 20_us);
-    EXPECT_EQ(copied.collectives[OperationId(0)].binding(), Resource::kEndPoints);
     expect_near(copied.dependencies, 24_us + 32_ns);
     // Two of the four steps add 100 B: 3·100 B at 300 MB/s are 1 us each.
     ring.cluster.options.end_point = {};
@@ -143,7 +142,9 @@ TEST(Bounds, OfAnOversubscribedLeafAreItsUplinks) {
     EXPECT_LE(bounds.ports, 881_us);
     expect_near(*bounds.links, 2161_us);
     expect_near(bounds.any_routing->least, 2161_us);
-    EXPECT_EQ(link_tier(*exchange.fabric, *bounds.busiest), "spine-leaf links");
+    EXPECT_EQ(network::Resources(*exchange.fabric).name(
+                  network::Resources(*exchange.fabric).of(*bounds.busiest)),
+              "spine-leaf links");
 }
 
 TEST(Bounds, OfATorusCountTheLinksThatRoutesTake) {

@@ -1,7 +1,9 @@
 #include "small_experiment.hpp"
 
 #include <algorithm>
+#include <string>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <astrolabe/experiment/explain/critical_path.hpp>
@@ -45,12 +47,11 @@ protected:
         report_.operations[OperationId(operation)].last_finish = end;
         report_.total = std::max(report_.total, end);
     }
-    void expect_path(const std::vector<std::tuple<std::size_t, SegmentKind, Time, Time>>& expected) {
-        const std::vector<PathSegment> path = critical_path(program_, report_);
+    void expect_path(const std::vector<std::tuple<std::size_t, Time, Time>>& expected) {
+        const std::vector<PathSegment> path = path_of_operations(program_, report_);
         ASSERT_EQ(path.size(), expected.size());
         for (std::size_t i = 0; i < path.size(); ++i) {
-            EXPECT_EQ(std::tuple(path[i].operation.index(), path[i].kind, path[i].from, path[i].to),
-                      expected[i])
+            EXPECT_EQ(std::tuple(path[i].operation.index(), path[i].from, path[i].to), expected[i])
                 << i;
         }
     }
@@ -66,29 +67,26 @@ TEST_F(CriticalPathTest, FollowsWhatEndedLast) {
     ended(2, 10_us, 20_us);
     ended(3, 20_us, 40_us);
     ended(4, 40_us, 41_us);
-    using enum SegmentKind;
-    expect_path({{0, kCompute, 0_us, 10_us},
-                 {2, kCompute, 10_us, 20_us},
-                 {3, kCollective, 20_us, 40_us},
-                 {4, kCompute, 40_us, 41_us}});
+    expect_path({{0, 0_us, 10_us},
+                 {2, 10_us, 20_us},
+                 {3, 20_us, 40_us},
+                 {4, 40_us, 41_us}});
     // The first now takes longer than the second: the second computation is hidden behind it.
     ended(1, 10_us, 50_us);
     ended(4, 50_us, 51_us);
-    expect_path({{0, kCompute, 0_us, 10_us}, {1, kCollective, 10_us, 50_us}, {4, kCompute, 50_us, 51_us}});
+    expect_path({{0, 0_us, 10_us}, {1, 10_us, 50_us}, {4, 50_us, 51_us}});
 }
 
-TEST_F(CriticalPathTest, TellsWaitingForRoomFromRunning) {
+TEST_F(CriticalPathTest, WaitingForRoomIsTheOperationsOwn) {
     ended(0, 0_us, 10_us);
     ended(1, 10_us, 25_us);
     ended(2, 10_us, 20_us);
     ended(3, 25_us, 40_us);  // issued at 20 us, and had room when the first had ended
     ended(4, 40_us, 41_us);
-    using enum SegmentKind;
-    expect_path({{0, kCompute, 0_us, 10_us},
-                 {2, kCompute, 10_us, 20_us},
-                 {3, kWait, 20_us, 25_us},
-                 {3, kCollective, 25_us, 40_us},
-                 {4, kCompute, 40_us, 41_us}});
+    expect_path({{0, 0_us, 10_us},
+                 {2, 10_us, 20_us},
+                 {3, 20_us, 40_us},
+                 {4, 40_us, 41_us}});
 }
 
 TEST_F(CriticalPathTest, ACollectiveThatDrainsEndsIt) {
@@ -99,59 +97,89 @@ TEST_F(CriticalPathTest, ACollectiveThatDrainsEndsIt) {
     ended(4, 30_us, 31_us);
     add("last", collective(), {OperationId(2)});
     ended(5, 20_us, 60_us);
-    using enum SegmentKind;
-    expect_path({{0, kCompute, 0_us, 10_us}, {2, kCompute, 10_us, 20_us}, {5, kCollective, 20_us, 60_us}});
+    expect_path({{0, 0_us, 10_us}, {2, 10_us, 20_us}, {5, 20_us, 60_us}});
+}
+
+TEST(CriticalPath, CausesWithoutLabelGoToWhatTheyDelayed) {
+    constexpr std::uint32_t kNone = network::TimerPurpose::kNoLabel;
+    const auto path = path_of_causes({{4, 0_us, 1_us, {1_us}}, {kNone, 1_us, 3_us, {2_us}}, {5, 3_us, 4_us, {1_us}}});
+    ASSERT_EQ(path.size(), 3u);
+    EXPECT_EQ(path[1].operation, OperationId(5));
+    EXPECT_EQ(path[1].to, 3_us);
+}
+
+constexpr const char* kLeafSpine =
+    "network={kind: leaf_spine, hosts: 4, hosts_per_leaf: 2, spines: 1, link: {rate: 1Gbps, latency: 500ns}, "
+    "oversubscription: 4}";
+
+Time sum_of(const std::vector<PathShare>& shares) {
+    Time sum;
+    for (const PathShare& share : shares) {
+        sum += share.time;
+    }
+    return sum;
 }
 
 TEST(CriticalPath, SharesOfOperationsAndOfResourcesAreTheWholeRun) {
     const Components components = builtin_components();
-    const Experiment experiment = *testing::load_small(
-        components, {"network={kind: leaf_spine, hosts: 4, hosts_per_leaf: 2, spines: 1, link: {rate: 1Gbps, "
-                     "latency: 500ns}, oversubscription: 4}",
-                     "workload.batch.global=4096"});
+    const Experiment experiment =
+        *testing::load_small(components, {kLeafSpine, "workload.batch.global=4096"});
     const auto run = run_experiment(experiment, {});
-    const std::vector<PathShare> operations = shares_by_operation(run.path, run.bounds, experiment);
-    Time sum;
-    for (const PathShare& share : operations) {
-        sum += share.time;
-    }
-    EXPECT_EQ(sum, run.execution.total);
+    const auto operations = shares_by_operation(run.path, run.resources.get(), experiment.program);
+    EXPECT_EQ(sum_of(operations), run.execution.total);
     // A leaf's one uplink has half a host's rate, and every algorithm here sends a host's worth through it.
-    const std::vector<PathShare> resources = shares_by_resource(operations);
+    const auto resources = shares_by_resource(operations);
     EXPECT_EQ(resources.front().resource, "spine-leaf links");
-    sum = Time(0);
-    for (const PathShare& share : resources) {
-        sum += share.time;
-    }
-    EXPECT_EQ(sum, run.execution.total);
-    EXPECT_NE(text_summary(experiment, run).find("on spine-leaf links, "), std::string::npos);
+    EXPECT_EQ(sum_of(resources), run.execution.total);
+    EXPECT_NE(text_summary(experiment, run).find("spine-leaf links "), std::string::npos);
 }
 
-TEST(CriticalPath, OperationsOfOneNameMayWaitForDifferentResources) {
-    // Each rank sends 1024 samples · 8 · 4 B = 32 KiB of its table to each other one, 0.5 ms at half of 1
-    // Gb/s; the gradients, a few KB, take latency.
+TEST(CriticalPath, WithoutCausesItHasOperationsOnly) {
     const Components components = builtin_components();
-    Experiment experiment = *testing::load_small(
-        components, {"network={kind: leaf_spine, hosts: 4, hosts_per_leaf: 2, spines: 1, link: {rate: 1Gbps, "
-                     "latency: 100us}, oversubscription: 4}",
-                     "workload.batch.global=4096"});
-    const auto run = run_experiment(experiment, {});
-    const std::vector<PathShare> before =
-        shares_by_resource(shares_by_operation(run.path, run.bounds, experiment));
-    for (system::Operation& operation : experiment.program.operations) {
-        operation.name = "same";
+    const Experiment experiment = *testing::load_small(components, {kLeafSpine});
+    const auto followed = run_experiment(experiment, {}, {.causes = Causes::kAlways});
+    const auto run = run_experiment(experiment, {}, {.causes = Causes::kNever});
+    EXPECT_EQ(run.fingerprint, followed.fingerprint);
+    const auto operations = shares_by_operation(run.path, run.resources.get(), experiment.program);
+    EXPECT_EQ(sum_of(operations), run.execution.total);
+    EXPECT_TRUE(shares_by_resource(operations).empty());
+    EXPECT_FALSE(binding_of(operations));
+    EXPECT_NE(text_summary(experiment, run).find("run --why"), std::string::npos);
+}
+
+/// One collective over `ranks` hosts on one switch.
+experiment::Run run_of_collective(int ranks, const std::string& size, const std::string& latency) {
+    const Components components = builtin_components();
+    const Experiment experiment = *testing::load_small(
+        components, {fmt::format("cluster.ranks={}", ranks), "cluster.collectives={all_reduce: {algorithm: ring, chunks: 1}}",
+                     fmt::format("network={{kind: flat, hosts: {}, link: {{rate: 100Gbps, latency: {}}}}}", ranks, latency),
+                     fmt::format("workload={{kind: collective, collective: all_reduce, size: {}}}", size)});
+    return run_experiment(experiment, {}, {.causes = Causes::kAlways});
+}
+
+Time time_of(const experiment::Run& run, network::ResourceId resource) {
+    Time sum;
+    for (const PathSegment& segment : run.path) {
+        sum += segment.times[resource.index()];
     }
-    const std::vector<PathShare> operations = shares_by_operation(run.path, run.bounds, experiment);
-    const auto collectives = std::count_if(operations.begin(), operations.end(), [](const PathShare& share) {
-        return share.kind == SegmentKind::kCollective;
-    });
-    EXPECT_GT(collectives, 1);
-    const std::vector<PathShare> after = shares_by_resource(operations);
-    ASSERT_EQ(after.size(), before.size());
-    for (std::size_t i = 0; i < after.size(); ++i) {
-        EXPECT_EQ(after[i].resource, before[i].resource);
-        EXPECT_EQ(after[i].time, before[i].time);
-    }
+    return sum;
+}
+
+TEST(CriticalPath, ARingIsBoundByTheHostsLinksButForItsLatency) {
+    // 2·(8-1) = 14 steps of 8 MB/8 = 1 MB: 80 us each at 100 Gb/s, and 2 us of latency.
+    const auto run = run_of_collective(8, "8MB", "1us");
+    EXPECT_EQ(run.execution.total, 14 * 82_us);
+    EXPECT_EQ(time_of(run, network::Resources::kLatency), 14 * 2_us);
+    const network::ResourceId links(run.resources->size() - 1);
+    EXPECT_EQ(run.resources->name(links), "host-switch links");
+    EXPECT_EQ(time_of(run, links), 14 * 80_us);
+}
+
+TEST(CriticalPath, WhatIsTinyIsBoundByLatency) {
+    // 14 steps of 100 B: 8 ns of 2.008 us each.
+    const auto run = run_of_collective(8, "800B", "1us");
+    EXPECT_EQ(time_of(run, network::Resources::kLatency), 14 * 2_us);
+    EXPECT_EQ(run.execution.total, 14 * 2008_ns);
 }
 
 }  // namespace

@@ -26,12 +26,15 @@ void write_iteration(TraceWriter& writer, TraceThread thread, std::size_t number
 }
 
 void write_segment(const Experiment& experiment, TraceWriter& writer, TraceThread thread,
-                   const PathSegment& segment, const std::string& resource) {
+                   const PathSegment& segment, const network::Resources* resources) {
     const system::Operation& operation = experiment.program.operations[segment.operation];
     const std::string name = quoted_json(operation.name);
-    const std::string arguments =
-        fmt::format(R"({{"iteration":{},"resource":{}}})", operation.iteration, quoted_json(resource));
-    writer.slice(thread, segment.from, segment.to, {to_string(segment.kind), name, arguments});
+    std::string arguments = fmt::format(R"({{"iteration":{})", operation.iteration);
+    if (const auto resource = main_resource(segment); resource && resources != nullptr) {
+        arguments += fmt::format(R"(,"resource":{})", quoted_json(resources->name(*resource)));
+    }
+    arguments += "}";
+    writer.slice(thread, segment.from, segment.to, {kind_name(operation), name, arguments});
 }
 
 void write_collective(const Experiment& experiment, TraceWriter& writer, TraceProcess process,
@@ -81,8 +84,7 @@ std::uint64_t most_bytes_of_iterations(const Experiment& experiment) {
 void write_critical_path(const Experiment& experiment, const Run& run, TraceThread thread,
                          TraceWriter& writer) {
     for (const PathSegment& segment : run.path) {
-        write_segment(experiment, writer, thread, segment,
-                      resource_of(segment, run.bounds, *experiment.fabric));
+        write_segment(experiment, writer, thread, segment, run.resources.get());
     }
 }
 

@@ -23,13 +23,27 @@
 #include <astrolabe/core/ids.hpp>
 #include <astrolabe/core/units.hpp>
 #include <astrolabe/network/ids.hpp>
+#include <astrolabe/network/resources.hpp>
 
 namespace astrolabe::network {
+
+/// What the time of a timer stands for, and the label of messages that it belongs to.
+struct TimerPurpose {
+    static constexpr std::uint32_t kNoLabel = 0xffffffffU;
+
+    ResourceId resource = Resources::kEndPoints;
+    std::uint32_t label = kNoLabel;
+};
 
 /// Called back by a backend; `token` is whatever the caller attached to the message or timer.
 class NotificationHandler {
 public:
     virtual void notify(std::uint64_t token) = 0;
+    /// Of a timer that is being set with this token; for those who explain runs.
+    [[nodiscard]] virtual TimerPurpose purpose(std::uint64_t token) const {
+        static_cast<void>(token);
+        return {};
+    }
 
 protected:
     ~NotificationHandler() = default;
@@ -107,6 +121,25 @@ public:
     [[nodiscard]] virtual bool observe(PacketObserver& observer) {
         static_cast<void>(observer);
         return false;
+    }
+
+    /// Asks for an account of what holds messages up, by resource; to be called before anything is sent, and
+    /// `resources` must outlive the backend. False: this engine keeps none.
+    [[nodiscard]] virtual bool account_delays(const Resources& resources) {
+        static_cast<void>(resources);
+        return false;
+    }
+    /// At the begin of the notification of a delivery, of an engine that keeps account: adds to `times`, by
+    /// resource, what the message has waited for since it was first of its pair. The sum is the whole time
+    /// since then. Returns how much of it followed the message's last bit.
+    virtual Time add_delays(std::span<Time> times) const {
+        static_cast<void>(times);
+        return {};
+    }
+    /// What a link has carried, as `LinkStatistics::carried`, in O(1). Nothing: that is not known at once.
+    [[nodiscard]] virtual std::optional<Bytes> carried(LinkId link) const {
+        static_cast<void>(link);
+        return std::nullopt;
     }
 
     [[nodiscard]] virtual Time now() const = 0;

@@ -41,6 +41,11 @@ public:
           observer_(observer) {}
 
     [[nodiscard]] bool observe(PacketObserver& observer) override { return backend_.observe(observer); }
+    [[nodiscard]] bool account_delays(const Resources& resources) override {
+        return backend_.account_delays(resources);
+    }
+    Time add_delays(std::span<Time> times) const override { return backend_.add_delays(times); }
+    [[nodiscard]] std::optional<Bytes> carried(LinkId link) const override { return backend_.carried(link); }
     [[nodiscard]] Time now() const override { return backend_.now(); }
     void send(const Message& message) override;
     void send_batch(std::span<const Message> messages) override;

@@ -78,20 +78,41 @@ CircuitRates::Interval& CircuitRates::open(std::uint32_t index) {
     return *interval;
 }
 
+std::uint32_t CircuitRates::number_in(std::uint32_t link_class, std::uint32_t index) const {
+    if (static_number_[link_class] != kCircuit) {
+        return static_number_[link_class];
+    }
+    const std::vector<LinkId>& links = circuits_.intervals()[index].links;
+    const auto place = std::lower_bound(links.begin(), links.end(), classes_.example(link_class));
+    return static_cast<std::uint32_t>(static_capacities_.size() +
+                                      static_cast<std::size_t>(place - links.begin()));
+}
+
+std::optional<LinkId> CircuitRates::bottleneck(FlowId id) const {
+    const Flow& flow = flows_[id];
+    std::uint32_t index = kShared;
+    if (flow.uses_circuits) {
+        if (flow.intervals.empty()) {
+            return std::nullopt;
+        }
+        index = flow.intervals.front();
+    }
+    const Interval& interval = index != kShared ? *intervals_[index] : *shared_;
+    const auto number = interval.solver.bottleneck(interval.local.at(static_cast<std::uint32_t>(id.index())));
+    for (const ClassLeg& leg : flow.route) {
+        if (number && number_in(leg.link_class, index) == *number) {
+            return classes_.example(leg.link_class);
+        }
+    }
+    return std::nullopt;
+}
+
 void CircuitRates::start_in(Interval& interval, FlowId id, std::uint32_t index) {
     const auto [entry, is_new] = interval.local.try_emplace(static_cast<std::uint32_t>(id.index()));
     if (is_new) {
         std::vector<ClassLeg> route = flows_[id].route;
         for (ClassLeg& leg : route) {
-            std::uint32_t number = static_number_[leg.link_class];
-            if (number == kCircuit) {
-                const std::vector<LinkId>& links = circuits_.intervals()[index].links;
-                const auto place =
-                    std::lower_bound(links.begin(), links.end(), classes_.example(leg.link_class));
-                number = static_cast<std::uint32_t>(static_capacities_.size() +
-                                                    static_cast<std::size_t>(place - links.begin()));
-            }
-            leg.link_class = number;
+            leg.link_class = number_in(leg.link_class, index);
         }
         entry->second = interval.solver.add_flow(route, flows_[id].terms);
         interval.flows.push_back(id);

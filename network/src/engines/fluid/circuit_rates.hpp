@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -52,6 +53,8 @@ public:
 
     /// Of an active flow, after `update`.
     [[nodiscard]] const PeriodicRate& rate(FlowId flow) const { return flows_[flow].rate; }
+    /// The link that limits it in the first interval in which it is served; nothing: its cap does.
+    [[nodiscard]] std::optional<LinkId> bottleneck(FlowId flow) const;
     [[nodiscard]] std::size_t active_count() const { return active_; }
     /// Calls visit(link class, load per unit of rate) along the route.
     template <class Visitor>
@@ -87,6 +90,8 @@ private:
     [[nodiscard]] std::unique_ptr<Interval> make_interval(std::span<const LinkId> circuits) const;
     /// The solver of interval `index`, with all active flows that use no circuit.
     Interval& open(std::uint32_t index);
+    /// The number of a link class in the solver of interval `index`, which has it.
+    [[nodiscard]] std::uint32_t number_in(std::uint32_t link_class, std::uint32_t index) const;
     void start_in(Interval& interval, FlowId flow, std::uint32_t index);
     void stop_in(Interval& interval, FlowId flow);
     void touch(FlowId flow);

@@ -29,6 +29,10 @@ public:
     [[nodiscard]] double cap(std::uint32_t connection) const { return connections_[connection].path.cap(); }
     /// Longest time from the last bit served to delivery.
     [[nodiscard]] Time longest_delay(std::uint32_t connection) const;
+    /// Of its path, whatever the size of a message; 0 where the terms leave it out.
+    [[nodiscard]] Time latency(std::uint32_t connection) const {
+        return connections_[connection].path.latency();
+    }
     [[nodiscard]] Bytes wire(std::uint32_t connection, Bytes size) const {
         return connections_[connection].path.wire(size);
     }

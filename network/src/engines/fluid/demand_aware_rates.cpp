@@ -185,6 +185,18 @@ void DemandAwareRates::switch_to(const WiredFabric& wiring) {
     is_rewired_ = true;
 }
 
+Time DemandAwareRates::circuit_wait(std::uint32_t number, Time from, bool /*has_begun*/) const {
+    return flows_[number].has_route ? from : Time::max();
+}
+
+std::optional<LinkId> DemandAwareRates::bottleneck(std::uint32_t number) const {
+    if (!flows_[number].has_route || flows_[number].local == kNone) {
+        return std::nullopt;
+    }
+    const auto link_class = solver_->bottleneck(FlowId(flows_[number].local));
+    return link_class ? std::optional(ports_[classes_->example(*link_class).index()]) : std::nullopt;
+}
+
 void DemandAwareRates::count(Carried& carried) const {
     LegBytes of_class(classes_->size());
     for (std::size_t local = 0; local < flow_of_.size(); ++local) {

@@ -48,6 +48,8 @@ public:
     [[nodiscard]] bool keeps_latency() const override { return false; }
     [[nodiscard]] Time delivery_delay(std::uint32_t connection, Time now) override;
     [[nodiscard]] Time act(Time now, Time next_event) override;
+    [[nodiscard]] Time circuit_wait(std::uint32_t connection, Time from, bool has_begun) const override;
+    [[nodiscard]] std::optional<LinkId> bottleneck(std::uint32_t connection) const override;
     void report(NetworkStatistics& statistics, Time now) const override;
 
 private:

@@ -59,6 +59,11 @@ std::span<const std::uint32_t> StaticRates::update(Time now) {
     return changed_;
 }
 
+std::optional<LinkId> StaticRates::bottleneck(std::uint32_t connection) const {
+    const auto link_class = solver_.bottleneck(MaxMinSolver::FlowId(connection));
+    return link_class ? std::optional(classes_.example(*link_class)) : std::nullopt;
+}
+
 void StaticRates::report(NetworkStatistics& statistics, Time /*now*/) const {
     report_legs(statistics, [this](std::uint32_t connection, LegBytes& carried) {
         solver_.for_each_leg(MaxMinSolver::FlowId(connection), carried);
@@ -88,6 +93,15 @@ Time PeriodicRates::completion(std::uint32_t index) const {
 double PeriodicRates::work_left(std::uint32_t index, Time now) const {
     const Connection& connection = connections_[index];
     return std::max(0.0, connection.work - rate(index).served(connection.since, now));
+}
+
+Time PeriodicRates::circuit_wait(std::uint32_t index, Time from, bool has_begun) const {
+    // Between the slices of one message it is the rate of the circuit that makes it need more than one.
+    return has_begun && moves(index) ? from : rate(index).next_service(from);
+}
+
+std::optional<LinkId> PeriodicRates::bottleneck(std::uint32_t connection) const {
+    return rates_.bottleneck(CircuitRates::FlowId(connection));
 }
 
 void PeriodicRates::report(NetworkStatistics& statistics, Time /*now*/) const {

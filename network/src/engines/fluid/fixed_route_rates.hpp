@@ -38,6 +38,7 @@ public:
     void start(std::uint32_t connection) override { solver_.start(MaxMinSolver::FlowId(connection)); }
     void stop(std::uint32_t connection) override { solver_.stop(MaxMinSolver::FlowId(connection)); }
     std::span<const std::uint32_t> update(Time now) override;
+    [[nodiscard]] std::optional<LinkId> bottleneck(std::uint32_t connection) const override;
     void report(NetworkStatistics& statistics, Time now) const override;
     [[nodiscard]] const MaxMinSolver::Counters& counters() const override { return solver_.counters(); }
 
@@ -63,6 +64,8 @@ public:
     [[nodiscard]] bool moves(std::uint32_t connection) const override { return !rate(connection).is_zero(); }
     [[nodiscard]] Time completion(std::uint32_t connection) const override;
     [[nodiscard]] double work_left(std::uint32_t connection, Time now) const override;
+    [[nodiscard]] Time circuit_wait(std::uint32_t connection, Time from, bool has_begun) const override;
+    [[nodiscard]] std::optional<LinkId> bottleneck(std::uint32_t connection) const override;
     void report(NetworkStatistics& statistics, Time now) const override;
 
 private:

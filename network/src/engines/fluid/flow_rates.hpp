@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -88,6 +89,14 @@ public:
     [[nodiscard]] virtual double work_left(std::uint32_t connection, Time now) const {
         return constant_work_left(connections_[connection], now);
     }
+
+    /// From `from` on, at the rates of now: until when the connection waits for circuits. `has_begun`: the
+    /// first bytes of its message are sent, so that what the message still waits for is their number.
+    [[nodiscard]] virtual Time circuit_wait(std::uint32_t /*connection*/, Time from, bool /*has_begun*/) const {
+        return from;
+    }
+    /// The link that limits the rate of an active connection; nothing: its cap does.
+    [[nodiscard]] virtual std::optional<LinkId> bottleneck(std::uint32_t connection) const = 0;
 
     /// Whether a message arrives the latency of its connection after its last bit; else `delivery_delay`
     /// says.

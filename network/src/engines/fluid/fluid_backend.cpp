@@ -57,6 +57,9 @@ void FluidBackend::send(const Message& message) {
     const std::uint32_t queued = messages_.add(
         {message.size, message.on_delivered, message.token, sent_++, index, MessagePool::kNone});
     if (message.size == Bytes(0) && connection.queue.empty() && connection.state != State::kNowhere) {
+        if (ledger_ != nullptr) {
+            ledger_->pass(queued);
+        }
         launch(queued);
         return;
     }
@@ -95,6 +98,9 @@ void FluidBackend::begin_service(std::uint32_t index) {
     connection.since = now_;
     connection.work = work_of_first(index);
     connection.whole = is_whole(connection.rate) && is_whole(connection.work);
+    if (ledger_ != nullptr) {
+        ledger_->begin(index, now_);
+    }
 }
 
 void FluidBackend::schedule(Time delay, NotificationHandler& handler, std::uint64_t token) {
@@ -119,6 +125,10 @@ void FluidBackend::launch(std::uint32_t message) {
     const std::uint32_t index = messages_[message].connection;
     const Time latency =
         is_plain_ ? connections_[index].latency : delivery_delay(index, messages_[message].size);
+    if (ledger_ != nullptr) {
+        const Time of_path = terms_ != nullptr ? std::min(terms_->latency(index), latency) : latency;
+        ledger_->launch(message, of_path, latency - of_path);
+    }
     DelayedEvent* const newest = delayed_.newest(now_, latency);
     if (newest != nullptr && !newest->deliveries.empty()) {
         messages_.append(newest->deliveries, message);
@@ -132,13 +142,23 @@ void FluidBackend::launch(std::uint32_t message) {
 void FluidBackend::complete(std::uint32_t index) {
     Connection& connection = connections_[index];
     connection.served += messages_.front(connection.queue).size;
-    do {
+    if (ledger_ != nullptr) {
+        ledger_->complete(index, connection.queue.first, now_);
+    }
+    launch(messages_.pop(connection.queue));
+    while (!connection.queue.empty() && messages_.front(connection.queue).size == Bytes(0)) {
+        if (ledger_ != nullptr) {
+            ledger_->pass(connection.queue.first);
+        }
         launch(messages_.pop(connection.queue));
-    } while (!connection.queue.empty() && messages_.front(connection.queue).size == Bytes(0));
+    }
     if (connection.queue.empty()) {
         connection.state = State::kDrained;
         drained_.push_back(index);
         return;
+    }
+    if (ledger_ != nullptr) {
+        ledger_->begin(index, now_);
     }
     connection.work += work_of_first(index);
     connection.whole = connection.whole && connection.work < kExactIntegers;
@@ -153,6 +173,7 @@ void FluidBackend::deliver() {
         ++events_;
         ++delivered_;
         bytes_delivered_ += message.size;
+        notified_ = number;
         message.handler->notify(message.token);
     }
 }
@@ -193,6 +214,9 @@ void FluidBackend::settle_rates() {
     }
     drained_.clear();
     for (const std::uint32_t index : rates_->update(now_)) {
+        if (ledger_ != nullptr) {
+            ledger_->change(index, now_);
+        }
         plan_completion(index);
     }
     for (const std::uint32_t index : restarted_) {

@@ -50,6 +50,7 @@
 #include "../../host_pair_index.hpp"
 #include "completion_queue.hpp"
 #include "connection_terms.hpp"
+#include "delay_ledger.hpp"
 #include "flow_rates.hpp"
 #include "max_min_solver.hpp"
 #include "message_pool.hpp"
@@ -79,6 +80,11 @@ public:
     explicit FluidBackend(std::shared_ptr<const LinkClasses> classes, FluidOptions options = {});
     explicit FluidBackend(std::shared_ptr<const Fabric> fabric, FluidOptions options = {});
 
+    [[nodiscard]] bool account_delays(const Resources& resources) override {
+        ledger_ = std::make_unique<DelayLedger>(resources, *rates_);
+        return true;
+    }
+    Time add_delays(std::span<Time> times) const override { return ledger_->add(notified_, times); }
     [[nodiscard]] Time now() const override { return now_; }
     void send(const Message& message) override;
     void schedule(Time delay, NotificationHandler& handler, std::uint64_t token) override;
@@ -138,12 +144,14 @@ private:
     std::unique_ptr<ConnectionTerms> terms_;  // null where there are none
     std::vector<Connection> connections_;
     std::unique_ptr<FlowRates> rates_;
+    std::unique_ptr<DelayLedger> ledger_;  // null where nobody asked
     bool is_plain_;  // a message arrives the latency of its connection after its last bit
     Starter starter_{*this};
     HostPairIndex pairs_;
     CompletionQueue completions_;
     MessagePool messages_;
     DelayQueue<DelayedEvent> delayed_;
+    std::uint32_t notified_ = MessagePool::kNone;
     MessagePool::List delivering_;          // what is left of the deliveries being notified
     std::vector<std::uint32_t> drained_;    // in this instant
     std::vector<std::uint32_t> restarted_;  // drained and sent on again in this instant

@@ -41,6 +41,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -92,6 +93,12 @@ public:
     std::span<const FlowId> update();
 
     [[nodiscard]] double rate(FlowId flow) const { return flows_[flow.index()].rate; }
+    /// The link that limits an active flow, after `update`: full, and no flow on it has a larger level.
+    /// Nothing: its cap does.
+    [[nodiscard]] std::optional<std::uint32_t> bottleneck(FlowId flow) const {
+        const std::uint32_t link = flows_[flow.index()].bottleneck;
+        return link < kAtCap ? std::optional(link) : std::nullopt;
+    }
     [[nodiscard]] std::size_t active_count() const { return active_.size(); }
     /// Σ a·x of the active flows on the link. O(flows on the link).
     [[nodiscard]] double load(std::uint32_t link) const;

@@ -64,6 +64,20 @@ double PeriodicRate::rate_at(Time time) const {
     return 0.0;
 }
 
+Time PeriodicRate::next_service(Time from) const {
+    if (is_zero()) {
+        return Time::max();
+    }
+    const Time offset = from % period_;
+    for (const Segment& segment : segments_) {
+        if (offset < segment.end) {
+            return from + std::max(segment.begin - offset, Time(0));
+        }
+    }
+    const Time wait = period_ - offset + segments_.front().begin;
+    return wait < Time::max() - from ? from + wait : Time::max();
+}
+
 double PeriodicRate::served(Time from, Time to) const {
     if (is_zero()) {
         return 0.0;

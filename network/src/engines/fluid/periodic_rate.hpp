@@ -37,6 +37,8 @@ public:
 
     [[nodiscard]] bool is_zero() const { return segments_.empty(); }
     [[nodiscard]] double rate_at(Time time) const;
+    /// The first time from `from` on at which the rate is not 0; Time::max() if there is none. O(segments).
+    [[nodiscard]] Time next_service(Time from) const;
     /// Bytes between two times, from <= to.
     [[nodiscard]] double served(Time from, Time to) const;
     /// When `work` > 0 bytes have been served from `from` on; Time::max() if never, or not before it.

@@ -104,6 +104,7 @@ public:
     [[nodiscard]] Time delivery_delay(Bytes size) const;
     /// Greatest rate in bit/s, headers included; infinite without a window.
     [[nodiscard]] double cap() const { return cap_; }
+    [[nodiscard]] Time latency() const { return latency_; }
     [[nodiscard]] Time round_trip() const { return round_trip_; }
     /// Before the service of a message that finds the connection idle for long enough.
     [[nodiscard]] Time slow_start_delay(Bytes size) const;

@@ -69,6 +69,7 @@ public:
     explicit SlotEngine(std::shared_ptr<const Fabric> fabric,
                         Repetitions repetitions = Repetitions::kPassedOver);
 
+    [[nodiscard]] std::optional<Bytes> carried(LinkId link) const override { return links_.carried(link); }
     [[nodiscard]] Time now() const override { return now_; }
     void send(const Message& message) override;
     void send_batch(std::span<const Message> messages) override;

@@ -33,8 +33,7 @@ void SlotLinks::report(NetworkStatistics& statistics) const {
     statistics.links.resize(carried_.size());
     for (std::size_t i = 0; i < carried_.size(); ++i) {
         statistics.packet_hops += carried_[LinkId(i)].packets;
-        statistics.links[LinkId(i)].carried =
-            payload_ * static_cast<std::int64_t>(carried_[LinkId(i)].packets) - carried_[LinkId(i)].missing;
+        statistics.links[LinkId(i)].carried = carried(LinkId(i));
     }
 }
 

@@ -47,6 +47,9 @@ public:
     /// Carries `times` again as many packets as between two of its states, all of them full.
     void repeat(const SlotLinks& from, const SlotLinks& to, std::uint64_t times);
 
+    [[nodiscard]] Bytes carried(LinkId link) const {
+        return payload_ * static_cast<std::int64_t>(carried_[link].packets) - carried_[link].missing;
+    }
     /// Fills in packets, hops, and what links carried.
     void report(NetworkStatistics& statistics) const;
 

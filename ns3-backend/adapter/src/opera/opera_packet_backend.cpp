@@ -94,6 +94,18 @@ std::string OperaPacketBackend::explain_stall() const {
     return text;
 }
 
+std::optional<Bytes> OperaPacketBackend::carried(LinkId link) const {
+    const sim::OperaLayout& layout = opera_->GetLayout();
+    const bool leaves_host = fabric_->node(fabric_->source(link)).kind == network::NodeKind::kHost;
+    const network::NodeId end = leaves_host ? fabric_->source(link) : fabric_->target(link);
+    const std::uint32_t first = 2 * end.index();
+    if (first >= 2 * layout.GetHosts()) {
+        return std::nullopt;
+    }
+    const std::uint32_t port = layout.IsHostPort(first) == leaves_host ? first : first + 1;
+    return Bytes(static_cast<std::int64_t>(opera_->GetFabric()->GetPort(port).GetCounters().carriedBytes));
+}
+
 network::NetworkStatistics OperaPacketBackend::statistics() const {
     const auto& bulk = opera_->GetBulk().GetCounters();
     network::NetworkStatistics statistics =

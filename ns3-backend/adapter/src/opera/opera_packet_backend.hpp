@@ -47,6 +47,8 @@ public:
     [[nodiscard]] std::vector<network::OutstandingMessage> describe_outstanding(
         std::size_t limit) const override;
     [[nodiscard]] std::string explain_stall() const override;
+    /// Of hosts' links.
+    [[nodiscard]] std::optional<Bytes> carried(network::LinkId link) const override;
     [[nodiscard]] network::NetworkStatistics statistics() const override;
 
     /// Bulk packets that came to a circuit which led elsewhere by then, and went back to their sender.

@@ -199,6 +199,11 @@ std::string PacketBackend::explain_given_up() const {
     return text;
 }
 
+std::optional<Bytes> PacketBackend::carried(LinkId link) const {
+    const auto number = static_cast<std::uint32_t>(link.index());
+    return Bytes(static_cast<std::int64_t>(ports_->GetPort(number).GetCounters().carriedBytes));
+}
+
 network::NetworkStatistics PacketBackend::statistics() const {
     network::NetworkStatistics statistics = start_statistics(*transport_, ports_->GetContext());
     statistics.links.resize(fabric_->link_count());

@@ -42,6 +42,7 @@ public:
     [[nodiscard]] std::vector<network::OutstandingMessage> describe_outstanding(
         std::size_t limit) const override;
     [[nodiscard]] std::string explain_stall() const override;
+    [[nodiscard]] std::optional<Bytes> carried(network::LinkId link) const override;
     [[nodiscard]] network::NetworkStatistics statistics() const override;
 
 private:

@@ -119,6 +119,10 @@ sim::Ptr<sim::NetDevice> Ns3Network::next_device(NodeId at, sim::Ipv4Address sou
     return devices_[routing.select(at, host_of(source), to)];
 }
 
+Bytes Ns3Network::carried(LinkId link) const {
+    return Bytes(static_cast<std::int64_t>(queues_[link]->GetCounters().carriedBytes));
+}
+
 void Ns3Network::add_counters(network::NetworkStatistics& statistics) const {
     statistics.links.resize(fabric_->link_count());
     for (LinkId id; id.index() < fabric_->link_count(); ++id) {

@@ -29,6 +29,7 @@ public:
     [[nodiscard]] static ::ns3::Ipv4Address address(network::HostId id);
     [[nodiscard]] static network::HostId host_of(::ns3::Ipv4Address address);
 
+    [[nodiscard]] Bytes carried(network::LinkId link) const;
     /// Adds what the queues counted: packets, hops, drops, marks, peaks, links.
     void add_counters(network::NetworkStatistics& statistics) const;
 

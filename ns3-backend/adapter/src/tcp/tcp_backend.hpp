@@ -48,6 +48,9 @@ public:
     void send(const network::Message& message) override;
     [[nodiscard]] std::vector<network::OutstandingMessage> describe_outstanding(
         std::size_t limit) const override;
+    [[nodiscard]] std::optional<Bytes> carried(network::LinkId link) const override {
+        return network_->carried(link);
+    }
     [[nodiscard]] network::NetworkStatistics statistics() const override;
 
     /// Connections opened so far.

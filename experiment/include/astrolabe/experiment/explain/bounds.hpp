@@ -25,7 +25,7 @@
 ///   latency       its longest chain of messages, α each
 ///   end points    the same chain, what end points charge (docs/models/end-points.md)
 ///   chain         the same chain with latency, end points and bytes at the fastest port's rate
-/// and the greatest of the first three names what *binds* it.
+/// What a run really waited for is another question: critical_path.hpp.
 ///
 /// Source of the duality: T. C. Hu, "Multi-commodity network flows", Operations Research 11, 1963; others are
 /// cited where they are used.
@@ -43,8 +43,6 @@
 
 namespace astrolabe::experiment {
 
-enum class Resource : std::uint8_t { kLinks, kLatency, kEndPoints };
-
 /// Of one collective, from its first issue to its last finish.
 struct CollectiveBound {
     Time links;
@@ -53,8 +51,6 @@ struct CollectiveBound {
     Time end_points;
     Time chain;
     Time value;  ///< greatest of all
-
-    [[nodiscard]] Resource binding() const;
 };
 
 /// Of the best routing.
@@ -82,8 +78,5 @@ struct Bounds {
 
 /// O(operations · (ranks + links)) beside counting the schedules (schedule_loads.hpp).
 [[nodiscard]] Bounds certified_bounds(const Experiment& experiment);
-
-/// What the links between two kinds of nodes are called: "leaf-spine links". Numbers are left out of names.
-[[nodiscard]] std::string link_tier(const network::Fabric& fabric, network::LinkId link);
 
 }  // namespace astrolabe::experiment

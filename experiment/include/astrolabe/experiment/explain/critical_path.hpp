@@ -1,68 +1,72 @@
-/// The critical path of a run that happened: which operations its time was, one after another.
+/// The critical path of a run that happened: what its time was, one after another, and what each part waited for.
 ///
-/// Model. An operation ends when it ends on its last rank. What it waited for last is, of its dependencies
-/// and for a computation also of the computation before it, the one that ended last. Walking back so from the
-/// operation that ended the run gives a chain whose segments tile the run exactly:
+/// Model. Two paths, both of which tile the run exactly.
 ///
-///     computation   [end of what it waited for, its end]
-///     collective    [end of what it waited for, start of its first chunk]   waiting for room in the window
-///                   [start of its first chunk, its end]                     collective
+/// *With causes* (network/causal_path.hpp) the path follows messages and timers through the network and its
+/// queues: what ended the run, what had caused that, and so on back to time 0. Each segment belongs to one
+/// operation, and its time to the resources that held it up at each instant. A chunk that waited for room in
+/// the window of its rank was started by the chunk that made room, so the wait is on the path as that one's
+/// time; a message behind others likewise. Sums over segments answer "what is the run bound by": making a
+/// resource faster by a little saves its share of the path, to first order, as long as no other path becomes
+/// the longest.
 ///
-/// Exact where all ranks compute as long: a collective is issued on its last rank when the last of its
-/// dependencies has ended on its last rank. Where durations differ, the rank on which a computation ends last
-/// may have waited for a dependency that ended elsewhere later; its segment is then shorter than it computed.
-/// A collective's segment contains its later chunks' waiting for others, and what it lost by sharing links.
+/// *Without causes*, where following them would cost too much, segments are operations: an operation ends when
+/// it ends on its last rank, and what it waited for last is, of its dependencies and for a computation also of
+/// the computation before it, the one that ended last. Segments then have no resources.
 ///
-/// A collective is charged to the resource that its own lower bounds name (bounds.hpp: CollectiveBound).
-///
-/// Complexity: O(operations · dependencies), whatever the ranks.
+/// Complexity: with causes that of causal_path.hpp; without O(operations · dependencies), whatever the ranks.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <astrolabe/core/units.hpp>
-#include <astrolabe/experiment/explain/bounds.hpp>
+#include <astrolabe/experiment/file/experiment.hpp>
+#include <astrolabe/network/causal_path.hpp>
+#include <astrolabe/network/resources.hpp>
 #include <astrolabe/system/executor/executor.hpp>
 #include <astrolabe/system/program/program.hpp>
 
 namespace astrolabe::experiment {
 
-enum class SegmentKind : std::uint8_t { kCompute, kCollective, kWait };
-[[nodiscard]] std::string_view to_string(SegmentKind kind);  ///< "compute", …
-
 struct PathSegment {
     system::OperationId operation;
-    SegmentKind kind{};
     Time from;
-    Time to;  ///< > from
+    Time to;                  ///< > from
+    std::vector<Time> times;  ///< by resource, they sum to `to` - `from`; empty without causes
 };
 
-/// In order of time; empty where nothing takes time. Precondition: the run has finished.
-[[nodiscard]] std::vector<PathSegment> critical_path(const system::Program& program,
-                                                     const system::ExecutionReport& report);
+/// Without causes, in order of time; empty where nothing takes time. Precondition: the run has finished.
+[[nodiscard]] std::vector<PathSegment> path_of_operations(const system::Program& program,
+                                                          const system::ExecutionReport& report);
+/// With causes, of messages and timers that are labelled by operations; those without label go to the operation
+/// that they delayed.
+[[nodiscard]] std::vector<PathSegment> path_of_causes(const std::vector<network::CausalSegment>& path);
 
-/// What a segment's time goes to: "compute", "leaf-spine links", "host ports", "latency", "end points",
-/// "waiting to start", or "network" on engines that share no links.
-[[nodiscard]] std::string resource_of(const PathSegment& segment, const Bounds& bounds,
-                                      const network::Fabric& fabric);
+/// "compute" or "collective".
+[[nodiscard]] std::string_view kind_name(const system::Operation& operation);
+/// That held up most of a segment; nothing without causes.
+[[nodiscard]] std::optional<network::ResourceId> main_resource(const PathSegment& segment);
 
-/// Segments of the operations of one name that go to one resource, over all iterations; or all of a resource.
+/// Of the operations of one name what goes to one resource, over all iterations; or all of a resource.
 struct PathShare {
     std::string operation;  ///< empty: of all
-    SegmentKind kind{};
-    std::string resource;
+    std::string kind;       ///< likewise
+    std::string resource;   ///< empty without causes
     Time time;
 };
 
-/// Longest first, then by name.
+/// Longest first, then by name. `resources` is null without causes.
 [[nodiscard]] std::vector<PathShare> shares_by_operation(const std::vector<PathSegment>& path,
-                                                         const Bounds& bounds, const Experiment& experiment);
+                                                         const network::Resources* resources,
+                                                         const system::Program& program);
+/// Without causes empty.
 [[nodiscard]] std::vector<PathShare> shares_by_resource(const std::vector<PathShare>& by_operation);
 
 /// Of the resource that has most of the path, the operation that has most of it: what binds the run.
-/// `all` is the resource's. Nothing of a run that takes no time.
+/// `all` is the resource's. Nothing of a run that takes no time, or without causes.
 struct Binding {
     PathShare operation;
     PathShare all;

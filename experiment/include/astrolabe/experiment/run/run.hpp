@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,6 +48,7 @@ struct Run {
     std::vector<Time> iteration_times;  ///< end to end; the last includes the drain, so they sum to the total
     Bounds bounds;                      ///< of the whole run
     std::vector<PathSegment> path;      ///< of a finished run
+    std::shared_ptr<const network::Resources> resources;  ///< of the path; null: causes were not followed
     std::array<Bytes, system::kCollectiveKinds> traffic;  ///< payload sent over all ranks
     system::ProgramTraffic traffic_counts;  ///< from the schedules alone; asserted to be what was sent
     network::LinkUtilization utilization;
@@ -69,8 +71,16 @@ protected:
     ~ExecutionObserver() = default;
 };
 
+/// Messages and computations that a run may simulate for its causes to be followed unasked: what that costs is
+/// then well below a second.
+inline constexpr double kMostCausesUnasked = 250'000;
+
+/// Whether the causes of all that happens are followed (critical_path.hpp).
+enum class Causes : std::uint8_t { kWhereCheap, kAlways, kNever };
+
 /// Who is told what happens while it happens; null: nobody. They do not change what happens.
 struct RunObservers {
+    Causes causes = Causes::kWhereCheap;
     network::MessageObserver* messages = nullptr;
     network::PacketObserver* packets = nullptr;  ///< only if the backend `tells_of_packets`
     ExecutionObserver* execution = nullptr;

@@ -2,6 +2,8 @@
 /// circuit counts as existing all the time, so its utilisation shows how long it was dark).
 #pragma once
 
+#include <optional>
+
 #include <astrolabe/core/units.hpp>
 #include <astrolabe/network/backend.hpp>
 #include <astrolabe/network/fabric.hpp>
@@ -14,6 +16,7 @@ namespace astrolabe::network {
 struct LinkUtilization {
     double max = 0.0;
     double mean = 0.0;  ///< over all links, each with weight 1
+    std::optional<LinkId> busiest;  ///< the first that is used as much as any; nothing where no time passed
 };
 
 /// Zero if no time has passed.
