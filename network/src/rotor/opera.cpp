@@ -1,7 +1,7 @@
 #include "opera.hpp"
 
 #include "../topologies/topology_schemas.hpp"
-#include "failure_list.hpp"
+#include "failures/failure_list.hpp"
 #include "opera_checks.hpp"
 #include "rotor_draw.hpp"
 #include "rotor_fabric.hpp"
