@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// Keys of a schema from parameters that the module declares
-/// (ns3-backend/model/transport/packet-parameter.h).
+/// (ns3-backend/model/packet/packet-parameter.h).
 #pragma once
 
 #include <algorithm>
@@ -112,7 +112,7 @@ public:
     }
 
 private:
-    static std::string quoted(const char* key) { return "'" + std::string(key) + "'"; }
+    static std::string quoted(const char* key) { return std::string("'").append(key).append("'"); }
 
     /// A member as configuration files show it, and back.
     template <class Shown, class Value>
