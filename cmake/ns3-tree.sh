@@ -60,17 +60,31 @@ fetch_ns3_tree() {
         rm -rf -- "$work"
 }
 
+# drop_stale_headers TREE: deletes from the tree's include folder what is left of headers that were removed or moved. ns-3
+# writes there one line for each header, which includes it by its path, and never writes or deletes a line a second time.
+drop_stale_headers() {
+    local stub line path
+    for stub in "$1"/build/include/ns3/*.h; do
+        if [[ -f $stub ]] && read -r line <"$stub" && [[ $line == '#include "/'*'"' ]]; then
+            path=${line#*\"}
+            [[ -e ${path%\"} ]] || rm -f -- "$stub"
+        fi
+    done
+}
+
 # link_module TREE: makes contrib/astrolabe a link to this project's module. What another project's module left built
 # goes: files of an older date with other contents would not be compiled again.
 link_module() {
     local link=$1/contrib/astrolabe
-    [[ $(readlink -f -- "$link") != "$root/ns3-backend" ]] || return 0
-    if [[ -e $link && ! -L $link ]]; then
-        note "error: $link is not a link to $root/ns3-backend: move it away"
-        return 1
+    if [[ $(readlink -f -- "$link") != "$root/ns3-backend" ]]; then
+        if [[ -e $link && ! -L $link ]]; then
+            note "error: $link is not a link to $root/ns3-backend: move it away"
+            return 1
+        fi
+        rm -rf -- "$1"/{build,cmake-cache}/contrib/astrolabe "$1"/build/lib/libns*astrolabe* &&
+            ln -sfn -- "$root/ns3-backend" "$link" || return
     fi
-    rm -rf -- "$1"/{build,cmake-cache}/contrib/astrolabe "$1"/build/lib/libns*astrolabe* &&
-        ln -sfn -- "$root/ns3-backend" "$link"
+    drop_stale_headers "$1"
 }
 
 # build_ns3_tree TREE: with what it was configured for; by default the module with what it needs, and as Debug, which

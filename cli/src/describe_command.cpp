@@ -112,8 +112,12 @@ int list_command(const std::string& wanted, const std::vector<Section>& all) {
             continue;
         }
         text += section.plural + "\n";
+        std::size_t width = 20;
         for (const ComponentDescription& component : section.components) {
-            text += fmt::format("  {:<20} {}\n", component.name, component.help);
+            width = std::max(width, component.name.size());
+        }
+        for (const ComponentDescription& component : section.components) {
+            text += fmt::format("  {:<{}} {}\n", component.name, width, component.help);
         }
     }
     if (text.empty()) {

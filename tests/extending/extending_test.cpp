@@ -38,9 +38,10 @@ Product made_of(const Registry<Product>& registry, const std::string& text) {
 
 TEST(Extending, ThePageShowsWhatIsCompiled) {
     const std::string page = text_of("docs/extending.md");
-    for (const char* example : {"chain.cpp", "line.cpp"}) {
+    for (const char* example : {"chain.cpp", "line.cpp", "packet-aimd.h", "packet-aimd.cc"}) {
         const std::string source = text_of(std::string("tests/extending/") + example);
-        const std::string body = source.substr(source.find("namespace astrolabe"));
+        const std::size_t begin = source.find("namespace ");
+        const std::string body = source.substr(begin, source.rfind("// namespace") - begin);
         ASSERT_FALSE(body.empty());
         EXPECT_NE(page.find(body), std::string::npos) << "docs/extending.md does not show " << example;
     }

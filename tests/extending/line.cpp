@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <astrolabe/network/components.hpp>
-
 namespace astrolabe::network {
 
 namespace {
@@ -33,9 +31,7 @@ void register_line(Registry<FabricMaker>& registry) {
     Schema<LineParameters> schema("line", "hosts in a row, each cabled to the next");
     schema.required("hosts", &LineParameters::hosts, "number of hosts", {1, kMaxHosts});
     detail::add_link(schema);
-    registry.add<LineParameters>(schema, [](const LineParameters& parameters) {
-        return FabricMaker([parameters](std::uint64_t) { return build_line(parameters); });
-    });
+    detail::add_topology(registry, schema, build_line);
 }
 
 }  // namespace astrolabe::network

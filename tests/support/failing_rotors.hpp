@@ -4,7 +4,7 @@
 /// 10 us), 4 in 1, 1 in 2, 5 in 3, 2 in 4. A superslice is 15.84 us.
 #pragma once
 
-#include "network/src/rotor/rotor_failures.hpp"
+#include "network/src/rotor/failures/rotor_failures.hpp"
 
 #include <cstdint>
 #include <memory>

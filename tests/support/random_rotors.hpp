@@ -2,7 +2,7 @@
 #pragma once
 
 #include "network/src/rotor/rotor_draw.hpp"
-#include "network/src/rotor/rotor_failures.hpp"
+#include "network/src/rotor/failures/rotor_failures.hpp"
 
 #include <algorithm>
 #include <cstdint>

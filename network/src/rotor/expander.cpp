@@ -2,6 +2,7 @@
 
 #include "../topologies/checks.hpp"
 #include "../topologies/regular_graph.hpp"
+#include "../topologies/topology_schemas.hpp"
 
 #include <tuple>
 #include <utility>
@@ -106,3 +107,22 @@ std::shared_ptr<const Fabric> build_expander(const ExpanderParameters& parameter
 }
 
 }  // namespace astrolabe::network::rotor
+
+namespace astrolabe::network {
+
+void register_expander(Registry<FabricMaker>& registry) {
+    using namespace rotor;
+    Schema<ExpanderParameters> schema("expander", "racks joined at random, each to equally many others");
+    schema.required("racks", &ExpanderParameters::racks, "number of racks", {2, 4'096})
+        .required("uplinks", &ExpanderParameters::uplinks, "uplinks of a rack, each to another rack",
+                  {1, 4'095})
+        .required("hosts_per_rack", &ExpanderParameters::hosts_per_rack, "hosts on a rack", {1, 256})
+        .section("uplink", &ExpanderParameters::uplink, detail::uplink_schema("uplink"),
+                 "a cable between racks")
+        .optional("draws", &ExpanderParameters::draws, "random graphs to take the best of", {1, 10'000})
+        .optional("seed", &ExpanderParameters::seed, "of the graph", detail::kSeeds);
+    detail::add_common(schema);
+    detail::add_topology(registry, schema, build_expander, &ExpanderParameters::run_seed);
+}
+
+}  // namespace astrolabe::network

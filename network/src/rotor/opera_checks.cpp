@@ -1,7 +1,7 @@
 #include "opera_checks.hpp"
 
 #include "../topologies/checks.hpp"
-#include "failure_list.hpp"
+#include "failures/failure_list.hpp"
 #include "matchings.hpp"
 
 #include <string>

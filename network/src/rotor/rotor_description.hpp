@@ -20,7 +20,7 @@
 /// Source: Opera (NSDI 2020), sections 3 to 5.
 #pragma once
 
-#include "robustness.hpp"
+#include "failures/robustness.hpp"
 
 #include <cstdint>
 #include <vector>

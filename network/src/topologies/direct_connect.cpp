@@ -7,6 +7,7 @@
 #include "../routing/ring_class_routing.hpp"
 #include "checks.hpp"
 #include "demand_aware_circuits.hpp"
+#include "direct_connect_schemas.hpp"
 #include "regular_graph.hpp"
 #include "torus_cables.hpp"
 
@@ -16,6 +17,7 @@
 #include <fmt/format.h>
 
 #include <astrolabe/core/assert.hpp>
+#include <astrolabe/core/config/section_list.hpp>
 
 namespace astrolabe::network {
 
@@ -338,6 +340,60 @@ std::shared_ptr<const Fabric> build_direct_connect(const DirectConnectParameters
         return std::move(builder).build();  // there is nothing to route
     }
     return std::move(builder).build([&p](const Fabric& fabric) { return make_routing(p, fabric); });
+}
+
+namespace {
+
+Schema<RandomCableParameters> random_cable_schema() {
+    Schema<RandomCableParameters> schema("random", "a random graph without parallel cables");
+    schema
+        .optional("degree", &RandomCableParameters::degree, "neighbours of every host; 0: no such cables",
+                  {0, kMaxHosts})
+        .optional("seed", &RandomCableParameters::seed, "of the graph", detail::kSeeds);
+    return schema;
+}
+
+Schema<DirectLinkParameters> direct_link_schema() {
+    Schema<DirectLinkParameters> schema("links", "cables between two hosts");
+    schema.required("from", &DirectLinkParameters::from, "a host, numbered from 0", {0, kMaxHosts - 1})
+        .required("to", &DirectLinkParameters::to, "another host", {0, kMaxHosts - 1})
+        .optional("cables", &DirectLinkParameters::cables, "in parallel", {1, kMaxCables})
+        .optional("one_way", &DirectLinkParameters::one_way, "fibres that lead there and not back");
+    return schema;
+}
+
+}  // namespace
+
+void register_direct_connect(Registry<FabricMaker>& registry) {
+    using P = DirectConnectParameters;
+    Schema<P> schema(
+        "direct_connect",
+        "hosts joined by cables or one-way fibres of their own: rings, a torus, random, one by one; hosts "
+        "forward");
+    schema.required("hosts", &P::hosts, "number of hosts", {1, kMaxHosts});
+    detail::add_link(schema);
+    detail::add_medium(schema);
+    detail::add_reconfiguration(schema);
+    detail::add_forwarding(schema);
+    schema
+        .list("rings", &P::rings, "strides: host i is joined to i + stride, modulo hosts", false,
+              {1, kMaxHosts - 1})
+        .list("one_way_rings", &P::one_way_rings,
+              "strides: a fibre leads from host i to i + stride, modulo hosts, and none back", false,
+              {1, kMaxHosts - 1})
+        .list("torus", &P::torus, "hosts along each dimension, the fastest-varying first", false,
+              {1, kMaxHosts})
+        .section("random", &P::random, random_cable_schema(), "a random graph without parallel cables")
+        .optional("all_to_all", &P::all_to_all, "cables between every two hosts", {0, kMaxCables});
+    add_section_list(schema, "links", &P::links, direct_link_schema(), "cables one by one");
+    schema.optional(
+        "routing", &P::routing,
+        "one shortest path a pair by hash, all of them evenly, one in a random tree of the source, "
+        "strides as coins, the same with strides evenly used, the k shortest paths evenly, or these but "
+        "for pairs one stride of a ring apart, which keep to what joins them");
+    detail::add_path_counts(schema);
+    detail::add_check(schema);
+    detail::add_topology(registry, schema, build_direct_connect, &P::seed);
 }
 
 }  // namespace astrolabe::network

@@ -1,6 +1,7 @@
 #include "fat_tree.hpp"
 
 #include "checks.hpp"
+#include "topology_schemas.hpp"
 
 #include <string_view>
 #include <utility>
@@ -217,6 +218,38 @@ std::shared_ptr<const Fabric> build_fat_tree(const FatTreeParameters& parameters
         }
     }
     return std::move(builder).build(parameters.load_balancing, static_cast<std::uint64_t>(parameters.seed));
+}
+
+void register_fat_tree(Registry<FabricMaker>& registry) {
+    constexpr Range<std::int64_t> kCount{0, kMaxHosts};
+    Schema<FatTreeParameters> schema(
+        "fat_tree", "edge, aggregation and core switches: k-ary, or two or three tiers by counts");
+    schema
+        .optional("k", &FatTreeParameters::k, "even arity: k pods, k^3/4 hosts; 0: the counts say the size",
+                  kCount)
+        .optional("hosts", &FatTreeParameters::hosts, "number of hosts; 0: follows from the rest", kCount)
+        .optional("pods", &FatTreeParameters::pods, "number of pods; 0: k, or one", kCount)
+        .optional("edges_per_pod", &FatTreeParameters::edges_per_pod, "edge switches in a pod (not with k)",
+                  kCount)
+        .optional("hosts_per_edge", &FatTreeParameters::hosts_per_edge,
+                  "hosts on an edge switch (not with k)", kCount)
+        .optional("aggregations_per_pod", &FatTreeParameters::aggregations_per_pod,
+                  "aggregation switches in a pod (not with k)", kCount)
+        .optional("cores", &FatTreeParameters::cores, "core switches (not with k); 0: two tiers", kCount)
+        .optional("edge_uplinks", &FatTreeParameters::edge_uplinks,
+                  "parallel cables between an edge and each aggregation switch", {1, kMaxCables})
+        .optional("aggregation_uplinks", &FatTreeParameters::aggregation_uplinks,
+                  "parallel cables between an aggregation switch and each of its cores", {1, kMaxCables})
+        .section("edge_uplink", &FatTreeParameters::edge_uplink, detail::uplink_schema("edge_uplink"),
+                 "a cable above an edge switch")
+        .section("aggregation_uplink", &FatTreeParameters::aggregation_uplink,
+                 detail::uplink_schema("aggregation_uplink"), "a cable above an aggregation switch")
+        .optional("edge_oversubscription", &FatTreeParameters::edge_oversubscription,
+                  "of the edge tier; 0: follows from the rates", {0.0, 1e6})
+        .optional("aggregation_oversubscription", &FatTreeParameters::aggregation_oversubscription,
+                  "of the aggregation tier; 0: follows from the rates", {0.0, 1e6});
+    detail::add_common(schema);
+    detail::add_topology(registry, schema, build_fat_tree, &FatTreeParameters::seed);
 }
 
 }  // namespace astrolabe::network

@@ -1,6 +1,7 @@
 #include "flat.hpp"
 
 #include "checks.hpp"
+#include "topology_schemas.hpp"
 
 #include <fmt/format.h>
 
@@ -29,6 +30,13 @@ std::shared_ptr<const Fabric> build_flat(const FlatParameters& parameters) {
         builder.connect(NodeId(static_cast<std::size_t>(i)), hub, cable);
     }
     return std::move(builder).build(parameters.load_balancing, static_cast<std::uint64_t>(parameters.seed));
+}
+
+void register_flat(Registry<FabricMaker>& registry) {
+    Schema<FlatParameters> schema("flat", "every host on one non-blocking switch");
+    schema.required("hosts", &FlatParameters::hosts, "number of hosts", {1, kMaxHosts});
+    detail::add_common(schema);
+    detail::add_topology(registry, schema, build_flat, &FlatParameters::seed);
 }
 
 }  // namespace astrolabe::network

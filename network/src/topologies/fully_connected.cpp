@@ -1,6 +1,7 @@
 #include "fully_connected.hpp"
 
 #include "checks.hpp"
+#include "topology_schemas.hpp"
 
 #include <fmt/format.h>
 
@@ -37,6 +38,14 @@ std::shared_ptr<const Fabric> build_fully_connected(const FullyConnectedParamete
         }
     }
     return std::move(builder).build();
+}
+
+void register_fully_connected(Registry<FabricMaker>& registry) {
+    Schema<FullyConnectedParameters> schema("fully_connected", "one cable between every two hosts");
+    schema.required("hosts", &FullyConnectedParameters::hosts, "number of hosts", {1, kMaxHosts});
+    detail::add_link(schema);
+    detail::add_check(schema);
+    detail::add_topology(registry, schema, build_fully_connected);
 }
 
 }  // namespace astrolabe::network

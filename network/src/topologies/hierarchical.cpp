@@ -1,9 +1,25 @@
 #include "checks.hpp"
+#include "topology_schemas.hpp"
+
+#include <array>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/network/topologies/hierarchical.hpp>
+
+namespace astrolabe {
+
+template <>
+struct EnumNames<network::ScaleUpKind> {
+    static constexpr std::array<std::pair<std::string_view, network::ScaleUpKind>, 2> kNames{
+        {{"switch", network::ScaleUpKind::kSwitch},
+         {"fully_connected", network::ScaleUpKind::kFullyConnected}}};
+};
+
+}  // namespace astrolabe
 
 namespace astrolabe::network {
 
@@ -71,6 +87,38 @@ std::shared_ptr<const Fabric> build_hierarchical(const HierarchicalParameters& p
         builder.connect(NodeId(i), hub, interface);
     }
     return std::move(builder).build();
+}
+
+namespace {
+
+Schema<ScaleUpParameters> scale_up_schema() {
+    Schema<ScaleUpParameters> schema("scale_up", "the network inside a package");
+    schema
+        .optional("kind", &ScaleUpParameters::kind,
+                  "a non-blocking switch, or a cable between every two hosts")
+        .optional("rate", &ScaleUpParameters::rate, "rate of each direction of a cable",
+                  {Bandwidth(1), kMaxLinkRate})
+        .optional("latency", &ScaleUpParameters::latency, "one-way propagation", {Time(0), kMaxLinkLatency});
+    return schema;
+}
+
+}  // namespace
+
+void register_hierarchical(Registry<FabricMaker>& registry) {
+    Schema<HierarchicalParameters> schema(
+        "hierarchical", "packages of hosts with a scale-up network each, and one scale-out switch for all");
+    schema
+        .required("hosts", &HierarchicalParameters::hosts, "number of hosts, a multiple of hosts_per_package",
+                  {1, kMaxHosts})
+        .required("hosts_per_package", &HierarchicalParameters::hosts_per_package, "hosts in a package",
+                  {1, kMaxHosts})
+        .section("scale_up", &HierarchicalParameters::scale_up, scale_up_schema(),
+                 "the network inside a package")
+        .section("scale_out", &HierarchicalParameters::scale_out, detail::host_link_schema("scale_out"),
+                 "the cable of a host to the scale-out switch");
+    detail::add_switch_buffer(schema);
+    detail::add_check(schema);
+    detail::add_topology(registry, schema, build_hierarchical);
 }
 
 }  // namespace astrolabe::network

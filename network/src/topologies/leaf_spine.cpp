@@ -1,6 +1,7 @@
 #include "leaf_spine.hpp"
 
 #include "checks.hpp"
+#include "topology_schemas.hpp"
 
 #include <fmt/format.h>
 
@@ -78,6 +79,25 @@ std::shared_ptr<const Fabric> build_leaf_spine(const LeafSpineParameters& parame
         }
     }
     return std::move(builder).build(parameters.load_balancing, static_cast<std::uint64_t>(parameters.seed));
+}
+
+void register_leaf_spine(Registry<FabricMaker>& registry) {
+    Schema<LeafSpineParameters> schema("leaf_spine", "two-tier Clos: every leaf joined to every spine");
+    schema
+        .required("hosts", &LeafSpineParameters::hosts, "number of hosts, a multiple of hosts_per_leaf",
+                  {1, kMaxHosts})
+        .required("hosts_per_leaf", &LeafSpineParameters::hosts_per_leaf, "hosts on a leaf switch",
+                  {1, kMaxHosts})
+        .required("spines", &LeafSpineParameters::spines, "number of spine switches", {1, kMaxSwitches})
+        .optional("uplinks", &LeafSpineParameters::uplinks, "parallel cables between a leaf and each spine",
+                  {1, kMaxCables})
+        .section("uplink", &LeafSpineParameters::uplink, detail::uplink_schema("uplink"),
+                 "a cable between leaf and spine")
+        .optional("oversubscription", &LeafSpineParameters::oversubscription,
+                  "what a leaf's hosts can send over what its uplinks carry; 0: follows from the rates",
+                  {0.0, 1e6});
+    detail::add_common(schema);
+    detail::add_topology(registry, schema, build_leaf_spine, &LeafSpineParameters::seed);
 }
 
 }  // namespace astrolabe::network

@@ -1,6 +1,7 @@
 #include "ring.hpp"
 
 #include "checks.hpp"
+#include "topology_schemas.hpp"
 
 #include <fmt/format.h>
 
@@ -31,6 +32,15 @@ std::shared_ptr<const Fabric> build_ring(const RingParameters& parameters) {
         builder.connect(NodeId(hosts - 1), NodeId(0), cable);
     }
     return std::move(builder).build(parameters.load_balancing, static_cast<std::uint64_t>(parameters.seed));
+}
+
+void register_ring(Registry<FabricMaker>& registry) {
+    Schema<RingParameters> schema("ring", "hosts joined in a ring; hosts forward, the shorter way round");
+    schema.required("hosts", &RingParameters::hosts, "number of hosts", {1, kMaxHosts});
+    detail::add_link(schema);
+    detail::add_load_balancing(schema);
+    detail::add_check(schema);
+    detail::add_topology(registry, schema, build_ring, &RingParameters::seed);
 }
 
 }  // namespace astrolabe::network

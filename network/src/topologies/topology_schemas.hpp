@@ -1,14 +1,17 @@
-/// Parts that schemas of several topologies have in common.
+/// What schemas of several topologies have in common, and how a topology is registered.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <astrolabe/core/config/schema.hpp>
+#include <astrolabe/network/components.hpp>
 #include <astrolabe/network/topologies/parameters.hpp>
 
 namespace astrolabe {
@@ -22,6 +25,8 @@ struct EnumNames<network::LoadBalancing> {
 }  // namespace astrolabe
 
 namespace astrolabe::network::detail {
+
+inline constexpr Range<std::int64_t> kSeeds{0, std::numeric_limits<std::int64_t>::max()};
 
 inline Schema<HostLinkParameters> host_link_schema(std::string name = "link") {
     Schema<HostLinkParameters> schema(std::move(name), "the cable of a host");
@@ -70,6 +75,23 @@ void add_common(Schema<Parameters>& schema) {
     add_switch_buffer(schema);
     add_load_balancing(schema);
     add_check(schema);
+}
+
+/// Registers the topology that `build` makes of what `schema` reads. `seed` is the parameter that the
+/// experiment's seed becomes; null: nothing in it is random.
+template <class Parameters>
+void add_topology(Registry<FabricMaker>& registry, const Schema<Parameters>& schema,
+                  std::shared_ptr<const Fabric> (*build)(const Parameters&),
+                  std::type_identity_t<std::int64_t Parameters::*> seed = nullptr) {
+    registry.add<Parameters>(schema, [build, seed](const Parameters& parameters) {
+        return FabricMaker([build, seed, parameters](std::uint64_t run_seed) {
+            Parameters seeded = parameters;
+            if (seed != nullptr) {
+                seeded.*seed = static_cast<std::int64_t>(run_seed);
+            }
+            return build(seeded);
+        });
+    });
 }
 
 }  // namespace astrolabe::network::detail

@@ -1,7 +1,14 @@
 #include "torus.hpp"
 
 #include "checks.hpp"
+#include "topology_schemas.hpp"
 #include "torus_cables.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -100,6 +107,66 @@ std::shared_ptr<const Fabric> build_torus(const TorusParameters& parameters) {
             builder.connect(NodeId(host), NodeId(other), {link.rate, link.latency, Bytes(0)});
         });
     return std::move(builder).build(parameters.load_balancing, static_cast<std::uint64_t>(parameters.seed));
+}
+
+namespace {
+
+/// One value for all dimensions, or a list with one for each.
+template <class F>
+void add_per_dimension(Schema<TorusLinkParameters>& schema, std::string key,
+                       std::vector<F> TorusLinkParameters::*member, std::string help, Range<F> range) {
+    ParameterDescriptor descriptor{key,
+                                   ValueTraits<F>::type() + ", or list of " + ValueTraits<F>::type(),
+                                   ValueTraits<F>::format((TorusLinkParameters{}.*member).front()),
+                                   false,
+                                   range_text(range),
+                                   std::move(help),
+                                   {}};
+    schema.field(
+        std::move(descriptor),
+        [member, key, range](TorusLinkParameters& target, const ConfigNode& node, ReadContext& context) {
+            const bool many = node.is_sequence();
+            const std::span<const ConfigNode> items = many ? std::span(node.items) : std::span(&node, 1);
+            (target.*member).clear();
+            for (const ConfigNode& item : items) {
+                if (const std::optional<F> value =
+                        read_scalar<F>(item, (many ? "an item of '" : "'") + key + "'", context, range)) {
+                    (target.*member).push_back(*value);
+                }
+            }
+        },
+        [member](const TorusLinkParameters& source) -> std::optional<ConfigNode> {
+            std::vector<ConfigNode> items;
+            for (const F value : source.*member) {
+                items.push_back(ConfigNode::scalar(ValueTraits<F>::format(value)));
+            }
+            return items.size() == 1 ? std::move(items.front()) : ConfigNode::sequence(std::move(items));
+        });
+}
+
+Schema<TorusLinkParameters> torus_link_schema() {
+    Schema<TorusLinkParameters> schema("link", "the cables of each dimension");
+    add_per_dimension(schema, "rate", &TorusLinkParameters::rate,
+                      "rate of each direction of a cable, for all dimensions or for each",
+                      {Bandwidth(1), kMaxLinkRate});
+    add_per_dimension(schema, "latency", &TorusLinkParameters::latency,
+                      "one-way propagation, for all dimensions or for each", {Time(0), kMaxLinkLatency});
+    return schema;
+}
+
+}  // namespace
+
+void register_torus(Registry<FabricMaker>& registry) {
+    Schema<TorusParameters> schema("torus", "hosts on a grid whose lines are closed to rings; hosts forward");
+    schema
+        .list("sizes", &TorusParameters::sizes, "hosts along each dimension, the fastest-varying first", true,
+              {1, kMaxHosts})
+        .optional("double_links", &TorusParameters::double_links,
+                  "two cables instead of one where a dimension has two hosts")
+        .section("link", &TorusParameters::link, torus_link_schema(), "the cables of each dimension");
+    detail::add_load_balancing(schema);
+    detail::add_check(schema);
+    detail::add_topology(registry, schema, build_torus, &TorusParameters::seed);
 }
 
 }  // namespace astrolabe::network

@@ -8,11 +8,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace ns3
 {
 
+class PacketCongestionControl;
 struct PacketTransportCore;
 struct PacketTransportParameters;
 
@@ -34,12 +36,20 @@ struct PacketControlKind
     const char* name;  //!< as users write it; the names of its attributes start with it
     const char* title; //!< full name and source
     uint32_t traits;
+    std::unique_ptr<PacketCongestionControl> (*make)(PacketTransportCore&); //!< MakePacketControl
 
     constexpr bool Has(Trait trait) const
     {
         return (traits & trait) != 0;
     }
 };
+
+template <class Control>
+std::unique_ptr<PacketCongestionControl>
+MakePacketControl(PacketTransportCore& core)
+{
+    return std::make_unique<Control>(core);
+}
 
 /// The rates of the links at both ends of a queue pair, bit/s; 0 unless USES_RATES.
 struct PacketLinkRates
@@ -59,7 +69,7 @@ struct PacketLinkRates
  * To add one: derive from this class in a header and a source of its own, with
  *
  *     using Parameters = …;                      // described by VisitParameters, or PacketNoParameters
- *     static constexpr PacketControlKind KIND{…};
+ *     static constexpr PacketControlKind KIND{…, MakePacketControl<…>};
  *     explicit …(PacketTransportCore& core);
  *
  * and put it into the list in packet-congestion-controls.h. Its attributes, its section in configuration
@@ -182,7 +192,8 @@ class PacketFixedWindow final : public PacketCongestionControl
 {
   public:
     using Parameters = PacketNoParameters;
-    static constexpr PacketControlKind KIND{"none", "", PacketControlKind::IS_WINDOWED};
+    static constexpr PacketControlKind KIND{
+        "none", "", PacketControlKind::IS_WINDOWED, MakePacketControl<PacketFixedWindow>};
 
     using PacketCongestionControl::PacketCongestionControl;
 };

@@ -9,32 +9,46 @@
 #include "packet-ndp.h"
 #include "packet-parameter.h"
 
-#include <memory>
-#include <tuple>
+#include <any>
+#include <map>
+#include <typeindex>
+#include <typeinfo>
 
 namespace ns3
 {
+
+/// What congestion controls are set to, by the types of their parameters; those never asked for have the
+/// defaults of their type.
+class PacketControlParameters
+{
+  public:
+    template <class Parameters>
+    Parameters& Get()
+    {
+        std::any& held = m_parameters[typeid(Parameters)];
+        return held.has_value() ? std::any_cast<Parameters&>(held) : held.emplace<Parameters>();
+    }
+
+    template <class Parameters>
+    const Parameters& Get() const
+    {
+        static const Parameters usual{};
+        const auto held = m_parameters.find(typeid(Parameters));
+        return held == m_parameters.end() ? usual : std::any_cast<const Parameters&>(held->second);
+    }
+
+  private:
+    std::map<std::type_index, std::any> m_parameters;
+};
 
 /// Several congestion controls as one type.
 template <class... Controls>
 struct PacketControlList
 {
-    /// What each is set to.
-    using Parameters = std::tuple<typename Controls::Parameters...>;
-
     /// The name of each.
     static PacketChoice<const PacketControlKind*> GetNames()
     {
         return {{{&Controls::KIND, Controls::KIND.name}...}};
-    }
-
-    static std::unique_ptr<PacketCongestionControl> Make(const PacketControlKind* kind,
-                                                         PacketTransportCore& core)
-    {
-        std::unique_ptr<PacketCongestionControl> made;
-        static_cast<void>(
-            ((kind == &Controls::KIND && (made = std::make_unique<Controls>(core)) != nullptr) || ...));
-        return made;
     }
 
     /// Calls `visit(kind, parameters)` for each, with a struct of default parameters.
@@ -45,7 +59,8 @@ struct PacketControlList
     }
 };
 
-/// All of them: one line here and the include above register another.
+/// Those of the program: one line here and the include above register another. What is made from the list,
+/// attributes of the transport and keys of configuration files, is made in the same way from any other.
 using PacketCongestionControls = PacketControlList<PacketFixedWindow, //
                                                    PacketDctcp,
                                                    PacketDcqcn,

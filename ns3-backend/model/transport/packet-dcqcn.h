@@ -119,7 +119,8 @@ class PacketDcqcn final : public PacketCongestionControl
     using Parameters = PacketDcqcnParameters;
     static constexpr PacketControlKind KIND{"dcqcn",
                                             "DCQCN (Zhu et al., SIGCOMM 2015)",
-                                            PacketControlKind::USES_MARKS | PacketControlKind::USES_RATES};
+                                            PacketControlKind::USES_MARKS | PacketControlKind::USES_RATES,
+                                            MakePacketControl<PacketDcqcn>};
 
     explicit PacketDcqcn(PacketTransportCore& core);
 

@@ -75,7 +75,8 @@ class PacketDctcp final : public PacketCongestionControl
     static constexpr PacketControlKind KIND{"dctcp",
                                             "DCTCP (Alizadeh et al., SIGCOMM 2010)",
                                             PacketControlKind::IS_WINDOWED | PacketControlKind::USES_MARKS |
-                                                PacketControlKind::HAS_NO_SECTION};
+                                                PacketControlKind::HAS_NO_SECTION,
+                                            MakePacketControl<PacketDctcp>};
 
     explicit PacketDctcp(PacketTransportCore& core);
 

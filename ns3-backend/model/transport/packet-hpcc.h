@@ -90,8 +90,8 @@ class PacketHpcc final : public PacketCongestionControl
     using Parameters = PacketHpccParameters;
     static constexpr PacketControlKind KIND{"hpcc",
                                             "HPCC (Li et al., SIGCOMM 2019)",
-                                            PacketControlKind::USES_TELEMETRY |
-                                                PacketControlKind::USES_RATES};
+                                            PacketControlKind::USES_TELEMETRY | PacketControlKind::USES_RATES,
+                                            MakePacketControl<PacketHpcc>};
 
     explicit PacketHpcc(PacketTransportCore& core);
 

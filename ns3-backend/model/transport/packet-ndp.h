@@ -126,7 +126,8 @@ class PacketNdp final : public PacketCongestionControl
     using Parameters = PacketNdpParameters;
     static constexpr PacketControlKind KIND{"ndp",
                                             "NDP (Handley et al., SIGCOMM 2017)",
-                                            PacketControlKind::IS_PULLED | PacketControlKind::USES_RATES};
+                                            PacketControlKind::IS_PULLED | PacketControlKind::USES_RATES,
+                                            MakePacketControl<PacketNdp>};
 
     explicit PacketNdp(PacketTransportCore& core);
 

@@ -66,7 +66,7 @@ struct PacketTransportCore
           context(fabricArg.GetContext()),
           router(routerArg),
           client(clientArg),
-          congestion(PacketCongestionControls::Make(parameters.congestionControl, *this))
+          congestion(parameters.congestionControl->make(*this))
     {
     }
 

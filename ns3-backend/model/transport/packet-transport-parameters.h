@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <tuple>
 
 namespace ns3
 {
@@ -56,13 +55,14 @@ struct PacketTransportParameters
     bool rttEstimation{false};          //!< packet-rtt.h
     int64_t minTimeout{10'000'000'000}; //!< then
     const PacketControlKind* congestionControl{&PacketFixedWindow::KIND};
-    PacketCongestionControls::Parameters controls; //!< what each is set to: Get
+    PacketControlParameters controls; //!< what each is set to: Get
 
     bool isReordered{false}; //!< packets of a queue pair may overtake one another
     bool hasTimers{false};   //!< packets may be lost
 
     // clang-format off
-    template <class Visitor>
+    /// `Controls` are those that congestion_control chooses from.
+    template <class Controls = PacketCongestionControls, class Visitor>
     static void VisitParameters(Visitor&& visit)
     {
         using P = PacketTransportParameters;
@@ -104,7 +104,7 @@ struct PacketTransportParameters
         visit("min_timeout", &P::minTimeout, "smallest timeout that is estimated (rtt_estimation)", TIMEOUTS);
         visit("congestion_control", &P::congestionControl,
               "how a connection's window or rate adapts, or receivers pull",
-              PacketCongestionControls::GetNames());
+              Controls::GetNames());
     }
     // clang-format on
 
@@ -114,13 +114,13 @@ struct PacketTransportParameters
     template <class Parameters>
     Parameters& Get()
     {
-        return std::get<Parameters>(controls);
+        return controls.Get<Parameters>();
     }
 
     template <class Parameters>
     const Parameters& Get() const
     {
-        return std::get<Parameters>(controls);
+        return controls.Get<Parameters>();
     }
 
     /// Packets that may be in flight in a full window.

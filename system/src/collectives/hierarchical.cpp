@@ -2,26 +2,11 @@
 // (docs/theory/collectives-and-costs.md, "Hierarchical phases"; "baseline" and "localBWAware" of ASTRA-sim).
 // Every phase is a stage of the schedule and copies the inner algorithm's schedule for the n_d ranks of a
 // line of the grid onto every line of dimension d.
-//
-// Which blocks a phase moves. Blocks are numbered like positions, digit d of a block belonging to dimension
-// d. The phases before have narrowed the blocks of a rank: of their digits some are the rank's own
-// coordinates ("own"), the others run over all values ("free"). Inner block j of a phase in dimension d
-// represents all blocks whose digit d is j, with the other digits own or free as they are; they are the same
-// on the whole line, whose ranks differ in coordinate d only.
-//
-//   reduce_scatter  makes digit d own; a reduce_scatter starts with all digits free and ends with none free
-//   all_gather      makes it free again; an all_gather starts with all digits own
-//   all_reduce      leaves the digits as they are; digit d counts the inner algorithm's own blocks
-//   all_to_all      rank r starts with its own source digits and free destination digits. The phase gives
-//                   those with digit d of the destination p_d to the neighbour p, so afterwards the source
-//                   digit d is free and the destination digit d is r's own
-//
-// Where all inner schedules share a symmetry that the grid has too, so does the whole, and one program
-// suffices for all ranks: any symmetry for one dimension of more than one position, exclusive or for any
-// number of them.
+// hierarchical_plan.hpp says which blocks a phase moves.
 
 #include "hierarchical.hpp"
 
+#include "hierarchical_plan.hpp"
 #include "ring.hpp"
 #include "simple_algorithm.hpp"
 
@@ -29,7 +14,6 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -59,245 +43,9 @@ struct EnumNames<system::DimensionOrder> {
 
 }  // namespace astrolabe
 
-namespace astrolabe::system {
+namespace astrolabe::system::hierarchical {
 
 namespace {
-
-/// Dimensions of more than one position, in the order in which a collective first works in them.
-using Order = std::vector<std::uint32_t>;
-
-/// Every order a collective may use.
-std::vector<Order> orders_of(const Shape& shape, DimensionOrder rule) {
-    Order ascending;
-    for (std::uint32_t dimension = 0; dimension < shape.size(); ++dimension) {
-        if (shape[dimension] > 1) {
-            ascending.push_back(dimension);
-        }
-    }
-    std::vector<Order> orders{ascending};
-    constexpr std::size_t kAllPermutations = 4;  // dimensions; 4! = 24 orders
-    if (rule == DimensionOrder::kThemis && ascending.size() <= kAllPermutations) {
-        for (Order next = ascending; std::ranges::next_permutation(next).found;) {
-            orders.push_back(next);
-        }
-    } else if (rule != DimensionOrder::kAscending) {
-        for (std::size_t start = 1; start < ascending.size(); ++start) {
-            Order rotated = ascending;
-            std::ranges::rotate(rotated, rotated.begin() + static_cast<std::ptrdiff_t>(start));
-            orders.push_back(std::move(rotated));
-        }
-    }
-    return orders;
-}
-
-std::vector<Stage> stages_of(CollectiveKind kind, const Order& order, HierarchicalOptimisation optimisation) {
-    const bool narrows =
-        kind == CollectiveKind::kAllReduce && optimisation == HierarchicalOptimisation::kLocalBandwidthAware;
-    std::vector<Stage> stages;
-    if (order.empty()) {
-        return stages;
-    }
-    for (const std::uint32_t dimension : order) {
-        stages.push_back({dimension, narrows ? CollectiveKind::kReduceScatter : kind});
-    }
-    if (kind == CollectiveKind::kAllGather) {
-        std::ranges::reverse(stages);
-    } else if (narrows) {
-        stages.back().kind = CollectiveKind::kAllReduce;
-        for (std::size_t outer = order.size() - 1; outer-- > 0;) {
-            stages.push_back({order[outer], CollectiveKind::kAllGather});
-        }
-    }
-    return stages;
-}
-
-/// The digits of block numbers, or of one half of them: the sources or the destinations of an all_to_all.
-struct Digits {
-    std::vector<std::uint32_t> radices;
-    std::vector<std::uint32_t> weights;  // of one in a digit
-    std::vector<bool> own;               // else free
-
-    Digits(std::vector<std::uint32_t> digit_radices, bool starts_own)
-        : radices(std::move(digit_radices)),
-          weights(radices.size()),
-          own(radices.size(), starts_own) {
-        std::exclusive_scan(radices.begin(), radices.end(), weights.begin(), std::uint32_t{1},
-                            std::multiplies<>());
-    }
-};
-
-/// The blocks that one digit of an inner block represents: weight · digit + the rank's own digits + each of
-/// `offsets`.
-struct Expansion {
-    std::uint32_t weight = 0;
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> own;  // (dimension, weight)
-    std::vector<std::uint32_t> offsets{0};
-
-    Expansion() = default;
-    Expansion(const Digits& digits, std::uint32_t stage_dimension)
-        : weight(digits.weights[stage_dimension]) {
-        for (std::uint32_t dimension = 0; dimension < digits.radices.size(); ++dimension) {
-            if (dimension == stage_dimension) {
-                continue;
-            }
-            if (digits.own[dimension]) {
-                own.emplace_back(dimension, digits.weights[dimension]);
-                continue;
-            }
-            const std::size_t before = offsets.size();
-            for (std::uint32_t digit = 1; digit < digits.radices[dimension]; ++digit) {
-                for (std::size_t i = 0; i < before; ++i) {
-                    offsets.push_back(offsets[i] + digit * digits.weights[dimension]);
-                }
-            }
-        }
-    }
-
-    [[nodiscard]] std::uint32_t base(const Shape& shape, Position rank) const {
-        std::uint32_t sum = 0;
-        for (const auto& [dimension, dimension_weight] : own) {
-            sum += shape.coordinate(rank, dimension) * dimension_weight;
-        }
-        return sum;
-    }
-};
-
-/// A phase: an inner schedule and what its blocks represent.
-struct Phase {
-    Stage stage;
-    CollectiveSchedule inner;
-    Expansion sources{};  // all_to_all only
-    Expansion columns{};
-
-    [[nodiscard]] std::uint64_t blocks_per_inner_block() const {
-        return std::uint64_t{sources.offsets.size()} * columns.offsets.size();
-    }
-};
-
-/// Digit d of a block counts positions, or the blocks of the all_reduce in dimension d.
-std::vector<std::uint32_t> column_radices(const Shape& shape, const std::vector<Phase>& phases) {
-    std::vector<std::uint32_t> radices(shape.dimensions().begin(), shape.dimensions().end());
-    for (const Phase& phase : phases) {
-        if (phase.stage.kind == CollectiveKind::kAllReduce) {
-            radices[phase.stage.dimension] = static_cast<std::uint32_t>(phase.inner.block_count());
-        }
-    }
-    return radices;
-}
-
-/// Blocks of one rank's vector; at most kMaxColumns, which means that many or more.
-constexpr std::uint64_t kMaxColumns = std::uint64_t{1} << 24;
-std::uint64_t count_columns(const std::vector<std::uint32_t>& radices) {
-    std::uint64_t columns = 1;
-    for (const std::uint32_t radix : radices) {
-        columns = std::min(columns * radix, kMaxColumns);
-    }
-    return columns;
-}
-
-/// The phases of one schedule, every one with what its blocks represent.
-class Plan {
-public:
-    Plan(CollectiveKind kind, const Shape& shape, std::vector<Phase> phases)
-        : kind_(kind),
-          shape_(shape),
-          phases_(std::move(phases)) {
-        Digits sources({shape.dimensions().begin(), shape.dimensions().end()}, true);
-        Digits columns(column_radices(shape, phases_), kind == CollectiveKind::kAllGather);
-        columns_ = count_columns(columns.radices);
-        ASTROLABE_ASSERT(columns_ < kMaxColumns, "a plan with too many blocks is unsupported");
-        for (Phase& phase : phases_) {
-            const std::uint32_t dimension = phase.stage.dimension;
-            phase.columns = Expansion(columns, dimension);
-            if (kind == CollectiveKind::kAllToAll) {
-                phase.sources = Expansion(sources, dimension);
-                sources.own[dimension] = false;
-                columns.own[dimension] = true;
-            } else if (phase.stage.kind != CollectiveKind::kAllReduce) {
-                columns.own[dimension] = phase.stage.kind == CollectiveKind::kReduceScatter;
-            }
-        }
-    }
-
-    [[nodiscard]] CollectiveKind kind() const { return kind_; }
-    [[nodiscard]] const std::vector<Phase>& phases() const { return phases_; }
-    /// Blocks of one rank's vector.
-    [[nodiscard]] std::uint64_t columns() const { return columns_; }
-    [[nodiscard]] std::uint64_t block_count() const {
-        return kind_ == CollectiveKind::kAllToAll ? columns_ * shape_.ranks() : columns_;
-    }
-
-    [[nodiscard]] Symmetry symmetry() const {
-        const Symmetry common = phases_.front().inner.symmetry();
-        const bool is_shared = std::ranges::all_of(
-            phases_, [&](const Phase& phase) { return phase.inner.symmetry() == common; });
-        const bool is_of_grid = common == Symmetry::kExclusiveOr || phases_.size() == 1;
-        return is_shared && is_of_grid && columns_ == shape_.ranks() ? common : Symmetry::kNone;
-    }
-
-    [[nodiscard]] CollectiveSchedule write() const {
-        std::vector<Stage> stages;
-        for (const Phase& phase : phases_) {
-            stages.push_back(phase.stage);
-        }
-        const Symmetry common = symmetry();
-        ScheduleBuilder builder(kind_, shape_.ranks(), block_count(), common, std::move(stages));
-        std::vector<ActionIndex> written(common == Symmetry::kNone ? shape_.ranks() : 1);
-        for (std::size_t stage = 0; stage < phases_.size(); ++stage) {
-            builder.begin_stage(stage);
-            for (Position rank = 0; rank < written.size(); ++rank) {
-                written[rank] += write_phase(builder, phases_[stage], rank, written[rank]);
-            }
-        }
-        return std::move(builder).build();
-    }
-
-private:
-    /// The actions of `rank` in a phase, the first of which is number `first`; returns how many they are.
-    ActionIndex write_phase(ScheduleBuilder& builder, const Phase& phase, Position rank,
-                            ActionIndex first) const {
-        const CollectiveSchedule& inner = phase.inner;
-        const std::size_t dimension = phase.stage.dimension;
-        const Position member = shape_.coordinate(rank, dimension);
-        const RankProgram& program = inner.program(member);
-        const std::uint32_t source_base = phase.sources.base(shape_, rank);
-        const std::uint32_t column_base = phase.columns.base(shape_, rank);
-        std::vector<BlockReference> blocks;
-        std::vector<ActionIndex> after;
-        for (const Action& action : program.actions) {
-            blocks.clear();
-            for (const BlockReference reference : program.blocks_of(action)) {
-                const std::uint64_t block = inner.resolve(member, reference);
-                const bool has_source = kind_ == CollectiveKind::kAllToAll;
-                const auto row = static_cast<std::uint32_t>(has_source ? block / inner.ranks() : 0);
-                const auto column = static_cast<std::uint32_t>(has_source ? block % inner.ranks() : block);
-                const std::uint32_t first_source = source_base + row * phase.sources.weight;
-                const std::uint32_t first_column = column_base + column * phase.columns.weight;
-                for (const std::uint32_t source : phase.sources.offsets) {
-                    for (const std::uint32_t offset : phase.columns.offsets) {
-                        blocks.push_back({.source = first_source + source, .block = first_column + offset});
-                    }
-                }
-            }
-            after.clear();
-            for (const ActionIndex dependency : program.dependencies_of(action)) {
-                after.push_back(first + dependency);
-            }
-            const Position peer = shape_.with_coordinate(rank, dimension, inner.resolve(member, action.peer));
-            if (action.is_send()) {
-                builder.send(rank, peer, blocks, after);
-            } else {
-                builder.receive(rank, peer, blocks, after, action.kind == Action::Kind::kReceiveReduce);
-            }
-        }
-        return static_cast<ActionIndex>(program.actions.size());
-    }
-
-    CollectiveKind kind_;
-    Shape shape_;
-    std::vector<Phase> phases_;
-    std::uint64_t columns_ = 0;
-};
 
 class Hierarchical final : public CollectiveAlgorithm {
 public:
@@ -609,11 +357,16 @@ ValidationErrors hierarchical_errors(const HierarchicalParameters& parameters) {
 
 }  // namespace
 
+}  // namespace astrolabe::system::hierarchical
+
+namespace astrolabe::system {
+
 AlgorithmPointer make_hierarchical(HierarchicalOptions options) {
-    return std::make_shared<Hierarchical>(std::move(options));
+    return std::make_shared<hierarchical::Hierarchical>(std::move(options));
 }
 
 void register_hierarchical(AlgorithmRegistry& registry) {
+    using namespace hierarchical;
     // Inside one dimension there is nothing to divide further: of the algorithms before this one.
     const auto inner = std::make_shared<const AlgorithmRegistry>(registry);
     Schema<HierarchicalParameters> schema(

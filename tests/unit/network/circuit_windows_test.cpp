@@ -1,5 +1,5 @@
 /// Direct opportunities against the matchings themselves, installation by installation.
-#include "network/src/rotor/rotor_failures.hpp"
+#include "network/src/rotor/failures/rotor_failures.hpp"
 #include "network/src/topologies/flat.hpp"
 
 #include <memory>

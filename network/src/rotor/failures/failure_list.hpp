@@ -1,8 +1,8 @@
 /// Failures of a rotor network as parameters list them.
 #pragma once
 
-#include "../topologies/checks.hpp"
-#include "opera.hpp"
+#include "../../topologies/checks.hpp"
+#include "../opera.hpp"
 
 #include <vector>
 
