@@ -224,8 +224,9 @@ void add_run_command(CLI::App& app, const experiment::Components& components, in
         "--out", arguments->out,
         "folder for summary.json, resolved.yaml, operations.csv, links.csv and traffic_matrix.csv");
     add_record_options(*command, arguments->records);
-    command->add_flag("--why", arguments->why,
-                      "follow the causes of all that happens however long that takes, to say what binds the run");
+    command->add_flag(
+        "--why", arguments->why,
+        "follow the causes of all that happens however long that takes, to say what binds the run");
     command->add_flag("--json", arguments->json, "print summary.json on stdout instead of the text");
     add_progress_option(*command, arguments->progress);
     command->footer(

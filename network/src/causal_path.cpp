@@ -104,8 +104,8 @@ private:
     std::vector<std::uint32_t> free_;
 };
 
-/// How full the links of a message's path were while it was first of its pair, as the engine counts what links
-/// carry.
+/// How full the links of a message's path were while it was first of its pair, as the engine counts what
+/// links carry.
 class CauseTracker::PathLinks {
 public:
     PathLinks(const NetworkBackend& backend, std::shared_ptr<const Fabric> fabric, const Resources& resources)
@@ -122,9 +122,8 @@ public:
         PairPath path;
         if (classes_) {
             classes_->find_route(source, destination, route_);
-            std::sort(route_.legs.begin(), route_.legs.end(), [this](const ClassLeg& a, const ClassLeg& b) {
-                return use_of(a) > use_of(b);
-            });
+            std::sort(route_.legs.begin(), route_.legs.end(),
+                      [this](const ClassLeg& a, const ClassLeg& b) { return use_of(a) > use_of(b); });
             for (const ClassLeg& leg : route_.legs) {
                 if (path.links < kMostLinks) {
                     path.link[path.links++] = classes_->example(leg.link_class);
@@ -177,14 +176,14 @@ public:
             const double full = utilization(fabric_->link(path.link[i]).rate, carried, elapsed);
             const double own = utilization(fabric_->link(path.link[i]).rate, size, elapsed);
             // What others sent while this one waited for its circuit did not hold it up.
-            fullness[i] = {classes_ || full >= kFull ? std::min(full, 1.0) : std::min(full, own), path.link[i]};
+            fullness[i] = {classes_ || full >= kFull ? std::min(full, 1.0) : std::min(full, own),
+                           path.link[i]};
         }
         std::sort(fullness.begin(), fullness.begin() + path.links, std::greater<>());
         Time left = rest;
         for (std::size_t i = 0; i < path.links && left > Time(0); ++i) {
             const auto [part, link] = fullness[i];
-            const Time taken =
-                std::min(left, Time(std::llround(part * static_cast<double>(rest.count()))));
+            const Time taken = std::min(left, Time(std::llround(part * static_cast<double>(rest.count()))));
             times[resources_.of(link).index()] += taken;
             left -= taken;
         }
@@ -193,8 +192,8 @@ public:
 
 private:
     static constexpr std::uint32_t kMostLinks = 8;
-    /// A link of a rotor network that carried this much of what it could had no time left: slots end, and guard
-    /// times pass.
+    /// A link of a rotor network that carried this much of what it could had no time left: slots end, and
+    /// guard times pass.
     static constexpr double kFull = 0.9;
 
     struct PairPath {
@@ -325,7 +324,8 @@ Time CauseTracker::explain(const InFlight& message, std::uint32_t number, Time h
         }
         // Before its service a message is held back by what connections do first, or has no route yet.
         ASTROLABE_ASSERT(known <= whole, "a message is served after it was sent");
-        times_[(fabric_->is_static() ? Resources::kTransport : Resources::kCircuits).index()] += whole - known;
+        times_[(fabric_->is_static() ? Resources::kTransport : Resources::kCircuits).index()] +=
+            whole - known;
         return tail;
     }
     const Time tail = std::min(links_->latency(message.pair), whole);

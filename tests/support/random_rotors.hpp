@@ -1,8 +1,8 @@
 /// Rotor networks of all sizes, lengths and options, small enough to run hundreds of them.
 #pragma once
 
-#include "network/src/rotor/rotor_draw.hpp"
 #include "network/src/rotor/failures/rotor_failures.hpp"
+#include "network/src/rotor/rotor_draw.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -47,8 +47,7 @@ Json share_json(const PathShare& share, Time total) {
 
 /// Null of a run that took no time, and where causes were not followed.
 Json binding_json(const Experiment& experiment, const Run& run) {
-    const auto binding =
-        binding_of(shares_by_operation(run.path, run.resources.get(), experiment.program));
+    const auto binding = binding_of(shares_by_operation(run.path, run.resources.get(), experiment.program));
     if (!binding) {
         return {};
     }

@@ -23,7 +23,8 @@ std::string bound_name(const Bounds& bounds) {
     return binding == "any_routing" ? "the fabric, whatever the routes" : "dependencies";
 }
 
-/// "host-leaf links 62.0 %, latency 20.4 %, compute 9.1 % of the time; most of host-leaf links for Top_0 …, 31.0 %".
+/// "host-leaf links 62.0 %, latency 20.4 %, compute 9.1 % of the time; most of host-leaf links for Top_0
+/// …, 31.0 %".
 std::string binding_text(const Experiment& experiment, const Run& run) {
     constexpr std::size_t kResources = 3;
     const std::vector<PathShare> shares =

@@ -243,8 +243,8 @@ std::variant<Run, Time> run_watched(const Experiment& experiment, Watch watch,
     run.engine = {run.network.events, seconds_since(watch.start), peak_rss_bytes(),
                   engine.folding.representatives, engine.refusal};
     if (run.execution.finished) {
-        run.path = causes ? path_of_causes(causes->path())
-                          : path_of_operations(experiment.program, run.execution);
+        run.path =
+            causes ? path_of_causes(causes->path()) : path_of_operations(experiment.program, run.execution);
         check_run(experiment, run);
     }
     return run;

@@ -181,8 +181,8 @@ private:
     void request_arrived(std::uint64_t token);  // for a send
     void circuits_come(std::uint64_t token);    // for messages held back
 
-    // What timers are for: the end points of a chunk, those of the chunks that copy together or in turn, the wait
-    // for circuits.
+    // What timers are for: the end points of a chunk, those of the chunks that copy together or in turn, the
+    // wait for circuits.
     [[nodiscard]] network::TimerPurpose of_chunk(std::uint64_t token) const;
     [[nodiscard]] network::TimerPurpose of_outbox(std::uint64_t token) const;
     [[nodiscard]] network::TimerPurpose of_copies(std::uint64_t host) const;

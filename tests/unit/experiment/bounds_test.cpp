@@ -142,9 +142,9 @@ TEST(Bounds, OfAnOversubscribedLeafAreItsUplinks) {
     EXPECT_LE(bounds.ports, 881_us);
     expect_near(*bounds.links, 2161_us);
     expect_near(bounds.any_routing->least, 2161_us);
-    EXPECT_EQ(network::Resources(*exchange.fabric).name(
-                  network::Resources(*exchange.fabric).of(*bounds.busiest)),
-              "spine-leaf links");
+    EXPECT_EQ(
+        network::Resources(*exchange.fabric).name(network::Resources(*exchange.fabric).of(*bounds.busiest)),
+        "spine-leaf links");
 }
 
 TEST(Bounds, OfATorusCountTheLinksThatRoutesTake) {

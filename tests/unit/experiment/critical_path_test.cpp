@@ -51,8 +51,7 @@ protected:
         const std::vector<PathSegment> path = path_of_operations(program_, report_);
         ASSERT_EQ(path.size(), expected.size());
         for (std::size_t i = 0; i < path.size(); ++i) {
-            EXPECT_EQ(std::tuple(path[i].operation.index(), path[i].from, path[i].to), expected[i])
-                << i;
+            EXPECT_EQ(std::tuple(path[i].operation.index(), path[i].from, path[i].to), expected[i]) << i;
         }
     }
 
@@ -67,10 +66,7 @@ TEST_F(CriticalPathTest, FollowsWhatEndedLast) {
     ended(2, 10_us, 20_us);
     ended(3, 20_us, 40_us);
     ended(4, 40_us, 41_us);
-    expect_path({{0, 0_us, 10_us},
-                 {2, 10_us, 20_us},
-                 {3, 20_us, 40_us},
-                 {4, 40_us, 41_us}});
+    expect_path({{0, 0_us, 10_us}, {2, 10_us, 20_us}, {3, 20_us, 40_us}, {4, 40_us, 41_us}});
     // The first now takes longer than the second: the second computation is hidden behind it.
     ended(1, 10_us, 50_us);
     ended(4, 50_us, 51_us);
@@ -83,10 +79,7 @@ TEST_F(CriticalPathTest, WaitingForRoomIsTheOperationsOwn) {
     ended(2, 10_us, 20_us);
     ended(3, 25_us, 40_us);  // issued at 20 us, and had room when the first had ended
     ended(4, 40_us, 41_us);
-    expect_path({{0, 0_us, 10_us},
-                 {2, 10_us, 20_us},
-                 {3, 20_us, 40_us},
-                 {4, 40_us, 41_us}});
+    expect_path({{0, 0_us, 10_us}, {2, 10_us, 20_us}, {3, 20_us, 40_us}, {4, 40_us, 41_us}});
 }
 
 TEST_F(CriticalPathTest, ACollectiveThatDrainsEndsIt) {
@@ -102,7 +95,8 @@ TEST_F(CriticalPathTest, ACollectiveThatDrainsEndsIt) {
 
 TEST(CriticalPath, CausesWithoutLabelGoToWhatTheyDelayed) {
     constexpr std::uint32_t kNone = network::TimerPurpose::kNoLabel;
-    const auto path = path_of_causes({{4, 0_us, 1_us, {1_us}}, {kNone, 1_us, 3_us, {2_us}}, {5, 3_us, 4_us, {1_us}}});
+    const auto path =
+        path_of_causes({{4, 0_us, 1_us, {1_us}}, {kNone, 1_us, 3_us, {2_us}}, {5, 3_us, 4_us, {1_us}}});
     ASSERT_EQ(path.size(), 3u);
     EXPECT_EQ(path[1].operation, OperationId(5));
     EXPECT_EQ(path[1].to, 3_us);
@@ -151,8 +145,10 @@ TEST(CriticalPath, WithoutCausesItHasOperationsOnly) {
 experiment::Run run_of_collective(int ranks, const std::string& size, const std::string& latency) {
     const Components components = builtin_components();
     const Experiment experiment = *testing::load_small(
-        components, {fmt::format("cluster.ranks={}", ranks), "cluster.collectives={all_reduce: {algorithm: ring, chunks: 1}}",
-                     fmt::format("network={{kind: flat, hosts: {}, link: {{rate: 100Gbps, latency: {}}}}}", ranks, latency),
+        components, {fmt::format("cluster.ranks={}", ranks),
+                     "cluster.collectives={all_reduce: {algorithm: ring, chunks: 1}}",
+                     fmt::format("network={{kind: flat, hosts: {}, link: {{rate: 100Gbps, latency: {}}}}}",
+                                 ranks, latency),
                      fmt::format("workload={{kind: collective, collective: all_reduce, size: {}}}", size)});
     return run_experiment(experiment, {}, {.causes = Causes::kAlways});
 }

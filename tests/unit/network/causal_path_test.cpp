@@ -75,7 +75,8 @@ TEST(Resources, AreNamedByTheKindsOfNodes) {
     ASSERT_EQ(resources.size(), 8u);  // 6 that all networks have, hosts' links and those of the spines
     EXPECT_EQ(resources.name(Resources::kCompute), "compute");
     EXPECT_EQ(resources.name(Resources::kTransport), "transport");
-    EXPECT_EQ(resources.name(resources.of(fabric->first_link(fabric->node_of(HostId(0))))), "host-leaf links");
+    EXPECT_EQ(resources.name(resources.of(fabric->first_link(fabric->node_of(HostId(0))))),
+              "host-leaf links");
 }
 
 TEST(CausalPath, OfAMessageIsItsServiceAndItsLatency) {
@@ -172,8 +173,8 @@ TEST(CausalPath, LeavesToTheNetworkWhatItsEngineCannotTell) {
     EXPECT_EQ(path[0].times[Resources::kNetwork.index()], path[0].to - 1_us);
 }
 
-// Random traffic in which messages cause others: the path tiles the run, the run is the same as without, and what is
-// kept in the end is the path alone.
+// Random traffic in which messages cause others: the path tiles the run, the run is the same as without, and
+// what is kept in the end is the path alone.
 RC_GTEST_PROP(CausalPathProperty, TilesEveryRunAndChangesNone, ()) {
     constexpr int kHosts = 5;
     const auto sizes = *rc::gen::container<std::vector<int>>(40, rc::gen::inRange(0, 100'000));

@@ -1,7 +1,7 @@
 #include "network/src/rotor/failures/robustness.hpp"
 
-#include "network/src/rotor/rotor_draw.hpp"
 #include "network/src/rotor/failures/rotor_failures.hpp"
+#include "network/src/rotor/rotor_draw.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,11 @@
-/// The causal path of a run: which messages and timers its time was, one after another, and what held up each.
+/// The causal path of a run: which messages and timers its time was, one after another, and what held up
+/// each.
 ///
-/// Model. Whoever sends a message or sets a timer does so inside a notification, and that notification *caused*
-/// it. What was notified last therefore ends a chain of causes that reaches back to time 0 without a gap. A
-/// message that was sent while another of its pair was waiting or being served is served only after that one;
-/// its time at the head of the pair's queue, from b on, was caused by the end of the other's service, and what
-/// it waited before is on the other's chain:
+/// Model. Whoever sends a message or sets a timer does so inside a notification, and that notification
+/// *caused* it. What was notified last therefore ends a chain of causes that reaches back to time 0 without a
+/// gap. A message that was sent while another of its pair was waiting or being served is served only after
+/// that one; its time at the head of the pair's queue, from b on, was caused by the end of the other's
+/// service, and what it waited before is on the other's chain:
 ///
 ///     b = max(sent, end of service of the message of the pair before it),     segment [b, delivered]
 ///
@@ -17,7 +18,8 @@
 /// fullest first, until T is used up. So a link that was full takes it all, and the links that one packet
 /// crosses one after another take a part each. What is left found links idle: it waited for circuits where
 /// links come and go, else for the transport. Where they come and go, a link that was not full takes the time
-/// of the message's own bytes at most, as those of others left while it waited. Engines that cannot say what links carry leave T to "network".
+/// of the message's own bytes at most, as those of others left while it waited. Engines that cannot say what
+/// links carry leave T to "network".
 ///
 /// Limits. Messages of one pair are taken to be served in the order sent, whatever their class. On engines
 /// without account α of a network with circuits is that of one circuit, and only hosts' links are looked at.
@@ -87,12 +89,13 @@ private:
     struct InFlight {
         Message message;
         Time sent;
-        std::uint32_t cause = 0;   ///< a step
+        std::uint32_t cause = 0;  ///< a step
         std::uint32_t pair = 0;
         std::uint32_t ahead = 0;   ///< the message of its pair that was sent before, while both are in flight
         std::uint32_t behind = 0;  ///< the one that was sent next, likewise
-        std::uint32_t served = 0;  ///< step of the end of service of the one before it, once that is delivered
-        Time head;                 ///< when that was
+        std::uint32_t served =
+            0;      ///< step of the end of service of the one before it, once that is delivered
+        Time head;  ///< when that was
     };
     struct Timer {
         NotificationHandler* handler = nullptr;

@@ -10,8 +10,8 @@
 /// of a message over a circuit that comes and goes it is the rate of the bottleneck that makes one slice too
 /// short, so that time is the bottleneck's.
 ///
-/// Cost: O(1) at each change of a connection's rate and each message; memory 8 bytes for each resource, of every
-/// connection and of every message served and not delivered.
+/// Cost: O(1) at each change of a connection's rate and each message; memory 8 bytes for each resource, of
+/// every connection and of every message served and not delivered.
 #pragma once
 
 #include "flow_rates.hpp"

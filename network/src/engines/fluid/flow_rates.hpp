@@ -92,7 +92,8 @@ public:
 
     /// From `from` on, at the rates of now: until when the connection waits for circuits. `has_begun`: the
     /// first bytes of its message are sent, so that what the message still waits for is their number.
-    [[nodiscard]] virtual Time circuit_wait(std::uint32_t /*connection*/, Time from, bool /*has_begun*/) const {
+    [[nodiscard]] virtual Time circuit_wait(std::uint32_t /*connection*/, Time from,
+                                            bool /*has_begun*/) const {
         return from;
     }
     /// The link that limits the rate of an active connection; nothing: its cap does.

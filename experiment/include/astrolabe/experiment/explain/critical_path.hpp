@@ -1,4 +1,5 @@
-/// The critical path of a run that happened: what its time was, one after another, and what each part waited for.
+/// The critical path of a run that happened: what its time was, one after another, and what each part waited
+/// for.
 ///
 /// Model. Two paths, both of which tile the run exactly.
 ///
@@ -10,9 +11,9 @@
 /// resource faster by a little saves its share of the path, to first order, as long as no other path becomes
 /// the longest.
 ///
-/// *Without causes*, where following them would cost too much, segments are operations: an operation ends when
-/// it ends on its last rank, and what it waited for last is, of its dependencies and for a computation also of
-/// the computation before it, the one that ended last. Segments then have no resources.
+/// *Without causes*, where following them would cost too much, segments are operations: an operation ends
+/// when it ends on its last rank, and what it waited for last is, of its dependencies and for a computation
+/// also of the computation before it, the one that ended last. Segments then have no resources.
 ///
 /// Complexity: with causes that of causal_path.hpp; without O(operations · dependencies), whatever the ranks.
 #pragma once
@@ -41,8 +42,8 @@ struct PathSegment {
 /// Without causes, in order of time; empty where nothing takes time. Precondition: the run has finished.
 [[nodiscard]] std::vector<PathSegment> path_of_operations(const system::Program& program,
                                                           const system::ExecutionReport& report);
-/// With causes, of messages and timers that are labelled by operations; those without label go to the operation
-/// that they delayed.
+/// With causes, of messages and timers that are labelled by operations; those without label go to the
+/// operation that they delayed.
 [[nodiscard]] std::vector<PathSegment> path_of_causes(const std::vector<network::CausalSegment>& path);
 
 /// "compute" or "collective".

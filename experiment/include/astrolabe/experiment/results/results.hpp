@@ -36,8 +36,8 @@ inline constexpr std::size_t kMostMatrixRanks = 4096;
 /// traffic_matrix.csv: a row (source, destination, bytes) for every pair of ranks that send.
 [[nodiscard]] std::string traffic_matrix_csv(const Experiment& experiment);
 
-/// critical_path.csv: a row for every segment, which tile the run, and resource that held it up; without causes
-/// one row for each.
+/// critical_path.csv: a row for every segment, which tile the run, and resource that held it up; without
+/// causes one row for each.
 [[nodiscard]] std::string critical_path_csv(const Experiment& experiment, const Run& run);
 
 /// links.csv: a row for every link, what it carried and what its queue went through.

@@ -71,8 +71,8 @@ protected:
     ~ExecutionObserver() = default;
 };
 
-/// Messages and computations that a run may simulate for its causes to be followed unasked: what that costs is
-/// then well below a second.
+/// Messages and computations that a run may simulate for its causes to be followed unasked: what that costs
+/// is then well below a second.
 inline constexpr double kMostCausesUnasked = 250'000;
 
 /// Whether the causes of all that happens are followed (critical_path.hpp).

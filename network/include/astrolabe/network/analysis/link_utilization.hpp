@@ -15,7 +15,7 @@ namespace astrolabe::network {
 
 struct LinkUtilization {
     double max = 0.0;
-    double mean = 0.0;  ///< over all links, each with weight 1
+    double mean = 0.0;              ///< over all links, each with weight 1
     std::optional<LinkId> busiest;  ///< the first that is used as much as any; nothing where no time passed
 };
 
