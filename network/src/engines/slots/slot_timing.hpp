@@ -58,7 +58,7 @@ public:
             return n;
         }
         // k · slot < (last + 1) · n · turn, where (last + 1) · turn <= slot
-        const auto limit = static_cast<detail::Int128>((last + 1) * turn_.count()) * n - 1;
+        const auto limit = static_cast<astrolabe::detail::Int128>((last + 1) * turn_.count()) * n - 1;
         const auto most = static_cast<std::int64_t>(limit / slot_.count());
         return static_cast<std::uint32_t>(std::min<std::int64_t>(n, most + 1));
     }
