@@ -11,6 +11,7 @@
 
 #include <astrolabe/experiment/explain/bounds.hpp>
 #include <astrolabe/network/routing.hpp>
+#include <astrolabe/network/scaling.hpp>
 
 namespace astrolabe::experiment {
 namespace {
@@ -200,16 +201,7 @@ Bounds certified_bounds(const Experiment& experiment) {
 }
 
 std::string link_tier(const network::Fabric& fabric, LinkId link) {
-    const auto kind_of = [&fabric](NodeId node) {
-        std::string name = fabric.node(node).name;
-        std::erase_if(name, [](char c) { return c >= '0' && c <= '9'; });
-        while (!name.empty() && (name.back() == ' ' || name.back() == '.' || name.back() == ',')) {
-            name.pop_back();
-        }
-        return name;
-    };
-    const auto [inner, outer] = std::minmax({fabric.source(link), fabric.target(link)});
-    return fmt::format("{}-{} links", kind_of(inner), kind_of(outer));
+    return network::link_class_name(fabric, link) + " links";
 }
 
 }  // namespace astrolabe::experiment
