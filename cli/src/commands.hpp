@@ -14,6 +14,7 @@ namespace astrolabe::cli {
 void add_run_command(CLI::App& app, const experiment::Components& components, int& exit_code);
 void add_validate_command(CLI::App& app, const experiment::Components& components, int& exit_code);
 void add_compare_command(CLI::App& app, const experiment::Components& components, int& exit_code);
+void add_what_if_command(CLI::App& app, const experiment::Components& components, int& exit_code);
 void add_optimize_command(CLI::App& app, const experiment::Components& components, int& exit_code);
 void add_sweep_command(CLI::App& app, const experiment::Components& components, int& exit_code);
 void add_report_command(CLI::App& app, const experiment::Components& components, int& exit_code);

@@ -1,3 +1,4 @@
+#include "change_arguments.hpp"
 #include "commands.hpp"
 #include "console.hpp"
 
@@ -16,6 +17,7 @@ namespace {
 struct CompareArguments {
     std::vector<std::string> files;
     std::vector<std::string> backends;
+    std::vector<std::string> changes;
     std::vector<std::string> overrides;
     std::optional<std::uint64_t> seed;
     std::size_t jobs = 1;
@@ -36,10 +38,22 @@ std::vector<std::string> validate_arguments(const experiment::ComparedRun& run,
     for (const std::string& assignment : arguments.overrides) {
         add("--set", assignment);
     }
+    if (!run.change.empty()) {
+        for (const std::string& assignment : split_change(run.change)) {
+            add("--set", assignment);
+        }
+    }
     if (arguments.seed) {
         add("--seed", std::to_string(*arguments.seed));
     }
     return words;
+}
+
+/// A change may name a file.
+std::string folder_of(const experiment::ComparedRun& run) {
+    std::string name = run.label;
+    std::replace(name.begin(), name.end(), '/', '_');
+    return name;
 }
 
 std::vector<std::string> run_arguments(const experiment::ComparedRun& run,
@@ -48,18 +62,22 @@ std::vector<std::string> run_arguments(const experiment::ComparedRun& run,
     words.front() = "run";
     words.insert(words.end(), {"--json", "--progress=none"});
     if (!arguments.out.empty()) {
-        words.push_back("--out=" + (std::filesystem::path(arguments.out) / run.label).string());
+        words.push_back("--out=" + (std::filesystem::path(arguments.out) / folder_of(run)).string());
     }
     return words;
 }
 
 /// 2 and what is wrong with the command line, or 0.
 int check_usage(const CompareArguments& arguments, const experiment::Components& components) {
-    if (arguments.files.size() < 2 && arguments.backends.size() < 2) {
+    if (arguments.files.size() < 2 && arguments.backends.size() < 2 && arguments.changes.empty()) {
         print_error(
             "astrolabe: one run has nothing to be compared with\n"
-            "  hint: name several files, or several backends: --backends fluid,packet\n");
+            "  hint: name several files, several backends: --backends fluid,packet, or changes: --change "
+            "cluster.ranks=8\n");
         return kWrongUsage;
+    }
+    if (const int usage = check_changes(arguments.changes); usage != kDone) {
+        return usage;
     }
     const std::vector<std::string> known = components.backends.names();
     for (const std::string& backend : arguments.backends) {
@@ -139,7 +157,7 @@ int compare_command(const CompareArguments& arguments, const experiment::Compone
         return kSimulationFailed;
     }
     std::vector<experiment::ComparedRun> runs =
-        experiment::runs_to_compare(arguments.files, arguments.backends);
+        experiment::runs_to_compare(arguments.files, arguments.backends, arguments.changes);
     run_all(runs, arguments);
     const std::string json = experiment::comparison_json(runs).dump(2) + "\n";
     print_out(arguments.json ? json : experiment::comparison_text(runs));
@@ -157,12 +175,15 @@ int compare_command(const CompareArguments& arguments, const experiment::Compone
 void add_compare_command(CLI::App& app, const experiment::Components& components, int& exit_code) {
     const auto arguments = std::make_shared<CompareArguments>();
     CLI::App* command = app.add_subcommand(
-        "compare", "the same question on several files or backends, side by side, with ratios");
+        "compare", "the same question on several files, backends or changes, side by side, with ratios");
     command->add_option("EXPERIMENT", arguments->files, "experiment files")->required();
     command
         ->add_option("--backends", arguments->backends,
                      "run every file on each of these: --backends fluid,packet,tcp")
         ->delimiter(',');
+    add_change_option(*command, arguments->changes,
+                      "a run more of every file, with this change: --change scaled.compute=2 (repeatable); "
+                      "with commas, changes that are made together");
     add_repeatable_option(*command, "--set", arguments->overrides,
                           "change a value in every run: --set cluster.ranks=16 (repeatable)");
     command->add_option("--seed", arguments->seed, "of all random choices; wins over the files'")

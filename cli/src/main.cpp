@@ -72,6 +72,7 @@ int main_program(std::vector<std::string> words) {
     add_run_command(app, components, exit_code);
     add_validate_command(app, components, exit_code);
     add_compare_command(app, components, exit_code);
+    add_what_if_command(app, components, exit_code);
     add_sweep_command(app, components, exit_code);
     add_report_command(app, components, exit_code);
     add_optimize_command(app, components, exit_code);

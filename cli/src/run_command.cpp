@@ -30,6 +30,30 @@ struct RunArguments {
     std::string progress = "auto";
 };
 
+/// As a shell takes it for one word.
+std::string as_word(const std::string& text) {
+    if (text.find_first_of(" \t\n\"'\\$&|;<>()[]{}*?!#~`") == std::string::npos) {
+        return text;
+    }
+    std::string quoted = "'";
+    for (const char c : text) {
+        quoted += c == '\'' ? "'\\''" : std::string(1, c);
+    }
+    return quoted + "'";
+}
+
+/// "  try          astrolabe what-if FILE": what to ask about this run.
+std::string next_command(const RunArguments& arguments) {
+    std::string words = "astrolabe what-if " + as_word(arguments.file);
+    for (const std::string& assignment : arguments.load.overrides) {
+        words += " --set " + as_word(assignment);
+    }
+    if (arguments.load.seed) {
+        words += fmt::format(" --seed {}", *arguments.load.seed);
+    }
+    return fmt::format("  {:<12} {}\n", "try", words);
+}
+
 int run_command(const RunArguments& arguments, const experiment::Components& components) {
     Result<experiment::Experiment> loaded =
         experiment::load_experiment(arguments.file, arguments.load, components);
@@ -68,7 +92,7 @@ int run_command(const RunArguments& arguments, const experiment::Components& com
         return kSimulationFailed;
     }
     print_out(arguments.json ? experiment::summary_json(*loaded, run).dump(2) + "\n"
-                             : experiment::text_summary(*loaded, run));
+                             : experiment::text_summary(*loaded, run) + next_command(arguments));
     Diagnostics errors = recorder.finish(run);
     if (folder) {
         const Diagnostics more = experiment::write_results(*folder, *loaded, run);

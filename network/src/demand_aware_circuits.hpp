@@ -18,10 +18,12 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/core/units.hpp>
+#include <astrolabe/core/validation_error.hpp>
 #include <astrolabe/network/fabric.hpp>
 #include <astrolabe/network/ids.hpp>
 
@@ -68,6 +70,13 @@ public:
     /// As long as something waits, the wiring that comes of it carries something of what waits.
     [[nodiscard]] virtual std::optional<Rewiring> rewire(const Fabric& present,
                                                          std::span<const WaitingPair> waiting) const = 0;
+
+    /// The same on links of other rates and latencies that are dark for another time, each times its factor
+    /// (scaling.hpp), or why that cannot be.
+    [[nodiscard]] virtual std::variant<std::shared_ptr<const DemandAwareCircuits>, ValidationErrors> scaled(
+        double /*links*/, double /*latency*/, double /*reconfiguration*/) const {
+        return ValidationErrors{{"", "its circuits are not made for other speeds", "leave it out"}};
+    }
 
 private:
     Time every_;

@@ -27,6 +27,39 @@ Bandwidth Fabric::ingress_rate(HostId host) const {
     return sum;
 }
 
+std::shared_ptr<const Fabric> Fabric::with_speeds(const std::function<LinkSpeed(LinkId)>& speed,
+                                                  const std::function<Time(Time)>& forwarding,
+                                                  std::shared_ptr<const DemandAwareCircuits> circuits) const {
+    ASTROLABE_ASSERT((circuits == nullptr) == (demand_aware_circuits_ == nullptr),
+                     "a copy has circuits that move where its original does");
+    const std::shared_ptr<Fabric> copy(new Fabric);
+    copy->kind_ = kind_;
+    copy->nodes_ = nodes_;
+    for (Node& node : copy->nodes_) {
+        node.forwarding = forwarding(node.forwarding);
+    }
+    copy->host_count_ = host_count_;
+    copy->links_ = links_;
+    for (LinkId id; id.index() < links_.size(); ++id) {
+        const LinkSpeed of = speed(id);
+        ASTROLABE_ASSERT(of.rate > Bandwidth(0) && of.latency >= Time(0), "a link has a rate, and its latency is not negative");
+        copy->links_[id].rate = of.rate;
+        copy->links_[id].latency = of.latency;
+    }
+    copy->sources_ = sources_;
+    copy->targets_ = targets_;
+    copy->first_links_ = first_links_;
+    copy->links_in_ = links_in_;
+    copy->first_links_in_ = first_links_in_;
+    copy->one_way_links_ = one_way_links_;
+    copy->circuits_ = circuits_;
+    copy->family_ = family_;
+    copy->demand_aware_circuits_ = std::move(circuits);
+    copy->make_routing_ = make_routing_;
+    copy->routing_ = make_routing_(*copy);
+    return copy;
+}
+
 HostId FabricBuilder::add_host(std::string name, Time forwarding) {
     ASTROLABE_ASSERT(nodes_.size() == host_count_, "hosts are added before switches");
     ASTROLABE_ASSERT(forwarding >= Time(0), "forwarding takes no negative time");
@@ -163,6 +196,7 @@ std::shared_ptr<const Fabric> FabricBuilder::build(const RoutingMaker& routing) 
                      "circuits that move with the demand join hosts, and have no schedule");
     fabric->family_ = family_ != nullptr ? std::move(family_) : std::make_shared<const NetworkFamily>();
     fabric->demand_aware_circuits_ = std::move(demand_aware_circuits_);
+    fabric->make_routing_ = routing;
     fabric->routing_ = routing(*fabric);
     return fabric;
 }

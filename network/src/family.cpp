@@ -20,6 +20,10 @@ std::optional<EstimatedWork> NetworkFamily::estimate(const JobSize& /*job*/) con
     return std::nullopt;
 }
 
+std::optional<ScaledFabric> NetworkFamily::scaled(const Scaling& /*scaling*/) const {
+    return std::nullopt;
+}
+
 std::optional<std::string> NetworkFamily::ignored_class(std::uint32_t /*traffic_class*/) const {
     return std::nullopt;
 }

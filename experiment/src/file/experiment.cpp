@@ -1,5 +1,6 @@
 #include "../run/engine.hpp"
 #include "job_network.hpp"
+#include "scaled.hpp"
 
 #include <algorithm>
 
@@ -27,6 +28,7 @@ struct FileKeys {
     std::optional<ClusterKeys> cluster;
     std::optional<Registry<network::FabricMaker>::Configured> network;
     std::optional<Registry<network::BackendMaker>::Configured> backend;
+    std::optional<ScaledKeys> scaled;
 };
 
 /// `components` may be null to describe the keys only.
@@ -67,7 +69,9 @@ Schema<FileKeys> file_schema(const Components* components) {
             [components](FileKeys& keys, const ConfigNode& node, ReadContext& context) {
                 keys.backend = components->backends.read(node, context);
             },
-            section(&FileKeys::backend));
+            section(&FileKeys::backend))
+        .section("scaled", &FileKeys::scaled, scaled_schema(),
+                 "resources times factors: what would change if there were more or less of them");
     return schema;
 }
 
@@ -322,18 +326,27 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root, const
     if (!network.needs_job()) {
         experiment.fabric = network(keys.seed);
         experiment.cluster.options.circuit_windows = experiment.fabric->family().circuit_windows();
+        if (keys.scaled) {
+            scale_network(experiment, *keys.scaled, *root.find("scaled"), context);
+        }
         check_fabric(experiment, root, context);
     }
     if (context.error_count() > 0) {
         return std::nullopt;
     }
     make_program(experiment, keys.cluster->operations, root, context);
+    if (keys.scaled) {
+        scale_ranks(experiment, *keys.scaled);
+    }
     if (network.needs_job()) {
         if (context.error_count() > 0) {
             return std::nullopt;
         }
         report_validation_errors(*root.find("network"), build_for_job(experiment, network.for_job()),
                                  context);
+        if (keys.scaled && context.error_count() == 0) {
+            scale_network(experiment, *keys.scaled, *root.find("scaled"), context);
+        }
         if (context.error_count() > 0) {
             return std::nullopt;
         }

@@ -276,14 +276,23 @@ std::string notes(std::span<const ComparedRun> runs, const ComparedRun& referenc
 }  // namespace
 
 std::vector<ComparedRun> runs_to_compare(std::span<const std::string> files,
-                                         std::span<const std::string> backends) {
+                                         std::span<const std::string> backends,
+                                         std::span<const std::string> changes) {
     const std::vector<std::string> labels = file_labels(files);
     std::vector<ComparedRun> runs;
-    const auto add = [&](std::string label, const std::string& file, const std::string& backend) {
+    const bool has_one_base = files.size() == 1 && backends.size() < 2;
+    const auto add_run = [&](std::string label, const std::string& file, const std::string& backend) {
         ComparedRun& run = runs.emplace_back();
         run.label = std::move(label);
         run.file = file;
         run.backend = backend;
+    };
+    const auto add = [&](const std::string& label, const std::string& file, const std::string& backend) {
+        add_run(label, file, backend);
+        for (const std::string& change : changes) {
+            add_run(has_one_base ? change : fmt::format("{} {}", label, change), file, backend);
+            runs.back().change = change;
+        }
     };
     for (std::size_t i = 0; i < files.size(); ++i) {
         if (backends.empty()) {
@@ -302,6 +311,7 @@ Json comparison_json(std::span<const ComparedRun> runs) {
     for (const ComparedRun& run : runs) {
         list.push_back({{"label", run.label},
                         {"file", run.file},
+                        {"change", run.change.empty() ? Json() : Json(run.change)},
                         {"exit_code", run.exit_code},
                         {"error", run.finished() ? Json() : Json(run.error)},
                         {"ratios", run.finished() ? ratios_json(run.summary, reference->summary) : Json()},

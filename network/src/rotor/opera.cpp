@@ -21,6 +21,7 @@
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/core/config/section_list.hpp>
 #include <astrolabe/network/rotor/slice_paths.hpp>
+#include <astrolabe/network/scaling.hpp>
 
 namespace astrolabe {
 
@@ -137,6 +138,36 @@ ValidationErrors way_errors(const OperaParameters& p, const RotorSchedule& sched
              "check the units of propagation, link.latency and link.rate, or leave eps out to derive it"}};
 }
 
+/// With eps and del as they are, or as the slower links need them where they are derived.
+template <class Parameters>
+ScaledFabric scaled_rotors(const Parameters& parameters, RotorSchedule (*schedule_of)(const OperaParameters&),
+                           const Scaling& scaling,
+                           std::shared_ptr<const Fabric> (*build)(const Parameters&)) {
+    if (parameters.topology && scaling.reconfiguration != 1) {
+        return ValidationErrors{{"reconfiguration", "a topology file gives the lengths of its superslices",
+                                 "leave it out, or give the network by its numbers instead of a file"}};
+    }
+    Parameters p = parameters;
+    // All classes of links have the same factor.
+    p.link.rate = scaled(p.link.rate, scaling.links.empty() ? 1.0 : scaling.links.begin()->second);
+    p.link.latency = scaled(p.link.latency, scaling.latency);
+    p.propagation = scaled(p.propagation, scaling.latency);
+    if (ValidationErrors errors = validation_errors(p); !errors.empty()) {
+        return errors;
+    }
+    if (!p.topology) {
+        const RotorTiming before = schedule_of(parameters).timing();
+        const RotorTiming needed = schedule_of(p).timing();
+        p.eps = std::max(before.eps, needed.eps);
+        p.del = std::max(before.del, needed.del);
+        p.reconfiguration_delay = scaled(p.reconfiguration_delay, scaling.reconfiguration);
+        if (ValidationErrors errors = validation_errors(p); !errors.empty()) {
+            return errors;
+        }
+    }
+    return build(p);
+}
+
 ValidationErrors all_errors(const OperaParameters& p, RotorSchedule (&schedule_of)(const OperaParameters&)) {
     ValidationErrors found = problems_before_drawing(p);
     const char* needed_by = paths_needed_by(p);
@@ -244,11 +275,16 @@ std::shared_ptr<const RotorNetwork> make_rotor_network(const RotorNetParameters&
 }
 
 std::shared_ptr<const Fabric> build_opera(const OperaParameters& parameters) {
-    return build_rotor_fabric("opera", make_rotor_network(parameters));
+    return build_rotor_fabric("opera", make_rotor_network(parameters), [parameters](const Scaling& scaling) {
+        return scaled_rotors(parameters, whole_schedule, scaling, build_opera);
+    });
 }
 
 std::shared_ptr<const Fabric> build_rotornet(const RotorNetParameters& parameters) {
-    return build_rotor_fabric("rotornet", make_rotor_network(parameters));
+    return build_rotor_fabric(
+        "rotornet", make_rotor_network(parameters), [parameters](const Scaling& scaling) {
+            return scaled_rotors(parameters, schedule_together, scaling, build_rotornet);
+        });
 }
 
 namespace {

@@ -1,7 +1,5 @@
 #include "rotor_fabric.hpp"
 
-#include "rotor_family.hpp"
-
 #include <utility>
 #include <vector>
 
@@ -55,7 +53,8 @@ std::vector<CircuitInterval<std::uint32_t>> intervals(const RotorSchedule& sched
 }  // namespace
 
 std::shared_ptr<const Fabric> build_rotor_fabric(std::string kind,
-                                                 std::shared_ptr<const RotorNetwork> network) {
+                                                 std::shared_ptr<const RotorNetwork> network,
+                                                 RotorScaling scaling) {
     const RotorSchedule& schedule = network->schedule;
     ASTROLABE_ASSERT(network->hosts_per_rack > 0, "a rack has a host");
     FabricBuilder builder(std::move(kind));
@@ -89,7 +88,7 @@ std::shared_ptr<const Fabric> build_rotor_fabric(std::string kind,
     }
     builder.set_circuits(schedule.cycle(), intervals(schedule, circuits));
     const std::uint64_t seed = network->seed;
-    builder.set_family(rotor_family(std::move(network)));
+    builder.set_family(rotor_family(std::move(network), std::move(scaling)));
     return std::move(builder).build(LoadBalancing::kFlowHash, seed);
 }
 

@@ -15,6 +15,8 @@
 /// interval: 60 MB for 512 racks with 8 uplinks.
 #pragma once
 
+#include "rotor_family.hpp"
+
 #include <memory>
 #include <string>
 
@@ -25,6 +27,7 @@ namespace astrolabe::network::rotor {
 
 /// `kind` is that of the fabric: "opera", "rotornet".
 [[nodiscard]] std::shared_ptr<const Fabric> build_rotor_fabric(std::string kind,
-                                                               std::shared_ptr<const RotorNetwork> network);
+                                                               std::shared_ptr<const RotorNetwork> network,
+                                                               RotorScaling scaling = {});
 
 }  // namespace astrolabe::network::rotor

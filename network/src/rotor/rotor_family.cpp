@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <astrolabe/network/rotor/rotor_links.hpp>
+#include <astrolabe/network/scaling.hpp>
 
 namespace astrolabe::network::rotor {
 
@@ -23,8 +24,9 @@ constexpr double kSecondsOfAService = 0.013e-6;  // of a pair, once a cycle
 
 class RotorFamily final : public NetworkFamily {
 public:
-    explicit RotorFamily(std::shared_ptr<const RotorNetwork> network)
-        : network_(std::move(network)) {}
+    explicit RotorFamily(std::shared_ptr<const RotorNetwork> network, RotorScaling scaling)
+        : network_(std::move(network)),
+          scaling_(std::move(scaling)) {}
 
     [[nodiscard]] const RotorNetwork& network() const { return *network_; }
 
@@ -103,6 +105,15 @@ public:
         return rotor_windows(network_);
     }
 
+    [[nodiscard]] bool has_one_rate() const override { return true; }
+
+    [[nodiscard]] std::optional<ScaledFabric> scaled(const Scaling& scaling) const override {
+        if (!scaling_) {
+            return ValidationErrors{{"", "its rotors are not made for other speeds", "leave it out"}};
+        }
+        return scaling_(scaling);
+    }
+
 private:
     /// Superslices in which slots are shared out, if every host uses all of what circuits offer.
     [[nodiscard]] double busy_superslices(double bytes) const {
@@ -112,12 +123,14 @@ private:
     }
 
     std::shared_ptr<const RotorNetwork> network_;
+    RotorScaling scaling_;
 };
 
 }  // namespace
 
-std::shared_ptr<const NetworkFamily> rotor_family(std::shared_ptr<const RotorNetwork> network) {
-    return std::make_shared<const RotorFamily>(std::move(network));
+std::shared_ptr<const NetworkFamily> rotor_family(std::shared_ptr<const RotorNetwork> network,
+                                                  RotorScaling scaling) {
+    return std::make_shared<const RotorFamily>(std::move(network), std::move(scaling));
 }
 
 const RotorNetwork* rotors_of(const Fabric& fabric) {

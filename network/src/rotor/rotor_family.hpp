@@ -1,6 +1,7 @@
 /// What rotor networks add to their fabrics (family.hpp).
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -10,7 +11,11 @@
 
 namespace astrolabe::network::rotor {
 
-[[nodiscard]] std::shared_ptr<const NetworkFamily> rotor_family(std::shared_ptr<const RotorNetwork> network);
+/// Builds the same network with other speeds; null: its builder knows none but these.
+using RotorScaling = std::function<ScaledFabric(const Scaling&)>;
+
+[[nodiscard]] std::shared_ptr<const NetworkFamily> rotor_family(std::shared_ptr<const RotorNetwork> network,
+                                                                RotorScaling scaling);
 
 /// Keys: `rotors`, with times in seconds, rates in bits per second and shares of 1.
 [[nodiscard]] Description describe_rotors(const RotorNetwork& network);

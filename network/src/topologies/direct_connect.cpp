@@ -339,7 +339,7 @@ std::shared_ptr<const Fabric> build_direct_connect(const DirectConnectParameters
     if (p.hosts == 1) {
         return std::move(builder).build();  // there is nothing to route
     }
-    return std::move(builder).build([&p](const Fabric& fabric) { return make_routing(p, fabric); });
+    return std::move(builder).build([p](const Fabric& fabric) { return make_routing(p, fabric); });
 }
 
 namespace {

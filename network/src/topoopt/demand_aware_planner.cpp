@@ -9,7 +9,10 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include <astrolabe/core/assert.hpp>
+#include <astrolabe/network/scaling.hpp>
 
 namespace astrolabe::network::topoopt {
 
@@ -92,6 +95,25 @@ DemandAwarePlanner::DemandAwarePlanner(Time every, Time delay, DemandAwarePlanne
         planes_[link.index()] = left.back();
         left.pop_back();
     }
+}
+
+std::variant<std::shared_ptr<const DemandAwareCircuits>, ValidationErrors> DemandAwarePlanner::scaled(
+    double links, double latency, double reconfiguration) const {
+    const Time dark = network::scaled(delay(), reconfiguration);
+    if (dark >= every()) {
+        return ValidationErrors{
+            {"reconfiguration",
+             fmt::format("circuits that move would be dark for {}, expected less than the {} until they may "
+                         "move again",
+                         to_string(dark), to_string(every())),
+             "take a smaller factor"}};
+    }
+    DemandAwarePlannerOptions options = options_;
+    options.common.link = {network::scaled(options.common.link.rate, links),
+                           network::scaled(options.common.link.latency, latency)};
+    options.common.forwarding.latency = network::scaled(options.common.forwarding.latency, latency);
+    return std::shared_ptr<const DemandAwareCircuits>(
+        new DemandAwarePlanner(*this, dark, std::move(options)));
 }
 
 bool DemandAwarePlanner::is_joined(const Fabric& present, Server a, Server b, std::uint32_t plane) const {

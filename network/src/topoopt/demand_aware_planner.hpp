@@ -36,6 +36,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace astrolabe::network::topoopt {
@@ -57,8 +59,17 @@ public:
     [[nodiscard]] std::optional<Rewiring> rewire(const Fabric& present,
                                                  std::span<const WaitingPair> waiting) const override;
 
+    [[nodiscard]] std::variant<std::shared_ptr<const DemandAwareCircuits>, ValidationErrors> scaled(
+        double links, double latency, double reconfiguration) const override;
+
 private:
     using Ports = std::vector<HostId>;  ///< by link of the first fabric: whom it leads to
+
+    /// As another one, but dark for `delay`.
+    DemandAwarePlanner(const DemandAwarePlanner& other, Time delay, DemandAwarePlannerOptions options)
+        : DemandAwareCircuits(other.every(), delay),
+          options_(std::move(options)),
+          planes_(other.planes_) {}
 
     [[nodiscard]] std::uint32_t servers() const { return static_cast<std::uint32_t>(options_.common.hosts); }
     [[nodiscard]] std::vector<PlannedLink> plan(const Fabric& present, const PairDemand& demand) const;

@@ -60,6 +60,16 @@ struct LinkParameters {
     std::uint16_t cost = 1;
 };
 
+/// What a link may have otherwise in a copy of its fabric.
+struct LinkSpeed {
+    Bandwidth rate;
+    Time latency;
+};
+
+class Fabric;
+/// Makes the routes of a fabric that is otherwise complete. The fabric keeps it, for copies with other speeds.
+using RoutingMaker = std::function<std::shared_ptr<const RoutingPolicy>(const Fabric&)>;
+
 class Fabric {
 public:
     Fabric(const Fabric&) = delete;
@@ -107,6 +117,12 @@ public:
     [[nodiscard]] Bandwidth egress_rate(HostId host) const;
     [[nodiscard]] Bandwidth ingress_rate(HostId host) const;
 
+    /// The same network with other speeds; routes are found anew. Rates are above 0, times not negative.
+    /// `circuits` are null where those of this fabric are.
+    [[nodiscard]] std::shared_ptr<const Fabric> with_speeds(
+        const std::function<LinkSpeed(LinkId)>& speed, const std::function<Time(Time)>& forwarding,
+        std::shared_ptr<const DemandAwareCircuits> circuits) const;
+
 private:
     friend class FabricBuilder;
     Fabric() = default;
@@ -121,6 +137,7 @@ private:
     std::vector<LinkId> links_in_;            // by target, then in the order they were added
     std::vector<std::uint32_t> first_links_in_;
     std::size_t one_way_links_ = 0;
+    RoutingMaker make_routing_;
     std::shared_ptr<const RoutingPolicy> routing_;
     CircuitSchedule circuits_;
     std::shared_ptr<const NetworkFamily> family_;
@@ -133,9 +150,6 @@ enum class LoadBalancing : std::uint8_t {
     kSpray,     ///< ideal packet spraying: every branch splits evenly over all its equal next links
     kPaths      ///< every (source, destination) splits evenly over paths of its own, named by the routing
 };
-
-/// Makes the routes of a fabric that is otherwise complete.
-using RoutingMaker = std::function<std::shared_ptr<const RoutingPolicy>(const Fabric&)>;
 
 class FabricBuilder {
 public:
@@ -176,7 +190,7 @@ public:
     /// paths, kFlowHash or kSpray. `seed` enters the flow hash. The fabric must have at least one host.
     [[nodiscard]] std::shared_ptr<const Fabric> build(LoadBalancing load_balancing = LoadBalancing::kFlowHash,
                                                       std::uint64_t seed = 1) &&;
-    /// The same with routes of the caller's making.
+    /// The same with routes of the caller's making. What `routing` refers to outlives the fabric.
     [[nodiscard]] std::shared_ptr<const Fabric> build(const RoutingMaker& routing) &&;
 
 private:

@@ -20,11 +20,13 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include <astrolabe/core/units.hpp>
+#include <astrolabe/core/validation_error.hpp>
 #include <astrolabe/network/analysis/route_report.hpp>
 #include <astrolabe/network/cost/cost.hpp>
 #include <astrolabe/network/fabric.hpp>
@@ -32,6 +34,10 @@
 namespace astrolabe::network {
 
 class CircuitWindows;
+struct Scaling;
+
+/// A fabric, or what makes it impossible, by keys of Scaling (scaling.hpp).
+using ScaledFabric = std::variant<std::shared_ptr<const Fabric>, ValidationErrors>;
 
 /// Figures of a network, for programs and for people.
 struct Description {
@@ -128,6 +134,14 @@ public:
 
     /// When hosts are joined directly; null where there is nothing to wait for.
     [[nodiscard]] virtual std::shared_ptr<const CircuitWindows> circuit_windows() const { return nullptr; }
+
+    /// Whether all links have the same rate, whatever it is.
+    [[nodiscard]] virtual bool has_one_rate() const { return false; }
+
+    /// The network with other speeds, where more than links has them; none: links are scaled one by one.
+    /// Classes that are named exist, rates and latencies stay within their limits, and where there is one
+    /// rate all classes have the same factor.
+    [[nodiscard]] virtual std::optional<ScaledFabric> scaled(const Scaling& scaling) const;
 
     /// All rings that the network was made of. None: it was not made of rings for a job.
     [[nodiscard]] virtual std::optional<JobRings> job_rings() const { return std::nullopt; }

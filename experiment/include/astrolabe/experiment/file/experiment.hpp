@@ -11,6 +11,8 @@
 /// ranges by the schemas of the components, then what only shows across sections (ranks against hosts, batch
 /// against ranks, algorithm against the shapes of groups, backend against fabric).
 ///
+/// `scaled` multiplies resources of what the rest of the file says (experiment/src/file/scaled.hpp).
+///
 /// A network that is built for a job (FabricMaker::needs_job) is found for the program of the same file,
 /// after all else was checked; all_reduce, reduce_scatter and all_gather run on its rings unless the file
 /// chooses their algorithms.

@@ -18,6 +18,7 @@ struct ComparedRun {
     std::string label;               ///< heads its column, names its folder: unique
     std::string file;                ///< as it was given
     std::string backend;             ///< kind asked for; empty: what the file says
+    std::string change;              ///< as it was given; empty: as the file is
     int exit_code = 0;               ///< of the run (docs/results.md, "Exit codes")
     std::string error;               ///< what it said on standard error
     nlohmann::ordered_json summary;  ///< summary.json; null unless it finished
@@ -25,10 +26,12 @@ struct ComparedRun {
     [[nodiscard]] bool finished() const { return !summary.is_null(); }
 };
 
-/// One run for every file and backend (no backends: that of the file), files first, with labels made of what
-/// distinguishes them: the stems of the files, the kinds of the backends, or both.
+/// One run for every file and backend (no backends: that of the file), files first, and behind each one for
+/// every change of it. Labels are made of what distinguishes runs: the stems of the files, the kinds of the
+/// backends, the changes, or several of these.
 [[nodiscard]] std::vector<ComparedRun> runs_to_compare(std::span<const std::string> files,
-                                                       std::span<const std::string> backends);
+                                                       std::span<const std::string> backends,
+                                                       std::span<const std::string> changes = {});
 
 /// {schema, reference, runs: [{label, file, exit_code, error, ratios, summary}]}; `reference` is the label
 /// that ratios refer to, or null.
