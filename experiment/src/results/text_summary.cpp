@@ -113,6 +113,12 @@ std::string text_summary(const Experiment& experiment, const Run& run) {
         }
         text += line("messages", times + "max " + readable(run.message_times->max()));
     }
+    for (const std::string& chosen : choices_text(experiment.choices)) {
+        text += line("chosen", chosen);
+    }
+    for (const SlowMethod& slow : run.slow) {
+        text += line("slow", slow_text(slow));
+    }
     text += line("links", fmt::format("busiest {:.1f} % used, mean {:.1f} %", 100.0 * run.utilization.max,
                                       100.0 * run.utilization.mean));
     text += line(
