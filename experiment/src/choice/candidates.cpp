@@ -174,8 +174,12 @@ public:
         const Time latency = loads_.chain(id, latency_, 0, 0);
         const Time chain = loads_.chain(id, latency_, byte_time(rates_.all), added_byte_time_);
         const Time links = alone_.backend.shares_links ? links_of(id) : Time(0);
-        candidate.links = links;
+        // What waits in the network for a circuit may be relayed, and then takes a second one.
+        const bool is_relayed =
+            wait > latency_ && candidate.how->algorithm->circuit_use() == system::CircuitUse::kNone;
+        candidate.links = is_relayed ? later(links, links) : links;
         candidate.messages = traffic_.of(id).messages();
+        candidate.steps = static_cast<std::uint64_t>(loads_.chain(id, Time(1), 0, 0).count());
         candidate.bound =
             alone_.backend.shares_links ? std::max({later(links, latency_), latency, chain}) : Time(0);
         candidate.estimate = std::max(later(links, loads_.chain(id, wait, 0, 0)),

@@ -31,8 +31,9 @@ struct Candidate {
     MethodPointer how;
     Time bound{};
     Time estimate{};
-    Time links{};  ///< the first term of the bound: what it takes from others at the same time
+    Time links{};  ///< max_l L_l/C_l, doubled where messages are relayed: what it takes from others meanwhile
     std::uint64_t messages = 0;
+    std::uint64_t steps = 0;  ///< messages of the longest chain
 };
 
 /// What of a method is open.

@@ -76,7 +76,10 @@ struct Alike {
 std::string alike_text(const Alike& alike) {
     std::string text =
         fmt::format("{} ({} operation{}", alike.method, alike.operations, alike.operations == 1 ? "" : "s");
-    if (alike.least && *alike.least < 1) {
+    if (alike.least && *alike.least < 0) {
+        text += fmt::format(", with less load on links than {}, which takes {:.1f} % less time",
+                            alike.ahead_of, -100 * *alike.least);
+    } else if (alike.least && *alike.least < 1) {
         text += fmt::format(", {:.1f} % ahead of {}", 100 * *alike.least, alike.ahead_of);
     } else if (alike.least || alike.has_unknown) {
         text += ", any other takes twice as long";

@@ -26,11 +26,13 @@ using system::CollectiveOperation;
 using system::Partition;
 
 constexpr std::size_t kMostTrials = 12;
-constexpr std::uint64_t kTrialMessages = std::uint64_t{1} << 20;
-constexpr std::uint64_t kMostMessages = std::uint64_t{1} << 23;
-constexpr double kAlike = 1.01;        // no difference worth choosing by
-constexpr double kWorthTrying = 1.05;  // other chunks than a named algorithm's default
-constexpr double kSlow = 2;            // what a warning is worth
+constexpr double kMostWork = 1 << 29;    // of a trial
+constexpr double kTrialsWork = 1 << 26;  // of all, once two algorithms are known
+constexpr double kDoubtful = 1.5;        // an estimate without a trial is that much too low
+constexpr double kAlike = 1.02;          // no difference worth choosing by
+constexpr double kLighter = 1.1;         // nor where others wait for what it takes of links
+constexpr double kWorthTrying = 1.05;    // other chunks than a named algorithm's default
+constexpr double kSlow = 2;              // what a warning is worth
 
 double ratio(Time a, Time b) {
     return b > Time(0) ? to_seconds(a) / to_seconds(b) : 1;
@@ -72,8 +74,15 @@ public:
             print.add(fabric.link(id).rate.count());
             print.add(fabric.link(id).latency.count());
         }
+        has_others_ = std::ranges::count_if(experiment.program.operations, [](const system::Operation& one) {
+                          return !one.is_compute() && one.iteration == 0;
+                      }) > 1;
+        print.add(std::uint64_t{has_others_});
         setting_ = print.text();
     }
+
+    /// Whether a collective of the program may have to share links with others.
+    [[nodiscard]] bool has_others() const { return has_others_; }
 
     [[nodiscard]] std::string of(const CollectiveOperation& work) {
         const auto kind = static_cast<std::size_t>(work.kind);
@@ -125,6 +134,7 @@ private:
     }
 
     const Experiment& experiment_;
+    bool has_others_ = false;
     std::string setting_;
     std::map<system::PartitionId, std::string> partitions_;
     std::map<const std::vector<system::PairSizes>*, std::string> pair_sizes_;
@@ -156,11 +166,12 @@ Experiment setting_of(const Experiment& experiment, const Components& components
 class Trials {
 public:
     Trials(Experiment& alone, const CollectiveOperation& work, const Partition& partition,
-           std::vector<Candidate> candidates)
+           std::vector<Candidate> candidates, double alike)
         : alone_(alone),
           work_(work),
           partition_(partition),
           candidates_(std::move(candidates)),
+          alike_(alike),
           times_(candidates_.size()) {
         estimate(candidates_, alone, work, partition);
     }
@@ -181,28 +192,50 @@ public:
         const std::vector<std::size_t> sorted = order();
         std::set<std::string> tried;
         std::size_t trials = 0;
-        std::uint64_t messages = 0;
+        double work = 0;
+        std::optional<std::size_t> untried;  // the best estimate of those that are too large
         for (const std::size_t index : sorted) {
             const Candidate& one = candidates_[index];
             const bool may_stop = best_ && (tried.size() > 1 || !algorithm_is_open);
-            const bool is_beaten = best_ && to_seconds(one.bound) * kAlike >= to_seconds(*best_);
+            const bool is_beaten = best_ && cannot_win(one);
             const bool is_new = !tried.contains(one.method.name());
-            if (one.messages > kMostMessages || (may_stop && is_beaten) || trials >= kMostTrials ||
-                (may_stop && messages + one.messages > kTrialMessages) ||
-                (best_ && !may_stop && is_beaten && !is_new)) {
+            const double own_work = work_of(index);
+            if (own_work > kMostWork) {
+                untried = untried.value_or(index);
+                continue;
+            }
+            if ((may_stop && is_beaten) || trials >= kMostTrials ||
+                (may_stop && work + own_work > kTrialsWork) || (best_ && !may_stop && is_beaten && !is_new)) {
                 continue;
             }
             static_cast<void>(simulate(index, best_ ? scaled(*best_, kSlow) : Time::max()));
             tried.insert(one.method.name());
             ++trials;
-            messages += one.messages;
+            work += own_work;
+        }
+        if (untried &&
+            (!best_ || to_seconds(candidates_[*untried].estimate) * kDoubtful < to_seconds(*best_))) {
+            return *untried;
         }
         return best_ ? winner() : sorted.front();
     }
 
+    /// Messages, each times those that are in flight with it; of the representatives where ranks fold.
+    [[nodiscard]] double work_of(std::size_t index) {
+        const Candidate& one = candidates_[index];
+        const auto messages = static_cast<double>(one.messages);
+        const double work = messages * messages / static_cast<double>(std::max<std::uint64_t>(one.steps, 1));
+        if (work <= kMostWork || !alone_.backend.folds()) {
+            return work;
+        }
+        put(index);
+        const auto alike =
+            static_cast<double>(make_engine(alone_, place_ranks(alone_), false).folding.class_size());
+        return work / (alike * alike);
+    }
+
     std::optional<Time> simulate(std::size_t index, Time most) {
-        alone_.program = program_of(alone_, work_, partition_, {candidates_[index].how});
-        system::order_by_circuits(alone_.program, alone_.cluster.options, place_ranks(alone_));
+        put(index);
         times_[index] = time_of(alone_, most);
         was_tried_.insert(index);
         if (times_[index] && (!best_ || *times_[index] < *best_)) {
@@ -227,6 +260,18 @@ public:
     }
 
 private:
+    /// By its bound: neither as fast as what was found nor lighter.
+    [[nodiscard]] bool cannot_win(const Candidate& one) const {
+        const double over_best = ratio(one.bound, *best_);
+        return over_best > alike_ || (over_best * kAlike >= 1 && one.links >= candidates_[winner()].links);
+    }
+
+    /// Makes it the program.
+    void put(std::size_t index) {
+        alone_.program = program_of(alone_, work_, partition_, {candidates_[index].how});
+        system::order_by_circuits(alone_.program, alone_.cluster.options, place_ranks(alone_));
+    }
+
     [[nodiscard]] std::tuple<Time, Time, std::uint32_t> rank_of(std::size_t index) const {
         const Candidate& one = candidates_[index];
         return {one.estimate, one.links, one.method.chunks};
@@ -240,7 +285,7 @@ private:
             return std::tuple(one.links, one.messages, index);
         };
         for (const std::size_t index : was_tried_) {
-            if (times_[index] && ratio(*times_[index], *best_) <= kAlike &&
+            if (times_[index] && ratio(*times_[index], *best_) <= alike_ &&
                 (!best || merit(index) < merit(*best))) {
                 best = index;
             }
@@ -252,6 +297,7 @@ private:
     const CollectiveOperation& work_;
     const Partition& partition_;
     std::vector<Candidate> candidates_;
+    double alike_;  // times within this factor are no reason to choose
     std::vector<std::optional<Time>> times_;
     std::set<std::size_t> was_tried_;
     std::optional<Time> best_;
@@ -356,7 +402,7 @@ private:
                 return false;
             }
         }
-        Trials trials(alone_, work, partition, std::move(candidates));
+        Trials trials(alone_, work, partition, std::move(candidates), hash_.has_others() ? kLighter : kAlike);
         const std::size_t best = trials.run(open.algorithm);
         const Candidate& found = trials.candidate(best);
         chosen.how = found.how;
@@ -409,16 +455,16 @@ std::optional<SlowMethod> slow_method(const Experiment& experiment, Experiment& 
                                  named.method.chunks, named.method.name()});
     candidates.push_back(std::move(named));
     const std::size_t own = candidates.size() - 1;
-    Trials trials(alone, work, partition, std::move(candidates));
+    Trials trials(alone, work, partition, std::move(candidates), kAlike);
     std::vector<std::size_t> order = trials.order();
-    if (order.front() == own || trials.candidate(own).messages > kMostMessages ||
+    if (order.front() == own || trials.work_of(own) > kMostWork ||
         ratio(trials.candidate(own).estimate, trials.candidate(order.front()).estimate) < kSlow) {
         return std::nullopt;
     }
     std::optional<std::size_t> best;
     for (std::size_t i = 0; i < std::min(order.size(), kBetterTrials); ++i) {
         const std::size_t index = order[i];
-        if (index == own || trials.candidate(index).messages > kMostMessages) {
+        if (index == own || trials.work_of(index) > kMostWork) {
             continue;
         }
         const std::optional<Time> time = trials.simulate(index, best ? *trials.time(*best) : Time::max());

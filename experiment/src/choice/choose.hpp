@@ -2,16 +2,19 @@
 //
 // Of every collective whose method the file leaves open, the candidates (candidates.hpp) are simulated alone
 // in ascending order of their estimates, on the fluid engine where that runs the network, else on the
-// experiment's own. Not simulated are those that cannot be 1 % faster than the best so far by their bounds,
-// once two algorithms are known; those beyond the twelfth; those that would take the messages of the trials
-// over 2^20, once two algorithms are known; and those of more than 2^23 messages. A trial ends beyond twice
-// the time of the best.
+// experiment's own. Not simulated are those that by their bounds can be neither 2 % faster than the best so
+// far nor lighter, once two algorithms are known; those beyond the twelfth; those that would take the work of
+// the trials over 2^26, once two algorithms are known; and those of more work than 2^29. Work is messages
+// times the messages in flight with each, M²/steps, of the representatives where ranks fold: 2^26 is about
+// 0.3 s on a torus and a hundredth of that on a fat-tree. A trial ends beyond twice the time of the best.
 //
-// Chosen is the fastest; of those within 1 % of it the one that loads its busiest link least, then the one of
-// fewest messages, then the first candidate: what other collectives do at the same time costs it least. Of a
+// Chosen is the fastest; of those within 2 % of it, within 10 % where an iteration has other collectives, the
+// lightest, which loads its busiest link least: others wait for these links. Then the one of fewest messages,
+// then the first candidate. Of a
 // named algorithm other chunks than its default are tried only where bounds let them gain 5 %.
 //
-// Where all candidates are too large to simulate, the best estimate is chosen, without a time.
+// Of candidates that are too large to simulate the best estimate is chosen, without a time, where 1.5 times
+// the estimate is less than the best trial, or there is none.
 //
 // Deterministic: nothing depends on how long anything takes on this computer.
 #pragma once

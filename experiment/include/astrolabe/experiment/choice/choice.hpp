@@ -3,8 +3,8 @@
 ///
 /// A *collective* here is kind, size, groups of ranks and traffic class: operations that agree in these are
 /// carried out alike. A *method* is an algorithm with its keys and the number of chunks. The choice is the
-/// fastest method by simulation of that collective alone; the runner-up is the fastest of another algorithm,
-/// or of other chunks where the algorithm is named.
+/// fastest method by simulation of that collective alone, or the lightest of those that are about as fast;
+/// the runner-up is the fastest of another algorithm, or of other chunks where the algorithm is named.
 ///
 /// A choice depends on the collective, the network, the end points and queues of ranks, and on what the file
 /// leaves to choose; `key` is a hash of all of that. A resolved file holds the choices of its run, and who
@@ -55,7 +55,8 @@ struct MethodChoice {
     TimedMethod chosen;
     std::optional<TimedMethod> runner_up;
 
-    /// How much longer the runner-up takes: 0.25 for a quarter; nothing where one of them has no time.
+    /// How much longer the runner-up takes: 0.25 for a quarter, negative where it is faster and loads links
+    /// more; nothing where one of them has no time.
     [[nodiscard]] std::optional<double> margin() const;
 };
 
