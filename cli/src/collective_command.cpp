@@ -56,9 +56,9 @@ void add_collective_command(CLI::App& app, const experiment::Components& compone
         ->required();
     command
         ->add_option("--algorithm", request.algorithm,
-                     "astrolabe list algorithms; with keys of its own: '{algorithm: windowed_direct, "
+                     "auto, or one of astrolabe list algorithms; with keys of its own: '{algorithm: windowed_direct, "
                      "window: 4}'")
-        ->required();
+        ->capture_default_str();
     command
         ->add_option("--size", request.sizes,
                      "bytes per rank, of the result for all-gather, mean for all-to-all-v; several: --size "
@@ -80,7 +80,7 @@ void add_collective_command(CLI::App& app, const experiment::Components& compone
         ->capture_default_str();
     command
         ->add_option("--chunks", request.chunks,
-                     "chunks it is cut in; unset: 1, or one for each ring of multi_ring")
+                     "chunks it is cut in; unset: 1, or one for each ring of multi_ring, unless more are faster")
         ->check(CLI::Range(1U, 1U << 20));
     command->add_option("--active-chunks", request.active_chunks, "chunks a rank may have in flight")
         ->capture_default_str()

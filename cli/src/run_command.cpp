@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <astrolabe/experiment/choice/slow_methods.hpp>
 #include <astrolabe/experiment/explain/network_description.hpp>
 #include <astrolabe/experiment/records/recorder.hpp>
 #include <astrolabe/experiment/results/results.hpp>
@@ -91,6 +92,7 @@ int run_command(const RunArguments& arguments, const experiment::Components& com
                                 readable(run.execution.total), run.execution.stall));
         return kSimulationFailed;
     }
+    run.slow = experiment::slow_methods(*loaded, components);
     print_out(arguments.json ? experiment::summary_json(*loaded, run).dump(2) + "\n"
                              : experiment::text_summary(*loaded, run) + next_command(arguments));
     Diagnostics errors = recorder.finish(run);

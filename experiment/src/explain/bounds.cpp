@@ -59,7 +59,9 @@ public:
 
     [[nodiscard]] CollectiveBound of(OperationId id) {
         const system::CollectiveOperation& work = experiment_.program.operations[id].collective();
-        const auto key = std::tuple(work.kind, work.partition, work.size, work.pair_sizes.get());
+        const auto key =
+            std::tuple(work.kind, work.partition, work.size, static_cast<const void*>(work.pair_sizes.get()),
+                       static_cast<const void*>(work.method.get()));
         const auto [entry, is_new] = known_.try_emplace(key);
         if (is_new) {
             entry->second = find(id);
@@ -110,7 +112,7 @@ private:
         return most;
     }
 
-    using Key = std::tuple<system::CollectiveKind, system::PartitionId, Bytes, const void*>;
+    using Key = std::tuple<system::CollectiveKind, system::PartitionId, Bytes, const void*, const void*>;
 
     const Experiment& experiment_;
     const ScheduleLoads& loads_;

@@ -163,11 +163,10 @@ std::optional<ScheduleLoads::Plan> ScheduleLoads::plan_of(const CollectiveOperat
     if (moving == groups.end()) {
         return std::nullopt;
     }
-    const system::CollectiveChoice& choice = options_.collectives[static_cast<std::size_t>(collective.kind)];
+    const system::CollectiveAlgorithm& algorithm = *system::chosen_algorithm(collective, options_);
     const system::Shape shape = system::group_shape(*moving, options_);
     const std::uint32_t chunks = system::chunk_count(collective, options_);
-    return Plan{choice.algorithm.get(), shape,
-                choice.algorithm->variant_sequence(collective.kind, shape, chunks)};
+    return Plan{&algorithm, shape, algorithm.variant_sequence(collective.kind, shape, chunks)};
 }
 
 void ScheduleLoads::add_operation(system::OperationId id) {
@@ -180,7 +179,8 @@ void ScheduleLoads::add_operation(system::OperationId id) {
     for (unsigned variant = 0; variant < plan->algorithm->variants(collective.kind, plan->shape); ++variant) {
         double units = 1;
         if (!collective.is_uneven()) {
-            const std::int64_t blocks = blocks_of_a_chunk(schedule(collective.kind, plan->shape, variant));
+            const std::int64_t blocks =
+                blocks_of_a_chunk(schedule(collective.kind, *plan, plan->shape, variant));
             units = 0;
             for (std::size_t chunk = 0; chunk < variants.size(); ++chunk) {
                 if (variants[chunk] == variant) {
@@ -201,7 +201,11 @@ const UnitLoad& ScheduleLoads::load_of(const CollectiveOperation& collective, un
                                        const Plan& plan) {
     const std::vector<unsigned>& variants = plan.variants;
     const bool is_uneven = collective.is_uneven();
-    const Key key{collective.kind, collective.partition, collective.pair_sizes.get(), variant,
+    const Key key{collective.kind,
+                  collective.partition,
+                  collective.pair_sizes.get(),
+                  plan.algorithm,
+                  variant,
                   is_uneven ? static_cast<std::uint32_t>(variants.size()) : 0};
     const auto [entry, is_new] = loads_.try_emplace(key);
     UnitLoad& load = entry->second;
@@ -221,7 +225,7 @@ const UnitLoad& ScheduleLoads::load_of(const CollectiveOperation& collective, un
         if (shape != plan.shape) {
             continue;  // what is left out makes a bound no wrong one
         }
-        const CollectiveSchedule& steps = schedule(collective.kind, shape, variant);
+        const CollectiveSchedule& steps = schedule(collective.kind, plan, shape, variant);
         pairs_ += pairs_in(steps);
         if (pairs_ > kMostPairs && omission_.empty()) {
             omission_ = fmt::format("the schedules send between more than {} pairs of ranks", kMostPairs);
@@ -248,14 +252,12 @@ const UnitLoad& ScheduleLoads::load_of(const CollectiveOperation& collective, un
     return load;
 }
 
-const CollectiveSchedule& ScheduleLoads::schedule(system::CollectiveKind kind, const system::Shape& shape,
-                                                  unsigned variant) const {
-    const auto key = std::tuple(kind, shape, variant);
+const CollectiveSchedule& ScheduleLoads::schedule(system::CollectiveKind kind, const Plan& plan,
+                                                  const system::Shape& shape, unsigned variant) const {
+    const auto key = std::tuple(kind, plan.algorithm, shape, variant);
     auto known = schedules_.find(key);
     if (known == schedules_.end()) {
-        const system::CollectiveAlgorithm& algorithm =
-            *options_.collectives[static_cast<std::size_t>(kind)].algorithm;
-        known = schedules_.emplace(key, algorithm.schedule(kind, shape, variant)).first;
+        known = schedules_.emplace(key, plan.algorithm->schedule(kind, shape, variant)).first;
     }
     return known->second;
 }
@@ -274,7 +276,7 @@ Time ScheduleLoads::chain(system::OperationId operation, Time per_message, doubl
         });
         return any ? per_message : Time(0);
     }
-    const CollectiveSchedule& steps = schedule(collective.kind, plan->shape, plan->variants.front());
+    const CollectiveSchedule& steps = schedule(collective.kind, *plan, plan->shape, plan->variants.front());
     const Position programs = steps.symmetry() == system::Symmetry::kNone ? steps.ranks() : 1;
     std::size_t actions = 0;
     for (Position rank = 0; rank < programs; ++rank) {

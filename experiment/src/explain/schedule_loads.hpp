@@ -77,6 +77,7 @@ private:
         system::CollectiveKind kind;
         system::PartitionId partition;
         const void* pair_sizes;
+        const system::CollectiveAlgorithm* algorithm;
         std::uint32_t variant;
         std::uint32_t chunks;  ///< of an uneven all_to_all; else 0
         friend auto operator<=>(const Key&, const Key&) = default;
@@ -94,7 +95,7 @@ private:
     void add_operation(system::OperationId id);
     [[nodiscard]] const UnitLoad& load_of(const system::CollectiveOperation& collective, unsigned variant,
                                           const Plan& plan);
-    [[nodiscard]] const system::CollectiveSchedule& schedule(system::CollectiveKind kind,
+    [[nodiscard]] const system::CollectiveSchedule& schedule(system::CollectiveKind kind, const Plan& plan,
                                                              const system::Shape& shape,
                                                              unsigned variant) const;
 
@@ -105,8 +106,9 @@ private:
     std::uint64_t pairs_ = 0;
     std::map<Key, UnitLoad> loads_;
     IndexedVector<system::OperationId, std::vector<Part>> parts_;
-    mutable std::map<std::tuple<system::CollectiveKind, system::Shape, unsigned>, system::CollectiveSchedule>
-        schedules_;
+    using ScheduleKey =
+        std::tuple<system::CollectiveKind, const system::CollectiveAlgorithm*, system::Shape, unsigned>;
+    mutable std::map<ScheduleKey, system::CollectiveSchedule> schedules_;
 };
 
 }  // namespace astrolabe::experiment

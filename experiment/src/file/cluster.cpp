@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <astrolabe/core/config/section_list.hpp>
+#include <astrolabe/experiment/choice/choice.hpp>
 #include <astrolabe/experiment/file/cluster.hpp>
 #include <astrolabe/network/family.hpp>
 
@@ -50,23 +51,41 @@ namespace {
 constexpr Range<std::uint32_t> kChunks{1, 1U << 20};
 constexpr Range<std::uint32_t> kTrafficClasses{0, 7};
 
-std::string default_algorithm(std::size_t kind) {
-    const auto which = static_cast<system::CollectiveKind>(kind);
-    return which == system::CollectiveKind::kAllToAll || system::has_root(which) ? "direct" : "ring";
-}
-
-system::AlgorithmRegistry::Configured configured_default(const Components& components, std::size_t kind) {
-    ConfigNode node = ConfigNode::mapping();
-    node.set("algorithm", ConfigNode::scalar(default_algorithm(kind)));
+system::AlgorithmRegistry::Configured configured(const Components& components, const ConfigNode& keys) {
     ReadContext context;
-    auto configured = components.algorithms.read(node, context);
-    ASTROLABE_ASSERT(configured, "the default algorithm is registered");
-    return *std::move(configured);
+    auto algorithm = components.algorithms.read(keys, context);
+    ASTROLABE_ASSERT(algorithm, "the algorithm is registered");
+    return *std::move(algorithm);
 }
 
-system::AlgorithmRegistry::Configured algorithm_of(const CollectiveKeys& keys, const Components& components,
-                                                   std::size_t kind) {
-    return keys.algorithm ? *keys.algorithm : configured_default(components, kind);
+/// Until one is chosen.
+ConfigNode provisional_algorithm(std::size_t kind, bool network_needs_job) {
+    const auto which = static_cast<system::CollectiveKind>(kind);
+    const bool is_direct = which == system::CollectiveKind::kAllToAll || system::has_root(which);
+    ConfigNode keys = ConfigNode::mapping();
+    if (network_needs_job && !is_direct) {
+        keys.set("algorithm", ConfigNode::scalar("multi_ring"));
+        keys.set("strides", ConfigNode::scalar("network"));
+    } else {
+        keys.set("algorithm", ConfigNode::scalar(is_direct ? "direct" : "ring"));
+    }
+    return keys;
+}
+
+/// The keys of an algorithm that differ from its defaults.
+ConfigNode own_keys(const system::AlgorithmRegistry::Configured& algorithm, const Components& components) {
+    ConfigNode name = ConfigNode::mapping();
+    name.set("algorithm", ConfigNode::scalar(algorithm.kind));
+    ReadContext context;
+    const auto plain = components.algorithms.read(name, context);
+    ConfigNode own = ConfigNode::mapping();
+    for (const ConfigEntry& entry : algorithm.resolved.entries) {
+        const ConfigNode* usual = plain ? plain->resolved.find(entry.key) : nullptr;
+        if (entry.key == "algorithm" || usual == nullptr || to_yaml(*usual) != to_yaml(entry.value)) {
+            own.set(entry.key, entry.value);
+        }
+    }
+    return own;
 }
 
 void read_collective(CollectiveKeys& keys, const ConfigNode& node, std::size_t kind,
@@ -74,15 +93,21 @@ void read_collective(CollectiveKeys& keys, const ConfigNode& node, std::size_t k
     if (!node.is_mapping()) {
         context.error("config.type", node.where,
                       fmt::format("'{}' takes a mapping, found {}", collective_key(kind), node.kind_name()),
-                      fmt::format("write {{algorithm: {}}}", default_algorithm(kind)));
+                      "write {algorithm: auto}");
         return;
     }
-    ConfigNode complete = node;
-    if (node.find("algorithm") == nullptr) {
-        complete.set("algorithm", ConfigNode::scalar(default_algorithm(kind)));
+    const auto is_open = [&node](const char* key) {
+        const ConfigNode* value = node.find(key);
+        return value == nullptr || (value->is_scalar() && value->text == kAuto);
+    };
+    if (is_open("algorithm")) {
+        std::vector<std::string> known = collective_keys();
+        known.emplace_back("algorithm");
+        report_unknown_keys(node, known, collective_key(kind), false, context);
+    } else {
+        keys.algorithm = components.algorithms.read(node, context, collective_keys());
     }
-    keys.algorithm = components.algorithms.read(complete, context, collective_keys());
-    if (const ConfigNode* chunks = node.find("chunks")) {
+    if (const ConfigNode* chunks = node.find("chunks"); !is_open("chunks")) {
         keys.chunks = read_scalar<std::uint32_t>(*chunks, "'chunks'", context, kChunks);
     }
     if (const ConfigNode* traffic_class = node.find("traffic_class")) {
@@ -92,14 +117,14 @@ void read_collective(CollectiveKeys& keys, const ConfigNode& node, std::size_t k
     }
 }
 
-ConfigNode write_collective(const CollectiveKeys& keys, std::size_t kind, const Components& components) {
-    const auto configured = algorithm_of(keys, components, kind);
-    ConfigNode node = configured.resolved;
-    const system::AlgorithmPointer algorithm = configured.make();
-    if (keys.chunks || !algorithm->needs_rings()) {
-        node.set("chunks",
-                 ConfigNode::scalar(std::to_string(keys.chunks.value_or(algorithm->default_chunks()))));
+ConfigNode write_collective(const CollectiveKeys& keys) {
+    ConfigNode node = ConfigNode::mapping();
+    if (keys.algorithm) {
+        node = keys.algorithm->resolved;
+    } else {
+        node.set("algorithm", ConfigNode::scalar(std::string(kAuto)));
     }
+    node.set("chunks", ConfigNode::scalar(keys.chunks ? std::to_string(*keys.chunks) : std::string(kAuto)));
     node.set("traffic_class", ConfigNode::scalar(std::to_string(keys.traffic_class)));
     return node;
 }
@@ -122,31 +147,34 @@ std::vector<std::string> algorithms_for(const Components& components, std::size_
 }
 
 std::vector<ParameterDescriptor> collective_parameters(const Components& components, std::size_t kind) {
-    std::string type;
+    std::string type = "one of auto";
     for (const std::string& name : algorithms_for(components, kind)) {
-        type += (type.empty() ? "one of " : ", ") + name;
+        type += ", " + name;
     }
-    return {{"algorithm",
-             type + ", schedule",
-             default_algorithm(kind),
-             false,
-             {},
-             "collective algorithm; its own keys are beside this one",
-             {}},
-            {"chunks",
-             ValueTraits<std::uint32_t>::type(),
-             "1",
-             false,
-             range_text(kChunks),
-             "chunks a collective is cut in, each run by itself; multi_ring: one for each ring",
-             {}},
-            {"traffic_class",
-             ValueTraits<std::uint32_t>::type(),
-             "0",
-             false,
-             range_text(kTrafficClasses),
-             "of its messages in the network, the larger the more urgent, on backends that have classes",
-             {}}};
+    return {
+        {"algorithm",
+         type + ", schedule",
+         std::string(kAuto),
+         false,
+         {},
+         "collective algorithm; its own keys are beside this one; auto: the fastest for the network, for "
+         "each size and groups of ranks",
+         {}},
+        {"chunks",
+         "auto or " + ValueTraits<std::uint32_t>::type(),
+         std::string(kAuto),
+         false,
+         range_text(kChunks),
+         "chunks a collective is cut in, each run by itself; auto: 1, or one for each ring of multi_ring, "
+         "unless more are faster",
+         {}},
+        {"traffic_class",
+         ValueTraits<std::uint32_t>::type(),
+         "0",
+         false,
+         range_text(kTrafficClasses),
+         "of its messages in the network, the larger the more urgent, on backends that have classes",
+         {}}};
 }
 
 using AllCollectives = std::array<CollectiveKeys, system::kCollectiveKinds>;
@@ -165,9 +193,7 @@ Schema<AllCollectives> collectives_schema(const Components& components) {
             [&components, kind](AllCollectives& all, const ConfigNode& node, ReadContext& context) {
                 read_collective(all[kind], node, kind, components, context);
             },
-            [&components, kind](const AllCollectives& all) {
-                return std::optional(write_collective(all[kind], kind, components));
-            });
+            [kind](const AllCollectives& all) { return std::optional(write_collective(all[kind])); });
     }
     return schema;
 }
@@ -342,6 +368,9 @@ Schema<ClusterKeys> cluster_schema(const Components& components) {
                  "algorithm and chunks of each kind of collective");
     add_section_list(schema, "operations", &ClusterKeys::operations, operation_rule_schema(),
                      "traffic classes of single operations; the first entry that fits one holds");
+    add_section_list(schema, "choices", &ClusterKeys::choices, choice_schema(),
+                     "what `auto` chose, as a resolved file records it; each is taken over while all that it "
+                     "depends on is the same");
     add_order_of_chunks(schema);
     schema
         .optional("injection_latency", &ClusterKeys::injection_latency,
@@ -359,7 +388,7 @@ Schema<ClusterKeys> cluster_schema(const Components& components) {
     return schema;
 }
 
-Cluster make_cluster(const ClusterKeys& keys, const Components& components) {
+Cluster make_cluster(const ClusterKeys& keys, const Components& components, bool network_needs_job) {
     Cluster cluster;
     cluster.ranks = keys.ranks;
     cluster.device = keys.device->make();
@@ -378,9 +407,13 @@ Cluster make_cluster(const ClusterKeys& keys, const Components& components) {
     cluster.padding = keys.padding;
     cluster.folding = keys.folding;
     for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
-        const auto configured = algorithm_of(keys.collectives[kind], components, kind);
-        cluster.algorithms[kind] = configured.kind;
-        const system::AlgorithmPointer algorithm = configured.make();
+        const auto& given = keys.collectives[kind].algorithm;
+        const auto chosen =
+            given ? *given : configured(components, provisional_algorithm(kind, network_needs_job));
+        cluster.algorithms[kind] = chosen.kind;
+        cluster.named[kind] = own_keys(chosen, components);
+        const system::AlgorithmPointer algorithm = chosen.make();
+        cluster.algorithm_given[kind] = given.has_value();
         cluster.chunks_given[kind] = keys.collectives[kind].chunks.has_value();
         options.collectives[kind] = {algorithm,
                                      keys.collectives[kind].chunks.value_or(algorithm->default_chunks()),

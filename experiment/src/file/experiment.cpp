@@ -1,3 +1,4 @@
+#include "../choice/choose.hpp"
 #include "../run/engine.hpp"
 #include "job_network.hpp"
 #include "scaled.hpp"
@@ -13,6 +14,7 @@
 #include <astrolabe/experiment/file/equal_cost.hpp>
 #include <astrolabe/experiment/file/experiment.hpp>
 #include <astrolabe/experiment/file/file_keys.hpp>
+#include <astrolabe/experiment/results/fingerprint.hpp>
 #include <astrolabe/network/family.hpp>
 #include <astrolabe/system/executor/circuit_order.hpp>
 #include <astrolabe/system/program/characterisation.hpp>
@@ -112,7 +114,9 @@ void drop_keys_of_former_kind(ConfigNode& root, const std::string& path, const R
     if (kind == nullptr || set.last_over(path + "." + discriminator) == replaced) {
         return;
     }
-    for (const ComponentDescription& component : registry.descriptions()) {
+    std::vector<ComponentDescription> components = registry.descriptions();
+    components.push_back({std::string(kAuto), {}, {}});
+    for (const ComponentDescription& component : components) {
         if (component.name != kind->text) {
             continue;
         }
@@ -302,8 +306,32 @@ void make_program(Experiment& experiment, const std::vector<OperationRule>& rule
     } else if (experiment.cluster.padding) {
         system::pad_collectives(experiment.program, experiment.cluster.options);
     }
-    system::order_by_circuits(experiment.program, experiment.cluster.options, place_ranks(experiment));
     check_algorithms(experiment, root, context);
+}
+
+/// What choices of algorithms depend on beside the collective and the cluster.
+std::string setting_of(const FileKeys& keys, bool network_is_built_for_job) {
+    Fingerprint print;
+    print.add(to_yaml(keys.network->resolved));
+    print.add(to_yaml(keys.backend->resolved));
+    print.add(keys.seed);
+    if (network_is_built_for_job) {
+        print.add(to_yaml(keys.workload->resolved));
+        print.add(to_yaml(keys.cluster->device->resolved));
+    }
+    return print.text();
+}
+
+/// Chooses what is open of algorithms and chunks, and puts ranks in the order of circuits where they ask.
+void carry_out(Experiment& experiment, FileKeys& keys, const Components& components) {
+    experiment.setting = setting_of(keys, experiment.network_is_built_for_job);
+    choose_methods(experiment, keys.cluster->choices, components);
+    keys.cluster->choices = experiment.choices;
+    if (experiment.cluster.padding) {
+        system::pad_collectives(experiment.program,
+                                experiment.cluster.options);  // of as many chunks as chosen
+    }
+    system::order_by_circuits(experiment.program, experiment.cluster.options, place_ranks(experiment));
 }
 
 std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root, const Components& components,
@@ -311,12 +339,12 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root, const
     Experiment experiment;
     experiment.name = keys.name;
     experiment.seed = keys.seed;
-    experiment.cluster = make_cluster(*keys.cluster, components);
+    const network::FabricMaker network = keys.network->make();
+    experiment.cluster = make_cluster(*keys.cluster, components, network.needs_job());
     experiment.job = keys.workload->make();
     experiment.network_kind = keys.network->kind;
     experiment.backend_kind = keys.backend->kind;
     experiment.backend = keys.backend->make();
-    const network::FabricMaker network = keys.network->make();
 
     report_validation_errors(
         *root.find("workload"),
@@ -357,10 +385,20 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root, const
         context.error("config.time", root.find("workload")->where, *problem,
                       "check the units of sizes and rates, or simulate fewer iterations");
     }
+    if (context.error_count() == 0) {
+        carry_out(experiment, keys, components);
+    }
     return experiment;
 }
 
 }  // namespace
+
+const std::string& algorithm_name(const Experiment& experiment,
+                                  const system::CollectiveOperation& collective) {
+    return collective.method != nullptr
+               ? collective.method->name
+               : experiment.cluster.algorithms[static_cast<std::size_t>(collective.kind)];
+}
 
 void read_schema_name(const ConfigNode& node, ReadContext& context) {
     if (!node.is_scalar() || node.text != kSchemaName) {
@@ -451,10 +489,6 @@ Result<Experiment> read_experiment(ConfigNode root, const std::vector<std::strin
     std::optional<FileKeys> keys = file_schema(&components).read(root, context);
     if (!keys) {
         return context.errors();
-    }
-    if (keys->network->make().needs_job()) {
-        prefer_rings_of_network(root);
-        keys->cluster = cluster_schema(components).read(*root.find("cluster"), context);
     }
     keys->seed = seed.value_or(keys->seed);
     if (keys->name.empty()) {

@@ -1,7 +1,5 @@
 #include "job_network.hpp"
 
-#include <array>
-#include <string>
 #include <utility>
 #include <variant>
 
@@ -10,34 +8,6 @@
 #include <astrolabe/system/program/padding.hpp>
 
 namespace astrolabe::experiment {
-
-namespace {
-
-/// The mapping below `key`, made where there is none; null where something else stands there.
-ConfigNode* mapping_at(ConfigNode& node, const std::string& key) {
-    if (node.find(key) == nullptr) {
-        ConfigNode empty = ConfigNode::mapping();
-        empty.where = node.where;
-        node.set(key, std::move(empty));
-    }
-    ConfigNode* found = node.find(key);
-    return found->is_mapping() ? found : nullptr;
-}
-
-}  // namespace
-
-void prefer_rings_of_network(ConfigNode& root) {
-    constexpr std::array kKinds{system::CollectiveKind::kAllReduce, system::CollectiveKind::kReduceScatter,
-                                system::CollectiveKind::kAllGather};
-    ConfigNode* collectives = mapping_at(*root.find("cluster"), "collectives");
-    for (const system::CollectiveKind kind : kKinds) {
-        ConfigNode* choice = mapping_at(*collectives, std::string(system::to_string(kind)));
-        if (choice->find("algorithm") == nullptr) {
-            choice->set("algorithm", ConfigNode::scalar("multi_ring"));
-            choice->set("strides", ConfigNode::scalar("network"));
-        }
-    }
-}
 
 ValidationErrors build_for_job(Experiment& experiment, const network::FabricMaker::BuildForJob& build) {
     system::SystemOptions& options = experiment.cluster.options;

@@ -8,17 +8,12 @@
 
 #include <vector>
 
-#include <astrolabe/core/config/config.hpp>
 #include <astrolabe/core/validation_error.hpp>
 #include <astrolabe/experiment/file/experiment.hpp>
 #include <astrolabe/network/components.hpp>
 #include <astrolabe/system/collectives/algorithm.hpp>
 
 namespace astrolabe::experiment {
-
-/// Gives all_reduce, reduce_scatter and all_gather the rings of the network where the file, of which `root`
-/// is the root, does not choose an algorithm.
-void prefer_rings_of_network(ConfigNode& root);
 
 /// Builds the network for the program, of which no algorithm refuses anything, and sets fabric and
 /// collectives of the experiment; or says what is wrong with it. Keys are those of the network section,

@@ -173,7 +173,7 @@ Json summary_json(const Experiment& experiment, const Run& run) {
     for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
         traffic[collective_key(kind)] = run.traffic[kind].count();
     }
-    return {
+    Json summary{
         {"schema", kSchemaName},
         {"name", experiment.name},
         {"version", program_version()},
@@ -201,6 +201,13 @@ Json summary_json(const Experiment& experiment, const Run& run) {
         {"collectives", collectives_json(experiment, run)},
         {"imbalance", imbalance_json(experiment, run)},
         {"engine", engine_json(run.engine)}};
+    if (!experiment.choices.empty()) {
+        summary["choices"] = choices_json(experiment.choices);
+    }
+    if (!run.slow.empty()) {
+        summary["slow_methods"] = slow_json(run.slow);
+    }
+    return summary;
 }
 
 }  // namespace astrolabe::experiment

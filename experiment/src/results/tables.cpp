@@ -75,7 +75,7 @@ std::string operations_csv(const Experiment& experiment, const Run& run) {
             const system::CollectiveOperation& collective = operation.collective();
             const auto index = static_cast<std::size_t>(collective.kind);
             kind = collective_key(index);
-            algorithm = experiment.cluster.algorithms[index];
+            algorithm = algorithm_name(experiment, collective);
             groups = std::to_string(experiment.program.partitions[collective.partition].groups.size());
             bytes = std::to_string(collective.size.count());
         }

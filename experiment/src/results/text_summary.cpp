@@ -126,6 +126,12 @@ std::string text_summary(const Experiment& experiment, const Run& run) {
         }
         text += line("messages", times + "max " + readable(run.message_times->max()));
     }
+    for (const std::string& chosen : choices_text(experiment.choices)) {
+        text += line("chosen", chosen);
+    }
+    for (const SlowMethod& slow : run.slow) {
+        text += line("slow", slow_text(slow));
+    }
     if (run.utilization.busiest) {
         text += line("links", fmt::format("busiest {}, mean {:.1f} %", busiest_text(experiment, run),
                                           100.0 * run.utilization.mean));

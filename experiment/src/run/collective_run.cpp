@@ -1,3 +1,4 @@
+#include "../choice/choose.hpp"
 #include "engine.hpp"
 
 #include <algorithm>
@@ -260,7 +261,10 @@ Result<CollectiveRun> CollectiveRun::prepare(const CollectiveRequest& request, c
             static_cast<void>(registry.read(*section, context));
         }
     };
-    check("algorithm", components.algorithms);
+    const ConfigNode* algorithm = sections.find_path("algorithm.algorithm");
+    if (algorithm == nullptr || algorithm->text != kAuto) {
+        check("algorithm", components.algorithms);
+    }
     std::optional<Registry<network::FabricMaker>::Configured> network;
     if (const ConfigNode* section = sections.find("network")) {
         network = read_network(*section, components, context);
@@ -282,7 +286,7 @@ Result<CollectiveRun> CollectiveRun::prepare(const CollectiveRequest& request, c
     run.is_uneven_ = *kind == kUnevenKind;
     const std::string key = run.is_uneven_ ? "all_to_all" : *kind;
     run.kind_ = kind_of(key);
-    run.jobs_ = read_jobs(request, *kind, ranks, components, context);
+    const std::vector<workload::Job> jobs = read_jobs(request, *kind, ranks, components, context);
     const auto largest = std::max_element(run.sizes_.begin(), run.sizes_.end()) - run.sizes_.begin();
     Result<Experiment> experiment = read_experiment(
         mapping(
@@ -303,6 +307,13 @@ Result<CollectiveRun> CollectiveRun::prepare(const CollectiveRequest& request, c
         return errors;
     }
     run.setting_ = *std::move(experiment);
+    for (const workload::Job& job : jobs) {
+        Experiment sized = run.setting_;
+        sized.program = job.program(sized.cluster.device, ranks);
+        choose_methods(sized, {}, components);
+        system::order_by_circuits(sized.program, sized.cluster.options, place_ranks(sized));
+        run.sized_.push_back({std::move(sized.program), std::move(sized.choices)});
+    }
     return run;
 }
 
@@ -310,17 +321,17 @@ CollectivePoint CollectiveRun::run(std::size_t index, const ProgressObserver& ob
     Experiment experiment = setting_;
     const std::size_t ranks = setting_.cluster.ranks;
     const system::SystemOptions& options = setting_.cluster.options;
-    experiment.program = jobs_[index].program(setting_.cluster.device, ranks);
-    system::order_by_circuits(experiment.program, options, place_ranks(setting_));
+    experiment.program = sized_[index].program;
+    experiment.choices = sized_[index].choices;
     constexpr system::OperationId kCollective{0};
     const system::CollectiveOperation& work = experiment.program.operations[kCollective].collective();
-    const auto kind = static_cast<std::size_t>(kind_);
     const bool is_shared_out = is_uneven_ || kind_ == system::CollectiveKind::kAllGather;
     CollectivePoint point;
     point.kind = kind_;
     point.is_uneven = is_uneven_;
     point.ranks = ranks;
-    point.algorithm = setting_.cluster.algorithms[kind];
+    point.algorithm = algorithm_name(experiment, work);
+    point.choices = experiment.choices;
     point.bytes_in = work.size;
     point.size = is_shared_out ? sizes_[index] / ranks * ranks : sizes_[index];
     const bool is_scattered = kind_ == system::CollectiveKind::kReduceScatter;
@@ -329,7 +340,7 @@ CollectivePoint CollectiveRun::run(std::size_t index, const ProgressObserver& ob
     if (point.run.network.messages > 0) {
         const auto& group = experiment.program.partitions[work.partition].groups.front();
         const system::Shape shape = system::group_shape(group, options);
-        point.steps = options.collectives[kind].algorithm->schedule(kind_, shape, 0).steps();
+        point.steps = system::chosen_algorithm(work, options)->schedule(kind_, shape, 0).steps();
     }
     const std::vector<Bytes>& sent = point.run.traffic_counts.of(kCollective).sent_by_rank;
     point.bytes_sent_max = *std::max_element(sent.begin(), sent.end());
@@ -338,22 +349,26 @@ CollectivePoint CollectiveRun::run(std::size_t index, const ProgressObserver& ob
 }
 
 nlohmann::ordered_json to_json(const CollectivePoint& point) {
-    return {{"kind", point.kind_name()},
-            {"algorithm", point.algorithm},
-            {"ranks", point.ranks},
-            {"size_bytes", point.size.count()},
-            {"bytes_in_per_rank", point.bytes_in.count()},
-            {"bytes_out_per_rank", point.bytes_out.count()},
-            {"time_s", to_seconds(point.run.execution.total)},
-            {"lower_bound_s", to_seconds(point.lower_bound)},
-            {"bounds", bounds_json(point.run)},
-            {"algorithm_bandwidth_Bps", point.algorithm_bandwidth()},
-            {"bus_bandwidth_Bps", point.bus_bandwidth()},
-            {"steps", point.steps},
-            {"messages", point.run.network.messages},
-            {"bytes_sent_max_per_rank", point.bytes_sent_max.count()},
-            {"network", network_json(point.run)},
-            {"engine", engine_json(point.run.engine)}};
+    nlohmann::ordered_json json{{"kind", point.kind_name()},
+                                {"algorithm", point.algorithm},
+                                {"ranks", point.ranks},
+                                {"size_bytes", point.size.count()},
+                                {"bytes_in_per_rank", point.bytes_in.count()},
+                                {"bytes_out_per_rank", point.bytes_out.count()},
+                                {"time_s", to_seconds(point.run.execution.total)},
+                                {"lower_bound_s", to_seconds(point.lower_bound)},
+                                {"bounds", bounds_json(point.run)},
+                                {"algorithm_bandwidth_Bps", point.algorithm_bandwidth()},
+                                {"bus_bandwidth_Bps", point.bus_bandwidth()},
+                                {"steps", point.steps},
+                                {"messages", point.run.network.messages},
+                                {"bytes_sent_max_per_rank", point.bytes_sent_max.count()},
+                                {"network", network_json(point.run)},
+                                {"engine", engine_json(point.run.engine)}};
+    if (!point.choices.empty()) {
+        json["choices"] = choices_json(point.choices);
+    }
+    return json;
 }
 
 namespace {
@@ -379,23 +394,27 @@ std::string_view meaning_of_size(const CollectivePoint& point) {
 std::string collective_table(const CollectiveRun& run, const std::vector<CollectivePoint>& points) {
     const Experiment& setting = run.setting();
     std::string text;
+    const bool has_choices =
+        std::ranges::any_of(points, [](const CollectivePoint& point) { return !point.choices.empty(); });
     if (!points.empty()) {
         const CollectivePoint& first = points.front();
         text = fmt::format("# {} by {} over {} ranks on {} ({} hosts), {}; size: {}\n", first.kind_name(),
-                           first.algorithm, first.ranks, setting.network_kind, setting.fabric->host_count(),
-                           setting.backend_kind, meaning_of_size(first));
+                           has_choices ? kAuto : first.algorithm, first.ranks, setting.network_kind,
+                           setting.fabric->host_count(), setting.backend_kind, meaning_of_size(first));
     }
     text += fmt::format(
-        "{:>14} {:>14} {:>16} {:>10} {:>10} {:>16} {:>7}\n{:>14} {:>14} {:>16} {:>10} {:>10} {:>16} {:>7}\n",
-        "size", "sent max/rank", "time", "algbw", "busbw", "lower bound", "ratio", "(B)", "(B)", "(us)",
-        "(GB/s)", "(GB/s)", "(us)", "");
+        "{:>14} {:>14} {:>16} {:>10} {:>10} {:>16} {:>7}{}\n{:>14} {:>14} {:>16} {:>10} {:>10} {:>16} "
+        "{:>7}\n",
+        "size", "sent max/rank", "time", "algbw", "busbw", "lower bound", "ratio", has_choices ? "  by" : "",
+        "(B)", "(B)", "(us)", "(GB/s)", "(GB/s)", "(us)", "");
     for (const CollectivePoint& point : points) {
         const double time = to_seconds(point.run.execution.total);
         const double bound = to_seconds(point.lower_bound);
-        text += fmt::format("{:>14} {:>14} {:>16.6f} {:>10.3f} {:>10.3f} {:>16.6f} {:>7}\n",
+        text += fmt::format("{:>14} {:>14} {:>16.6f} {:>10.3f} {:>10.3f} {:>16.6f} {:>7}{}\n",
                             point.size.count(), point.bytes_sent_max.count(), time * 1e6,
                             point.algorithm_bandwidth() / 1e9, point.bus_bandwidth() / 1e9, bound * 1e6,
-                            bound > 0 ? fmt::format("{:.3f}", time / bound) : "-");
+                            bound > 0 ? fmt::format("{:.3f}", time / bound) : "-",
+                            point.choices.empty() ? "" : "  " + point.choices.front().chosen.method.text());
     }
     return text;
 }

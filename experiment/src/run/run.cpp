@@ -28,8 +28,18 @@ std::uint64_t peak_rss_bytes() {
     return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-Fingerprint trajectory(const Run& run) {
+void add_method(Fingerprint& print, const TimedMethod& timed) {
+    print.add(timed.method.text());
+    print.add(timed.time.value_or(Time::max()).count());
+}
+
+Fingerprint trajectory(const Experiment& experiment, const Run& run) {
     Fingerprint print;
+    for (const MethodChoice& choice : experiment.choices) {
+        print.add(choice.key);
+        add_method(print, choice.chosen);
+        add_method(print, choice.runner_up.value_or(choice.chosen));
+    }
     const system::ExecutionReport& report = run.execution;
     print.add(report.total.count());
     for (const system::RankRecord& rank : report.ranks) {
@@ -239,7 +249,7 @@ std::variant<Run, Time> run_watched(const Experiment& experiment, Watch watch,
     }
     run.iteration_times = iteration_times(run.execution, experiment.program.iterations);
     run.utilization = network::link_utilization(*experiment.fabric, run.network, run.execution.total);
-    run.fingerprint = trajectory(run).text();
+    run.fingerprint = trajectory(experiment, run).text();
     run.engine = {run.network.events, seconds_since(watch.start), peak_rss_bytes(),
                   engine.folding.representatives, engine.refusal};
     if (run.execution.finished) {

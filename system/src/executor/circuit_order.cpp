@@ -127,8 +127,8 @@ void order_by_circuits(Program& program, const SystemOptions& options,
             continue;
         }
         auto& work = std::get<CollectiveOperation>(operation.work);
-        const CollectiveChoice& choice = options.collectives[static_cast<std::size_t>(work.kind)];
-        if (choice.algorithm == nullptr || choice.algorithm->circuit_use() != CircuitUse::kInOrder) {
+        const std::shared_ptr<const CollectiveAlgorithm>& algorithm = chosen_algorithm(work, options);
+        if (algorithm == nullptr || algorithm->circuit_use() != CircuitUse::kInOrder) {
             continue;
         }
         const auto [entry, is_new] = ordered.try_emplace(work.partition);

@@ -118,7 +118,7 @@ InstanceIndex CollectiveEngine::open_instance(OperationId operation, ChannelInde
     const ChannelIndex group = channel_index - first_channel_[work.partition];
     instance.pairs = work.is_uneven() ? &(*work.pair_sizes)[group] : nullptr;
     instance.chunks = chunk_count(work, options_);
-    instance.plan = &schedules_.of(work.kind, channel.shape, instance.chunks);
+    instance.plan = &schedules_.of(work, channel.shape, instance.chunks);
     instance.chunks_left.assign(channel.representatives, instance.chunks);
     if (is_independent()) {
         instance.taken.assign(channel.representatives, 0);
@@ -315,8 +315,8 @@ void CollectiveEngine::start_stage(RunIndex index, std::uint32_t stage, Position
         const Channel& channel = channels_[instance.channel];
         const CollectiveOperation& work = collective(instance.operation);
         const CollectiveChoice& choice = options_.collectives[static_cast<std::size_t>(work.kind)];
-        const bool uses_circuits =
-            options_.circuit_windows != nullptr && choice.algorithm->circuit_use() != CircuitUse::kNone;
+        const bool uses_circuits = options_.circuit_windows != nullptr &&
+                                   chosen_algorithm(work, options_)->circuit_use() != CircuitUse::kNone;
         stage_run.chunk = chunks_.open({.schedule = run.schedule->compiled[stage].get(),
                                         .hosts = channel.hosts.data(),
                                         .record = &stage_run.account->record,
@@ -362,8 +362,7 @@ void CollectiveEngine::chunk_finished(const FinishedChunk& finished) {
         chunks_.close(finished.chunk);
     }
     if (!is_last) {
-        const CollectiveKind kind = collective(instance.operation).kind;
-        if (!options_.collectives[static_cast<std::size_t>(kind)].algorithm->has_barriers()) {
+        if (!chosen_algorithm(collective(instance.operation), options_)->has_barriers()) {
             arrivals_.push_back({run_index, stage + 1, position});
         } else if (is_closed) {
             for (Position each = 0; each < channel.representatives; ++each) {

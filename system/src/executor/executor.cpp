@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include <astrolabe/core/assert.hpp>
@@ -19,8 +20,7 @@ std::uint32_t chunk_count(Bytes size, Bytes minimum_chunk, std::uint32_t chunks)
 }
 
 std::uint32_t chunk_count(const CollectiveOperation& collective, const SystemOptions& options) {
-    return chunk_count(collective.size, options.minimum_chunk,
-                       options.collectives[static_cast<std::size_t>(collective.kind)].chunks);
+    return chunk_count(collective.size, options.minimum_chunk, chosen_chunks(collective, options));
 }
 
 namespace {
@@ -37,21 +37,24 @@ void check_placement(const Program& program, const std::vector<network::HostId>&
 }
 
 void check_algorithms(const Program& program, const SystemOptions& options) {
-    std::set<std::pair<CollectiveKind, PartitionId>> checked;
+    std::set<std::tuple<CollectiveKind, PartitionId, const CollectiveMethod*>> checked;
     for (const Operation& operation : program.operations) {
         if (operation.is_compute() || operation.collective().size == Bytes(0) ||
-            !checked.emplace(operation.collective().kind, operation.collective().partition).second) {
+            !checked
+                 .emplace(operation.collective().kind, operation.collective().partition,
+                          operation.collective().method.get())
+                 .second) {
             continue;
         }
         const CollectiveOperation& collective = operation.collective();
-        const CollectiveChoice& choice = options.collectives[static_cast<std::size_t>(collective.kind)];
+        const std::shared_ptr<const CollectiveAlgorithm>& algorithm = chosen_algorithm(collective, options);
         for (const std::vector<RankId>& group : program.partitions[collective.partition].groups) {
             if (group.size() < 2) {
                 continue;
             }
-            ASTROLABE_ASSERT(choice.algorithm != nullptr && choice.chunks > 0,
+            ASTROLABE_ASSERT(algorithm != nullptr && chosen_chunks(collective, options) > 0,
                              "every collective has an algorithm");
-            const auto reason = choice.algorithm->unsupported(collective.kind, group_shape(group, options));
+            const auto reason = algorithm->unsupported(collective.kind, group_shape(group, options));
             ASTROLABE_ASSERT(!reason, reason.value_or(""));
         }
     }

@@ -47,7 +47,7 @@ Bytes CollectiveEngine::expected_bytes(OperationId operation) {
             continue;
         }
         const ScheduleCache::Plan& plan =
-            schedules_.of(work.kind, group_shape(groups[group], options_), chunk_count(work, options_));
+            schedules_.of(work, group_shape(groups[group], options_), chunk_count(work, options_));
         sum += work.is_uneven() ? plan_bytes(plan, (*work.pair_sizes)[group]) : plan_bytes(plan, work.size);
     }
     return sum;

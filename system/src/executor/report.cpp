@@ -166,9 +166,8 @@ void Executor::Implementation::describe_collective(OperationId operation, RankId
     const std::size_t in_flight = describe_chunks(*instance, rank, position, text);
     const std::size_t waiting = describe_slots(*instance, rank, position, text);
     if (in_flight + waiting == 0) {
-        const CollectiveKind kind = program_.operations[operation].collective().kind;
         const bool has_barriers =
-            options_.collectives[static_cast<std::size_t>(kind)].algorithm->has_barriers();
+            chosen_algorithm(program_.operations[operation].collective(), options_)->has_barriers();
         append(text, "rank {}: '{}' has {} of {} chunks to start{}\n", rank.index(), name,
                instance->chunks_left[position], instance->chunks,
                has_barriers ? ", or to go on with when all ranks have come as far" : "");

@@ -1,5 +1,5 @@
-/// The compiled schedules of a run: one for each (kind, shape of a group, variant) that occurs, made when
-/// first needed.
+/// The compiled schedules of a run: one for each (kind, algorithm, shape of a group, variant) that occurs,
+/// made when first needed.
 #pragma once
 
 #include "compiled_schedule.hpp"
@@ -37,26 +37,25 @@ public:
         : options_(options) {}
 
     /// The schedules of `chunks` chunks. The reference lives as long as the cache.
-    [[nodiscard]] const Plan& of(CollectiveKind kind, const Shape& shape, std::uint32_t chunks) {
-        const auto [entry, is_new] = plans_.try_emplace({kind, shape, chunks});
+    [[nodiscard]] const Plan& of(const CollectiveOperation& work, const Shape& shape, std::uint32_t chunks) {
+        const CollectiveAlgorithm& algorithm = *chosen_algorithm(work, options_);
+        const auto [entry, is_new] = plans_.try_emplace({work.kind, &algorithm, shape, chunks});
         if (is_new) {
-            const std::vector<unsigned> variants = algorithm(kind).variant_sequence(kind, shape, chunks);
+            const std::vector<unsigned> variants = algorithm.variant_sequence(work.kind, shape, chunks);
             ASTROLABE_ASSERT(variants.size() == chunks, "every chunk has a variant");
             for (const unsigned variant : variants) {
-                entry->second.push_back(&schedule(kind, shape, variant));
+                entry->second.push_back(&schedule(work.kind, algorithm, shape, variant));
             }
         }
         return entry->second;
     }
 
 private:
-    [[nodiscard]] const CollectiveAlgorithm& algorithm(CollectiveKind kind) const {
-        return *options_.collectives[static_cast<std::size_t>(kind)].algorithm;
-    }
-    [[nodiscard]] const StagedSchedule& schedule(CollectiveKind kind, const Shape& shape, unsigned variant) {
-        std::unique_ptr<const StagedSchedule>& entry = schedules_[{kind, shape, variant}];
+    [[nodiscard]] const StagedSchedule& schedule(CollectiveKind kind, const CollectiveAlgorithm& algorithm,
+                                                 const Shape& shape, unsigned variant) {
+        std::unique_ptr<const StagedSchedule>& entry = schedules_[{kind, &algorithm, shape, variant}];
         if (entry == nullptr) {
-            entry = std::make_unique<const StagedSchedule>(algorithm(kind).schedule(kind, shape, variant));
+            entry = std::make_unique<const StagedSchedule>(algorithm.schedule(kind, shape, variant));
             ASTROLABE_ASSERT(
                 std::ranges::all_of(entry->stages,
                                     [&](const Stage& stage) { return stage.dimension < shape.size(); }),
@@ -66,8 +65,9 @@ private:
     }
 
     const SystemOptions& options_;
-    std::map<std::tuple<CollectiveKind, Shape, std::uint32_t>, Plan> plans_;
-    std::map<std::tuple<CollectiveKind, Shape, unsigned>, std::unique_ptr<const StagedSchedule>> schedules_;
+    using Key = std::tuple<CollectiveKind, const CollectiveAlgorithm*, Shape, std::uint32_t>;
+    std::map<Key, Plan> plans_;                                       // by number of chunks
+    std::map<Key, std::unique_ptr<const StagedSchedule>> schedules_;  // by variant
 };
 
 }  // namespace astrolabe::system::detail

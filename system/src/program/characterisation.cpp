@@ -42,7 +42,7 @@ public:
             group_ = groups[group];
             traffic_.chunks = chunk_count(collective, options_);
             if (collective.is_uneven()) {
-                count_uneven((*collective.pair_sizes)[group]);
+                count_uneven(collective, (*collective.pair_sizes)[group]);
             } else {
                 count_even(collective);
             }
@@ -54,7 +54,7 @@ private:
     void count_even(const CollectiveOperation& collective) {
         const Shape shape = group_shape(group_, options_);
         const std::vector<unsigned> variants =
-            schedules_.algorithm(collective.kind).variant_sequence(collective.kind, shape, traffic_.chunks);
+            schedules_.algorithm(collective).variant_sequence(collective.kind, shape, traffic_.chunks);
         std::map<std::pair<unsigned, Bytes>, std::int64_t> alike;
         std::vector<std::pair<unsigned, Bytes>> order;  // of first chunks, for the order of stages
         for (std::uint32_t chunk = 0; chunk < traffic_.chunks; ++chunk) {
@@ -64,7 +64,7 @@ private:
             }
         }
         for (const auto& [variant, size] : order) {
-            const CollectiveSchedule& schedule = schedules_.of(collective.kind, shape, variant);
+            const CollectiveSchedule& schedule = schedules_.of(collective, shape, variant);
             const bool same_on_all = sizes_are_alike(schedule, size);
             const auto size_of = [&schedule, size = size](Position rank, const Action& action) {
                 return schedule.message_size(rank, action, size);
@@ -73,13 +73,12 @@ private:
         }
     }
 
-    void count_uneven(const PairSizes& pairs) {
-        constexpr CollectiveKind kKind = CollectiveKind::kAllToAll;
+    void count_uneven(const CollectiveOperation& collective, const PairSizes& pairs) {
         const Shape shape = group_shape(group_, options_);
         const std::vector<unsigned> variants =
-            schedules_.algorithm(kKind).variant_sequence(kKind, shape, traffic_.chunks);
+            schedules_.algorithm(collective).variant_sequence(collective.kind, shape, traffic_.chunks);
         for (std::uint32_t chunk = 0; chunk < traffic_.chunks; ++chunk) {
-            const CollectiveSchedule& schedule = schedules_.of(kKind, shape, variants[chunk]);
+            const CollectiveSchedule& schedule = schedules_.of(collective, shape, variants[chunk]);
             const auto size_of = [&](Position rank, const Action& action) {
                 Bytes sum;
                 for (const BlockReference reference : schedule.program(rank).blocks_of(action)) {

@@ -25,7 +25,7 @@ bool is_regular(const std::vector<RankId>& group, std::size_t ranks) {
 }
 
 bool is_mutable(const Program& program, const SystemOptions& options, const CollectiveOperation& collective) {
-    return options.collectives[static_cast<std::size_t>(collective.kind)].algorithm->needs_rings() &&
+    return chosen_algorithm(collective, options)->needs_rings() &&
            std::ranges::all_of(program.partitions[collective.partition].groups,
                                [&](const auto& group) { return is_regular(group, program.ranks); });
 }

@@ -36,8 +36,7 @@ void pad_collectives(Program& program, const SystemOptions& options) {
         const auto& groups = program.partitions[work.partition].groups;
         const std::size_t ranks = std::ranges::max_element(groups, {}, &std::vector<RankId>::size)->size();
         if (!work.moves_nothing(ranks)) {
-            work.size = padded(work.size, ranks, options.minimum_chunk,
-                               options.collectives[static_cast<std::size_t>(work.kind)].chunks);
+            work.size = padded(work.size, ranks, options.minimum_chunk, chosen_chunks(work, options));
         }
     }
 }

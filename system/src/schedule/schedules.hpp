@@ -22,20 +22,22 @@ public:
     explicit Schedules(const SystemOptions& options)
         : options_(options) {}
 
-    [[nodiscard]] const CollectiveAlgorithm& algorithm(CollectiveKind kind) const {
-        return *options_.collectives[static_cast<std::size_t>(kind)].algorithm;
+    [[nodiscard]] const CollectiveAlgorithm& algorithm(const CollectiveOperation& work) const {
+        return *chosen_algorithm(work, options_);
     }
-    [[nodiscard]] const CollectiveSchedule& of(CollectiveKind kind, const Shape& shape, unsigned variant) {
-        std::unique_ptr<const CollectiveSchedule>& schedule = schedules_[{kind, shape, variant}];
+    [[nodiscard]] const CollectiveSchedule& of(const CollectiveOperation& work, const Shape& shape,
+                                               unsigned variant) {
+        const CollectiveAlgorithm& chosen = algorithm(work);
+        std::unique_ptr<const CollectiveSchedule>& schedule =
+            schedules_[{work.kind, &chosen, shape, variant}];
         if (schedule == nullptr) {
-            schedule =
-                std::make_unique<const CollectiveSchedule>(algorithm(kind).schedule(kind, shape, variant));
+            schedule = std::make_unique<const CollectiveSchedule>(chosen.schedule(work.kind, shape, variant));
         }
         return *schedule;
     }
 
 private:
-    using Key = std::tuple<CollectiveKind, Shape, unsigned>;
+    using Key = std::tuple<CollectiveKind, const CollectiveAlgorithm*, Shape, unsigned>;
 
     const SystemOptions& options_;
     std::map<Key, std::unique_ptr<const CollectiveSchedule>> schedules_;

@@ -233,10 +233,10 @@ std::vector<const CollectiveSchedule*> ProgramSymmetry::schedules_of(const Colle
                                                                      std::size_t group) {
     const Shape shape = group_shape(groups(work.partition)[group], options_);
     const std::vector<unsigned> sequence =
-        schedules_.algorithm(work.kind).variant_sequence(work.kind, shape, chunk_count(work, options_));
+        schedules_.algorithm(work).variant_sequence(work.kind, shape, chunk_count(work, options_));
     std::vector<const CollectiveSchedule*> schedules;
     for (const unsigned variant : std::set<unsigned>(sequence.begin(), sequence.end())) {
-        schedules.push_back(&schedules_.of(work.kind, shape, variant));
+        schedules.push_back(&schedules_.of(work, shape, variant));
     }
     return schedules;
 }

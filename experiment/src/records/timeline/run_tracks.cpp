@@ -43,8 +43,9 @@ void write_collective(const Experiment& experiment, TraceWriter& writer, TracePr
     const std::string name = quoted_json(operation.name);
     const std::string arguments = fmt::format(
         R"({{"iteration":{},"kind":"{}","algorithm":{},"bytes_per_rank":{},"chunks":{},"bytes_sent":{},"messages":{}}})",
-        operation.iteration, collective_key(kind), quoted_json(experiment.cluster.algorithms[kind]),
-        operation.collective().size.count(), facts.chunks, facts.bytes_sent, facts.messages);
+        operation.iteration, collective_key(kind),
+        quoted_json(algorithm_name(experiment, operation.collective())), operation.collective().size.count(),
+        facts.chunks, facts.bytes_sent, facts.messages);
     writer.span(process, facts.from, facts.to, {"collective", name, arguments});
 }
 

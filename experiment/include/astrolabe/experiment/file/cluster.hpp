@@ -21,8 +21,8 @@ struct EnumNames<experiment::FoldingMode> {
 namespace astrolabe::experiment {
 
 struct CollectiveKeys {
-    std::optional<system::AlgorithmRegistry::Configured> algorithm;  ///< unset: the default of the kind
-    std::optional<std::uint32_t> chunks;                             ///< unset: the default of the algorithm
+    std::optional<system::AlgorithmRegistry::Configured> algorithm;  ///< unset: chosen for the network
+    std::optional<std::uint32_t> chunks;                             ///< unset: likewise
     std::uint8_t traffic_class = 0;
 };
 
@@ -46,6 +46,7 @@ struct ClusterKeys {
     std::vector<system::Position> dimensions;  ///< empty: one, of all ranks
     std::array<CollectiveKeys, system::kCollectiveKinds> collectives;
     std::vector<OperationRule> operations;  ///< the first that fits an operation holds
+    std::vector<MethodChoice> choices;      ///< that an earlier run made
     system::Scheduling scheduling = system::SystemOptions{}.scheduling;
     std::uint32_t active_chunks = system::SystemOptions{}.active_chunks;
     std::optional<std::uint32_t> active_chunks_per_dimension;
@@ -64,12 +65,18 @@ struct ClusterKeys {
 /// The key of a kind in `cluster.collectives`: "all_reduce".
 [[nodiscard]] std::string collective_key(std::size_t kind);
 
+/// The value of `algorithm` and of `chunks` that leaves them to be chosen.
+inline constexpr std::string_view kAuto = "auto";
+
 /// "… waits for circuits, and network 'flat' has none", or nothing.
 [[nodiscard]] std::optional<ValidationError> circuit_problem(const Experiment& experiment, std::size_t kind);
 
 /// "multi_ring takes the rings of the network, and 'flat' was not built of rings", or nothing.
 [[nodiscard]] std::optional<ValidationError> rings_problem(const Experiment& experiment, std::size_t kind);
 
-[[nodiscard]] Cluster make_cluster(const ClusterKeys& keys, const Components& components);
+/// What is open is as it is until it is chosen: ring, or direct where every rank has something of its own for
+/// every other and for kinds with a root; on rings of the network where that is built for its job.
+[[nodiscard]] Cluster make_cluster(const ClusterKeys& keys, const Components& components,
+                                   bool network_needs_job);
 
 }  // namespace astrolabe::experiment

@@ -14,8 +14,10 @@
 /// `scaled` multiplies resources of what the rest of the file says (experiment/src/file/scaled.hpp).
 ///
 /// A network that is built for a job (FabricMaker::needs_job) is found for the program of the same file,
-/// after all else was checked; all_reduce, reduce_scatter and all_gather run on its rings unless the file
+/// after all else was checked, with all_reduce, reduce_scatter and all_gather on rings of it unless the file
 /// chooses their algorithms.
+///
+/// What the file leaves open of algorithms and chunks is chosen last, for the network (choice/choice.hpp).
 #pragma once
 
 #include <array>
@@ -31,6 +33,7 @@
 #include <astrolabe/core/config/config.hpp>
 #include <astrolabe/core/config/registry.hpp>
 #include <astrolabe/core/result.hpp>
+#include <astrolabe/experiment/choice/choice.hpp>
 #include <astrolabe/network/components.hpp>
 #include <astrolabe/system/components.hpp>
 #include <astrolabe/system/executor/executor.hpp>
@@ -47,6 +50,8 @@ struct Components {
     Registry<network::FabricMaker> networks{"network"};
     Registry<network::BackendMaker> backends{"backend"};
     system::AlgorithmRegistry algorithms{"algorithm", "algorithm"};
+    /// Of all experiments that are read with these components.
+    std::shared_ptr<ChoiceCache> choices = std::make_shared<ChoiceCache>();
 };
 
 /// All that was built into the program.
@@ -63,7 +68,10 @@ struct Cluster {
     FoldingMode folding = FoldingMode::kAuto;
     bool padding = false;  ///< of collectives (system/program/padding.hpp)
     std::array<std::string, system::kCollectiveKinds> algorithms;  ///< names, by CollectiveKind
-    std::bitset<system::kCollectiveKinds> chunks_given;  ///< else chunks are the algorithm's default
+    std::array<ConfigNode, system::kCollectiveKinds>
+        named;                                              ///< keys of a named one that differ from defaults
+    std::bitset<system::kCollectiveKinds> algorithm_given;  ///< else it is chosen for every collective
+    std::bitset<system::kCollectiveKinds> chunks_given;     ///< likewise
 };
 
 struct Experiment {
@@ -78,7 +86,13 @@ struct Experiment {
     std::string backend_kind;
     network::BackendMaker backend;
     system::Program program;
+    std::string setting;                ///< hash of network, backend, seed, and the job that shapes a network
+    std::vector<MethodChoice> choices;  ///< in the order of the first operations
 };
+
+/// Of the algorithm that carries it out.
+[[nodiscard]] const std::string& algorithm_name(const Experiment& experiment,
+                                                const system::CollectiveOperation& collective);
 
 struct LoadOptions {
     std::vector<std::string> overrides;  ///< "path=value", in order

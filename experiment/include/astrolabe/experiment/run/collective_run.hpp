@@ -23,7 +23,7 @@ namespace astrolabe::experiment {
 
 struct CollectiveRequest {
     std::string kind;                ///< "all_reduce", "all_to_all_v"; '-' is accepted for '_'
-    std::string algorithm;           ///< a name, or {algorithm: multi_ring, rings: 4}
+    std::string algorithm = "auto";  ///< a name, or {algorithm: multi_ring, rings: 4}
     std::vector<std::string> sizes;  ///< "16MiB"
     std::string
         network;  ///< path of a file with a network section (or a mapping below `network`), or {kind: …}
@@ -31,7 +31,7 @@ struct CollectiveRequest {
     std::optional<std::size_t> ranks;  ///< unset: every host; not with a network that is built for a job
     std::string dimensions;            ///< "16x8": logical dimensions, the fastest-varying first; empty: one
     std::string imbalance = "1";       ///< all_to_all_v: bytes of the fullest rank over the mean, 1 to N
-    std::optional<std::uint32_t> chunks;  ///< unset: the default of the algorithm
+    std::optional<std::uint32_t> chunks;  ///< unset: chosen
     std::uint32_t active_chunks = system::SystemOptions{}.active_chunks;
     std::string injection_latency = "0";
     std::vector<std::string> overrides;  ///< "network.link.rate=…", "end_point.timing=…", "folding=off"
@@ -42,6 +42,7 @@ struct CollectivePoint {
     system::CollectiveKind kind{};
     bool is_uneven = false;  ///< all_to_all_v
     std::string algorithm;
+    std::vector<MethodChoice> choices;  ///< of algorithm or chunks, where they were open
     std::size_t ranks = 0;
     Bytes size;       ///< as defined above
     Bytes bytes_in;   ///< held per rank before; the most that one does
@@ -71,8 +72,12 @@ private:
     system::CollectiveKind kind_{};
     bool is_uneven_ = false;
     std::vector<Bytes> sizes_;
-    std::vector<workload::Job> jobs_;  ///< by size
-    Experiment setting_;               ///< of the largest size, for which networks of a job are built
+    struct Sized {
+        system::Program program;
+        std::vector<MethodChoice> choices;
+    };
+    std::vector<Sized> sized_;  ///< by size
+    Experiment setting_;        ///< of the largest size, for which networks of a job are built
 };
 
 [[nodiscard]] nlohmann::ordered_json to_json(const CollectivePoint& point);

@@ -131,6 +131,21 @@ struct SystemOptions {
     std::array<CollectiveChoice, kCollectiveKinds> collectives;  ///< by CollectiveKind
 };
 
+/// The algorithm that carries out a collective: its own, or that of the options for its kind.
+[[nodiscard]] inline const std::shared_ptr<const CollectiveAlgorithm>& chosen_algorithm(
+    const CollectiveOperation& collective, const SystemOptions& options) {
+    return collective.method != nullptr
+               ? collective.method->algorithm
+               : options.collectives[static_cast<std::size_t>(collective.kind)].algorithm;
+}
+/// The chunks that it is cut in at most, chosen likewise.
+[[nodiscard]] inline std::uint32_t chosen_chunks(const CollectiveOperation& collective,
+                                                 const SystemOptions& options) {
+    return collective.method != nullptr
+               ? collective.method->chunks
+               : options.collectives[static_cast<std::size_t>(collective.kind)].chunks;
+}
+
 /// k chunk sizes that sum exactly to `size` and differ by at most one byte, larger ones first:
 /// size of chunk `index` of `count`.
 [[nodiscard]] constexpr Bytes part_size(Bytes size, std::uint64_t count, std::uint64_t index) {

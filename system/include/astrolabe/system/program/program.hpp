@@ -136,6 +136,15 @@ struct ComputeOperation {
     PerRank<Time> duration{};
 };
 
+class CollectiveAlgorithm;
+
+/// How an operation is carried out.
+struct CollectiveMethod {
+    std::shared_ptr<const CollectiveAlgorithm> algorithm;  ///< not null
+    std::uint32_t chunks = 1;                              ///< > 0
+    std::string name{};                                    ///< of the algorithm, in reports
+};
+
 struct CollectiveOperation {
     CollectiveKind kind = CollectiveKind::kAllReduce;
     PartitionId partition{};  ///< every group of it runs its own instance
@@ -148,6 +157,8 @@ struct CollectiveOperation {
     std::shared_ptr<const std::vector<PairSizes>> pair_sizes{};
     /// 0 to 7, of its messages in the network; unset: that of the cluster for the kind.
     std::optional<std::uint8_t> traffic_class{};
+    /// Unset: as the options say for the kind. Operations that are carried out alike share the same.
+    std::shared_ptr<const CollectiveMethod> method{};
 
     [[nodiscard]] bool is_uneven() const { return pair_sizes != nullptr; }
     /// Whether a group of `ranks` completes it as soon as it is issued.

@@ -1,0 +1,24 @@
+// A collective by itself on the network of an experiment.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <astrolabe/experiment/file/experiment.hpp>
+
+namespace astrolabe::experiment {
+
+using MethodPointer = std::shared_ptr<const system::CollectiveMethod>;
+
+/// A program that does `work`, on `partition`, once by each of the methods; nothing depends on anything.
+[[nodiscard]] system::Program program_of(const Experiment& experiment,
+                                         const system::CollectiveOperation& work,
+                                         const system::Partition& partition,
+                                         const std::vector<MethodPointer>& methods);
+
+/// The time until all groups have done the only operation of the program of `alone`, on its engine; nothing
+/// where they do not by `most` (looked at every few thousand messages) or never will.
+[[nodiscard]] std::optional<Time> time_of(const Experiment& alone, Time most);
+
+}  // namespace astrolabe::experiment
