@@ -94,5 +94,49 @@ TEST(Examples, QuickstartOnTcp) {
 }
 #endif
 
+/// The job of examples/why is bound by `resource`, and of all resources more of this one saves most.
+void expect_reason(const std::string& job, const std::string& resource, const std::string& change) {
+    const std::string file = ASTROLABE_SOURCE_DIR "/examples/why/" + job + ".yaml";
+    const ProcessResult run = run_program(ASTROLABE_PROGRAM, {"run", file, "--json"});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_EQ(Json::parse(run.out)["binding"]["resource"], resource);
+    const ProcessResult asked = run_program(
+        ASTROLABE_PROGRAM, {"what-if", file, "--only", "links,latency,compute,reconfiguration", "--json"});
+    ASSERT_EQ(asked.exit_code, 0) << asked.err;
+    std::string best;
+    double most = 0;
+    for (const Json& tried : Json::parse(asked.out)["changes"]) {
+        if (tried["outcome"] == "done" && !tried["at_most"].get<bool>() &&
+            tried["saved_share"].get<double>() > most) {
+            most = tried["saved_share"].get<double>();
+            best = tried["change"].get<std::string>();
+        }
+    }
+    EXPECT_EQ(best, change) << asked.out;
+    EXPECT_GT(most, 0.3) << best;
+}
+
+TEST(WhyExamples, TheNicBehindLatency) {
+    expect_reason("nic-behind-latency", "host-switch links", "host-switch links x2");
+}
+
+TEST(WhyExamples, TheNicBehindNvlink) {
+    expect_reason("nic-behind-nvlink", "host-scale-out links", "host-scale-out links x2");
+}
+
+TEST(WhyExamples, TheSpine) {
+    expect_reason("spine", "spine-leaf links", "spine-leaf links x2");
+}
+
+#ifdef ASTROLABE_WITH_NS3
+TEST(WhyExamples, TheNicOnPackets) {
+    expect_reason("nic-on-packets", "host-switch links", "host-switch links x2");
+}
+#endif
+
+TEST(WhyExamples, WaitingForCircuits) {
+    expect_reason("circuits", "circuits", "reconfiguration x1/10");
+}
+
 }  // namespace
 }  // namespace astrolabe::testing
