@@ -2,12 +2,12 @@
 #ifndef PACKET_CONGESTION_CONTROLS_H
 #define PACKET_CONGESTION_CONTROLS_H
 
+#include "ns3/packet-parameter.h"
 #include "packet-congestion-control.h"
 #include "packet-dcqcn.h"
 #include "packet-dctcp.h"
 #include "packet-hpcc.h"
 #include "packet-ndp.h"
-#include "packet-parameter.h"
 
 #include <any>
 #include <map>

@@ -2,8 +2,8 @@
 #ifndef PACKET_DCQCN_H
 #define PACKET_DCQCN_H
 
+#include "ns3/packet-parameter.h"
 #include "packet-congestion-control.h"
-#include "packet-parameter.h"
 
 #include "ns3/data-rate.h"
 

@@ -16,7 +16,7 @@ PacketOptions legacy_dctcp() {
     constexpr std::uint32_t kHeader = 64;
     PacketOptions options;
     options.preset = PacketPreset::kLegacyDctcp;
-    options.ecn_threshold = Bytes(50 * (kSegment + kHeader));
+    options.ports.ecnThreshold = 50 * (kSegment + kHeader);
     sim::PacketTransportParameters& transport = options.transport;
     transport.mtu = kSegment;
     transport.header = kHeader;
@@ -46,9 +46,9 @@ ValidationErrors validation_errors(const PacketOptions& options) {
     return found;
 }
 
-std::optional<std::string> refusal(const network::Fabric& fabric, const PacketOptions& options) {
+std::optional<std::string> unsupported(const network::Fabric& fabric, const PacketOptions& options) {
     if (network::rotor::rotors_of(fabric) != nullptr) {
-        return opera_refusal(fabric, options);
+        return opera_unsupported(fabric, options);
     }
     if (fabric.demand_aware_circuits() != nullptr) {
         return "its circuits move with the demand, and the packet engine has no controller that moves them: "
@@ -64,7 +64,7 @@ std::optional<std::string> refusal(const network::Fabric& fabric, const PacketOp
                " compares what the same links noted on two packets of a pair, and its packets take several "
                "ways: choose another congestion_control, or routes by flow hash";
     }
-    return port_refusal(fabric, options, options.largest_packet());
+    return ports_unsupported(fabric, options, options.largest_packet());
 }
 
 }  // namespace astrolabe::ns3

@@ -42,6 +42,7 @@ struct PacketOptions : PacketPortOptions {
 [[nodiscard]] ValidationErrors validation_errors(const PacketOptions& options);
 
 /// Why the packet backend cannot run `fabric`, or nothing.
-[[nodiscard]] std::optional<std::string> refusal(const network::Fabric& fabric, const PacketOptions& options);
+[[nodiscard]] std::optional<std::string> unsupported(const network::Fabric& fabric,
+                                                     const PacketOptions& options);
 
 }  // namespace astrolabe::ns3
