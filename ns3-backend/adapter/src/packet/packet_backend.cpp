@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "packet/packet_backend.hpp"
 
+#include "packet/packet_ports.hpp"
 #include "packet/packet_router.hpp"
 #include "packet/packet_tap.hpp"
 
@@ -37,45 +38,6 @@ private:
     sim::PacketRandom random_;
 };
 
-/// Nodes and ports are numbered as in `fabric`.
-sim::Ptr<sim::PacketFabric> build_ports(const network::Fabric& fabric, const PacketOptions& options) {
-    auto ports = sim::CreateObject<sim::PacketFabric>();
-    ports->SetParameters(options.ports);
-    ports->cutThroughHeader = options.transport.header;
-    ports->largestPacket = static_cast<std::uint32_t>(options.largest_packet().count());
-    ports->trimmedSize = options.transport.ackSize;
-    if (!options.transport.congestionControl->Has(sim::PacketControlKind::USES_MARKS)) {
-        ports->ecnThreshold = sim::PACKET_UNBOUNDED;
-    }
-    if (!options.weights.empty()) {
-        std::array<std::uint32_t, sim::PACKET_PRIORITIES> weights{};
-        weights.fill(1);
-        std::copy(options.weights.begin(), options.weights.end(), weights.begin());
-        ports->SetWeights(weights);
-    }
-    for (NodeId id; id.index() < fabric.node_count(); ++id) {
-        const network::Node& node = fabric.node(id);
-        if (node.kind == network::NodeKind::kSwitch) {
-            ports->AddSwitch(count_of(node.buffer));
-        } else {
-            ports->AddHost(node.forwarding.count());
-        }
-    }
-    for (LinkId id; id.index() < fabric.link_count(); ++id) {
-        const network::Link& link = fabric.link(id);
-        ports->AddPort(static_cast<std::uint32_t>(fabric.source(id).index()),
-                       static_cast<std::uint32_t>(fabric.target(id).index()),
-                       static_cast<std::uint64_t>(link.rate.count()), link.latency.count(),
-                       count_of(link.buffer));
-    }
-    for (LinkId id; id.index() < fabric.link_count(); ++id) {
-        if (const auto reverse = fabric.link(id).reverse) {
-            ports->Pair(static_cast<std::uint32_t>(id.index()), static_cast<std::uint32_t>(reverse->index()));
-        }
-    }
-    return ports;
-}
-
 PacketOptions checked(const PacketOptions& options, const network::Fabric& fabric) {
     const auto found = validation_errors(options);
     ASTROLABE_ASSERT(found.empty(), found.front().key + ": " + found.front().message);
@@ -91,7 +53,7 @@ PacketBackend::PacketBackend(std::shared_ptr<const network::Fabric> fabric, cons
     : PacketEngineBackend(seed),
       fabric_(std::move(fabric)),
       options_(checked(options, *fabric_)),
-      ports_(build_ports(*fabric_, options_)),
+      ports_(make_ports(*fabric_, options_)),
       router_(*fabric_, *ports_, options_.transport.connections == sim::PacketConnections::PER_MESSAGE,
               options_.flowlet_gap, seed),
       loss_(options_.loss_rate > 0 ? std::make_unique<RandomLoss>(options_.loss_rate, ~seed) : nullptr),

@@ -2,6 +2,7 @@
 #include "packet/packet_options.hpp"
 
 #include "opera/opera_packet_backend.hpp"
+#include "packet/packet_ports.hpp"
 #include "transport/transport_keys.hpp"
 
 #include <astrolabe/network/rotor/rotor_network.hpp>
@@ -40,7 +41,7 @@ PacketOptions legacy_dctcp() {
 
 ValidationErrors validation_errors(const PacketOptions& options) {
     ValidationErrors found = transport_errors(options.transport);
-    for (ValidationError& problem : port_errors(options, options.largest_packet())) {
+    for (ValidationError& problem : port_errors(options)) {
         found.push_back(std::move(problem));
     }
     return found;
@@ -64,7 +65,7 @@ std::optional<std::string> unsupported(const network::Fabric& fabric, const Pack
                " compares what the same links noted on two packets of a pair, and its packets take several "
                "ways: choose another congestion_control, or routes by flow hash";
     }
-    return ports_unsupported(fabric, options, options.largest_packet());
+    return ports_unsupported(fabric, options);
 }
 
 }  // namespace astrolabe::ns3

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "packet/packet_port_options.hpp"
+#include "packet/packet_ports.hpp"
 
+#include "packet/packet_engine.hpp"
 #include "packet/port_room.hpp"
 
 #include <algorithm>
+#include <array>
 
-#include <ns3/packet-flow-control.h>
+#include <ns3/packet-fabric.h>
 
 namespace astrolabe::ns3 {
 
@@ -19,43 +21,9 @@ Bytes size_of(std::uint64_t bytes) {
     return Bytes(static_cast<std::int64_t>(bytes));
 }
 
-/// What a switch that pauses the link before `link`'s target can hold of it, 0 for no limit.
-Bytes ingress_room(const network::Fabric& fabric, network::LinkId link,
-                   const sim::PacketFabricParameters& ports) {
-    const network::NodeId node = fabric.target(link);
-    Bytes memory = fabric.node(node).buffer;
-    const network::LinkId first = fabric.first_link(node);
-    for (std::size_t i = 0; i < fabric.out_degree(node); ++i) {
-        memory += fabric.link(network::LinkId(first.index() + i)).buffer;
-    }
-    return memory / static_cast<std::int64_t>(fabric.out_degree(node) * ports.trafficClasses);
-}
-
-Bytes headroom(const network::Fabric& fabric, network::LinkId id, const sim::PacketFabricParameters& ports,
-               Bytes largest) {
-    const network::Link& there = fabric.link(id);
-    const network::Link& back = fabric.link(*there.reverse);
-    // The frame may wait for a packet that is still coming in over the slowest link.
-    Bandwidth slowest = back.rate;
-    const network::NodeId node = fabric.target(id);
-    for (const network::LinkId in : fabric.links_into(node)) {
-        if (ports.switching == sim::PacketSwitching::CUT_THROUGH) {
-            slowest = std::min(slowest, fabric.link(in).rate);
-        }
-    }
-    return Bytes(static_cast<std::int64_t>(::ns3::PacketFlowControl::GetHeadroom(
-        static_cast<std::uint64_t>(there.rate.count()), static_cast<std::uint64_t>(slowest.count()),
-        (there.latency + back.latency).count(), static_cast<std::uint32_t>(largest.count()),
-        std::uint64_t{ports.trafficClasses} * ports.pauseFrame)));
-}
-
-std::optional<std::string> pauses_unsupported(const network::Fabric& fabric, network::LinkId id,
-                                              const sim::PacketFabricParameters& ports, Bytes largest) {
-    const network::Node& node = fabric.node(fabric.target(id));
-    if (node.kind != network::NodeKind::kSwitch) {
-        return std::nullopt;
-    }
-    const Bytes room = ingress_room(fabric, id, ports);
+/// `room` is that of `node` for what comes over `port`, 0 for no limit.
+std::optional<std::string> pauses_unsupported(const network::Node& node, Bytes room, std::uint32_t port,
+                                              const sim::PacketFabric& ports) {
     if (room == Bytes(0)) {
         return ports.pauseThreshold > 0
                    ? std::nullopt
@@ -64,7 +32,7 @@ std::optional<std::string> pauses_unsupported(const network::Fabric& fabric, net
                          " pauses follows from its memory, which has no limit: set pause_threshold, or "
                          "the memory of switches");
     }
-    const Bytes needed = size_of(ports.pauseThreshold) + headroom(fabric, id, ports, largest);
+    const Bytes needed = size_of(ports.pauseThreshold + ports.GetHeadroom(port));
     if (needed < room || (needed == room && ports.pauseThreshold > 0)) {
         return std::nullopt;
     }
@@ -76,8 +44,9 @@ std::optional<std::string> pauses_unsupported(const network::Fabric& fabric, net
 
 }  // namespace
 
-ValidationErrors port_errors(const PacketPortOptions& options, Bytes largest) {
+ValidationErrors port_errors(const PacketOptions& options) {
     ValidationErrors found;
+    const Bytes largest = options.largest_packet();
     const sim::PacketFabricParameters& ports = options.ports;
     const Bytes credit_room = size_of(ports.creditRoom);
     const Bytes trim_threshold = size_of(ports.trimThreshold);
@@ -120,40 +89,80 @@ ValidationErrors port_errors(const PacketPortOptions& options, Bytes largest) {
     return found;
 }
 
-std::optional<std::string> ports_unsupported(const network::Fabric& fabric, const PacketPortOptions& options,
-                                             Bytes largest) {
-    const sim::PacketFabricParameters& ports = options.ports;
-    const Bytes credit_room = size_of(ports.creditRoom);
-    const BufferSharing sharing = ports.bufferSharing == sim::PacketBuffers::PER_PORT
+sim::Ptr<sim::PacketFabric> make_ports(const network::Fabric& fabric, const PacketOptions& options) {
+    auto ports = sim::CreateObject<sim::PacketFabric>();
+    ports->SetParameters(options.ports);
+    ports->cutThroughHeader = options.transport.header;
+    ports->largestPacket = static_cast<std::uint32_t>(options.largest_packet().count());
+    ports->trimmedSize = options.transport.ackSize;
+    if (!options.transport.congestionControl->Has(sim::PacketControlKind::USES_MARKS)) {
+        ports->ecnThreshold = sim::PACKET_UNBOUNDED;
+    }
+    if (!options.weights.empty()) {
+        std::array<std::uint32_t, sim::PACKET_PRIORITIES> weights{};
+        weights.fill(1);
+        std::copy(options.weights.begin(), options.weights.end(), weights.begin());
+        ports->SetWeights(weights);
+    }
+    for (network::NodeId id; id.index() < fabric.node_count(); ++id) {
+        const network::Node& node = fabric.node(id);
+        if (node.kind == network::NodeKind::kSwitch) {
+            ports->AddSwitch(count_of(node.buffer));
+        } else {
+            ports->AddHost(node.forwarding.count());
+        }
+    }
+    for (network::LinkId id; id.index() < fabric.link_count(); ++id) {
+        const network::Link& link = fabric.link(id);
+        ports->AddPort(static_cast<std::uint32_t>(fabric.source(id).index()),
+                       static_cast<std::uint32_t>(fabric.target(id).index()),
+                       static_cast<std::uint64_t>(link.rate.count()), link.latency.count(),
+                       count_of(link.buffer));
+    }
+    for (network::LinkId id; id.index() < fabric.link_count(); ++id) {
+        if (const auto reverse = fabric.link(id).reverse) {
+            ports->Pair(static_cast<std::uint32_t>(id.index()), static_cast<std::uint32_t>(reverse->index()));
+        }
+    }
+    return ports;
+}
+
+std::optional<std::string> ports_unsupported(const network::Fabric& fabric, const PacketOptions& options) {
+    const Bytes largest = options.largest_packet();
+    const BufferSharing sharing = options.ports.bufferSharing == sim::PacketBuffers::PER_PORT
                                       ? BufferSharing::kPerPort
                                       : BufferSharing::kShared;
+    if (options.ports.flowControl == sim::PacketFlowControlKind::NONE) {
+        for (network::LinkId id; id.index() < fabric.link_count(); ++id) {
+            const std::optional<Bytes> room = port_room(fabric, id, sharing);
+            if (room && *room < largest) {
+                return "a port of " + fabric.node(fabric.source(id)).name + " has room for " +
+                       to_string(*room) + ", less than one packet of " + to_string(largest);
+            }
+        }
+        return std::nullopt;
+    }
+    const sim::Ptr<sim::PacketFabric> ports = make_ports(fabric, options);
+    const Bytes credit_room = size_of(ports->creditRoom);
     for (network::LinkId id; id.index() < fabric.link_count(); ++id) {
-        if (ports.flowControl == sim::PacketFlowControlKind::PFC) {
-            if (auto reason = pauses_unsupported(fabric, id, ports, largest)) {
+        const network::Node& node = fabric.node(fabric.target(id));
+        const bool is_switch = node.kind == network::NodeKind::kSwitch;
+        const auto port = static_cast<std::uint32_t>(id.index());
+        const Bytes room = is_switch ? size_of(ports->GetIngressRoom(port)) : Bytes(0);
+        if (ports->flowControl == sim::PacketFlowControlKind::PFC) {
+            const auto reason =
+                is_switch ? pauses_unsupported(node, room, port, *ports) : std::optional<std::string>();
+            if (reason) {
                 return reason;
             }
-        }
-        if (ports.flowControl == sim::PacketFlowControlKind::CREDIT && !fabric.link(id).reverse) {
+        } else if (!fabric.link(id).reverse) {
             return "credits return over the other direction of a cable, and the link from " +
-                   fabric.node(fabric.source(id)).name + " to " + fabric.node(fabric.target(id)).name +
+                   fabric.node(fabric.source(id)).name + " to " + node.name +
                    " goes one way; leave flow_control out";
-        }
-        if (ports.flowControl == sim::PacketFlowControlKind::CREDIT) {
-            const Bytes room = ingress_room(fabric, id, ports);
-            const network::Node& node = fabric.node(fabric.target(id));
-            if (node.kind == network::NodeKind::kSwitch && room > Bytes(0) && room < credit_room) {
-                return node.name + " has " + to_string(room) +
-                       " of memory for each link and traffic class, less than the credit_room of " +
-                       to_string(credit_room);
-            }
-        }
-        if (ports.flowControl != sim::PacketFlowControlKind::NONE) {
-            continue;
-        }
-        const std::optional<Bytes> room = port_room(fabric, id, sharing);
-        if (room && *room < largest) {
-            return "a port of " + fabric.node(fabric.source(id)).name + " has room for " + to_string(*room) +
-                   ", less than one packet of " + to_string(largest);
+        } else if (room > Bytes(0) && room < credit_room) {
+            return node.name + " has " + to_string(room) +
+                   " of memory for each link and traffic class, less than the credit_room of " +
+                   to_string(credit_room);
         }
     }
     return std::nullopt;

@@ -1,33 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// What can be chosen about the ports of the packet backend: switching, memory, marks, flow control,
-/// priorities.
+/// The ports of the packet backend: what of its options goes together, and the fabric of ports that they
+/// make.
 #pragma once
 
-#include <cstdint>
+#include "packet/packet_options.hpp"
+
 #include <optional>
 #include <string>
-#include <vector>
 
-#include <ns3/packet-fabric-parameters.h>
+#include <ns3/packet-fabric.h>
 
-#include <astrolabe/core/units.hpp>
 #include <astrolabe/core/validation_error.hpp>
 #include <astrolabe/network/fabric.hpp>
 
 namespace astrolabe::ns3 {
 
-struct PacketPortOptions {
-    ::ns3::PacketFabricParameters ports;  ///< what the module declares
-    std::vector<std::uint32_t> weights;   ///< of the classes, lowest first; service: weighted only
-    Time flowlet_gap;      ///< a pause of a pair after which a switch chooses its way anew; 0: never
-    double loss_rate = 0;  ///< of packets on every link, at random
-};
+[[nodiscard]] ValidationErrors port_errors(const PacketOptions& options);
 
-/// `largest` packet on the wire.
-[[nodiscard]] ValidationErrors port_errors(const PacketPortOptions& options, Bytes largest);
+/// Not yet installed; nodes and ports are numbered as nodes and links of `fabric`.
+[[nodiscard]] ::ns3::Ptr<::ns3::PacketFabric> make_ports(const network::Fabric& fabric,
+                                                         const PacketOptions& options);
 
-/// Why ports cannot carry packets of up to `largest` on `fabric`, or nothing.
+/// Why ports with these options cannot carry all packets on `fabric`, or nothing. Precondition: no errors.
 [[nodiscard]] std::optional<std::string> ports_unsupported(const network::Fabric& fabric,
-                                                           const PacketPortOptions& options, Bytes largest);
+                                                           const PacketOptions& options);
 
 }  // namespace astrolabe::ns3
