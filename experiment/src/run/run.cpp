@@ -177,8 +177,8 @@ std::variant<Run, Time> run_watched(const Experiment& experiment, Watch watch,
         backend = &observed.emplace(*engine.backend, *observers.messages);
     }
     if (observers.packets != nullptr) {
-        const bool tells = backend->observe(*observers.packets);
-        ASTROLABE_ASSERT(tells, "a backend whose packets are asked for tells of them");
+        const bool reports = backend->observe(*observers.packets);
+        ASTROLABE_ASSERT(reports, "a backend whose packets are asked for reports them");
     }
 
     Run run;

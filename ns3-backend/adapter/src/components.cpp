@@ -44,7 +44,7 @@ void register_backends(Registry<network::BackendMaker>& registry) {
     registry.add<PacketOptions>(packet_schema(), [](const PacketOptions& options) {
         network::BackendMaker maker;
         maker.has_traffic_classes = options.ports.trafficClasses > 1;
-        maker.tells_of_packets = true;
+        maker.reports_packets = true;
         maker.packet_payload = Bytes(options.transport.mtu);
         network::Engine packets{.networks = std::string(network::kStaticNetworks),
                                 .help = "every packet and every queue",

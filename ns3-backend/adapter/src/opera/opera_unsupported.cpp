@@ -56,7 +56,7 @@ std::optional<std::string> opera_unsupported(const network::Fabric& fabric, cons
     if (network.schedule.uplinks() > 0xffff) {
         return "it has more than 65 535 rotors";
     }
-    return network::rotor::service_refusal(network);
+    return network::rotor::service_unsupported(network);
 }
 
 }  // namespace astrolabe::ns3

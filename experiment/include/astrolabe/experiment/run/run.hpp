@@ -72,7 +72,7 @@ protected:
 /// Who is told what happens while it happens; null: nobody. They do not change what happens.
 struct RunObservers {
     network::MessageObserver* messages = nullptr;
-    network::PacketObserver* packets = nullptr;  ///< only if the backend `tells_of_packets`
+    network::PacketObserver* packets = nullptr;  ///< only if the backend `reports_packets`
     ExecutionObserver* execution = nullptr;
 };
 
