@@ -10,6 +10,7 @@
 #include <astrolabe/experiment/file/experiment.hpp>
 #include <astrolabe/experiment/run/run.hpp>
 #include <astrolabe/network/components.hpp>
+#include <astrolabe/network/family.hpp>
 #include <astrolabe/network/routing.hpp>
 #include <astrolabe/system/components.hpp>
 #include <astrolabe/workload/components.hpp>
@@ -19,7 +20,8 @@ void register_chain(AlgorithmRegistry& registry);
 }
 namespace astrolabe::network {
 void register_line(Registry<FabricMaker>& registry);
-}
+std::shared_ptr<const NetworkFamily> row_family();
+}  // namespace astrolabe::network
 namespace astrolabe::workload {
 void register_parameter_push(Registry<Job>& registry);
 }
@@ -44,7 +46,8 @@ Product made_of(const Registry<Product>& registry, const std::string& text) {
 
 TEST(Extending, ThePageShowsWhatIsCompiled) {
     const std::string page = text_of("docs/extending.md");
-    for (const char* example : {"chain.cpp", "line.cpp", "packet-aimd.h", "packet-aimd.cc", "parameter_push.cpp"}) {
+    for (const char* example : {"chain.cpp", "line.cpp", "packet-aimd.h", "packet-aimd.cc",
+                                "parameter_push.cpp", "row_family.cpp"}) {
         const std::string source = text_of(std::string("tests/extending/") + example);
         const std::size_t begin = source.find("namespace ");
         const std::string body = source.substr(begin, source.rfind("// namespace") - begin);
@@ -72,6 +75,22 @@ TEST(Extending, HostsOfALineAreAsFarApartAsTheirNumbers) {
     EXPECT_EQ(fabric->link_count(), 2U * 4);
     EXPECT_EQ(fabric->routing().route(network::HostId(0), network::HostId(4)).hops, 4U);
     EXPECT_EQ(fabric->routing().route(network::HostId(3), network::HostId(1)).hops, 2U);
+}
+
+TEST(Extending, AFamilyAddsItsDescriptionAndItsDrawing) {
+    network::FabricBuilder builder("row");
+    for (const char* name : {"host 0", "host 1", "host 2"}) {
+        builder.add_host(name);
+    }
+    builder.connect(network::NodeId(0), network::NodeId(1), {100_Gbps, 1_us, Bytes(0)});
+    builder.connect(network::NodeId(1), network::NodeId(2), {100_Gbps, 1_us, Bytes(0)});
+    builder.set_family(network::row_family());
+    const auto fabric = std::move(builder).build();
+    const network::Description description = fabric->family().describe(*fabric, {});
+    EXPECT_EQ(description.json.dump(), R"({"longest_route":2})");
+    EXPECT_EQ(description.facts.front().second, "2 links, from end to end");
+    EXPECT_TRUE(fabric->family().draw().starts_with("<svg"));
+    EXPECT_FALSE(fabric->family().activity()) << "what it does not override is neutral";
 }
 
 // The workload on the topology, with the algorithm: the broadcast of 1 MB takes 3 hops of

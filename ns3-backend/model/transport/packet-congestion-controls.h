@@ -59,8 +59,8 @@ struct PacketControlList
     }
 };
 
-/// Those of the program: one line here and the include above register another. What is made from the list,
-/// attributes of the transport and keys of configuration files, is made in the same way from any other.
+/// Those of the program: one line here and the include above register another. The attributes of the transport
+/// are made from it, and keys of configuration files from it or any other list.
 using PacketCongestionControls = PacketControlList<PacketFixedWindow, //
                                                    PacketDctcp,
                                                    PacketDcqcn,
