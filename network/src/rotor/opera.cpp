@@ -2,6 +2,7 @@
 
 #include "../topologies/topology_schemas.hpp"
 #include "failures/failure_list.hpp"
+#include "matchings.hpp"
 #include "opera_checks.hpp"
 #include "rotor_draw.hpp"
 #include "rotor_fabric.hpp"
