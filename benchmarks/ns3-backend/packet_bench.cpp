@@ -41,7 +41,7 @@ void add(network::NetworkStatistics& total, const network::NetworkStatistics& ru
 
 astrolabe::ns3::PacketOptions shared_memory() {
     astrolabe::ns3::PacketOptions options;
-    options.buffer_sharing = astrolabe::ns3::PacketBuffers::kShared;
+    options.ports.bufferSharing = ::ns3::PacketBuffers::SHARED;
     return options;
 }
 

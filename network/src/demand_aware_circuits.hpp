@@ -1,7 +1,7 @@
 /// Circuits that move with the demand: the contract between those who plan a wiring and engines that run it.
 ///
 /// Model. Every host has the same number of ports, and a link leaves each. At the instants `every`,
-/// 2·`every`, … at which bytes wait, the controller is told how many wait for every pair of hosts, and
+/// 2·`every`, … at which bytes wait, the controller observes how many wait for every pair of hosts, and
 /// answers with the wiring that it wants, or with nothing if the present one stays. From that instant on
 /// links that move are *dark*; `delay` later the new wiring is whole:
 ///
@@ -11,7 +11,7 @@
 /// What has no route waits where it is. `delay` is less than `every`, so a wiring is whole when the next is
 /// planned.
 ///
-/// The controller has no state, and its answer follows from what it is told alone: a fabric that has one can
+/// The controller has no state, and its answer follows from what it observes alone: a fabric that has one can
 /// be shared, and runs repeat.
 #pragma once
 

@@ -69,7 +69,7 @@ Build(const Scenario& scenario, const std::string& scheme)
     helper.SetFabricAttribute("BufferSharing", StringValue("Dynamic"));
     if (scheme == "pause")
     {
-        helper.SetFabricAttribute("FlowControl", StringValue("Pause"));
+        helper.SetFabricAttribute("FlowControl", StringValue("Pfc"));
     }
     else
     {
@@ -77,7 +77,7 @@ Build(const Scenario& scenario, const std::string& scheme)
     }
     if (scheme == "dctcp")
     {
-        helper.SetFabricAttribute("MarkFrom", UintegerValue(scenario.threshold));
+        helper.SetFabricAttribute("EcnThreshold", UintegerValue(scenario.threshold));
         helper.SetTransportAttribute("CongestionControl", StringValue("Dctcp"));
     }
     return helper.CreateLeafSpine(scenario.leaves, scenario.hostsPerLeaf, scenario.spines);

@@ -86,7 +86,7 @@ main(int argc, char* argv[])
     }
 
     PacketFabricHelper helper;
-    helper.SetFabricAttribute("MarkFrom", UintegerValue(threshold));
+    helper.SetFabricAttribute("EcnThreshold", UintegerValue(threshold));
     helper.SetTransportAttribute("CongestionControl", StringValue(control));
     const PacketNetwork network = helper.CreateStar(senders + 1);
     const PacketPort& port = network.GetPort(network.hosts, 0); // of the switch, to the receiver

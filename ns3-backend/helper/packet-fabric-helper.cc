@@ -28,11 +28,7 @@ namespace
 void
 CheckRoomToPause(const PacketFabric& fabric, uint32_t hosts)
 {
-    EnumValue flowControl;
-    UintegerValue pauseAbove;
-    fabric.GetAttribute("FlowControl", flowControl);
-    fabric.GetAttribute("PauseAbove", pauseAbove);
-    if (flowControl.Get() != PacketFabric::PAUSE || pauseAbove.Get() > 0)
+    if (fabric.flowControl != PacketFlowControlKind::PFC || fabric.pauseThreshold > 0)
     {
         return;
     }
@@ -43,7 +39,7 @@ CheckRoomToPause(const PacketFabric& fabric, uint32_t hosts)
                         "switch " << to << " has " << fabric.GetIngressRoom(port)
                                   << " bytes of memory for each link and "
                                   << "priority, and a pause needs more than " << fabric.GetHeadroom(port)
-                                  << ": give it more (SetSwitchMemory), or set PauseAbove");
+                                  << ": give it more (SetSwitchMemory), or set PauseThreshold");
     }
 }
 
@@ -213,8 +209,12 @@ PacketFabricHelper::Finish(Ptr<PacketFabric> fabric, uint32_t hosts) const
     PacketNetwork network{
         fabric, m_router.Create<PacketShortestPathRouter>(), m_transport.Create<PacketTransport>(), hosts};
     // Headrooms and cut-through need the sizes of packets, which the transport makes.
-    fabric->SetAttribute("LargestPacket", UintegerValue(network.transport->mtu + network.transport->header));
-    fabric->SetAttribute("CutThroughHeader", UintegerValue(network.transport->header));
+    fabric->largestPacket = network.transport->mtu + network.transport->header;
+    fabric->cutThroughHeader = network.transport->header;
+    if (!network.transport->congestionControl->Has(PacketControlKind::USES_MARKS))
+    {
+        fabric->ecnThreshold = PACKET_UNBOUNDED;
+    }
     CheckRoomToPause(*fabric, hosts);
     network.router->Build(fabric, hosts);
     network.transport->Bind(*fabric, *network.router);

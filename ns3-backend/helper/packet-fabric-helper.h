@@ -37,7 +37,7 @@ struct PacketNetwork
  * same memory. Time::SetResolution (Time::PS) comes first in a program: the engine counts picoseconds.
  *
  *     PacketFabricHelper helper;
- *     helper.SetFabricAttribute("MarkFrom", UintegerValue(30000));
+ *     helper.SetFabricAttribute("EcnThreshold", UintegerValue(30000));
  *     PacketNetwork network = helper.CreateLeafSpine(4, 8, 4);
  *     network.transport->Send({0, 9, 1000000, nullptr, 0, 0}); // from host 0 to host 9
  *

@@ -118,21 +118,21 @@ class NamesTest : public PacketTestCase
     void DoRun() override
     {
         Expect("ns3::PacketFabric",
-               {"CutThrough",
+               {"Switching",
                 "CutThroughHeader",
                 "LargestPacket",
                 "BufferSharing",
                 "DynamicShare",
-                "MarkFrom",
-                "MarkTo",
-                "MarkProbability",
+                "EcnThreshold",
+                "EcnMaxThreshold",
+                "EcnProbability",
                 "TrimmedSize",
-                "TrimAbove",
+                "TrimThreshold",
                 "FlowControl",
-                "PauseAbove",
+                "PauseThreshold",
                 "PauseFrame",
                 "CreditRoom",
-                "Priorities"},
+                "TrafficClasses"},
                {"Enqueue", "Start", "Arrive", "Drop", "Mark", "Trim", "Pause"});
         Expect(
             "ns3::PacketTransport",

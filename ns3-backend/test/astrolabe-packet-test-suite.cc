@@ -148,7 +148,7 @@ class MarkTest : public PacketTestCase
         PacketFabricHelper helper;
         if (isDctcp)
         {
-            helper.SetFabricAttribute("MarkFrom", UintegerValue(50'000));
+            helper.SetFabricAttribute("EcnThreshold", UintegerValue(50'000));
             helper.SetTransportAttribute("CongestionControl", StringValue("Dctcp"));
         }
         const PacketNetwork network = helper.CreateStar(5);
@@ -175,7 +175,7 @@ class PacketSuite : public TestSuite
         AddTestCase(new ForwardingHostsTest, TestCase::QUICK);
         AddTestCase(new IncastTest, TestCase::QUICK);
         AddTestCase(new FlowControlTest("None"), TestCase::QUICK);
-        AddTestCase(new FlowControlTest("Pause"), TestCase::QUICK);
+        AddTestCase(new FlowControlTest("Pfc"), TestCase::QUICK);
         AddTestCase(new FlowControlTest("Credit"), TestCase::QUICK);
         AddTestCase(new MarkTest, TestCase::QUICK);
     }

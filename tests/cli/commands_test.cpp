@@ -389,7 +389,7 @@ failures: [{at: 100us, racks: 1}]
         EXPECT_EQ(result.out, "");
         EXPECT_NE(result.err.find("stalled after"), std::string::npos) << result.err;
         EXPECT_NE(result.err.find("pairs of hosts wait for circuits"), std::string::npos) << result.err;
-        EXPECT_NE(result.err.find("is cut off since 100us"), std::string::npos) << result.err;
+        EXPECT_NE(result.err.find("is disconnected since 100us"), std::string::npos) << result.err;
     }
 }
 

@@ -7,15 +7,23 @@
 
 #include <gtest/gtest.h>
 
+#include <astrolabe/experiment/file/experiment.hpp>
+#include <astrolabe/experiment/run/run.hpp>
 #include <astrolabe/network/components.hpp>
+#include <astrolabe/network/family.hpp>
 #include <astrolabe/network/routing.hpp>
 #include <astrolabe/system/components.hpp>
+#include <astrolabe/workload/components.hpp>
 
 namespace astrolabe::system {
 void register_chain(AlgorithmRegistry& registry);
 }
 namespace astrolabe::network {
 void register_line(Registry<FabricMaker>& registry);
+std::shared_ptr<const NetworkFamily> row_family();
+}  // namespace astrolabe::network
+namespace astrolabe::workload {
+void register_parameter_push(Registry<Job>& registry);
 }
 
 namespace astrolabe::testing {
@@ -38,7 +46,8 @@ Product made_of(const Registry<Product>& registry, const std::string& text) {
 
 TEST(Extending, ThePageShowsWhatIsCompiled) {
     const std::string page = text_of("docs/extending.md");
-    for (const char* example : {"chain.cpp", "line.cpp", "packet-aimd.h", "packet-aimd.cc"}) {
+    for (const char* example : {"chain.cpp", "line.cpp", "packet-aimd.h", "packet-aimd.cc",
+                                "parameter_push.cpp", "row_family.cpp"}) {
         const std::string source = text_of(std::string("tests/extending/") + example);
         const std::size_t begin = source.find("namespace ");
         const std::string body = source.substr(begin, source.rfind("// namespace") - begin);
@@ -66,6 +75,50 @@ TEST(Extending, HostsOfALineAreAsFarApartAsTheirNumbers) {
     EXPECT_EQ(fabric->link_count(), 2U * 4);
     EXPECT_EQ(fabric->routing().route(network::HostId(0), network::HostId(4)).hops, 4U);
     EXPECT_EQ(fabric->routing().route(network::HostId(3), network::HostId(1)).hops, 2U);
+}
+
+TEST(Extending, AFamilyAddsItsDescriptionAndItsDrawing) {
+    network::FabricBuilder builder("row");
+    for (const char* name : {"host 0", "host 1", "host 2"}) {
+        builder.add_host(name);
+    }
+    builder.connect(network::NodeId(0), network::NodeId(1), {100_Gbps, 1_us, Bytes(0)});
+    builder.connect(network::NodeId(1), network::NodeId(2), {100_Gbps, 1_us, Bytes(0)});
+    builder.set_family(network::row_family());
+    const auto fabric = std::move(builder).build();
+    const network::Description description = fabric->family().describe(*fabric, {});
+    EXPECT_EQ(description.json.dump(), R"({"longest_route":2})");
+    EXPECT_EQ(description.facts.front().second, "2 links, from end to end");
+    EXPECT_TRUE(fabric->family().draw().starts_with("<svg"));
+    EXPECT_FALSE(fabric->family().activity()) << "what it does not override is neutral";
+}
+
+// The workload on the topology, with the algorithm: the broadcast of 1 MB takes 3 hops of
+// 1 MB / 100 Gb/s + 1 us = 81 us, and the last rank computes for 20 us after that.
+TEST(Extending, AWorkloadRunsOnTheNewTopologyWithTheNewAlgorithm) {
+    experiment::Components components;
+    workload::register_parameter_push(components.workloads);
+    workload::register_builtin_devices(components.devices);
+    network::register_line(components.networks);
+    network::register_fluid_backend(components.backends);
+    system::register_builtin_algorithms(components.algorithms);
+    system::register_chain(components.algorithms);
+    ReadContext context;
+    const auto experiment = experiment::read_experiment(*parse_config(R"(schema: astrolabe/1
+workload: {kind: parameter_push, size: 1MB, compute: 20us}
+cluster:
+  ranks: 4
+  device: {kind: roofline, peak: 1TFLOPS, memory_bandwidth: 100GB/s}
+  collectives: {broadcast: {algorithm: chain, chunks: 1}}
+network: {kind: line, hosts: 4, link: {rate: 100Gbps, latency: 1us}}
+backend: {kind: fluid}
+)",
+                                                                      "extending.yaml"),
+                                                        {}, "extending", 1, components);
+    ASSERT_TRUE(experiment) << render(experiment.error());
+    const experiment::Run run = experiment::run_experiment(*experiment, {}, {});
+    ASSERT_EQ(run.iteration_times.size(), 1U);
+    EXPECT_EQ(run.iteration_times.front(), 3 * (80_us + 1_us) + 20_us);
 }
 
 }  // namespace

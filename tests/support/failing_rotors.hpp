@@ -137,7 +137,8 @@ void expect_a_rack_that_fails_to_take_its_own_with_it() {
         EXPECT_EQ(run.durations[i] == Time::max(), is_of_rack)
             << pairs[i].source << " -> " << pairs[i].destination;
     }
-    EXPECT_NE(run.explanation.find("rack 5 is cut off since 250us"), std::string::npos) << run.explanation;
+    EXPECT_NE(run.explanation.find("rack 5 is disconnected since 250us"), std::string::npos)
+        << run.explanation;
 }
 
 /// Rack 0 sends to rack 1 alone, mostly through the others; what rack 5 has not passed on at 60 us, it never
@@ -148,7 +149,7 @@ void expect_what_a_rack_relays_to_be_reported() {
     const FailedRun run =
         run_failing<Engine>(failing_at(eight_rack_network(), 60_us, failed_rack(5)), pairs, 1_MB);
     EXPECT_FALSE(run.outstanding.empty());
-    EXPECT_NE(run.explanation.find(", relayed: rack 5 is cut off since 60us"), std::string::npos)
+    EXPECT_NE(run.explanation.find(", relayed: rack 5 is disconnected since 60us"), std::string::npos)
         << run.explanation;
     EXPECT_EQ(run.explanation.find("at host 0 "), std::string::npos) << "what waits at its source goes round";
 }

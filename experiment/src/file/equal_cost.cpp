@@ -1,5 +1,5 @@
-#include "greatest_within.hpp"
-#include "upper_tier.hpp"
+#include "largest_within.hpp"
+#include "spine_layer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -264,7 +264,7 @@ std::optional<ConfigNode> EqualCost::solve_rate(const Networks::Configured& give
         }
         high.cost = *found;
     }
-    const auto crossing = greatest_within(target.per_host, low, high, bends, cost);
+    const auto crossing = largest_within(target.per_host, low, high, bends, cost);
     return crossing ? std::optional(with(crossing->within.number)) : std::nullopt;
 }
 
@@ -274,34 +274,34 @@ std::optional<ConfigNode> EqualCost::solve_switches(const Networks::Configured& 
               "solve for link_rate, or take a fat_tree or a leaf_spine", "solve_for");
         return std::nullopt;
     }
-    const UpperTier tier = upper_tier(given, tree_);
-    if (refuse_given(tier.oversubscription)) {
+    const SpineLayer layer = spine_layer(given, tree_);
+    if (refuse_given(layer.oversubscription)) {
         return std::nullopt;
     }
-    const auto cost = [&](std::int64_t switches) { return cost_of(tier.with(switches)); };
+    const auto cost = [&](std::int64_t switches) { return cost_of(layer.with(switches)); };
     const std::optional<double> least = cost(1);
-    const std::optional<double> most = least ? cost(tier.most) : std::nullopt;
+    const std::optional<double> most = least ? cost(layer.largest) : std::nullopt;
     if (!most) {
         return std::nullopt;
     }
     if (*least > target.per_host || *most < target.per_host) {
         const bool is_dear = *least > target.per_host;
         error(fmt::format("with {} {} this network costs ${:.2f} per host{} the ${:.2f} of {}",
-                          is_dear ? 1 : tier.most, tier.key, is_dear ? *least : *most,
+                          is_dear ? 1 : layer.largest, layer.key, is_dear ? *least : *most,
                           is_dear ? ", above" : " and is 1:1, below", target.per_host, target.file),
               is_dear ? "take slower links or more hosts on an edge switch"
                       : "take faster links, or solve_for: link_rate");
         return std::nullopt;
     }
     if (*most == target.per_host) {
-        return tier.with(tier.most);
+        return layer.with(layer.largest);
     }
-    const auto crossing = greatest_within(target.per_host, {1, *least}, {tier.most, *most}, {}, cost);
+    const auto crossing = largest_within(target.per_host, {1, *least}, {layer.largest, *most}, {}, cost);
     if (!crossing) {
         return std::nullopt;
     }
     const bool lower = target.per_host - crossing->within.cost <= crossing->beyond.cost - target.per_host;
-    return tier.with(lower ? crossing->within.number : crossing->beyond.number);
+    return layer.with(lower ? crossing->within.number : crossing->beyond.number);
 }
 
 std::optional<Networks::Configured> EqualCost::solve() {

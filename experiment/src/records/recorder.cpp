@@ -15,16 +15,15 @@ SourceRange option_range(const std::string& option, const std::string& text) {
 }
 
 std::optional<Diagnostic> refusal(const RecorderOptions& options, const Experiment& experiment) {
-    if (experiment.backend.tells_of_packets ||
+    if (experiment.backend.reports_packets ||
         (options.packet_trace.empty() && options.queue_series.empty())) {
         return std::nullopt;
     }
-    return Diagnostic{
-        "record.no-packets",
-        {},
-        fmt::format("backend '{}' does not tell of packets and queues", experiment.backend_kind),
-        "--packet-trace and --queue-series need --set backend.kind=packet",
-        {}};
+    return Diagnostic{"record.no-packets",
+                      {},
+                      fmt::format("backend '{}' does not report packets and queues", experiment.backend_kind),
+                      "--packet-trace and --queue-series need --set backend.kind=packet",
+                      {}};
 }
 
 Result<Time> read_interval(const char* option, const std::string& text) {

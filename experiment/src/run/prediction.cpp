@@ -177,7 +177,7 @@ Prediction predict(const Experiment& experiment) {
             prediction.events += kTimersOfACopy * counts.messages;
         }
         prediction.memory_bytes += pairs * (kFlowPair + kFlowLeg * hops + kFlowMessage);
-    } else if (experiment.backend.tells_of_packets) {
+    } else if (experiment.backend.reports_packets) {
         const double acknowledgements =
             std::max(counts.messages, counts.packets / kPacketsOfAnAcknowledgement);
         prediction.events += hops * (counts.packets + acknowledgements);

@@ -221,8 +221,8 @@ std::variant<Run, Time> run_watched(const Experiment& experiment, Watch watch,
         backend = &observed.emplace(*backend, *observers.messages);
     }
     if (observers.packets != nullptr) {
-        const bool tells = backend->observe(*observers.packets);
-        ASTROLABE_ASSERT(tells, "a backend whose packets are asked for tells of them");
+        const bool reports = backend->observe(*observers.packets);
+        ASTROLABE_ASSERT(reports, "a backend whose packets are asked for reports them");
     }
 
     run.execution = execute(experiment, placement, *backend, engine.folding, watch, observers.execution);

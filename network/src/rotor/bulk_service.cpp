@@ -6,18 +6,18 @@
 
 namespace astrolabe::network::rotor {
 
-std::vector<std::uint8_t> meeting_racks(const RotorSchedule& schedule) {
-    std::vector<std::uint8_t> meets(std::size_t{schedule.racks()} * schedule.racks(), 1);
-    bool all_meet = true;
+std::vector<std::uint8_t> connected_racks(const RotorSchedule& schedule) {
+    std::vector<std::uint8_t> connected(std::size_t{schedule.racks()} * schedule.racks(), 1);
+    bool all_connected = true;
     for (Rack from = 0; from < schedule.racks(); ++from) {
         for (Rack to = 0; to < schedule.racks(); ++to) {
             if (from != to && schedule.installations(from, to).empty()) {
-                meets[std::size_t{from} * schedule.racks() + to] = 0;
-                all_meet = false;
+                connected[std::size_t{from} * schedule.racks() + to] = 0;
+                all_connected = false;
             }
         }
     }
-    return all_meet ? std::vector<std::uint8_t>() : meets;
+    return all_connected ? std::vector<std::uint8_t>() : connected;
 }
 
 RotorLbOptions rotor_lb_options(const RotorNetwork& network) {
@@ -27,21 +27,20 @@ RotorLbOptions rotor_lb_options(const RotorNetwork& network) {
             .two_hops = network.bulk.routing == BulkRouting::kRotorLb,
             .intra_rack_direct = network.bulk.intra_rack == IntraRack::kDirect,
             .remainders = network.bulk.remainders,
-            .meets = meeting_racks(network.schedule)};
+            .connected = connected_racks(network.schedule)};
 }
 
-std::optional<std::string> bulk_refusal(const RotorNetwork& network) {
+std::optional<std::string> bulk_unsupported(const RotorNetwork& network) {
     const RotorLbOptions options = rotor_lb_options(network);
     if (options.slot == 0) {
-        return fmt::format(
-            "a circuit carries bulk traffic for {}, less than the turns of one packet per host",
-            to_string(network.schedule.bulk_slot()));
+        return fmt::format("a circuit carries bulk traffic for {}, less than one packet per host takes",
+                           to_string(network.schedule.bulk_slot()));
     }
-    if (options.slot == SlotTiming::kMostPackets) {
+    if (options.slot == SlotTiming::kMaxPackets) {
         return fmt::format(
             "a circuit carries bulk traffic for {}, {} packets of a host or more: make packets larger "
             "(bulk.payload) or superslices shorter",
-            to_string(network.schedule.bulk_slot()), SlotTiming::kMostPackets);
+            to_string(network.schedule.bulk_slot()), SlotTiming::kMaxPackets);
     }
     if (options.two_hops && options.slot < options.hosts_per_rack) {
         return fmt::format(
@@ -57,11 +56,11 @@ std::optional<std::string> bulk_refusal(const RotorNetwork& network) {
     return std::nullopt;
 }
 
-std::optional<std::string> service_refusal(const RotorNetwork& network) {
+std::optional<std::string> service_unsupported(const RotorNetwork& network) {
     if (network.has_low_latency() && network.paths == nullptr) {
         return "its low-latency messages (low_latency.cutoff and low_latency.classes) have no paths to take";
     }
-    return bulk_refusal(network);
+    return bulk_unsupported(network);
 }
 
 }  // namespace astrolabe::network::rotor

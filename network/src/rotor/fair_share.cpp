@@ -41,7 +41,7 @@ void FairShare::share_out(std::span<const std::uint32_t> demands, std::uint32_t 
     give_remainder(left, shares);
 }
 
-void FairShare::depend_on_turn(std::uint32_t remainder, std::uint32_t elements) {
+void FairShare::depend_on_index(std::uint32_t remainder, std::uint32_t elements) {
     if (period_ % elements != 0) {
         period_ =
             std::min(std::lcm(period_, std::uint64_t{elements / std::gcd(remainder, elements)}), kNoPeriod);
@@ -53,9 +53,9 @@ void FairShare::give_remainder(std::uint32_t left, std::span<std::uint32_t> shar
         return;
     }
     const auto hungry = static_cast<std::uint32_t>(hungry_.size());
-    if (remainders_ == Remainders::kInTurn) {
-        auto next = static_cast<std::uint32_t>(turn_ % hungry * left % hungry);
-        depend_on_turn(left, hungry);
+    if (remainders_ == Remainders::kRoundRobin) {
+        auto next = static_cast<std::uint32_t>(index_ % hungry * left % hungry);
+        depend_on_index(left, hungry);
         for (; left > 0; --left) {
             ++shares[hungry_[next]];
             next = next + 1 == hungry ? 0 : next + 1;
@@ -77,7 +77,7 @@ void FairShare::split(std::span<std::uint32_t> demands, std::span<std::uint32_t>
     offered_.resize(rows * columns);
     column_.resize(rows);
     column_shares_.resize(rows);
-    const std::uint64_t turn = turn_;
+    const std::uint64_t index = index_;
     for (int round = 0; round < kRounds; ++round) {
         if (std::accumulate(demands.begin(), demands.end(), std::uint64_t{0}) == 0) {
             return;
@@ -89,7 +89,7 @@ void FairShare::split(std::span<std::uint32_t> demands, std::span<std::uint32_t>
                     demands[row * columns + column] = 0;
                 }
             }
-            set_turn(turn + row);
+            set_index(index + row);
             offered += split(demands.subspan(row * columns, columns), row_caps[row],
                              std::span(offered_).subspan(row * columns, columns));
         }
@@ -100,7 +100,7 @@ void FairShare::split(std::span<std::uint32_t> demands, std::span<std::uint32_t>
             for (std::size_t row = 0; row < rows; ++row) {
                 column_[row] = offered_[row * columns + column];
             }
-            set_turn(turn + column);
+            set_index(index + column);
             column_caps[column] -= split(column_, column_caps[column], column_shares_);
             for (std::size_t row = 0; row < rows; ++row) {
                 const std::uint32_t given = column_shares_[row];

@@ -1,13 +1,13 @@
 /// Random matchings for rotor switches: symmetric factorisations of the all-ones matrix.
 ///
 /// Model. A *factorisation* of N racks is N involutions M of them (rotor_schedule.hpp) whose permutation
-/// matrices sum to the N x N matrix of ones: every pair of racks meets in exactly one matching, and every
-/// rack is idle, M(x) = x, in exactly one. So the number of racks that are idle in a matching has the parity
-/// of N; where N is odd, each matching leaves one idle.
+/// matrices sum to the N x N matrix of ones: every pair of racks is connected in exactly one matching, and
+/// every rack is idle, M(x) = x, in exactly one. So the number of racks that are idle in a matching has the
+/// parity of N; where N is odd, each matching leaves one idle.
 ///
 /// Drawing: hill climbing after Dinitz and Stinson (A hill-climbing algorithm for the construction of
 /// one-factorizations and Room squares, SIAM J. Algebraic Discrete Methods 8, 1987), here with idle racks.
-/// All pairs, {x, x} too, begin without a matching. While some have none, take a rack x of such a pair and a
+/// All pairs, {x, x} too, start without a matching. While some have none, take a rack x of such a pair and a
 /// matching m it is missing in, and toss a coin:
 ///   - put a pair {x, y} without a matching into m; the pair that y had in m, if any, loses its matching; or
 ///   - if a second such rack y is missing in m too, put {x, y} into m, from wherever it was.

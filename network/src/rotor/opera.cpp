@@ -43,7 +43,7 @@ template <>
 struct EnumNames<network::rotor::Remainders> {
     static constexpr std::array<std::pair<std::string_view, network::rotor::Remainders>, 2> kNames{
         {{"random", network::rotor::Remainders::kAtRandom},
-         {"in_turn", network::rotor::Remainders::kInTurn}}};
+         {"in_turn", network::rotor::Remainders::kRoundRobin}}};
 };
 
 }  // namespace astrolabe
@@ -118,7 +118,7 @@ RotorSchedule schedule_together(const OperaParameters& p) {
             p.eps ? schedule.timing() : switched_together(schedule.timing(), uplinks)};
 }
 
-/// A packet that is on its way for more than a cycle meets its circuit again before it arrives: nobody builds
+/// A packet that is in flight for more than a cycle arrives after its circuit has come back: nobody builds
 /// that, but units are mistaken.
 ValidationErrors way_errors(const OperaParameters& p, const RotorSchedule& schedule) {
     const Time on_links = 3 * (packet_of(p) / p.link.rate);
@@ -312,8 +312,8 @@ Schema<BulkParameters> bulk_schema() {
         .optional("intra_rack", &BulkParameters::intra_rack,
                   "how messages within a rack go; unset: two_hops with rotor_lb, else direct")
         .optional("remainders", &BulkParameters::remainders,
-                  "who gets what a fair share leaves over: drawn, as the reference does, or in turn, so that "
-                  "backend fluid passes over cycles that repeat")
+                  "who gets what a fair share leaves over: drawn, as the reference does, or round-robin, so "
+                  "that backend fluid fast-forwards cycles that repeat")
         .optional("payload", &BulkParameters::payload, "of a packet", {Bytes(1), Bytes(65'536)})
         .optional("header", &BulkParameters::header, "of a packet, beside its payload",
                   {Bytes(0), Bytes(65'536)})
@@ -342,7 +342,7 @@ Schema<FailureParameters> failures_schema() {
     schema.optional("at", &FailureParameters::at, "when; 0: from the start", {Time(0), {}})
         .optional("cables", &FailureParameters::cables, "so many more cables between racks and rotors",
                   {0, std::int64_t{kMaxRacks} * kMaxRacks})
-        .optional("racks", &FailureParameters::racks, "so many more racks, cut off from all others",
+        .optional("racks", &FailureParameters::racks, "so many more racks, disconnected from all others",
                   {0, kMaxRacks})
         .optional("rotors", &FailureParameters::rotors, "so many more rotors", {0, kMaxRacks})
         .optional("seed", &FailureParameters::seed, "of the draw", detail::kSeeds);
@@ -371,7 +371,7 @@ void add_lengths(Schema<Parameters>& schema) {
         .optional("queue", &Parameters::queue, "full packets that a port holds", {1, 1'000'000})
         .optional(
             "eps", &Parameters::eps,
-            "all rotors carry, and packets under way finish; unset: derived from queue, propagation and "
+            "all rotors carry, and packets in flight finish; unset: derived from queue, propagation and "
             "the most hops",
             kPartLengths)
         .optional("del", &Parameters::del,
@@ -414,7 +414,7 @@ namespace astrolabe::network {
 void register_opera(Registry<FabricMaker>& registry) {
     using namespace rotor;
     Schema<OperaParameters> schema(
-        "opera", "racks on rotor switches that reconfigure in turn: an expander at every instant");
+        "opera", "racks on rotor switches that reconfigure one after another: an expander at every instant");
     schema.optional("racks", &OperaParameters::racks,
                     "number of racks, a multiple of the uplinks; or give file", {0, kMaxRacks});
     add_racks(schema);

@@ -78,7 +78,7 @@ struct OperaParameters {
     std::int64_t seed = 1;  ///< of the matchings
 
     std::string file;  ///< where `topology` was read
-    /// Says all of the above but rate, host latency, propagation and queue; null: they are said one by one.
+    /// Has all of the above but rate, host latency, propagation and queue; null: they are given one by one.
     std::shared_ptr<const TopologyFile> topology;
 
     std::vector<FailureParameters> failures;  ///< by time

@@ -144,7 +144,7 @@ void check_services(detail::ParameterCheck& check, const OperaParameters& p) {
                 "shortest paths that packets of a pair of racks spread over");
 }
 
-/// What a topology file says cannot be said again.
+/// What a topology file has cannot be given again.
 void check_beside_file(detail::ParameterCheck& check, const OperaParameters& p) {
     const OperaParameters unset;
     const auto said = [&check](const char* key, const std::string& value) {

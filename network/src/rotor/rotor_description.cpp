@@ -33,17 +33,18 @@ RotorCapacity capacity_of(const RotorNetwork& network) {
     const Bytes packet = network.bulk.payload + network.bulk.header;
     const std::int64_t busiest = std::max(network.hosts_per_rack, schedule.uplinks());
     // A host sends on one rotor once in `busiest` packet times.
-    const Time turn = packet * busiest / network.rate;
+    const Time transmission_slot = packet * busiest / network.rate;
     const Time stay = schedule.timing().superslice() * schedule.residence();
 
     RotorCapacity capacity;
     capacity.carried = ratio(carried, all);
     capacity.slot = ratio(schedule.bulk_slot().count(), stay.count());
     capacity.uplinks = ratio(schedule.uplinks(), busiest);
-    capacity.packets_per_slot = schedule.bulk_slot() / turn;
-    capacity.whole = schedule.bulk_slot() == Time(0) ? 0.0
-                                                     : static_cast<double>(capacity.packets_per_slot) *
-                                                           ratio(turn.count(), schedule.bulk_slot().count());
+    capacity.packets_per_slot = schedule.bulk_slot() / transmission_slot;
+    capacity.whole = schedule.bulk_slot() == Time(0)
+                         ? 0.0
+                         : static_cast<double>(capacity.packets_per_slot) *
+                               ratio(transmission_slot.count(), schedule.bulk_slot().count());
     capacity.payload = ratio(network.bulk.payload.count(), packet.count());
     capacity.pair_rate = static_cast<double>(network.hosts_per_rack * capacity.packets_per_slot *
                                              network.bulk.payload.count() * 8) /

@@ -37,7 +37,7 @@ void RotorLb::share(Rack x, Rack y, PacketCounts& own, PacketCounts& relayed, st
     if (x == y) {
         release(x);
         if (options_.intra_rack_direct) {
-            serve_intra_rack(out_, out_.receive, own);
+            grant_intra_rack(out_, out_.receive, own);
             commit(out_, own, grants);
         }
         return;
@@ -46,14 +46,14 @@ void RotorLb::share(Rack x, Rack y, PacketCounts& own, PacketCounts& relayed, st
     release(x);
     release(y);
     if (options_.two_hops) {
-        serve_relayed(out_, relayed);
-        serve_relayed(back_, relayed);
+        grant_relayed(out_, relayed);
+        grant_relayed(back_, relayed);
     }
-    serve_direct(out_, own);
-    serve_direct(back_, own);
+    grant_direct(out_, own);
+    grant_direct(back_, own);
     if (options_.intra_rack_direct) {
-        serve_intra_rack(out_, back_.receive, own);
-        serve_intra_rack(back_, out_.receive, own);
+        grant_intra_rack(out_, back_.receive, own);
+        grant_intra_rack(back_, out_.receive, own);
     }
     if (options_.two_hops) {
         offer(out_, own);
@@ -90,7 +90,7 @@ void RotorLb::release(Rack rack) {
     }
 }
 
-void RotorLb::serve_relayed(Direction& direction, PacketCounts& relayed) {
+void RotorLb::grant_relayed(Direction& direction, PacketCounts& relayed) {
     const std::uint32_t h = options_.hosts_per_rack;
     if (relayed.of_rack(direction.from) == 0) {
         return;
@@ -125,13 +125,13 @@ void RotorLb::fill_demands(Rack from, Rack to, const PacketCounts& own) {
     }
 }
 
-void RotorLb::serve_direct(Direction& direction, PacketCounts& own) {
+void RotorLb::grant_direct(Direction& direction, PacketCounts& own) {
     const std::uint32_t h = options_.hosts_per_rack;
     if (own.of_rack(direction.from) == 0) {
         return;
     }
     fill_demands(direction.from, direction.to, own);
-    fair_.set_turn(turn_);
+    fair_.set_index(index_);
     fair_.split(demands_, direction.send, direction.receive, direction.direct);
     for (std::uint32_t i = 0; i < h; ++i) {
         for (std::uint32_t j = 0; j < h; ++j) {
@@ -140,13 +140,13 @@ void RotorLb::serve_direct(Direction& direction, PacketCounts& own) {
     }
 }
 
-void RotorLb::serve_intra_rack(Direction& direction, std::span<std::uint32_t> receive, PacketCounts& own) {
+void RotorLb::grant_intra_rack(Direction& direction, std::span<std::uint32_t> receive, PacketCounts& own) {
     const std::uint32_t h = options_.hosts_per_rack;
     if (own.of_rack(direction.from) == 0) {
         return;
     }
     fill_demands(direction.from, direction.from, own);
-    fair_.set_turn(turn_);
+    fair_.set_index(index_);
     fair_.split(demands_, direction.send, receive, direction.intra_rack);
     for (std::uint32_t i = 0; i < h; ++i) {
         for (std::uint32_t j = 0; j < h; ++j) {
@@ -158,7 +158,8 @@ void RotorLb::serve_intra_rack(Direction& direction, std::span<std::uint32_t> re
 bool RotorLb::is_offered(const Direction& direction, std::uint32_t destination) const {
     const Rack rack = destination / options_.hosts_per_rack;
     return rack != direction.to && (rack != direction.from || !options_.intra_rack_direct) &&
-           (options_.meets.empty() || options_.meets[std::size_t{direction.to} * options_.racks + rack] != 0);
+           (options_.connected.empty() ||
+            options_.connected[std::size_t{direction.to} * options_.racks + rack] != 0);
 }
 
 void RotorLb::offer(Direction& direction, const PacketCounts& own) {
@@ -174,7 +175,8 @@ void RotorLb::offer(Direction& direction, const PacketCounts& own) {
         }
         // With twice as many to choose from as can be chosen, each gets 0 or 1, and drawing finds them soon.
         // Not where more destinations than those of two racks may be no choice.
-        if (options_.meets.empty() && waiting.size() > 2 * (std::size_t{cap} + 2 * options_.hosts_per_rack)) {
+        if (options_.connected.empty() &&
+            waiting.size() > 2 * (std::size_t{cap} + 2 * options_.hosts_per_rack)) {
             offer_one_of_each(direction, i, own);
             continue;
         }
@@ -186,7 +188,7 @@ void RotorLb::offer(Direction& direction, const PacketCounts& own) {
                     ? static_cast<std::uint32_t>(std::min<std::uint64_t>(own(from, waiting[k]), cap))
                     : 0;
         }
-        fair_.set_turn(turn_ + i);
+        fair_.set_index(index_ + i);
         static_cast<void>(fair_.split(demands_, cap, shares_));
         for (std::size_t k = 0; k < waiting.size(); ++k) {
             if (shares_[k] > 0) {
@@ -222,7 +224,7 @@ void RotorLb::group_offers(const Direction& direction) {
         }
         ++groups_[group - 1].end;
     }
-    // Sizes become begins, and placing the members moves the begins to the ends.
+    // Sizes become starts, and placing the members moves the starts to the ends.
     std::uint32_t begin = 0;
     for (Group& group : groups_) {
         begin += std::exchange(group.end, begin);
@@ -295,8 +297,8 @@ std::uint32_t RotorLb::first_receiver() {
         drew_ = true;
         return random_.below(h);
     }
-    fair_.depend_on_turn(1, h);
-    return static_cast<std::uint32_t>(turn_ % h);
+    fair_.depend_on_index(1, h);
+    return static_cast<std::uint32_t>(index_ % h);
 }
 
 std::uint32_t RotorLb::accept_at(Direction& direction, std::uint32_t port, std::uint32_t receivers,
@@ -314,7 +316,7 @@ std::uint32_t RotorLb::accept_at(Direction& direction, std::uint32_t port, std::
         demands_[k] = left_[k] <= receivers ? 1 : (left_[k] + receivers - 1) / receivers;
         wanted += demands_[k];
     }
-    fair_.set_turn(turn_ + port);
+    fair_.set_index(index_ + port);
     if (fair_.split(demands_, wanted, direction.receive[port], shares_) == 0) {
         return 0;
     }

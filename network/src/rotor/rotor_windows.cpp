@@ -1,9 +1,9 @@
 // Circuit windows of racks on rotor switches: from the installation of a matching, the bulk slot.
 //
 // Whatever waits at a host when a matching is installed may be granted a circuit then, and nothing is granted
-// in between (slot_engine.hpp). Installations are a superslice T apart, so half a superslice of notice lies
-// after the one before. Hosts of one rack meet at every installation, whether their uplink idles or not, if
-// their messages may cross their own switch; else they have to go through another rack.
+// in between (slot_engine.hpp). Installations are a superslice T apart, so half a superslice of notice is
+// after the one before. Hosts of one rack are connected at every installation, whether their uplink idles or
+// not, if their messages may cross their own switch; else they have to go through another rack.
 
 #include "../engines/slots/slot_timing.hpp"
 #include "rotor_family.hpp"

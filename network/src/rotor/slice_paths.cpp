@@ -41,7 +41,7 @@ public:
     }
 
 private:
-    // Distances are the same both ways, so one row serves.
+    // Distances are the same both ways, so one row is enough.
     [[nodiscard]] std::uint16_t distance(Rack rack) const {
         return hops_[std::size_t{to_} * schedule_.racks() + rack];
     }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kDescribed = 8;
 
-struct Stranded {
+struct Undeliverable {
     std::uint32_t host;
     std::uint32_t destination;
     bool is_relayed;
@@ -51,15 +51,16 @@ std::string cut_off_in(const RotorNetwork& network, std::size_t state, std::uint
     for (const Rack rack : {host / network.hosts_per_rack, destination / network.hosts_per_rack}) {
         const auto is_cut_off = [rack](const RotorSchedule& schedule) { return !meets_any(schedule, rack); };
         if (const std::string when = since(network, state, is_cut_off); !when.empty()) {
-            return fmt::format("rack {} is cut off {}", rack, when);
+            return fmt::format("rack {} is disconnected {}", rack, when);
         }
     }
     return {};
 }
 
-std::string reason(const RotorNetwork& network, std::size_t state, const Stranded& at) {
-    if (std::string cut_off = cut_off_in(network, state, at.host, at.destination); !cut_off.empty()) {
-        return cut_off;
+std::string reason(const RotorNetwork& network, std::size_t state, const Undeliverable& at) {
+    if (std::string disconnected = cut_off_in(network, state, at.host, at.destination);
+        !disconnected.empty()) {
+        return disconnected;
     }
     const Rack from = at.host / network.hosts_per_rack;
     const Rack to = at.destination / network.hosts_per_rack;
@@ -68,7 +69,7 @@ std::string reason(const RotorNetwork& network, std::size_t state, const Strande
     };
     const std::string when = since(network, state, meet_not);
     return when.empty() ? "no circuit has room"
-                        : fmt::format("racks {} and {} do not meet {}", from, to, when);
+                        : fmt::format("racks {} and {} are not connected {}", from, to, when);
 }
 
 }  // namespace
@@ -88,7 +89,7 @@ std::string describe_given_up(const RotorNetwork& network, Time now, std::span<c
 
 std::string describe_undeliverable(const RotorNetwork& network, Time now, const PacketCounts& own,
                                    const PacketCounts& relayed) {
-    std::vector<Stranded> all;
+    std::vector<Undeliverable> all;
     const std::uint32_t hosts = network.schedule.racks() * network.hosts_per_rack;
     for (std::uint32_t host = 0; host < hosts; ++host) {
         for (const PacketCounts* counts : {&own, &relayed}) {
@@ -100,7 +101,7 @@ std::string describe_undeliverable(const RotorNetwork& network, Time now, const 
     if (all.empty()) {
         return {};
     }
-    std::ranges::sort(all, {}, &Stranded::order);
+    std::ranges::sort(all, {}, &Undeliverable::order);
     const auto packets = own.total() + relayed.total();
     std::string text = fmt::format(
         "{} bulk packet{} of {} pair{} of hosts wait{} for circuits, and in a whole cycle none came that "

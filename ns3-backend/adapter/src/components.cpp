@@ -15,7 +15,7 @@ namespace {
 
 template <class Options>
 auto unsupported_by(const Options& options) {
-    return [options](const network::Fabric& fabric) { return refusal(fabric, options); };
+    return [options](const network::Fabric& fabric) { return unsupported(fabric, options); };
 }
 
 template <class Backend>
@@ -43,8 +43,8 @@ network::Engine opera_engine(const PacketOptions& options) {
 void register_backends(Registry<network::BackendMaker>& registry) {
     registry.add<PacketOptions>(packet_schema(), [](const PacketOptions& options) {
         network::BackendMaker maker;
-        maker.has_traffic_classes = options.traffic_classes > 1;
-        maker.tells_of_packets = true;
+        maker.has_traffic_classes = options.ports.trafficClasses > 1;
+        maker.reports_packets = true;
         maker.packet_payload = Bytes(options.transport.mtu);
         network::Engine packets{.networks = std::string(network::kStaticNetworks),
                                 .help = "every packet and every queue",

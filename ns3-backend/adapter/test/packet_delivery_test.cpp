@@ -92,10 +92,10 @@ TEST_P(PacketDelivery, IsOnceAndInOrderUnderAllTrouble) {
         for (const bool is_reordered : {false, true}) {
             PacketNet net(4, 40'000);
             trouble(net, all[i], 7 * i + 1);
-            net.fabric->SetAttribute("MarkFrom", sim::UintegerValue(3000));
+            net.fabric->SetAttribute("EcnThreshold", sim::UintegerValue(3000));
             if (control == Control::kNdp) {
                 net.fabric->SetAttribute("TrimmedSize", sim::UintegerValue(84));
-                net.fabric->SetAttribute("TrimAbove", sim::UintegerValue(8400));
+                net.fabric->SetAttribute("TrimThreshold", sim::UintegerValue(8400));
             }
             sim::PacketTransportParameters parameters = small(control, recovery);
             parameters.isReordered = is_reordered;
@@ -183,10 +183,11 @@ RC_GTEST_PROP(PacketDeliveryProperty, EveryMessageArrivesOnceAndInOrder, ()) {
     const auto hosts = static_cast<std::uint32_t>(pick(2, 6));
     PacketNet net(hosts, pick(0, 2) * std::uint64_t{50'000});
     trouble(net, what, static_cast<std::uint64_t>(pick(0, 1'000'000)));
-    net.fabric->SetAttribute("MarkFrom", sim::UintegerValue(static_cast<std::uint64_t>(pick(0, 20'000))));
+    net.fabric->SetAttribute("EcnThreshold", sim::UintegerValue(static_cast<std::uint64_t>(pick(0, 20'000))));
     if (pick(0, 2) == 0) {
         net.fabric->SetAttribute("TrimmedSize", sim::UintegerValue(84));
-        net.fabric->SetAttribute("TrimAbove", sim::UintegerValue(8 * (parameters.mtu + parameters.header)));
+        net.fabric->SetAttribute("TrimThreshold",
+                                 sim::UintegerValue(8 * (parameters.mtu + parameters.header)));
     }
     net.start(parameters);
     const int messages = pick(1, 30);

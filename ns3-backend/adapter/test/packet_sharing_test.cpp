@@ -27,14 +27,14 @@ sim::PacketTransportParameters settings(PacketNet& net, Control::Kind control) {
     parameters.Get<sim::PacketHpccParameters>().baseRtt = 2'700'000;
     parameters.ackEvery = control == Control::kHpcc ? 1 : parameters.ackEvery;
     if (control == Control::kDctcp) {
-        net.fabric->SetAttribute("MarkFrom", sim::UintegerValue(100'000));
+        net.fabric->SetAttribute("EcnThreshold", sim::UintegerValue(100'000));
     } else if (control == Control::kDcqcn) {
-        net.fabric->SetAttribute("MarkFrom", sim::UintegerValue(5'000));
-        net.fabric->SetAttribute("MarkTo", sim::UintegerValue(200'000));
-        net.fabric->SetAttribute("MarkProbability", sim::DoubleValue(0.01));
+        net.fabric->SetAttribute("EcnThreshold", sim::UintegerValue(5'000));
+        net.fabric->SetAttribute("EcnMaxThreshold", sim::UintegerValue(200'000));
+        net.fabric->SetAttribute("EcnProbability", sim::DoubleValue(0.01));
     } else if (control == Control::kNdp) {
         net.fabric->SetAttribute("TrimmedSize", sim::UintegerValue(84));
-        net.fabric->SetAttribute("TrimAbove", sim::UintegerValue(8 * kFull));
+        net.fabric->SetAttribute("TrimThreshold", sim::UintegerValue(8 * kFull));
         parameters.hasTimers = true;
         parameters.timeout = 10'000'000'000;
     }

@@ -269,7 +269,7 @@ TEST(PacketRecovery, ALostAcknowledgementIsRepeated) {
 // Two priorities of one pair of hosts are two queue pairs: a long message does not hold up a more urgent one.
 TEST(PacketQueuePairs, AreOfOnePriority) {
     PacketNet net(2);
-    net.fabric->SetAttribute("Priorities", sim::UintegerValue(8));
+    net.fabric->SetAttribute("TrafficClasses", sim::UintegerValue(8));
     net.start(plain());
     net.send(0, 1, 1'000 * 1200, 0, 0);
     net.send(0, 1, 1200, 1, 7);
@@ -285,7 +285,7 @@ TEST(PacketQueuePairs, AreOfOnePriority) {
 // hears of it, never twice within 50 us.
 TEST(PacketNotifications, ComeAtMostOnceInAnInterval) {
     PacketNet net(9);
-    net.fabric->SetAttribute("MarkFrom", sim::UintegerValue(10'000));
+    net.fabric->SetAttribute("EcnThreshold", sim::UintegerValue(10'000));
     Heard heard;
     sim::PacketTransportParameters parameters = plain();
     parameters.congestionControl = Control::kDcqcn;
@@ -319,7 +319,7 @@ TEST(PacketNotifications, ComeAtMostOnceInAnInterval) {
 TEST(PacketPulls, AnIncastIsTrimmedAndNotLost) {
     PacketNet net(9);
     net.fabric->SetAttribute("TrimmedSize", sim::UintegerValue(50));
-    net.fabric->SetAttribute("TrimAbove", sim::UintegerValue(8 * 1250));
+    net.fabric->SetAttribute("TrimThreshold", sim::UintegerValue(8 * 1250));
     Heard heard;
     sim::PacketTransportParameters parameters = plain();
     parameters.congestionControl = Control::kNdp;

@@ -139,9 +139,10 @@ void
 OperaNetwork::BuildPorts()
 {
     m_fabric = CreateObject<PacketFabric>();
-    m_fabric->SetAttribute("LargestPacket", UintegerValue(m_payload + m_header));
-    m_fabric->SetAttribute("TrimmedSize", UintegerValue(m_header));
-    m_fabric->SetAttribute("TrimAbove", UintegerValue(uint64_t{m_queue} * (m_payload + m_header)));
+    m_fabric->largestPacket = m_payload + m_header;
+    m_fabric->trimmedSize = m_header;
+    m_fabric->trimThreshold = uint64_t{m_queue} * m_fabric->largestPacket;
+    m_fabric->ecnThreshold = PACKET_UNBOUNDED;
     for (uint32_t host = 0; host < m_layout.GetHosts(); ++host)
     {
         m_fabric->AddHost();

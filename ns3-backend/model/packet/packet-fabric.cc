@@ -3,14 +3,10 @@
 
 #include "ns3/abort.h"
 #include "ns3/assert.h"
-#include "ns3/boolean.h"
-#include "ns3/double.h"
-#include "ns3/enum.h"
+#include "ns3/packet-parameter-attributes.h"
 #include "ns3/trace-source-accessor.h"
-#include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <limits>
 #include <string>
 
 namespace ns3
@@ -83,117 +79,69 @@ constexpr const char* PACKET_CALLBACK = "ns3::PacketTraces::PacketCallback";
 TypeId
 PacketFabric::GetTypeId()
 {
-    static TypeId tid =
-        TypeId("ns3::PacketFabric")
-            .SetParent<Object>()
-            .SetGroupName("Astrolabe")
-            .AddConstructor<PacketFabric>()
-            .AddAttribute("CutThrough",
-                          "Switches send a packet on when its header has arrived.",
-                          BooleanValue(false),
-                          MakeBooleanAccessor(&PacketFabric::m_cutsThrough),
-                          MakeBooleanChecker())
-            .AddAttribute("CutThroughHeader",
-                          "Bytes of a packet that must have arrived then.",
-                          UintegerValue(82),
-                          MakeUintegerAccessor(&PacketFabric::m_cutThroughHeader),
-                          MakeUintegerChecker<uint32_t>(1))
-            .AddAttribute("LargestPacket",
-                          "Bytes on the wire of the largest packet there will be.",
-                          UintegerValue(4178),
-                          MakeUintegerAccessor(&PacketFabric::m_largestPacket),
-                          MakeUintegerChecker<uint32_t>(1))
-            .AddAttribute("BufferSharing",
-                          "How the ports of a switch share its memory.",
-                          EnumValue(PER_PORT),
-                          MakeEnumAccessor(&PacketFabric::m_sharing),
-                          MakeEnumChecker(PER_PORT, "PerPort", SHARED, "Shared", DYNAMIC, "Dynamic"))
-            .AddAttribute("DynamicShare",
-                          "Of the free memory that one queue may hold, with dynamic sharing.",
-                          DoubleValue(1),
-                          MakeDoubleAccessor(&PacketFabric::m_dynamicShare),
-                          MakeDoubleChecker<double>(1.0 / 1024, 1024))
-            .AddAttribute(
-                "MarkFrom",
-                "Bytes waiting behind a packet from which on it may be marked; the largest value: never.",
-                UintegerValue(std::numeric_limits<uint64_t>::max()),
-                MakeUintegerAccessor(&PacketFabric::m_markFrom),
-                MakeUintegerChecker<uint64_t>())
-            .AddAttribute(
-                "MarkTo",
-                "Bytes waiting behind a packet beyond which it is marked; less than MarkFrom: as that.",
-                UintegerValue(0),
-                MakeUintegerAccessor(&PacketFabric::m_markTo),
-                MakeUintegerChecker<uint64_t>())
-            .AddAttribute("MarkProbability",
-                          "With which a packet is marked that leaves MarkTo bytes behind.",
-                          DoubleValue(1),
-                          MakeDoubleAccessor(&PacketFabric::m_markProbability),
-                          MakeDoubleChecker<double>(0, 1))
-            .AddAttribute("TrimmedSize",
-                          "Bytes left of a packet that is trimmed; 0: none is.",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&PacketFabric::m_trimmedSize),
-                          MakeUintegerChecker<uint32_t>())
-            .AddAttribute("TrimAbove",
-                          "Bytes of data waiting in a port beyond which packets are trimmed.",
-                          UintegerValue(33424),
-                          MakeUintegerAccessor(&PacketFabric::m_trimAbove),
-                          MakeUintegerChecker<uint64_t>(1))
-            .AddAttribute("FlowControl",
-                          "What keeps nodes from sending what the next has no room for.",
-                          EnumValue(NO_FLOW_CONTROL),
-                          MakeEnumAccessor(&PacketFabric::m_flowControl),
-                          MakeEnumChecker(NO_FLOW_CONTROL, "None", PAUSE, "Pause", CREDIT, "Credit"))
-            .AddAttribute("PauseAbove",
-                          "Bytes held of a link's priority beyond which it is paused; 0: from the memory.",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&PacketFabric::m_pauseAbove),
-                          MakeUintegerChecker<uint64_t>())
-            .AddAttribute("PauseFrame",
-                          "Bytes of a pause on the wire.",
-                          UintegerValue(84),
-                          MakeUintegerAccessor(&PacketFabric::m_pauseFrame),
-                          MakeUintegerChecker<uint32_t>(1))
-            .AddAttribute("CreditRoom",
-                          "Bytes of each priority that a node takes in over a link before any has left.",
-                          UintegerValue(65536),
-                          MakeUintegerAccessor(&PacketFabric::m_creditRoom),
-                          MakeUintegerChecker<uint64_t>(1))
-            .AddAttribute("Priorities",
-                          "That are in use, and share the memory where they are paused.",
-                          UintegerValue(1),
-                          MakeUintegerAccessor(&PacketFabric::m_priorities),
-                          MakeUintegerChecker<uint32_t>(1, PACKET_PRIORITIES))
-            .AddTraceSource("Enqueue",
-                            "A packet waits in a port: port, packet, when (ps).",
-                            Trace(&PacketTraces::enqueued),
-                            PACKET_CALLBACK)
-            .AddTraceSource("Start",
-                            "A packet starts to leave a port: port, packet, when (ps).",
-                            Trace(&PacketTraces::started),
-                            PACKET_CALLBACK)
-            .AddTraceSource("Arrive",
-                            "A packet is at the other end of a port's link: port, packet, when (ps).",
-                            Trace(&PacketTraces::arrived),
-                            PACKET_CALLBACK)
-            .AddTraceSource("Drop",
-                            "A packet is dropped by a port, or behind it: port, packet, when (ps).",
-                            Trace(&PacketTraces::dropped),
-                            PACKET_CALLBACK)
-            .AddTraceSource("Mark",
-                            "A packet is marked: port, packet, when (ps).",
-                            Trace(&PacketTraces::marked),
-                            PACKET_CALLBACK)
-            .AddTraceSource("Trim",
-                            "A packet has lost its payload: port, packet, when (ps).",
-                            Trace(&PacketTraces::trimmed),
-                            PACKET_CALLBACK)
-            .AddTraceSource("Pause",
-                            "A port is paused, or resumes: port, priority, paused, when (ps).",
-                            Trace(&PacketTraces::paused),
-                            "ns3::PacketTraces::PauseCallback");
+    static TypeId tid = [] {
+        TypeId made =
+            TypeId("ns3::PacketFabric")
+                .SetParent<Object>()
+                .SetGroupName("Astrolabe")
+                .AddConstructor<PacketFabric>()
+                .AddTraceSource("Enqueue",
+                                "A packet waits in a port: port, packet, when (ps).",
+                                Trace(&PacketTraces::enqueued),
+                                PACKET_CALLBACK)
+                .AddTraceSource("Start",
+                                "A packet starts to leave a port: port, packet, when (ps).",
+                                Trace(&PacketTraces::started),
+                                PACKET_CALLBACK)
+                .AddTraceSource("Arrive",
+                                "A packet is at the other end of a port's link: port, packet, when (ps).",
+                                Trace(&PacketTraces::arrived),
+                                PACKET_CALLBACK)
+                .AddTraceSource("Drop",
+                                "A packet is dropped by a port, or behind it: port, packet, when (ps).",
+                                Trace(&PacketTraces::dropped),
+                                PACKET_CALLBACK)
+                .AddTraceSource("Mark",
+                                "A packet is marked: port, packet, when (ps).",
+                                Trace(&PacketTraces::marked),
+                                PACKET_CALLBACK)
+                .AddTraceSource("Trim",
+                                "A packet has lost its payload: port, packet, when (ps).",
+                                Trace(&PacketTraces::trimmed),
+                                PACKET_CALLBACK)
+                .AddTraceSource("Pause",
+                                "A port is paused, or resumes: port, priority, paused, when (ps).",
+                                Trace(&PacketTraces::paused),
+                                "ns3::PacketTraces::PauseCallback");
+        using P = PacketFabricParameters;
+        PacketAttributeMaker<PacketFabric, P> own(
+            made, "", [](PacketFabric& fabric) -> P& { return fabric; });
+        P::VisitParameters(own);
+        constexpr PacketCount BYTES{1, PACKET_UNBOUNDED};
+        own("cut_through_header",
+            &P::cutThroughHeader,
+            "bytes of a packet that must have arrived then",
+            BYTES);
+        own("largest_packet",
+            &P::largestPacket,
+            "bytes on the wire of the largest packet there will be",
+            BYTES);
+        own("trimmed_size", &P::trimmedSize, "bytes left of a packet that is trimmed", BYTES);
+        own("pause_frame", &P::pauseFrame, "bytes of a pause on the wire", BYTES);
+        return made;
+    }();
     return tid;
+}
+
+PacketFabric::PacketFabric()
+{
+    m_weights.fill(1);
+}
+
+void
+PacketFabric::SetParameters(const PacketFabricParameters& parameters)
+{
+    static_cast<PacketFabricParameters&>(*this) = parameters;
 }
 
 uint32_t
@@ -233,15 +181,14 @@ void
 PacketFabric::SetWeights(const std::array<uint32_t, PACKET_PRIORITIES>& weights)
 {
     m_weights = weights;
-    m_isWeighted = true;
 }
 
 void
 PacketFabric::Install(PacketRouter& router, PacketSink& sink, PacketSource& source)
 {
     NS_ABORT_MSG_IF(
-        m_trimmedSize > 0 && m_flowControl != NO_FLOW_CONTROL,
-        "packets that flow control keeps from queueing are not trimmed: set TrimmedSize or FlowControl");
+        trimThreshold > 0 && flowControl != PacketFlowControlKind::NONE,
+        "packets that flow control keeps from queueing are not trimmed: set TrimThreshold or FlowControl");
     std::vector<PacketSharedBuffer*> memories(m_nodes.size(), nullptr);
     for (PacketNode& node : m_nodes)
     {
@@ -249,13 +196,13 @@ PacketFabric::Install(PacketRouter& router, PacketSink& sink, PacketSource& sour
     }
     for (const Ptr<PacketPort>& port : m_ports)
     {
-        if (m_isWeighted)
+        if (service == PacketService::WEIGHTED)
         {
-            port->SetWeights(m_weights, m_largestPacket);
+            port->SetWeights(m_weights, largestPacket);
         }
-        if (m_cutsThrough && m_nodeFacts[port->GetTo().GetNumber()].isSwitch)
+        if (switching == PacketSwitching::CUT_THROUGH && m_nodeFacts[port->GetTo().GetNumber()].isSwitch)
         {
-            port->SetCutThrough(m_cutThroughHeader);
+            port->SetCutThrough(cutThroughHeader);
         }
         if (m_nodeFacts[port->GetFrom().GetNumber()].isSwitch)
         {
@@ -272,17 +219,17 @@ PacketFabric::Install(PacketRouter& router, PacketSink& sink, PacketSource& sour
 void
 PacketFabric::InstallQueue(PacketPort& port, std::vector<PacketSharedBuffer*>& memories)
 {
-    if (m_markFrom != std::numeric_limits<uint64_t>::max())
+    if (ecnThreshold != PACKET_UNBOUNDED)
     {
-        port.GetQueue().SetMarking({m_markFrom, std::max(m_markFrom, m_markTo), m_markProbability});
+        port.GetQueue().SetMarking({ecnThreshold, std::max(ecnThreshold, ecnMaxThreshold), ecnProbability});
     }
-    if (m_trimmedSize > 0)
+    if (trimThreshold > 0)
     {
-        port.GetQueue().SetTrimming(m_trimmedSize);
-        port.GetQueue().SetLimit(m_trimAbove);
+        port.GetQueue().SetTrimming(trimmedSize);
+        port.GetQueue().SetLimit(trimThreshold);
         return;
     }
-    if (m_flowControl != NO_FLOW_CONTROL)
+    if (flowControl != PacketFlowControlKind::NONE)
     {
         return; // what comes in is bounded
     }
@@ -293,7 +240,7 @@ PacketFabric::InstallQueue(PacketPort& port, std::vector<PacketSharedBuffer*>& m
     {
         port.GetQueue().SetLimit(limit);
     }
-    else if (memory > 0 && m_sharing == PER_PORT)
+    else if (memory > 0 && bufferSharing == PacketBuffers::PER_PORT)
     {
         port.GetQueue().SetLimit(memory / port.GetFrom().GetPorts().size());
     }
@@ -301,7 +248,7 @@ PacketFabric::InstallQueue(PacketPort& port, std::vector<PacketSharedBuffer*>& m
     {
         if (memories[number] == nullptr)
         {
-            const double share = m_sharing == DYNAMIC ? m_dynamicShare : 0;
+            const double share = bufferSharing == PacketBuffers::DYNAMIC ? dynamicShare : 0;
             memories[number] = &m_memories.emplace_back(memory, share);
         }
         port.SetSharedBuffer(memories[number]);
@@ -318,7 +265,7 @@ PacketFabric::GetHeadroom(uint32_t port) const
     for (const PacketPort* out : there.GetTo().GetPorts())
     {
         const uint32_t in = m_portFacts[out->GetNumber()].reverse;
-        if (m_cutsThrough && in != PACKET_NONE)
+        if (switching == PacketSwitching::CUT_THROUGH && in != PACKET_NONE)
         {
             slowest = std::min(slowest, m_ports[in]->GetBitsPerSecond());
         }
@@ -326,8 +273,8 @@ PacketFabric::GetHeadroom(uint32_t port) const
     return PacketFlowControl::GetHeadroom(there.GetBitsPerSecond(),
                                           slowest,
                                           there.GetLatency() + back.GetLatency(),
-                                          m_largestPacket,
-                                          uint64_t{m_priorities} * m_pauseFrame);
+                                          largestPacket,
+                                          uint64_t{trafficClasses} * pauseFrame);
 }
 
 uint64_t
@@ -339,7 +286,7 @@ PacketFabric::GetIngressRoom(uint32_t port) const
     {
         memory += m_portFacts[out->GetNumber()].limit;
     }
-    return memory / to.GetPorts().size() / m_priorities;
+    return memory / to.GetPorts().size() / trafficClasses;
 }
 
 void
@@ -347,30 +294,31 @@ PacketFabric::InstallFlowControl(PacketPort& port)
 {
     const uint32_t number = port.GetNumber();
     const bool isSwitch = m_nodeFacts[port.GetTo().GetNumber()].isSwitch;
-    if (m_flowControl == NO_FLOW_CONTROL || (m_flowControl == PAUSE && !isSwitch))
+    if (flowControl == PacketFlowControlKind::NONE ||
+        (flowControl == PacketFlowControlKind::PFC && !isSwitch))
     {
         return;
     }
     NS_ABORT_MSG_IF(m_portFacts[number].reverse == PACKET_NONE,
                     "pauses and credits go back over the other port of a cable: Pair the ports");
     PacketFlowControl::Parameters parameters;
-    parameters.largest = m_largestPacket;
-    if (m_flowControl == CREDIT)
+    parameters.largest = largestPacket;
+    if (flowControl == PacketFlowControlKind::CREDIT)
     {
-        NS_ASSERT_MSG(m_creditRoom >= m_largestPacket, "a credit is worth a packet");
+        NS_ASSERT_MSG(creditRoom >= largestPacket, "a credit is worth a packet");
         parameters.kind = PacketFlowControl::Kind::CREDIT;
-        parameters.room = m_creditRoom;
+        parameters.room = creditRoom;
     }
     else
     {
         const uint64_t headroom = GetHeadroom(number);
         const uint64_t room = GetIngressRoom(number);
-        NS_ASSERT_MSG(m_pauseAbove > 0 || room > headroom, "a switch that pauses has room until it works");
-        parameters.pauseAbove = m_pauseAbove > 0 ? m_pauseAbove : room - headroom;
+        NS_ASSERT_MSG(pauseThreshold > 0 || room > headroom, "a switch that pauses has room until it works");
+        parameters.pauseAbove = pauseThreshold > 0 ? pauseThreshold : room - headroom;
         parameters.resumeBelow =
-            parameters.pauseAbove - std::min<uint64_t>(parameters.pauseAbove, 2 * m_largestPacket);
+            parameters.pauseAbove - std::min<uint64_t>(parameters.pauseAbove, 2 * largestPacket);
         parameters.room = parameters.pauseAbove + headroom;
-        parameters.frame = m_pauseFrame;
+        parameters.frame = pauseFrame;
     }
     port.SetFlowControl(parameters, *m_ports[m_portFacts[number].reverse]);
 }

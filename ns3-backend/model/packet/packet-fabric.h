@@ -2,6 +2,7 @@
 #ifndef PACKET_FABRIC_H
 #define PACKET_FABRIC_H
 
+#include "packet-fabric-parameters.h"
 #include "packet-node.h"
 #include "packet-port.h"
 
@@ -25,31 +26,20 @@ namespace ns3
  * Memory of a switch. `PER_PORT`: an even share for each port. `SHARED`: first come, first served. `DYNAMIC`:
  * PacketSharedBuffer's threshold. A port with a limit of its own draws on that alone. 0 bytes: no limit.
  *
- * Flow control. `PAUSE`: every switch pauses the links into it, at `PauseAbove` bytes held in a priority.
+ * Flow control. `PFC`: every switch pauses the links into it, at `PauseThreshold` bytes held in a priority.
  * Where that is 0 each link has an even share of the memory, or of its ports' own limits, over links and
- * `Priorities`, and the pause comes a headroom below it (PacketFlowControl), the end of it two packets below
- * the pause (Zhu et al., SIGCOMM 2015, section 4). The packets a switch holds are then bounded by what comes
- * in, so its ports drop nothing. `CREDIT`: every node grants each link into it `CreditRoom` bytes in each
- * priority.
+ * `TrafficClasses`, and the pause comes a headroom below it (PacketFlowControl), the end of it two packets
+ * below the pause (Zhu et al., SIGCOMM 2015, section 4). The packets a switch holds are then bounded by what
+ * comes in, so its ports drop nothing. `CREDIT`: every node grants each link into it `CreditRoom` bytes in
+ * each priority.
  */
-class PacketFabric : public Object
+class PacketFabric : public Object, public PacketFabricParameters
 {
   public:
-    enum BufferSharing
-    {
-        PER_PORT,
-        SHARED,
-        DYNAMIC
-    };
-
-    enum FlowControl
-    {
-        NO_FLOW_CONTROL,
-        PAUSE,
-        CREDIT
-    };
-
     static TypeId GetTypeId();
+
+    PacketFabric();
+    void SetParameters(const PacketFabricParameters& parameters);
 
     /// \param forwarding ps from when it has a packet for others until the packet is queued
     /// \returns the number of the new node: nodes are numbered from 0.
@@ -61,7 +51,7 @@ class PacketFabric : public Object
     /// Two ports are the directions of one cable. One without the other is a link that goes one way: where
     /// there is flow control it is refused.
     void Pair(uint32_t port, uint32_t reverse);
-    /// Serves priorities by weight, each at least 1, instead of strictly.
+    /// Each at least 1, for `service` WEIGHTED; without, all priorities weigh the same.
     void SetWeights(const std::array<uint32_t, PACKET_PRIORITIES>& weights);
     /// Completes the fabric: all of them outlive the last packet.
     void Install(PacketRouter& router, PacketSink& sink, PacketSource& source);
@@ -118,23 +108,7 @@ class PacketFabric : public Object
     void InstallFlowControl(PacketPort& port);
     std::vector<uint32_t> GetWaitedFor(const PacketPort& port) const;
 
-    bool m_cutsThrough;
-    uint32_t m_cutThroughHeader;
-    uint32_t m_largestPacket;
-    BufferSharing m_sharing;
-    double m_dynamicShare;
-    uint64_t m_markFrom;
-    uint64_t m_markTo;
-    double m_markProbability;
-    uint32_t m_trimmedSize;
-    uint64_t m_trimAbove;
-    FlowControl m_flowControl;
-    uint64_t m_pauseAbove;
-    uint64_t m_creditRoom;
-    uint32_t m_pauseFrame;
-    uint32_t m_priorities;
-    std::array<uint32_t, PACKET_PRIORITIES> m_weights{};
-    bool m_isWeighted{false};
+    std::array<uint32_t, PACKET_PRIORITIES> m_weights;
     PacketContext m_context;
     std::vector<NodeFacts> m_nodeFacts;
     std::vector<PortFacts> m_portFacts;

@@ -75,7 +75,7 @@ class PacketFlowControl
 
     /// A packet waits in the far end as of `now`. \returns whether there is room.
     bool Hold(uint8_t priority, uint32_t bytes, int64_t now);
-    /// A packet starts to leave the far end; `waited` tells whether it was held before.
+    /// A packet starts to leave the far end; `waited`: it was held before.
     void Release(uint8_t priority, uint32_t bytes, int64_t when, bool waited);
 
     /// The priorities that are not paused, bit by bit.

@@ -2,12 +2,12 @@
 #ifndef PACKET_CONGESTION_CONTROLS_H
 #define PACKET_CONGESTION_CONTROLS_H
 
+#include "ns3/packet-parameter.h"
 #include "packet-congestion-control.h"
 #include "packet-dcqcn.h"
 #include "packet-dctcp.h"
 #include "packet-hpcc.h"
 #include "packet-ndp.h"
-#include "packet-parameter.h"
 
 #include <any>
 #include <map>
@@ -59,8 +59,8 @@ struct PacketControlList
     }
 };
 
-/// Those of the program: one line here and the include above register another. What is made from the list,
-/// attributes of the transport and keys of configuration files, is made in the same way from any other.
+/// Those of the program: one line here and the include above register another. The attributes of the transport
+/// are made from it, and keys of configuration files from it or any other list.
 using PacketCongestionControls = PacketControlList<PacketFixedWindow, //
                                                    PacketDctcp,
                                                    PacketDcqcn,

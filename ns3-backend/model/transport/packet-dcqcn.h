@@ -2,8 +2,8 @@
 #ifndef PACKET_DCQCN_H
 #define PACKET_DCQCN_H
 
+#include "ns3/packet-parameter.h"
 #include "packet-congestion-control.h"
-#include "packet-parameter.h"
 
 #include "ns3/data-rate.h"
 
@@ -59,7 +59,7 @@ struct PacketDcqcnParameters
  * The rate of a queue pair under DCQCN (Zhu et al., "Congestion control for large-scale RDMA deployments",
  * SIGCOMM 2015, section 3.1), in bit/s on the wire. All defaults are that paper's (section 5.2, figure 14).
  *
- * Notification point. A receiver that gets a marked packet says so at once, at most once in N a pair.
+ * Notification point. A receiver that gets a marked packet notifies the sender at once, at most once in N a pair.
  *
  * Reaction point. A pair starts at its link's rate and is not timed before the first notification. Each
  * notification cuts the current rate R_C,

@@ -2,8 +2,8 @@
 #ifndef PACKET_DCTCP_H
 #define PACKET_DCTCP_H
 
+#include "ns3/packet-parameter.h"
 #include "packet-congestion-control.h"
-#include "packet-parameter.h"
 
 #include <cstdint>
 

@@ -3,8 +3,8 @@
 #define PACKET_HPCC_H
 
 #include "ns3/packet-context.h"
+#include "ns3/packet-parameter.h"
 #include "packet-congestion-control.h"
-#include "packet-parameter.h"
 
 #include <cstdint>
 

@@ -2,8 +2,8 @@
 #ifndef PACKET_NDP_H
 #define PACKET_NDP_H
 
+#include "ns3/packet-parameter.h"
 #include "packet-congestion-control.h"
-#include "packet-parameter.h"
 
 #include <cstddef>
 #include <cstdint>

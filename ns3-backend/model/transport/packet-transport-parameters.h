@@ -2,8 +2,8 @@
 #ifndef PACKET_TRANSPORT_PARAMETERS_H
 #define PACKET_TRANSPORT_PARAMETERS_H
 
+#include "ns3/packet-parameter.h"
 #include "packet-congestion-controls.h"
-#include "packet-parameter.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -88,7 +88,7 @@ class PacketTransport : public Object,
 
     uint64_t GetOutstandingCount() const;
     std::vector<Outstanding> GetOutstanding() const; //!< by order of sending
-    /// Source and destination of the queue pairs that have given up and not heard anything since.
+    /// Source and destination of the queue pairs that have given up and received nothing since.
     std::vector<std::pair<uint32_t, uint32_t>> GetGivenUp() const;
     const Counters& GetCounters() const;
     uint64_t GetQueuePairCount() const; //!< that have something outstanding

@@ -1,5 +1,5 @@
 /// Networks that are made to cost as much as another one.
-#include "experiment/src/file/greatest_within.hpp"
+#include "experiment/src/file/largest_within.hpp"
 #include "process.hpp"
 
 #include <memory>
@@ -260,7 +260,7 @@ RC_GTEST_PROP(GreatestWithin, FindsTheCrossingOfAnyCostThatNeverFalls, ()) {
         ++expected;
     }
     const std::vector bends{*rc::gen::inRange<std::int64_t>(0, static_cast<std::int64_t>(costs.size()))};
-    const auto crossing = greatest_within(
+    const auto crossing = largest_within(
         limit, {0, costs.front()}, {static_cast<std::int64_t>(costs.size()) - 1, costs.back()}, bends,
         [&](std::int64_t n) { return std::optional(costs[static_cast<std::size_t>(n)]); });
     RC_ASSERT(crossing->within.number == expected);
@@ -269,7 +269,7 @@ RC_GTEST_PROP(GreatestWithin, FindsTheCrossingOfAnyCostThatNeverFalls, ()) {
 
 TEST(GreatestWithin, TakesFewCostsOnAStraightLine) {
     int evaluations = 0;
-    const auto crossing = greatest_within(1e5, {1, 1.0}, {1'000'000'000'000, 1e12}, {}, [&](std::int64_t n) {
+    const auto crossing = largest_within(1e5, {1, 1.0}, {1'000'000'000'000, 1e12}, {}, [&](std::int64_t n) {
         ++evaluations;
         return std::optional(static_cast<double>(n));
     });

@@ -201,7 +201,7 @@ TEST_F(PacketRecordsTest, WhatCannotBeRecordedIsNamed) {
     trace.packet_trace = path;
     EXPECT_EQ(code(trace, experiment_), "record.no-packets");
     Experiment telling = experiment_;
-    telling.backend.tells_of_packets = true;
+    telling.backend.reports_packets = true;
     EXPECT_EQ(code(trace, telling), "");
     trace.trace_links = "host 7";
     EXPECT_EQ(code(trace, telling), "record.links");

@@ -202,7 +202,7 @@ TEST(CongestionFree, RefusesCircuitsAndStoreAndForwardOfSprayedMessages) {
     const FabricBuilder::Cable cable = builder.connect(NodeId(0), NodeId(1), {100_Gbps, 500_ns, 0_B});
     builder.set_circuits(100_us, {{60_us, {cable.forward, cable.backward}}, {40_us, {}}});
     const auto circuits = std::move(builder).build();
-    EXPECT_TRUE(congestion_free_refusal(*circuits, {}));
+    EXPECT_TRUE(congestion_free_unsupported(*circuits, {}));
     EXPECT_THROW(CongestionFreeBackend{circuits}, std::logic_error);
 
     LeafSpineParameters parameters;
@@ -211,9 +211,9 @@ TEST(CongestionFree, RefusesCircuitsAndStoreAndForwardOfSprayedMessages) {
     parameters.spines = 2;
     parameters.load_balancing = LoadBalancing::kSpray;
     const auto sprayed = build_leaf_spine(parameters);
-    EXPECT_TRUE(congestion_free_refusal(*sprayed, kStoreAndForward));
-    EXPECT_FALSE(congestion_free_refusal(*sprayed, {}));
-    EXPECT_FALSE(congestion_free_refusal(*flat(2), kStoreAndForward));
+    EXPECT_TRUE(congestion_free_unsupported(*sprayed, kStoreAndForward));
+    EXPECT_FALSE(congestion_free_unsupported(*sprayed, {}));
+    EXPECT_FALSE(congestion_free_unsupported(*flat(2), kStoreAndForward));
 }
 
 TEST(CongestionFree, RefusesWhatBreaksItsContract) {

@@ -14,7 +14,9 @@ namespace {
 std::uint32_t counted(const SlotTiming& timing, std::uint32_t packets, std::uint32_t rank, Time after) {
     std::uint32_t there = 0;
     for (std::uint32_t k = 0; k < packets; ++k) {
-        there += timing.turn_of(k, packets) + rank <= timing.last_turn_for(after) ? 1 : 0;
+        there += timing.transmission_slot_of(k, packets) + rank <= timing.last_transmission_slot_for(after)
+                     ? 1
+                     : 0;
     }
     return there;
 }

@@ -19,12 +19,12 @@ TEST(RelayQueues, TheLastPacketOfAMessageGoesWithTheEndOfItsRow) {
     relays.travel(queue, Segment(2), 5);
     relays.travel(queue, Segment(8, 2, 2, true), 6);
     relays.travel(queue, Segment(7, 1, 3, false), 6);
-    EXPECT_FALSE(relays.land(4, relayed));
-    EXPECT_TRUE(relays.land(5, relayed));
+    EXPECT_FALSE(relays.arrive(4, relayed));
+    EXPECT_TRUE(relays.arrive(5, relayed));
     EXPECT_EQ(relayed(1, 3), 2U);
-    EXPECT_TRUE(relays.land(6, relayed));
+    EXPECT_TRUE(relays.arrive(6, relayed));
     EXPECT_EQ(relayed(1, 3), 5U);
-    EXPECT_FALSE(relays.any_under_way());
+    EXPECT_FALSE(relays.any_in_flight());
 
     const Segment some = relays.take(queue, 3);
     EXPECT_FALSE(some.has_flight());
@@ -73,15 +73,15 @@ TEST(RelayQueues, QueuesWithACounterAndWithoutHoldTheSame) {
         }
     };
     send(10, 0);
-    EXPECT_TRUE(relays.land(1, relayed));
+    EXPECT_TRUE(relays.arrive(1, relayed));
     send(20, 2);
     EXPECT_EQ(relayed(0, kCounted), 7U);
     EXPECT_EQ(relayed(kOther / kHosts, 0), 7U);
     relays.postpone(6);  // what was for 3 and 5 is for 9 and 11
-    EXPECT_TRUE(relays.land(9, relayed));
-    EXPECT_TRUE(relays.any_under_way());
-    EXPECT_TRUE(relays.land(11, relayed));
-    EXPECT_FALSE(relays.any_under_way());
+    EXPECT_TRUE(relays.arrive(9, relayed));
+    EXPECT_TRUE(relays.any_in_flight());
+    EXPECT_TRUE(relays.arrive(11, relayed));
+    EXPECT_FALSE(relays.any_in_flight());
     // 7; 2 + 4 + 2 + 4 and 7; 2 + 4 + 2 + 4.
     EXPECT_EQ(relayed(0, kCounted), 38U);
     EXPECT_EQ(relayed(kOther / kHosts, 0), 38U);
@@ -100,9 +100,9 @@ TEST(RelayQueues, PacketsWhoseRowIsNotThereYetCanBeTaken) {
     const std::uint32_t queue = relays.open(HostId(2), HostId(0));
     relays.travel(queue, Segment(4), 0);
     relays.travel(queue, Segment(7, 1, 5, false), 1);
-    EXPECT_TRUE(relays.land(0, relayed));
+    EXPECT_TRUE(relays.arrive(0, relayed));
     EXPECT_EQ(relays.take(queue, 3).packets(), 3U);
-    EXPECT_TRUE(relays.land(1, relayed));
+    EXPECT_TRUE(relays.arrive(1, relayed));
     // 4 - 3 packets and the last one are one row.
     EXPECT_EQ(relays.take(queue, 9).packets(), 2U);
 }

@@ -166,10 +166,10 @@ TEST(RotorLb, OwnRackPacketsTakeTwoHops) {
 TEST(RotorLb, RelaysOnlyWhereACircuitWillTakePacketsOn) {
     // Rack 1 never meets rack 2 but rack 3. Hosts 4 and 6 are of racks 2 and 3.
     RotorLbOptions options = kTwoByFour;
-    options.meets = {1, 1, 1, 1,  //
-                     1, 1, 0, 1,  //
-                     1, 0, 1, 1,  //
-                     1, 1, 1, 1};
+    options.connected = {1, 1, 1, 1,  //
+                         1, 1, 0, 1,  //
+                         1, 0, 1, 1,  //
+                         1, 1, 1, 1};
     Racks racks(options);
     racks.own.add(0, 4, 3);
     racks.own.add(0, 6, 2);

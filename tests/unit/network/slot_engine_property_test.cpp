@@ -25,7 +25,7 @@ namespace {
 /// Sends each message at its time, in the order listed.
 struct Sending {
     Sending(const std::shared_ptr<const Fabric>& fabric, const std::vector<LaterMessage>& messages,
-            SlotEngine::Repetitions repetitions = SlotEngine::Repetitions::kPassedOver)
+            SlotEngine::Repetitions repetitions = SlotEngine::Repetitions::kFastForwarded)
         : engine(fabric, repetitions),
           recorder(engine),
           starter(engine) {
@@ -51,7 +51,7 @@ RC_GTEST_PROP(SlotEngineProperty, DeliversEverythingOnceInOrderAndWithinTheRates
         add_low_latency(random, network);
     }
     const std::shared_ptr<const Fabric> fabric = build_rotor_fabric(network);
-    RC_PRE(!slot_engine_refusal(*fabric));
+    RC_PRE(!slot_engine_unsupported(*fabric));
     const std::int64_t hosts = network.schedule.racks() * network.hosts_per_rack;
     RC_PRE(hosts > 1);
     const std::vector<LaterMessage> messages =
@@ -123,7 +123,7 @@ RC_GTEST_PROP(SlotEngineProperty, WhateverFailsMessagesAreDeliveredOrReportedOnc
     }
     fail_at_random(random, network, 500_us);
     const std::shared_ptr<const Fabric> fabric = build_rotor_fabric(network);
-    RC_PRE(!slot_engine_refusal(*fabric));
+    RC_PRE(!slot_engine_unsupported(*fabric));
     const std::int64_t hosts = network.schedule.racks() * network.hosts_per_rack;
     RC_PRE(hosts > 1);
     const std::vector<LaterMessage> messages = random_messages(random, hosts, 300'000);
@@ -163,9 +163,9 @@ RC_GTEST_PROP(SlotEngineProperty, WhateverFailsMessagesAreDeliveredOrReportedOnc
 RC_GTEST_PROP(SlotEngineProperty, CyclesPassedOverAreThoseThatWouldHaveBeenWorkedOut, ()) {
     Random random(random_seed());
     RotorNetwork network = random_network(random);
-    network.bulk.remainders = Remainders::kInTurn;
+    network.bulk.remainders = Remainders::kRoundRobin;
     const std::shared_ptr<const Fabric> fabric = build_rotor_fabric(network);
-    RC_PRE(!slot_engine_refusal(*fabric));
+    RC_PRE(!slot_engine_unsupported(*fabric));
     const std::int64_t hosts = network.schedule.racks() * network.hosts_per_rack;
     RC_PRE(hosts > 1);
     std::vector<LaterMessage> messages = random_messages(random, hosts, 10'000'000);
@@ -173,7 +173,7 @@ RC_GTEST_PROP(SlotEngineProperty, CyclesPassedOverAreThoseThatWouldHaveBeenWorke
         message.at = message.at * random(1, 20);
     }
     const Sending passed(fabric, messages);
-    const Sending worked_out(fabric, messages, SlotEngine::Repetitions::kWorkedOut);
+    const Sending worked_out(fabric, messages, SlotEngine::Repetitions::kSimulated);
     RC_ASSERT(passed.recorder.times == worked_out.recorder.times);
     RC_ASSERT(passed.recorder.order == worked_out.recorder.order);
     const SlotCounters& a = passed.engine.counters();
@@ -195,7 +195,7 @@ TEST(SlotEngineRepetition, LongMessagesCostNoMoreForBeingLong) {
     // All to all with 1 MB takes 32 cycles, ten thousand times as much three hundred thousand; what is worked
     // out is the begin, the end, and a few dozen cycles in between.
     RotorNetwork network = eight_rack_network();
-    network.bulk.remainders = Remainders::kInTurn;
+    network.bulk.remainders = Remainders::kRoundRobin;
     const std::shared_ptr<const Fabric> fabric = build_rotor_fabric(network);
     std::vector<LaterMessage> messages;
     for (std::uint32_t source = 0; source < 32; ++source) {

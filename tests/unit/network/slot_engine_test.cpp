@@ -77,7 +77,7 @@ TEST(SlotEngine, PairsKeepTheOrderOfTheirMessages) {
 }
 
 TEST(SlotEngine, KeepsQueuesOfSeveralHandlersAndOfAnySize) {
-    SlotEngine engine(build_rotor_fabric(with_bulk({.remainders = Remainders::kInTurn})));
+    SlotEngine engine(build_rotor_fabric(with_bulk({.remainders = Remainders::kRoundRobin})));
     Recorder first(engine);
     Recorder second(engine);
     const std::vector<Bytes> sizes{1_B, 2_GiB, 5_GiB, 2_GiB - 1_B, 3_GiB, 0_B, 4_GiB, 7_B, 8_B};
@@ -260,7 +260,7 @@ TEST(SlotEngine, StopsAtTheEndOfTime) {
 
 TEST(SlotEngine, RefusesWhatItCannotRun) {
     const auto refusal = [](const RotorNetwork& network) {
-        return slot_engine_refusal(*build_rotor_fabric(network)).value_or("");
+        return slot_engine_unsupported(*build_rotor_fabric(network)).value_or("");
     };
     EXPECT_EQ(refusal(eight_rack_network()), "");
     RotorNetwork network = eight_rack_network();
@@ -286,7 +286,7 @@ TEST(SlotEngine, RefusesWhatItCannotRun) {
     EXPECT_EQ(refusal(network), "");
     network.schedule = RotorSchedule(eight_rack_matchings(), 1, {18_ms, Time(0), Time(0)});
     EXPECT_NE(refusal(network).find("2147483647 packets"), std::string::npos) << refusal(network);
-    EXPECT_TRUE(slot_engine_refusal(*flat()));
+    EXPECT_TRUE(slot_engine_unsupported(*flat()));
     network = eight_rack_network();
     network.rate = 900_Mbps;
     EXPECT_THROW(SlotEngine{build_rotor_fabric(network)}, std::logic_error);

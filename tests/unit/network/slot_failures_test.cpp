@@ -62,7 +62,7 @@ TEST(SlotFailures, LowLatencyWithoutAWayIsReported) {
     const std::string text = engine.explain_stall();
     EXPECT_NE(text.find("1 bulk packet of 1 pair of hosts waits"), std::string::npos) << text;
     EXPECT_NE(text.find("2 low-latency messages have no path left"), std::string::npos) << text;
-    EXPECT_NE(text.find("host 29 -> host 4: rack 7 is cut off since 500ns"), std::string::npos) << text;
+    EXPECT_NE(text.find("host 29 -> host 4: rack 7 is disconnected since 500ns"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -169,25 +169,25 @@ TEST(DirectConnectPackets, PathsOverLinksInParallelDeliverAll) {
 
 TEST(DirectConnectPackets, OtherEnginesSayWhatTheyCannotDo) {
     const auto split = network::build_direct_connect(rings(6, {1}, DirectRouting::kKShortest));
-    EXPECT_TRUE(refusal(*split, TcpOptions{}).has_value());
+    EXPECT_TRUE(unsupported(*split, TcpOptions{}).has_value());
     const auto slow = network::build_direct_connect(rings(6, {1}, DirectRouting::kCoinChange, 1_us));
-    ASSERT_TRUE(refusal(*slow, TcpOptions{}).has_value());
-    EXPECT_NE(refusal(*slow, TcpOptions{})->find("1us"), std::string::npos);
+    ASSERT_TRUE(unsupported(*slow, TcpOptions{}).has_value());
+    EXPECT_NE(unsupported(*slow, TcpOptions{})->find("1us"), std::string::npos);
     EXPECT_FALSE(
-        refusal(*network::build_direct_connect(rings(6, {1}, DirectRouting::kCoinChange)), TcpOptions{}));
+        unsupported(*network::build_direct_connect(rings(6, {1}, DirectRouting::kCoinChange)), TcpOptions{}));
     const auto fibres = network::build_direct_connect(one_way(6, {1}, DirectRouting::kCoinChange));
-    ASSERT_TRUE(refusal(*fibres, TcpOptions{}).has_value());
-    EXPECT_NE(refusal(*fibres, TcpOptions{})->find("one-way links"), std::string::npos);
+    ASSERT_TRUE(unsupported(*fibres, TcpOptions{}).has_value());
+    EXPECT_NE(unsupported(*fibres, TcpOptions{})->find("one-way links"), std::string::npos);
     PacketOptions credits;
-    EXPECT_FALSE(refusal(*fibres, credits));
-    credits.flow_control = PacketFlowControlKind::kCredit;
-    ASSERT_TRUE(refusal(*fibres, credits).has_value());
-    EXPECT_NE(refusal(*fibres, credits)->find("from host 0 to host 1 goes one way"), std::string::npos);
-    credits.flow_control = PacketFlowControlKind::kPfc;
-    EXPECT_FALSE(refusal(*fibres, credits));  // only switches pause, and there are none
+    EXPECT_FALSE(unsupported(*fibres, credits));
+    credits.ports.flowControl = ::ns3::PacketFlowControlKind::CREDIT;
+    ASSERT_TRUE(unsupported(*fibres, credits).has_value());
+    EXPECT_NE(unsupported(*fibres, credits)->find("from host 0 to host 1 goes one way"), std::string::npos);
+    credits.ports.flowControl = ::ns3::PacketFlowControlKind::PFC;
+    EXPECT_FALSE(unsupported(*fibres, credits));  // only switches pause, and there are none
     PacketOptions hpcc;
     hpcc.transport.congestionControl = &::ns3::PacketHpcc::KIND;
-    EXPECT_TRUE(refusal(*split, hpcc).has_value());
+    EXPECT_TRUE(unsupported(*split, hpcc).has_value());
 }
 
 }  // namespace

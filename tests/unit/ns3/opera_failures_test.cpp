@@ -67,7 +67,7 @@ TEST(OperaFailures, LowLatencyWithoutAWayGivesUpAndSaysSo) {
     EXPECT_EQ(backend.outstanding_messages(), 2U);
     const std::string text = backend.explain_stall();
     EXPECT_NE(text.find("2 pairs of hosts"), std::string::npos) << text;
-    EXPECT_NE(text.find("rack 7 is cut off since 500ns"), std::string::npos) << text;
+    EXPECT_NE(text.find("rack 7 is disconnected since 500ns"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ RC_GTEST_PROP(OperaPacketProperty, DeliversEverythingOnceAndWithinTheRatesOfLink
         network::rotor::fail_at_random(random, net, 500_us);
     }
     const auto fabric = build_rotor_fabric(net);
-    RC_PRE(!opera_refusal(*fabric, {}));
+    RC_PRE(!opera_unsupported(*fabric, {}));
     const std::int64_t hosts = net.schedule.racks() * net.hosts_per_rack;
     RC_PRE(hosts > 1);
     const std::vector<LaterMessage> messages = random_messages(random, hosts, 200'000);

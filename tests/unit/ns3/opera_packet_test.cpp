@@ -191,16 +191,16 @@ TEST(OperaPackets, CarriedBytesOfCircuitsAreThoseOfHosts) {
 
 TEST(OperaPackets, OptionsThatMeanNothingAreRefusedByName) {
     const auto fabric = build_rotor_fabric(eight_rack_network());
-    EXPECT_EQ(opera_refusal(*fabric, {}), std::nullopt);
+    EXPECT_EQ(opera_unsupported(*fabric, {}), std::nullopt);
     PacketOptions options;
     options.transport.timeout = 2'000'000'000;
     options.transport.maxBackoff = 4;
     options.transport.retryLimit = 3;
-    EXPECT_EQ(opera_refusal(*fabric, options), std::nullopt);
+    EXPECT_EQ(opera_unsupported(*fabric, options), std::nullopt);
     const auto refused = [&fabric](auto change) {
         PacketOptions changed;
         change(changed);
-        return opera_refusal(*fabric, changed).value_or("");
+        return opera_unsupported(*fabric, changed).value_or("");
     };
     EXPECT_NE(refused([](PacketOptions& o) { o.transport.mtu = 1500; }).find("'mtu'"), std::string::npos);
     EXPECT_NE(refused([](PacketOptions& o) { o.transport.mtu = 1500; }).find("bulk.payload"),
@@ -217,11 +217,12 @@ TEST(OperaPackets, OptionsThatMeanNothingAreRefusedByName) {
     // Of the network: a slot too short, and no second hop to take.
     RotorNetwork network = eight_rack_network();
     network.bulk.routing = BulkRouting::kDirectOnly;
-    EXPECT_NE(opera_refusal(*build_rotor_fabric(network), {}).value_or("").find("bulk.intra_rack"),
+    EXPECT_NE(opera_unsupported(*build_rotor_fabric(network), {}).value_or("").find("bulk.intra_rack"),
               std::string::npos);
     network = eight_rack_network();
     network.low_latency.cutoff = 1_KB;
-    EXPECT_NE(opera_refusal(*build_rotor_fabric(network), {}).value_or("").find("paths"), std::string::npos);
+    EXPECT_NE(opera_unsupported(*build_rotor_fabric(network), {}).value_or("").find("paths"),
+              std::string::npos);
 }
 
 /// Counts what it hears.

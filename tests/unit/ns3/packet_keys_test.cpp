@@ -105,11 +105,11 @@ TEST(PacketKeys, TelemetryNeedsOneWay) {
     tree.k = 4;
     PacketOptions options;
     options.transport.congestionControl = &::ns3::PacketHpcc::KIND;
-    EXPECT_FALSE(refusal(*build_fat_tree(tree), options).has_value());
+    EXPECT_FALSE(unsupported(*build_fat_tree(tree), options).has_value());
     tree.load_balancing = network::LoadBalancing::kSpray;
-    EXPECT_TRUE(refusal(*build_fat_tree(tree), options).has_value());
+    EXPECT_TRUE(unsupported(*build_fat_tree(tree), options).has_value());
     options.transport.congestionControl = &::ns3::PacketNdp::KIND;
-    EXPECT_FALSE(refusal(*build_fat_tree(tree), options).has_value());
+    EXPECT_FALSE(unsupported(*build_fat_tree(tree), options).has_value());
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ std::vector<Flow> incast(int senders, Bytes size) {
 
 PacketOptions pfc() {
     PacketOptions options;
-    options.flow_control = PacketFlowControlKind::kPfc;
+    options.ports.flowControl = ::ns3::PacketFlowControlKind::PFC;
     return options;
 }
 
@@ -92,14 +92,14 @@ TEST(PacketPauses, AByteAboveTheHeadroomIsEnough) {
 }
 
 TEST(PacketPauses, ASwitchWithoutHeadroomIsRefused) {
-    EXPECT_FALSE(refusal(*star(9, 9 * (kHeadroom + 1_B)), pfc()).has_value());
-    EXPECT_TRUE(refusal(*star(9, 9 * kHeadroom), pfc()).has_value());
-    EXPECT_TRUE(refusal(*star(9), pfc()).has_value()) << "nothing says when to pause";
+    EXPECT_FALSE(unsupported(*star(9, 9 * (kHeadroom + 1_B)), pfc()).has_value());
+    EXPECT_TRUE(unsupported(*star(9, 9 * kHeadroom), pfc()).has_value());
+    EXPECT_TRUE(unsupported(*star(9), pfc()).has_value()) << "nothing says when to pause";
     PacketOptions options = pfc();
-    options.pause_threshold = 50'000_B;
-    EXPECT_FALSE(refusal(*star(9), options).has_value());
-    EXPECT_FALSE(refusal(*star(9, 9 * (kHeadroom + 50'000_B)), options).has_value());
-    EXPECT_TRUE(refusal(*star(9, 9 * (kHeadroom + 49'999_B)), options).has_value());
+    options.ports.pauseThreshold = 50'000;
+    EXPECT_FALSE(unsupported(*star(9), options).has_value());
+    EXPECT_FALSE(unsupported(*star(9, 9 * (kHeadroom + 50'000_B)), options).has_value());
+    EXPECT_TRUE(unsupported(*star(9, 9 * (kHeadroom + 49'999_B)), options).has_value());
 }
 
 // Host 1 sends to the congested host 0 and to host 4, to which nobody else sends. In one class the pauses
@@ -108,7 +108,7 @@ TEST(PacketPauses, HoldUpTheirOwnClassOnly) {
     const Bytes room = kHeadroom + 84_B + 3 * kPacket;
     const auto victim = [&room](std::uint8_t traffic_class) {
         PacketOptions options = pfc();
-        options.traffic_classes = 2;
+        options.ports.trafficClasses = 2;
         std::vector<Flow> flows = incast(3, 4_MiB);
         flows.push_back({1, 4, 1_MiB, traffic_class});
         return run(star(5, 5 * 2 * room), options, flows).times.back();
@@ -160,8 +160,8 @@ TEST(PacketDeadlock, PausesInACircleAreNamed) {
 
 TEST(PacketDeadlock, CreditsInACircleAreNamed) {
     PacketOptions options;
-    options.flow_control = PacketFlowControlKind::kCredit;
-    options.credit_room = 2 * kPacket;
+    options.ports.flowControl = ::ns3::PacketFlowControlKind::CREDIT;
+    options.ports.creditRoom = 2 * kPacket.count();
     expect_circle(options, 0_B);
 }
 
@@ -169,22 +169,22 @@ TEST(PacketDeadlock, CreditsInACircleAreNamed) {
 // of: kFull and two latencies. The second link has its room back just as the next packet comes.
 TEST(PacketCredits, ALinkIsAsFastAsItsRoomComesBack) {
     PacketOptions options;
-    options.flow_control = PacketFlowControlKind::kCredit;
-    options.credit_room = kPacket;
+    options.ports.flowControl = ::ns3::PacketFlowControlKind::CREDIT;
+    options.ports.creditRoom = kPacket.count();
     constexpr int kPackets = 20;
     const Outcome one = run(star(2), options, {{0, 1, kPackets * 4096_B}});
     EXPECT_EQ(one.times.front(), (kPackets - 1) * (kFull + 2 * kLatency) + 2 * (kFull + kLatency));
     EXPECT_EQ(one.statistics.pauses, kPackets - 1U)
         << "the first link waits before every packet but the first";
     // Room for what the loop holds: kFull + 1 us is 3.99 packets' time, so four are enough for the full rate.
-    options.credit_room = 4 * kPacket;
+    options.ports.creditRoom = 4 * kPacket.count();
     EXPECT_EQ(run(star(2), options, {{0, 1, 1_MiB}}).times.front(), 257 * kFull + 2 * kLatency);
 }
 
 TEST(PacketCredits, AnIncastLosesNothingAndKeepsThePortBusy) {
     PacketOptions options;
-    options.flow_control = PacketFlowControlKind::kCredit;
-    options.credit_room = 4 * kPacket;
+    options.ports.flowControl = ::ns3::PacketFlowControlKind::CREDIT;
+    options.ports.creditRoom = 4 * kPacket.count();
     const Outcome outcome = run(star(9, 9 * 4 * kPacket), options, incast(8, 1_MiB));
     EXPECT_EQ(*std::max_element(outcome.times.begin(), outcome.times.end()),
               (1 + 8 * 256) * kFull + 2 * kLatency);
@@ -196,7 +196,7 @@ TEST(PacketCredits, AnIncastLosesNothingAndKeepsThePortBusy) {
 // what is left, so the last byte comes when it would have.
 TEST(PacketClasses, TheUrgentOneGoesFirst) {
     PacketOptions options;
-    options.traffic_classes = 2;
+    options.ports.trafficClasses = 2;
     const Outcome outcome = run(star(3), options, {{1, 0, 1_MiB, 0}, {2, 0, 1_MiB, 1}});
     EXPECT_LE(outcome.times[1], (257 + 1) * kFull + 2 * kLatency);
     EXPECT_EQ(outcome.times[0], 513 * kFull + 2 * kLatency);
@@ -214,8 +214,8 @@ TEST(PacketClasses, TheUrgentOneGoesFirst) {
 // the packets that came before the queue had both.
 TEST(PacketClasses, ShareByWeight) {
     PacketOptions options;
-    options.traffic_classes = 2;
-    options.service = PacketServiceKind::kWeighted;
+    options.ports.trafficClasses = 2;
+    options.ports.service = ::ns3::PacketService::WEIGHTED;
     options.weights = {1, 3};
     const Outcome outcome = run(star(3), options, {{1, 0, 1_MiB, 0}, {2, 0, 1_MiB, 1}});
     EXPECT_GE(outcome.times[1], (342 - 4) * kFull);
@@ -227,7 +227,7 @@ TEST(PacketClasses, ShareByWeight) {
 // b)), for α = 1 half of M + b. Two queues take a third each.
 TEST(PacketSharedBuffer, DynamicThresholdsLeaveSomeFree) {
     PacketOptions options;
-    options.buffer_sharing = PacketBuffers::kDynamic;
+    options.ports.bufferSharing = ::ns3::PacketBuffers::DYNAMIC;
     const Bytes memory = 600'000_B;
     const auto peaks = [&](const std::vector<Flow>& flows) {
         const auto fabric = star(9, memory);
@@ -362,10 +362,10 @@ network::NetworkStatistics all_to_all(PacketOptions options, const network::Link
 
 TEST(PacketCredits, NeedTheMemoryTheyGrant) {
     PacketOptions options;
-    options.flow_control = PacketFlowControlKind::kCredit;
-    options.credit_room = 4 * kPacket;
-    EXPECT_FALSE(refusal(*star(9, 9 * 4 * kPacket), options).has_value());
-    EXPECT_TRUE(refusal(*star(9, 9 * 4 * kPacket - 1_B), options).has_value());
+    options.ports.flowControl = ::ns3::PacketFlowControlKind::CREDIT;
+    options.ports.creditRoom = 4 * kPacket.count();
+    EXPECT_FALSE(unsupported(*star(9, 9 * 4 * kPacket), options).has_value());
+    EXPECT_TRUE(unsupported(*star(9, 9 * 4 * kPacket - 1_B), options).has_value());
 }
 
 // Every port of a torus may wait for every other: the run ends, delivered or locked up with the circle named,
@@ -375,7 +375,7 @@ TEST(PacketCredits, ATorusEnds) {
     torus.sizes = {4, 4};
     torus.link = {.rate = {100_Gbps}, .latency = {500_ns}};
     PacketOptions options;
-    options.flow_control = PacketFlowControlKind::kCredit;
+    options.ports.flowControl = ::ns3::PacketFlowControlKind::CREDIT;
     PacketBackend backend(build_torus(torus), options);
     Recorder recorder(backend);
     for (int shift = 1; shift < 16; ++shift) {
@@ -391,10 +391,10 @@ TEST(PacketCredits, ATorusEnds) {
 // same.
 TEST(PacketCredits, GoWithRates) {
     PacketOptions options;
-    options.flow_control = PacketFlowControlKind::kCredit;
+    options.ports.flowControl = ::ns3::PacketFlowControlKind::CREDIT;
     options.transport.congestionControl = &::ns3::PacketDcqcn::KIND;
-    options.ecn_threshold = 5'000_B;
-    options.ecn_max_threshold = 20'000_B;
+    options.ports.ecnThreshold = 5'000;
+    options.ports.ecnMaxThreshold = 20'000;
     const network::NetworkStatistics statistics = all_to_all(options, kLink, 256_KiB);
     EXPECT_EQ(statistics.drops, 0U);
     EXPECT_GT(statistics.ecn_marks, 0U);
@@ -412,8 +412,8 @@ TEST(PacketHpcc, GoesOnWithFewAcknowledgements) {
 // Cut through from 10 Gb/s a packet holds the 100 Gb/s port for 3.3 us, and so the pause behind it.
 TEST(PacketPauses, WaitForWhatIsStillComingIn) {
     PacketOptions options = pfc();
-    options.pause_threshold = 10'000_B;
-    options.switching = PacketSwitching::kCutThrough;
+    options.ports.pauseThreshold = 10'000;
+    options.ports.switching = ::ns3::PacketSwitching::CUT_THROUGH;
     const network::NetworkStatistics statistics = all_to_all(options, {10_Gbps, 500_ns, Bytes(0)}, 256_KiB);
     EXPECT_GT(statistics.pauses, 0U);
     EXPECT_EQ(statistics.drops, 0U);

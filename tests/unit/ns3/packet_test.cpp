@@ -52,7 +52,7 @@ TEST(PacketTiming, AnEmptyMessageIsAHeader) {
 // The switch sends a packet on when its header of 82 B is there: 6.56 ns instead of 334.24 a switch.
 TEST(PacketTiming, CutThroughPaysForTheHeaderOnly) {
     PacketOptions options;
-    options.switching = PacketSwitching::kCutThrough;
+    options.ports.switching = ::ns3::PacketSwitching::CUT_THROUGH;
     EXPECT_EQ(times_of(star(2), options, {{0, 1}}, 16_MiB).front(), 4096 * kFull + 82 * 80_ps + 2 * kLatency);
     // An incast waits in the switch either way.
     const std::vector<Time> times = times_of(star(3), options, {{1, 0}, {2, 0}}, 1_MiB);
@@ -62,7 +62,7 @@ TEST(PacketTiming, CutThroughPaysForTheHeaderOnly) {
 // On links of no length headers arrive while the packet is still leaving, so ports wake themselves.
 TEST(PacketTiming, CutThroughWorksOnLinksShorterThanPackets) {
     PacketOptions options;
-    options.switching = PacketSwitching::kCutThrough;
+    options.ports.switching = ::ns3::PacketSwitching::CUT_THROUGH;
     const auto fabric = star(2, Bytes(0), {100_Gbps, Time(0), Bytes(0)});
     EXPECT_EQ(times_of(fabric, options, {{0, 1}}, 1_MiB).front(), 256 * kFull + 82 * 80_ps);
 }
@@ -70,7 +70,7 @@ TEST(PacketTiming, CutThroughWorksOnLinksShorterThanPackets) {
 // From 100 Gb/s to 400 Gb/s: the fast link is busy until the last bit has come in over the slow one.
 TEST(PacketTiming, CutThroughWaitsForASlowerLink) {
     PacketOptions options;
-    options.switching = PacketSwitching::kCutThrough;
+    options.ports.switching = ::ns3::PacketSwitching::CUT_THROUGH;
     network::FabricBuilder builder("two rates");
     builder.add_host("slow");
     builder.add_host("fast");
@@ -155,18 +155,18 @@ TEST(PacketStatistics, CountEveryPacketAndHop) {
 TEST(PacketRefusal, APortNeedsRoomForAPacket) {
     network::FatTreeParameters tree;
     tree.k = 4;  // every switch has 4 ports; a packet is 4096 + 82 B
-    const auto refused = [&tree](Bytes memory, PacketBuffers sharing) {
+    const auto refused = [&tree](Bytes memory, ::ns3::PacketBuffers sharing) {
         tree.switch_buffer = memory;
         PacketOptions options;
-        options.buffer_sharing = sharing;
-        return refusal(*build_fat_tree(tree), options).has_value();
+        options.ports.bufferSharing = sharing;
+        return unsupported(*build_fat_tree(tree), options).has_value();
     };
-    EXPECT_TRUE(refused(3_B, PacketBuffers::kPerPort));
-    EXPECT_TRUE(refused(4 * 4178_B - 1_B, PacketBuffers::kPerPort));
-    EXPECT_FALSE(refused(4 * 4178_B, PacketBuffers::kPerPort));
-    EXPECT_TRUE(refused(4177_B, PacketBuffers::kShared));
-    EXPECT_FALSE(refused(4178_B, PacketBuffers::kShared));
-    EXPECT_FALSE(refused(0_B, PacketBuffers::kPerPort));
+    EXPECT_TRUE(refused(3_B, ::ns3::PacketBuffers::PER_PORT));
+    EXPECT_TRUE(refused(4 * 4178_B - 1_B, ::ns3::PacketBuffers::PER_PORT));
+    EXPECT_FALSE(refused(4 * 4178_B, ::ns3::PacketBuffers::PER_PORT));
+    EXPECT_TRUE(refused(4177_B, ::ns3::PacketBuffers::SHARED));
+    EXPECT_FALSE(refused(4178_B, ::ns3::PacketBuffers::SHARED));
+    EXPECT_FALSE(refused(0_B, ::ns3::PacketBuffers::PER_PORT));
 }
 
 // Of 100 packets one gets through a link, so of 10 000 over both, and the only one of this message is sent
@@ -186,7 +186,7 @@ TEST(PacketStall, NamesTheConnectionsThatGaveUp) {
 }
 
 struct LossCase {
-    PacketBuffers sharing;
+    ::ns3::PacketBuffers sharing;
     bool sprays;
 };
 
@@ -201,7 +201,7 @@ TEST_P(PacketLoss, ScarceMemoryDropsPacketsAndNoMessage) {
     tree.load_balancing =
         GetParam().sprays ? network::LoadBalancing::kSpray : network::LoadBalancing::kFlowHash;
     PacketOptions options;
-    options.buffer_sharing = GetParam().sharing;
+    options.ports.bufferSharing = GetParam().sharing;
     options.transport.timeout = 1'000'000'000;
     PacketBackend backend(build_fat_tree(tree), options);
     Recorder recorder(backend);
@@ -227,12 +227,13 @@ TEST_P(PacketLoss, ScarceMemoryDropsPacketsAndNoMessage) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, PacketLoss,
-                         testing::Values(LossCase{PacketBuffers::kPerPort, false},
-                                         LossCase{PacketBuffers::kShared, false},
-                                         LossCase{PacketBuffers::kShared, true}),
+                         testing::Values(LossCase{::ns3::PacketBuffers::PER_PORT, false},
+                                         LossCase{::ns3::PacketBuffers::SHARED, false},
+                                         LossCase{::ns3::PacketBuffers::SHARED, true}),
                          [](const auto& loss) {
-                             return std::string(loss.param.sharing == PacketBuffers::kShared ? "Shared"
-                                                                                             : "PerPort") +
+                             return std::string(loss.param.sharing == ::ns3::PacketBuffers::SHARED
+                                                    ? "Shared"
+                                                    : "PerPort") +
                                     (loss.param.sprays ? "Sprayed" : "ByFlow");
                          });
 
@@ -257,7 +258,7 @@ TEST(PacketSpraying, SpreadsAFlowOverAllPaths) {
 PacketOptions dctcp() {
     PacketOptions options;
     options.transport.congestionControl = &::ns3::PacketDctcp::KIND;
-    options.ecn_threshold = 100'000_B;
+    options.ports.ecnThreshold = 100'000;
     return options;
 }
 
@@ -326,28 +327,30 @@ RC_GTEST_PROP(PacketProperty, EveryMessageArrivesOnceInOrderAndNotTooSoon, ()) {
     options.transport.timeout = 200'000'000;
     options.transport.congestionControl =
         pick(0, 2) == 0 ? &::ns3::PacketFixedWindow::KIND : &::ns3::PacketDctcp::KIND;
-    options.ecn_threshold = Bytes(pick(0, 50'000));
+    options.ports.ecnThreshold = static_cast<std::uint64_t>(pick(0, 50'000));
     options.transport.Get<::ns3::PacketDctcpParameters>().initialWindow =
         static_cast<std::uint32_t>(pick(1, 30));
-    options.switching = pick(0, 2) == 0 ? PacketSwitching::kStoreAndForward : PacketSwitching::kCutThrough;
-    options.buffer_sharing = static_cast<PacketBuffers>(pick(0, 3));
-    options.flow_control = static_cast<PacketFlowControlKind>(pick(0, 3));
-    options.credit_room = options.largest_packet() + Bytes(pick(0, 30'000));
-    options.traffic_classes = static_cast<std::uint32_t>(pick(1, 9));
-    options.service = static_cast<PacketServiceKind>(pick(0, 2));
-    if (options.service == PacketServiceKind::kWeighted) {
-        for (std::uint32_t i = 0; i < options.traffic_classes; ++i) {
+    options.ports.switching =
+        pick(0, 2) == 0 ? ::ns3::PacketSwitching::STORE_AND_FORWARD : ::ns3::PacketSwitching::CUT_THROUGH;
+    options.ports.bufferSharing = static_cast<::ns3::PacketBuffers>(pick(0, 3));
+    options.ports.flowControl = static_cast<::ns3::PacketFlowControlKind>(pick(0, 3));
+    options.ports.creditRoom = static_cast<std::uint64_t>(options.largest_packet().count() + pick(0, 30'000));
+    options.ports.trafficClasses = static_cast<std::uint32_t>(pick(1, 9));
+    options.ports.service = static_cast<::ns3::PacketService>(pick(0, 2));
+    if (options.ports.service == ::ns3::PacketService::WEIGHTED) {
+        for (std::uint32_t i = 0; i < options.ports.trafficClasses; ++i) {
             options.weights.push_back(static_cast<std::uint32_t>(pick(1, 20)));
         }
     }
     options.loss_rate = pick(0, 4) == 0 ? 0.01 : 0;
     // Pauses need room for both latencies, three packets and eight frames of each link and class: 28 418 B.
-    const bool pauses = options.flow_control == PacketFlowControlKind::kPfc;
-    const std::int64_t least = pauses ? 28'419 * options.traffic_classes : 5082;
+    const bool pauses = options.ports.flowControl == ::ns3::PacketFlowControlKind::PFC;
+    const std::int64_t least = pauses ? 28'419 * options.ports.trafficClasses : 5082;
     // Credits grant memory to each link and class.
-    const std::int64_t granted = options.flow_control == PacketFlowControlKind::kCredit
-                                     ? options.traffic_classes * options.credit_room.count()
-                                     : 0;
+    const std::int64_t granted =
+        options.ports.flowControl == ::ns3::PacketFlowControlKind::CREDIT
+            ? options.ports.trafficClasses * static_cast<std::int64_t>(options.ports.creditRoom)
+            : 0;
     const Bytes memory =
         Bytes((pauses ? 1 : pick(0, 2)) * (hosts * std::max(least, granted) + pick(0, 200'000)));
     const auto fabric = star(hosts, memory);
@@ -372,7 +375,7 @@ RC_GTEST_PROP(PacketProperty, EveryMessageArrivesOnceInOrderAndNotTooSoon, ()) {
                       static_cast<std::uint64_t>(i), traffic_class});
     }
     backend.run();
-    if (options.flow_control != PacketFlowControlKind::kNone && options.loss_rate == 0) {
+    if (options.ports.flowControl != ::ns3::PacketFlowControlKind::NONE && options.loss_rate == 0) {
         RC_ASSERT(backend.statistics().drops == 0U);
     }
     RC_ASSERT(backend.outstanding_messages() == 0U);

@@ -124,9 +124,9 @@ TEST(TcpRouting, HostsForwardWhatIsNotForThem) {
 }
 
 TEST(TcpRouting, FabricsThatTcpCannotRunAreRefusedWithTheReason) {
-    EXPECT_EQ(refusal(*leaf_spine()), std::nullopt);
+    EXPECT_EQ(unsupported(*leaf_spine()), std::nullopt);
 
-    const auto sprayed = refusal(*leaf_spine(network::LoadBalancing::kSpray));
+    const auto sprayed = unsupported(*leaf_spine(network::LoadBalancing::kSpray));
     ASSERT_TRUE(sprayed.has_value());
     EXPECT_NE(sprayed->find("spraying"), std::string::npos);
 
@@ -135,7 +135,7 @@ TEST(TcpRouting, FabricsThatTcpCannotRunAreRefusedWithTheReason) {
     builder.add_host("b");
     const auto cable = builder.connect(NodeId(0), NodeId(1), kLink);
     builder.set_circuits(10_us, {{6_us, {cable.forward, cable.backward}}, {4_us, {}}});
-    const auto moving = refusal(*std::move(builder).build());
+    const auto moving = unsupported(*std::move(builder).build());
     ASSERT_TRUE(moving.has_value());
     EXPECT_NE(moving->find("static"), std::string::npos);
 
@@ -143,24 +143,24 @@ TEST(TcpRouting, FabricsThatTcpCannotRunAreRefusedWithTheReason) {
     // ports hold 97.5 kB and 1502 B, 290 kB do not.
     TcpOptions dctcp;
     dctcp.variant = TcpVariant::kDctcp;
-    EXPECT_EQ(refusal(*star(3, 300'000_B), dctcp), std::nullopt);
-    const auto unmarked = refusal(*star(3, 290'000_B), dctcp);
+    EXPECT_EQ(unsupported(*star(3, 300'000_B), dctcp), std::nullopt);
+    const auto unmarked = unsupported(*star(3, 290'000_B), dctcp);
     ASSERT_TRUE(unmarked.has_value());
     EXPECT_NE(unmarked->find("ecn_threshold"), std::string::npos);
-    EXPECT_EQ(refusal(*star(3, 290'000_B)), std::nullopt) << "NewReno does not listen to marks";
+    EXPECT_EQ(unsupported(*star(3, 290'000_B)), std::nullopt) << "NewReno does not listen to marks";
     dctcp.buffer_sharing = BufferSharing::kShared;
-    EXPECT_EQ(refusal(*star(3, 290'000_B), dctcp), std::nullopt);
+    EXPECT_EQ(unsupported(*star(3, 290'000_B), dctcp), std::nullopt);
 
     // 1502 B are 12.016 s at 1 kb/s and 6.008 s at 2 kb/s; timers wait 60 s at most.
-    EXPECT_TRUE(refusal(*star(2, Bytes(0), {2000_bps, 0_ns, Bytes(0)})).has_value());
-    EXPECT_EQ(refusal(*star(2, Bytes(0), {3000_bps, 0_ns, Bytes(0)})), std::nullopt);
-    EXPECT_TRUE(refusal(*star(2, Bytes(0), {100_Gbps, 7_s, Bytes(0)})).has_value());
+    EXPECT_TRUE(unsupported(*star(2, Bytes(0), {2000_bps, 0_ns, Bytes(0)})).has_value());
+    EXPECT_EQ(unsupported(*star(2, Bytes(0), {3000_bps, 0_ns, Bytes(0)})), std::nullopt);
+    EXPECT_TRUE(unsupported(*star(2, Bytes(0), {100_Gbps, 7_s, Bytes(0)})).has_value());
 
     // 4000 B on 3 ports are 1333 B for each: no packet of 1502 B ever passes. Shared, two do.
     TcpOptions options;
-    EXPECT_TRUE(refusal(*star(3, 4000_B), options).has_value());
+    EXPECT_TRUE(unsupported(*star(3, 4000_B), options).has_value());
     options.buffer_sharing = BufferSharing::kShared;
-    EXPECT_EQ(refusal(*star(3, 4000_B), options), std::nullopt);
+    EXPECT_EQ(unsupported(*star(3, 4000_B), options), std::nullopt);
 }
 
 }  // namespace

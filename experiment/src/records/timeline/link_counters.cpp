@@ -36,7 +36,7 @@ double room(Bandwidth rate, Time time) {
 LinkCounters::LinkCounters(const Experiment& experiment, const LinkTracks& tracks)
     : tracks_(tracks),
       shares_links_(experiment.backend.shares_links),
-      has_queues_(experiment.backend.tells_of_packets),
+      has_queues_(experiment.backend.reports_packets),
       pairs_(experiment.fabric->host_count() * (experiment.fabric->host_count() - 1)),
       allowance_(kFirstAllowance) {
     // One host alone has no links.

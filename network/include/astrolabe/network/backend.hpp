@@ -9,7 +9,7 @@
 ///   - makes every notification of one instant before simulated time moves on, so that what they start
 ///     together starts together;
 ///   - returns from `run` when nothing is outstanding, when `stop` was called, or when it can make no
-///     progress (`outstanding_messages() > 0` then tells a stall from an end).
+///     progress (`outstanding_messages() > 0` then distinguishes a stall from an end).
 /// Source and destination of a message differ.
 #pragma once
 
@@ -116,8 +116,8 @@ class NetworkBackend {
 public:
     virtual ~NetworkBackend() = default;
 
-    /// Tells `observer`, which must outlive the backend, of every packet (packet_observer.hpp). To be called
-    /// before anything is sent. False: this engine has no packets to tell of.
+    /// Reports every packet to `observer`, which must outlive the backend (packet_observer.hpp). To be called
+    /// before anything is sent. False: this engine has no packets to report.
     [[nodiscard]] virtual bool observe(PacketObserver& observer) {
         static_cast<void>(observer);
         return false;

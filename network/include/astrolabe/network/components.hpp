@@ -97,8 +97,8 @@ struct BackendMaker {
     Bytes packet_payload;
     /// Messages of a higher `traffic_class` go first where they wait, so that setting one has an effect.
     bool has_traffic_classes = false;
-    /// Its backends tell of their packets (NetworkBackend::observe).
-    bool tells_of_packets = false;
+    /// Its backends report their packets (NetworkBackend::observe).
+    bool reports_packets = false;
 };
 
 /// All of them.

@@ -1,4 +1,5 @@
-/// What a packet engine tells of every packet, to those who ask: traces and queue series are written from it.
+/// What a packet engine reports of every packet, to those who ask: traces and queue series are written from
+/// it.
 ///
 /// An observer sees the output queue in front of every link, and the link:
 ///     enqueued   the packet came into the queue behind others, or while the link was busy
@@ -40,7 +41,7 @@ struct PacketEvent {
     HostId destination;
     Bytes size;     ///< on the wire, headers included
     Bytes waiting;  ///< in the queue of the link after the event; what is being sent no longer waits
-    std::uint64_t sequence = 0;  ///< of data in its queue pair; of others, what they tell of
+    std::uint64_t sequence = 0;  ///< of data in its queue pair; of others, what they are about
     std::uint32_t queue_pair = 0;
     PacketEventKind what = PacketEventKind::kStarted;
     PacketKind kind = PacketKind::kData;

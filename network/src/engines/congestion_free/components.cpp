@@ -33,7 +33,7 @@ void register_congestion_free_backend(Registry<BackendMaker>& registry) {
         Engine engine{
             std::string(kStaticNetworks), "latency and rate of every message by itself", {}, {}, {}, {}};
         engine.unsupported = [options](const Fabric& fabric) {
-            return congestion_free_refusal(fabric, options);
+            return congestion_free_unsupported(fabric, options);
         };
         engine.make = [options](std::shared_ptr<const Fabric> fabric, std::uint64_t) {
             return std::make_unique<CongestionFreeBackend>(std::move(fabric), options);

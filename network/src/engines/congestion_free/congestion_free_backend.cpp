@@ -32,8 +32,8 @@ Bandwidth rate_of(const Fabric& fabric, const RouteLeg& leg) {
 
 }  // namespace
 
-std::optional<std::string> congestion_free_refusal(const Fabric& fabric,
-                                                   const CongestionFreeOptions& options) {
+std::optional<std::string> congestion_free_unsupported(const Fabric& fabric,
+                                                       const CongestionFreeOptions& options) {
     if (fabric.demand_aware_circuits() != nullptr) {
         return "its circuits move with the demand, and a formula of latency and rate knows none: use the "
                "fluid "
@@ -53,7 +53,7 @@ CongestionFreeBackend::CongestionFreeBackend(std::shared_ptr<const Fabric> fabri
                                              CongestionFreeOptions options)
     : fabric_(std::move(fabric)),
       options_(options) {
-    const std::optional<std::string> refusal = congestion_free_refusal(*fabric_, options_);
+    const std::optional<std::string> refusal = congestion_free_unsupported(*fabric_, options_);
     ASTROLABE_ASSERT(!refusal, refusal.value_or(""));
 }
 
@@ -129,7 +129,7 @@ Time CongestionFreeBackend::transfer_time(HostId source, HostId destination, Byt
 
 void CongestionFreeBackend::send(const Message& message) {
     ASTROLABE_ASSERT(message.size >= Bytes(0), "a message has a size");
-    ASTROLABE_ASSERT(message.on_delivered != nullptr, "someone is told of the delivery");
+    ASTROLABE_ASSERT(message.on_delivered != nullptr, "someone is notified of the delivery");
     const std::uint32_t index = pair_between(message.source, message.destination);
     Pair& pair = pairs_[index];
     const std::uint64_t number = sent_++;

@@ -54,8 +54,8 @@ struct CongestionFreeOptions {
 
 /// Why the engine cannot run `fabric`, or nothing: circuits that come and go; store-and-forward of sprayed
 /// messages.
-[[nodiscard]] std::optional<std::string> congestion_free_refusal(const Fabric& fabric,
-                                                                 const CongestionFreeOptions& options);
+[[nodiscard]] std::optional<std::string> congestion_free_unsupported(const Fabric& fabric,
+                                                                     const CongestionFreeOptions& options);
 
 class CongestionFreeBackend final : public NetworkBackend {
 public:

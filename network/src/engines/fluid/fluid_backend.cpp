@@ -50,7 +50,7 @@ std::uint32_t FluidBackend::connection_between(HostId source, HostId destination
 
 void FluidBackend::send(const Message& message) {
     ASTROLABE_ASSERT(message.size >= Bytes(0), "a message has a size");
-    ASTROLABE_ASSERT(message.on_delivered != nullptr, "someone is told of the delivery");
+    ASTROLABE_ASSERT(message.on_delivered != nullptr, "someone is notified of the delivery");
     const std::uint32_t index = connection_between(message.source, message.destination);
     rates_->before_send(index, now_);
     Connection& connection = connections_[index];

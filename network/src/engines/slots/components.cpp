@@ -40,7 +40,7 @@ Engine slot_engine(const TransportTerms& terms) {
     engine.help = "slots of circuits, shared out by RotorLB";
     engine.unsupported = [terms](const Fabric& fabric) {
         const std::optional<std::string> term = unsupported_term(terms);
-        return term ? term : rotor::slot_engine_refusal(fabric);
+        return term ? term : rotor::slot_engine_unsupported(fabric);
     };
     engine.make = [](std::shared_ptr<const Fabric> fabric, std::uint64_t) {
         return std::make_unique<rotor::SlotEngine>(std::move(fabric));

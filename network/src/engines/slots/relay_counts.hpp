@@ -1,8 +1,8 @@
 /// How many packets of a first hop are at the host that relays them, superslice by superslice.
 ///
-/// Of a grant of n packets and rank r (slot_timing.hpp) it is the packets that leave at the last turn from
-/// which one arrives in time, or before. A slot is shared out alike again and again, so the counts of grants
-/// that came lately are kept: n and r choose a place, where the last that came is found.
+/// Of a grant of n packets and rank r (slot_timing.hpp) it is the packets that leave in the last transmission
+/// slot from which one arrives in time, or before. A slot is shared out alike again and again, so the counts
+/// of recent grants are cached: n and r choose a place, which holds the most recent grant that chose it.
 ///
 /// Complexity: O(1) for a grant that is found, a division for every superslice otherwise. Memory: 4 bytes for
 /// each superslice of the horizon, 1,024 times.
@@ -23,23 +23,23 @@ public:
         : timing_(timing),
           keys_(kPlaces, kNobody) {
         for (std::uint64_t later = 0; later <= horizon; ++later) {
-            last_turns_.push_back(timing.last_turn_for(superslice * later));
+            last_transmission_slots_.push_back(timing.last_transmission_slot_for(superslice * later));
         }
-        counts_.resize(kPlaces * last_turns_.size());
+        counts_.resize(kPlaces * last_transmission_slots_.size());
     }
 
     /// Of a grant of `packets` > 0, by superslices after its own. Valid until the next call.
     [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t packets, std::uint32_t rank) {
         const std::uint64_t key = std::uint64_t{packets} << 32 | rank;
         const std::size_t place = (packets * kRanks + rank) % kPlaces;
-        std::uint32_t* const counts = &counts_[place * last_turns_.size()];
+        std::uint32_t* const counts = &counts_[place * last_transmission_slots_.size()];
         if (keys_[place] != key) {
             keys_[place] = key;
-            for (std::size_t later = 0; later < last_turns_.size(); ++later) {
-                counts[later] = timing_.packets_by(last_turns_[later] - rank, packets);
+            for (std::size_t later = 0; later < last_transmission_slots_.size(); ++later) {
+                counts[later] = timing_.packets_by(last_transmission_slots_[later] - rank, packets);
             }
         }
-        return {counts, last_turns_.size()};
+        return {counts, last_transmission_slots_.size()};
     }
 
 private:
@@ -49,9 +49,9 @@ private:
     static constexpr std::uint64_t kNobody = 0;  // no grant is of 0 packets
 
     const SlotTiming& timing_;
-    std::vector<std::int64_t> last_turns_;  // by superslices
-    std::vector<std::uint64_t> keys_;       // by place
-    std::vector<std::uint32_t> counts_;     // by place, then by superslices
+    std::vector<std::int64_t> last_transmission_slots_;  // by superslices
+    std::vector<std::uint64_t> keys_;                    // by place
+    std::vector<std::uint32_t> counts_;                  // by place, then by superslices
 };
 
 }  // namespace astrolabe::network::rotor

@@ -27,10 +27,10 @@ void RelayQueues::postpone(std::uint64_t superslices) {
     }
 }
 
-bool RelayQueues::land(std::uint64_t superslice, PacketCounts& relayed) {
+bool RelayQueues::arrive(std::uint64_t superslice, PacketCounts& relayed) {
     Way& way = way_to(superslice);
     const std::size_t arrived = way.travellers.size() + way.queues.size();
-    land_travellers(way.travellers, relayed);
+    arrive_travellers(way.travellers, relayed);
     for (const std::uint32_t number : way.queues) {
         Queue& queue = queues_[number];
         const Counted counted = std::exchange(counted_[counted_at(number, superslice)], {});
@@ -43,14 +43,14 @@ bool RelayQueues::land(std::uint64_t superslice, PacketCounts& relayed) {
     return arrived > 0;
 }
 
-void RelayQueues::land_travellers(std::span<const Traveller> arrived, PacketCounts& relayed) {
-    landing_.resize(arrived.size());
-    std::size_t landing = 0;
+void RelayQueues::arrive_travellers(std::span<const Traveller> arrived, PacketCounts& relayed) {
+    arriving_.resize(arrived.size());
+    std::size_t arriving = 0;
     constexpr std::size_t kAhead = 16;
     const bool is_large = queues_.size() > kCounted;
     for (std::size_t i = 0; i < arrived.size(); ++i) {
         if (is_large && i + 2 * kAhead < arrived.size()) {
-            fetch(arrived[i + 2 * kAhead].queue);
+            prefetch(arrived[i + 2 * kAhead].queue);
             if (const std::uint32_t last = queues_[arrived[i + kAhead].queue].last; last != kNone) {
                 __builtin_prefetch(&lines_[last]);
             }
@@ -58,20 +58,20 @@ void RelayQueues::land_travellers(std::span<const Traveller> arrived, PacketCoun
         const auto& [number, segment] = arrived[i];
         Queue& queue = queues_[number];
         if (number >= kCounted) {
-            if (queue.landing == 0) {
-                landing_[landing++] = number;
+            if (queue.arriving == 0) {
+                arriving_[arriving++] = number;
             }
-            queue.landing += segment.packets();
+            queue.arriving += segment.packets();
         }
         queue.behind += segment.packets();
         if (segment.has_flight()) {
             append(queue, segment.with(std::exchange(queue.behind, 0)));
         }
     }
-    landing_.resize(landing);
-    for (const std::uint32_t number : landing_) {
+    arriving_.resize(arriving);
+    for (const std::uint32_t number : arriving_) {
         Queue& queue = queues_[number];
-        relayed.add(queue.host.index(), queue.destination.index(), std::exchange(queue.landing, 0));
+        relayed.add(queue.host.index(), queue.destination.index(), std::exchange(queue.arriving, 0));
     }
 }
 

@@ -1,7 +1,8 @@
 /// Packets of others at the hosts that relay them, and on their way there.
 ///
-/// First hops that arrive count from the first installation at or after their arrival: `land` moves them from
-/// the way into the queues of their hosts, where they leave first-come first-served per final destination.
+/// First hops that arrive count from the first installation at or after their arrival: `arrive` moves them
+/// from the way into the queues of their hosts, where they leave first-come first-served per final
+/// destination.
 ///
 /// Of packets without a flight only the number counts, up to the next that has one. So on their way they are
 /// just added up, for each of the first 4,096 queues and each superslice ahead: all queues of 64 hosts. In a
@@ -65,31 +66,31 @@ public:
         }
         travel_last(queue, Segment(flight, packets - gone, packets, false), superslice);
     }
-    [[nodiscard]] bool any_under_way() const { return travelling_ > 0; }
+    [[nodiscard]] bool any_in_flight() const { return travelling_ > 0; }
 
-    /// What arrived for `superslice`, each in its turn, enters the queues and is counted. False: nothing did.
-    bool land(std::uint64_t superslice, PacketCounts& relayed);
+    /// What arrived for `superslice`, in its order, enters the queues and is counted. False: nothing did.
+    bool arrive(std::uint64_t superslice, PacketCounts& relayed);
 
     /// The same. Precondition: it was opened.
     [[nodiscard]] std::uint32_t queue(HostId host, HostId destination) const {
         return queue_index_.peek(host, destination);
     }
-    // Packets of a queue will be asked for: the queue, then its first line, from memory into the cache.
-    void fetch(std::uint32_t queue) const { __builtin_prefetch(&queues_[queue]); }
-    void fetch_line(std::uint32_t queue) const {
+    // From memory into the cache, before packets of a queue are read: the queue, then its first line.
+    void prefetch(std::uint32_t queue) const { __builtin_prefetch(&queues_[queue]); }
+    void prefetch_line(std::uint32_t queue) const {
         if (queues_[queue].first != kNone) {
             __builtin_prefetch(&lines_[queues_[queue].first]);
         }
     }
-    /// `fetch(segment)` for each of the first line.
+    /// Calls `prefetch(segment)` for each of the first line.
     template <class Fetch>
-    void for_first_line(std::uint32_t queue, Fetch&& fetch) const {
+    void for_first_line(std::uint32_t queue, Fetch&& prefetch) const {
         if (queues_[queue].first == kNone) {
             return;
         }
         const Line& line = lines_[queues_[queue].first];
         for (std::uint32_t i = line.begin; i < line.end; ++i) {
-            fetch(line.segments[i]);
+            prefetch(line.segments[i]);
         }
     }
 
@@ -137,7 +138,7 @@ private:
         std::uint32_t packets = 0;
         std::uint32_t behind = 0;  // the last of them with a flight
     };
-    /// What lands in one superslice.
+    /// What arrives in one superslice.
     struct Way {
         std::vector<Traveller> travellers;
         std::vector<std::uint32_t> queues;  // below kCounted, with packets
@@ -154,8 +155,8 @@ private:
         HostId destination;
         std::uint32_t first = kNone;  // line
         std::uint32_t last = kNone;
-        std::uint32_t behind = 0;   // packets behind the last row with a flight
-        std::uint32_t landing = 0;  // packets; 0 but while some land
+        std::uint32_t behind = 0;    // packets behind the last row with a flight
+        std::uint32_t arriving = 0;  // packets; 0 but while some arrive
     };
 
     [[nodiscard]] Way& way_to(std::uint64_t superslice) { return ways_[superslice & last_way_]; }
@@ -191,7 +192,7 @@ private:
     }
     [[nodiscard]] std::uint32_t add_queue(HostId host, HostId destination);
     /// Segments join their queues. Of queues below kCounted the way has counted their packets already.
-    void land_travellers(std::span<const Traveller> arrived, PacketCounts& relayed);
+    void arrive_travellers(std::span<const Traveller> arrived, PacketCounts& relayed);
     void append(Queue& queue, const Segment& segment);
     [[nodiscard]] Line& add_line(Queue& queue);
 
@@ -202,7 +203,7 @@ private:
     HostPairIndex queue_index_;
     std::vector<Queue> queues_;
     ChunkedPool<Line> lines_;
-    std::vector<std::uint32_t> landing_;  // scratch: queues in which some land
+    std::vector<std::uint32_t> arriving_;  // scratch: queues in which some arrive
 };
 
 }  // namespace astrolabe::network::rotor

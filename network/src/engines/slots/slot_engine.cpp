@@ -21,19 +21,19 @@ std::uint64_t horizon(const RotorNetwork& network) {
 
 }  // namespace
 
-std::optional<std::string> slot_engine_refusal(const Fabric& fabric) {
+std::optional<std::string> slot_engine_unsupported(const Fabric& fabric) {
     if (rotors_of(fabric) == nullptr) {
         return "slots are those of rotor switches, and this network has none";
     }
     const RotorNetwork& network = *rotors_of(fabric);
-    return service_refusal(network);
+    return service_unsupported(network);
 }
 
 SlotEngine::SlotEngine(std::shared_ptr<const Fabric> fabric, Repetitions repetitions)
     : fabric_(std::move(fabric)),
       network_(rotors_of(*fabric_)),
       timing_(network()),
-      turns_(timing_),
+      slot_table_(timing_),
       relay_counts_(timing_, network().schedule.timing().superslice(), horizon(network())),
       lb_(rotor_lb_options(network()), network().seed),
       own_(network().schedule.racks(), network().hosts_per_rack),
@@ -43,12 +43,12 @@ SlotEngine::SlotEngine(std::shared_ptr<const Fabric> fabric, Repetitions repetit
       relays_(fabric_->host_count(), horizon(network())),
       links_(*fabric_),
       failures_(network(), timing_) {
-    const std::optional<std::string> refusal = slot_engine_refusal(*fabric_);
-    ASTROLABE_ASSERT(!refusal, refusal.value_or(""));
+    const std::optional<std::string> reason = slot_engine_unsupported(*fabric_);
+    ASTROLABE_ASSERT(!reason, reason.value_or(""));
     if (network().has_low_latency()) {
         low_latency_.emplace(network());
-    } else if (repetitions == Repetitions::kPassedOver && network().failing.empty() &&
-               network().bulk.remainders == Remainders::kInTurn) {
+    } else if (repetitions == Repetitions::kFastForwarded && network().failing.empty() &&
+               network().bulk.remainders == Remainders::kRoundRobin) {
         repetition_.emplace(network().schedule, static_cast<std::uint32_t>(fabric_->host_count()),
                             network().hosts_per_rack, timing_.packets_per_slot());
     }
@@ -56,7 +56,7 @@ SlotEngine::SlotEngine(std::shared_ptr<const Fabric> fabric, Repetitions repetit
 
 void SlotEngine::send(const Message& message) {
     ASTROLABE_ASSERT(message.size >= Bytes(0), "a message has a size");
-    ASTROLABE_ASSERT(message.on_delivered != nullptr, "someone is told of the delivery");
+    ASTROLABE_ASSERT(message.on_delivered != nullptr, "someone is notified of the delivery");
     const std::uint32_t source = message.source.index();
     const std::uint32_t destination = message.destination.index();
     ASTROLABE_ASSERT(source < fabric_->host_count() && destination < fabric_->host_count(),
@@ -76,7 +76,7 @@ void SlotEngine::send_batch(std::span<const Message> messages) {
     constexpr std::size_t kAhead = 8;
     for (std::size_t i = 0; i < messages.size(); ++i) {
         if (i + kAhead < messages.size()) {
-            messages_.fetch_last(messages[i + kAhead].source, messages[i + kAhead].destination);
+            messages_.prefetch_last(messages[i + kAhead].source, messages[i + kAhead].destination);
         }
         send(messages[i]);
     }
@@ -95,7 +95,7 @@ bool SlotEngine::send_at_once(const Message& message) {
     return true;
 }
 
-/// What low-latency messages took is missing to the hosts of a rack in the slot that begins.
+/// What low-latency messages took is missing to the hosts of a rack in the slot that starts.
 void SlotEngine::reserve(Rack rack, Rotor rotor) {
     const Time uplink = low_latency_->taken_of_uplink(rack, rotor, now_);
     const std::uint32_t h = network().hosts_per_rack;
@@ -110,7 +110,7 @@ void SlotEngine::schedule(Time delay, NotificationHandler& handler, std::uint64_
     timers_.push(now_, delay, {&handler, token});
 }
 
-/// The first superslice that begins at or after `time`.
+/// The first superslice that starts at or after `time`.
 std::uint64_t SlotEngine::superslice_from(Time time) const {
     const Time length = network().schedule.timing().superslice();
     return static_cast<std::uint64_t>(time / length) + (time % length > Time(0) ? 1 : 0);
@@ -118,7 +118,7 @@ std::uint64_t SlotEngine::superslice_from(Time time) const {
 
 /// Has a cycle before `superslice` passed without a change? Then the next one is the same.
 bool SlotEngine::is_stuck(std::uint64_t superslice) const {
-    return !relays_.any_under_way() && !failures_.holds_any() &&
+    return !relays_.any_in_flight() && !failures_.holds_any() &&
            superslice >= last_change_ + network().schedule.superslices();
 }
 
@@ -180,7 +180,7 @@ void SlotEngine::run() {
     }
 }
 
-std::uint64_t SlotEngine::pass_over(std::uint64_t superslice) {
+std::uint64_t SlotEngine::fast_forward(std::uint64_t superslice) {
     const RotorSchedule& schedule = network().schedule;
     if (!repetition_ || superslice % schedule.superslices() != 0) {
         return superslice;
@@ -188,24 +188,24 @@ std::uint64_t SlotEngine::pass_over(std::uint64_t superslice) {
     const Time length = schedule.timing().superslice();
     const Time free = std::min(timers_.next_time(), Time::max() - timing_.longest() - length) - now_;
     const std::uint64_t limit = free <= Time(0) ? 0 : static_cast<std::uint64_t>((free - Time(1)) / length);
-    const std::uint64_t passed = repetition_->pass(superslice, lb_.period(), limit,
-                                                   {own_, relayed_, messages_, relays_, links_, counters_});
+    const std::uint64_t passed = repetition_->fast_forward(
+        superslice, lb_.period(), limit, {own_, relayed_, messages_, relays_, links_, counters_});
     lb_.forget();
     now_ += length * passed;
     last_change_ += passed;
     return superslice + passed;
 }
 
-void SlotEngine::fetch(Rack from, Rack to) const {
+void SlotEngine::prefetch(Rack from, Rack to) const {
     const std::uint32_t h = network().hosts_per_rack;
     for (std::uint32_t host = from * h; host < (from + 1) * h; ++host) {
-        own_.fetch(host, to * h);
-        relayed_.fetch(host, to * h);
+        own_.prefetch(host, to * h);
+        relayed_.prefetch(host, to * h);
     }
 }
 
 void SlotEngine::install() {
-    const std::uint64_t superslice = pass_over(superslice_from(now_));
+    const std::uint64_t superslice = fast_forward(superslice_from(now_));
     if (failures_.learn(superslice, lb_, own_, relayed_)) {
         last_change_ = superslice;
     }
@@ -213,7 +213,7 @@ void SlotEngine::install() {
     next_superslice_ = superslice + 1;
     ++events_;
     ++counters_.installations;
-    if (relays_.land(superslice, relayed_)) {
+    if (relays_.arrive(superslice, relayed_)) {
         last_change_ = superslice;
     }
     for (Rotor rotor = 0; rotor < schedule.uplinks(); ++rotor) {
@@ -226,8 +226,8 @@ void SlotEngine::install() {
             // A few racks before they are asked for.
             constexpr Rack kAhead = 4;
             if (const Rack later = rack + kAhead; later < schedule.racks() && matching[later] >= later) {
-                fetch(later, matching[later]);
-                fetch(matching[later], later);
+                prefetch(later, matching[later]);
+                prefetch(matching[later], later);
             }
             if (matching[rack] < rack) {
                 continue;
@@ -244,12 +244,12 @@ void SlotEngine::install() {
                 }
             }
             grants_.clear();
-            lb_.set_turn(turn_in(schedule, superslice));
+            lb_.set_index(index_in(schedule, superslice));
             lb_.share(rack, peer, own_, relayed_, grants_);
             if (!grants_.empty()) {
                 plan(grants_);
-                curb(installation, rack);
-                serve(installation, grants_);
+                limit_to_circuit(installation, rack);
+                transmit(installation, grants_);
                 last_change_ = next_superslice_;
             }
         }
@@ -267,11 +267,11 @@ std::string SlotEngine::explain_stall() const {
         }
         text = describe_undeliverable(network(), now_, own_, relayed_);
     }
-    if (low_latency_ && !low_latency_->cut_off().empty()) {
-        const std::size_t messages = low_latency_->cut_off().size();
+    if (low_latency_ && !low_latency_->disconnected().empty()) {
+        const std::size_t messages = low_latency_->disconnected().size();
         text += fmt::format("{}{} low-latency message{} no path left:{}", text.empty() ? "" : "\n", messages,
                             messages == 1 ? " has" : "s have",
-                            describe_given_up(network(), now_, low_latency_->cut_off()));
+                            describe_given_up(network(), now_, low_latency_->disconnected()));
     }
     return text;
 }

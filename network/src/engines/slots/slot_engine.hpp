@@ -5,26 +5,26 @@
 /// than h packets long, is left out, and so is contention of relayed packets at the host that relays them.
 /// Bulk messages of a pair of hosts keep their order, whatever their class.
 ///
-/// Model. At the begin of superslice s every rotor that installs a matching there joins pairs of racks. For
-/// each pair RotorLB (rotor_lb.hpp) says how many packets go from which host to which; the packets of each
-/// grant leave evenly over the slot (slot_timing.hpp). First hops reach the relaying host then, and count
-/// there from the next installation on. Messages queue first-come first-served per pair of hosts; what is
-/// sent during a slot waits for the next installation. A message without bytes needs no circuit: it takes
+/// Model. At the start of superslice s every rotor that installs a matching there connects pairs of racks.
+/// For each pair RotorLB (rotor_lb.hpp) decides how many packets go from which host to which; the packets of
+/// each grant leave evenly over the slot (slot_timing.hpp). First hops reach the relaying host then, and
+/// count there from the next installation on. Messages queue first-come first-served per pair of hosts; what
+/// is sent during a slot waits for the next installation. A message without bytes needs no circuit: it takes
 /// host latencies and propagation.
 ///
 /// Low-latency messages (by size or by class, RotorNetwork::is_low_latency) go around the slots, with
 /// priority: see slot_low_latency.hpp.
 ///
-/// Own-rack messages wait for slots too: as IntraRack says, through another rack or through their switch.
+/// Intra-rack messages wait for slots too: as IntraRack says, through another rack or through their switch.
 ///
 /// Conservation: packets leave a queue only by a grant, and a message ends with the last of its packets.
-/// When in a whole cycle nothing could be granted, nothing ever will be: the engine stops and says so.
+/// When in a whole cycle nothing could be granted, nothing ever will be: the engine stops and reports it.
 ///
 /// Complexity: per installation O(racks) to look, and RotorLB's cost for pairs of racks where something
 /// waits; then O(log grants of a sender) per grant and message, and for first hops per grant and superslice
 /// in which some of it arrive. Packets cost nothing by themselves. While nothing waits there are no
-/// installations to process; with remainders in turn, cycles in which full queues do the same again are
-/// passed over. Memory: slot_messages.hpp, packet_counts.hpp, relay_queues.hpp.
+/// installations to process; with round-robin remainders, cycles in which full queues do the same again are
+/// fast-forwarded. Memory: slot_messages.hpp, packet_counts.hpp, relay_queues.hpp.
 ///
 /// Source: RotorNet (SIGCOMM 2017) section 4.2, Opera (NSDI 2020) section 4.
 #pragma once
@@ -38,7 +38,7 @@
 #include "slot_messages.hpp"
 #include "slot_repetition.hpp"
 #include "slot_timing.hpp"
-#include "turn_table.hpp"
+#include "transmission_slot_table.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -58,16 +58,16 @@
 namespace astrolabe::network::rotor {
 
 /// Why the engine cannot run `fabric`, or nothing.
-[[nodiscard]] std::optional<std::string> slot_engine_refusal(const Fabric& fabric);
+[[nodiscard]] std::optional<std::string> slot_engine_unsupported(const Fabric& fabric);
 
 class SlotEngine final : public NetworkBackend {
 public:
-    /// How cycles that repeat one another (slot_repetition.hpp) are come by; times are the same.
-    enum class Repetitions : std::uint8_t { kPassedOver, kWorkedOut };
+    /// What is done about cycles that repeat one another (slot_repetition.hpp); times are the same.
+    enum class Repetitions : std::uint8_t { kFastForwarded, kSimulated };
 
-    /// Precondition: no refusal.
+    /// Precondition: the fabric is supported.
     explicit SlotEngine(std::shared_ptr<const Fabric> fabric,
-                        Repetitions repetitions = Repetitions::kPassedOver);
+                        Repetitions repetitions = Repetitions::kFastForwarded);
 
     [[nodiscard]] std::optional<Bytes> carried(LinkId link) const override { return links_.carried(link); }
     [[nodiscard]] Time now() const override { return now_; }
@@ -76,7 +76,7 @@ public:
     void schedule(Time delay, NotificationHandler& handler, std::uint64_t token) override;
     void run() override;
     void stop() override { stop_requested_ = true; }
-    [[nodiscard]] std::uint64_t outstanding_messages() const override { return messages_.under_way(); }
+    [[nodiscard]] std::uint64_t outstanding_messages() const override { return messages_.in_flight(); }
     [[nodiscard]] std::vector<OutstandingMessage> describe_outstanding(std::size_t limit) const override {
         return messages_.describe(limit);
     }
@@ -96,11 +96,11 @@ private:
         Rotor rotor = 0;
         std::uint32_t index = 0;
         std::uint64_t superslice = 0;
-        Time begin;
+        Time start;
     };
     [[nodiscard]] const RotorNetwork& network() const { return *network_; }
     [[nodiscard]] bool anything_waits() const {
-        return own_.total() + relayed_.total() > 0 || relays_.any_under_way() || failures_.holds_any();
+        return own_.total() + relayed_.total() > 0 || relays_.any_in_flight() || failures_.holds_any();
     }
     [[nodiscard]] bool is_stuck(std::uint64_t superslice) const;
     [[nodiscard]] Time next_installation() const;
@@ -108,11 +108,11 @@ private:
     void reserve(Rack rack, Rotor rotor);
     void process_instant();
     void install();
-    /// What waits at the hosts of a rack for those of another will be asked for.
-    void fetch(Rack from, Rack to) const;
+    /// What waits at the hosts of a rack for those of another, into the cache.
+    void prefetch(Rack from, Rack to) const;
     /// Before the installations of `superslice`: moves time over cycles that repeat; returns where it is
     /// then.
-    [[nodiscard]] std::uint64_t pass_over(std::uint64_t superslice);
+    [[nodiscard]] std::uint64_t fast_forward(std::uint64_t superslice);
     /// Whose packets a grant takes, and when.
     struct Plan {
         std::uint32_t queue = 0;   ///< of messages_, or of relays_ for second hops
@@ -120,13 +120,13 @@ private:
         std::uint32_t leaves = 0;  ///< packets; all that were granted, unless the circuit fails before
     };
     void plan(std::span<const Grant> grants);
-    void curb(const Installation& installation, Rack rack);
+    void limit_to_circuit(const Installation& installation, Rack rack);
     void rank(std::span<const Grant> of_one_sender, std::span<Plan> plans);
-    void serve(const Installation& installation, std::span<const Grant> grants);
-    void serve_to_destination(const Installation& installation, const Grant& grant, const Plan& plan);
+    void transmit(const Installation& installation, std::span<const Grant> grants);
+    void transmit_to_destination(const Installation& installation, const Grant& grant, const Plan& plan);
     /// Grants for one destination.
-    void serve_first_hops(const Installation& installation, std::span<const Grant> grants,
-                          std::span<const Plan> plans);
+    void transmit_first_hops(const Installation& installation, std::span<const Grant> grants,
+                             std::span<const Plan> plans);
     /// The same of one message that has more packets, which `flight` is of.
     void relay_part(const Installation& installation, std::uint32_t flight, std::span<const Grant> grants,
                     std::span<const Plan> plans);
@@ -140,7 +140,7 @@ private:
     std::shared_ptr<const Fabric> fabric_;
     const RotorNetwork* network_;
     SlotTiming timing_;
-    TurnTable turns_;
+    TransmissionSlotTable slot_table_;
     RelayCounts relay_counts_;
     RotorLb lb_;
     PacketCounts own_;

@@ -1,12 +1,12 @@
-/// What failures in the course of a run change for the slot engine (rotor_network.hpp says what they are).
+/// What failures in the course of a run change for the slot engine (rotor_network.hpp describes them).
 ///
-/// Model. Packet k of a grant that is installed at b leaves its host at a turn (slot_timing.hpp) and comes
-/// out of the rotor
+/// Model. Packet k of a grant that is installed at b leaves its host in a transmission slot
+/// (slot_timing.hpp) and comes out of the rotor
 ///     2σ + host latency + propagation     later.
 /// Through a circuit that fails at t go those that come out before t. All others of the grant stay with their
-/// sender, and count again from the begin of the superslice in which hosts know of the failure: as if what
-/// was sent in vain had come back. Own-rack packets do not need the circuit. At that begin the circuits that
-/// are installed next, and what racks meet, are those of the new state.
+/// sender, and count again from the start of the superslice in which hosts know of the failure: as if what
+/// was sent in vain had come back. Intra-rack packets do not need the circuit. From that start on the
+/// circuits that are installed, and the racks that they ever connect, are those of the new state.
 ///
 /// Memory: 24 bytes for every grant with packets that are held.
 #pragma once
@@ -32,17 +32,18 @@ public:
     /// That hosts know of.
     [[nodiscard]] const RotorSchedule& schedule() const { return network_.schedule_of(state_); }
 
-    /// At the begin of `superslice`: what is known then. True if that is more than before; RotorLB has been
-    /// told, and what was held counts again.
+    /// At the start of `superslice`: what is known then. True if that is more than before; RotorLB has been
+    /// notified, and what was held counts again.
     bool learn(std::uint64_t superslice, RotorLb& lb, PacketCounts& own, PacketCounts& relayed);
 
     /// When the circuit of `rack` under a matching fails, unless it has or does so after its slot from
-    /// `begin` on; Time::max() then.
-    [[nodiscard]] Time failure(Rotor rotor, std::uint32_t matching, Rack rack, Time begin) const;
+    /// `start` on; Time::max() then.
+    [[nodiscard]] Time failure(Rotor rotor, std::uint32_t matching, Rack rack, Time start) const;
 
-    /// Of a grant of this rank installed at `begin`, the packets that get through a circuit that fails at
+    /// Of a grant of this rank installed at `start`, the packets that get through a circuit that fails at
     /// `failure`, the first ones; the others are held.
-    [[nodiscard]] std::uint32_t curb(const Grant& grant, std::uint32_t rank, Time begin, Time failure);
+    [[nodiscard]] std::uint32_t packets_through(const Grant& grant, std::uint32_t rank, Time start,
+                                                Time failure);
 
     [[nodiscard]] bool holds_any() const { return !held_.empty(); }
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kMostPieces = 64;
 
-/// The end of simulated time where the sum lies behind it.
+/// The end of simulated time where the sum is behind it.
 Time later(Time time, Time by) {
     return by > Time::max() - time ? Time::max() : time + by;
 }
@@ -64,9 +64,9 @@ void SlotLowLatency::send(std::uint32_t message, HostId source, HostId destinati
                .left = size,
                .packets_left = packets,
                .packets_a_piece = (packets + kMostPieces - 1) / kMostPieces,
-               .under_way = 0,
+               .in_flight = 0,
                .latest = now};
-    add_event(up_[source.index()].serve(now, at_source(sending)), index, true);
+    add_event(up_[source.index()].transmit(now, at_source(sending)), index, true);
 }
 
 void SlotLowLatency::process(SlotLinks& links, SlotMessages& messages) {
@@ -113,7 +113,7 @@ void SlotLowLatency::leave(const Event& event, SlotLinks& links) {
     }
     links.carry_over(sending.source.index(), sending.destination.index(), hops_,
                      static_cast<std::uint64_t>(packets), payload);
-    ++sending.under_way;
+    ++sending.in_flight;
     sending.packets_left -= packets;
     sending.left -= payload;
     add_event(later(event.time, piece.first + network_.host_latency), number, false);
@@ -134,11 +134,11 @@ void SlotLowLatency::wait(const Event& event, const RotorSchedule::Position& pos
         ++next;
     }
     if (next == end) {
-        cut_off_.emplace_back(sending.source.index(), sending.destination.index());
+        disconnected_.emplace_back(sending.source.index(), sending.destination.index());
         return;
     }
-    const Time begin = later(position.begin, network_.schedule.timing().superslice());
-    add_event(wire.serve(begin, all), event.index, true);
+    const Time start = later(position.begin, network_.schedule.timing().superslice());
+    add_event(wire.transmit(start, all), event.index, true);
 }
 
 /// The first packet of a piece comes to a switch.
@@ -146,17 +146,17 @@ void SlotLowLatency::come(const Event& event, SlotMessages& messages) {
     Piece& piece = pieces_[event.index];
     if (piece.hops_done < piece.path.size()) {
         const Rotor rotor = piece.path[piece.hops_done++];
-        const Time begin = uplink(piece.at, rotor).serve(event.time, piece.all);
+        const Time start = uplink(piece.at, rotor).transmit(event.time, piece.all);
         piece.at = network_.schedule.peer(rotor, piece.at, piece.superslice);
-        add_event(later(begin, piece.first + network_.propagation), event.index, false);
+        add_event(later(start, piece.first + network_.propagation), event.index, false);
         return;
     }
     Sending& sending = sendings_[piece.sending];
-    const Time begin = down_[sending.destination.index()].serve(event.time, piece.all);
-    sending.latest = std::max(sending.latest, later(begin, piece.all + network_.host_latency));
+    const Time start = down_[sending.destination.index()].transmit(event.time, piece.all);
+    sending.latest = std::max(sending.latest, later(start, piece.all + network_.host_latency));
     free_pieces_.push_back(event.index);
-    --sending.under_way;
-    if (sending.packets_left == 0 && sending.under_way == 0) {
+    --sending.in_flight;
+    if (sending.packets_left == 0 && sending.in_flight == 0) {
         if (sending.latest == Time::max()) {
             ++beyond_time_;
         } else {
@@ -166,7 +166,7 @@ void SlotLowLatency::come(const Event& event, SlotMessages& messages) {
     }
 }
 
-/// What no event is left for lies beyond simulated time.
+/// What no event is left for is beyond simulated time.
 void SlotLowLatency::add_event(Time time, std::uint32_t index, bool leaves) {
     if (time == Time::max()) {
         ++beyond_time_;
@@ -187,17 +187,17 @@ Time SlotLowLatency::at_source(const Sending& sending) const {
                                        sending.packets_left - sending.packets_a_piece * full));
 }
 
-Time SlotLowLatency::Wire::serve(Time at, Time all) {
-    const Time begin = std::max(at, free_from);
-    free_from = later(begin, all);
+Time SlotLowLatency::Wire::transmit(Time at, Time all) {
+    const Time start = std::max(at, free_from);
+    free_from = later(start, all);
     booked = later(booked, all);
-    return begin;
+    return start;
 }
 
-/// What was served by `now` and not yet charged; what is booked is served last.
+/// What was transmitted by `now` and not yet charged; what is booked is transmitted last.
 Time SlotLowLatency::Wire::charge(Time now, Time most) {
-    const Time served = std::max(charged, booked - std::max(Time(0), free_from - now));
-    return std::min(most, served - std::exchange(charged, served));
+    const Time transmitted = std::max(charged, booked - std::max(Time(0), free_from - now));
+    return std::min(most, transmitted - std::exchange(charged, transmitted));
 }
 
 std::uint32_t SlotLowLatency::packets(Time time) const {

@@ -7,26 +7,26 @@
 /// Model. S bytes are n = ⌈S / payload⌉ packets, the last one shortened, a header without payload if S = 0.
 /// They travel in pieces of ⌈n / 64⌉ packets: single ones up to 64. Each piece takes a random one of the
 /// shortest paths of the superslice in which it leaves its host, and crosses links l = 1 … f + 2, up from the
-/// host, f circuits, down to the host. A link serves pieces in the order in which their first packets come,
-/// those of one message at their host one after the other, and is never idle while one waits. With w the time
-/// of a piece on a link, σ that of its first packet, α_l the latency of a link and F_l when it is free of
-/// what came before,
+/// host, f circuits, down to the host. A link transmits pieces in the order in which their first packets
+/// come, those of one message at their host one after the other, and is never idle while one waits. With w
+/// the time of a piece on a link, σ that of its first packet, α_l the latency of a link and F_l when it is
+/// free of what came before,
 ///     b_1 = max(now, F_1),  b_l = max(b_{l-1} + σ + α_{l-1}, F_l)       first bit into the link
 ///     F_l := b_l + w                                                    last bit
-/// As no packet of a piece is longer than its first, none is missing when its turn comes. A message arrives
+/// As no packet of a piece is longer than its first, none is missing when it is due. A message arrives
 /// with the last of its pieces, at b + w + α of their last links: one packet alone takes (f + 2) σ and the
 /// latencies, and n packets over one path follow one another. A piece without a path waits for the next
 /// superslice, and for ever where failures left none in any; messages whose hosts have none in the present
-/// one are refused. Paths avoid what failed before their superslice began; what fails under a piece that has
-/// left does not stop it.
+/// one are refused. Paths avoid what failed before their superslice started; what fails under a piece that
+/// has left does not stop it.
 ///
 /// Bulk traffic gives way: what messages took of a link since it was last asked, no more than in one
-/// superslice, is missing in the slot that begins (`taken`). Of an uplink all hosts of the rack bear an equal
+/// superslice, is missing in the slot that starts (`taken`). Of an uplink all hosts of the rack bear an equal
 /// part.
 ///
-/// Complexity: an event for each piece and link of its way but the last, O(log of the pieces under way), and
+/// Complexity: an event for each piece and link of its way but the last, O(log of the pieces in flight), and
 /// the cost of its paths (slice_paths.hpp). Memory: 24 bytes a link of hosts and an uplink of racks, about
-/// 100 for each piece under way and 56 for each message.
+/// 100 for each piece in flight and 56 for each message.
 ///
 /// Source: Opera (NSDI 2020) section 4.1; NDP (SIGCOMM 2017), whose packets these are without its transport.
 #pragma once
@@ -61,16 +61,16 @@ public:
 
     /// Of the next event; Time::max(): none.
     [[nodiscard]] Time next_time() const { return events_.empty() ? Time::max() : events_.top().time; }
-    /// The event that is due. Tells `messages` which one is certain to arrive by it, and counts what begins
-    /// to travel in `links`.
+    /// The event that is due. Notifies `messages` which one is certain to arrive by it, and counts what
+    /// starts to travel in `links`.
     void process(SlotLinks& links, SlotMessages& messages);
     /// Pieces that will never arrive, for simulated time ends before.
     [[nodiscard]] std::uint64_t beyond_time() const { return beyond_time_; }
     /// Hosts of messages whose last pieces will never leave, for no path is left.
-    [[nodiscard]] std::span<const PairOfHosts> cut_off() const { return cut_off_; }
+    [[nodiscard]] std::span<const PairOfHosts> disconnected() const { return disconnected_; }
 
     struct Taken {
-        std::uint32_t send;     ///< full packets that the host cannot send in the slot that begins
+        std::uint32_t send;     ///< full packets that the host cannot send in the slot that starts
         std::uint32_t receive;  ///< or receive
     };
     /// Time that messages took since the last call for this host, its rack's uplink included in `uplink`.
@@ -79,14 +79,14 @@ public:
     [[nodiscard]] Time taken_of_uplink(Rack rack, Rotor rotor, Time now);
 
 private:
-    /// A link, and the pieces it serves one after the other.
+    /// A link, and the pieces that it transmits one after the other.
     struct Wire {
         Time free_from;
         Time booked;   // by all pieces so far
         Time charged;  // to bulk
 
         /// When the first bit of a piece that comes `at` goes into the link.
-        Time serve(Time at, Time all);
+        Time transmit(Time at, Time all);
         [[nodiscard]] Time charge(Time now, Time most);
     };
     struct Sending {
@@ -96,7 +96,7 @@ private:
         Bytes left;                     // at the source
         std::int64_t packets_left = 0;  // at the source
         std::int64_t packets_a_piece = 1;
-        std::uint32_t under_way = 0;  // pieces
+        std::uint32_t in_flight = 0;  // pieces
         Time latest;                  // arrival of a piece
     };
     struct Piece {
@@ -144,7 +144,7 @@ private:
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
     std::uint64_t added_ = 0;
     std::uint64_t beyond_time_ = 0;
-    std::vector<PairOfHosts> cut_off_;
+    std::vector<PairOfHosts> disconnected_;
     std::vector<Sending> sendings_;
     std::vector<std::uint32_t> free_sendings_;
     std::vector<Piece> pieces_;

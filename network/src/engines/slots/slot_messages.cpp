@@ -23,7 +23,7 @@ void SlotMessages::add(const Message& message, Time least) {
     Pair& pair = pairs_[pair_number];
     const std::uint64_t packets = packets_of(message.size);
     const auto sent_as = static_cast<std::uint32_t>(sent_++);
-    ++under_way_;
+    ++in_flight_;
     if (packets == 0 && pair.first == kNone && pair.first_flight == kNone) {
         pair.latest = std::max(pair.latest, least);
         arrivals_.push(pair.latest,
@@ -66,7 +66,7 @@ void SlotMessages::append(Pair& pair, NotificationHandler* handler, const Queued
     pair.last = number;
 }
 
-/// What is left says what the first message is then.
+/// The pair then has the size and the packets of its next message.
 void SlotMessages::remove_first(Pair& pair) {
     Line& line = lines_[pair.first];
     if (const std::uint32_t size = line.messages[line.begin].size; size >= kLarge) {
@@ -85,7 +85,7 @@ void SlotMessages::remove_first(Pair& pair) {
 }
 
 std::uint32_t SlotMessages::add_on_its_way(const Message& message) {
-    ++under_way_;
+    ++in_flight_;
     return on_their_way_.add({message.on_delivered, message.token, message.size,
                               static_cast<std::uint32_t>(sent_++),
                               pair_between(message.source, message.destination)});

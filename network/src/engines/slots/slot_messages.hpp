@@ -1,21 +1,31 @@
-/// The messages whose packets the slot engine counts: whose packets leave a queue first, and when a message
+/// The messages whose packets the slot engine counts: which packets leave a queue first, and when a message
 /// has arrived.
 ///
-/// Packets of a pair of hosts leave their source in the order the messages were sent. They may take different
-/// ways and overtake one another; a message has arrived with the last of its packets, and is delivered then,
-/// or with the message of its pair that was sent before if that one comes later.
+/// Packets of a pair of hosts leave their source in the order in which the messages were sent. They may take
+/// different routes and overtake one another. A message is delivered when the last of its packets has
+/// arrived, but not before the message of its pair that was sent before it.
 ///
 /// A packet carries `payload` bytes, the last one of a message what is left.
 ///
-/// A message is a record in the queue of its pair until its last packet leaves. If all of them went directly,
-/// and those of all before it, its arrival is known then and nothing is kept of it here; else it is a
-/// *flight* until its packets, and the messages before it, are known to arrive.
+/// Where a message is stored. Until its last packet has left the source it is a record in the queue of its
+/// pair. If all of its packets, and all of the messages before it, took the direct circuit, its arrival is
+/// known when the last one leaves, and the record goes into the queue of arrivals. If some were relayed it
+/// becomes a *flight*, which is kept until the arrival of all relayed packets, and of the messages before it,
+/// is known.
 ///
-/// Queues are many and long, and the processor waits for memory wherever one is asked for. So records lie
-/// three by three in lines of the cache, each of messages of one pair that tell one handler.
+/// Example: messages A of 3 packets and B of 1 wait from host 0 to host 5. Two packets of A are relayed by
+/// host 3; then the direct circuit takes the rest, and B.
 ///
-/// Packets of several messages that are relayed to one host form one queue, so the last of those that a
-/// message sent there at once arrives last: the others are counted, and nothing is kept of whose they are.
+///     packets of A to host 3     A is a flight with 2 packets on a detour
+///     A's last, directly         A waits for its detour; it arrives at 20 us or later
+///     B, directly                arrives at 21 us, but A comes first: B is a flight too
+///     host 3 sends the 2         they arrive at 50 us: A is delivered at 50 us, and B, too
+///
+/// Queues are many and long, and the processor waits for memory wherever one is read. So records are stored
+/// three to a cache line, each line for messages of one pair that notify one handler.
+///
+/// Relayed packets of several messages to one host form one queue there, in order, so of the packets that a
+/// message sent there at once the last one arrives last: only that one is marked, the others are counted.
 ///
 /// Memory: 22 bytes per message with packets at its source, in lines of 64, and 8 for one of 2 GiB or more;
 /// 64 per flight; 64 and an index entry per pair that ever communicates.
@@ -36,8 +46,9 @@
 
 namespace astrolabe::network::rotor {
 
-/// Packets in a row on a detour. With the last of them goes the last of those that a message sent by it at
-/// once, its `own`; or they are just some, and what ends with one of them is in the rows behind.
+/// Consecutive packets on a detour. Either the last of them is the last one of the `own` packets that a
+/// message sent this way at once, and the segment names the message's flight; or it only counts packets, and
+/// a later segment of the queue names their flights.
 class Segment {
 public:
     Segment() = default;
@@ -81,11 +92,12 @@ public:
         std::uint32_t pair = 0;
     };
 
-    /// Most arrivals are known less than `horizon` superslices before.
+    /// Nearly all arrivals are known less than `horizon` superslices before.
     SlotMessages(std::size_t hosts, Bytes payload, Time superslice, std::uint64_t horizon)
         : payload_(payload),
           pair_index_(hosts),
-          arrivals_(std::max(superslice / kDays, Time(1)), std::min(horizon, kMostSuperslices) * kDays) {}
+          arrivals_(std::max(superslice / kBuckets, Time(1)), std::min(horizon, kMaxSuperslices) * kBuckets) {
+    }
 
     [[nodiscard]] std::uint64_t packets_of(Bytes size) const {
         return static_cast<std::uint64_t>((size.count() + payload_.count() - 1) / payload_.count());
@@ -101,10 +113,10 @@ public:
     [[nodiscard]] std::uint32_t pair(HostId source, HostId destination) const {
         return pair_index_.peek(source, destination);
     }
-    // Packets of a pair will be asked for: the pair, then its first line, then the one behind it, from memory
-    // into the cache; or the message of a segment, then its pair; or one will be added to a pair.
-    void fetch(std::uint32_t pair) const { __builtin_prefetch(&pairs_[pair]); }
-    void fetch_first(std::uint32_t pair) const {
+    // From memory into the cache, before packets of a pair are read: the pair, then its first line, then the
+    // one behind it; or the message of a segment, then its pair; or the end of a pair's queue.
+    void prefetch(std::uint32_t pair) const { __builtin_prefetch(&pairs_[pair]); }
+    void prefetch_first(std::uint32_t pair) const {
         if (pairs_[pair].first != kNone) {
             __builtin_prefetch(&lines_[pairs_[pair].first]);
         }
@@ -112,15 +124,15 @@ public:
             __builtin_prefetch(&flights_[pairs_[pair].last_flight]);
         }
     }
-    void fetch_second(std::uint32_t pair, std::uint32_t packets) const {
+    void prefetch_second(std::uint32_t pair, std::uint32_t packets) const {
         const Pair& at = pairs_[pair];
         if (at.first != kNone && packets >= at.packets_left && lines_[at.first].next != kNone) {
             __builtin_prefetch(&lines_[lines_[at.first].next]);
         }
     }
-    void fetch_flight(const Segment& segment) const { __builtin_prefetch(&flights_[segment.flight()]); }
-    void fetch_pair(const Segment& segment) const { fetch(pair_of(segment)); }
-    void fetch_last(HostId source, HostId destination) const {
+    void prefetch_flight(const Segment& segment) const { __builtin_prefetch(&flights_[segment.flight()]); }
+    void prefetch_pair(const Segment& segment) const { prefetch(pair_of(segment)); }
+    void prefetch_last(HostId source, HostId destination) const {
         const std::uint32_t pair = pair_index_.peek(source, destination);
         if (pair != HostPairIndex::kNone && pairs_[pair].last != kNone) {
             __builtin_prefetch(&lines_[pairs_[pair].last], 1);
@@ -168,14 +180,14 @@ public:
     /// Takes the next message that arrives; those of one time in an order that keeps that of pairs.
     /// Precondition: there is one, and `next_arrival` was asked for since the last change.
     [[nodiscard]] Arrival pop_arrival() {
-        --under_way_;
+        --in_flight_;
         return arrivals_.pop();
     }
 
     /// Messages.
     [[nodiscard]] std::uint64_t sent() const { return sent_; }
-    /// Has every message under way packets at its source? Then no arrival is known.
-    [[nodiscard]] bool all_at_source() const { return under_way_ == waiting_; }
+    /// Has every message in flight packets at its source? Then no arrival is known.
+    [[nodiscard]] bool all_at_source() const { return in_flight_ == waiting_; }
     /// Of the message of a pair that is leaving, at its source.
     [[nodiscard]] std::uint64_t packets_left(std::uint32_t pair) const { return pairs_[pair].packets_left; }
     /// Of a pair, as far as arrivals are known.
@@ -188,24 +200,24 @@ public:
         return flights_[segment.flight()].message.pair;
     }
 
-    [[nodiscard]] std::uint64_t under_way() const { return under_way_; }
+    [[nodiscard]] std::uint64_t in_flight() const { return in_flight_; }
     /// At most `limit`, in the order sent.
     [[nodiscard]] std::vector<OutstandingMessage> describe(std::size_t limit) const;
 
 private:
     static constexpr std::uint32_t kNone = 0xffffffffU;
-    static constexpr std::int64_t kDays = 32;               // of arrivals, to a superslice
-    static constexpr std::uint64_t kMostSuperslices = 256;  // arrivals farther ahead are rare
+    static constexpr std::int64_t kBuckets = 32;           // of arrivals, to a superslice
+    static constexpr std::uint64_t kMaxSuperslices = 256;  // arrivals farther ahead are rare
 
     /// A message with packets at its source.
     struct Queued {
         std::uint64_t token = 0;
-        std::uint32_t size = 0;     // bytes; beyond kLarge the number of what large_sizes_ says
+        std::uint32_t size = 0;     // bytes; beyond kLarge an index of large_sizes_
         std::uint32_t sent_as = 0;  // the lower 32 bits
     };
     static constexpr std::uint32_t kLarge = 1U << 31;
-    /// Messages of a pair one after another, begin <= i < end, that tell one handler and share a line of the
-    /// cache.
+    /// Messages of a pair one after another, begin <= i < end, that notify one handler and share a line of
+    /// the cache.
     struct alignas(64) Line {
         NotificationHandler* handler = nullptr;
         std::uint32_t next = kNone;
@@ -264,7 +276,7 @@ private:
     ChunkedPool<Arrival> on_their_way_;  // without a handler: none
     CalendarQueue<Arrival> arrivals_;
     std::uint64_t sent_ = 0;
-    std::uint64_t under_way_ = 0;
+    std::uint64_t in_flight_ = 0;
     std::uint64_t waiting_ = 0;  // with packets at their source
 };
 

@@ -13,7 +13,8 @@ namespace astrolabe::network::rotor {
 
 namespace {
 
-/// Cycles. The turn comes back after the least common multiple of the elements that remainders go to.
+/// Cycles. The round-robin index comes back after the least common multiple of the elements that remainders
+/// go to.
 constexpr std::uint64_t kLongestPeriod = 64;
 
 }  // namespace
@@ -25,11 +26,11 @@ SlotRepetition::SlotRepetition(const RotorSchedule& schedule, std::uint32_t host
       hosts_(hosts),
       threshold_(std::max<std::uint64_t>(slot, 2 * std::uint64_t{slot} / hosts_per_rack)) {}
 
-std::uint64_t SlotRepetition::pass(std::uint64_t superslice, std::optional<std::uint64_t> turns,
-                                   std::uint64_t limit, const SlotState& state) {
+std::uint64_t SlotRepetition::fast_forward(std::uint64_t superslice, std::optional<std::uint64_t> indices,
+                                           std::uint64_t limit, const SlotState& state) {
     const bool follows = superslice == next_end_;
     next_end_ = superslice + superslices_;
-    if (!turns || !follows) {
+    if (!indices || !follows) {
         kept_.reset();
         loop_.reset();
         return 0;
@@ -39,7 +40,7 @@ std::uint64_t SlotRepetition::pass(std::uint64_t superslice, std::optional<std::
         loop_.reset();
     }
     if (!loop_) {
-        search(superslice, *turns, state);
+        search(superslice, *indices, state);
     }
     if (!loop_ || !state.messages.all_at_source()) {
         return 0;
@@ -60,12 +61,12 @@ bool SlotRepetition::goes_on(const SlotState& state) const {
            });
 }
 
-void SlotRepetition::search(std::uint64_t superslice, std::uint64_t turns, const SlotState& state) {
+void SlotRepetition::search(std::uint64_t superslice, std::uint64_t indices, const SlotState& state) {
     const std::size_t counts = digest(state);
     if (kept_ && kept_->sent == state.messages.sent()) {
-        turns_ = std::min(std::lcm(turns_, turns), FairShare::kNoPeriod);
+        indices_ = std::min(std::lcm(indices_, indices), FairShare::kNoPeriod);
         const std::uint64_t period = ended_ - kept_->ended;
-        if (counts == kept_->counts && period % turns_ == 0) {
+        if (counts == kept_->counts && period % indices_ == 0) {
             loop_ = loop_since_kept(take(superslice, counts, state));
             if (loop_) {
                 kept_.reset();
@@ -80,10 +81,10 @@ void SlotRepetition::search(std::uint64_t superslice, std::uint64_t turns, const
         replaced_after_ = 1;
     }
     kept_ = take(superslice, counts, state);
-    turns_ = 1;
+    indices_ = 1;
 }
 
-/// Of what decides what is granted, but the turn: long queues alike.
+/// Of what decides what is granted, but the round-robin index: long queues alike.
 std::size_t SlotRepetition::digest(const SlotState& state) const {
     std::size_t digest = 0;
     for (std::uint32_t host = 0; host < hosts_; ++host) {

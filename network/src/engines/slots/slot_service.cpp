@@ -28,24 +28,27 @@ void SlotEngine::plan(std::span<const Grant> grants) {
     for_all(
         [&](const Grant& grant, std::uint32_t& queue) {
             queue = relays_.queue(HostId(grant.from), HostId(grant.to));
-            relays_.fetch(queue);
+            relays_.prefetch(queue);
         },
         [&](const Grant& grant, std::uint32_t& queue) {
             queue = messages_.pair(HostId(grant.from), HostId(grant.destination));
-            messages_.fetch(queue);
+            messages_.prefetch(queue);
         });
     if (fabric_->host_count() > kHostsInCache) {
-        for_all([&](const Grant&, std::uint32_t queue) { relays_.fetch_line(queue); },
-                [&](const Grant&, std::uint32_t queue) { messages_.fetch_first(queue); });
+        for_all([&](const Grant&, std::uint32_t queue) { relays_.prefetch_line(queue); },
+                [&](const Grant&, std::uint32_t queue) { messages_.prefetch_first(queue); });
         for_all(
             [&](const Grant&, std::uint32_t queue) {
                 relays_.for_first_line(queue,
-                                       [&](const Segment& segment) { messages_.fetch_flight(segment); });
+                                       [&](const Segment& segment) { messages_.prefetch_flight(segment); });
             },
-            [&](const Grant& grant, std::uint32_t queue) { messages_.fetch_second(queue, grant.packets); });
+            [&](const Grant& grant, std::uint32_t queue) {
+                messages_.prefetch_second(queue, grant.packets);
+            });
         for_all(
             [&](const Grant&, std::uint32_t queue) {
-                relays_.for_first_line(queue, [&](const Segment& segment) { messages_.fetch_pair(segment); });
+                relays_.for_first_line(queue,
+                                       [&](const Segment& segment) { messages_.prefetch_pair(segment); });
             },
             [](const Grant&, std::uint32_t) {});
     }
@@ -73,21 +76,21 @@ void SlotEngine::rank(std::span<const Grant> of_one_sender, std::span<Plan> plan
 }
 
 /// What does not leave because the circuit of `rack` fails before.
-void SlotEngine::curb(const Installation& installation, Rack rack) {
-    const Time failure = failures_.failure(installation.rotor, installation.index, rack, installation.begin);
+void SlotEngine::limit_to_circuit(const Installation& installation, Rack rack) {
+    const Time failure = failures_.failure(installation.rotor, installation.index, rack, installation.start);
     if (failure == Time::max()) {
         return;
     }
     for (std::size_t i = 0; i < grants_.size(); ++i) {
-        plans_[i].leaves = failures_.curb(grants_[i], plans_[i].rank, installation.begin, failure);
+        plans_[i].leaves = failures_.packets_through(grants_[i], plans_[i].rank, installation.start, failure);
     }
 }
 
-void SlotEngine::serve(const Installation& installation, std::span<const Grant> grants) {
+void SlotEngine::transmit(const Installation& installation, std::span<const Grant> grants) {
     for (std::size_t number = 0; number < grants.size();) {
         const Grant& grant = grants[number];
         if (grant.kind != Grant::Kind::kFirstHop) {
-            serve_to_destination(installation, grant, plans_[number++]);
+            transmit_to_destination(installation, grant, plans_[number++]);
             continue;
         }
         std::size_t end = number + 1;
@@ -95,20 +98,20 @@ void SlotEngine::serve(const Installation& installation, std::span<const Grant> 
                grants[end].kind == Grant::Kind::kFirstHop && grants[end].destination == grant.destination) {
             ++end;
         }
-        serve_first_hops(installation, grants.subspan(number, end - number),
-                         std::span(plans_).subspan(number, end - number));
+        transmit_first_hops(installation, grants.subspan(number, end - number),
+                            std::span(plans_).subspan(number, end - number));
         number = end;
     }
 }
 
-void SlotEngine::serve_to_destination(const Installation& installation, const Grant& grant,
-                                      const Plan& plan) {
+void SlotEngine::transmit_to_destination(const Installation& installation, const Grant& grant,
+                                         const Plan& plan) {
     counters_.count(grant.kind, plan.leaves);
     const bool intra_rack = grant.kind == Grant::Kind::kIntraRack;
-    const Time first = installation.begin + timing_.turns(plan.rank) +
+    const Time first = installation.start + timing_.transmission_slots(plan.rank) +
                        (intra_rack ? timing_.to_intra_rack() : timing_.to_other_rack());
     const auto arrival = [&](std::uint32_t gone) {
-        return first + timing_.turns(turns_.turn_of(gone - 1, grant.packets));
+        return first + timing_.transmission_slots(slot_table_.transmission_slot_of(gone - 1, grant.packets));
     };
     Bytes payload;
     if (grant.kind == Grant::Kind::kSecondHop) {
@@ -131,8 +134,8 @@ void SlotEngine::serve_to_destination(const Installation& installation, const Gr
     links_.carry_down(grant.to, plan.leaves, payload);
 }
 
-void SlotEngine::serve_first_hops(const Installation& installation, std::span<const Grant> grants,
-                                  std::span<const Plan> plans) {
+void SlotEngine::transmit_first_hops(const Installation& installation, std::span<const Grant> grants,
+                                     std::span<const Plan> plans) {
     const std::uint32_t pair = plans.front().queue;
     std::uint32_t leave = 0;
     for (const Plan& plan : plans) {

@@ -1,4 +1,5 @@
-/// How well a rotor network hangs together: the spectral gap of its superslices, and what failures cut off.
+/// How well a rotor network hangs together: the spectral gap of its superslices, and what failures
+/// disconnect.
 ///
 /// Spectral gap. The d = u - G rotors that stay through a superslice give a graph in which every rack has d
 /// ends of cables, an idle uplink being a cable to itself. The adjacency matrix has the eigenvalue d, for the
@@ -12,7 +13,7 @@
 ///
 /// Failures. Of all cables between racks and rotors, all racks, or all rotors, so many fail that are drawn at
 /// random. The answer is the share of ordered pairs of live racks without a path in the superslice where it
-/// is greatest, over all draws. O(draws * superslices * edges).
+/// is largest, over all draws. O(draws * superslices * edges).
 ///
 /// Source: Opera (NSDI 2020), section 5.5 and appendix D.
 #pragma once

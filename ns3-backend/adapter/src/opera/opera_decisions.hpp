@@ -34,7 +34,7 @@ public:
     void Share(std::uint32_t x, std::uint32_t y, std::vector<::ns3::OperaGrant>& grants) override {
         shared_.clear();
         const Time now(::ns3::Simulator::Now().GetTimeStep());
-        lb_.set_turn(network::rotor::turn_in(network_.schedule, network_.schedule.at(now).superslice));
+        lb_.set_index(network::rotor::index_in(network_.schedule, network_.schedule.at(now).superslice));
         lb_.share(x, y, own_, relayed_, shared_);
         for (const network::rotor::Grant& grant : shared_) {
             grants.push_back({grant.from, grant.to, grant.destination, grant.packets,
@@ -42,7 +42,7 @@ public:
         }
     }
     void SetState(std::size_t state) override {
-        lb_.set_meets(network::rotor::meeting_racks(network_.schedule_of(state)));
+        lb_.set_connected(network::rotor::connected_racks(network_.schedule_of(state)));
     }
     [[nodiscard]] std::uint64_t GetWaiting() const override { return own_.total() + relayed_.total(); }
     [[nodiscard]] std::string describe_undeliverable(Time now) const {

@@ -19,8 +19,8 @@ namespace {
 
 const RotorNetwork& checked(const network::Fabric& fabric, const PacketOptions& options) {
     ASTROLABE_ASSERT(network::rotor::rotors_of(fabric) != nullptr, "the fabric has rotors");
-    const auto refused = opera_refusal(fabric, options);
-    ASTROLABE_ASSERT(!refused.has_value(), *refused);
+    const auto reason = opera_unsupported(fabric, options);
+    ASTROLABE_ASSERT(!reason.has_value(), *reason);
     return *network::rotor::rotors_of(fabric);
 }
 

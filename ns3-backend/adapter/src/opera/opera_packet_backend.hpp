@@ -33,13 +33,13 @@ namespace astrolabe::ns3 {
 
 /// Why the packets of rotor switches cannot be run with these options, or nothing. Of the options only
 /// `timeout`, `max_backoff` and `retry_limit` mean something there.
-[[nodiscard]] std::optional<std::string> opera_refusal(const network::Fabric& fabric,
-                                                       const PacketOptions& options);
+[[nodiscard]] std::optional<std::string> opera_unsupported(const network::Fabric& fabric,
+                                                           const PacketOptions& options);
 
 class OperaPacketBackend final : public PacketEngineBackend {
 public:
     /// Preconditions, else an invariant fails: no other ns-3 simulation lives in the process, `fabric` has
-    /// rotors, and `opera_refusal` is none.
+    /// rotors, and `opera_unsupported` is none.
     OperaPacketBackend(std::shared_ptr<const network::Fabric> fabric, const PacketOptions& options = {},
                        std::uint64_t seed = 1);
 

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "packet/packet_backend.hpp"
 
+#include "packet/packet_ports.hpp"
 #include "packet/packet_router.hpp"
 #include "packet/packet_tap.hpp"
-#include "packet/pause_frame.hpp"
 
 #include <algorithm>
 
-#include <ns3/boolean.h>
-#include <ns3/double.h>
-#include <ns3/enum.h>
 #include <ns3/packet-fabric.h>
 #include <ns3/packet-transport.h>
 #include <ns3/simulator.h>
-#include <ns3/uinteger.h>
 
 #include <astrolabe/core/assert.hpp>
 
@@ -42,89 +38,11 @@ private:
     sim::PacketRandom random_;
 };
 
-sim::PacketFabric::BufferSharing sharing(PacketBuffers buffers) {
-    switch (buffers) {
-        case PacketBuffers::kPerPort:
-            return sim::PacketFabric::PER_PORT;
-        case PacketBuffers::kShared:
-            return sim::PacketFabric::SHARED;
-        case PacketBuffers::kDynamic:
-            return sim::PacketFabric::DYNAMIC;
-    }
-    ASTROLABE_ASSERT(false, "every way of sharing is named");
-}
-
-sim::PacketFabric::FlowControl flow_control(PacketFlowControlKind kind) {
-    switch (kind) {
-        case PacketFlowControlKind::kNone:
-            return sim::PacketFabric::NO_FLOW_CONTROL;
-        case PacketFlowControlKind::kPfc:
-            return sim::PacketFabric::PAUSE;
-        case PacketFlowControlKind::kCredit:
-            return sim::PacketFabric::CREDIT;
-    }
-    ASTROLABE_ASSERT(false, "every flow control is named");
-}
-
-/// Nodes and ports are numbered as in `fabric`.
-sim::Ptr<sim::PacketFabric> build_ports(const network::Fabric& fabric, const PacketOptions& options) {
-    auto ports = sim::CreateObject<sim::PacketFabric>();
-    const auto set = [&ports](const char* name, std::uint64_t value) {
-        ports->SetAttribute(name, sim::UintegerValue(value));
-    };
-    ports->SetAttribute("CutThrough", sim::BooleanValue(options.switching == PacketSwitching::kCutThrough));
-    ports->SetAttribute("BufferSharing", sim::EnumValue(sharing(options.buffer_sharing)));
-    ports->SetAttribute("DynamicShare", sim::DoubleValue(options.dynamic_share));
-    ports->SetAttribute("FlowControl", sim::EnumValue(flow_control(options.flow_control)));
-    ports->SetAttribute("MarkProbability", sim::DoubleValue(options.ecn_probability));
-    set("CutThroughHeader", options.transport.header);
-    set("LargestPacket", count_of(options.largest_packet()));
-    set("PauseAbove", count_of(options.pause_threshold));
-    set("PauseFrame", kPauseFrame);
-    set("CreditRoom", count_of(options.credit_room));
-    set("Priorities", options.traffic_classes);
-    if (options.transport.congestionControl->Has(sim::PacketControlKind::USES_MARKS)) {
-        set("MarkFrom", count_of(options.ecn_threshold));
-        set("MarkTo", count_of(options.ecn_max_threshold));
-    }
-    if (options.trim_threshold > Bytes(0)) {
-        set("TrimmedSize", options.transport.ackSize);
-        set("TrimAbove", count_of(options.trim_threshold));
-    }
-    if (options.service == PacketServiceKind::kWeighted) {
-        std::array<std::uint32_t, sim::PACKET_PRIORITIES> weights{};
-        weights.fill(1);
-        std::copy(options.weights.begin(), options.weights.end(), weights.begin());
-        ports->SetWeights(weights);
-    }
-    for (NodeId id; id.index() < fabric.node_count(); ++id) {
-        const network::Node& node = fabric.node(id);
-        if (node.kind == network::NodeKind::kSwitch) {
-            ports->AddSwitch(count_of(node.buffer));
-        } else {
-            ports->AddHost(node.forwarding.count());
-        }
-    }
-    for (LinkId id; id.index() < fabric.link_count(); ++id) {
-        const network::Link& link = fabric.link(id);
-        ports->AddPort(static_cast<std::uint32_t>(fabric.source(id).index()),
-                       static_cast<std::uint32_t>(fabric.target(id).index()),
-                       static_cast<std::uint64_t>(link.rate.count()), link.latency.count(),
-                       count_of(link.buffer));
-    }
-    for (LinkId id; id.index() < fabric.link_count(); ++id) {
-        if (const auto reverse = fabric.link(id).reverse) {
-            ports->Pair(static_cast<std::uint32_t>(id.index()), static_cast<std::uint32_t>(reverse->index()));
-        }
-    }
-    return ports;
-}
-
 PacketOptions checked(const PacketOptions& options, const network::Fabric& fabric) {
     const auto found = validation_errors(options);
     ASTROLABE_ASSERT(found.empty(), found.front().key + ": " + found.front().message);
-    const auto refused = refusal(fabric, options);
-    ASTROLABE_ASSERT(!refused.has_value(), *refused);
+    const auto reason = unsupported(fabric, options);
+    ASTROLABE_ASSERT(!reason.has_value(), *reason);
     return options;
 }
 
@@ -135,7 +53,7 @@ PacketBackend::PacketBackend(std::shared_ptr<const network::Fabric> fabric, cons
     : PacketEngineBackend(seed),
       fabric_(std::move(fabric)),
       options_(checked(options, *fabric_)),
-      ports_(build_ports(*fabric_, options_)),
+      ports_(make_ports(*fabric_, options_)),
       router_(*fabric_, *ports_, options_.transport.connections == sim::PacketConnections::PER_MESSAGE,
               options_.flowlet_gap, seed),
       loss_(options_.loss_rate > 0 ? std::make_unique<RandomLoss>(options_.loss_rate, ~seed) : nullptr),
@@ -152,7 +70,7 @@ PacketBackend::PacketBackend(std::shared_ptr<const network::Fabric> fabric, cons
 
 void PacketBackend::send(const Message& message) {
     sent(message);
-    const auto last = static_cast<std::uint8_t>(options_.traffic_classes - 1);
+    const auto last = static_cast<std::uint8_t>(options_.ports.trafficClasses - 1);
     transport_->Send(to_engine(message, std::min(message.traffic_class, last)));
 }
 
@@ -234,10 +152,10 @@ network::NetworkStatistics PacketBackend::statistics() const {
 
 /// Whether packets may get lost.
 bool PacketBackend::is_lossy() const {
-    if (options_.loss_rate > 0 || options_.trim_threshold > Bytes(0)) {
+    if (options_.loss_rate > 0 || options_.ports.trimThreshold > 0) {
         return true;
     }
-    if (options_.flow_control != PacketFlowControlKind::kNone) {
+    if (options_.ports.flowControl != sim::PacketFlowControlKind::NONE) {
         return false;
     }
     for (LinkId id; id.index() < fabric_->link_count(); ++id) {

@@ -33,8 +33,8 @@ namespace astrolabe::ns3 {
 class PacketBackend final : public PacketEngineBackend {
 public:
     /// Preconditions, else an invariant fails: no other ns-3 simulation lives in the process,
-    /// `validation_errors(options)` is empty and `refusal(*fabric, options)` is none. `seed` chooses sprayed
-    /// links.
+    /// `validation_errors(options)` is empty and `unsupported(*fabric, options)` is none. `seed` chooses
+    /// sprayed links.
     PacketBackend(std::shared_ptr<const network::Fabric> fabric, const PacketOptions& options,
                   std::uint64_t seed = 1);
 

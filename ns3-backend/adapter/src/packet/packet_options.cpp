@@ -2,6 +2,7 @@
 #include "packet/packet_options.hpp"
 
 #include "opera/opera_packet_backend.hpp"
+#include "packet/packet_ports.hpp"
 #include "transport/transport_keys.hpp"
 
 #include <astrolabe/network/rotor/rotor_network.hpp>
@@ -16,7 +17,7 @@ PacketOptions legacy_dctcp() {
     constexpr std::uint32_t kHeader = 64;
     PacketOptions options;
     options.preset = PacketPreset::kLegacyDctcp;
-    options.ecn_threshold = Bytes(50 * (kSegment + kHeader));
+    options.ports.ecnThreshold = 50 * (kSegment + kHeader);
     sim::PacketTransportParameters& transport = options.transport;
     transport.mtu = kSegment;
     transport.header = kHeader;
@@ -40,15 +41,15 @@ PacketOptions legacy_dctcp() {
 
 ValidationErrors validation_errors(const PacketOptions& options) {
     ValidationErrors found = transport_errors(options.transport);
-    for (ValidationError& problem : port_errors(options, options.largest_packet())) {
+    for (ValidationError& problem : port_errors(options)) {
         found.push_back(std::move(problem));
     }
     return found;
 }
 
-std::optional<std::string> refusal(const network::Fabric& fabric, const PacketOptions& options) {
+std::optional<std::string> unsupported(const network::Fabric& fabric, const PacketOptions& options) {
     if (network::rotor::rotors_of(fabric) != nullptr) {
-        return opera_refusal(fabric, options);
+        return opera_unsupported(fabric, options);
     }
     if (fabric.demand_aware_circuits() != nullptr) {
         return "its circuits move with the demand, and the packet engine has no controller that moves them: "
@@ -64,7 +65,7 @@ std::optional<std::string> refusal(const network::Fabric& fabric, const PacketOp
                " compares what the same links noted on two packets of a pair, and its packets take several "
                "ways: choose another congestion_control, or routes by flow hash";
     }
-    return port_refusal(fabric, options, options.largest_packet());
+    return ports_unsupported(fabric, options);
 }
 
 }  // namespace astrolabe::ns3

@@ -2,14 +2,13 @@
 /// What can be chosen about the packet backend, and whether a choice can be run.
 #pragma once
 
-#include "packet/packet_port_options.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include <ns3/packet-fabric-parameters.h>
 #include <ns3/packet-transport-parameters.h>
 
 #include <astrolabe/core/units.hpp>
@@ -20,10 +19,14 @@ namespace astrolabe::ns3 {
 
 enum class PacketPreset : std::uint8_t { kNone, kLegacyDctcp };
 
-struct PacketOptions : PacketPortOptions {
+struct PacketOptions {
     PacketPreset preset = PacketPreset::kNone;  ///< where the other values come from
 
     ::ns3::PacketTransportParameters transport;
+    ::ns3::PacketFabricParameters ports;
+    std::vector<std::uint32_t> weights;  ///< of the classes, lowest first; service: weighted only
+    Time flowlet_gap;      ///< a pause of a pair after which a switch chooses its way anew; 0: never
+    double loss_rate = 0;  ///< of packets on every link, at random
 
     /// On the wire.
     [[nodiscard]] Bytes largest_packet() const {
@@ -42,6 +45,7 @@ struct PacketOptions : PacketPortOptions {
 [[nodiscard]] ValidationErrors validation_errors(const PacketOptions& options);
 
 /// Why the packet backend cannot run `fabric`, or nothing.
-[[nodiscard]] std::optional<std::string> refusal(const network::Fabric& fabric, const PacketOptions& options);
+[[nodiscard]] std::optional<std::string> unsupported(const network::Fabric& fabric,
+                                                     const PacketOptions& options);
 
 }  // namespace astrolabe::ns3

@@ -39,16 +39,16 @@ PacketTap::PacketTap(sim::PacketFabric& ports, network::PacketObserver& observer
         source.ConnectWithoutContext(sim::MakeCallback(method, this));
     };
     sim::PacketTraces& traces = ports.GetContext().traces;
-    connect(traces.enqueued, &PacketTap::tell<PacketEventKind::kEnqueued>);
-    connect(traces.started, &PacketTap::tell<PacketEventKind::kStarted>);
-    connect(traces.arrived, &PacketTap::tell<PacketEventKind::kArrived>);
-    connect(traces.dropped, &PacketTap::tell<PacketEventKind::kDropped>);
-    connect(traces.marked, &PacketTap::tell<PacketEventKind::kMarked>);
-    connect(traces.trimmed, &PacketTap::tell<PacketEventKind::kTrimmed>);
+    connect(traces.enqueued, &PacketTap::report<PacketEventKind::kEnqueued>);
+    connect(traces.started, &PacketTap::report<PacketEventKind::kStarted>);
+    connect(traces.arrived, &PacketTap::report<PacketEventKind::kArrived>);
+    connect(traces.dropped, &PacketTap::report<PacketEventKind::kDropped>);
+    connect(traces.marked, &PacketTap::report<PacketEventKind::kMarked>);
+    connect(traces.trimmed, &PacketTap::report<PacketEventKind::kTrimmed>);
 }
 
 template <PacketEventKind kWhat>
-void PacketTap::tell(std::uint32_t port, const sim::PacketDescriptor& packet, std::int64_t when) {
+void PacketTap::report(std::uint32_t port, const sim::PacketDescriptor& packet, std::int64_t when) {
     if (port == sim::PACKET_NONE) {
         return;  // no way led from where it was made, so it came into no queue
     }

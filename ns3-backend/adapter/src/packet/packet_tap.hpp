@@ -23,7 +23,7 @@ public:
 
 private:
     template <network::PacketEventKind kWhat>
-    void tell(std::uint32_t port, const ::ns3::PacketDescriptor& packet, std::int64_t when);
+    void report(std::uint32_t port, const ::ns3::PacketDescriptor& packet, std::int64_t when);
 
     ::ns3::PacketFabric& ports_;
     network::PacketObserver& observer_;

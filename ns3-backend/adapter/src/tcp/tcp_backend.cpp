@@ -25,8 +25,8 @@ constexpr std::uint32_t kPorts = 49'152 - kFirstPort;
 TcpOptions checked(TcpOptions options, const network::Fabric& fabric) {
     const auto found = validation_errors(options);
     ASTROLABE_ASSERT(found.empty(), found.front().key + ": " + found.front().message);
-    const auto refused = refusal(fabric, options);
-    ASTROLABE_ASSERT(!refused.has_value(), *refused);
+    const auto reason = unsupported(fabric, options);
+    ASTROLABE_ASSERT(!reason.has_value(), *reason);
     return options;
 }
 

@@ -13,8 +13,8 @@
 /// Routes are those of the fabric's RoutingPolicy, hop by hop with `select`; acknowledgements take the route
 /// of the opposite pair.
 ///
-/// Limits: static fabrics with flow-hash load balancing (`refusal` gives the reason); a message must fit 2^63
-/// bytes; the switch adds no delay; hosts have no processing cost and an unlimited send queue
+/// Limits: static fabrics with flow-hash load balancing (`unsupported` gives the reason); a message must fit
+/// 2^63 bytes; the switch adds no delay; hosts have no processing cost and an unlimited send queue
 /// (acknowledgements first, then data by destination, round-robin). ns-3 has one
 /// simulator per process, so one backend may live at a time; another can be made when it is gone.
 ///
@@ -40,7 +40,7 @@ namespace astrolabe::ns3 {
 class TcpBackend final : public Ns3Backend {
 public:
     /// Preconditions, else an invariant fails: no other ns-3 simulation lives in the process,
-    /// `validation_errors(options)` is empty and `refusal(*fabric, options)` is none.
+    /// `validation_errors(options)` is empty and `unsupported(*fabric, options)` is none.
     TcpBackend(std::shared_ptr<const network::Fabric> fabric, TcpOptions options);
     /// Ends the ns-3 simulation and puts back the ns-3 defaults that the options changed.
     ~TcpBackend() override;

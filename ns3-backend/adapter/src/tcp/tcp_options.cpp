@@ -97,7 +97,7 @@ std::vector<OptionProblem> validation_errors(const TcpOptions& options) {
     return found;
 }
 
-std::optional<std::string> refusal(const network::Fabric& fabric, const TcpOptions& options) {
+std::optional<std::string> unsupported(const network::Fabric& fabric, const TcpOptions& options) {
     if (fabric.demand_aware_circuits() != nullptr) {
         return "its circuits move with the demand, and TCP over ns-3 devices runs on static fabrics only: "
                "use "

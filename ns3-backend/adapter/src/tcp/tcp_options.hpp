@@ -3,7 +3,8 @@
 ///
 /// Every option ends as a value of a documented ns-3 attribute (docs/models/tcp.md has the table with ns-3's
 /// own default and why ours differs); `attributes` reaches all the others by name. Nothing is left for ns-3
-/// to find wrong, because ns-3 ends the process when it does: `problems` and `refusal` say it first.
+/// to find wrong, because ns-3 ends the process when it does: `validation_errors` and `unsupported` report it
+/// first.
 #pragma once
 
 #include <cstdint>
@@ -74,7 +75,7 @@ struct OptionProblem {
 [[nodiscard]] std::optional<std::string> attribute_problem(const std::string& name, const std::string& value);
 
 /// Why the fabric cannot be run over TCP, or none. Cheap: reads nodes and links once.
-[[nodiscard]] std::optional<std::string> refusal(const network::Fabric& fabric,
-                                                 const TcpOptions& options = {});
+[[nodiscard]] std::optional<std::string> unsupported(const network::Fabric& fabric,
+                                                     const TcpOptions& options = {});
 
 }  // namespace astrolabe::ns3

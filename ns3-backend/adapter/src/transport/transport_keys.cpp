@@ -33,7 +33,7 @@ ValidationErrors transport_errors(const sim::PacketTransportParameters& transpor
     }
     if (transport.rttEstimation && transport.IsSelective()) {
         found.push_back({"rtt_estimation",
-                         "needs the place in acknowledgements that tells which packet has come",
+                         "needs the place in acknowledgements that identifies the packet that has come",
                          "choose recovery: go_back_n without ndp, or a fixed timeout"});
     }
     if (transport.IsPulled() && transport.recovery == sim::PacketRecovery::SELECTIVE) {

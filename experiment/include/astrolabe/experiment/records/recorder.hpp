@@ -31,7 +31,7 @@ struct RecorderOptions {
 class Recorder final : private network::MessageObserver {
 public:
     /// Opens the files. Reports an interval, a size or an expression that is none, an expression that matches
-    /// no link, a size that is too small, a backend that does not tell of packets, and files that cannot be
+    /// no link, a size that is too small, a backend that does not report packets, and files that cannot be
     /// written. The experiment must outlive the recorder; `folder` may be null if nothing goes there.
     [[nodiscard]] static Result<std::unique_ptr<Recorder>> open(const RecorderOptions& options,
                                                                 const Experiment& experiment,

@@ -83,7 +83,7 @@ enum class Causes : std::uint8_t { kWhereCheap, kAlways, kNever };
 struct RunObservers {
     Causes causes = Causes::kWhereCheap;
     network::MessageObserver* messages = nullptr;
-    network::PacketObserver* packets = nullptr;  ///< only if the backend `tells_of_packets`
+    network::PacketObserver* packets = nullptr;  ///< only if the backend `reports_packets`
     ExecutionObserver* execution = nullptr;
 };
 

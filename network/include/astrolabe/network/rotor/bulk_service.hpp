@@ -1,5 +1,5 @@
-/// What RotorLB is asked for by a rotor network, and which networks cannot be served; engines of slots and of
-/// packets alike.
+/// What RotorLB is asked for by a rotor network, and which networks have messages that could never arrive;
+/// for the engines of slots and of packets.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,19 @@ namespace astrolabe::network::rotor {
 /// At the start.
 [[nodiscard]] RotorLbOptions rotor_lb_options(const RotorNetwork& network);
 
-/// Which racks a circuit ever joins (RotorLbOptions::meets).
-[[nodiscard]] std::vector<std::uint8_t> meeting_racks(const RotorSchedule& schedule);
+/// Which racks a circuit ever connects (RotorLbOptions::connected).
+[[nodiscard]] std::vector<std::uint8_t> connected_racks(const RotorSchedule& schedule);
 
-/// The turn of remainders in a superslice: a pair of racks that meet once a cycle has the next one each time,
-/// and those that meet one after another have different ones.
-[[nodiscard]] inline std::uint64_t turn_in(const RotorSchedule& schedule, std::uint64_t superslice) {
+/// The round-robin index of remainders in a superslice: a pair of racks that is connected once a cycle has
+/// the next one each time, and pairs that are connected one after another have different ones.
+[[nodiscard]] inline std::uint64_t index_in(const RotorSchedule& schedule, std::uint64_t superslice) {
     return superslice / schedule.superslices() + superslice % schedule.superslices();
 }
 
 /// Why some bulk messages of `network` could never arrive, or nothing.
-[[nodiscard]] std::optional<std::string> bulk_refusal(const RotorNetwork& network);
+[[nodiscard]] std::optional<std::string> bulk_unsupported(const RotorNetwork& network);
 
 /// Why some messages of either service could never arrive, or nothing.
-[[nodiscard]] std::optional<std::string> service_refusal(const RotorNetwork& network);
+[[nodiscard]] std::optional<std::string> service_unsupported(const RotorNetwork& network);
 
 }  // namespace astrolabe::network::rotor

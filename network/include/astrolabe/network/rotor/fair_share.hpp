@@ -2,11 +2,12 @@
 ///
 /// One dimension: elements with demands share a cap. Every hungry element is given ⌊cap / hungry⌋, at most
 /// what it still wants, until that is 0; the remainder goes one by one to hungry elements, none twice: at
-/// random, or in turn. So shares of elements that stay hungry differ by at most 1, and everything is given
-/// away that someone wants.
+/// random, or round-robin. So shares of elements that stay hungry differ by at most 1, and everything is
+/// given away that someone wants.
 ///
-/// In turn: with a remainder of r over m hungry elements, those from the (turn · r mod m)-th on, round and
-/// round, so that over m turns each gets r.
+/// Round-robin: with a remainder of r over m hungry elements, r of them from the (index · r mod m)-th on, so
+/// that over m consecutive indices each gets r. Example: 2 packets over 3 elements go to 0 and 1 with index
+/// 0, to 2 and 0 with index 1, to 1 and 2 with index 2.
 ///
 /// Two dimensions: a matrix of demands, a cap for each row and each column. Up to five rounds of a share of
 /// each row over what its columns still want, then of each column over what the rows were given.
@@ -27,7 +28,7 @@ namespace astrolabe::network::rotor {
 
 enum class Remainders : std::uint8_t {
     kAtRandom,
-    kInTurn  ///< the same again and again, where demands, caps and the step from turn to turn are
+    kRoundRobin  ///< the same again and again, where demands, caps and the step of the index are
 };
 
 class FairShare {
@@ -36,15 +37,15 @@ public:
         : remainders_(remainders),
           random_(seed, "fair_share") {}
 
-    /// Of the next splits. Rows of a matrix have this turn and those after it, columns likewise.
-    void set_turn(std::uint64_t turn) { turn_ = turn; }
-    /// Turns after which all that was given since `forget` would be given alike: the least common multiple of
-    /// m / gcd(m, r) over the remainders in turn; `kNoPeriod` or more if it is as much.
+    /// Of the next splits. Rows of a matrix have this index and those after it, columns likewise.
+    void set_index(std::uint64_t index) { index_ = index; }
+    /// After how many indices all that was given since `forget` would be given alike: the least common
+    /// multiple of m / gcd(m, r) over the round-robin remainders; `kNoPeriod` or more if it is as much.
     [[nodiscard]] std::uint64_t period() const { return period_; }
     static constexpr std::uint64_t kNoPeriod = std::uint64_t{1} << 20;
     void forget() { period_ = 1; }
-    /// Something else begins at the (turn · `remainder` mod `elements`)-th element too.
-    void depend_on_turn(std::uint32_t remainder, std::uint32_t elements);
+    /// Something else starts at the (index · `remainder` mod `elements`)-th element too.
+    void depend_on_index(std::uint32_t remainder, std::uint32_t elements);
 
     /// Writes to `shares`, of the size of `demands`; returns their sum. O(elements · rounds), where every
     /// round but the last satisfies an element.
@@ -74,7 +75,7 @@ private:
     void give_remainder(std::uint32_t left, std::span<std::uint32_t> shares);
 
     Remainders remainders_;
-    std::uint64_t turn_ = 0;
+    std::uint64_t index_ = 0;
     std::uint64_t period_ = 1;
     RandomStream random_;
     std::vector<std::uint32_t> hungry_;

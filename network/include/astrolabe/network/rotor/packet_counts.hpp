@@ -59,7 +59,7 @@ public:
 
     /// The counts at `host` for `destination` and its neighbours will be asked for: from memory into the
     /// cache.
-    void fetch(std::uint32_t host, std::uint32_t destination) const {
+    void prefetch(std::uint32_t host, std::uint32_t destination) const {
         if (const Host& at = hosts_[host]; !at.packets.empty()) {
             __builtin_prefetch(&at.packets[destination]);
         }

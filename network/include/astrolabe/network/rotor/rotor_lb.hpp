@@ -1,33 +1,33 @@
 /// RotorLB: which packets use a circuit between two racks while it is there.
 ///
-/// Model. Time goes by installations: when a rotor joins racks x and y, every host of both may send `slot`
+/// Model. Time goes by installations: when a rotor connects racks x and y, every host of both may send `slot`
 /// packets through it and receive `slot`, its share of one rotor. Each host i has packets of its own for host
 /// d, own_i[d], and packets of others that it relays, relayed_i[d]. For each direction, here x to y:
 ///   1. second hop: i in x sends j in y min(relayed_i[j], ⌊slot / h⌋), h hosts a rack, as far as what is
 ///      reserved for other traffic leaves room;
 ///   2. direct: fair share in two dimensions of own_i[j] (fair_share.hpp), what 1 left as caps;
-///   3. offer: i offers packets for hosts of other racks than y that y meets, its own included, a fair share
-///      over d of what it may still send;
+///   3. offer: i offers packets for hosts of other racks than y that circuits connect with y, x included, a
+///      fair share over d of what it may still send;
 ///   4. accept: every j takes a fair share over all (i, d) of what it may still receive, then for each d as
 ///      much as keeps relayed_j[d] + own_j[d], after steps 1 and 2 of both directions, within ⌊2 slot / h⌋.
 ///      Up to five times over what is left;
 ///   5. commit: what was accepted goes to j, which relays it when a circuit leads to d.
-/// So a packet takes two hops at most, relayed packets go first, and packets for the own rack go through
-/// another one, in capacity that is left over.
+/// So a packet takes two hops at most, relayed packets go first, and intra-rack packets go through
+/// another rack, in capacity that is left over.
 ///
-/// Receivers see an even share each of every offer: rounded up, of what those before left, beginning with a
+/// Receivers see an even share each of every offer: rounded up, of what those before left, starting with a
 /// random one. The source leaves open how an offer is split; with this, seven packets offered to four hosts
 /// go to them as 2, 2, 2, 1, which the times of the reference simulator show.
 ///
-/// Remainders go to elements drawn at random, as there, or in turn: then the same queues at the same turn are
-/// shared out alike, and whoever counts turns by cycles sees full queues repeat what they do.
+/// Remainders go to elements drawn at random, as there, or round-robin: then the same queues with the same
+/// index are shared out alike, and where the index counts cycles full queues repeat what they do.
 ///
-/// Options. Without `two_hops` steps 1, 3, 4 and 5 do nothing. With `intra_rack_direct` packets for the own
-/// rack are not offered; between steps 2 and 3 hosts of a rack share what they may still send and receive as
+/// Options. Without `two_hops` steps 1, 3, 4 and 5 do nothing. With `intra_rack_direct` intra-rack packets
+/// are not offered; between steps 2 and 3 hosts of a rack share what they may still send and receive as
 /// in step 2, also while the uplink of their rack idles.
 ///
-/// Complexity: O(h² + packets that can be granted · rounds of fair share) for two racks joined; racks where
-/// nothing waits cost nothing. No allocation once every queue has seen its greatest length.
+/// Complexity: O(h² + packets that can be granted · rounds of fair share) for two connected racks; racks
+/// where nothing waits cost nothing. No allocation once every queue has had its largest length.
 ///
 /// Source: RotorNet (SIGCOMM 2017) section 4.2; limits and orders as in the simulator of Opera (NSDI 2020).
 #pragma once
@@ -69,9 +69,9 @@ struct RotorLbOptions {
     bool two_hops = true;
     bool intra_rack_direct = false;
     Remainders remainders = Remainders::kAtRandom;
-    /// By rack and rack, `racks` a row: does a circuit ever join them? Packets are relayed only where one
-    /// will take them on. Empty: all meet.
-    std::vector<std::uint8_t> meets{};
+    /// By rack and rack, `racks` a row: does a circuit ever connect them? Packets are relayed only where one
+    /// will take them on. Empty: all are connected.
+    std::vector<std::uint8_t> connected{};
 };
 
 class RotorLb {
@@ -80,9 +80,9 @@ public:
     /// where queues are many.
     RotorLb(const RotorLbOptions& options, std::uint64_t seed);
 
-    /// Of the next `share`, where remainders go in turn.
-    void set_turn(std::uint64_t turn) { turn_ = turn; }
-    /// Turns after which all that was shared out since `forget` would be shared out alike; nothing if
+    /// Of the next `share`, where remainders go round-robin.
+    void set_index(std::uint64_t index) { index_ = index; }
+    /// After how many indices all that was shared out since `forget` would be shared out alike; nothing if
     /// something was drawn.
     [[nodiscard]] std::optional<std::uint64_t> period() const {
         return drew_ ? std::nullopt : std::optional(fair_.period());
@@ -98,12 +98,12 @@ public:
         any_reserved_ = true;
     }
 
-    /// From now on these racks meet (RotorLbOptions::meets).
-    void set_meets(std::vector<std::uint8_t> meets) { options_.meets = std::move(meets); }
+    /// From now on circuits connect these racks (RotorLbOptions::connected).
+    void set_connected(std::vector<std::uint8_t> connected) { options_.connected = std::move(connected); }
 
     /// Shares out the circuits between `x` and `y`, both directions; x = y: the uplink of x idles. Takes the
     /// granted packets out of the counts and appends the grants: those of one sender together, in the order
-    /// second hop, direct, own rack, first hop, and first hops for one destination together. Adding first
+    /// second hop, direct, intra-rack, first hop, and first hops for one destination together. Adding first
     /// hops to `relayed` when they arrive is left to the caller, for they take time.
     void share(Rack x, Rack y, PacketCounts& own, PacketCounts& relayed, std::vector<Grant>& grants);
 
@@ -140,9 +140,9 @@ private:
     }
     void open(Direction& direction, Rack from, Rack to);
     void release(Rack rack);
-    void serve_relayed(Direction& direction, PacketCounts& relayed);
-    void serve_direct(Direction& direction, PacketCounts& own);
-    void serve_intra_rack(Direction& direction, std::span<std::uint32_t> receive, PacketCounts& own);
+    void grant_relayed(Direction& direction, PacketCounts& relayed);
+    void grant_direct(Direction& direction, PacketCounts& own);
+    void grant_intra_rack(Direction& direction, std::span<std::uint32_t> receive, PacketCounts& own);
     void fill_demands(Rack from, Rack to, const PacketCounts& own);
     void offer(Direction& direction, const PacketCounts& own);
     void offer_one_of_each(Direction& direction, std::uint32_t port, const PacketCounts& own);
@@ -162,7 +162,7 @@ private:
     RandomStream random_;
     std::vector<Reserved> reserved_;  // by host
     bool any_reserved_ = false;       // ever
-    std::uint64_t turn_ = 0;
+    std::uint64_t index_ = 0;
     bool drew_ = false;  // since `forget`
     Direction out_;
     Direction back_;

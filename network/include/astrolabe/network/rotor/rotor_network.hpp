@@ -6,12 +6,12 @@
 /// circuits of the moment form. Which one a message gets, for all engines, is said by `is_low_latency`.
 ///
 /// Hosts are numbered by rack: host = rack * hosts_per_rack + port. All links, of hosts and between racks,
-/// have one rate. An engine that knows rotors reads this; for all others the fabric's circuits say when
+/// have one rate. An engine that knows rotors reads this; for all others the fabric's circuits define when
 /// which racks are joined, and messages wait for the circuit between their racks.
 ///
-/// Failures. A network begins in one state and passes to others as parts fail (rotor_failures.hpp). From the
-/// instant of a failure circuits of what failed carry nothing. Hosts and switches know of it from the begin
-/// of the next superslice, or at once where one begins in that instant: what RotorLB shares out and which
+/// Failures. A network starts in one state and passes to others as parts fail (rotor_failures.hpp). From the
+/// instant of a failure circuits of what failed carry nothing. Hosts and switches know of it from the start
+/// of the next superslice, or at once where one starts in that instant: what RotorLB shares out and which
 /// paths low-latency packets take are then those of the new state.
 #pragma once
 
@@ -128,7 +128,7 @@ struct RotorNetwork {
         }
         return state;
     }
-    /// The one that hosts and switches know of in `superslice`: that at its begin.
+    /// The one that hosts and switches know of in `superslice`: that at its start.
     [[nodiscard]] std::size_t state_in(std::uint64_t superslice) const {
         std::size_t state = failing.size();
         while (state > 0 && superslice < first_superslice(state)) {
@@ -136,7 +136,7 @@ struct RotorNetwork {
         }
         return state;
     }
-    /// The first superslice that begins in this state; > 0.
+    /// The first superslice that starts in this state; > 0.
     [[nodiscard]] std::uint64_t first_superslice(std::size_t state) const {
         const Time length = schedule.timing().superslice();
         const Time from = failing[state - 1].from;

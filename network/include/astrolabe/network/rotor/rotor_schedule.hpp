@@ -4,7 +4,7 @@
 /// M(M(x)) = x, that it installs one after the other, for ever. M(x) = x leaves the uplink of x idle. Uplink
 /// `a` of every rack hangs on rotor `a`. Time is cut into *superslices* of equal length T, each into three
 /// parts:
-///   eps  all circuits carry; packets under way on a circuit about to go have this long to finish;
+///   eps  all circuits carry; packets in flight on a circuit about to go have this long to finish;
 ///   del  the circuits about to go only drain;
 ///   r    the rotors that reconfigure are dark, the others carry.
 /// The u rotors form G groups of g = u/G; rotor a has phase a mod g, and rotors of one phase switch together:
@@ -88,7 +88,7 @@ public:
         Part part;
         Time begin;  ///< of the superslice
     };
-    /// Which part of which superslice holds `time` >= 0; a part includes its begin, not its end.
+    /// Which part of which superslice holds `time` >= 0; a part includes its start, not its end.
     [[nodiscard]] Position at(Time time) const;
 
     /// A circuit of an ordered pair of racks: present in superslices first, first + S, …, for g of them.

@@ -1,7 +1,7 @@
 /// The graph that the circuits of one superslice form, and its hop counts.
 ///
 /// Model. Low-latency packets sent in superslice s may use the circuits that stay to its end: those of all
-/// rotors but the ones that go dark in it (RotorSchedule::goes_dark), so that a packet under way when the
+/// rotors but the ones that go dark in it (RotorSchedule::goes_dark), so that a packet in flight when the
 /// superslice ends still has the next one's eps to arrive. Racks are nodes, those circuits edges. What failed
 /// is left out: a rack with all its circuits, a rotor, or the cable between a rack and a rotor. Racks that
 /// failed are no part of any pair.
@@ -11,10 +11,11 @@
 ///     R_k(x) = R_{k-1}(x) ∪ the R_{k-1}(y) of all neighbours y of x,
 ///
 /// and what R_k(x) has more than R_{k-1}(x) is k hops from x. O(H * edges * N / 64) word operations for a
-/// greatest distance H: 512 superslices of 512 racks with 16 uplinks take a tenth of a second.
+/// largest distance H: 512 superslices of 512 racks with 16 uplinks take a tenth of a second.
 ///
 /// Over a whole cycle of a factorisation (matchings.hpp) with one group, a share of exactly (u - 1) / N of
-/// the ordered pairs of racks is one hop apart: each pair meets once, for u - 1 superslices that count.
+/// the ordered pairs of racks is one hop apart: each pair is connected once, for u - 1 superslices that
+/// count.
 ///
 /// Source: Opera (NSDI 2020), sections 3 and 4.1; appendices C and D on failures and spectral gap.
 #pragma once

@@ -1,8 +1,8 @@
-/// What no circuit will ever take, said for people.
+/// Packets that no circuit will ever carry, in a text for people.
 ///
 /// Model. A run that can go on no more has packets that wait at their hosts, or at hosts that relay them.
-/// Either the two racks meet no more, because of what failed, or they do and something else is in the way
-/// (direct circuits only, for instance).
+/// Either no circuit connects the two racks any more, because of what failed, or one does and something else
+/// is in the way (direct circuits only, for instance).
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ namespace astrolabe::network::rotor {
 using PairOfHosts = std::pair<std::uint32_t, std::uint32_t>;
 
 /// A line for each of the first few pairs, between which low-latency messages were given up, with the rack
-/// that is cut off, if one is, and since when: "host 0 -> host 28: rack 7 is cut off since 5ms".
+/// that is disconnected, if one is, and since when: "host 0 -> host 28: rack 7 is disconnected since 5ms".
 [[nodiscard]] std::string describe_given_up(const RotorNetwork& network, Time now,
                                             std::span<const PairOfHosts> pairs);
 

@@ -38,7 +38,7 @@ std::optional<std::string> reason_against(const std::string& key, const Schema<P
 
 }  // namespace
 
-std::optional<std::string> opera_refusal(const network::Fabric& fabric, const PacketOptions& options) {
+std::optional<std::string> opera_unsupported(const network::Fabric& fabric, const PacketOptions& options) {
     Schema<PacketOptions> port_keys("ports", "");
     add_port_keys(port_keys);
     const Schema<PacketOptions> schema = packet_schema();
@@ -56,7 +56,7 @@ std::optional<std::string> opera_refusal(const network::Fabric& fabric, const Pa
     if (network.schedule.uplinks() > 0xffff) {
         return "it has more than 65 535 rotors";
     }
-    return network::rotor::service_refusal(network);
+    return network::rotor::service_unsupported(network);
 }
 
 }  // namespace astrolabe::ns3

@@ -1,4 +1,4 @@
-/// The switches above the edge of a tree, whose number sets its oversubscription (network_cost.hpp).
+/// The layer of switches above the edge of a tree, whose number sets its oversubscription (network_cost.hpp).
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,21 @@
 
 namespace astrolabe::experiment {
 
-/// The switches that edge switches lead up to, whose number is free.
-struct UpperTier {
+/// The spines of a leaf_spine or the aggregation switches of a fat_tree: their number is free.
+struct SpineLayer {
     ConfigNode frame;              ///< of the network, what stays
     const char* key;               ///< of their number: in all, or in a pod
     const char* oversubscription;  ///< key of what follows from it
     std::int64_t cores_each = 0;   ///< that each of them reaches; 0: none
-    std::int64_t most = 0;         ///< the fewest that carry all that the hosts of an edge switch can send
+    std::int64_t largest =
+        0;  ///< the smallest number that carries all that the hosts of an edge switch can send
 
     /// The network section with so many.
     [[nodiscard]] ConfigNode with(std::int64_t switches) const;
 };
 
 /// Of a leaf_spine or a fat_tree as it was read; `tree` is its section.
-[[nodiscard]] UpperTier upper_tier(const Registry<network::FabricMaker>::Configured& given,
-                                   const ConfigNode& tree);
+[[nodiscard]] SpineLayer spine_layer(const Registry<network::FabricMaker>::Configured& given,
+                                     const ConfigNode& tree);
 
 }  // namespace astrolabe::experiment

@@ -1,4 +1,4 @@
-/// The greatest whole number whose cost is within a limit, for costs that never fall.
+/// The largest whole number whose cost is within a limit, for costs that never fall.
 #pragma once
 
 #include <algorithm>
@@ -28,10 +28,10 @@ struct Crossing {
 /// Precondition: cost(low) <= limit < cost(high).
 /// Complexity: O(log bends) costs and a few on straight lines, O(log(high - low)) at most on any others.
 template <class Cost>
-[[nodiscard]] std::optional<Crossing> greatest_within(double limit, CostAt low, CostAt high,
-                                                      std::span<const std::int64_t> bends, Cost&& cost) {
+[[nodiscard]] std::optional<Crossing> largest_within(double limit, CostAt low, CostAt high,
+                                                     std::span<const std::int64_t> bends, Cost&& cost) {
     ASTROLABE_ASSERT(low.number < high.number && low.cost <= limit && limit < high.cost,
-                     "the limit lies between the ends");
+                     "the limit is between the ends");
     bool halve = false;
     while (high.number - low.number > 1) {
         const auto first = std::upper_bound(bends.begin(), bends.end(), low.number);

@@ -1,4 +1,4 @@
-#include "upper_tier.hpp"
+#include "spine_layer.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace astrolabe::experiment {
 
-ConfigNode UpperTier::with(std::int64_t switches) const {
+ConfigNode SpineLayer::with(std::int64_t switches) const {
     ConfigNode section = frame;
     section.set(key, ConfigNode::scalar(std::to_string(switches)));
     if (cores_each > 0) {
@@ -18,7 +18,7 @@ ConfigNode UpperTier::with(std::int64_t switches) const {
     return section;
 }
 
-UpperTier upper_tier(const Registry<network::FabricMaker>::Configured& given, const ConfigNode& tree) {
+SpineLayer spine_layer(const Registry<network::FabricMaker>::Configured& given, const ConfigNode& tree) {
     const auto number = [&](const char* key) {
         return std::get<std::int64_t>(parse_integer(given.resolved.find(key)->text));
     };
@@ -27,27 +27,27 @@ UpperTier upper_tier(const Registry<network::FabricMaker>::Configured& given, co
             std::get<Bandwidth>(parse_bandwidth(given.resolved.find_path(path)->text)).count());
     };
     const bool is_leaf_spine = given.kind == "leaf_spine";
-    UpperTier tier{tree, is_leaf_spine ? "spines" : "aggregations_per_pod",
-                   is_leaf_spine ? "oversubscription" : "edge_oversubscription"};
+    SpineLayer layer{tree, is_leaf_spine ? "spines" : "aggregations_per_pod",
+                     is_leaf_spine ? "oversubscription" : "edge_oversubscription"};
     std::int64_t hosts = 0;  // of an edge switch
     if (const std::int64_t k = is_leaf_spine ? 0 : number("k"); k > 0) {
-        std::erase_if(tier.frame.entries, [](const ConfigEntry& entry) { return entry.key == "k"; });
-        tier.frame.set("pods", ConfigNode::scalar(std::to_string(k)));
-        tier.frame.set("edges_per_pod", ConfigNode::scalar(std::to_string(k / 2)));
-        tier.frame.set("hosts_per_edge", ConfigNode::scalar(std::to_string(k / 2)));
+        std::erase_if(layer.frame.entries, [](const ConfigEntry& entry) { return entry.key == "k"; });
+        layer.frame.set("pods", ConfigNode::scalar(std::to_string(k)));
+        layer.frame.set("edges_per_pod", ConfigNode::scalar(std::to_string(k / 2)));
+        layer.frame.set("hosts_per_edge", ConfigNode::scalar(std::to_string(k / 2)));
         hosts = k / 2;
-        tier.cores_each = k / 2;
+        layer.cores_each = k / 2;
     } else {
         hosts = number(is_leaf_spine ? "hosts_per_leaf" : "hosts_per_edge");
-        tier.cores_each = is_leaf_spine ? 0 : number("cores") / number(tier.key);
+        layer.cores_each = is_leaf_spine ? 0 : number("cores") / number(layer.key);
     }
     const double own_rate = rate(is_leaf_spine ? "uplink.rate" : "edge_uplink.rate");
     const double uplinks = static_cast<double>(number(is_leaf_spine ? "uplinks" : "edge_uplinks"));
     const double even = static_cast<double>(hosts) * rate("link.rate") /
                         (uplinks * (own_rate > 0.0 ? own_rate : rate("link.rate")));
-    tier.most =
+    layer.largest =
         static_cast<std::int64_t>(std::ceil(std::min(even, static_cast<double>(network::kMaxSwitches))));
-    return tier;
+    return layer;
 }
 
 }  // namespace astrolabe::experiment
