@@ -4,15 +4,18 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <variant>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <astrolabe/core/config/quantity.hpp>
 #include <astrolabe/experiment/choice/slow_methods.hpp>
 #include <astrolabe/experiment/explain/network_description.hpp>
 #include <astrolabe/experiment/records/recorder.hpp>
 #include <astrolabe/experiment/results/results.hpp>
+#include <astrolabe/experiment/run/limited_run.hpp>
 #include <astrolabe/experiment/run/prediction.hpp>
 #include <astrolabe/experiment/run/run.hpp>
 #include <astrolabe/study/file/study.hpp>
@@ -25,11 +28,18 @@ struct RunArguments {
     std::string file;
     experiment::LoadOptions load;
     std::string out;
+    std::string within;  ///< a time; empty: however long it takes
     experiment::RecorderOptions records;
     bool why = false;
     bool json = false;
     std::string progress = "auto";
 };
+
+int report_stall(const experiment::Experiment& loaded, const experiment::Run& run) {
+    print_error(fmt::format("astrolabe: '{}' stalled after {} simulated\n{}\n", loaded.name,
+                            readable(run.execution.total), run.execution.stall));
+    return kSimulationFailed;
+}
 
 /// As a shell takes it for one word.
 std::string as_word(const std::string& text) {
@@ -55,11 +65,35 @@ std::string next_command(const RunArguments& arguments) {
     return fmt::format("  {:<12} {}\n", "try", words);
 }
 
+/// For who has no use for a longer run (what-if): {at_least_s} of one that takes longer than `most`, else the
+/// summary.
+int run_limited(const experiment::Experiment& loaded, const std::string& most) {
+    const Parsed<Time> limit = parse_time(most);
+    if (const auto* failure = std::get_if<ParseFailure>(&limit)) {
+        print_error(fmt::format("astrolabe: --within: {}\n  hint: {}\n", failure->message, failure->hint));
+        return kWrongUsage;
+    }
+    const std::variant<experiment::Run, Time> ended = experiment::run_within(loaded, std::get<Time>(limit));
+    if (const auto* least = std::get_if<Time>(&ended)) {
+        print_out(nlohmann::ordered_json{{"at_least_s", to_seconds(*least)}}.dump(2) + "\n");
+        return kDone;
+    }
+    const auto& run = std::get<experiment::Run>(ended);
+    if (!run.execution.finished) {
+        return report_stall(loaded, run);
+    }
+    print_out(experiment::summary_json(loaded, run).dump(2) + "\n");
+    return kDone;
+}
+
 int run_command(const RunArguments& arguments, const experiment::Components& components) {
     Result<experiment::Experiment> loaded =
         experiment::load_experiment(arguments.file, arguments.load, components);
     if (!loaded) {
         return report_invalid(loaded.error());
+    }
+    if (!arguments.within.empty()) {
+        return run_limited(*loaded, arguments.within);
     }
     std::error_code none;
     if (std::filesystem::equivalent(arguments.file, arguments.records.packet_trace, none)) {
@@ -88,9 +122,7 @@ int run_command(const RunArguments& arguments, const experiment::Components& com
     }
     recorder.sum_up(run);
     if (!run.execution.finished) {
-        print_error(fmt::format("astrolabe: '{}' stalled after {} simulated\n{}\n", loaded->name,
-                                readable(run.execution.total), run.execution.stall));
-        return kSimulationFailed;
+        return report_stall(*loaded, run);
     }
     run.slow = experiment::slow_methods(*loaded, components);
     print_out(arguments.json ? experiment::summary_json(*loaded, run).dump(2) + "\n"
@@ -253,7 +285,14 @@ void add_run_command(CLI::App& app, const experiment::Components& components, in
     command->add_flag(
         "--why", arguments->why,
         "follow the causes of all that happens however long that takes, to say what binds the run");
-    command->add_flag("--json", arguments->json, "print summary.json on stdout instead of the text");
+    CLI::Option* json =
+        command->add_flag("--json", arguments->json, "print summary.json on stdout instead of the text");
+    command
+        ->add_option("--within", arguments->within,
+                     "end as soon as the run surely takes longer, with {at_least_s} instead of a summary: 2s")
+        ->type_name("TIME")
+        ->needs(json)
+        ->excludes("--out");
     add_progress_option(*command, arguments->progress);
     command->footer(
         "example: astrolabe run examples/quickstart/experiment.yaml --set workload.batch.global=4096 --out "

@@ -53,8 +53,8 @@ std::vector<study::Change> wanted_changes(const WhatIfArguments& arguments,
         return changes;
     }
     for (study::Change& change : study::possible_changes(experiment, components)) {
-        if (arguments.only.empty() || std::find(arguments.only.begin(), arguments.only.end(), change.group) !=
-                                          arguments.only.end()) {
+        if (arguments.only.empty() ||
+            std::find(arguments.only.begin(), arguments.only.end(), change.group) != arguments.only.end()) {
             changes.push_back(std::move(change));
         }
     }
@@ -64,7 +64,7 @@ std::vector<study::Change> wanted_changes(const WhatIfArguments& arguments,
 /// Some runs went wrong, as opposed to: cannot be made.
 bool has_failed(const study::WhatIf& result) {
     return std::any_of(result.runs.begin(), result.runs.end(), [](const study::ChangedRun& run) {
-        return !run.finished() && !run.is_unsupported();
+        return !run.finished() && !run.is_slower && !run.is_unsupported();
     });
 }
 
@@ -116,7 +116,8 @@ int what_if_command(const WhatIfArguments& arguments, const experiment::Componen
 void add_what_if_command(CLI::App& app, const experiment::Components& components, int& exit_code) {
     const auto arguments = std::make_shared<WhatIfArguments>();
     CLI::App* command = app.add_subcommand(
-        "what-if", "run an experiment with every resource and choice changed by itself: what would save most");
+        "what-if",
+        "run an experiment with every resource and choice changed by itself: what would save most");
     command->add_option("EXPERIMENT", arguments->file, "experiment file")->required();
     add_change_option(*command, arguments->changes,
                       "a change of your own instead: --change scaled.latency=0 (repeatable); with commas, "

@@ -42,7 +42,8 @@ std::shared_ptr<const Fabric> Fabric::with_speeds(const std::function<LinkSpeed(
     copy->links_ = links_;
     for (LinkId id; id.index() < links_.size(); ++id) {
         const LinkSpeed of = speed(id);
-        ASTROLABE_ASSERT(of.rate > Bandwidth(0) && of.latency >= Time(0), "a link has a rate, and its latency is not negative");
+        ASTROLABE_ASSERT(of.rate > Bandwidth(0) && of.latency >= Time(0),
+                         "a link has a rate, and its latency is not negative");
         copy->links_[id].rate = of.rate;
         copy->links_[id].latency = of.latency;
     }

@@ -80,7 +80,9 @@ ValidationErrors scaling_errors(const Fabric& fabric, const Scaling& scaling) {
             continue;
         }
         const auto& [slowest, fastest] = found->second;
-        const auto rate = [factor = factor](Bandwidth of) { return static_cast<double>(of.count()) * factor; };
+        const auto rate = [factor = factor](Bandwidth of) {
+            return static_cast<double>(of.count()) * factor;
+        };
         if (std::isfinite(factor) &&
             (rate(fastest) > static_cast<double>(kMaxLinkRate.count()) || rate(slowest) < 1)) {
             add_error(errors, "links." + name,
@@ -128,6 +130,9 @@ std::vector<std::string> link_class_names(const Fabric& fabric) {
 }
 
 Bandwidth scaled(Bandwidth rate, double factor) {
+    if (factor == 1) {
+        return rate;
+    }
     const double product = static_cast<double>(rate.count()) * factor;
     return product >= static_cast<double>(kMaxLinkRate.count())
                ? kMaxLinkRate
@@ -135,6 +140,9 @@ Bandwidth scaled(Bandwidth rate, double factor) {
 }
 
 Time scaled(Time time, double factor) {
+    if (factor == 1) {  // exact, however long
+        return time;
+    }
     constexpr auto kMost = static_cast<double>(std::numeric_limits<std::int64_t>::max());
     const double product = static_cast<double>(time.count()) * factor;
     return product >= kMost ? Time::max() : Time(std::llround(product));
@@ -155,19 +163,18 @@ ScaledFabric scale(const std::shared_ptr<const Fabric>& fabric, const Scaling& s
     std::shared_ptr<const DemandAwareCircuits> circuits = fabric->demand_aware_circuits();
     if (circuits != nullptr) {
         // All their links join hosts, so there is one class.
-        const double links = fabric->link_count() == 0
-                                 ? 1.0
-                                 : scaling.of_links(link_class_name(*fabric, LinkId(0)));
+        const double links =
+            fabric->link_count() == 0 ? 1.0 : scaling.of_links(link_class_name(*fabric, LinkId(0)));
         auto moved = circuits->scaled(links, scaling.latency, scaling.reconfiguration);
         if (auto* errors = std::get_if<ValidationErrors>(&moved)) {
             return std::move(*errors);
         }
         circuits = std::get<std::shared_ptr<const DemandAwareCircuits>>(std::move(moved));
     } else if (scaling.reconfiguration != 1) {
-        return ValidationErrors{{"reconfiguration",
-                                 fmt::format("the circuits of network '{}' follow a schedule of their own",
-                                             fabric->kind()),
-                                 "leave it out"}};
+        return ValidationErrors{
+            {"reconfiguration",
+             fmt::format("the circuits of network '{}' follow a schedule of their own", fabric->kind()),
+             "leave it out"}};
     }
     const auto speed = [&](LinkId id) {
         const Link& link = fabric->link(id);

@@ -44,10 +44,10 @@ TEST(Usage, HelpAndVersionGiveZeroOnStdout) {
     }
 }
 
-TEST(Run, PrintsTwelveLinesThatSayHowLongAndWhy) {
+TEST(Run, PrintsThirteenLinesThatSayHowLongAndWhy) {
     const ProcessResult result = astrolabe({"run", kQuickstart});
     ASSERT_EQ(result.exit_code, 0) << result.err;
-    EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 12);
+    EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 13);
     for (const char* word : {"iteration", "lower bound", "bound by", "compute", "exposed", "drain", "traffic",
                              "ranks simulated", "not folded", "fingerprint"}) {
         EXPECT_NE(result.out.find(word), std::string::npos) << word;

@@ -16,16 +16,16 @@ namespace astrolabe::experiment {
 namespace {
 
 constexpr double kMostTimes = 1e6;
-/// Of what is not there in endless amounts.
-constexpr Range<Factor> kTimes{Factor{0}, Factor{kMostTimes}};
-/// Of what may be, and is needed.
+/// Of what costs time.
+constexpr Range<double> kTimes{0.0, kMostTimes};
+/// Of what saves time.
 constexpr Range<Factor> kResources{Factor{1 / kMostTimes}, Factor{std::numeric_limits<double>::infinity()}};
 
 void read_link_factors(ScaledKeys& keys, const ConfigNode& node, ReadContext& context) {
     if (!node.is_mapping()) {
-        context.error("config.type", node.where,
-                      fmt::format("'links' takes a mapping, found {}", node.kind_name()),
-                      "write {CLASS: FACTOR}, with the classes of links that the network has: {host-leaf: 2}");
+        context.error(
+            "config.type", node.where, fmt::format("'links' takes a mapping, found {}", node.kind_name()),
+            "write {CLASS: FACTOR}, with the classes of links that the network has: {host-leaf: 2}");
         return;
     }
     for (const ConfigEntry& entry : node.entries) {
@@ -60,13 +60,17 @@ system::PerRank<Time> divided(const system::PerRank<Time>& times, double by) {
 Schema<ScaledKeys> scaled_schema() {
     Schema<ScaledKeys> schema("scaled", "resources times factors, whatever the keys of the network");
     schema
-        .field(
-            {"links", "mapping of link classes to numbers or inf", "{}", false, range_text(kResources),
-             "rates of the links between two kinds of nodes, by the names that results give them: {host-leaf: "
-             "2}",
-             {}},
-            read_link_factors,
-            [](const ScaledKeys& keys) { return std::optional(write_link_factors(keys)); })
+        .field({"links",
+                "mapping of link classes to numbers or inf",
+                "{}",
+                false,
+                range_text(kResources),
+                "rates of the links between two kinds of nodes, by the names that results give them: "
+                "{host-leaf: "
+                "2}",
+                {}},
+               read_link_factors,
+               [](const ScaledKeys& keys) { return std::optional(write_link_factors(keys)); })
         .optional("latency", &ScaledKeys::latency,
                   "propagation on all links, and the time in which hosts forward", kTimes)
         .optional("compute", &ScaledKeys::compute, "speed of computation on all ranks", kResources)
@@ -79,9 +83,9 @@ Schema<ScaledKeys> scaled_schema() {
 
 void scale_network(Experiment& experiment, const ScaledKeys& keys, const ConfigNode& section,
                    ReadContext& context) {
-    auto scaled = network::scale(experiment.fabric, {.links = keys.links,
-                                                     .latency = keys.latency.times,
-                                                     .reconfiguration = keys.reconfiguration.times});
+    auto scaled = network::scale(
+        experiment.fabric,
+        {.links = keys.links, .latency = keys.latency, .reconfiguration = keys.reconfiguration});
     if (const auto* errors = std::get_if<ValidationErrors>(&scaled)) {
         report_validation_errors(section, *errors, context);
         return;
@@ -108,10 +112,9 @@ void scale_ranks(Experiment& experiment, const ScaledKeys& keys) {
     } else if (end_point.reduction_bandwidth) {
         const double rate =
             static_cast<double>(end_point.reduction_bandwidth->count()) * keys.end_points.times;
-        end_point.reduction_bandwidth =
-            rate >= static_cast<double>(Bandwidth::max().count())
-                ? Bandwidth::max()
-                : Bandwidth(std::max<std::int64_t>(1, std::llround(rate)));
+        end_point.reduction_bandwidth = rate >= static_cast<double>(Bandwidth::max().count())
+                                            ? Bandwidth::max()
+                                            : Bandwidth(std::max<std::int64_t>(1, std::llround(rate)));
     }
 }
 

@@ -36,9 +36,9 @@ struct Factor {
 
 struct ScaledKeys {
     std::map<std::string, double> links;  ///< by class
-    Factor latency;
+    double latency = 1;
+    double reconfiguration = 1;
     Factor compute;
-    Factor reconfiguration;
     Factor end_points;
 };
 

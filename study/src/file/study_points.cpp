@@ -193,7 +193,8 @@ private:
             }
         }
         for (const ConfigEntry& derived : keys_.derived) {
-            for (const char* taken : {"schema", "name", kSeed, "workload", "cluster", "network", "backend"}) {
+            for (const char* taken :
+                 {"schema", "name", kSeed, "workload", "cluster", "network", "backend", "scaled"}) {
                 if (derived.key == taken) {
                     context_.error("config.choice", derived.key_where,
                                    fmt::format("'{}' is a part of every experiment", taken),

@@ -1,6 +1,5 @@
 #include <algorithm>
-#include <array>
-#include <iterator>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <utility>
@@ -9,7 +8,6 @@
 
 #include <astrolabe/core/config/quantity.hpp>
 #include <astrolabe/experiment/file/cluster.hpp>
-#include <astrolabe/experiment/file/equal_cost.hpp>
 #include <astrolabe/network/family.hpp>
 #include <astrolabe/network/scaling.hpp>
 #include <astrolabe/study/what_if/what_if.hpp>
@@ -218,17 +216,17 @@ private:
         }
     }
 
-    /// What the network section says against another number of cables, or an empty text.
-    [[nodiscard]] std::string section_refusal(const std::vector<std::pair<std::string, std::int64_t>>& values) {
-        ConfigNode network = *experiment_.resolved.find("network");
-        for (const auto& [key, value] : values) {
-            for (Diagnostic& error : apply_override(network, fmt::format("{}={}", key, value))) {
-                return error.message;
+    /// What speaks against other numbers in the network section, or an empty text.
+    [[nodiscard]] std::string refusal_of(const std::vector<std::string>& overrides) const {
+        ConfigNode root = experiment_.resolved;
+        for (const std::string& assignment : overrides) {
+            if (const Diagnostics errors = apply_override(root, assignment); !errors.empty()) {
+                return errors.front().message;
             }
         }
-        ReadContext context;
-        static_cast<void>(experiment::read_network(network, components_, context));
-        return context.error_count() == 0 ? "" : context.errors().front().message;
+        const Result<experiment::Experiment> changed =
+            experiment::read_experiment(std::move(root), {}, experiment_.name, experiment_.seed, components_);
+        return changed ? "" : changed.error().front().message;
     }
 
     /// The next number above (below) the present one that the network can have, within a few steps.
@@ -236,22 +234,20 @@ private:
         constexpr std::int64_t kSteps = 8;
         Change change;
         for (std::int64_t i = 1; i <= kSteps && present + i * step > 0; ++i) {
-            std::vector<std::pair<std::string, std::int64_t>> values{{key, present + i * step}};
+            std::vector<std::string> overrides{fmt::format("network.{}={}", key, present + i * step)};
             // Left at 0 they would follow.
             const ConfigNode* hosts = experiment_.resolved.find_path("network.hosts_per_rack");
             const auto racks = count_at(experiment_.resolved, "network.racks");
             if (hosts != nullptr && hosts->text == "0" && racks) {
-                values.emplace_back("hosts_per_rack",
-                                    static_cast<std::int64_t>(experiment_.fabric->host_count()) / *racks);
+                overrides.push_back(
+                    fmt::format("network.hosts_per_rack={}",
+                                static_cast<std::int64_t>(experiment_.fabric->host_count()) / *racks));
             }
-            const std::string refusal = section_refusal(values);
+            const std::string refusal = refusal_of(overrides);
             if (refusal.empty() || change.name.empty()) {
                 change.group = "cables";
-                change.name = fmt::format("{} {} instead of {}", key, values.front().second, present);
-                change.overrides.clear();
-                for (const auto& [path, value] : values) {
-                    change.overrides.push_back(fmt::format("network.{}={}", path, value));
-                }
+                change.name = fmt::format("{} {} instead of {}", key, present + i * step, present);
+                change.overrides = std::move(overrides);
                 change.has_price = true;
                 change.unsupported = refusal;
             }
@@ -266,9 +262,9 @@ private:
 
     void cables() {
         // Half the ports of a radix are uplinks.
-        for (const auto& [key, step] : {std::pair{"degree", 1}, std::pair{"random.degree", 1},
-                                        std::pair{"uplinks", 1}, std::pair{"radix", 2},
-                                        std::pair{"spines", 1}}) {
+        for (const auto& [key, step] :
+             {std::pair{"degree", 1}, std::pair{"random.degree", 1}, std::pair{"uplinks", 1},
+              std::pair{"radix", 2}, std::pair{"spines", 1}}) {
             if (const auto present = count_at(experiment_.resolved, std::string("network.") + key)) {
                 next_count(key, *present, step);
                 next_count(key, *present, -step);
@@ -282,7 +278,8 @@ private:
                 const std::size_t first = changes_.size();
                 counts("batch", "batch", path, *batch);
                 for (std::size_t i = first; i < changes_.size(); ++i) {
-                    changes_[i].samples = i == first ? 2.0 : static_cast<double>(*batch / 2) / static_cast<double>(*batch);
+                    changes_[i].samples =
+                        i == first ? 2.0 : static_cast<double>(*batch / 2) / static_cast<double>(*batch);
                     changes_[i].factor = changes_[i].samples;
                 }
             }
@@ -301,9 +298,9 @@ private:
 }  // namespace
 
 const std::vector<std::string>& change_groups() {
-    static const std::vector<std::string> kGroups{"links",      "latency", "compute", "reconfiguration",
-                                                  "end_points", "algorithms", "chunks", "windows",
-                                                  "cables",     "batch",   "tables"};
+    static const std::vector<std::string> kGroups{"links",      "latency",    "compute", "reconfiguration",
+                                                  "end_points", "algorithms", "chunks",  "windows",
+                                                  "cables",     "batch",      "tables"};
     return kGroups;
 }
 

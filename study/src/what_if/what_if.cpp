@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -13,8 +15,21 @@ namespace {
 
 constexpr int kRefusedCode = 3;  // of a file that cannot be run (docs/results.md, "Exit codes")
 
-std::vector<std::string> run_words(const WhatIfRequest& request, const std::vector<std::string>& more) {
+/// Of the whole run: of a base that took no time everything is carried through.
+std::optional<Time> longest_of(const nlohmann::json& base, const Change& change) {
+    const double seconds = kMostTimes * change.samples * base.at("total_time_s").get<double>();
+    const double picoseconds = seconds * static_cast<double>(kPicosecondsPerSecond);
+    return picoseconds >= 1 && picoseconds < static_cast<double>(Time::max().count())
+               ? std::optional(Time(static_cast<std::int64_t>(picoseconds)))
+               : std::nullopt;
+}
+
+std::vector<std::string> run_words(const WhatIfRequest& request, const std::vector<std::string>& more,
+                                   const std::optional<Time>& longest) {
     std::vector<std::string> words{"run", request.file.string(), "--json", "--progress=none"};
+    if (longest) {
+        words.push_back("--within=" + to_string(*longest));
+    }
     for (const auto* overrides : {&request.load.overrides, &more}) {
         for (const std::string& assignment : *overrides) {
             words.push_back("--set=" + assignment);
@@ -67,6 +82,10 @@ void read_outcome(ChangedRun& run, const ProcessOutcome& outcome) {
         return;
     }
     const auto summary = nlohmann::json::parse(outcome.out);
+    run.is_slower = summary.contains("at_least_s");
+    if (run.is_slower) {
+        return;
+    }
     run.seconds = summary.at("mean_iteration_time_s").get<double>();
     run.fingerprint = summary.at("fingerprint").get<std::string>();
 }
@@ -101,43 +120,49 @@ std::variant<WhatIf, FailedBase> what_if(const WhatIfRequest& request, const exp
     WhatIf result;
     result.name = base.name;
     result.dollars = price_of(base, request.prices);
-    std::vector<std::vector<std::string>> words{run_words(request, {})};
-    std::vector<std::size_t> place;  // in result.runs, of each but the first
+    const auto runs = 1 + static_cast<std::size_t>(
+                              std::count_if(request.changes.begin(), request.changes.end(),
+                                            [](const Change& change) { return change.unsupported.empty(); }));
+    const auto report = [&](std::size_t ended, const std::string& name) {
+        if (request.observer) {
+            request.observer(ended, runs, name);
+        }
+    };
+    const std::vector<std::vector<std::string>> first{run_words(request, {}, std::nullopt)};
+    const ProcessOutcome as_it_is = run_own_processes(first, 1).front();
+    if (as_it_is.exit_code != 0) {
+        return FailedBase{as_it_is.exit_code, as_it_is.err};
+    }
+    report(1, "as it is");
+    const auto summary = nlohmann::json::parse(as_it_is.out);
+    result.seconds = summary.at("mean_iteration_time_s").get<double>();
+    result.fingerprint = summary.at("fingerprint").get<std::string>();
+
+    std::vector<std::vector<std::string>> words;
+    std::vector<std::size_t> place;  // in result.runs
     for (const Change& change : request.changes) {
         ChangedRun& run = result.runs.emplace_back();
         run.change = change;
         run.reason = change.unsupported;
         if (change.unsupported.empty()) {
             place.push_back(result.runs.size() - 1);
-            words.push_back(run_words(request, change.overrides));
+            words.push_back(run_words(request, change.overrides, longest_of(summary, change)));
         }
     }
-    std::size_t ended = 0;
-    const auto observer = [&](std::size_t at, const ProcessOutcome&) {
-        ++ended;
-        if (request.observer) {
-            request.observer(ended, words.size(),
-                             at == 0 ? "as it is" : result.runs[place[at - 1]].change.name);
-        }
-    };
-    const std::vector<ProcessOutcome> outcomes = run_own_processes(words, request.jobs, observer);
-    if (outcomes.front().exit_code != 0) {
-        return FailedBase{outcomes.front().exit_code, outcomes.front().err};
-    }
-    ChangedRun as_it_is;
-    read_outcome(as_it_is, outcomes.front());
-    result.seconds = as_it_is.seconds;
-    result.fingerprint = as_it_is.fingerprint;
+    std::size_t ended = 1;
+    const std::vector<ProcessOutcome> outcomes = run_own_processes(
+        words, request.jobs,
+        [&](std::size_t at, const ProcessOutcome&) { report(++ended, result.runs[place[at]].change.name); });
     for (std::size_t i = 0; i < place.size(); ++i) {
         ChangedRun& run = result.runs[place[i]];
-        read_outcome(run, outcomes[i + 1]);
+        read_outcome(run, outcomes[i]);
         if (run.finished() && run.change.has_price && result.dollars) {
             run.extra_dollars = extra_price(request, run.change, *result.dollars, components);
         }
     }
+    const auto rank = [](const ChangedRun& run) { return run.finished() ? 0 : run.is_slower ? 1 : 2; };
     std::stable_sort(result.runs.begin(), result.runs.end(), [&](const ChangedRun& a, const ChangedRun& b) {
-        return a.finished() && b.finished() ? result.saved(a) > result.saved(b)
-                                            : a.finished() && !b.finished();
+        return rank(a) == 0 && rank(b) == 0 ? result.saved(a) > result.saved(b) : rank(a) < rank(b);
     });
     return result;
 }

@@ -29,11 +29,34 @@ Cells cells_of(const WhatIf& result, const ChangedRun& run) {
     const std::optional<double> dollars = result.dollars_per_percent(run);
     return {run.change.name,
             experiment::readable_seconds(run.seconds),
-            fmt::format("{}{}{}", run.change.is_unlimited ? "at most " : "", percent_text(result.saved(run)),
-                        run.change.samples != 1 ? " a sample" : ""),
+            fmt::format("{}{}{}", run.change.is_unlimited && result.saved(run) >= 0 ? "at most " : "",
+                        percent_text(result.saved(run)), run.change.samples != 1 ? " a sample" : ""),
             elasticity ? fmt::format("{:+.2f}", std::abs(*elasticity) < 0.005 ? 0.0 : *elasticity) : "-",
             run.extra_dollars ? fmt::format("{:+.0f}", *run.extra_dollars) : "-",
             dollars ? fmt::format("{:.0f}", *dollars) : "-"};
+}
+
+std::string outcome_of(const ChangedRun& run) {
+    return run.finished()         ? "done"
+           : run.is_slower        ? "slower"
+           : run.is_unsupported() ? "unsupported"
+                                  : "failed";
+}
+
+template <class Meant>
+std::vector<std::string> names_of(const WhatIf& result, const Meant& is_meant) {
+    std::vector<std::string> names;
+    for (const ChangedRun& run : result.runs) {
+        if (is_meant(run)) {
+            names.push_back(run.change.name);
+        }
+    }
+    return names;
+}
+
+/// "  cannot all_reduce halving_doubling, all_reduce recursive_doubling: over 3 ranks: …"
+std::string line_of(const char* verb, const std::vector<std::string>& names, const std::string& reason) {
+    return names.empty() ? "" : fmt::format("  {} {}: {}\n", verb, fmt::join(names, ", "), reason);
 }
 
 std::string table_of(const std::vector<Cells>& rows) {
@@ -62,10 +85,10 @@ nlohmann::ordered_json what_if_json(const WhatIf& result) {
         nlohmann::ordered_json row{{"change", run.change.name},
                                    {"group", run.change.group.empty() ? "own" : run.change.group},
                                    {"set", run.change.overrides},
-                                   {"outcome", run.finished()         ? "done"
-                                               : run.is_unsupported() ? "unsupported"
-                                                                      : "failed"}};
-        if (!run.finished()) {
+                                   {"outcome", outcome_of(run)}};
+        if (run.is_slower) {
+            row["iteration_s"] = nullptr;
+        } else if (!run.finished()) {
             row["reason"] = run.reason;
         } else {
             row["iteration_s"] = run.seconds;
@@ -89,19 +112,30 @@ nlohmann::ordered_json what_if_json(const WhatIf& result) {
 
 std::string what_if_text(const WhatIf& result) {
     std::vector<Cells> rows{{"change", "iteration", "saved", "elasticity", "extra $", "$ for 1 %"}};
-    std::string others;
     for (const ChangedRun& run : result.runs) {
         if (run.finished()) {
             rows.push_back(cells_of(result, run));
-        } else {
-            others += fmt::format("  {} {}: {}\n", run.is_unsupported() ? "cannot" : "failed",
-                                  run.change.name, run.reason);
         }
     }
-    std::string text = fmt::format("{}: an iteration takes {}{}\n", result.name,
-                                   experiment::readable_seconds(result.seconds),
-                                   result.dollars ? fmt::format(", the network costs ${:.0f}", *result.dollars)
-                                                  : std::string());
+    std::string others =
+        line_of("slower", names_of(result, [](const ChangedRun& run) { return run.is_slower; }),
+                fmt::format("more than {} times the time", kMostTimes));
+    std::vector<std::string> reported;
+    for (const ChangedRun& run : result.runs) {
+        const std::string reason = outcome_of(run) + run.reason;
+        if (run.finished() || run.is_slower ||
+            std::find(reported.begin(), reported.end(), reason) != reported.end()) {
+            continue;
+        }
+        reported.push_back(reason);
+        const auto is_alike = [&](const ChangedRun& other) {
+            return outcome_of(other) + other.reason == reason;
+        };
+        others += line_of(run.is_unsupported() ? "cannot" : "failed", names_of(result, is_alike), run.reason);
+    }
+    std::string text = fmt::format(
+        "{}: an iteration takes {}{}\n", result.name, experiment::readable_seconds(result.seconds),
+        result.dollars ? fmt::format(", the network costs ${:.0f}", *result.dollars) : std::string());
     return text + table_of(rows) + others;
 }
 

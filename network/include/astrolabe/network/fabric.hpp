@@ -67,7 +67,8 @@ struct LinkSpeed {
 };
 
 class Fabric;
-/// Makes the routes of a fabric that is otherwise complete. The fabric keeps it, for copies with other speeds.
+/// Makes the routes of a fabric that is otherwise complete. The fabric keeps it, for copies with other
+/// speeds.
 using RoutingMaker = std::function<std::shared_ptr<const RoutingPolicy>(const Fabric&)>;
 
 class Fabric {

@@ -2,9 +2,9 @@
 /// circuits are down, each times a factor.
 ///
 /// Limits first. Links, routes, buffers and circuits stay those of the network: a topology that was chosen
-/// for a job is not chosen anew. Links are told apart by the kinds of nodes at their ends alone. Networks on
-/// rotor switches have one rate, so that their classes are scaled alike; parts of their superslices get no
-/// shorter with faster links, and longer where packets then need longer.
+/// for a job is not chosen anew. Links are told apart by the kinds of nodes at their ends alone. Where a
+/// family has one rate for all links (NetworkFamily::has_one_rate) its classes are scaled alike. A schedule of
+/// circuits gets no shorter with faster links, and longer where packets then need longer.
 ///
 /// Model. With C and alpha the rate and the latency of a link of class c, F the time that a host takes to
 /// forward, and r the time that a circuit is down when it changes,
@@ -26,8 +26,8 @@
 #include <vector>
 
 #include <astrolabe/core/units.hpp>
-#include <astrolabe/network/family.hpp>
 #include <astrolabe/network/fabric.hpp>
+#include <astrolabe/network/family.hpp>
 
 namespace astrolabe::network {
 

@@ -15,10 +15,13 @@
 ///                                                effect
 ///     at most     the saving with an endless amount of the resource: of rates 1 Pb/s, of latency and of
 ///                 computation none
+///     slower      a run is ended once it takes more than twice the time per sample, as nobody wants it: it
+///                 has no other figures
 ///     cost        price of the network with the change less that as it is (network/cost/cost.hpp)
 ///
-/// Example. A ring all-reduce of S bytes on N ranks of a flat network takes 2 (N-1) (S / (N C) + alpha), alpha
-/// over both cables; with twice the rate C it saves half of all but the latency, at most all but the latency.
+/// Example. A ring all-reduce of S bytes on N ranks of a flat network takes 2 (N-1) (S / (N C) + alpha),
+/// alpha over both cables; with twice the rate C it saves half of all but the latency, at most all but the
+/// latency.
 ///
 /// Complexity: a run for each change, side by side in processes of their own; a network that is priced is
 /// built once more here.
@@ -39,6 +42,9 @@
 #include <astrolabe/experiment/file/experiment.hpp>
 
 namespace astrolabe::study {
+
+/// How much slower a run may be that is carried through.
+inline constexpr double kMostTimes = 2;
 
 /// Kinds of changes, in the order in which they are tried: "links", "latency", …
 [[nodiscard]] const std::vector<std::string>& change_groups();
@@ -61,13 +67,14 @@ struct Change {
 
 struct ChangedRun {
     Change change;
-    int exit_code = -1;    ///< of the run; -1: there was none
-    std::string reason;    ///< why there is no time, one line
-    double seconds = 0;    ///< of an iteration
+    int exit_code = -1;      ///< of the run; -1: there was none
+    std::string reason;      ///< why there is no time, one line
+    double seconds = 0;      ///< of an iteration
+    bool is_slower = false;  ///< more than kMostTimes as slow per sample, and ended for that
     std::string fingerprint;
     std::optional<double> extra_dollars;  ///< of the network
 
-    [[nodiscard]] bool finished() const { return exit_code == 0; }
+    [[nodiscard]] bool finished() const { return exit_code == 0 && !is_slower; }
     /// It cannot be made, as opposed to: something went wrong.
     [[nodiscard]] bool is_unsupported() const;
 };
@@ -76,8 +83,8 @@ struct WhatIf {
     std::string name;  ///< of the experiment
     double seconds = 0;
     std::string fingerprint;
-    std::optional<double> dollars;   ///< of the network; nothing: prices are missing
-    std::vector<ChangedRun> runs;    ///< what saves most first, then those without a time
+    std::optional<double> dollars;  ///< of the network; nothing: prices are missing
+    std::vector<ChangedRun> runs;   ///< what saves most first, then what is slower, then what has no time
 
     [[nodiscard]] double saved(const ChangedRun& run) const;  ///< share of the time per sample
     [[nodiscard]] std::optional<double> elasticity(const ChangedRun& run) const;
