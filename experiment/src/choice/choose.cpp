@@ -204,7 +204,9 @@ public:
                 untried = untried.value_or(index);
                 continue;
             }
-            if ((may_stop && is_beaten) || trials >= kMostTrials ||
+            const bool is_hopeless =
+                untried && to_seconds(one.bound) > kDoubtful * to_seconds(candidates_[*untried].estimate);
+            if (is_hopeless || (may_stop && is_beaten) || trials >= kMostTrials ||
                 (may_stop && work + own_work > kTrialsWork) || (best_ && !may_stop && is_beaten && !is_new)) {
                 continue;
             }
