@@ -349,7 +349,9 @@ public:
         const OpenMethod open{!experiment_.cluster.algorithm_given[kind],
                               !experiment_.cluster.chunks_given[kind]};
         const Partition& partition = experiment_.program.partitions[work.partition];
-        if ((!open.algorithm && !open.chunks) || !moves_something(work, partition)) {
+        // A network that was built of rings has one for each chunk.
+        const bool has_rings = experiment_.cluster.options.collectives[kind].algorithm->needs_rings();
+        if ((!open.algorithm && (!open.chunks || has_rings)) || !moves_something(work, partition)) {
             return;
         }
         const auto [entry, is_new] = chosen_.try_emplace(hash_.of(work));

@@ -146,6 +146,8 @@ TEST_F(AlgorithmChoiceTest, IsTheSameAgainAndFoundOnce) {
     const auto choices = choices_json(first.choices);
     const Components others = builtin_components();
     EXPECT_EQ(choices_json(load_small(others, {kOpen})->choices), choices);
+    EXPECT_EQ(choices_json(read_choices(write_choices(first.choices))), choices);
+    EXPECT_TRUE(read_choices(write_choices({})).empty());
     // With the same components it comes from what is known, even if that is another one.
     MethodChoice planted = first.choices.front();
     planted.chosen.method.keys.set("algorithm", ConfigNode::scalar("bidirectional_ring"));
@@ -211,7 +213,7 @@ TEST_F(AlgorithmChoiceTest, ASlowAlgorithmThatIsNamedIsReported) {
     EXPECT_EQ(slow[0].collective, "all_reduce");
     EXPECT_EQ(slow[0].named.name(), "ring");
     EXPECT_GT(slow[0].factor(), 2);
-    Run run = run_experiment(*ring, {});
+    experiment::Run run = run_experiment(*ring, {});
     run.slow = slow;
     EXPECT_EQ(summary_json(*ring, run).at("slow_methods").at(0).at("named").at("algorithm"), "ring");
     EXPECT_NE(text_summary(*ring, run).find("times as long as by"), std::string::npos);
@@ -224,7 +226,7 @@ TEST_F(AlgorithmChoiceTest, ASlowAlgorithmThatIsNamedIsReported) {
 
 TEST_F(AlgorithmChoiceTest, TheSummaryNamesIt) {
     const Experiment open = small({kOpen});
-    const Run run = run_experiment(open, {});
+    const experiment::Run run = run_experiment(open, {});
     const nlohmann::ordered_json summary = summary_json(open, run);
     ASSERT_EQ(summary.at("choices").size(), open.choices.size());
     EXPECT_EQ(summary.at("choices").at(0).at("method").at("algorithm"), open.choices[0].chosen.method.name());
