@@ -23,6 +23,11 @@ workload:
 cluster:
   ranks: 4
   device: {kind: roofline, peak: 1TFLOPS, memory_bandwidth: 100GB/s}
+  collectives:
+    all_reduce: {algorithm: ring, chunks: 1}
+    reduce_scatter: {algorithm: ring, chunks: 1}
+    all_gather: {algorithm: ring, chunks: 1}
+    all_to_all: {algorithm: direct, chunks: 1}
 network:
   kind: flat
   hosts: 4

@@ -99,6 +99,7 @@ TEST_P(ClosedForm, IsMetToOneNanosecondForTwoToSixteenRanks) {
             experiment::CollectiveRequest request;
             request.kind = form.kind;
             request.algorithm = form.algorithm;
+            request.chunks = 1;
             request.sizes = {to_string(size)};
             request.network = flat_network(n);
             const experiment::CollectivePoint point = run_collective(request);
@@ -163,6 +164,7 @@ TEST(WorkedValues, OfSection5) {
             experiment::CollectiveRequest request;
             request.kind = kind;
             request.algorithm = algorithm;
+            request.chunks = 1;
             request.sizes = {to_string(row.size)};
             request.network = flat_network(row.ranks);
             return to_nanoseconds(run_collective(request).run.execution.total) / 1000;

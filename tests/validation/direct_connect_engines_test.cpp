@@ -22,6 +22,9 @@ experiment::CollectiveRequest request(const char* kind, const char* algorithm, c
     experiment::CollectiveRequest request;
     request.kind = kind;
     request.algorithm = algorithm;
+    if (std::string(algorithm).find("strides") == std::string::npos) {
+        request.chunks = 1;
+    }
     request.sizes = {"4MiB"};
     request.ranks = 16;
     request.network = fmt::format(

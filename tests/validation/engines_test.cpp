@@ -23,6 +23,7 @@ experiment::CollectivePoint time_collective(const char* kind, const char* algori
     experiment::CollectiveRequest request;
     request.kind = kind;
     request.algorithm = algorithm;
+    request.chunks = 1;
     request.sizes = {"16MiB"};
     request.network = flat_network(8);
     request.backend = backend;
@@ -90,6 +91,7 @@ TEST(PacketAgainstTcp, RingAndDirectAllReduceAt16RanksWithinFivePercent) {
             experiment::CollectiveRequest request;
             request.kind = "all_reduce";
             request.algorithm = algorithm;
+            request.chunks = 1;
             request.sizes = {"16MiB"};
             request.network = flat_network(16);
             request.backend = backend;

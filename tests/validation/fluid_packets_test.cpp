@@ -64,6 +64,7 @@ TEST(FluidAgainstPackets, APacketHostSendsABurstOnOneOfItsCables) {
         experiment::CollectiveRequest request;
         request.kind = "point_to_point";
         request.algorithm = "direct";
+        request.chunks = 1;
         request.sizes = {"16MiB"};
         request.network =
             "{kind: torus, sizes: [2], double_links: true, load_balancing: spray, "

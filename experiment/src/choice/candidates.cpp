@@ -24,6 +24,7 @@ using system::Partition;
 using system::RankId;
 
 constexpr std::uint32_t kMostOpenChunks = 64;
+constexpr double kMostPasses = 8;
 
 ConfigNode keys_of(const std::string& algorithm) {
     ConfigNode keys = ConfigNode::mapping();
@@ -70,6 +71,17 @@ bool has_dimensions(const system::Shape& shape) {
     return std::ranges::count_if(shape.dimensions(), [](system::Position size) { return size > 1; }) > 1;
 }
 
+/// How many ranks pass a block on, on average: 1 for direct, about N/4 for ring.
+double passes(const system::CollectiveAlgorithm& algorithm, const CollectiveOperation& work,
+              const system::Shape& shape) {
+    const system::CollectiveSchedule schedule = algorithm.schedule(work.kind, shape, 0);
+    double blocks = 0;
+    for (const system::Action& action : schedule.program(0).actions) {
+        blocks += action.is_send() ? action.block_count : 0;
+    }
+    return blocks / std::max(1.0, static_cast<double>(shape.ranks()) - 1);
+}
+
 /// Null where it cannot do it.
 AlgorithmPointer make_algorithm(const Experiment& experiment, const CollectiveOperation& work,
                                 const std::set<system::Shape>& shapes, const ConfigNode& keys,
@@ -91,6 +103,11 @@ AlgorithmPointer make_algorithm(const Experiment& experiment, const CollectiveOp
         })) {
         return nullptr;
     }
+    if (work.is_uneven() && std::ranges::any_of(shapes, [&](const system::Shape& shape) {
+            return passes(*algorithm, work, shape) > kMostPasses;
+        })) {
+        return nullptr;
+    }
     return algorithm;
 }
 
@@ -99,7 +116,7 @@ std::vector<std::uint32_t> open_chunks(const Experiment& experiment, const Colle
                                        std::uint32_t smallest) {
     const Bytes minimum = experiment.cluster.options.minimum_chunk;
     std::vector<std::uint32_t> chunks{smallest};
-    if (experiment.cluster.options.circuit_windows != nullptr) {
+    if (experiment.cluster.options.circuit_windows != nullptr || work.is_uneven()) {
         return chunks;
     }
     for (const std::uint32_t factor : {4U, 16U, 64U}) {

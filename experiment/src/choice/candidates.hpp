@@ -3,8 +3,10 @@
 // Candidates are the registered algorithms with their defaults, multi_ring on the rings of a network that was
 // built of rings, and hierarchical in round-robin order where groups have several dimensions; all but those
 // that do not do the kind over the shapes of the groups, wait for circuits where there are none, or whose
-// schedules are in files. Chunks, where they are open: 1, 4, 16 and 64 times those that carry all variants
-// alike, at most 64; on circuits, which cut messages by themselves, only the first.
+// schedules are in files; of an uneven all_to_all, whose bytes are counted pair by pair, also but those that
+// pass a block on more than 8 times. Chunks, where they are open: 1, 4, 16 and 64 times those that carry all
+// variants alike, at most 64; of an uneven all_to_all, and on circuits, which cut messages by themselves,
+// only the first.
 //
 // Estimates. With α the least latency between hosts, L_l the bytes that a method puts on link l of rate C_l,
 // and a chain of messages of its first chunk (explain/schedule_loads.hpp):

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <astrolabe/core/assert.hpp>
 #include <astrolabe/experiment/choice/choice.hpp>
 
 namespace astrolabe::experiment {
@@ -172,6 +173,29 @@ Schema<MethodChoice> choice_schema() {
            runner_up);
     time("runner_up_time", "alone; unset: more than twice that of the method", runner_up);
     return schema;
+}
+
+std::string write_choices(const std::vector<MethodChoice>& choices) {
+    const Schema<MethodChoice> schema = choice_schema();
+    ConfigNode list = ConfigNode::sequence({});
+    for (const MethodChoice& choice : choices) {
+        list.items.push_back(schema.write(choice));
+    }
+    return to_yaml(list);
+}
+
+std::vector<MethodChoice> read_choices(const std::string& text) {
+    const Result<ConfigNode> list = parse_config(text, "choices");
+    ASTROLABE_ASSERT(list, "choices are written as they are read");
+    const Schema<MethodChoice> schema = choice_schema();
+    std::vector<MethodChoice> choices;
+    for (const ConfigNode& item : list->items) {
+        ReadContext context;
+        auto choice = schema.read(item, context);
+        ASTROLABE_ASSERT(choice, "choices are written as they are read");
+        choices.push_back(*std::move(choice));
+    }
+    return choices;
 }
 
 nlohmann::ordered_json choices_json(const std::vector<MethodChoice>& choices) {

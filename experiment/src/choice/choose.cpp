@@ -204,7 +204,9 @@ public:
                 untried = untried.value_or(index);
                 continue;
             }
-            if ((may_stop && is_beaten) || trials >= kMostTrials ||
+            const bool is_hopeless =
+                untried && to_seconds(one.bound) > kDoubtful * to_seconds(candidates_[*untried].estimate);
+            if (is_hopeless || (may_stop && is_beaten) || trials >= kMostTrials ||
                 (may_stop && work + own_work > kTrialsWork) || (best_ && !may_stop && is_beaten && !is_new)) {
                 continue;
             }
@@ -347,7 +349,9 @@ public:
         const OpenMethod open{!experiment_.cluster.algorithm_given[kind],
                               !experiment_.cluster.chunks_given[kind]};
         const Partition& partition = experiment_.program.partitions[work.partition];
-        if ((!open.algorithm && !open.chunks) || !moves_something(work, partition)) {
+        // A network that was built of rings has one for each chunk.
+        const bool has_rings = experiment_.cluster.options.collectives[kind].algorithm->needs_rings();
+        if ((!open.algorithm && (!open.chunks || has_rings)) || !moves_something(work, partition)) {
             return;
         }
         const auto [entry, is_new] = chosen_.try_emplace(hash_.of(work));

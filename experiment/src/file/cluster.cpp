@@ -91,9 +91,10 @@ ConfigNode own_keys(const system::AlgorithmRegistry::Configured& algorithm, cons
 void read_collective(CollectiveKeys& keys, const ConfigNode& node, std::size_t kind,
                      const Components& components, ReadContext& context) {
     if (!node.is_mapping()) {
-        context.error("config.type", node.where,
-                      fmt::format("'{}' takes a mapping, found {}", collective_key(kind), node.kind_name()),
-                      "write {algorithm: auto}");
+        context.error(
+            "config.type", node.where,
+            fmt::format("'{}' takes a mapping, found {}", collective_key(kind), node.kind_name()),
+            fmt::format("write {{algorithm: {}}}", node.is_scalar() ? node.text : std::string(kAuto)));
         return;
     }
     const auto is_open = [&node](const char* key) {

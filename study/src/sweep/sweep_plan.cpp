@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <astrolabe/experiment/choice/choice.hpp>
 #include <astrolabe/experiment/run/prediction.hpp>
 #include <astrolabe/study/sweep/sweep.hpp>
 
@@ -89,6 +90,9 @@ private:
             return Json{{"invalid", true}}.dump();
         }
         Json found{{"key", PointKeys().of_resolved(experiment->resolved)}};
+        if (!experiment->choices.empty()) {
+            found["choices"] = experiment::write_choices(experiment->choices);
+        }
         if (options_.wants_cost(point)) {
             const experiment::Prediction cost = experiment::predict(*experiment);
             found["wall_s"] = cost.wall_seconds;
@@ -114,6 +118,12 @@ private:
                 }
             }
             return;
+        }
+        if (found.contains("choices")) {
+            // Points that are read after this one, and those that run, are children of this process.
+            for (const experiment::MethodChoice& choice : experiment::read_choices(found["choices"])) {
+                components_.choices->add(choice);
+            }
         }
         plan_.points[i] = {found["key"], number_in(found, "wall_s"), number_in(found, "memory_bytes")};
         learnt_.emplace_back(written_[i], plan_.points[i]);

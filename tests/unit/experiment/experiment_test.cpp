@@ -47,10 +47,10 @@ TEST_F(ExperimentTest, OneCollectiveMayBeConfiguredWithoutTheOthers) {
     const Result<Experiment> loaded = load_small(
         components_, {"cluster.collectives={all_reduce: {chunks: 8}, all_to_all: {algorithm: ring}}"});
     ASSERT_TRUE(loaded) << render(loaded.error());
-    EXPECT_EQ(loaded->resolved.find_path("cluster.collectives.all_reduce.algorithm")->text, "ring");
+    EXPECT_EQ(loaded->resolved.find_path("cluster.collectives.all_reduce.algorithm")->text, "auto");
     EXPECT_EQ(loaded->resolved.find_path("cluster.collectives.all_reduce.chunks")->text, "8");
     EXPECT_EQ(loaded->resolved.find_path("cluster.collectives.all_to_all.algorithm")->text, "ring");
-    EXPECT_EQ(loaded->resolved.find_path("cluster.collectives.all_gather.algorithm")->text, "ring");
+    EXPECT_EQ(loaded->resolved.find_path("cluster.collectives.all_gather.algorithm")->text, "auto");
 }
 
 TEST_F(ExperimentTest, RingsGetAChunkEachUnlessChunksAreGiven) {
@@ -60,7 +60,9 @@ TEST_F(ExperimentTest, RingsGetAChunkEachUnlessChunksAreGiven) {
         EXPECT_TRUE(loaded) << render(loaded.error());
         const auto kind = static_cast<std::size_t>(system::CollectiveKind::kAllReduce);
         EXPECT_EQ(loaded->resolved.find_path(all_reduce + ".chunks")->text,
-                  std::to_string(loaded->cluster.options.collectives[kind].chunks));
+                  keys.find("chunks") == std::string::npos
+                      ? "auto"
+                      : std::to_string(loaded->cluster.options.collectives[kind].chunks));
         return loaded->cluster.options.collectives[kind].chunks;
     };
     EXPECT_EQ(chunks("algorithm: ring"), 1U);
@@ -190,9 +192,8 @@ TEST_F(ExperimentTest, ChangingAKindDropsWhatOnlyTheFormerOneHad) {
 TEST_F(ExperimentTest, ChangingAnAlgorithmDropsItsKeysAndKeepsTheChunks) {
     const testing::TemporaryFolder folder;
     std::string text = testing::kSmallExperiment;
-    text.replace(text.find("  ranks: 4\n"), 11,
-                 "  ranks: 4\n  collectives: {all_reduce: {algorithm: windowed_direct, window: 2, chunks: "
-                 "3}}\n");
+    const std::string named = "{algorithm: ring, chunks: 1}";
+    text.replace(text.find(named), named.size(), "{algorithm: windowed_direct, window: 2, chunks: 3}");
     const auto file = folder.write("x.yaml", text);
     const Result<Experiment> loaded = load_experiment(file, {}, components_);
     ASSERT_TRUE(loaded) << render(loaded.error());

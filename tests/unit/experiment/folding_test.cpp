@@ -50,6 +50,7 @@ TEST_F(FoldingTest, ACollectiveFoldsAsWell) {
         CollectiveRequest request;
         request.kind = "all_reduce";
         request.algorithm = "ring";
+        request.chunks = 1;
         request.sizes = {"1MiB"};
         request.network = "{kind: flat, hosts: 64, link: {rate: 100Gbps, latency: 500ns}}";
         request.overrides = {"folding=" + mode};

@@ -31,12 +31,18 @@ nlohmann::ordered_json figures(const Experiment& experiment) {
     return describe_for_job(experiment).json;
 }
 
+/// As networks that are built for a job want it.
+const std::string kRingsOfNetwork =
+    "cluster.collectives={all_reduce: {algorithm: multi_ring, strides: network}, reduce_scatter: {algorithm: "
+    "multi_ring, strides: network}, all_gather: {algorithm: multi_ring, strides: network}, all_to_all: "
+    "{algorithm: direct}}";
+
 class JobNetworkTest : public ::testing::Test {
 protected:
     /// The small experiment on 16 ranks and this network.
     Result<Experiment> load(const std::string& network, std::vector<std::string> overrides = {}) {
         overrides.insert(overrides.begin(), {"cluster.ranks=16", "workload.model.tables.count=16",
-                                             "network={kind: topoopt, " + network + "}"});
+                                             "network={kind: topoopt, " + network + "}", kRingsOfNetwork});
         return load_small(components_, std::move(overrides));
     }
     Experiment loaded(const std::string& network, std::vector<std::string> overrides = {}) {
@@ -104,7 +110,7 @@ TEST_F(JobNetworkTest, SeparateFibresMakeRingsThatGoOneWay) {
 TEST_F(JobNetworkTest, WhatTheFileChoosesStays) {
     const Experiment experiment =
         loaded("degree: 4, mode: released",
-               {"cluster.collectives={all_reduce: {chunks: 8}, all_gather: {algorithm: bruck}}"});
+               {"cluster.collectives={all_reduce: {algorithm: multi_ring, strides: network, chunks: 8}, all_gather: {algorithm: bruck}}"});
     EXPECT_EQ(experiment.cluster.options.collectives[kAllReduce].chunks, 8U);
     EXPECT_EQ(experiment.cluster.algorithms[kAllReduce], "multi_ring");
     EXPECT_EQ(experiment.cluster.algorithms[static_cast<std::size_t>(system::CollectiveKind::kAllGather)],

@@ -87,6 +87,10 @@ private:
 /// Keys of one of `cluster.choices`.
 [[nodiscard]] Schema<MethodChoice> choice_schema();
 
+/// As a text for another process of the same program, and back.
+[[nodiscard]] std::string write_choices(const std::vector<MethodChoice>& choices);
+[[nodiscard]] std::vector<MethodChoice> read_choices(const std::string& text);
+
 [[nodiscard]] nlohmann::ordered_json choices_json(const std::vector<MethodChoice>& choices);
 [[nodiscard]] nlohmann::ordered_json slow_json(const std::vector<SlowMethod>& slow);
 /// "all_reduce: ring, 4 chunks (3 operations, 12.0 % ahead of direct), …", one text for each kind.
