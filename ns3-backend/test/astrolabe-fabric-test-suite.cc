@@ -132,7 +132,8 @@ class NamesTest : public PacketTestCase
                 "PauseThreshold",
                 "PauseFrame",
                 "CreditRoom",
-                "TrafficClasses"},
+                "TrafficClasses",
+                "Service"},
                {"Enqueue", "Start", "Arrive", "Drop", "Mark", "Trim", "Pause"});
         Expect(
             "ns3::PacketTransport",
