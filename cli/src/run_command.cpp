@@ -73,7 +73,8 @@ int run_limited(const experiment::Experiment& loaded, const std::string& most) {
         print_error(fmt::format("astrolabe: --within: {}\n  hint: {}\n", failure->message, failure->hint));
         return kWrongUsage;
     }
-    const std::variant<experiment::Run, Time> ended = experiment::run_within(loaded, std::get<Time>(limit));
+    const std::variant<experiment::Run, Time> ended =
+        experiment::run_within(loaded, std::get<Time>(limit), true);
     if (const auto* least = std::get_if<Time>(&ended)) {
         print_out(nlohmann::ordered_json{{"at_least_s", to_seconds(*least)}}.dump(2) + "\n");
         return kDone;

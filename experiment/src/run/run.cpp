@@ -150,6 +150,7 @@ struct Watch {
     const ProgressObserver& observer;
     Time most = Time::max();
     Time least{};  ///< that it surely takes, where that is above `most`
+    bool stops_in_drain = false;
 };
 
 system::ExecutionReport execute(const Experiment& experiment, const std::vector<network::HostId>& placement,
@@ -172,7 +173,8 @@ system::ExecutionReport execute(const Experiment& experiment, const std::vector<
     }
     std::optional<RunLimit> limit;
     if (watch.most < Time::max()) {
-        limit.emplace(experiment.program, folding.representatives, watch.most, executor, backend);
+        limit.emplace(experiment.program, folding.representatives, watch.most, watch.stops_in_drain, executor,
+                      backend);
     }
     system::ExecutionReport report = executor.run();
     if (limit && limit->is_exceeded()) {
@@ -267,9 +269,10 @@ Run run_experiment(const Experiment& experiment, const ProgressObserver& observe
     return std::get<Run>(run_watched(experiment, {.observer = observer}, observers));
 }
 
-std::variant<Run, Time> run_within(const Experiment& experiment, Time most) {
+std::variant<Run, Time> run_within(const Experiment& experiment, Time most, bool stops_in_drain) {
     const ProgressObserver nobody;
-    return run_watched(experiment, {.observer = nobody, .most = most}, {.causes = Causes::kNever});
+    return run_watched(experiment, {.observer = nobody, .most = most, .stops_in_drain = stops_in_drain},
+                       {.causes = Causes::kNever});
 }
 
 }  // namespace astrolabe::experiment

@@ -9,7 +9,7 @@ namespace astrolabe::experiment {
 using system::OperationId;
 using system::RankId;
 
-RunLimit::RunLimit(const system::Program& program, std::size_t simulated, Time most,
+RunLimit::RunLimit(const system::Program& program, std::size_t simulated, Time most, bool stops_in_drain,
                    system::Executor& executor, const network::NetworkBackend& backend)
     : most_(most),
       executor_(executor),
@@ -31,9 +31,9 @@ RunLimit::RunLimit(const system::Program& program, std::size_t simulated, Time m
     executor.operation_finished.connect([this, &program](OperationId id, RankId rank, Time) {
         ranks_[rank.index()].is_computing &= !program.operations[id].is_compute();
     });
-    executor.progressed.connect([this, &backend] {
+    executor.progressed.connect([this, stops_in_drain, &backend] {
         for (const Rank& rank : ranks_) {
-            if (!rank.is_computing && rank.to_begin > Time(0)) {
+            if (!rank.is_computing && (stops_in_drain || rank.to_begin > Time(0))) {
                 foresee(rank, backend.now());
             }
         }

@@ -11,9 +11,9 @@ namespace astrolabe::experiment {
 class RunLimit {
 public:
     /// Listens to `executor`, which simulates ranks 0 … `simulated` - 1 on `backend`. All of them, and this,
-    /// must outlive the run.
-    RunLimit(const system::Program& program, std::size_t simulated, Time most, system::Executor& executor,
-             const network::NetworkBackend& backend);
+    /// must outlive the run. `stops_in_drain`: ranks that have nothing left to compute count too.
+    RunLimit(const system::Program& program, std::size_t simulated, Time most, bool stops_in_drain,
+             system::Executor& executor, const network::NetworkBackend& backend);
     RunLimit(const RunLimit&) = delete;
     RunLimit& operator=(const RunLimit&) = delete;
 

@@ -22,9 +22,9 @@ protected:
         EXPECT_EQ(run.engine.simulated_ranks < 4, folds) << run.engine.folding_refusal;
         const Time total = run.execution.total;
         int waited = 0;
-        for (int part = 0; part <= 50; ++part) {
-            const Time most(total.count() * part / 50);
-            const auto result = run_within(*experiment, most);
+        for (int part = 0; part <= 100; ++part) {
+            const Time most(total.count() * (part / 2) / 50);
+            const auto result = run_within(*experiment, most, part % 2 == 1);
             if (const Time* least = std::get_if<Time>(&result)) {
                 EXPECT_GT(*least, most);
                 EXPECT_LE(*least, total);
@@ -53,6 +53,19 @@ TEST_F(LimitedRunTest, SoAreRunsWhoseRanksComputeForDifferentTimes) {
          "ranks: [0, 0, 0, 1]}]}",
          "workload.iterations=3"},
         false);
+}
+
+TEST_F(LimitedRunTest, WhatOnlyCommunicatesIsGivenUpToo) {
+    const Result<Experiment> experiment =
+        testing::load_small(components_, {"workload={kind: collective, collective: all_reduce, size: 64MB}",
+                                          "cluster.collectives.all_reduce={algorithm: ring, chunks: 4096}"});
+    ASSERT_TRUE(experiment) << render(experiment.error());
+    const Time total = run_experiment(*experiment, {}).execution.total;
+    const auto stopped = run_within(*experiment, Time(total.count() / 4), true);
+    ASSERT_TRUE(std::holds_alternative<Time>(stopped));
+    EXPECT_GT(std::get<Time>(stopped), Time(total.count() / 4));
+    EXPECT_LE(std::get<Time>(stopped), total);
+    EXPECT_TRUE(std::holds_alternative<experiment::Run>(run_within(*experiment, total, true)));
 }
 
 }  // namespace

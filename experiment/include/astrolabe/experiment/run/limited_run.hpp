@@ -7,7 +7,8 @@
 ///
 /// and a run is stopped when that is above its limit for any rank: what is delayed at first ends a run long
 /// before its end. This is looked at when a computation begins and, of ranks that wait, every few thousand
-/// messages. What comes after the last computation (the drain) is not foreseen.
+/// messages. What comes after the last computation (the drain) is not foreseen; a run may be stopped in it, or
+/// carried through.
 ///
 /// Cost: O(1) a computation, O(ranks) every few thousand messages.
 #pragma once
@@ -19,7 +20,9 @@
 namespace astrolabe::experiment {
 
 /// The run, as run_experiment gives it; or, where it was given up, a time above `most` that it surely takes.
-/// What takes no more than `most` is never given up.
-[[nodiscard]] std::variant<Run, Time> run_within(const Experiment& experiment, Time most);
+/// What takes no more than `most` is never given up, and what takes more may not be; `stops_in_drain`: also
+/// when nothing but the drain is left.
+[[nodiscard]] std::variant<Run, Time> run_within(const Experiment& experiment, Time most,
+                                                 bool stops_in_drain = false);
 
 }  // namespace astrolabe::experiment

@@ -32,7 +32,7 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <variant>
 #include <vector>
 
 #include <nlohmann/json.hpp>
