@@ -140,6 +140,21 @@ private:
     std::map<const std::vector<system::PairSizes>*, std::string> pair_sizes_;
 };
 
+/// The fluid engine, with the headers of packets of this payload, or of none.
+network::BackendMaker fluid_engine(Bytes payload, const Components& components) {
+    ConfigNode node = ConfigNode::mapping();
+    node.set("kind", ConfigNode::scalar("fluid"));
+    if (payload > Bytes(0)) {
+        ConfigNode framing = ConfigNode::mapping();
+        framing.set("mtu", ConfigNode::scalar(to_string(payload)));
+        node.set("framing", std::move(framing));
+    }
+    ReadContext context;
+    const auto fluid = components.backends.read(node, context);
+    ASTROLABE_ASSERT(fluid, "the fluid engine is registered");
+    return fluid->make();
+}
+
 /// The experiment with no program, on the engine that collectives are tried on.
 Experiment setting_of(const Experiment& experiment, const Components& components) {
     Experiment alone;
@@ -148,14 +163,10 @@ Experiment setting_of(const Experiment& experiment, const Components& components
     alone.fabric = experiment.fabric;
     alone.backend = experiment.backend;
     alone.program.ranks = experiment.program.ranks;
-    if (experiment.backend.packet_payload > Bytes(0)) {
-        ConfigNode node = ConfigNode::mapping();
-        node.set("kind", ConfigNode::scalar("fluid"));
-        ReadContext context;
-        const auto fluid = components.backends.read(node, context);
-        ASTROLABE_ASSERT(fluid, "the fluid engine is registered");
-        const network::BackendMaker maker = fluid->make();
-        if (!maker.unsupported(*experiment.fabric)) {
+    const Bytes payload = experiment.backend.packet_payload;
+    for (const Bytes framed : {Bytes(0), payload}) {
+        const network::BackendMaker maker = fluid_engine(framed, components);
+        if (payload > Bytes(0) && !maker.unsupported(*experiment.fabric)) {
             alone.backend = maker;
         }
     }
