@@ -190,11 +190,11 @@ public:
         const Time wait = later(latency_, wait_of(*candidate.how->algorithm, id));
         const Time latency = loads_.chain(id, latency_, 0, 0);
         const Time chain = loads_.chain(id, latency_, byte_time(rates_.all), added_byte_time_);
-        const Time links = alone_.backend.shares_links ? links_of(id) : Time(0);
+        const auto [links, load] = alone_.backend.shares_links ? links_of(id) : Links{};
         // What waits in the network for a circuit may be relayed, and then takes a second one.
         const bool is_relayed =
             wait > latency_ && candidate.how->algorithm->circuit_use() == system::CircuitUse::kNone;
-        candidate.links = is_relayed ? later(links, links) : links;
+        candidate.load = is_relayed ? later(load, load) : load;
         candidate.messages = traffic_.of(id).messages();
         candidate.steps = static_cast<std::uint64_t>(loads_.chain(id, Time(1), 0, 0).count());
         candidate.bound =
@@ -224,16 +224,30 @@ private:
         return windows->period() / static_cast<std::int64_t>(std::max<std::size_t>(windows->places(), 1));
     }
 
-    [[nodiscard]] Time links_of(system::OperationId id) const {
+    /// Of the busiest link, and of all together.
+    struct Links {
+        Time busiest;
+        Time mean;
+    };
+
+    [[nodiscard]] Links links_of(system::OperationId id) const {
         const network::Fabric& fabric = *alone_.fabric;
         if (loads_.omission().empty() && fabric.is_static() && alone_.backend.follows_routes(fabric)) {
             LinkBytes bytes(fabric.link_count(), 0);
             for (const ScheduleLoads::Part& part : loads_.of(id)) {
                 add_links(bytes, part);
             }
-            return busiest_link(bytes, fabric).time;
+            double all = 0;
+            double rate = 0;
+            for (std::size_t i = 0; i < fabric.link_count(); ++i) {
+                all += bytes[network::LinkId(i)];
+                rate += to_bytes_per_second(fabric.link(network::LinkId(i)).rate);
+            }
+            return {busiest_link(bytes, fabric).time, carrying_time(all, rate)};
         }
         Time most;
+        double all = 0;
+        double rate = 0;
         for (std::size_t rank = 0; rank < program_.ranks; ++rank) {
             double sent = 0;
             double received = 0;
@@ -242,10 +256,12 @@ private:
                 received += part.units * part.load->received[rank];
             }
             const network::HostId host(rank);
+            all += sent;
+            rate += to_bytes_per_second(fabric.egress_rate(host));
             most = std::max({most, carrying_time(sent, fabric.egress_rate(host)),
                              carrying_time(received, fabric.ingress_rate(host))});
         }
-        return most;
+        return {most, carrying_time(all, rate)};
     }
 
     const Experiment& alone_;

@@ -33,7 +33,8 @@ struct Candidate {
     MethodPointer how;
     Time bound{};
     Time estimate{};
-    Time links{};  ///< max_l L_l/C_l, doubled where messages are relayed: what it takes from others meanwhile
+    Time load{};  ///< Σ_l L_l / Σ_l C_l, doubled where messages are relayed: what it takes from others
+                  ///< meanwhile
     std::uint64_t messages = 0;
     std::uint64_t steps = 0;  ///< messages of the longest chain
 };
@@ -56,7 +57,7 @@ struct OpenMethod {
                                         const system::Partition& partition, const Method& method,
                                         const Components& components);
 
-/// Fills in bounds, estimates, links and messages of candidates, whose methods `alone` can do. O(links +
+/// Fills in bounds, estimates, loads and messages of candidates, whose methods `alone` can do. O(links +
 /// pairs that send) an algorithm, O(links) a number of chunks.
 void estimate(std::vector<Candidate>& candidates, const Experiment& alone,
               const system::CollectiveOperation& work, const system::Partition& partition);

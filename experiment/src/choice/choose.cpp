@@ -1,10 +1,10 @@
 #include "choose.hpp"
 
-#include "../explain/saturation.hpp"
 #include "../run/engine.hpp"
 #include "candidates.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -30,7 +30,7 @@ constexpr double kMostWork = 1 << 29;    // of a trial
 constexpr double kTrialsWork = 1 << 26;  // of all, once two algorithms are known
 constexpr double kDoubtful = 1.5;        // an estimate without a trial is that much too low
 constexpr double kAlike = 1.02;          // no difference worth choosing by
-constexpr double kLighter = 1.1;         // nor where others wait for what it takes of links
+constexpr double kLighter = 1.1;         // nor, where others are in flight, by which one is not light
 constexpr double kWorthTrying = 1.05;    // other chunks than a named algorithm's default
 constexpr double kSlow = 2;              // what a warning is worth
 
@@ -140,6 +140,21 @@ private:
     std::map<const std::vector<system::PairSizes>*, std::string> pair_sizes_;
 };
 
+/// The fluid engine, with the headers of packets of this payload, or of none.
+network::BackendMaker fluid_engine(Bytes payload, const Components& components) {
+    ConfigNode node = ConfigNode::mapping();
+    node.set("kind", ConfigNode::scalar("fluid"));
+    if (payload > Bytes(0)) {
+        ConfigNode framing = ConfigNode::mapping();
+        framing.set("mtu", ConfigNode::scalar(to_string(payload)));
+        node.set("framing", std::move(framing));
+    }
+    ReadContext context;
+    const auto fluid = components.backends.read(node, context);
+    ASTROLABE_ASSERT(fluid, "the fluid engine is registered");
+    return fluid->make();
+}
+
 /// The experiment with no program, on the engine that collectives are tried on.
 Experiment setting_of(const Experiment& experiment, const Components& components) {
     Experiment alone;
@@ -148,14 +163,10 @@ Experiment setting_of(const Experiment& experiment, const Components& components
     alone.fabric = experiment.fabric;
     alone.backend = experiment.backend;
     alone.program.ranks = experiment.program.ranks;
-    if (experiment.backend.packet_payload > Bytes(0)) {
-        ConfigNode node = ConfigNode::mapping();
-        node.set("kind", ConfigNode::scalar("fluid"));
-        ReadContext context;
-        const auto fluid = components.backends.read(node, context);
-        ASTROLABE_ASSERT(fluid, "the fluid engine is registered");
-        const network::BackendMaker maker = fluid->make();
-        if (!maker.unsupported(*experiment.fabric)) {
+    const Bytes payload = experiment.backend.packet_payload;
+    for (const Bytes framed : {Bytes(0), payload}) {
+        const network::BackendMaker maker = fluid_engine(framed, components);
+        if (payload > Bytes(0) && !maker.unsupported(*experiment.fabric)) {
             alone.backend = maker;
         }
     }
@@ -166,12 +177,12 @@ Experiment setting_of(const Experiment& experiment, const Components& components
 class Trials {
 public:
     Trials(Experiment& alone, const CollectiveOperation& work, const Partition& partition,
-           std::vector<Candidate> candidates, double alike)
+           std::vector<Candidate> candidates, bool has_others)
         : alone_(alone),
           work_(work),
           partition_(partition),
           candidates_(std::move(candidates)),
-          alike_(alike),
+          has_others_(has_others),
           times_(candidates_.size()) {
         estimate(candidates_, alone, work, partition);
     }
@@ -262,10 +273,11 @@ public:
     }
 
 private:
-    /// By its bound: neither as fast as what was found nor lighter.
+    /// By its bound: too slow, or no better than the winner so far and no lighter.
     [[nodiscard]] bool cannot_win(const Candidate& one) const {
-        const double over_best = ratio(one.bound, *best_);
-        return over_best > alike_ || (over_best * kAlike >= 1 && one.links >= candidates_[winner()].links);
+        const std::size_t best = winner();
+        return ratio(one.bound, *best_) > tolerance() ||
+               (ratio(one.bound, *times_[best]) * kAlike >= 1 && one.load >= candidates_[best].load);
     }
 
     /// Makes it the program.
@@ -276,30 +288,39 @@ private:
 
     [[nodiscard]] std::tuple<Time, Time, std::uint32_t> rank_of(std::size_t index) const {
         const Candidate& one = candidates_[index];
-        return {one.estimate, one.links, one.method.chunks};
+        return {one.estimate, one.load, one.method.chunks};
     }
     [[nodiscard]] Time time_or_never(std::size_t index) const { return times_[index].value_or(Time::max()); }
 
+    [[nodiscard]] double tolerance() const { return has_others_ ? kLighter : kAlike; }
+
+    /// Of those that are fast enough the light ones, of these the fastest algorithm, of its numbers of chunks
+    /// the one of fewest messages.
     [[nodiscard]] std::size_t winner() const {
-        std::optional<std::size_t> best;
-        const auto merit = [this](std::size_t index) {
-            const Candidate& one = candidates_[index];
-            return std::tuple(one.links, one.messages, index);
-        };
-        for (const std::size_t index : was_tried_) {
-            if (times_[index] && ratio(*times_[index], *best_) <= alike_ &&
-                (!best || merit(index) < merit(*best))) {
-                best = index;
+        std::vector<std::size_t> left(was_tried_.begin(), was_tried_.end());
+        const auto keep = [&left](const auto& value, double within) {
+            double least = std::numeric_limits<double>::infinity();
+            for (const std::size_t index : left) {
+                least = std::min(least, value(index));
             }
-        }
-        return *best;
+            std::erase_if(left, [&](std::size_t index) { return value(index) > least * within; });
+        };
+        const auto time = [this](std::size_t index) { return to_seconds(time_or_never(index)); };
+        keep(time, tolerance());
+        keep([this](std::size_t index) { return to_seconds(candidates_[index].load); }, kLighter);
+        const std::size_t fastest = *std::ranges::min_element(left, {}, time);
+        std::erase_if(left, [&](std::size_t index) {
+            return candidates_[index].how->algorithm != candidates_[fastest].how->algorithm;
+        });
+        return *std::ranges::min_element(
+            left, {}, [this](std::size_t index) { return std::pair(candidates_[index].messages, index); });
     }
 
     Experiment& alone_;
     const CollectiveOperation& work_;
     const Partition& partition_;
     std::vector<Candidate> candidates_;
-    double alike_;  // times within this factor are no reason to choose
+    bool has_others_;
     std::vector<std::optional<Time>> times_;
     std::set<std::size_t> was_tried_;
     std::optional<Time> best_;
@@ -406,7 +427,7 @@ private:
                 return false;
             }
         }
-        Trials trials(alone_, work, partition, std::move(candidates), hash_.has_others() ? kLighter : kAlike);
+        Trials trials(alone_, work, partition, std::move(candidates), hash_.has_others());
         const std::size_t best = trials.run(open.algorithm);
         const Candidate& found = trials.candidate(best);
         chosen.how = found.how;
@@ -459,7 +480,7 @@ std::optional<SlowMethod> slow_method(const Experiment& experiment, Experiment& 
                                  named.method.chunks, named.method.name()});
     candidates.push_back(std::move(named));
     const std::size_t own = candidates.size() - 1;
-    Trials trials(alone, work, partition, std::move(candidates), kAlike);
+    Trials trials(alone, work, partition, std::move(candidates), false);
     std::vector<std::size_t> order = trials.order();
     if (order.front() == own || trials.work_of(own) > kMostWork ||
         ratio(trials.candidate(own).estimate, trials.candidate(order.front()).estimate) < kSlow) {

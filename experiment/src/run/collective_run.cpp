@@ -398,8 +398,9 @@ std::string collective_table(const CollectiveRun& run, const std::vector<Collect
         std::ranges::any_of(points, [](const CollectivePoint& point) { return !point.choices.empty(); });
     if (!points.empty()) {
         const CollectivePoint& first = points.front();
+        const bool is_open = !setting.cluster.algorithm_given[static_cast<std::size_t>(first.kind)];
         text = fmt::format("# {} by {} over {} ranks on {} ({} hosts), {}; size: {}\n", first.kind_name(),
-                           has_choices ? kAuto : first.algorithm, first.ranks, setting.network_kind,
+                           is_open ? kAuto : first.algorithm, first.ranks, setting.network_kind,
                            setting.fabric->host_count(), setting.backend_kind, meaning_of_size(first));
     }
     text += fmt::format(

@@ -34,7 +34,7 @@ base:
   cluster:
     ranks: 3
     device: {kind: roofline, peak: 10TFLOPS, memory_bandwidth: 100GB/s}
-    collectives: {all_reduce: {algorithm: ring}}
+    collectives: {all_reduce: {algorithm: ring, chunks: 1}, all_to_all: {algorithm: direct, chunks: 1}}
   network: {kind: flat, hosts: 3, link: {rate: 100Gbps, latency: 500ns}}
   backend: {kind: fluid}
 optimize:
