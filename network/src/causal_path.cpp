@@ -192,7 +192,7 @@ public:
 
 private:
     static constexpr std::uint32_t kMostLinks = 8;
-    /// A link of a rotor network that carried this much of what it could had no time left: slots end, and
+    /// Where links come and go, one that carried this much of what it could had no time left: slots end, and
     /// guard times pass.
     static constexpr double kFull = 0.9;
 

@@ -105,7 +105,8 @@ void expect_reason(const std::string& job, const std::string& resource, const st
     ASSERT_EQ(asked.exit_code, 0) << asked.err;
     std::string best;
     double most = 0;
-    for (const Json& tried : Json::parse(asked.out)["changes"]) {
+    const Json answer = Json::parse(asked.out);
+    for (const Json& tried : answer["changes"]) {
         if (tried["outcome"] == "done" && !tried["at_most"].get<bool>() &&
             tried["saved_share"].get<double>() > most) {
             most = tried["saved_share"].get<double>();
