@@ -119,7 +119,7 @@ ContractEngine fluid_on_demand_aware_circuits() {
     ContractEngine engine;
     engine.name = "FluidOnDemandAwareCircuits";
     engine.make = setting(
-                      "{kind: topoopt, degree: 2, wiring: separate_fibres, medium: circuit_switch, "
+                      "{kind: topoopt, degree: 2, mode: paper, wiring: separate_fibres, medium: circuit_switch, "
                       "link: {rate: 100Gbps, latency: 1us}, "
                       "reconfiguration: {every: 50us, delay: 10us, forwarding: false}}",
                       "{kind: fluid}")

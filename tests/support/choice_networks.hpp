@@ -30,7 +30,7 @@ inline std::vector<ChoiceNetwork> choice_networks() {
              "{kind: leaf_spine, hosts: 16, hosts_per_leaf: 4, spines: 1, oversubscription: 4, " + link},
             {"torus", "{kind: torus, sizes: [4, 4], " + link},
             {"Opera", ASTROLABE_SOURCE_DIR "/inputs/networks/opera-study-16.yaml", true},
-            {"TopoOpt", "{kind: topoopt, degree: 4, " + link, false, true}};
+            {"TopoOpt", "{kind: topoopt, degree: 4, mode: paper, " + link, false, true}};
 }
 
 /// `collectives` is the section of that name.

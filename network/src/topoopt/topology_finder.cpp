@@ -9,10 +9,6 @@ namespace astrolabe::network::topoopt {
 
 namespace {
 
-std::uint32_t interfaces_per_ring(const FinderOptions& options) {
-    return rings_go_both_ways(options) ? 2 : 1;
-}
-
 /// Groups by size, in the order they first come. What one group of a size reduces is summed over those with
 /// its first member, and the most of these counts.
 std::vector<GroupRings> group_sizes(const Demand& demand) {
@@ -36,7 +32,7 @@ std::vector<GroupRings> group_sizes(const Demand& demand) {
 
 /// Rings for each size; the one of all servers, which is appended if it is not there, gets one at least.
 std::vector<std::uint32_t> share_rings(std::vector<GroupRings>& sizes, std::uint32_t servers,
-                                       std::uint32_t rings, Mode mode) {
+                                       std::uint32_t rings, RingShares rule) {
     std::vector<std::uint32_t> shares;
     std::uint64_t sum = 0;
     for (const GroupRings& size : sizes) {
@@ -44,8 +40,11 @@ std::vector<std::uint32_t> share_rings(std::vector<GroupRings>& sizes, std::uint
     }
     std::uint32_t left = rings;
     for (const GroupRings& size : sizes) {
-        const bool takes_all = mode == Mode::kReleased || sum == 0;
-        const std::uint64_t share = takes_all ? left : (rings * size.bytes + sum - 1) / sum;
+        const bool takes_all =
+            rule == RingShares::kWhole ? size.members == servers : rule == RingShares::kFirst || sum == 0;
+        const std::uint64_t part =
+            rule == RingShares::kByTraffic && sum > 0 ? (rings * size.bytes + sum - 1) / sum : 0;
+        const std::uint64_t share = takes_all ? left : part;
         shares.push_back(static_cast<std::uint32_t>(std::min<std::uint64_t>(share, left)));
         left -= shares.back();
     }
@@ -57,7 +56,7 @@ std::vector<std::uint32_t> share_rings(std::vector<GroupRings>& sizes, std::uint
         shares.push_back(0);
     }
     if (shares[all_index] == 0 && left > 0) {
-        shares[all_index] = left;  // there is no group at all
+        shares[all_index] = left;  // no group has taken them
     } else if (shares[all_index] == 0) {
         const auto last =
             std::find_if(shares.rbegin(), shares.rend(), [](std::uint32_t share) { return share > 0; });
@@ -142,13 +141,6 @@ DegreeSplit split(const Demand& demand, const FinderOptions& options) {
     return split;
 }
 
-Selection selection(const FinderOptions& options) {
-    if (options.mode == Mode::kPaper) {
-        return Selection::kNearest;
-    }
-    return options.repeat_strides ? Selection::kAtLeastRepeating : Selection::kAtLeast;
-}
-
 }  // namespace
 
 DegreeSplit split_degree(std::uint32_t degree, std::uint64_t mutable_traffic,
@@ -178,32 +170,53 @@ std::vector<std::uint32_t> directed_strides(const Topology& topology) {
     return strides;
 }
 
+Design design_of_mode(const Demand& demand, const FinderOptions& options) {
+    ASTROLABE_ASSERT(options.mode != Mode::kBest, "mode best is not one design");
+    Design design{.split = split(demand, options),
+                  .selection = Selection::kNearest,
+                  .shares = RingShares::kByTraffic,
+                  .full_duplex_rings = rings_go_both_ways(options)};
+    if (options.mode == Mode::kReleased) {
+        design.selection = options.repeat_strides ? Selection::kAtLeastRepeating : Selection::kAtLeast;
+        design.shares = RingShares::kFirst;
+    }
+    return design;
+}
+
 Topology find_topology(const Demand& demand, const FinderOptions& options) {
     ASTROLABE_ASSERT(validation_errors(demand, options).empty(),
                      "a demand is checked before its topology is found");
+    const Design design = design_of_mode(demand, options);
+    return wire_design(demand, options, design,
+                       match_demand(demand.servers, demand.point_to_point, design.split.point_to_point));
+}
+
+Topology wire_design(const Demand& demand, const FinderOptions& options, const Design& design,
+                     std::span<const MatchingRound> matchings) {
+    ASTROLABE_ASSERT(matchings.size() >= design.split.point_to_point, "every matching is found before");
     Topology topology{.servers = demand.servers,
                       .degree = options.degree,
                       .wiring = options.wiring,
-                      .full_duplex_rings = rings_go_both_ways(options),
-                      .split = split(demand, options),
+                      .full_duplex_rings = design.full_duplex_rings,
+                      .split = design.split,
                       .rings = group_sizes(demand),
                       .matchings = {},
                       .links = {}};
     const std::vector<std::uint32_t> shares =
-        share_rings(topology.rings, demand.servers, topology.split.all_reduce / interfaces_per_ring(options),
-                    options.mode);
+        share_rings(topology.rings, demand.servers,
+                    design.split.all_reduce / (design.full_duplex_rings ? 2 : 1), design.shares);
     Wirer wirer(topology);
     for (std::size_t i = 0; i < topology.rings.size(); ++i) {
         GroupRings& rings = topology.rings[i];
         const std::vector<std::uint32_t> candidates =
             totient_strides(demand.servers, rings.members, options.candidates);
         rings.strides = select_strides(demand.servers, rings.members, candidates,
-                                       {shares[i], selection(options), topology.full_duplex_rings});
+                                       {shares[i], design.selection, design.full_duplex_rings});
         for (const std::uint32_t stride : rings.strides) {
             wirer.add_ring(stride);
         }
     }
-    topology.matchings = match_demand(demand.servers, demand.point_to_point, topology.split.point_to_point);
+    topology.matchings.assign(matchings.begin(), matchings.begin() + design.split.point_to_point);
     for (const MatchingRound& round : topology.matchings) {
         wirer.add_matching(round);
     }

@@ -18,6 +18,9 @@
 /// full-duplex rings; the first group gets all rings, as shares are inverted and then cut; strides by
 /// `at_least` (strides.hpp).
 ///
+/// Mode `best` compares many designs, those of the two other modes among them (best_design.hpp); what a
+/// design is, and how it is wired, is here.
+///
 /// Wiring:
 ///   separate_fibres   an interface's fibre out and fibre in are patched separately, so that a plane is any
 ///                     permutation of directed links. A one-way ring takes one plane, a ring that goes both
@@ -39,6 +42,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -52,7 +56,7 @@ namespace astrolabe::network::topoopt {
 inline constexpr std::uint32_t kMaxServers = 4'096;
 inline constexpr std::uint32_t kMaxDegree = 64;
 
-enum class Mode : std::uint8_t { kPaper, kReleased };
+enum class Mode : std::uint8_t { kBest, kPaper, kReleased };
 
 enum class Wiring : std::uint8_t { kSeparateFibres, kDuplex, kPanel };
 
@@ -65,7 +69,7 @@ struct FinderOptions {
     bool perfect_matching = false;  ///< refuse an odd number of servers, of which a matching leaves one out
 };
 
-/// Does every ring take two interfaces of a server?
+/// Must every ring take two interfaces of a server?
 [[nodiscard]] inline bool rings_go_both_ways(const FinderOptions& options) {
     return options.mode == Mode::kReleased || options.wiring != Wiring::kSeparateFibres;
 }
@@ -88,6 +92,23 @@ struct DegreeSplit {
     friend bool operator==(const DegreeSplit&, const DegreeSplit&) = default;
 };
 
+/// Which groups get the rings.
+enum class RingShares : std::uint8_t {
+    kByTraffic,  ///< ⌈R·S_k/ΣS⌉ of R, in the order of the groups
+    kFirst,      ///< all to the groups that come first
+    kWhole       ///< all to rings of all servers
+};
+
+/// What find_topology is to wire.
+struct Design {
+    DegreeSplit split;
+    Selection selection = Selection::kNearest;
+    RingShares shares = RingShares::kByTraffic;
+    bool full_duplex_rings = false;  ///< a ring takes two interfaces
+
+    friend bool operator==(const Design&, const Design&) = default;
+};
+
 /// 1 <= degree <= 64; amounts up to kMaxTraffic.
 [[nodiscard]] DegreeSplit split_degree(std::uint32_t degree, std::uint64_t mutable_traffic,
                                        std::uint64_t immutable_traffic);
@@ -97,6 +118,8 @@ struct GroupRings {
     std::uint32_t members = 0;           ///< k
     std::uint64_t bytes = 0;             ///< S_k; 0 for the ring that is there to connect
     std::vector<std::uint32_t> strides;  ///< ascending, of the ring's forward direction; may be none
+
+    friend bool operator==(const GroupRings&, const GroupRings&) = default;
 };
 
 struct Topology {
@@ -116,8 +139,16 @@ struct Topology {
 /// Keys: "degree", "servers", "groups.<i>", "point_to_point", "perfect_matching", "wiring".
 [[nodiscard]] ValidationErrors validation_errors(const Demand& demand, const FinderOptions& options);
 
-/// Precondition: no problems.
+/// What mode paper or released takes. Precondition of all below: no problems.
+[[nodiscard]] Design design_of_mode(const Demand& demand, const FinderOptions& options);
+
+/// That of the mode, which is not best.
 [[nodiscard]] Topology find_topology(const Demand& demand, const FinderOptions& options);
+
+/// That of a design with a ring at least, and of the first of `matchings`, which are as many as
+/// split.point_to_point or more (match_demand).
+[[nodiscard]] Topology wire_design(const Demand& demand, const FinderOptions& options, const Design& design,
+                                   std::span<const MatchingRound> matchings);
 
 }  // namespace astrolabe::network::topoopt
 

@@ -6,10 +6,14 @@
 #include "demand_aware_planner.hpp"
 #include "topoopt_family.hpp"
 
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -17,8 +21,10 @@ namespace astrolabe {
 
 template <>
 struct EnumNames<network::topoopt::Mode> {
-    static constexpr std::array<std::pair<std::string_view, network::topoopt::Mode>, 2> kNames{
-        {{"paper", network::topoopt::Mode::kPaper}, {"released", network::topoopt::Mode::kReleased}}};
+    static constexpr std::array<std::pair<std::string_view, network::topoopt::Mode>, 3> kNames{
+        {{"best", network::topoopt::Mode::kBest},
+         {"paper", network::topoopt::Mode::kPaper},
+         {"released", network::topoopt::Mode::kReleased}}};
 };
 
 template <>
@@ -55,12 +61,13 @@ std::vector<std::uint32_t> forward_strides(const Topology& topology) {
     return strides;
 }
 
-DirectConnectParameters direct_connect(const TopoOptParameters& parameters, const Topology& topology) {
+DirectConnectParameters direct_connect(const TopoOptParameters& parameters, const Topology& topology,
+                                       DirectRouting routing) {
     DirectConnectParameters direct;
     direct.hosts = topology.servers;
     direct.link = parameters.link;
     direct.forwarding = parameters.forwarding;
-    direct.routing = parameters.routing.value_or(default_routing(parameters.mode));
+    direct.routing = routing;
     direct.paths = parameters.paths;
     direct.detour = parameters.detour;
     direct.seed = parameters.seed;
@@ -106,6 +113,74 @@ ValidationErrors problems_of_ports(const TopoOptParameters& parameters, const To
              "released an even degree"}};
 }
 
+ValidationErrors problems_of(const TopoOptParameters& parameters, const Topology& topology,
+                             const DirectConnectParameters& direct) {
+    ValidationErrors found = network::validation_errors(direct);
+    return found.empty() ? problems_of_ports(parameters, topology) : found;
+}
+
+/// Those that mode best tries for a topology.
+std::vector<DirectRouting> open_routings(const TopoOptParameters& parameters, const Topology& topology) {
+    if (parameters.routing) {
+        return {*parameters.routing};
+    }
+    std::vector<DirectRouting> routings{DirectRouting::kByClass};
+    if (topology.matchings.empty() && !parameters.reconfiguration) {
+        routings.push_back(DirectRouting::kBalanced);
+    }
+    routings.push_back(DirectRouting::kRandomShortest);
+    return routings;
+}
+
+/// A topology, the routing it is for, and what it was compared with, itself first; or why there is none.
+struct Choice {
+    Topology topology;
+    DirectRouting routing = DirectRouting::kByClass;
+    std::vector<ScoredDesign> designs;
+    ValidationErrors problems;  ///< of the first design, where none serves
+};
+
+Choice choose_best(const TopoOptParameters& parameters, const FinderOptions& options, const Demand& demand) {
+    const std::vector<Design> designs = candidate_designs(demand, options);
+    std::uint32_t rounds = 0;
+    for (const Design& design : designs) {
+        rounds = std::max(rounds, design.split.point_to_point);
+    }
+    const std::vector<MatchingRound> matchings = match_demand(demand.servers, demand.point_to_point, rounds);
+    Choice choice;
+    double least = std::numeric_limits<double>::infinity();
+    std::vector<std::tuple<DegreeSplit, bool, std::vector<GroupRings>>> compared;
+    for (const Design& design : designs) {
+        Topology topology = wire_design(demand, options, design, matchings);
+        const std::tuple key(topology.split, topology.full_duplex_rings, topology.rings);
+        if (std::find(compared.begin(), compared.end(), key) != compared.end()) {
+            continue;
+        }
+        compared.push_back(key);
+        for (const DirectRouting routing : open_routings(parameters, topology)) {
+            const DirectConnectParameters direct = direct_connect(parameters, topology, routing);
+            if (ValidationErrors found = problems_of(parameters, topology, direct); !found.empty()) {
+                if (choice.problems.empty()) {
+                    choice.problems = std::move(found);
+                }
+                continue;
+            }
+            const JobTime time = estimate_job_time(*build_direct_connect(direct), topology, demand);
+            choice.designs.push_back(
+                {topology.split, topology.full_duplex_rings, topology.rings, routing, time});
+            if (time.total() < least) {
+                least = time.total();
+                choice.topology = topology;
+                choice.routing = routing;
+            }
+        }
+    }
+    std::stable_sort(
+        choice.designs.begin(), choice.designs.end(),
+        [](const ScoredDesign& a, const ScoredDesign& b) { return a.time.total() < b.time.total(); });
+    return choice;
+}
+
 }  // namespace
 
 ValidationErrors validation_errors(const TopoOptParameters& parameters) {
@@ -117,9 +192,9 @@ ValidationErrors validation_errors(const TopoOptParameters& parameters) {
         check.report("repeat_strides", "only mode released may take a stride again",
                      "leave it out, or choose mode: released");
     }
-    if (parameters.mode != Mode::kPaper && parameters.perfect_matching) {
-        check.report("perfect_matching", "only mode paper has matchings",
-                     "leave it out, or choose mode: paper");
+    if (parameters.mode == Mode::kReleased && parameters.perfect_matching) {
+        check.report("perfect_matching", "only mode paper and mode best have matchings",
+                     "leave it out, or choose mode: best or mode: paper");
     }
     if (parameters.reconfiguration) {
         network::detail::check_demand_aware(check, *parameters.reconfiguration,
@@ -140,17 +215,23 @@ std::variant<std::shared_ptr<const Fabric>, ValidationErrors> build_topoopt(
     if (ValidationErrors found = validation_errors(demand, options); !found.empty()) {
         return of_section(std::move(found));
     }
-    Topology topology = find_topology(demand, options);
-    DirectConnectParameters direct = direct_connect(parameters, topology);
-    if (ValidationErrors found = network::validation_errors(direct); !found.empty()) {
+    Choice choice;
+    if (parameters.mode == Mode::kBest) {
+        choice = choose_best(parameters, options, demand);
+        if (choice.designs.empty()) {
+            return std::move(choice.problems);
+        }
+    } else {
+        choice.topology = find_topology(demand, options);
+        choice.routing = parameters.routing.value_or(default_routing(parameters.mode));
+    }
+    DirectConnectParameters direct = direct_connect(parameters, choice.topology, choice.routing);
+    if (ValidationErrors found = problems_of(parameters, choice.topology, direct); !found.empty()) {
         return found;
     }
-    if (ValidationErrors found = problems_of_ports(parameters, topology); !found.empty()) {
-        return found;
-    }
-    direct.family = topoopt_family(topology);
+    direct.family = topoopt_family(choice.topology, std::move(choice.designs));
     return parameters.reconfiguration
-               ? build_with_planner(direct, *parameters.reconfiguration, options, topology.links)
+               ? build_with_planner(direct, *parameters.reconfiguration, options, choice.topology.links)
                : build_direct_connect(direct);
 }
 
@@ -163,9 +244,10 @@ void register_topoopt(Registry<FabricMaker>& registry) {
     Schema<P> schema("topoopt",
                      "hosts joined by cables that are chosen for the job of the experiment; hosts forward");
     schema.required("degree", &P::degree, "interfaces of a host", {1, topoopt::kMaxDegree})
-        .optional("mode", &P::mode,
-                  "as the paper: rings for all-reduces, matchings for the rest; or as the released code: "
-                  "rings alone")
+        .optional(
+            "mode", &P::mode,
+            "the design that is estimated to be fastest for the job; as the paper: rings for all-reduces, "
+            "matchings for the rest; or as the released code: rings alone")
         .optional(
             "wiring", &P::wiring,
             "one panel that joins any two ports, a plane for each interface of the hosts that joins hosts "
@@ -176,14 +258,14 @@ void register_topoopt(Registry<FabricMaker>& registry) {
         .optional("repeat_strides", &P::repeat_strides,
                   "of mode released: a stride may be taken again, as in the code of 2024")
         .optional("perfect_matching", &P::perfect_matching,
-                  "of mode paper: refuse an odd number of hosts, of which matchings leave one out");
+                  "of modes best and paper: refuse an odd number of hosts, of which matchings leave one out");
     detail::add_link(schema);
     detail::add_medium(schema);
     detail::add_reconfiguration(schema);
     detail::add_forwarding(schema);
     schema.optional("routing", &P::routing,
-                    "as that of direct_connect; unset: by_class in mode paper, random_shortest in mode "
-                    "released");
+                    "as that of direct_connect; unset: the fastest of by_class, balanced and random_shortest "
+                    "in mode best, by_class in mode paper, random_shortest in mode released");
     detail::add_path_counts(schema);
     detail::add_check(schema);
     registry.add<P>(schema, [](const P& parameters) {

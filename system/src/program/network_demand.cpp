@@ -48,13 +48,15 @@ Program part_of(const Program& program, const SystemOptions& options, bool wants
 void add_groups(Demand& demand, const Program& program, const SystemOptions& options) {
     const ProgramTraffic traffic(program, options);
     IndexedVector<PartitionId, std::vector<Bytes>> sent(program.partitions.size());  // by rank
-    std::vector<PartitionId> order;                                                  // of first operations
+    IndexedVector<PartitionId, std::uint64_t> operations(program.partitions.size(), 0);
+    std::vector<PartitionId> order;  // of first operations
     for (std::size_t i = 0; i < program.operations.size(); ++i) {
         const PartitionId partition = program.operations[OperationId(i)].collective().partition;
         if (sent[partition].empty()) {
             sent[partition].resize(program.ranks);
             order.push_back(partition);
         }
+        ++operations[partition];
         const std::vector<Bytes>& by_rank = traffic.of(OperationId(i)).sent_by_rank;
         for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
             sent[partition][rank] += by_rank[rank];
@@ -70,8 +72,9 @@ void add_groups(Demand& demand, const Program& program, const SystemOptions& opt
             }
             if (bytes > Bytes(0)) {
                 const auto rounds = 2 * (static_cast<std::int64_t>(group.size()) - 1);
-                demand.groups.push_back(
-                    {std::move(members), static_cast<std::uint64_t>(bytes.count() / rounds)});
+                demand.groups.push_back({std::move(members),
+                                         static_cast<std::uint64_t>(bytes.count() / rounds),
+                                         operations[partition]});
             }
         }
     }
@@ -93,9 +96,11 @@ PairDemand pair_demand(const Program& program, const SystemOptions& options) {
 }  // namespace
 
 Demand network_demand(const Program& program, const SystemOptions& options) {
+    const Program pairs = part_of(program, options, false);
     Demand demand{.servers = static_cast<std::uint32_t>(program.ranks),
                   .groups = {},
-                  .point_to_point = pair_demand(part_of(program, options, false), options)};
+                  .point_to_point = pair_demand(pairs, options),
+                  .exchanges = pairs.operations.size()};
     add_groups(demand, part_of(program, options, true), options);
     return demand;
 }

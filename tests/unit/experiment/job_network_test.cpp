@@ -39,10 +39,11 @@ const std::string kRingsOfNetwork =
 
 class JobNetworkTest : public ::testing::Test {
 protected:
-    /// The small experiment on 16 ranks and this network.
+    /// The small experiment on 16 ranks and this network, of mode paper unless it names one.
     Result<Experiment> load(const std::string& network, std::vector<std::string> overrides = {}) {
+        const std::string mode = network.find("mode:") == std::string::npos ? "mode: paper, " : "";
         overrides.insert(overrides.begin(), {"cluster.ranks=16", "workload.model.tables.count=16",
-                                             "network={kind: topoopt, " + network + "}", kRingsOfNetwork});
+                                             "network={kind: topoopt, " + mode + network + "}", kRingsOfNetwork});
         return load_small(components_, std::move(overrides));
     }
     Experiment loaded(const std::string& network, std::vector<std::string> overrides = {}) {

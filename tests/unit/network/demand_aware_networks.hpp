@@ -18,6 +18,7 @@ namespace astrolabe::network::topoopt {
 inline TopoOptParameters on_circuit_switches(std::int64_t degree) {
     TopoOptParameters parameters;
     parameters.degree = degree;
+    parameters.mode = Mode::kPaper;
     parameters.wiring = Wiring::kSeparateFibres;
     parameters.link = {100_Gbps, 1_us};
     parameters.medium = Medium::kCircuitSwitch;

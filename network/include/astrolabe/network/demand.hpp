@@ -43,14 +43,16 @@ private:
 
 /// An all-reduce. Groups may be given several times: their bytes add up.
 struct AllReduceGroup {
-    std::vector<Server> members;  ///< two or more, equally spaced: a, a + n/k, …, in ascending order
-    std::uint64_t bytes = 0;      ///< reduced, the same in every member
+    std::vector<Server> members;   ///< two or more, equally spaced: a, a + n/k, …, in ascending order
+    std::uint64_t bytes = 0;       ///< reduced, the same in every member
+    std::uint64_t operations = 0;  ///< that these bytes are of, for what latency costs; 0: unknown
 };
 
 struct Demand {
     std::uint32_t servers = 0;
     std::vector<AllReduceGroup> groups;
-    PairDemand point_to_point;  ///< of no servers: none
+    PairDemand point_to_point;    ///< of no servers: none
+    std::uint64_t exchanges = 0;  ///< operations that the traffic between pairs is of; 0: unknown
 };
 
 /// Bytes that mutable traffic puts on the network when it is reduced in rings; kMaxTraffic if there are as

@@ -8,7 +8,8 @@
 ///
 /// Both are counted from schedules (characterisation.hpp), over all operations of all iterations, so that
 /// together they are what a run of the program sends. The mutable bytes B of a group of k count as one
-/// all_reduce of S = ⌊B / 2(k-1)⌋, which sends as much on rings.
+/// all_reduce of S = ⌊B / 2(k-1)⌋, which sends as much on rings. How many operations the bytes are of is
+/// counted beside them: each of them pays latency.
 #pragma once
 
 #include <astrolabe/network/demand.hpp>
