@@ -81,6 +81,7 @@ TEST(Run, JsonHasEveryKeyOfTheDesignAndTheIdentityHolds) {
                             "version",
                             "fingerprint",
                             "seed",
+                            "randomness",
                             "ranks",
                             "hosts",
                             "network_kind",

@@ -296,7 +296,7 @@ TEST_F(SlurmSweep, ASubmissionThatWasCutShortIsNone) {
 TEST_F(SlurmSweep, AStudyThatChangedIsRefusedByItsTasks) {
     slurm_.set("hold");
     ASSERT_EQ(on_slurm("changed").exit_code, 0);
-    folder_.write("study.yaml", kStudy + "repeat: [7]\n");  // equally many points, of another seed
+    folder_.write("study.yaml", kStudy + "zip: {cluster.active_chunks: [8]}\n");  // equally many points
     const ProcessResult other = run_shell(task("changed", 1, 1));
     EXPECT_EQ(other.exit_code, 3);
     expect_says(other.err, "is another experiment than the one that was planned");

@@ -5,7 +5,9 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <random>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
@@ -68,18 +70,54 @@ TEST_F(Sweep, ExampleGivesItsRecord) {
 
 TEST_F(Sweep, AChangedStudyComputesWhatIsNew) {
     const std::string before = undisturbed();
-    const std::string wider = folder_.write("wider.yaml", kStudy + "repeat: [1, 2]\n").string();
+    const std::string wider =
+        folder_.write("wider.yaml", kStudy + "zip: {cluster.active_chunks: [16, 32]}\n").string();
     const ProcessResult status =
         run_program(ASTROLABE_PROGRAM, {"sweep", wider, "--out", out("undisturbed"), "--status"});
     EXPECT_EQ(status.exit_code, 0) << status.err;
     expect_says(status.out, "24 points");
     const ProcessResult result = run_program(
         ASTROLABE_PROGRAM, {"sweep", wider, "--out", out("undisturbed"), "--json", "--memory=1B"});
-    // What would have to be computed finds no memory; what was there is there, seeds being 1 by default.
+    // What would have to be computed finds no memory; what was there is there, 16 being the base's.
     EXPECT_EQ(result.exit_code, 4) << result.err;
     const Json table = Json::parse(result.out);
     EXPECT_EQ(table["done"], kPoints);
     EXPECT_EQ(table["failed"], kPoints);
+}
+
+TEST_F(Sweep, RepeatsOfWhatIsDeterministicAreComputedOnce) {
+    const std::string before = undisturbed();
+    const std::string repeated = folder_.write("repeated.yaml", kStudy + "repeat: [1, 2]\n").string();
+    // No memory: nothing can be computed, and nothing has to be.
+    const ProcessResult again =
+        run_program(ASTROLABE_PROGRAM, {"sweep", repeated, "--out", out("undisturbed"), "--memory=1B"});
+    EXPECT_EQ(again.exit_code, 0) << again.err;
+    expect_says(again.out, "deterministic: nothing is random in 24 points");
+    expect_says(again.out, "24 points, 24 done");
+    const ProcessResult fresh =
+        run_program(ASTROLABE_PROGRAM, {"sweep", repeated, "--out", out("fresh"), "-j2", "--json"});
+    ASSERT_EQ(fresh.exit_code, 0) << fresh.err;
+    EXPECT_EQ(Json::parse(fresh.out)["done"], 2 * kPoints);
+}
+
+TEST_F(Sweep, RepeatsOfAnOperaDiffer) {
+    const std::string study =
+        folder_
+            .write("opera.yaml",
+                   "schema: astrolabe/1\nbase: " ASTROLABE_SOURCE_DIR
+                   "/examples/quickstart/experiment.yaml\nvary:\n  network:\n"
+                   "    drawn: {kind: opera, racks: 16, uplinks: 4, hosts_per_rack: 1}\n"
+                   "    pinned: {kind: opera, racks: 16, uplinks: 4, hosts_per_rack: 1, seed: 7, bulk: "
+                   "{remainders: in_turn}}\nrepeat: 3\n")
+            .string();
+    const ProcessResult result =
+        run_program(ASTROLABE_PROGRAM, {"sweep", study, "--out", out("opera"), "--json"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    std::map<std::string, std::set<std::string>> fingerprints;
+    for (const Json& point : Json::parse(result.out)["points"]) {
+        fingerprints[point["parameters"]["network"]].insert(point["fingerprint"]);
+    }
+    EXPECT_EQ(fingerprints["drawn"].size(), 3U);
 }
 
 TEST_F(Sweep, FilesCountByWhatIsInThem) {

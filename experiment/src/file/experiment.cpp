@@ -1,6 +1,7 @@
 #include "../choice/choose.hpp"
 #include "../run/engine.hpp"
 #include "job_network.hpp"
+#include "open_seeds.hpp"
 #include "scaled.hpp"
 
 #include <algorithm>
@@ -8,7 +9,9 @@
 #include <fmt/format.h>
 #include <fnmatch.h>
 
+#include <astrolabe/core/config/quantity.hpp>
 #include <astrolabe/experiment/explain/lower_bound.hpp>
+#include <astrolabe/experiment/explain/randomness.hpp>
 #include <astrolabe/experiment/file/cluster.hpp>
 #include <astrolabe/experiment/file/config_path.hpp>
 #include <astrolabe/experiment/file/equal_cost.hpp>
@@ -310,12 +313,13 @@ void make_program(Experiment& experiment, const std::vector<OperationRule>& rule
 }
 
 /// What choices of algorithms depend on beside the collective and the cluster.
-std::string setting_of(const FileKeys& keys, bool network_is_built_for_job) {
+std::string setting_of(const FileKeys& keys, const Experiment& experiment) {
     Fingerprint print;
     print.add(to_yaml(keys.network->resolved));
     print.add(to_yaml(keys.backend->resolved));
-    print.add(keys.seed);
-    if (network_is_built_for_job) {
+    // Seeds that nothing is drawn with make no difference.
+    print.add(random_streams(experiment).empty() ? FileKeys().seed : keys.seed);
+    if (experiment.network_is_built_for_job) {
         print.add(to_yaml(keys.workload->resolved));
         print.add(to_yaml(keys.cluster->device->resolved));
     }
@@ -324,7 +328,7 @@ std::string setting_of(const FileKeys& keys, bool network_is_built_for_job) {
 
 /// Chooses what is open of algorithms and chunks, and puts ranks in the order of circuits where they ask.
 void carry_out(Experiment& experiment, FileKeys& keys, const Components& components) {
-    experiment.setting = setting_of(keys, experiment.network_is_built_for_job);
+    experiment.setting = setting_of(keys, experiment);
     choose_methods(experiment, keys.cluster->choices, components);
     keys.cluster->choices = experiment.choices;
     if (experiment.cluster.padding) {
@@ -334,11 +338,25 @@ void carry_out(Experiment& experiment, FileKeys& keys, const Components& compone
     system::order_by_circuits(experiment.program, experiment.cluster.options, place_ranks(experiment));
 }
 
-std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root, const Components& components,
+/// Of a file that is yet to be checked.
+std::uint64_t seed_in(const ConfigNode& root) {
+    const ConfigNode* given = root.find("seed");
+    if (given != nullptr && given->is_scalar()) {
+        const Parsed<std::int64_t> seed = parse_integer(given->text);
+        if (const auto* number = std::get_if<std::int64_t>(&seed); number != nullptr && *number >= 0) {
+            return static_cast<std::uint64_t>(*number);
+        }
+    }
+    return FileKeys().seed;
+}
+
+std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root,
+                                   const std::vector<std::string>& open_seeds, const Components& components,
                                    ReadContext& context) {
     Experiment experiment;
     experiment.name = keys.name;
     experiment.seed = keys.seed;
+    experiment.open_seeds = open_seeds;
     const network::FabricMaker network = keys.network->make();
     experiment.cluster = make_cluster(*keys.cluster, components, network.needs_job());
     experiment.job = keys.workload->make();
@@ -486,6 +504,8 @@ Result<Experiment> read_experiment(ConfigNode root, const std::vector<std::strin
     if (context.error_count() > 0) {
         return context.errors();
     }
+    const std::vector<std::string> open_seeds =
+        fill_open_seeds(root, seed.value_or(seed_in(root)), components);
     std::optional<FileKeys> keys = file_schema(&components).read(root, context);
     if (!keys) {
         return context.errors();
@@ -494,11 +514,12 @@ Result<Experiment> read_experiment(ConfigNode root, const std::vector<std::strin
     if (keys->name.empty()) {
         keys->name = default_name;
     }
-    std::optional<Experiment> experiment = assemble(*keys, root, components, context);
+    std::optional<Experiment> experiment = assemble(*keys, root, open_seeds, components, context);
     if (context.error_count() > 0) {
         return context.errors();
     }
     experiment->resolved = file_schema(&components).write(*keys);
+    leave_seeds_open(experiment->resolved, open_seeds, components);
     return std::move(*experiment);
 }
 

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <astrolabe/experiment/explain/randomness.hpp>
 #include <astrolabe/experiment/file/cluster.hpp>
 #include <astrolabe/experiment/results/figures.hpp>
 #include <astrolabe/experiment/results/results.hpp>
@@ -179,6 +180,7 @@ Json summary_json(const Experiment& experiment, const Run& run) {
         {"version", program_version()},
         {"fingerprint", run.fingerprint},
         {"seed", experiment.seed},
+        {"randomness", random_streams(experiment)},
         {"ranks", experiment.cluster.ranks},
         {"hosts", experiment.fabric->host_count()},
         {"network_kind", experiment.network_kind},

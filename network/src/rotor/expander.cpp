@@ -120,7 +120,8 @@ void register_expander(Registry<FabricMaker>& registry) {
         .section("uplink", &ExpanderParameters::uplink, detail::uplink_schema("uplink"),
                  "a cable between racks")
         .optional("draws", &ExpanderParameters::draws, "random graphs to take the best of", {1, 10'000})
-        .optional("seed", &ExpanderParameters::seed, "of the graph", detail::kSeeds);
+        .optional("seed", &ExpanderParameters::seed, "of the graph; unset: that of the experiment",
+                  detail::kSeeds);
     detail::add_common(schema);
     detail::add_topology(registry, schema, build_expander, &ExpanderParameters::run_seed);
 }

@@ -345,7 +345,8 @@ Schema<FailureParameters> failures_schema() {
         .optional("racks", &FailureParameters::racks, "so many more racks, disconnected from all others",
                   {0, kMaxRacks})
         .optional("rotors", &FailureParameters::rotors, "so many more rotors", {0, kMaxRacks})
-        .optional("seed", &FailureParameters::seed, "of the draw", detail::kSeeds);
+        .optional("seed", &FailureParameters::seed, "of the draw; unset: that of the experiment",
+                  detail::kSeeds);
     return schema;
 }
 
@@ -380,7 +381,8 @@ void add_lengths(Schema<Parameters>& schema) {
         .optional("lift_from", &Parameters::lift_from,
                   "draw matchings of this many racks and lift them; 0: draw those of all racks",
                   {0, kMaxRacks})
-        .optional("seed", &Parameters::seed, "of the matchings", detail::kSeeds);
+        .optional("seed", &Parameters::seed, "of the matchings; unset: that of the experiment",
+                  detail::kSeeds);
     add_section_list(schema, "failures", &Parameters::failures, failures_schema(),
                      "what breaks, in order of time");
     schema.section("bulk", &Parameters::bulk, bulk_schema(), "messages that wait for a circuit");

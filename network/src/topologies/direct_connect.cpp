@@ -349,7 +349,8 @@ Schema<RandomCableParameters> random_cable_schema() {
     schema
         .optional("degree", &RandomCableParameters::degree, "neighbours of every host; 0: no such cables",
                   {0, kMaxHosts})
-        .optional("seed", &RandomCableParameters::seed, "of the graph", detail::kSeeds);
+        .optional("seed", &RandomCableParameters::seed, "of the graph; unset: that of the experiment",
+                  detail::kSeeds);
     return schema;
 }
 

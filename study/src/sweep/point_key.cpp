@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include <astrolabe/experiment/explain/randomness.hpp>
 #include <astrolabe/experiment/results/fingerprint.hpp>
 #include <astrolabe/experiment/results/results.hpp>
 
@@ -71,8 +72,11 @@ std::string PointKeys::of_written(const ConfigNode& tree, const std::vector<std:
     return hash_of(copy, set);
 }
 
-std::string PointKeys::of_resolved(const ConfigNode& tree) {
-    ConfigNode copy = tree;
+std::string PointKeys::of_experiment(const experiment::Experiment& experiment) {
+    ConfigNode copy = experiment.resolved;
+    if (experiment::random_streams(experiment).empty()) {
+        std::erase_if(copy.entries, [](const ConfigEntry& entry) { return entry.key == "seed"; });
+    }
     replace_files(copy, true);
     return hash_of(copy, {});
 }

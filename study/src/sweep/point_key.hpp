@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <astrolabe/core/config/config.hpp>
+#include <astrolabe/experiment/file/experiment.hpp>
 
 namespace astrolabe::study {
 
@@ -17,8 +18,9 @@ public:
     /// Of an experiment as it is written; `set` are the paths that were set since it was read. Values that
     /// happen to name a file beside theirs count as files, which costs nothing but a second look.
     [[nodiscard]] std::string of_written(const ConfigNode& tree, const std::vector<std::string>& set);
-    /// Of an experiment as it was resolved, in which files have absolute paths.
-    [[nodiscard]] std::string of_resolved(const ConfigNode& tree);
+    /// Of an experiment as it was resolved, in which files have absolute paths. One in which nothing is drawn
+    /// is the same for every seed.
+    [[nodiscard]] std::string of_experiment(const experiment::Experiment& experiment);
 
 private:
     void replace_files(ConfigNode& node, bool only_absolute);

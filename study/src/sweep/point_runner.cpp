@@ -40,7 +40,7 @@ Json run_point(const Study& study, const PlannedPoint& planned, const experiment
     };
     try {
         const Result<experiment::Experiment> experiment = experiment_of(study, *planned.point, components);
-        if (!experiment || PointKeys().of_resolved(experiment->resolved) != planned.resolution.key) {
+        if (!experiment || PointKeys().of_experiment(*experiment) != planned.resolution.key) {
             return {{"changed", true}};
         }
         const std::vector<std::string> kinds = wanted_details(study.report);
@@ -141,7 +141,7 @@ private:
         double left = pending_.empty() ? 0 : room();
         for (std::size_t at = 0; at < pending_.size() && workers_.count() < options_.jobs;) {
             const std::size_t i = pending_[at];
-            if (memory_of(i) > left) {
+            if (memory_of(i) > left || runs_already(key_of(i))) {
                 ++at;
                 continue;
             }
@@ -167,6 +167,12 @@ private:
             put_failure(i, fmt::format("needs {} of memory as predicted, and {} is free",
                                        size_text(memory_of(i)), size_text(room())));
         }
+    }
+
+    /// As another point that is the same experiment.
+    [[nodiscard]] bool runs_already(const std::string& key) const {
+        return std::any_of(started_.begin(), started_.end(),
+                           [&](const auto& started) { return key_of(started.first) == key; });
     }
 
     /// Memory for another point.

@@ -89,7 +89,7 @@ private:
         if (!experiment) {
             return Json{{"invalid", true}}.dump();
         }
-        Json found{{"key", PointKeys().of_resolved(experiment->resolved)}};
+        Json found{{"key", PointKeys().of_experiment(*experiment)}};
         if (!experiment->choices.empty()) {
             found["choices"] = experiment::write_choices(experiment->choices);
         }
@@ -151,10 +151,21 @@ private:
         }
     }
 
+    [[nodiscard]] Json without_seed(std::size_t i) const {
+        Json parameters = study_.points[i].parameters;
+        parameters.erase("seed");
+        return parameters;
+    }
+
     void check_keys() {
         std::map<std::string, std::size_t> points;  // by key
         for (std::size_t i = 0; i < plan_.points.size(); ++i) {
             const auto [same, is_new] = points.emplace(plan_.points[i].key, i);
+            // Where nothing is drawn, seeds repeat one experiment, which is run once.
+            if (!is_new && without_seed(same->second) == without_seed(i) &&
+                study_.points[same->second].parameters != study_.points[i].parameters) {
+                continue;
+            }
             if (!is_new) {
                 add_error({"config.study",
                            study_.where,

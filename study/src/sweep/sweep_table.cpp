@@ -1,6 +1,7 @@
 #include "../file/study_points.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -84,6 +85,24 @@ std::string table_of_points(const std::vector<Json>& parameters,
     return table(lines);
 }
 
+/// Points that are the same experiment differ in their seeds alone, which it does not depend on.
+std::string repeats_text(const std::map<std::string, std::size_t>& points_by_key) {
+    std::size_t experiments = 0;
+    std::size_t points = 0;
+    for (const auto& [key, count] : points_by_key) {
+        if (!key.empty() && count > 1) {
+            ++experiments;
+            points += count;
+        }
+    }
+    return points == 0
+               ? std::string()
+               : fmt::format(
+                     "deterministic: nothing is random in {} points that differ in their "
+                     "seed alone, so {} {} computed once\n",
+                     points, experiments, experiments == 1 ? "experiment was" : "experiments were each");
+}
+
 std::string memory_text(double bytes) {
     return readable(Bytes(static_cast<std::int64_t>(bytes)));
 }
@@ -130,16 +149,18 @@ std::string study_text(const std::string& study, const std::vector<StudyRow>& ro
     std::vector<Json> parameters;
     double predicted = 0;
     std::string errors;
+    std::map<std::string, std::size_t> repeats;  // by key
     for (const StudyRow& row : rows) {
         parameters.push_back(row.point.parameters);
         results.push_back({seconds_text(row), row.result.fingerprint});
+        ++repeats[row.point.key];
         if (row.result.status == PointStatus::kMissing) {
             predicted += row.point.predicted_wall_seconds.value_or(0);
         } else if (row.result.status == PointStatus::kFailed) {
             errors += fmt::format("point {} failed: {}\n", row.point.number, row.result.error);
         }
     }
-    return table_of_points(parameters, results) + errors +
+    return table_of_points(parameters, results) + errors + repeats_text(repeats) +
            fmt::format("{}: {}, {} done, {} failed, {} missing{}\n", study, points_text(rows.size()),
                        count_points(rows, PointStatus::kDone), count_points(rows, PointStatus::kFailed),
                        count_points(rows, PointStatus::kMissing),

@@ -102,7 +102,7 @@ Schema<ValueDistribution> distribution_schema() {
         .optional("deviation", &ValueDistribution::deviation, "of normal: standard deviation", {0, {}})
         .optional("exponent", &ValueDistribution::exponent, "of zipf: value i falls as i^-exponent",
                   {0.001, 16.0})
-        .optional("seed", &ValueDistribution::seed, "of the random numbers");
+        .optional("seed", &ValueDistribution::seed, "of the random numbers; unset: that of the experiment");
     return schema;
 }
 

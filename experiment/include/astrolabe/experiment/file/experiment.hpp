@@ -11,6 +11,8 @@
 /// ranges by the schemas of the components, then what only shows across sections (ranks against hosts, batch
 /// against ranks, algorithm against the shapes of groups, backend against fabric).
 ///
+/// A `seed` that network or workload leave out is that of the experiment.
+///
 /// `scaled` multiplies resources of what the rest of the file says (experiment/src/file/scaled.hpp).
 ///
 /// A network that is built for a job (FabricMaker::needs_job) is found for the program of the same file,
@@ -88,6 +90,8 @@ struct Experiment {
     system::Program program;
     std::string setting;                ///< hash of network, backend, seed, and the job that shapes a network
     std::vector<MethodChoice> choices;  ///< in the order of the first operations
+    /// Paths of seeds of network and workload that the file leaves to `seed` (src/file/open_seeds.hpp).
+    std::vector<std::string> open_seeds;
 };
 
 /// Of the algorithm that carries it out.
