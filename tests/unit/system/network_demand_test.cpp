@@ -56,6 +56,9 @@ TEST(NetworkDemand, RingsAndPairsAreKeptApart) {
     ASSERT_EQ(demand.groups.size(), 3U);
     EXPECT_EQ(demand.groups[0].members, (Servers{0, 1, 2, 3, 4, 5, 6, 7}));
     EXPECT_EQ(demand.groups[0].bytes, 72U * 1024);
+    EXPECT_EQ(demand.groups[0].operations, 2U);
+    EXPECT_EQ(demand.groups[1].operations, 1U);
+    EXPECT_EQ(demand.exchanges, 1U);
     // An all_gather of 1 KiB over 4 sends 12 KiB on a ring, an all_reduce of 2 KiB 2 · 3 · 2 KiB.
     EXPECT_EQ(demand.groups[1].members, (Servers{0, 2, 4, 6}));
     EXPECT_EQ(demand.groups[2].members, (Servers{1, 3, 5, 7}));
