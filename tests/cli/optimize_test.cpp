@@ -1,7 +1,9 @@
 /// `astrolabe optimize`, as a user meets it.
 #include "process.hpp"
 
+#include <algorithm>
 #include <filesystem>
+#include <limits>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -123,6 +125,48 @@ TEST(Optimize, SearchesWhatTheNetworkLeavesOpen) {
     const Json rings = search("{kind: topoopt, degree: 4, mode: paper, link: {rate: 100Gbps, latency: 500ns}}");
     EXPECT_EQ(rings["infeasible"], 8);
     EXPECT_TRUE(rings["optimum"]);
+}
+
+TEST(Optimize, AnswersForEachNetworkAsASearchOfItAlone) {
+    const std::string study = ASTROLABE_SOURCE_DIR "/examples/optimize/networks.yaml";
+    const auto search = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> arguments{"optimize", study, "--json"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const ProcessResult result = astrolabe(arguments);
+        EXPECT_EQ(result.exit_code, 0) << result.err;
+        return Json::parse(result.out);
+    };
+    const Json all = search({"-j", "2"});
+    ASSERT_EQ(all["networks"].size(), 3U);
+    const std::vector<std::string> alone{"{kind: fat_tree, k: 4, link: {rate: 100Gbps, latency: 500ns}}",
+                                         ASTROLABE_SOURCE_DIR "/inputs/networks/opera-study-16.yaml",
+                                         "{kind: topoopt, degree: 4, link: {rate: 100Gbps, latency: 500ns}}"};
+    double best = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < alone.size(); ++i) {
+        const Json& answer = all["networks"][i];
+        const Json one = search(
+            {"--set", "base.network=" + alone[i], "--set", "optimize.choices.network=[" + alone[i] + "]"});
+        EXPECT_EQ(answer["best_time_s"], one["best_time_s"]) << alone[i];
+        // The base's plan on it is the base of the search of it alone.
+        EXPECT_EQ(answer["baseline_time_s"], one["base_time_s"]) << alone[i];
+        EXPECT_EQ(answer["infeasible"], one["infeasible"]) << alone[i];
+        EXPECT_DOUBLE_EQ(answer["baseline_over_best"],
+                         answer["baseline_time_s"].get<double>() / answer["best_time_s"].get<double>());
+        best = std::min(best, answer["best_time_s"].get<double>());
+        bool is_beaten = false;
+        for (const Json& other : all["networks"]) {
+            const bool is_no_worse =
+                other["best_time_s"].get<double>() <= answer["best_time_s"].get<double>() &&
+                other["cost_usd"].get<double>() <= answer["cost_usd"].get<double>();
+            is_beaten = is_beaten || (is_no_worse && (other["best_time_s"] != answer["best_time_s"] ||
+                                                      other["cost_usd"] != answer["cost_usd"]));
+        }
+        EXPECT_EQ(answer["on_front"], !is_beaten);
+    }
+    EXPECT_EQ(all["best_time_s"], best);
+    const ProcessResult text = astrolabe({"optimize", study});
+    EXPECT_NE(text.out.find("opera-study-16"), std::string::npos) << text.out;
+    EXPECT_NE(text.out.find("on the front of time and cost"), std::string::npos) << text.out;
 }
 
 TEST(Optimize, SaysWhenPlansAreTooManyToCount) {

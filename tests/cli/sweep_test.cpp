@@ -114,7 +114,8 @@ TEST_F(Sweep, RepeatsOfAnOperaDiffer) {
         run_program(ASTROLABE_PROGRAM, {"sweep", study, "--out", out("opera"), "--json"});
     ASSERT_EQ(result.exit_code, 0) << result.err;
     std::map<std::string, std::set<std::string>> fingerprints;
-    for (const Json& point : Json::parse(result.out)["points"]) {
+    const Json table = Json::parse(result.out);
+    for (const Json& point : table["points"]) {
         fingerprints[point["parameters"]["network"]].insert(point["fingerprint"]);
     }
     EXPECT_EQ(fingerprints["drawn"].size(), 3U);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -13,6 +15,8 @@
 #include <nlohmann/json.hpp>
 
 #include <astrolabe/core/assert.hpp>
+#include <astrolabe/experiment/explain/network_cost.hpp>
+#include <astrolabe/experiment/file/config_path.hpp>
 #include <astrolabe/study/search/optimization.hpp>
 
 namespace astrolabe::study {
@@ -58,7 +62,7 @@ Plan plan_from_json(const Json& json, Plan start) {
 }
 
 /// What a worker reports of a step; infinite times are left out, as JSON has none.
-std::string step_line(const SearchStep& step, const Plan& plan) {
+std::string step_line(const SearchStep& step, const Plan& plan, const NetworkChoice& network) {
     Json json{{"evaluation", step.evaluation},
               {"move", step.move},
               {"outcome", static_cast<int>(step.result.outcome)},
@@ -71,8 +75,15 @@ std::string step_line(const SearchStep& step, const Plan& plan) {
         json["best"] = step.best;
     }
     if (step.is_best) {
+        json["is_best"] = true;
+    }
+    if (step.is_best_of_network) {
+        json["is_best_of_network"] = true;
+    }
+    if (step.is_best || step.is_best_of_network) {
         json["plan"] = plan_to_json(plan);
     }
+    json["network"] = network;
     return json.dump();
 }
 
@@ -86,7 +97,14 @@ SearchStep step_from(const Json& json, std::size_t chain) {
                        .bound = json["bound"].get<double>()},
             .accepted = json["accepted"].get<bool>(),
             .best = json.value("best", kInfinity),
-            .is_best = json.contains("plan")};
+            .is_best = json.contains("is_best"),
+            .is_best_of_network = json.contains("is_best_of_network")};
+}
+
+/// Costs no more, is no slower, and is better in one of the two.
+bool beats(const NetworkAnswer& a, const NetworkAnswer& b) {
+    return a.dollars && b.dollars && *a.dollars <= *b.dollars && a.best_seconds <= b.best_seconds &&
+           (*a.dollars < *b.dollars || a.best_seconds < b.best_seconds);
 }
 
 /// One search: its chains and what they report.
@@ -97,7 +115,8 @@ public:
           options_(options),
           evaluator_(study, components),
           components_(components),
-          chains_(static_cast<std::size_t>(study.options.chains)) {}
+          chains_(static_cast<std::size_t>(study.options.chains)),
+          network_choices_(network_choices(study.space)) {}
 
     [[nodiscard]] Result<Optimization> run() && {
         const Evaluation base =
@@ -117,6 +136,8 @@ public:
         find_bound();
         run_chains();
         finish();
+        answer_by_network();
+        found_.wall_seconds = seconds_since(start_);
         return std::move(found_);
     }
 
@@ -128,6 +149,14 @@ private:
                                       ? study_.space.size()
                                       : static_cast<std::uint64_t>(study_.options.budget.evaluations);
         return all / chains_ + (chain < all % chains_ ? 1 : 0);
+    }
+
+    [[nodiscard]] NetworkChoice network_of(const Plan& plan) const {
+        NetworkChoice network;
+        for (const std::size_t choice : network_choices_) {
+            network.push_back(plan.choices[choice]);
+        }
+        return network;
     }
 
     void work(std::size_t chain, const SendLine& send) {
@@ -149,8 +178,11 @@ private:
         const Evaluate evaluate = [this](const Plan& plan, double most) {
             return evaluator_.evaluate(plan, most);
         };
-        const StepObserver observe = [&send](const SearchStep& step, const Plan& plan) {
-            send(step_line(step, plan));
+        if (!network_choices_.empty()) {
+            options.network_of = [this](const Plan& plan) { return network_of(plan); };
+        }
+        const StepObserver observe = [&send, this](const SearchStep& step, const Plan& plan) {
+            send(step_line(step, plan, network_of(plan)));
         };
         if (is_enumeration()) {
             enumerate(study_.space, options, evaluate, observe);
@@ -168,6 +200,9 @@ private:
             found_.best_seconds = step.result.seconds;
             found_.plan = plan_from_json(json["plan"], study_.space.start());
         }
+        if (!network_choices_.empty()) {
+            read_for_network(json, step, rank);
+        }
         found_.steps.push_back(std::move(step));
         if (options_.observer) {
             const std::uint64_t all = is_enumeration()
@@ -175,6 +210,49 @@ private:
                                           : static_cast<std::uint64_t>(study_.options.budget.evaluations);
             options_.observer(
                 {found_.steps.size(), all, found_.best_seconds, found_.base_seconds, seconds_since(start_)});
+        }
+    }
+
+    void read_for_network(const Json& json, const SearchStep& step,
+                          const std::tuple<double, std::uint64_t, std::size_t>& rank) {
+        const auto network = json["network"].get<NetworkChoice>();
+        auto& [answer, best] = networks_[network];
+        answer.network = network;
+        ++answer.evaluations;
+        answer.infeasible += step.result.outcome == Outcome::kInfeasible ? 1 : 0;
+        if (step.is_best_of_network && (!answer.plan || rank < best)) {
+            best = rank;
+            answer.best_seconds = step.result.seconds;
+            answer.plan = plan_from_json(json["plan"], study_.space.start());
+        }
+    }
+
+    /// Completes what is known of each network by what the base takes there and by its price.
+    void answer_by_network() {
+        const experiment::PriceFile prices = experiment::default_prices();
+        for (auto& [network, known] : networks_) {
+            NetworkAnswer& answer = known.first;
+            if (answer.plan && !found_.interrupted) {
+                Plan baseline = study_.space.start();
+                for (std::size_t i = 0; i < network_choices_.size(); ++i) {
+                    baseline.choices[network_choices_[i]] = network[i];
+                }
+                answer.baseline_seconds =
+                    evaluator_.evaluate(baseline, std::numeric_limits<double>::infinity()).seconds;
+            }
+            if (answer.plan) {
+                const Result<experiment::Experiment> best = experiment_of(study_, *answer.plan, components_);
+                ASTROLABE_ASSERT(best, "a plan that was run is an experiment");
+                const Result<network::NetworkCost> cost = experiment::network_cost(*best, prices);
+                answer.dollars = cost ? std::optional(cost->total()) : std::nullopt;
+                answer.unpriced = cost ? std::string() : cost.error().front().message;
+            }
+            found_.networks.push_back(std::move(answer));
+        }
+        for (NetworkAnswer& one : found_.networks) {
+            one.is_on_front =
+                one.dollars && std::none_of(found_.networks.begin(), found_.networks.end(),
+                                            [&](const NetworkAnswer& other) { return beats(other, one); });
         }
     }
 
@@ -214,7 +292,6 @@ private:
             found_.bound_seconds = found_.best_seconds;
             found_.omission.clear();
         }
-        found_.wall_seconds = seconds_since(start_);
     }
 
     const SearchStudy& study_;
@@ -224,10 +301,24 @@ private:
     std::size_t chains_;
     Clock::time_point start_ = Clock::now();
     Optimization found_;
+    std::vector<std::size_t> network_choices_;
     std::tuple<double, std::uint64_t, std::size_t> best_;  // time, evaluation and chain of the best plan
+    /// The same of each network, in the order of the study.
+    std::map<NetworkChoice, std::pair<NetworkAnswer, std::tuple<double, std::uint64_t, std::size_t>>>
+        networks_;
 };
 
 }  // namespace
+
+std::vector<std::size_t> network_choices(const SearchSpace& space) {
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < space.choices().size(); ++i) {
+        if (experiment::is_within(space.choices()[i].path, "network")) {
+            places.push_back(i);
+        }
+    }
+    return places;
+}
 
 std::uint64_t Optimization::count(Outcome outcome) const {
     return static_cast<std::uint64_t>(std::count_if(

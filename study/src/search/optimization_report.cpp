@@ -1,11 +1,13 @@
 #include "plan_writing.hpp"
 
 #include <cmath>
+#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <astrolabe/experiment/file/config_path.hpp>
 #include <astrolabe/experiment/results/csv.hpp>
 #include <astrolabe/experiment/results/figures.hpp>
 #include <astrolabe/experiment/results/results.hpp>
@@ -89,6 +91,93 @@ std::string brief(const ConfigNode& value) {
     return text.size() <= kMost ? text : text.substr(0, kMost) + "…";
 }
 
+Json json_of_plan(const SearchStudy& study, const Plan& plan) {
+    Json json = Json::object();
+    for (const auto& [path, value] : values_of(study, plan)) {
+        json[path] = to_json(value);
+    }
+    return json;
+}
+
+/// What the network is, as paths and values.
+std::vector<std::pair<std::string, ConfigNode>> values_of_network(const SearchStudy& study,
+                                                                  const NetworkChoice& network) {
+    std::vector<std::pair<std::string, ConfigNode>> values;
+    const std::vector<std::size_t> choices = network_choices(study.space);
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+        const Choice& choice = study.space.choices()[choices[i]];
+        values.emplace_back(choice.path, choice.alternatives[network[i]]);
+    }
+    return values;
+}
+
+Json networks_json(const SearchStudy& study, const Optimization& found) {
+    Json networks = Json::array();
+    for (const NetworkAnswer& answer : found.networks) {
+        Json network = Json::object();
+        for (const auto& [path, value] : values_of_network(study, answer.network)) {
+            network[path] = to_json(value);
+        }
+        Json json{{"network", std::move(network)},
+                  {"best_time_s", seconds_json(answer.best_seconds)},
+                  {"baseline_time_s", seconds_json(answer.baseline_seconds)},
+                  {"baseline_over_best", std::isfinite(answer.baseline_seconds)
+                                             ? Json(answer.baseline_seconds / answer.best_seconds)
+                                             : Json()},
+                  {"cost_usd", answer.dollars ? Json(*answer.dollars) : Json()},
+                  {"on_front", answer.is_on_front},
+                  {"evaluations", answer.evaluations},
+                  {"infeasible", answer.infeasible},
+                  {"best", answer.plan ? json_of_plan(study, *answer.plan) : Json()}};
+        if (!answer.unpriced.empty()) {
+            json["unpriced"] = answer.unpriced;
+        }
+        networks.push_back(std::move(json));
+    }
+    return networks;
+}
+
+/// "fat_tree", "opera-study-16" of a file, or "network.degree 4" where only a key of the network is a choice.
+std::string network_label(const SearchStudy& study, const NetworkAnswer& answer) {
+    std::string label;
+    for (const auto& [path, value] : values_of_network(study, answer.network)) {
+        const ConfigNode* kind = value.find("kind");
+        label += label.empty() ? "" : ", ";
+        if (kind != nullptr) {
+            label += kind->text;
+        } else if (path == "network" && value.is_scalar()) {
+            label += std::filesystem::path(value.text).stem().string();
+        } else {
+            label += fmt::format("{} {}", path, brief(value));
+        }
+    }
+    return label;
+}
+
+std::string networks_text(const SearchStudy& study, const Optimization& found) {
+    std::string text = fmt::format("  {:<24} {:>13} {:>13} {:>10} {:>12}\n", "best of each network",
+                                   "iteration", "base's plan", "over best", "network $");
+    for (const NetworkAnswer& answer : found.networks) {
+        const auto time = [](double seconds) {
+            return std::isfinite(seconds) ? experiment::readable_seconds(seconds) : std::string("-");
+        };
+        text += fmt::format("    {:<22} {:>13} {:>13} {:>10} {:>12}{}\n", network_label(study, answer),
+                            time(answer.best_seconds), time(answer.baseline_seconds),
+                            std::isfinite(answer.baseline_seconds)
+                                ? fmt::format("{:.4g}", answer.baseline_seconds / answer.best_seconds)
+                                : "-",
+                            answer.dollars ? fmt::format("{:.0f}", *answer.dollars) : "-",
+                            answer.is_on_front ? "  on the front of time and cost" : "");
+        for (const auto& [path, value] : answer.plan ? values_of(study, *answer.plan)
+                                                     : std::vector<std::pair<std::string, ConfigNode>>()) {
+            if (!experiment::is_within(path, "network")) {
+                text += fmt::format("      {}: {}\n", path, brief(value));
+            }
+        }
+    }
+    return text;
+}
+
 double gap(const Optimization& found) {
     return found.best_seconds / found.bound_seconds - 1;
 }
@@ -96,13 +185,7 @@ double gap(const Optimization& found) {
 }  // namespace
 
 Json optimization_json(const SearchStudy& study, const Optimization& found) {
-    Json plan;
-    if (found.plan) {
-        plan = Json::object();
-        for (const auto& [path, value] : values_of(study, *found.plan)) {
-            plan[path] = to_json(value);
-        }
-    }
+    Json plan = found.plan ? json_of_plan(study, *found.plan) : Json();
     const bool is_enumeration = study.options.method == SearchMethod::kEnumeration;
     Json json{{"schema", experiment::kSchemaName},
               {"name", study.name},
@@ -126,6 +209,9 @@ Json optimization_json(const SearchStudy& study, const Optimization& found) {
               {"infeasible", found.count(Outcome::kInfeasible)},
               {"interrupted", found.interrupted},
               {"best", std::move(plan)}};
+    if (!found.networks.empty()) {
+        json["networks"] = networks_json(study, found);
+    }
     if (!found.omission.empty()) {
         json["omission"] = found.omission;
     }
@@ -163,13 +249,13 @@ std::string optimization_text(const SearchStudy& study, const Optimization& foun
              found.count(Outcome::kInfeasible), found.wall_seconds));
     if (!found.plan) {
         line("best plan", "the base: nothing that was looked at is faster");
-        return text;
+    } else {
+        text += "  best plan\n";
+        for (const auto& [path, value] : values_of(study, *found.plan)) {
+            text += fmt::format("    {}: {}\n", path, brief(value));
+        }
     }
-    text += "  best plan\n";
-    for (const auto& [path, value] : values_of(study, *found.plan)) {
-        text += fmt::format("    {}: {}\n", path, brief(value));
-    }
-    return text;
+    return found.networks.empty() ? text : text + networks_text(study, found);
 }
 
 Diagnostics write_optimization(const experiment::OutputFolder& folder, const SearchStudy& study,

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -37,9 +39,20 @@ public:
         step.accepted = std::isfinite(step.result.seconds) && step.result.seconds <= most;
         step.is_best = step.result.seconds < best_;
         best_ = std::min(best_, step.result.seconds);
+        double& best_of_network = best_of(plan);
+        step.is_best_of_network = step.result.seconds < best_of_network;
+        best_of_network = std::min(best_of_network, step.result.seconds);
         step.best = best_;
         observe_(step, plan);
         return step;
+    }
+
+    /// Of the plans of the same network; infinite where there is none yet.
+    [[nodiscard]] double& best_of(const Plan& plan) {
+        return networks_
+            .try_emplace(options_.network_of ? options_.network_of(plan) : NetworkChoice(),
+                         std::numeric_limits<double>::infinity())
+            .first->second;
     }
 
 private:
@@ -48,6 +61,7 @@ private:
     const StepObserver& observe_;
     std::uint64_t taken_ = 0;
     double best_;
+    std::map<NetworkChoice, double> networks_;  ///< seconds of the best plan of each
 };
 
 }  // namespace
@@ -98,7 +112,9 @@ void enumerate(const SearchSpace& space, const ChainOptions& options, const Eval
     Chain chain(options, evaluate, observe);
     for (std::uint64_t number = options.chain; number < space.size() && !chain.is_over();
          number += options.chains) {
-        chain.step(space.at(number), fmt::format("plan {}", number), chain.best());
+        const Plan plan = space.at(number);
+        const double most = options.network_of ? chain.best_of(plan) : chain.best();
+        chain.step(plan, fmt::format("plan {}", number), most);
     }
 }
 

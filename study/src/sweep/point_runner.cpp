@@ -137,11 +137,16 @@ private:
     }
 
     void start_what_fits() {
-        bool is_waiting = false;  // for another sweep
+        bool is_waiting = false;  // for another sweep, or for the result of the same experiment
         double left = pending_.empty() ? 0 : room();
         for (std::size_t at = 0; at < pending_.size() && workers_.count() < options_.jobs;) {
             const std::size_t i = pending_[at];
-            if (memory_of(i) > left || runs_already(key_of(i))) {
+            if (runs_already(key_of(i))) {
+                is_waiting = true;
+                ++at;
+                continue;
+            }
+            if (memory_of(i) > left) {
                 ++at;
                 continue;
             }

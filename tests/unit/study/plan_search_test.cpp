@@ -213,6 +213,25 @@ TEST(Annealing, EndsWhenItIsOver) {
     EXPECT_EQ(run(six_tables(), options, exact).trace.size(), 10u);
 }
 
+TEST(Enumeration, FindsTheBestPlanOfEachNetworkWhateverOthersTake) {
+    const SearchSpace space = six_tables();
+    // Alternative i of the choice is a network on which everything takes 1 + i / 10 times as long.
+    std::map<std::uint32_t, double> best;
+    const ChainOptions options{
+        .evaluations = space.size(),
+        .known = 6.0,  // that of the base, which is of no network
+        .network_of = [](const Plan& plan) { return NetworkChoice{plan.choices.front()}; }};
+    enumerate(space, options, bounded, [&](const SearchStep& step, const Plan& plan) {
+        if (step.is_best_of_network) {
+            best[plan.choices.front()] = step.result.seconds;
+        }
+    });
+    ASSERT_EQ(best.size(), 3U);
+    EXPECT_DOUBLE_EQ(best[0], 6.0);
+    EXPECT_DOUBLE_EQ(best[1], 6.0 * 1.1);
+    EXPECT_DOUBLE_EQ(best[2], 6.0 * 1.2);
+}
+
 TEST(Enumeration, ChainsShareAllPlans) {
     const SearchSpace space = six_tables();
     std::multiset<std::string> seen;

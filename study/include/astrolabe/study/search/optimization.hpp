@@ -4,12 +4,16 @@
 /// waits for another, so the best plan is the same for any number of processes at a time. Where the budget
 /// limits time, a chain has as much of it as lets all chains end in time.
 ///
+/// Where the network is a choice every network has an answer of its own: the best plan on it, what the base
+/// takes there, and its price at the prices that the program has built in.
+///
 /// The lower bound is of all plans (space_bound.hpp), or the best time itself where every plan was looked at.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +41,23 @@ struct OptimizeOptions {
     std::function<bool()> stop = [] { return false; };  ///< asked ten times a second
 };
 
+/// What was found for one of the networks that a study lets choose from.
+struct NetworkAnswer {
+    NetworkChoice network;                                          ///< by choice of `network_choices`
+    double best_seconds = std::numeric_limits<double>::infinity();  ///< infinite: nothing ran on it
+    std::optional<Plan> plan;                                       ///< the best
+    /// The base's alternatives of all other choices on this network; infinite: it refuses them.
+    double baseline_seconds = std::numeric_limits<double>::infinity();
+    std::optional<double> dollars;  ///< price of the network that the best plan has
+    std::string unpriced;           ///< why there is none
+    bool is_on_front = false;       ///< no other costs no more, is no slower, and is better in one
+    std::uint64_t evaluations = 0;
+    std::uint64_t infeasible = 0;
+};
+
+/// Places of the choices of a space that say what the network is.
+[[nodiscard]] std::vector<std::size_t> network_choices(const SearchSpace& space);
+
 struct Optimization {
     double temperature = 0;                      ///< of annealing
     double base_seconds = 0;                     ///< mean iteration of the base …
@@ -44,6 +65,7 @@ struct Optimization {
     std::optional<Plan> plan;                    ///< the best; nothing: the base
     std::optional<experiment::Experiment> best;  ///< the same
     std::vector<SearchStep> steps;               ///< by chain
+    std::vector<NetworkAnswer> networks;         ///< in the order of the study; none: there is no choice
     std::vector<std::string> failures;           ///< of chains that did not end as they should
     bool interrupted = false;
     bool is_optimum = false;   ///< every plan was looked at

@@ -26,6 +26,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include <astrolabe/study/search/search_space.hpp>
 
@@ -54,9 +55,12 @@ struct SearchStep {
     std::string move;              ///< empty: the plan that a chain starts from
     Evaluation result;
     bool accepted = false;
-    double best = 0;       ///< seconds, of the chain so far
-    bool is_best = false;  ///< the step found it
+    double best = 0;                  ///< seconds, of the chain so far
+    bool is_best = false;             ///< the step found it
+    bool is_best_of_network = false;  ///< of the chain so far, among plans of the same network
 };
+/// Alternatives of the choices that are of the network.
+using NetworkChoice = std::vector<std::uint32_t>;
 using StepObserver = std::function<void(const SearchStep&, const Plan&)>;
 
 struct ChainOptions {
@@ -68,6 +72,9 @@ struct ChainOptions {
     std::uint64_t seed = 1;
     double known = std::numeric_limits<double>::infinity();  ///< seconds: plans are best below it
     std::function<bool()> is_over = [] { return false; };    ///< asked before each evaluation
+    /// Which of the networks a plan is for; null: all are for the same. An enumeration finds the best plan of
+    /// each, whatever others take; `known` is of none of them.
+    std::function<NetworkChoice(const Plan&)> network_of = nullptr;
 };
 
 /// Anneals from the space's first plan, which is the first evaluation.
