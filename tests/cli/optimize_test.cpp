@@ -122,7 +122,8 @@ TEST(Optimize, SearchesWhatTheNetworkLeavesOpen) {
     const Json rotors = search(ASTROLABE_SOURCE_DIR "/inputs/networks/opera-study-16.yaml");
     EXPECT_EQ(rotors["infeasible"], 4);
     // TopoOpt's has rings and no circuits, which leaves two.
-    const Json rings = search("{kind: topoopt, degree: 4, mode: paper, link: {rate: 100Gbps, latency: 500ns}}");
+    const Json rings =
+        search("{kind: topoopt, degree: 4, mode: paper, link: {rate: 100Gbps, latency: 500ns}}");
     EXPECT_EQ(rings["infeasible"], 8);
     EXPECT_TRUE(rings["optimum"]);
 }
@@ -138,9 +139,10 @@ TEST(Optimize, AnswersForEachNetworkAsASearchOfItAlone) {
     };
     const Json all = search({"-j", "2"});
     ASSERT_EQ(all["networks"].size(), 3U);
-    const std::vector<std::string> alone{"{kind: fat_tree, k: 4, link: {rate: 100Gbps, latency: 500ns}}",
-                                         ASTROLABE_SOURCE_DIR "/inputs/networks/opera-study-16.yaml",
-                                         "{kind: topoopt, degree: 4, link: {rate: 100Gbps, latency: 500ns}}"};
+    const std::vector<std::string> alone{
+        "{kind: fat_tree, k: 4, link: {rate: 100Gbps, latency: 500ns}}",
+        ASTROLABE_SOURCE_DIR "/inputs/networks/opera-study-16.yaml",
+        "{kind: topoopt, degree: 4, mode: paper, link: {rate: 100Gbps, latency: 500ns}}"};
     double best = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < alone.size(); ++i) {
         const Json& answer = all["networks"][i];

@@ -137,7 +137,7 @@ Json networks_json(const SearchStudy& study, const Optimization& found) {
     return networks;
 }
 
-/// "fat_tree", "opera-study-16" of a file, or "network.degree 4" where only a key of the network is a choice.
+/// "fat_tree", the stem of a file, or "network.degree 4" where only a key of the network is a choice.
 std::string network_label(const SearchStudy& study, const NetworkAnswer& answer) {
     std::string label;
     for (const auto& [path, value] : values_of_network(study, answer.network)) {
