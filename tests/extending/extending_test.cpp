@@ -1,4 +1,5 @@
 /// The worked examples of docs/extending.md work, and the page shows what is compiled here.
+#include "study/src/report/study_figures.hpp"
 #include "system/src/schedule/proof.hpp"
 
 #include <fstream>
@@ -25,6 +26,9 @@ std::shared_ptr<const NetworkFamily> row_family();
 namespace astrolabe::workload {
 void register_parameter_push(Registry<Job>& registry);
 }
+namespace astrolabe::study {
+Drawn compute_share_figure(const StudyAxes& axes);
+}
 
 namespace astrolabe::testing {
 namespace {
@@ -46,8 +50,8 @@ Product made_of(const Registry<Product>& registry, const std::string& text) {
 
 TEST(Extending, ThePageShowsWhatIsCompiled) {
     const std::string page = text_of("docs/extending.md");
-    for (const char* example : {"chain.cpp", "line.cpp", "packet-aimd.h", "packet-aimd.cc",
-                                "parameter_push.cpp", "row_family.cpp"}) {
+    for (const char* example : {"chain.cpp", "compute_figure.cpp", "line.cpp", "packet-aimd.h",
+                                "packet-aimd.cc", "parameter_push.cpp", "row_family.cpp"}) {
         const std::string source = text_of(std::string("tests/extending/") + example);
         const std::size_t begin = source.find("namespace ");
         const std::string body = source.substr(begin, source.rfind("// namespace") - begin);
@@ -119,6 +123,31 @@ backend: {kind: fluid}
     const experiment::Run run = experiment::run_experiment(*experiment, {}, {});
     ASSERT_EQ(run.iteration_times.size(), 1U);
     EXPECT_EQ(run.iteration_times.front(), 3 * (80_us + 1_us) + 20_us);
+}
+
+study::StudyRow point(int number, const char* network, nlohmann::ordered_json summary) {
+    study::StudyRow row;
+    row.point.number = static_cast<std::size_t>(number);
+    row.point.parameters = {{"network", network}};
+    row.result.status = study::PointStatus::kDone;
+    row.result.summary = std::move(summary);
+    return row;
+}
+
+// 3 s of 4 s and 1 s of 4 s; the third result does not say.
+TEST(Extending, AFigureIsATableOfWhatThePointsSay) {
+    const std::vector<study::StudyRow> rows{point(1, "flat", {{"compute_s", 3.0}, {"total_time_s", 4.0}}),
+                                            point(2, "torus", {{"compute_s", 1.0}, {"total_time_s", 4.0}}),
+                                            point(3, "opera", nlohmann::ordered_json::object())};
+    const study::Drawn drawn = study::compute_share_figure(study::study_axes(rows));
+    ASSERT_TRUE(std::holds_alternative<study::Figure>(drawn));
+    const auto& figure = std::get<study::Figure>(drawn);
+    EXPECT_EQ(figure.columns, (std::vector<std::string>{"network", "compute_share"}));
+    EXPECT_EQ(figure.rows, (std::vector<std::vector<nlohmann::ordered_json>>{{"flat", 0.75}, {"torus", 0.25}}));
+
+    const std::vector<study::StudyRow> silent{rows.back()};
+    EXPECT_TRUE(std::holds_alternative<study::Omission>(
+        study::compute_share_figure(study::study_axes(silent))));
 }
 
 }  // namespace
