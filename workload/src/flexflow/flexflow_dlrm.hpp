@@ -20,7 +20,8 @@
 /// Traffic, e: bytes of an exchanged element, g: of a parameter, its gradient and a copied activation:
 ///     slice = (B/N)·D·e  from each table to each other node, and its gradient back
 ///     an all-reduce of k·n·g and one of n·g bytes for each layer
-/// e is 8 in the study, which accounts the output of a lookup like its 64-bit indices.
+/// e is 4, a float, unless a file says otherwise: 8 in the study, which accounts the output of a lookup like
+/// its 64-bit indices.
 ///
 /// Placement of tables. Node n has c_n of them and passes over one each round: max c_n rounds, and in round k
 /// those with c_n > k pass over a table, the others compute and send nothing.
@@ -113,7 +114,7 @@ struct FlexflowTraining {
     FlexflowPlacement placement = FlexflowPlacement::kRoundRobin;
     std::vector<NodeTables> tables_per_node = {};  ///< kExplicit only: from node 0 on, all nodes and tables
     std::int64_t gpus_per_node = 8;
-    Bytes element_size = Bytes(8);           ///< e
+    Bytes element_size = Bytes(4);           ///< e; the study counts 8
     Bytes gradient_element_size = Bytes(4);  ///< g
     bool separate_bias = true;               ///< else one all-reduce a layer
     TablePassTimes embedding;
