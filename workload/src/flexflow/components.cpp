@@ -95,10 +95,10 @@ Schema<FlexflowReplay> replay_schema() {
         .optional("early_stop", &FlexflowReplay::early_stop,
                   "send the bytes of the replay's ring: shards rounded down, and small tensors once around")
         .optional("packet", &FlexflowReplay::packet,
-                  "of the ring's rule: tensors of at most 2(N-1) of them go around once; Opera: 1500B",
+                  "of the ring's rule: tensors of at most 2(N-1) of them go around once",
                   {Bytes(1), Bytes(1 << 20)})
-        .optional("least_flow", &FlexflowReplay::least_flow,
-                  "bytes that a node sends in a round at least; Opera: 0B", {Bytes(0), Bytes(1 << 20)});
+        .optional("least_flow", &FlexflowReplay::least_flow, "bytes that a node sends in a round at least",
+                  {Bytes(0), Bytes(1 << 20)});
     return schema;
 }
 

@@ -107,7 +107,7 @@ void check_replay(ValidationErrors& found, const FlexflowReplay& replay) {
         add_error(found, "replay.least_flow",
                   fmt::format("least_flow must be from 0 to the packet's {} bytes, got {}",
                               replay.packet.count(), replay.least_flow.count()),
-                  "the study's are packet: 9000B with least_flow: 8936B, and on Opera 1500B with 0B");
+                  "the study's are packet: 9000B with least_flow: 8936B, and on circuits 1500B with 0B");
     }
 }
 
