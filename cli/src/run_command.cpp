@@ -207,6 +207,11 @@ int validate_command(const RunArguments& arguments, const experiment::Components
             network::Description description = experiment::describe_for_job(*loaded);
             facts[description.key] = std::move(description.json);
         }
+        if (workload::SourceCounts counts =
+                loaded->job.source_counts(loaded->cluster.device, loaded->cluster.ranks);
+            !counts.key.empty()) {
+            facts[counts.key] = std::move(counts.json);
+        }
         print_out(facts.dump(2) + "\n");
         return kDone;
     }
@@ -225,6 +230,11 @@ int validate_command(const RunArguments& arguments, const experiment::Components
     }
     for (const auto& [name, value] : loaded->job.facts(loaded->cluster.device, loaded->cluster.ranks)) {
         fact(name, value);
+    }
+    if (const workload::SourceCounts counts =
+            loaded->job.source_counts(loaded->cluster.device, loaded->cluster.ranks);
+        !counts.key.empty()) {
+        fact(counts.key, counts.text);
     }
     const system::SystemOptions& options = loaded->cluster.options;
     const experiment::Bounds bounds = experiment::certified_bounds(*loaded);

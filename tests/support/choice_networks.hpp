@@ -43,7 +43,7 @@ inline Result<experiment::Experiment> load_choice(const experiment::Components& 
         fmt::format(
             "schema: astrolabe/1\n"
             "workload: {{kind: dlrm, model: {}/inputs/models/dlrm-mini16.yaml, parallelism: hybrid, "
-            "batch: {{global: {}}}, iterations: 1}}\n"
+            "batch: {{global: {}}}, dense_feature_gradient: true, iterations: 1}}\n"
             "cluster: {{ranks: 16, device: {{kind: roofline, peak: 15TFLOPS, memory_bandwidth: 900GB/s}}, "
             "collectives: {}}}\n"
             "network: {}\n"

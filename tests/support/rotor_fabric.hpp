@@ -21,14 +21,15 @@ inline std::shared_ptr<const Fabric> build_rotor_fabric(RotorNetwork network) {
     return build_rotor_fabric("rotors", std::make_shared<const RotorNetwork>(std::move(network)));
 }
 
-/// The network of docs/theory/opera.md, "Golden numbers": four hosts a rack, 100 Gb/s.
+/// The network of docs/theory/opera.md, "Golden numbers": four hosts a rack, 100 Gb/s, messages within a rack
+/// in two hops.
 inline RotorNetwork eight_rack_network(std::uint64_t seed = 1) {
     return {.schedule = eight_racks(),
             .hosts_per_rack = 4,
             .rate = Bandwidth(100'000'000'000),
             .propagation = Time(500'000),
             .host_latency = Time(0),
-            .bulk = {},
+            .bulk = {.intra_rack = IntraRack::kTwoHops},
             .low_latency = {},
             .paths = nullptr,
             .seed = seed};

@@ -19,6 +19,7 @@ workload:
     top_mlp: [32, 1]
     tables: {count: 4, rows: 100, dimension: 8, pooling: 2}
   batch: {global: 64}
+  dense_feature_gradient: true
   iterations: 2
 cluster:
   ranks: 4

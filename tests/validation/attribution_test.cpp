@@ -72,7 +72,7 @@ private:
         return fmt::format(
             "workload:\n  kind: dlrm\n  model: {{dense_features: 64, bottom_mlp: [{}, 32], "
             "top_mlp: [{}, 64, 1], tables: {{count: {}, rows: 1000, dimension: 32, pooling: 4}}}}\n"
-            "  batch: {{global: {}}}\n  iterations: 2\n",
+            "  batch: {{global: {}}}\n  dense_feature_gradient: true\n  iterations: 2\n",
             pick(std::vector<int>{64, 256}), pick(std::vector<int>{64, 512}),
             ranks * pick(std::vector<int>{1, 2}), ranks * pick(std::vector<int>{16, 64, 256}));
     }
@@ -114,7 +114,8 @@ private:
             drawn.eps = Time(60'000'000);
             return fmt::format(
                 "{{kind: opera, racks: 8, uplinks: 4, hosts_per_rack: {}, eps: 60us, del: 2us, "
-                "reconfiguration_delay: 10us, link: {{rate: {}Gbps, latency: 500ns}}}}",
+                "reconfiguration_delay: 10us, link: {{rate: {}Gbps, latency: 500ns}}, "
+                "bulk: {{intra_rack: two_hops}}}}",
                 ranks / 8, rate);
         }
         return fmt::format("{{kind: flat, hosts: {}, {}}}", ranks, link);

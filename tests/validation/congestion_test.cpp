@@ -4,7 +4,9 @@
 
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -61,6 +63,46 @@ TEST(Congestion, NeverMakesACollectiveFaster) {
             std::printf("%-19s %2u chunks: formula %10.3f us, shared links %10.3f us, ratio %7.3f\n",
                         algorithm.c_str(), chunks, formula / 1000, shared / 1000, shared / formula);
             EXPECT_GE(shared, formula * (1 - 1e-9)) << algorithm;
+        }
+    }
+}
+
+TEST(Congestion, WithPortsTheFormulaIsThatOfTheSharedPorts) {
+    // Where a step puts its messages on ports only, shared links and shared ports take the same:
+    //     ring               2(N-1)(α + Sβ/N)
+    //     direct             2(α + (N-1)Sβ/N)
+    //     halving-doubling   2(log2 N · α + (N-1)Sβ/N), steps of S/2, S/4, …, S/N
+    const std::string ports = "{kind: congestion_free, sharing: ports}";
+    for (const std::string size : {"1MiB", "8MiB", "64MiB"}) {
+        const double bytes = static_cast<double>(std::get<Bytes>(parse_bytes(size)).count());
+        const double scattered = (kRanks - 1) * bytes / kRanks * kBeta;
+        const std::vector<std::pair<std::string, double>> closed_forms{
+            {"ring", 2 * ((kRanks - 1) * kAlpha + scattered)},
+            {"direct", 2 * (kAlpha + scattered)},
+            {"halving_doubling", 2 * (7 * kAlpha + scattered)}};
+        for (const auto& [algorithm, closed_form] : closed_forms) {
+            const double formula = time_of(algorithm, size, 1, 64, ports);
+            std::printf("%-19s %5s: formula with ports %10.3f us\n", algorithm.c_str(), size.c_str(),
+                        formula / 1000);
+            EXPECT_NEAR(formula, closed_form, 1.0) << algorithm;
+            EXPECT_NEAR(formula, time_of(algorithm, size, 1, 64, "fluid"), 1.0) << algorithm;
+        }
+    }
+}
+
+TEST(Congestion, WithPortsNothingBeatsTheNetworkInterface) {
+    // Every rank sends and receives 2(N-1)S/N bytes at least, whatever the algorithm and the chunks.
+    constexpr double kSize = 8.0 * (1 << 20);
+    const double bound = 2 * (kRanks - 1) * kSize / kRanks * kBeta;
+    for (const std::string algorithm : {"double_binary_tree", "halving_doubling", "direct"}) {
+        for (const std::uint32_t chunks : {1U, 32U}) {
+            const double formula =
+                time_of(algorithm, "8MiB", chunks, 64, "{kind: congestion_free, sharing: ports}");
+            const double shared = time_of(algorithm, "8MiB", chunks, 64, "fluid");
+            std::printf(
+                "%-19s %2u chunks: formula with ports %10.3f us, shared links %10.3f us, ratio %7.3f\n",
+                algorithm.c_str(), chunks, formula / 1000, shared / 1000, shared / formula);
+            EXPECT_GE(formula, bound) << algorithm;
         }
     }
 }

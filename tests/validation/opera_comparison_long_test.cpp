@@ -65,5 +65,31 @@ TEST(OperaComparison, OnOperaTimeIsAffineInTheBatchAndNoLessThanOnAFatTree) {
     EXPECT_LE(on_fat_tree(), once);
 }
 
+TEST(OperaComparison, WithAllReducesOfAllNodesTheTimeOfModelIIsAffineInTheBatchToo) {
+    // Model-I on 128 nodes. Where a node starts an all-reduce as soon as it has its own gradient, its shards
+    // are queued before slices of nodes that are not as far, and slices within racks, which have what others
+    // leave, wait for them; with the smallest batch for all of them.
+    const auto time = [](const std::string& start, const std::string& batch) {
+        return on_opera({"cluster.ranks=128", "network.racks=32", "workload.batch=" + batch,
+                         "workload.model=" ASTROLABE_SOURCE_DIR "/inputs/models/dlrm-opera-study-i.yaml",
+                         "workload.replay.all_reduce_start=" + start});
+    };
+    for (const bool is_replay : {true, false}) {
+        const std::string start = is_replay ? "all_gradients" : "own_gradient";
+        const double once = time(start, "524288");
+        const double twice = time(start, "1048576");
+        const double four_times = time(start, "2097152");
+        // The second step is twice the first.
+        const double off = (four_times - twice) / (2 * (twice - once)) - 1;
+        std::printf("%s: %.3f, %.3f, %.3f s, second step %+.2f %% of what is affine\n", start.c_str(), once,
+                    twice, four_times, 100 * off);
+        if (is_replay) {
+            EXPECT_NEAR(off, 0, 0.005);
+        } else {
+            EXPECT_GT(off, 0.05);
+        }
+    }
+}
+
 }  // namespace
 }  // namespace astrolabe::testing

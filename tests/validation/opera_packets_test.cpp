@@ -40,8 +40,8 @@ TEST(OperaStudyPackets, LegacyDctcpTimesOutByItself) {
 // On Opera itself, bytes and times over 256: slots count packets that queues at switches delay by some packet
 // times, of 0.12 us, in slots of 41 us. The two may be 5 % apart.
 TEST(OperaStudyPackets, SlotsTakeTheTimeOfPackets) {
-    const std::vector<std::string> opera{"network={kind: opera, racks: 4, radix: 8}",
-                                         "workload.scale_down=256"};
+    const std::vector<std::string> opera{
+        "network={kind: opera, racks: 4, radix: 8, bulk: {intra_rack: two_hops}}", "workload.scale_down=256"};
     const experiment::Run slots = run_model_a("{kind: fluid}", opera);
     const experiment::Run packets = run_model_a("{kind: packet}", opera);
     EXPECT_EQ(packets.network.messages, slots.network.messages);

@@ -22,19 +22,24 @@ void sort_shares(std::vector<PathShare>& shares) {
 
 std::vector<PathSegment> path_of_operations(const system::Program& program,
                                             const system::ExecutionReport& report) {
-    IndexedVector<OperationId, std::optional<OperationId>> computed_before(program.operations.size(), {});
-    std::optional<OperationId> computed;
     std::optional<OperationId> at;
     const auto end_of = [&report](OperationId id) { return report.operations[id].last_finish; };
+    std::vector<OperationId> computed;
     for (std::size_t i = 0; i < program.operations.size(); ++i) {
         const OperationId id(i);
-        computed_before[id] = computed;
         if (program.operations[id].is_compute()) {
-            computed = id;
+            computed.push_back(id);
         }
         if (!at || end_of(id) > end_of(*at)) {
             at = id;
         }
+    }
+    if (program.compute_order == system::ComputeOrder::kFirstCome) {
+        std::ranges::stable_sort(computed, {}, end_of);
+    }
+    IndexedVector<OperationId, std::optional<OperationId>> computed_before(program.operations.size(), {});
+    for (std::size_t i = 1; i < computed.size(); ++i) {
+        computed_before[computed[i]] = computed[i - 1];
     }
     std::vector<PathSegment> path;
     while (at) {

@@ -74,6 +74,11 @@ private:
     void compute(OperationId id, const system::ComputeOperation& work) {
         Time shortest = Time::max();
         Time last;
+        if (program_.compute_order == system::ComputeOrder::kFirstCome) {
+            // Dependencies alone keep computations in order.
+            before_.assign(program_.ranks, Time(0));
+            latest_before_ = Time(0);
+        }
         for (std::size_t rank = 0; rank < issue_.size(); ++rank) {
             const Time duration = work.duration[RankId(rank)];
             shortest = std::min(shortest, duration);

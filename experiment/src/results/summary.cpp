@@ -203,6 +203,11 @@ Json summary_json(const Experiment& experiment, const Run& run) {
         {"collectives", collectives_json(experiment, run)},
         {"imbalance", imbalance_json(experiment, run)},
         {"engine", engine_json(run.engine)}};
+    if (workload::SourceCounts counts =
+            experiment.job.source_counts(experiment.cluster.device, experiment.cluster.ranks);
+        !counts.key.empty()) {
+        summary[counts.key] = std::move(counts.json);
+    }
     if (!experiment.choices.empty()) {
         summary["choices"] = choices_json(experiment.choices);
     }

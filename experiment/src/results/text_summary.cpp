@@ -89,6 +89,8 @@ std::string text_summary(const Experiment& experiment, const Run& run) {
                                   100.0 * share_of(run.traffic[kind], total_traffic(run)));
         }
     }
+    const workload::SourceCounts counts =
+        experiment.job.source_counts(experiment.cluster.device, experiment.cluster.ranks);
     std::string packets;
     if (run.network.packets > 0) {
         packets = fmt::format(", {} packets, {} drops, {} retransmissions", run.network.packets,
@@ -113,6 +115,9 @@ std::string text_summary(const Experiment& experiment, const Run& run) {
                  fmt::format("{} ({:.1f} %){}", readable_seconds(exposed_sum), percent(exposed_sum), waits));
     text += line("drain", fmt::format("{} ({:.1f} %)", readable_seconds(means.drain), percent(means.drain)));
     text += line("traffic", readable(total_traffic(run)) + shares);
+    if (!counts.key.empty()) {
+        text += line(counts.key, counts.text);
+    }
     text += line("network", fmt::format("{} messages{}", run.network.messages, packets));
     if (const auto& moves = run.network.reconfiguration) {
         text +=

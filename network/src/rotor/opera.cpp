@@ -212,8 +212,6 @@ TrafficClasses classes_of(const std::vector<std::uint32_t>& listed) {
 
 std::shared_ptr<RotorNetwork> network_of(const OperaParameters& p, const RotorSchedule& whole) {
     DegradedSchedule left = degrade(whole, p.failures);
-    const IntraRack intra_rack = p.bulk.intra_rack.value_or(
-        p.bulk.routing == BulkRouting::kRotorLb ? IntraRack::kTwoHops : IntraRack::kDirect);
     const std::int64_t hosts = p.topology              ? p.topology->hosts_per_rack
                                : p.hosts_per_rack != 0 ? p.hosts_per_rack
                                                        : uplinks_of(p);
@@ -223,7 +221,7 @@ std::shared_ptr<RotorNetwork> network_of(const OperaParameters& p, const RotorSc
                      .rate = p.link.rate,
                      .propagation = p.propagation,
                      .host_latency = p.link.latency,
-                     .bulk = {p.bulk.routing, intra_rack, p.bulk.remainders, p.bulk.payload, p.bulk.header,
+                     .bulk = {p.bulk.routing, p.bulk.intra_rack, p.bulk.remainders, p.bulk.payload, p.bulk.header,
                               classes_of(p.bulk.classes)},
                      .low_latency = {p.low_latency.cutoff, p.queue, p.low_latency.window,
                                      classes_of(p.low_latency.classes)},
@@ -310,7 +308,8 @@ Schema<BulkParameters> bulk_schema() {
                   "over the direct circuit, or also over a third rack in capacity that is left (RotorLB)")
         .renamed("own_rack", "intra_rack")
         .optional("intra_rack", &BulkParameters::intra_rack,
-                  "how messages within a rack go; unset: two_hops with rotor_lb, else direct")
+                  "how messages within a rack go: through their switch, or over another rack and back in "
+                  "capacity that is left, as in Opera's simulator (with rotor_lb)")
         .optional("remainders", &BulkParameters::remainders,
                   "who gets what a fair share leaves over: drawn, as the reference does, or round-robin, so "
                   "that backend fluid fast-forwards cycles that repeat")

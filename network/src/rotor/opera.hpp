@@ -34,7 +34,7 @@ struct RackLinkParameters {
 
 struct BulkParameters {
     BulkRouting routing = BulkRouting::kRotorLb;
-    std::optional<IntraRack> intra_rack;  ///< unset: in two hops with RotorLB, else direct
+    IntraRack intra_rack = IntraRack::kDirect;
     Remainders remainders = Remainders::kAtRandom;
     Bytes payload{1436};
     Bytes header{64};

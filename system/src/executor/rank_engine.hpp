@@ -3,11 +3,13 @@
 ///
 /// Waits are attributed while they happen: the time of a waiting rank is charged to the first dependency, in
 /// the order listed, that has not finished; when that one finishes, to the next unfinished one. That is the
-/// rule of program.hpp without storing finish times.
+/// rule of program.hpp without storing finish times. In first-come order a ready operation remembers the
+/// dependency that made it so, to which the wait before it is charged.
 ///
 /// A folded run (folding.hpp) simulates representatives only; the records of their classes are copies.
 ///
-/// Memory: one bit per (operation, rank), one time per (operation name, rank) and per (iteration, rank).
+/// Memory: one bit per (operation, rank), one time per (operation name, rank), a time and a count per
+/// (iteration, rank); in first-come order 16 bytes for each ready operation.
 #pragma once
 
 #include "continuation.hpp"
@@ -70,36 +72,56 @@ public:
 
 private:
     struct Rank {
-        std::uint32_t next_compute = 0;     // into compute_
+        std::uint32_t next_compute = 0;     // into compute_; in first-come order how many have finished
         std::uint32_t next_dependency = 0;  // of that operation
         std::uint32_t finished = 0;         // operations
         bool is_computing = false;
+        OperationId computing;  // while it is
         Time idle_since;
         Time compute;
         Time end;  // of the last operation so far
     };
 
+    /// A compute operation in first-come order, and the dependency that finished last.
+    struct ReadyCompute {
+        Time since;
+        OperationId operation;
+        OperationId cause;
+    };
+
+    /// Orders a heap so that its top became ready first, then comes first in program order.
+    [[nodiscard]] static bool comes_after(const ReadyCompute& a, const ReadyCompute& b);
+    [[nodiscard]] bool is_first_come() const { return program_.compute_order == ComputeOrder::kFirstCome; }
     [[nodiscard]] std::size_t bit_of(OperationId operation, RankId rank) const {
         return std::size_t{rank.index()} * program_.operations.size() + operation.index();
     }
     [[nodiscard]] bool dependencies_finished(OperationId operation, RankId rank) const;
     void make_ready(OperationId operation, RankId rank);
+    void make_ready_to_compute(const ReadyCompute& ready, RankId rank);
     void start_compute(RankId rank);
+    void start_first_come(RankId rank);
+    void compute(OperationId operation, RankId rank);
+    /// Ends the wait of a rank that began when it became idle.
+    void charge_wait(OperationId cause, RankId rank);
+    /// Of a waiting rank in first-come order.
+    [[nodiscard]] OperationId first_unfinished_compute(RankId rank) const;
 
     const Program& program_;
     network::NetworkBackend& backend_;
     const network::Folding& folding_;
     IndexedVector<OperationId, OperationRecord>& records_;
     Continuation& continuation_;
-    std::vector<OperationId> compute_;                                 // in program order
-    std::vector<bool> ends_iteration_;                                 // by index into compute_
-    IndexedVector<OperationId, std::vector<OperationId>> dependents_;  // collectives, in program order
-    std::vector<std::string> names_;                                   // of operations, each once
+    std::vector<OperationId> compute_;  // in program order
+    // Collectives, and in first-come order compute operations; in program order.
+    IndexedVector<OperationId, std::vector<OperationId>> dependents_;
+    std::vector<std::string> names_;  // of operations, each once
     IndexedVector<OperationId, std::uint32_t> name_of_;
     IndexedVector<RankId, Rank> ranks_;                 // representatives
     IndexedVector<RankId, std::vector<Time>> exposed_;  // by name
     IndexedVector<RankId, std::vector<Time>> iteration_ends_;
-    std::vector<std::uint64_t> finished_;  // bits
+    IndexedVector<RankId, std::vector<std::uint32_t>> left_in_iteration_;  // compute operations
+    IndexedVector<RankId, std::vector<ReadyCompute>> waiting_;  // heaps, first come on top; first-come order
+    std::vector<std::uint64_t> finished_;                       // bits
     std::uint64_t finished_count_ = 0;
     std::vector<OperationOnRank> ready_;  // heap, first in program order on top
     std::vector<OperationOnRank> started_;

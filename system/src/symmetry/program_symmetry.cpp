@@ -136,6 +136,9 @@ std::optional<std::string> ProgramSymmetry::order_dependence() const {
     if (options_.start_order == StartOrder::kIndependent) {
         return "ranks that start chunks in orders of their own do so in the order of notifications";
     }
+    if (program_.compute_order == ComputeOrder::kFirstCome) {
+        return "of computations that become ready at one instant the first to be notified starts";
+    }
     for (std::size_t kind = 0; kind < kinds_.examples.size(); ++kind) {
         const CollectiveOperation& work = *kinds_.examples[kind];
         if (work.is_uneven() && std::ranges::any_of(*work.pair_sizes, [&](const PairSizes& sizes) {

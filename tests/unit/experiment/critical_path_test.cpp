@@ -73,6 +73,17 @@ TEST_F(CriticalPathTest, FollowsWhatEndedLast) {
     expect_path({{0, 0_us, 10_us}, {1, 10_us, 50_us}, {4, 50_us, 51_us}});
 }
 
+TEST_F(CriticalPathTest, InFirstComeOrderFollowsTheComputationThatEndedBefore) {
+    program_.compute_order = system::ComputeOrder::kFirstCome;
+    // The second computation of the program is the first to run, the last one waits for the engine alone.
+    ended(2, 0_us, 10_us);
+    ended(0, 10_us, 20_us);
+    ended(1, 20_us, 25_us);
+    ended(3, 10_us, 15_us);
+    ended(4, 25_us, 26_us);
+    expect_path({{2, 0_us, 10_us}, {0, 10_us, 20_us}, {1, 20_us, 25_us}, {4, 25_us, 26_us}});
+}
+
 TEST_F(CriticalPathTest, WaitingForRoomIsTheOperationsOwn) {
     ended(0, 0_us, 10_us);
     ended(1, 10_us, 25_us);

@@ -37,6 +37,15 @@ TEST_F(TimelineTest, WaitsAreAttributedInTheOrderOfDependencies) {
     expect_accounts(trace(experiment));
 }
 
+TEST_F(TimelineTest, ComputeAndWaitsInFirstComeOrderAreTheAccounts) {
+    Experiment experiment = load({"workload.model.tables.count=5"});
+    const Time in_program_order = run_experiment(experiment, {}).execution.total;
+    experiment.program.compute_order = system::ComputeOrder::kFirstCome;
+    const Traced traced = trace(experiment);
+    EXPECT_NE(traced.run.execution.total, in_program_order);
+    expect_accounts(traced);
+}
+
 TEST_F(TimelineTest, IterationsAndTheCriticalPathTileTheRun) {
     const Traced traced = trace(load({}));
     for (const char* thread : {"iterations", "critical path"}) {

@@ -154,6 +154,53 @@ TEST(CongestionFree, AMessageDoesNotOvertakeAnotherOfItsPair) {
     EXPECT_EQ(recorder.times[3], 1'008_ns);
 }
 
+constexpr Options kPorts{Switching::kCutThrough, TransferTiming::kExact, PortSharing::kPorts};
+
+TEST(CongestionFree, WithPortsMessagesOfAHostFollowOneAnother) {
+    // 12,500 bytes at 100 Gb/s are 1 us, twice 500 ns on the way: the example of the header.
+    for (const Options& options : {Options{}, kPorts}) {
+        const bool has_ports = options.sharing == PortSharing::kPorts;
+        for (const bool is_incast : {false, true}) {
+            CongestionFreeBackend backend(flat(4), options);
+            Recorder recorder(backend);
+            for (std::uint64_t peer = 1; peer < 4; ++peer) {
+                const HostId other(static_cast<std::size_t>(peer));
+                backend.send({is_incast ? other : HostId(0), is_incast ? HostId(0) : other, 12'500_B,
+                              &recorder, peer - 1});
+            }
+            backend.run();
+            for (int i = 0; i < 3; ++i) {
+                EXPECT_EQ(recorder.times[static_cast<std::size_t>(i)], 2_us + (has_ports ? i : 0) * 1_us);
+            }
+        }
+    }
+}
+
+TEST(CongestionFree, WithPortsTheOrderIsThatOfArrival) {
+    CongestionFreeBackend backend(flat(4), kPorts);
+    Recorder recorder(backend);
+    // Host 1 sends 2 us to host 2, then 1 us to host 0; host 3 sends 1 us to host 0, which arrives first.
+    backend.send({HostId(1), HostId(2), 25'000_B, &recorder, 0});
+    backend.send({HostId(1), HostId(0), 12'500_B, &recorder, 1});
+    backend.send({HostId(3), HostId(0), 12'500_B, &recorder, 2});
+    backend.run();
+    EXPECT_EQ(recorder.times[0], 3_us);  // 2 us and 1 us of latency
+    EXPECT_EQ(recorder.times[1], 4_us);  // leaves at 2 us
+    EXPECT_EQ(recorder.times[2], 2_us);
+}
+
+TEST(CongestionFree, WithPortsLinksBetweenAreNotShared) {
+    // Hosts in a ring forward: 6 -> 2 and 0 -> 3 both cross the link from 1 to 2, the port into 2 of the one
+    // alone, and the link from 0 to 1, the port out of 0 of the other.
+    CongestionFreeBackend backend(ring(7, {100_Gbps, 500_ns}), kPorts);
+    Recorder recorder(backend);
+    backend.send({HostId(6), HostId(2), 12'500_B, &recorder, 0});
+    backend.send({HostId(0), HostId(3), 12'500_B, &recorder, 1});
+    backend.run();
+    EXPECT_EQ(recorder.times[0], 2'500_ns);  // 3 links of 500 ns and 1 us
+    EXPECT_EQ(recorder.times[1], 2'500_ns);
+}
+
 TEST(CongestionFree, AMessageWithoutBytesTakesTheLatency) {
     EXPECT_EQ(transfer_time(flat(2), 0, 1, 0_B, {}), 1_us);
     EXPECT_EQ(transfer_time(ring(8, {100_Gbps, 300_ps}), 0, 4, 0_B,
@@ -235,7 +282,7 @@ TEST(CongestionFree, IsChosenByExperimentFiles) {
         return registry.read(node.value(), context);
     };
     const auto configured =
-        read("{kind: congestion_free, switching: store_and_forward, timing: astra_sim_1}");
+        read("{kind: congestion_free, switching: store_and_forward, timing: astra_sim_1, sharing: ports}");
     ASSERT_TRUE(configured);
     const BackendMaker maker = configured->make();
     EXPECT_FALSE(maker.shares_links);
@@ -326,6 +373,71 @@ private:
     Time last_;
     std::map<std::pair<std::int64_t, std::int64_t>, Time> delivered_;  // last of a pair
 };
+
+RC_GTEST_PROP(CongestionFreeProperty, ALoneMessageTakesTheSameTimeWithPorts, ()) {
+    Random random(random_seed());
+    const bool sprayed = pick(random, 0, 1) == 1;
+    const auto fabric = random_fabric(random, sprayed ? LoadBalancing::kSpray : LoadBalancing::kFlowHash);
+    const Options options{
+        !sprayed && pick(random, 0, 1) == 0 ? Switching::kStoreAndForward : Switching::kCutThrough,
+        pick(random, 0, 1) == 0 ? TransferTiming::kExact : TransferTiming::kAstraSim1, PortSharing::kPorts};
+    const std::int64_t hosts = static_cast<std::int64_t>(fabric->host_count());
+    const std::int64_t source = pick(random, 0, hosts - 1);
+    const HostId from(static_cast<std::size_t>(source));
+    const HostId to(static_cast<std::size_t>((source + pick(random, 1, hosts - 1)) % hosts));
+    const Bytes size(pick(random, 0, 1 << pick(random, 1, 24)));
+    CongestionFreeBackend backend(fabric, options);
+    Recorder recorder(backend);
+    backend.send({from, to, size, &recorder, 0});
+    backend.run();
+    RC_ASSERT(recorder.times[0] == backend.transfer_time(from, to, size));
+}
+
+/// All at 0, in any order of sizes.
+RC_GTEST_PROP(CongestionFreeProperty, WithPortsNoPortCarriesMoreThanItsRate, ()) {
+    Random random(random_seed());
+    constexpr std::int64_t kHosts = 6;
+    const auto fabric = flat(kHosts);
+    CongestionFreeBackend backend(fabric, kPorts);
+    Recorder recorder(backend);
+    struct Sent {
+        std::int64_t source, destination;
+        Bytes size;
+    };
+    std::vector<Sent> sent;
+    for (int i = 0; i < 40; ++i) {
+        const std::int64_t source = pick(random, 0, kHosts - 1);
+        sent.push_back({source, (source + pick(random, 1, kHosts - 1)) % kHosts,
+                        Bytes(pick(random, 0, 3) == 0 ? 0 : pick(random, 1, 1 << 18))});
+    }
+    for (std::size_t i = 0; i < sent.size(); ++i) {
+        backend.send({HostId(static_cast<std::size_t>(sent[i].source)),
+                      HostId(static_cast<std::size_t>(sent[i].destination)), sent[i].size, &recorder, i});
+    }
+    backend.run();
+    RC_ASSERT(recorder.times.size() == sent.size());
+    const auto service = [](Bytes size) { return Time(80 * size.count()); };  // 100 Gb/s: 80 ps a byte
+    std::map<std::pair<std::int64_t, std::int64_t>, Time> last_of_pair;
+    for (const bool is_out : {true, false}) {
+        for (std::int64_t host = 0; host < kHosts; ++host) {
+            Time work;
+            Time last;
+            for (std::size_t i = 0; i < sent.size(); ++i) {
+                if ((is_out ? sent[i].source : sent[i].destination) == host) {
+                    work += service(sent[i].size);
+                    last = std::max(last, recorder.times[i]);
+                }
+            }
+            RC_ASSERT(work == Time(0) || last >= work + 1_us);
+        }
+    }
+    for (std::size_t i = 0; i < sent.size(); ++i) {
+        RC_ASSERT(recorder.times[i] >= service(sent[i].size) + 1_us);
+        Time& before = last_of_pair[{sent[i].source, sent[i].destination}];
+        RC_ASSERT(recorder.times[i] >= before);
+        before = recorder.times[i];
+    }
+}
 
 RC_GTEST_PROP(CongestionFreeProperty, EveryMessageArrivesOnceWhenTheFormulaSays, ()) {
     Random random(random_seed());

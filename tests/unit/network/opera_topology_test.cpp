@@ -278,13 +278,14 @@ TEST(OperaTopology, SeedsOfMatchingsAndOfRunsAreApart) {
     EXPECT_NE(first(), matching);
 }
 
-TEST(OperaTopology, BulkWithinARackFollowsTheRouting) {
+TEST(OperaTopology, BulkWithinARackTakesItsSwitchUnlessTwoHopsAreAskedFor) {
     OperaParameters p = small();
+    for (const BulkRouting routing : {BulkRouting::kRotorLb, BulkRouting::kDirectOnly}) {
+        p.bulk.routing = routing;
+        EXPECT_EQ(make_rotor_network(p)->bulk.intra_rack, IntraRack::kDirect);
+    }
+    p.bulk = {.intra_rack = IntraRack::kTwoHops};
     EXPECT_EQ(make_rotor_network(p)->bulk.intra_rack, IntraRack::kTwoHops);
-    p.bulk.intra_rack = IntraRack::kDirect;
-    EXPECT_EQ(make_rotor_network(p)->bulk.intra_rack, IntraRack::kDirect);
-    p.bulk = {.routing = BulkRouting::kDirectOnly, .intra_rack = {}};
-    EXPECT_EQ(make_rotor_network(p)->bulk.intra_rack, IntraRack::kDirect);
 }
 
 TEST(OperaTopology, WhatFailedHasNoCircuits) {
@@ -360,9 +361,10 @@ TEST(OperaTopology, RotorLbGoesRoundWhatFailed) {
     const std::shared_ptr<const Fabric> cables = build_opera(p);
     EXPECT_LT(cables->link_count(), build_opera(small())->link_count());
     EXPECT_EQ(delivered_among_all(cables).size(), 32U * 31);
-    // The two hosts of a failed rack send and receive nothing; the 30 others are not disturbed.
+    // The two hosts of a failed rack reach one another alone, through its switch; the 30 others are not
+    // disturbed.
     p.failures = {{.racks = 1}};
-    EXPECT_EQ(delivered_among_all(build_opera(p)).size(), 30U * 29);
+    EXPECT_EQ(delivered_among_all(build_opera(p)).size(), 30U * 29 + 2);
 }
 
 TEST(OperaTopology, AFileSaysWhatElseParametersSay) {

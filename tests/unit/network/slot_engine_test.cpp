@@ -267,7 +267,7 @@ TEST(SlotEngine, RefusesWhatItCannotRun) {
     network.low_latency.cutoff = 1_MB;
     EXPECT_NE(refusal(network).find("no paths"), std::string::npos);
     EXPECT_EQ(refusal(with_low_latency(network, 1_MB)), "");
-    network = with_bulk({.routing = BulkRouting::kDirectOnly});
+    network = with_bulk({.routing = BulkRouting::kDirectOnly, .intra_rack = IntraRack::kTwoHops});
     EXPECT_NE(refusal(network).find("intra_rack"), std::string::npos);
     // A turn takes 4 · 1500 B / rate, a slot 52.74 us: none fits below 0.91 Gb/s, and 4 need 3.65 Gb/s.
     network = eight_rack_network();

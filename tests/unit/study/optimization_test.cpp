@@ -30,6 +30,7 @@ base:
       interaction: concatenation
       tables: {count: 4, rows: 1000, dimension: [16, 32, 64, 128], pooling: [40, 5, 20, 10]}
     batch: {local: 512}
+    dense_feature_gradient: true
     sharding: {plan: round_robin}
   cluster:
     ranks: 3

@@ -195,6 +195,7 @@ workload:
   kind: dlrm
   model: {{dense_features: 16, bottom_mlp: [32, 8], top_mlp: [32, 1], tables: {{count: 4, rows: 100, dimension: 8, pooling: 2}}}}
   batch: {{global: 64}}
+  dense_feature_gradient: true
 cluster: {{ranks: {}, device: {{kind: roofline, peak: 1TFLOPS, memory_bandwidth: 100GB/s}}}}
 network: {{kind: made_to_measure}}
 backend: {{kind: fluid}}

@@ -147,6 +147,8 @@ Case random_case() {
     const auto ranks = *in_range<std::size_t>(1, 13);
     ProgramBuilder builder(ranks);
     add_partitions(builder.program());
+    builder.program().compute_order =
+        *rc::gen::element(system::ComputeOrder::kProgram, system::ComputeOrder::kFirstCome);
     const auto operations = *in_range(1, 25);
     for (int index = 0; index < operations; ++index) {
         const std::vector<OperationId> after = some_of(static_cast<std::size_t>(index));

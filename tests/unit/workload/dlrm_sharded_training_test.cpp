@@ -39,6 +39,7 @@ protected:
                           .dimension = TableValues(ValueRange{.from = 4, .to = 16, .step = 4}),
                           .pooling = TableValues(ValueRange{.from = 1, .to = 4})}};
         training_.local_batch = 6;
+        training_.dense_feature_gradient = true;
         training_.sharding = {.plan = ShardingMethod::kRoundRobin, .index_size = 0_B};
         device_.peak = 1_TFLOPS;
         device_.memory_bandwidth = 8_Gbps;

@@ -32,6 +32,7 @@ protected:
         model_.tables = {{.count = 2, .rows = 100, .dimension = 4, .pooling = 3},
                          {.count = 1, .rows = 5, .dimension = 4, .pooling = 1}};
         training_.local_batch = 6;
+        training_.dense_feature_gradient = true;
         device_.peak = 1_TFLOPS;
         device_.memory_bandwidth = 8_Gbps;
     }
@@ -95,8 +96,9 @@ TEST_F(Training, MeasuredTimesReplaceComputedOnesPassByPass) {
     EXPECT_EQ((*layer("Embedding").weight_gradient)[kAnyRank], 9_us);
 }
 
-TEST_F(Training, DenseFeatureGradientCanBeLeftOut) {
-    training_.dense_feature_gradient = false;
+TEST_F(Training, DenseFeatureGradientIsLeftOutUnlessAskedFor) {
+    EXPECT_TRUE(layer("Bottom_0").input_gradient);
+    training_.dense_feature_gradient = DlrmTraining().dense_feature_gradient;
     EXPECT_FALSE(layer("Bottom_0").input_gradient);
     EXPECT_TRUE(layer("Bottom_1").input_gradient);
     // (3·(80 + 32 + 50 + 5) - 80) · 2·6 FLOP = 421·12.

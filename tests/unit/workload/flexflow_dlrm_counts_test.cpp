@@ -19,54 +19,13 @@ using testing::model_a;
 using testing::model_i;
 using testing::opera_study_training;
 
-/// How a replay cuts a ring all-reduce into flows (docs/theory/opera-dlrm-study.md, "Traffic").
-struct ReplayRules {
-    Bytes packet;    ///< m
-    Bytes min_flow;  ///< a TCP source sends at least a segment
-};
-constexpr ReplayRules kTcpReplay{Bytes(9000), Bytes(8936)};  ///< fat-tree and flat topologies
-constexpr ReplayRules kOperaReplay{Bytes(1500), Bytes(0)};
+constexpr FlexflowReplay kTcpReplay{.packet = Bytes(9000), .least_flow = Bytes(8936)};
+constexpr FlexflowReplay kOperaReplay{.packet = Bytes(1500), .least_flow = Bytes(0)};
 
-/// A tensor of S bytes, on N >= 2 nodes at least N: if S < m·N it is taken as ⌊S·2(N-1)/N⌋ bytes; every node
-/// sends a flow of ⌊S/N⌋ bytes in each round; 2(N-1) rounds, but only one if (then) S <= m·2(N-1).
-struct ReplayRing {
-    Bytes flow;
-    std::int64_t rounds = 0;
-};
-
-/// All-reduce traffic as a replay sends it; the slices are those of FlexflowCounts.
-struct ReplayTraffic {
-    std::int64_t flows = 0;  ///< of all-reduces
-    Bytes all_reduce;
-    double all_reduce_share = 0.0;
-};
-
-ReplayRing replay_ring(Bytes tensor, std::size_t nodes, const ReplayRules& rules) {
-    const auto n = static_cast<std::int64_t>(nodes);
-    Bytes size = std::max(tensor, Bytes(n));
-    if (size < n * rules.packet) {
-        size = size * (2 * (n - 1)) / n;
-    }
-    return {.flow = std::max(rules.min_flow, size / n),
-            .rounds = size <= 2 * (n - 1) * rules.packet ? 1 : 2 * (n - 1)};
-}
-
-ReplayTraffic replay_traffic(const FlexflowModel& model, const FlexflowTraining& training, std::size_t nodes,
-                             const ReplayRules& rules) {
-    ReplayTraffic traffic;
-    if (nodes < 2) {
-        return traffic;
-    }
-    for (const Bytes tensor : gradient_tensors(model, training)) {
-        const ReplayRing ring = replay_ring(tensor, nodes, rules);
-        const std::int64_t flows = static_cast<std::int64_t>(nodes) * ring.rounds;
-        traffic.flows += flows;
-        traffic.all_reduce += flows * ring.flow;
-    }
-    const Bytes all = traffic.all_reduce + count(model, training, nodes).slice_traffic;
-    traffic.all_reduce_share =
-        static_cast<double>(traffic.all_reduce.count()) / static_cast<double>(all.count());
-    return traffic;
+ReplayTraffic traffic_of_replay(const FlexflowModel& model, std::size_t nodes, const FlexflowReplay& replay) {
+    FlexflowTraining training = opera_study_training();
+    training.replay = replay;
+    return replay_traffic(model, training, nodes);
 }
 
 TEST(FlexflowModel, SizesMakeOneLayerLessAndTheFirstTopSizeIsIgnored) {
@@ -149,7 +108,7 @@ TEST(OperaStudyCounts, ShardAndRoundsOfASquareKernel) {
 
 TEST(ReplayRing, StopsAfterOneRoundAtTheThreshold) {
     // N = 4, m = 100: at least m·N = 400 bytes stay what they are; up to m·2(N-1) = 600 take one round.
-    const ReplayRules rules{100_B, 0_B};
+    const FlexflowReplay rules{.packet = 100_B, .least_flow = 0_B};
     EXPECT_EQ(replay_ring(600_B, 4, rules).rounds, 1);
     EXPECT_EQ(replay_ring(600_B, 4, rules).flow, 150_B);
     EXPECT_EQ(replay_ring(601_B, 4, rules).rounds, 6);
@@ -159,7 +118,7 @@ TEST(ReplayRing, StopsAfterOneRoundAtTheThreshold) {
     EXPECT_EQ(replay_ring(399_B, 4, rules).flow, 149_B);
     // Not less than N bytes: ⌊4·6/4⌋ = 6, a flow ⌊6/4⌋.
     EXPECT_EQ(replay_ring(1_B, 4, rules).flow, 1_B);
-    EXPECT_EQ(replay_ring(1_B, 4, {100_B, 90_B}).flow, 90_B);
+    EXPECT_EQ(replay_ring(1_B, 4, {.packet = 100_B, .least_flow = 90_B}).flow, 90_B);
 }
 
 TEST(OperaStudyCounts, PublishedShareOfAllReduceTrafficToEveryDigit) {
@@ -168,7 +127,7 @@ TEST(OperaStudyCounts, PublishedShareOfAllReduceTrafficToEveryDigit) {
           std::tuple{128, 714'134'963'712_B, 665'845'760'000_B, 0.5174963326959043},
           std::tuple{1024, 5'752'390'246'400_B, 670'433'280'000_B, 0.8956170479783089}}) {
         const auto n = static_cast<std::size_t>(nodes);
-        const ReplayTraffic traffic = replay_traffic(model_a(), opera_study_training(), n, kTcpReplay);
+        const ReplayTraffic traffic = traffic_of_replay(model_a(), n, kTcpReplay);
         EXPECT_EQ(traffic.all_reduce, all_reduce) << nodes << " nodes";
         EXPECT_EQ(count(model_a(), opera_study_training(), n).slice_traffic, slices) << nodes << " nodes";
         EXPECT_EQ(traffic.all_reduce_share, share) << nodes << " nodes";
@@ -176,8 +135,8 @@ TEST(OperaStudyCounts, PublishedShareOfAllReduceTrafficToEveryDigit) {
 }
 
 TEST(OperaStudyCounts, RingTrafficOfModelITensorByTensor) {
-    const auto bytes = [](std::size_t nodes, const ReplayRules& rules) {
-        return replay_traffic(model_i(), opera_study_training(), nodes, rules).all_reduce;
+    const auto bytes = [](std::size_t nodes, const FlexflowReplay& rules) {
+        return traffic_of_replay(model_i(), nodes, rules).all_reduce;
     };
     // 83 kernels of 682²·4 = 1,860,496 bytes, one of 33,894·682·4 = 92,462,832; 85 biases and the last kernel
     // have at most 2728 bytes and take one round.
@@ -197,7 +156,7 @@ TEST(OperaStudyCounts, WithoutRoundingTheShareIsALittleLarger) {
     // around only.
     for (const std::size_t nodes : {16, 128, 1024}) {
         const FlexflowCounts counts = count(model_a(), opera_study_training(), nodes);
-        const ReplayTraffic replay = replay_traffic(model_a(), opera_study_training(), nodes, kTcpReplay);
+        const ReplayTraffic replay = traffic_of_replay(model_a(), nodes, kTcpReplay);
         EXPECT_EQ(counts.all_reduce, 2 * (static_cast<std::int64_t>(nodes) - 1) * 702'975'376 * 4_B);
         EXPECT_LT(replay.all_reduce, counts.all_reduce);
         EXPECT_GT(static_cast<double>(replay.all_reduce.count()),
@@ -211,7 +170,7 @@ TEST(OperaStudyCounts, OneNodeSendsNothing) {
     const FlexflowCounts counts = count(model_a(), opera_study_training(), 1);
     EXPECT_EQ(counts.slice_traffic + counts.all_reduce, 0_B);
     EXPECT_EQ(counts.all_reduce_share, 0.0);
-    EXPECT_EQ(replay_traffic(model_a(), opera_study_training(), 1, kTcpReplay).all_reduce, 0_B);
+    EXPECT_EQ(traffic_of_replay(model_a(), 1, kTcpReplay).all_reduce, 0_B);
 }
 
 /// The task graph (docs/theory/opera-dlrm-study.md, "Task graph") written out, one name a task.

@@ -33,6 +33,7 @@ inline FlexflowTraining opera_study_training() {
     using namespace astrolabe::literals;
     FlexflowTraining training;
     training.batch = 524'288;
+    training.element_size = 8_B;
     training.embedding = {.forward = 34_ms, .backward = 375'800_us, .samples = 524'288};
     training.gemm = {{1, 5_TFLOPS}, {512, 9'400_GFLOPS}, {4096, 17'400_GFLOPS}};
     return training;

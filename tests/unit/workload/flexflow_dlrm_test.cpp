@@ -31,6 +31,7 @@ struct Small {
 
     Small() {
         training.batch = 48;  // 24 a node, 3 a GPU
+        training.element_size = 8_B;
         training.embedding = {.forward = 10_us, .backward = 30_us, .samples = 24};
         device.peak = 1_TFLOPS;
         device.memory_bandwidth = Bandwidth(8'000'000'000'000);  // 1 TB/s

@@ -32,6 +32,7 @@ inline Profile profile(std::size_t ranks, std::int64_t batch, std::int64_t table
     made.model.top_mlp.push_back(1);
     made.model.tables = {{.count = tables, .rows = 1'000'000, .dimension = 64, .pooling = 60}};
     made.training.local_batch = batch;
+    made.training.dense_feature_gradient = true;  // as the reference loop
     made.device.peak = peak;
     made.device.memory_bandwidth = Bandwidth(8 * 900'000'000'000);  // 900 GB/s
     made.ranks = ranks;

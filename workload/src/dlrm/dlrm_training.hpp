@@ -103,7 +103,7 @@ struct DlrmTraining {
     /// Counts the interaction's FLOP (and, with kRoofline, bytes), backward as much as forward.
     bool interaction_time = false;
     /// The reference loop computes the gradient of the dense features although nothing uses it.
-    bool dense_feature_gradient = true;
+    bool dense_feature_gradient = false;
     EmbeddingUpdate embedding_update = EmbeddingUpdate::kAfterGradients;   ///< hybrid only
     EmbeddingGradients embedding_gradients = EmbeddingGradients::kSparse;  ///< data, and data_parallel tables
     Sharding sharding = {};                                          ///< other than balanced: hybrid only

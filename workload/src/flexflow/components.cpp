@@ -19,6 +19,19 @@ struct EnumNames<workload::FlexflowPlacement> {
          {"explicit", workload::FlexflowPlacement::kExplicit}}};
 };
 
+template <>
+struct EnumNames<workload::AllReduceStart> {
+    static constexpr std::array<std::pair<std::string_view, workload::AllReduceStart>, 2> kNames{
+        {{"own_gradient", workload::AllReduceStart::kOwnGradient},
+         {"all_gradients", workload::AllReduceStart::kAllGradients}}};
+};
+
+template <>
+struct EnumNames<workload::TaskOrder> {
+    static constexpr std::array<std::pair<std::string_view, workload::TaskOrder>, 2> kNames{
+        {{"fixed", workload::TaskOrder::kFixed}, {"first_come", workload::TaskOrder::kFirstCome}}};
+};
+
 }  // namespace astrolabe
 
 namespace astrolabe::workload {
@@ -70,6 +83,25 @@ Schema<NodeTables> node_tables_schema() {
     return schema;
 }
 
+Schema<FlexflowReplay> replay_schema() {
+    Schema<FlexflowReplay> schema("replay", "what the study's simulators do otherwise");
+    schema
+        .optional("all_reduce_start", &FlexflowReplay::all_reduce_start,
+                  "when an all-reduce starts on a node: when it has its own gradient, or when all nodes have "
+                  "theirs")
+        .optional(
+            "task_order", &FlexflowReplay::task_order,
+            "in which a node computes: always the same, or of its ready tasks the first to become ready")
+        .optional("early_stop", &FlexflowReplay::early_stop,
+                  "send the bytes of the replay's ring: shards rounded down, and small tensors once around")
+        .optional("packet", &FlexflowReplay::packet,
+                  "of the ring's rule: tensors of at most 2(N-1) of them go around once",
+                  {Bytes(1), Bytes(1 << 20)})
+        .optional("least_flow", &FlexflowReplay::least_flow, "bytes that a node sends in a round at least",
+                  {Bytes(0), Bytes(1 << 20)});
+    return schema;
+}
+
 Schema<FlexflowParameters> flexflow_schema() {
     Schema<FlexflowParameters> schema(
         "flexflow_dlrm",
@@ -87,7 +119,7 @@ Schema<FlexflowParameters> flexflow_schema() {
         .optional("gpus_per_node", &FlexflowParameters::gpus_per_node,
                   "GPUs that share the dense layers of a node, which is a rank", {1, {}})
         .optional("element_size", &FlexflowParameters::element_size,
-                  "of what tables exchange; the study counts 8 bytes", {Bytes(1), Bytes(16)})
+                  "of what tables exchange; the study counts 8B, the size of its indices", {Bytes(1), Bytes(16)})
         .optional("gradient_element_size", &FlexflowParameters::gradient_element_size,
                   "of dense parameters, their gradients, and activations that are copied",
                   {Bytes(1), Bytes(16)})
@@ -102,7 +134,9 @@ Schema<FlexflowParameters> flexflow_schema() {
                   "divides every transfer and every time: a shorter run of nearly the same shape",
                   {1, 1'000'000})
         .optional("iterations", &FlexflowParameters::iterations, "training iterations to simulate",
-                  {1, 100'000});
+                  {1, 100'000})
+        .section("replay", &FlexflowParameters::replay, replay_schema(),
+                 "what is as in the study's replay, and how it counts all-reduces; unset: nothing is");
     return schema;
 }
 
@@ -138,6 +172,45 @@ Facts flexflow_facts(const FlexflowParameters& parameters, const Device& device,
          fmt::format("{} bytes, {:.4f} of the traffic", counts.all_reduce.count(), counts.all_reduce_share)}};
 }
 
+std::string difference(const FlexflowReplay& replay, const ReplayTraffic& traffic) {
+    if (replay.early_stop) {
+        return "early_stop: the run sends what the replay counts";
+    }
+    std::string least = replay.least_flow > Bytes(0)
+                            ? fmt::format(", flows are of at least {} bytes", replay.least_flow.count())
+                            : "";
+    return fmt::format(
+        "the replay's ring rounds shards down to whole bytes{}, and {} of {} tensors, those of at most "
+        "2(N-1) "
+        "packets of {} bytes, go around once instead of 2(N-1) times; the run sends whole all-reduces",
+        least, traffic.sent_once_around, traffic.tensors, replay.packet.count());
+}
+
+SourceCounts flexflow_source_counts(const FlexflowParameters& parameters, std::size_t ranks) {
+    const FlexflowReplay replay = parameters.replay.value_or(FlexflowReplay{});
+    const FlexflowCounts sent = count(parameters.model, parameters, ranks);
+    const ReplayTraffic counted = replay_traffic(parameters.model, parameters, ranks);
+    const std::string why = difference(replay, counted);
+    return {
+        .key = "replay",
+        .json = {{"all_reduce_bytes", counted.all_reduce.count()},
+                 {"slice_bytes", sent.slice_traffic.count()},
+                 {"all_reduce_share", counted.all_reduce_share},
+                 {"packet_bytes", replay.packet.count()},
+                 {"least_flow_bytes", replay.least_flow.count()},
+                 {"tensors", counted.tensors},
+                 {"tensors_sent_once_around", counted.sent_once_around},
+                 {"sent",
+                  {{"all_reduce_bytes", sent.all_reduce.count()},
+                   {"slice_bytes", sent.slice_traffic.count()},
+                   {"all_reduce_share", sent.all_reduce_share}}},
+                 {"difference", why}},
+        .text = fmt::format("{} bytes of all-reduces an iteration, {} of the traffic, where a run sends {}, "
+                            "{}: {}",
+                            counted.all_reduce.count(), counted.all_reduce_share, sent.all_reduce.count(),
+                            sent.all_reduce_share, why)};
+}
+
 }  // namespace
 
 void register_flexflow_dlrm(Registry<Job>& registry) {
@@ -161,6 +234,9 @@ void register_flexflow_dlrm(Registry<Job>& registry) {
         };
         job.facts = [parameters](const Device& device, std::size_t ranks) {
             return flexflow_facts(parameters, device, ranks);
+        };
+        job.source_counts = [parameters](const Device&, std::size_t ranks) {
+            return flexflow_source_counts(parameters, ranks);
         };
         return job;
     });

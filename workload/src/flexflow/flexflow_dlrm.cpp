@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-
 namespace astrolabe::workload {
 
 namespace {
@@ -34,6 +33,7 @@ public:
                std::size_t nodes)
         : model_(model),
           training_(training),
+          replay_(training.replay.value_or(FlexflowReplay{})),
           nodes_(nodes),
           rounds_(model, training, nodes),
           slice_(scaled(slice_size(model, training, nodes), training)),
@@ -42,22 +42,29 @@ public:
           top_(top_layers(model)) {
         program_.ranks = nodes;
         program_.iterations = training.iterations;
+        program_.compute_order =
+            is_first_come() ? system::ComputeOrder::kFirstCome : system::ComputeOrder::kProgram;
         world_ = program_.partitions.push_back(system::Partition::world(nodes));
         share_sizes();
     }
 
     void write_iteration(int iteration) {
         iteration_ = iteration;
-        std::vector<OperationId> pooled = look_up_tables();
+        const std::vector<OperationId> before = std::exchange(end_of_iteration_, {});
+        std::vector<OperationId> pooled = look_up_tables(before);
+        last_ = before;
         forward(bottom_);
-        concatenate("Concat.forward", std::move(pooled));
+        append_ordered(pooled, last_);
+        last_ = {concatenate("Concat.forward", std::move(pooled))};
         forward(top_);
         backward(top_);
-        const OperationId concatenated = concatenate("Concat.backward", {});
+        const OperationId concatenated = concatenate("Concat.backward", ordered(last_));
+        last_ = {concatenated};
         const std::vector<OperationId> gradients = return_gradients(concatenated);
         backward(bottom_);
-        update_tables(gradients);
-        compute("Gradients.wait", "Gradients", Time(0), std::exchange(reductions_, {}));
+        std::vector<OperationId> all = std::exchange(reductions_, {});
+        append_ordered(all, update_tables(gradients));
+        end_of_iteration_ = {compute("Gradients.wait", "Gradients", Time(0), std::move(all))};
     }
 
     [[nodiscard]] system::Program finish() && {
@@ -67,6 +74,7 @@ public:
 
 private:
     [[nodiscard]] std::int64_t nodes() const { return static_cast<std::int64_t>(nodes_); }
+    [[nodiscard]] bool is_first_come() const { return replay_.task_order == TaskOrder::kFirstCome; }
 
     /// Owners of a round are among those of the round before: as many are the same.
     void share_sizes() {
@@ -85,11 +93,21 @@ private:
         }
     }
 
-    std::vector<OperationId> look_up_tables() {
+    /// In program order computations that follow one another need no dependencies.
+    [[nodiscard]] std::vector<OperationId> ordered(const std::vector<OperationId>& before) const {
+        return is_first_come() ? before : std::vector<OperationId>();
+    }
+    void append_ordered(std::vector<OperationId>& dependencies, const std::vector<OperationId>& more) const {
+        if (is_first_come()) {
+            dependencies.insert(dependencies.end(), more.begin(), more.end());
+        }
+    }
+
+    std::vector<OperationId> look_up_tables(const std::vector<OperationId>& before) {
         std::vector<OperationId> exchanges;
         for (std::int64_t round = 0; round < rounds_.count(); ++round) {
             const OperationId lookup = compute(fmt::format("Embedding_{}.forward", round), kEmbeddingLayer,
-                                               on_owners(round, cost_.table_forward()));
+                                               on_owners(round, cost_.table_forward()), ordered(before));
             // Slices of every table for every node, in equal parts with the owners.
             const TableRound& in = rounds_[round];
             exchanges.push_back(
@@ -108,28 +126,35 @@ private:
         return exchanges;
     }
 
-    void update_tables(const std::vector<OperationId>& gradients) {
+    std::vector<OperationId> update_tables(const std::vector<OperationId>& gradients) {
+        std::vector<OperationId> updates;
         for (std::int64_t round = 0; round < rounds_.count(); ++round) {
-            compute(fmt::format("Embedding_{}.backward", round), kEmbeddingLayer,
-                    on_owners(round, cost_.table_backward()), {gradients[static_cast<std::size_t>(round)]});
+            updates.push_back(compute(fmt::format("Embedding_{}.backward", round), kEmbeddingLayer,
+                                      on_owners(round, cost_.table_backward()),
+                                      {gradients[static_cast<std::size_t>(round)]}));
         }
+        return updates;
     }
 
     void forward(const std::vector<MlpLayer>& layers) {
         for (const MlpLayer& layer : layers) {
-            compute(layer.name + ".forward", layer.name, cost_.layer_forward(layer));
+            last_ = {
+                compute(layer.name + ".forward", layer.name, cost_.layer_forward(layer), ordered(last_))};
         }
     }
 
     void backward(const std::vector<MlpLayer>& layers) {
         for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
             const std::string name = layer->name + ".backward";
-            const OperationId done = compute(name, layer->name, cost_.layer_backward(*layer));
+            const OperationId done = compute(name, layer->name, cost_.layer_backward(*layer), ordered(last_));
+            last_ = {done};
+            const OperationId start =
+                replay_.all_reduce_start == AllReduceStart::kAllGradients ? on_all_nodes(*layer, done) : done;
             if (training_.separate_bias) {
-                reduce(name + ".kernel", layer->name, layer->parameters(), done);
-                reduce(name + ".bias", layer->name, layer->output_width, done);
+                reduce(name + ".kernel", layer->name, layer->parameters(), start);
+                reduce(name + ".bias", layer->name, layer->output_width, start);
             } else {
-                reduce(name, layer->name, layer->parameters() + layer->output_width, done);
+                reduce(name, layer->name, layer->parameters() + layer->output_width, start);
             }
         }
     }
@@ -139,12 +164,47 @@ private:
     }
 
     void reduce(const std::string& name, std::string_view layer, std::int64_t elements, OperationId after) {
-        reductions_.push_back(
-            collective(name, layer,
-                       {.kind = system::CollectiveKind::kAllReduce,
-                        .partition = world_,
-                        .size = scaled(elements * training_.gradient_element_size, training_)},
-                       after));
+        Bytes size = elements * training_.gradient_element_size;
+        if (replay_.early_stop && nodes_ > 1) {
+            const ReplayRing ring = replay_ring(size, nodes_, replay_);
+            if (ring.rounds == 1) {
+                reductions_.push_back(send_once_around(name, layer, scaled(ring.flow, training_), after));
+                return;
+            }
+            size = nodes() * ring.flow;
+        }
+        reductions_.push_back(collective(name, layer,
+                                         {.kind = system::CollectiveKind::kAllReduce,
+                                          .partition = world_,
+                                          .size = scaled(size, training_)},
+                                         after));
+    }
+
+    /// Every node sends `flow` bytes to the next.
+    OperationId send_once_around(const std::string& name, std::string_view layer, Bytes flow,
+                                 OperationId after) {
+        std::shared_ptr<const std::vector<system::PairSizes>>& sizes = to_the_next_[flow];
+        if (sizes == nullptr) {
+            std::vector<Bytes> pairs(nodes_ * nodes_);
+            for (std::size_t node = 0; node < nodes_; ++node) {
+                pairs[node * nodes_ + (node + 1) % nodes_] = flow;
+            }
+            sizes = std::make_shared<const std::vector<system::PairSizes>>(
+                1, system::PairSizes::of_pairs(nodes_, std::move(pairs)));
+        }
+        return collective(name + ".once_around", layer,
+                          {.kind = system::CollectiveKind::kAllToAll,
+                           .partition = world_,
+                           .size = flow,
+                           .pair_sizes = sizes},
+                          after);
+    }
+
+    /// Ends when all nodes have done `backward`: a collective without bytes ends when all have issued it.
+    OperationId on_all_nodes(const MlpLayer& layer, OperationId backward) {
+        return collective(layer.name + ".backward.on_all_nodes", layer.name,
+                          {.kind = system::CollectiveKind::kAllReduce, .partition = world_, .size = Bytes(0)},
+                          backward);
     }
 
     OperationId exchange(std::int64_t round, Direction direction, Bytes held, OperationId after) {
@@ -193,6 +253,7 @@ private:
 
     const FlexflowModel& model_;
     const FlexflowTraining& training_;
+    FlexflowReplay replay_;
     std::size_t nodes_;
     TableRounds rounds_;
     Bytes slice_;
@@ -206,8 +267,11 @@ private:
         std::shared_ptr<const std::vector<system::PairSizes>> backward;
     };
     std::map<std::int64_t, UnevenSizes> uneven_;  // by number of owners, where they are not all
+    std::map<Bytes, std::shared_ptr<const std::vector<system::PairSizes>>> to_the_next_;  // by bytes
     int iteration_ = 0;
-    std::vector<OperationId> reductions_;  // of the iteration so far
+    std::vector<OperationId> last_;              // what the next layer waits for in first-come order
+    std::vector<OperationId> end_of_iteration_;  // the one before
+    std::vector<OperationId> reductions_;        // of the iteration so far
 };
 
 std::vector<MlpLayer> chain(std::string_view name, std::int64_t input_width,
@@ -276,6 +340,10 @@ std::vector<Bytes> gradient_tensors(const FlexflowModel& model, const FlexflowTr
     return tensors;
 }
 
+Bytes slice_traffic(const FlexflowModel& model, const FlexflowTraining& training, std::size_t nodes) {
+    return 2 * model.tables * (static_cast<std::int64_t>(nodes) - 1) * slice_size(model, training, nodes);
+}
+
 FlexflowCounts count(const FlexflowModel& model, const FlexflowTraining& training, std::size_t nodes) {
     const auto n = static_cast<std::int64_t>(nodes);
     const auto tensors = static_cast<std::int64_t>(gradient_tensors(model, training).size());
@@ -285,8 +353,10 @@ FlexflowCounts count(const FlexflowModel& model, const FlexflowTraining& trainin
     counts.slice = slice_size(model, training, nodes);
     counts.slices = 2 * parts * (n - 1);
     counts.tasks = 2 * n * (layers + 1) + 2 * parts + counts.slices + tensors + parts;
-    counts.slice_traffic = 2 * model.tables * (n - 1) * counts.slice;
-    counts.all_reduce = 2 * (n - 1) * dense_parameters(model) * training.gradient_element_size;
+    counts.slice_traffic = slice_traffic(model, training, nodes);
+    counts.all_reduce = training.replay && training.replay->early_stop
+                            ? replay_traffic(model, training, nodes).all_reduce
+                            : 2 * (n - 1) * dense_parameters(model) * training.gradient_element_size;
     counts.all_reduce_share = share(counts.all_reduce, counts.slice_traffic);
     return counts;
 }

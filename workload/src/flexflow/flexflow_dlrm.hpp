@@ -20,7 +20,8 @@
 /// Traffic, e: bytes of an exchanged element, g: of a parameter, its gradient and a copied activation:
 ///     slice = (B/N)·D·e  from each table to each other node, and its gradient back
 ///     an all-reduce of k·n·g and one of n·g bytes for each layer
-/// e is 8 in the study, which accounts the output of a lookup like its 64-bit indices.
+/// e is 4, a float, unless a file says otherwise: 8 in the study, which accounts the output of a lookup like
+/// its 64-bit indices.
 ///
 /// Placement of tables. Node n has c_n of them and passes over one each round: max c_n rounds, and in round k
 /// those with c_n > k pass over a table, the others compute and send nothing.
@@ -48,18 +49,25 @@
 ///     table backward, round 0, 1, …       waits for its round's gradients
 ///     wait for all all-reduces            the iteration ends when everything has ended
 ///
-/// Limits. The replay takes ready tasks first come, first served, from an arbitrary initial order; here the
-/// order is fixed, so a gradient that arrives early does not let its table overtake the bottom layers or an
-/// earlier table. An all-reduce starts on a node when that node has its gradient, in the replay when all
-/// nodes have; the replay's delay of rings inside a node is left out. No optimiser, no index exchange, no
-/// loss.
+/// With `replay` (flexflow_replay.hpp) the order of tasks, the start of all-reduces and their bytes may be
+/// those of the replay. In first-come order dependencies are those of the task graph: a layer waits for the
+/// one before it, the wait for all-reduces also for all tables, the next iteration for that wait. Where
+/// all-reduces wait for all nodes, a collective without bytes is between a layer's backward pass and them.
+///
+/// Limits. Unless `replay` says otherwise, the order of tasks is fixed, so a gradient that arrives early does
+/// not let its table overtake the bottom layers or an earlier table, and an all-reduce starts on a node when
+/// that node has its gradient. The replay's delay of rings inside a node is left out. No optimiser, no index
+/// exchange, no loss.
 ///
 /// Complexity: O(max c_n + layers) operations an iteration, O(N) memory more for each number of nodes that
 /// pass over tables in the same round and are not all.
 #pragma once
 
+#include "flexflow_replay.hpp"
+
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <astrolabe/core/units.hpp>
@@ -106,7 +114,7 @@ struct FlexflowTraining {
     FlexflowPlacement placement = FlexflowPlacement::kRoundRobin;
     std::vector<NodeTables> tables_per_node = {};  ///< kExplicit only: from node 0 on, all nodes and tables
     std::int64_t gpus_per_node = 8;
-    Bytes element_size = Bytes(8);           ///< e
+    Bytes element_size = Bytes(4);           ///< e; the study counts 8
     Bytes gradient_element_size = Bytes(4);  ///< g
     bool separate_bias = true;               ///< else one all-reduce a layer
     TablePassTimes embedding;
@@ -115,6 +123,7 @@ struct FlexflowTraining {
     /// proportion, latencies and packets do not (the study replays at 1/16).
     std::int64_t scale_down = 1;
     int iterations = 1;
+    std::optional<FlexflowReplay> replay = {};  ///< unset: nothing is as in the replay
 };
 
 /// What makes a model inconsistent or its parameters too many to count. Keys: "tables", "bottom_mlp.2", ….
@@ -166,16 +175,22 @@ struct FlexflowCompute {
 [[nodiscard]] std::vector<Bytes> gradient_tensors(const FlexflowModel& model,
                                                   const FlexflowTraining& training);
 
+/// Both directions, over all nodes: 2·T·(N-1)·(B/N)·D·e.
+[[nodiscard]] Bytes slice_traffic(const FlexflowModel& model, const FlexflowTraining& training,
+                                  std::size_t nodes);
+
 /// An iteration in numbers, over all nodes. Parts of tables count as tables: T is N·⌈T/N⌉ in tasks and slices
 /// of a balanced placement.
 struct FlexflowCounts {
     /// 2·N·(layers + 1) dense and concatenation tasks, 2·T table tasks, the slices, an all-reduce for each
     /// tensor and one of a single member for each table.
     std::int64_t tasks = 0;
-    Bytes slice;                    ///< of a whole table
-    std::int64_t slices = 0;        ///< between nodes: 2·T·(N-1)
-    Bytes slice_traffic;            ///< 2·T·(N-1)·slice, T tables for any placement
-    Bytes all_reduce;               ///< 2·(N-1)·g·P, what any all-reduce without rounding sends
+    Bytes slice;              ///< of a whole table
+    std::int64_t slices = 0;  ///< between nodes: 2·T·(N-1)
+    Bytes slice_traffic;      ///< 2·T·(N-1)·slice, T tables for any placement
+    /// 2·(N-1)·g·P, what any all-reduce without rounding sends; with an early stop what the replay's ring
+    /// does.
+    Bytes all_reduce;
     double all_reduce_share = 0.0;  ///< all_reduce / (all_reduce + slice_traffic); 0 where nothing is sent
 };
 [[nodiscard]] FlexflowCounts count(const FlexflowModel& model, const FlexflowTraining& training,

@@ -22,6 +22,7 @@ constexpr std::int64_t kLargestWidth = std::int64_t{1} << 24;
 constexpr std::int64_t kMaxGpus = std::int64_t{1} << 20;
 constexpr std::int64_t kMaxScaleDown = 1'000'000;
 constexpr std::int64_t kLargestElement = 16;
+constexpr std::int64_t kLargestPacket = std::int64_t{1} << 20;
 constexpr std::size_t kMaxSizes = 1025;
 constexpr std::int64_t kMax = std::int64_t{1} << 60;  // parameters, bytes and FLOP
 
@@ -100,6 +101,16 @@ void check_times(ValidationErrors& found, const TablePassTimes& embedding) {
     require_range(found, "embedding.samples", embedding.samples, kMax);
 }
 
+void check_replay(ValidationErrors& found, const FlexflowReplay& replay) {
+    require_range(found, "replay.packet", replay.packet.count(), kLargestPacket);
+    if (replay.least_flow < Bytes(0) || replay.least_flow > replay.packet) {
+        add_error(found, "replay.least_flow",
+                  fmt::format("least_flow must be from 0 to the packet's {} bytes, got {}",
+                              replay.packet.count(), replay.least_flow.count()),
+                  "the study's are packet: 9000B with least_flow: 8936B, and on circuits 1500B with 0B");
+    }
+}
+
 void check_gemm(ValidationErrors& found, const std::vector<GemmRate>& gemm) {
     for (std::size_t i = 0; i < gemm.size(); ++i) {
         const std::string key = fmt::format("gemm.{}", i);
@@ -175,6 +186,9 @@ ValidationErrors validation_errors(const FlexflowModel& model, const FlexflowTra
     require_range(found, "iterations", training.iterations, std::numeric_limits<int>::max());
     check_times(found, training.embedding);
     check_gemm(found, training.gemm);
+    if (training.replay) {
+        check_replay(found, *training.replay);
+    }
     check_placement(found, model, training, static_cast<std::int64_t>(nodes));
     if (found.empty()) {
         check_batch(found, model, training, static_cast<std::int64_t>(nodes));

@@ -79,7 +79,7 @@ RankTracks::RankTracks(const Experiment& experiment, const LinkTracks& links,
         rank.compute = writer.add_thread(rank.process, "compute");
         rank.waits = writer.add_thread(rank.process, "waits");
         rank.issued = writer.add_thread(rank.process, "issued");
-        rank.is_finished.resize(program_.operations.size());
+        rank.finished_as.resize(program_.operations.size());
     }
 }
 
@@ -98,6 +98,9 @@ void RankTracks::issued(OperationId operation, RankId id, Time now) {
         return;
     }
     if (program_.operations[operation].is_compute()) {
+        if (program_.compute_order == system::ComputeOrder::kFirstCome) {
+            charge_wait_before(*rank, operation, now);
+        }
         writer_.begin(rank->compute, now, text(operation, "compute"));
     } else {
         rank->under_way.push_back({operation, now});
@@ -110,7 +113,7 @@ void RankTracks::finished(OperationId operation, RankId id, Time now) {
     if (rank == nullptr) {
         return;
     }
-    rank->is_finished[operation.index()] = true;
+    rank->finished_as[operation.index()] = ++rank->finished;
     if (program_.operations[operation].is_compute()) {
         writer_.end(rank->compute, now);
         rank->idle_since = now;
@@ -123,7 +126,9 @@ void RankTracks::finished(OperationId operation, RankId id, Time now) {
         writer_.span(rank->process, found->issued, now, text(operation, "collective"));
         rank->under_way.erase(found);
     }
-    charge_waits(*rank, now);
+    if (program_.compute_order == system::ComputeOrder::kProgram) {
+        charge_waits(*rank, now);
+    }
 }
 
 void RankTracks::charge_waits(Shown& rank, Time now) {
@@ -133,13 +138,24 @@ void RankTracks::charge_waits(Shown& rank, Time now) {
     const OperationId operation = compute_[rank.next_compute];
     const std::vector<OperationId>& dependencies = program_.operations[operation].dependencies;
     while (rank.next_dependency < dependencies.size() &&
-           rank.is_finished[dependencies[rank.next_dependency].index()]) {
+           rank.finished_as[dependencies[rank.next_dependency].index()] > 0) {
         if (now > rank.idle_since) {
             write_wait(rank, dependencies[rank.next_dependency], operation, rank.idle_since, now);
         }
         rank.idle_since = now;
         ++rank.next_dependency;
     }
+}
+
+void RankTracks::charge_wait_before(Shown& rank, OperationId operation, Time now) {
+    if (now == rank.idle_since) {
+        return;
+    }
+    const OperationId last =
+        *std::ranges::max_element(program_.operations[operation].dependencies, {},
+                                  [&](OperationId each) { return rank.finished_as[each.index()]; });
+    write_wait(rank, last, operation, rank.idle_since, now);
+    rank.idle_since = now;
 }
 
 void RankTracks::write_wait(const Shown& rank, OperationId cause, OperationId before, Time from, Time to) {

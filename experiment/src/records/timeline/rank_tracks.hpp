@@ -10,8 +10,8 @@
 ///
 /// On every rank compute + waits = total, slice by slice.
 ///
-/// Memory: a bit for every operation and rank shown, some 60 bytes for every collective that is under way or
-/// of which the rank has sent nothing, 4 bytes for every operation, and each name and iteration once.
+/// Memory: 4 bytes for every operation and rank shown, some 60 bytes for every collective that is under way
+/// or of which the rank has sent nothing, 4 bytes for every operation, and each name and iteration once.
 #pragma once
 
 #include "link_tracks.hpp"
@@ -57,7 +57,9 @@ private:
         std::size_t next_compute = 0;     ///< into compute_
         std::size_t next_dependency = 0;  ///< of that operation
         Time idle_since;
-        std::vector<bool> is_finished;    ///< by operation
+        std::vector<std::uint32_t>
+            finished_as;                  ///< by operation, its number among those finished; 0: not yet
+        std::uint32_t finished = 0;       ///< operations
         std::vector<UnderWay> under_way;  ///< collectives
         /// When collectives were issued of which no message has arrived yet.
         std::unordered_map<system::OperationId, Time> silent;
@@ -65,6 +67,8 @@ private:
     [[nodiscard]] Shown* shown(std::size_t rank);
     [[nodiscard]] TraceText text(system::OperationId operation, std::string_view category) const;
     void charge_waits(Shown& rank, Time now);
+    /// In first-come order: the wait before `operation`, which starts now.
+    void charge_wait_before(Shown& rank, system::OperationId operation, Time now);
     void write_wait(const Shown& rank, system::OperationId cause, system::OperationId before, Time from,
                     Time to);
     void write_first_message(const Shown& rank, Time issued, const network::MessageRecord& record);

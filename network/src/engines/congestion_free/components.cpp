@@ -15,6 +15,12 @@ struct EnumNames<network::TransferTiming> {
         {{"exact", network::TransferTiming::kExact}, {"astra_sim_1", network::TransferTiming::kAstraSim1}}};
 };
 
+template <>
+struct EnumNames<network::PortSharing> {
+    static constexpr std::array<std::pair<std::string_view, network::PortSharing>, 2> kNames{
+        {{"none", network::PortSharing::kNone}, {"ports", network::PortSharing::kPorts}}};
+};
+
 }  // namespace astrolabe
 
 namespace astrolabe::network {
@@ -26,7 +32,10 @@ void register_congestion_free_backend(Registry<BackendMaker>& registry) {
         .optional("switching", &CongestionFreeOptions::switching,
                   "bytes over rate once, on the slowest link, or at every hop")
         .optional("timing", &CongestionFreeOptions::timing,
-                  "to the picosecond, or cut off to whole nanoseconds as ASTRA-sim does");
+                  "to the picosecond, or cut off to whole nanoseconds as ASTRA-sim does")
+        .optional("sharing", &CongestionFreeOptions::sharing,
+                  "what messages share: nothing, or the ports of hosts, where what a schedule sends at once "
+                  "goes one by one");
     registry.add<CongestionFreeOptions>(std::move(schema), [](const CongestionFreeOptions& options) {
         BackendMaker maker;
         maker.shares_links = false;

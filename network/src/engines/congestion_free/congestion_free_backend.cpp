@@ -24,6 +24,14 @@ detail::Int128 hop_time(Time latency, Bandwidth rate, Bytes size, TransferTiming
     return (latency.count() + work / rate.count()) / kPicosecondsPerNanosecond * kPicosecondsPerNanosecond;
 }
 
+Time saturating_time(detail::Int128 picoseconds) {
+    return picoseconds < Time::max().count() ? Time(static_cast<std::int64_t>(picoseconds)) : Time::max();
+}
+
+Time saturating_sum(Time time, Time by) {
+    return by < Time::max() - time ? time + by : Time::max();
+}
+
 /// Rate at which a message passes a link that carries the leg's share of it.
 Bandwidth rate_of(const Fabric& fabric, const RouteLeg& leg) {
     const Bandwidth rate = fabric.link(leg.link).rate;
@@ -55,6 +63,10 @@ CongestionFreeBackend::CongestionFreeBackend(std::shared_ptr<const Fabric> fabri
       options_(options) {
     const std::optional<std::string> refusal = congestion_free_unsupported(*fabric_, options_);
     ASTROLABE_ASSERT(!refusal, refusal.value_or(""));
+    if (options_.sharing == PortSharing::kPorts) {
+        out_free_.resize(fabric_->link_count());
+        in_free_.resize(fabric_->link_count());
+    }
 }
 
 std::uint32_t CongestionFreeBackend::pair_between(HostId source, HostId destination) {
@@ -70,6 +82,9 @@ std::uint32_t CongestionFreeBackend::pair_between(HostId source, HostId destinat
     pair.source = source;
     pair.destination = destination;
     add_hops(pair);
+    if (options_.sharing == PortSharing::kPorts) {
+        add_ports(pair);
+    }
     pair_index_.insert(source, destination, index);
     return index;
 }
@@ -103,6 +118,23 @@ void CongestionFreeBackend::add_hops(Pair& pair) {
     pair.hops_count = static_cast<std::uint32_t>(hops_.size()) - pair.first_hops;
 }
 
+void CongestionFreeBackend::add_ports(Pair& pair) {
+    const Route route = fabric_->routing().route(pair.source, pair.destination);
+    pair.first_port = static_cast<std::uint32_t>(port_uses_.size());
+    for (const RouteLeg& leg : route.legs) {
+        if (fabric_->source(leg.link) == fabric_->node_of(pair.source)) {
+            port_uses_.push_back({leg.link, rate_of(*fabric_, leg)});
+            ++pair.ports_out;
+        }
+    }
+    for (const RouteLeg& leg : route.legs) {
+        if (fabric_->target(leg.link) == fabric_->node_of(pair.destination)) {
+            port_uses_.push_back({leg.link, rate_of(*fabric_, leg)});
+            ++pair.ports_in;
+        }
+    }
+}
+
 Time CongestionFreeBackend::compute_transfer_time(const Pair& pair, Bytes size) const {
     if (pair.hops_count == 0) {
         return Time::max();
@@ -112,7 +144,7 @@ Time CongestionFreeBackend::compute_transfer_time(const Pair& pair, Bytes size) 
         const Hops& hops = hops_[pair.first_hops + i];
         sum += hops.count * hop_time(hops.latency, hops.rate, size, options_.timing);
     }
-    return sum < Time::max().count() ? Time(static_cast<std::int64_t>(sum)) : Time::max();
+    return saturating_time(sum);
 }
 
 Time CongestionFreeBackend::transfer_time(Pair& pair, Bytes size) const {
@@ -134,26 +166,79 @@ void CongestionFreeBackend::send(const Message& message) {
     Pair& pair = pairs_[index];
     const std::uint64_t number = sent_++;
     const Time transfer = transfer_time(pair, message.size);
-    const Time alone = transfer < Time::max() - now_ ? now_ + transfer : Time::max();
-    pair.last_delivery = std::max(pair.last_delivery, alone);
+    const bool has_ports = options_.sharing == PortSharing::kPorts;
+    Time reached = saturating_sum(now_, transfer);
+    if (has_ports && transfer < Time::max()) {
+        reached =
+            saturating_sum(take_ports_out(pair, message.size), transfer - service_time(pair, message.size));
+    }
+    pair.last_delivery = std::max(pair.last_delivery, reached);
     if (pair.last_delivery == Time::max()) {
         stuck_.push_back({number, message.size, index});
         return;
     }
     events_pending_.push(now_, pair.last_delivery - now_,
-                         {message.on_delivered, message.token, number, message.size, index});
+                         {message.on_delivered, message.token, number, message.size, index,
+                          has_ports ? EventKind::kArrival : EventKind::kDelivery});
+}
+
+Time CongestionFreeBackend::service_time(const Pair& pair, Bytes size) const {
+    Time slowest;
+    for (std::uint32_t i = 0; i < pair.ports_in; ++i) {
+        const Bandwidth rate = port_uses_[pair.first_port + pair.ports_out + i].rate;
+        slowest = std::max(slowest, saturating_time(hop_time(Time(0), rate, size, options_.timing)));
+    }
+    return slowest;
+}
+
+Time CongestionFreeBackend::take_ports_out(const Pair& pair, Bytes size) {
+    const auto first = port_uses_.begin() + pair.first_port;
+    Time leaves = now_;
+    for (auto use = first; use != first + pair.ports_out; ++use) {
+        leaves = std::max(leaves, out_free_[use->link]);
+    }
+    for (auto use = first; use != first + pair.ports_out; ++use) {
+        out_free_[use->link] =
+            saturating_sum(leaves, saturating_time(hop_time(Time(0), use->rate, size, options_.timing)));
+    }
+    return leaves;
+}
+
+void CongestionFreeBackend::arrive(const Event& event) {
+    const Pair& pair = pairs_[event.pair];
+    const auto first = port_uses_.begin() + pair.first_port + pair.ports_out;
+    Time begins = now_;
+    for (auto use = first; use != first + pair.ports_in; ++use) {
+        begins = std::max(begins, in_free_[use->link]);
+    }
+    const Time delivered = saturating_sum(begins, service_time(pair, event.size));
+    if (delivered == Time::max()) {
+        stuck_.push_back({event.sent_as, event.size, event.pair});
+        return;
+    }
+    for (auto use = first; use != first + pair.ports_in; ++use) {
+        in_free_[use->link] =
+            begins + saturating_time(hop_time(Time(0), use->rate, event.size, options_.timing));
+    }
+    Event delivery = event;
+    delivery.kind = EventKind::kDelivery;
+    events_pending_.push(now_, delivered - now_, delivery);
 }
 
 void CongestionFreeBackend::schedule(Time delay, NotificationHandler& handler, std::uint64_t token) {
     ASTROLABE_ASSERT(delay >= Time(0) && delay <= Time::max() - now_, "a timer is in the future");
-    events_pending_.push(now_, delay, {&handler, token, 0, Bytes(0), kTimer});
+    events_pending_.push(now_, delay, {&handler, token, 0, Bytes(0), 0, EventKind::kTimer});
 }
 
 void CongestionFreeBackend::process_instant() {
     while (!events_pending_.empty() && events_pending_.next_time() == now_) {
         ++events_;
         const Event event = events_pending_.pop();
-        if (event.pair != kTimer) {
+        if (event.kind == EventKind::kArrival) {
+            arrive(event);
+            continue;
+        }
+        if (event.kind == EventKind::kDelivery) {
             ++delivered_;
             bytes_delivered_ += event.size;
             pairs_[event.pair].delivered += event.size;
@@ -176,7 +261,7 @@ void CongestionFreeBackend::run() {
 std::vector<OutstandingMessage> CongestionFreeBackend::describe_outstanding(std::size_t limit) const {
     std::vector<StuckMessage> outstanding = stuck_;
     events_pending_.for_each([&outstanding](Time, const Event& event) {
-        if (event.pair != kTimer) {
+        if (event.kind != EventKind::kTimer) {
             outstanding.push_back({event.sent_as, event.size, event.pair});
         }
     });

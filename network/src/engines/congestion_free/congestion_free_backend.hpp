@@ -1,5 +1,5 @@
-/// Congestion-free engine: every message travels as if it were alone. The formula that studies of congestion
-/// are compared with.
+/// Congestion-free engine: every message travels as if it were alone, or shares nothing but the ports of its
+/// two hosts. The formulas that studies of congestion are compared with.
 ///
 /// Model. The route of a message crosses links l of latency α_l and rate R_l. S bytes sent at t are there at
 /// t + T(S):
@@ -15,15 +15,29 @@
 /// backends of ASTRA-sim, astra-sim/astra-network-analytical: cut-through those of congestion_unaware (where
 /// all links of a path have one rate), store-and-forward those of congestion_aware on an idle network.
 ///
-/// Assumptions. Links and ports carry any number of messages at once, each at full rate: no sharing, no
-/// queues, no headers. So a run may beat the bound that its ports set, and a link may be used beyond its
-/// rate (`link_utilization` above 1). Static networks only.
+/// Ports. With PortSharing::kPorts each first link of a route, out of the source, and each last one, into the
+/// destination, carries one message at a time, in the order in which they come; the links between carry any
+/// number. With O the time of the message on its slowest first link, L on its slowest last one,
+///     leaves     D = max(t, when those first links are free)            they are free again at D + O
+///     arrives    A = max(D + T(S) - L, when the one before of its pair arrived)
+///     delivered  max(A, when those last links are free) + L             when they are free again
+/// in the order of A. A sprayed message occupies a link that carries the share s of it for s·S / R_l. So what
+/// a schedule puts on a port at once takes there the sum of its bytes over its rate: N - 1 blocks of a direct
+/// exchange as well as chunks in flight together. A lone message still takes T(S).
+///
+/// Example. Hosts at 100 Gb/s and 500 ns on one switch, 3 messages of 12,500 bytes (1 us) sent at 0: from one
+/// host to three others they are delivered at 2, 3 and 4 us, as from three to one; without ports all at 2 us.
+///
+/// Assumptions. Otherwise links carry any number of messages at once, each at full rate: no sharing, no
+/// queues, no headers. So a run may beat the bound that its links set, without ports also that of ports, and
+/// a link may be used beyond its rate (`link_utilization` above 1). Static networks only.
 ///
 /// A message whose delivery lies beyond Time::max(), or that has no route, never comes and shows as a stall.
 ///
-/// Complexity: one event per message, O(1) where few transfer times are frequent, else O(log n); a route is
-/// looked up once per pair of hosts, and T(S) is computed once for a run of equal sizes. Memory: about 100
-/// bytes per pair that ever communicates, 56 per message under way.
+/// Complexity: one event per message, with ports two, O(1) where few transfer times are frequent, else
+/// O(log n); a route is looked up once per pair of hosts, and T(S) is computed once for a run of equal sizes.
+/// Memory: about 100 bytes per pair that ever communicates, 56 per message under way, with ports 16 for each
+/// link of the network and 16 more for each first and last link of a pair.
 #pragma once
 
 #include "../../switching.hpp"
@@ -47,9 +61,12 @@ enum class TransferTiming : std::uint8_t {
     kAstraSim1  ///< whole nanoseconds, rounded down
 };
 
+enum class PortSharing : std::uint8_t { kNone, kPorts };
+
 struct CongestionFreeOptions {
     Switching switching = Switching::kCutThrough;
     TransferTiming timing = TransferTiming::kExact;
+    PortSharing sharing = PortSharing::kNone;
 };
 
 /// Why the engine cannot run `fabric`, or nothing: circuits that come and go; store-and-forward of sprayed
@@ -73,7 +90,7 @@ public:
     [[nodiscard]] std::uint64_t events_processed() const override { return events_; }
     [[nodiscard]] NetworkStatistics statistics() const override;
 
-    /// T(size) from host to host; Time::max() if it does not fit in a Time or there is no route.
+    /// T(size) from host to host, alone; Time::max() if it does not fit in a Time or there is no route.
     [[nodiscard]] Time transfer_time(HostId source, HostId destination, Bytes size);
 
 private:
@@ -83,23 +100,33 @@ private:
         Bandwidth rate;
         std::uint32_t count = 0;
     };
+    /// A first or last link of a route, and the rate at which a whole message passes it.
+    struct PortUse {
+        LinkId link;
+        Bandwidth rate;
+    };
     struct Pair {
         HostId source;
         HostId destination;
         std::uint32_t first_hops = 0;  // in hops_
         std::uint32_t hops_count = 0;  // 0: no route
         Bytes last_size = Bytes(-1);
-        Time last_transfer;  // T(last_size)
-        Time last_delivery;  // of the latest message sent
+        Time last_transfer;            // T(last_size)
+        Time last_delivery;            // of the latest message sent; with ports its arrival at the last link
+        std::uint32_t first_port = 0;  // in port_uses_: ports out, then ports in
+        std::uint32_t ports_out = 0;
+        std::uint32_t ports_in = 0;
         Bytes delivered;
     };
-    /// A delivery, or a timer if `pair` is kTimer.
+    enum class EventKind : std::uint8_t { kTimer, kArrival, kDelivery };
+    /// An arrival is that of a message at the port into its destination.
     struct Event {
         NotificationHandler* handler = nullptr;
         std::uint64_t token = 0;
         std::uint64_t sent_as = 0;  // number of the message
         Bytes size;
         std::uint32_t pair = 0;
+        EventKind kind = EventKind::kTimer;
     };
     struct StuckMessage {
         std::uint64_t sent_as = 0;
@@ -107,12 +134,16 @@ private:
         std::uint32_t pair = 0;
     };
 
-    static constexpr std::uint32_t kTimer = 0xffffffffU;
-
     [[nodiscard]] std::uint32_t pair_between(HostId source, HostId destination);
     void add_hops(Pair& pair);
+    void add_ports(Pair& pair);
     [[nodiscard]] Time transfer_time(Pair& pair, Bytes size) const;
     [[nodiscard]] Time compute_transfer_time(const Pair& pair, Bytes size) const;
+    /// Of a message on the slowest of its ports in.
+    [[nodiscard]] Time service_time(const Pair& pair, Bytes size) const;
+    /// Takes the ports out of a message that is sent now, and returns when it leaves.
+    [[nodiscard]] Time take_ports_out(const Pair& pair, Bytes size);
+    void arrive(const Event& event);
     void process_instant();
 
     std::shared_ptr<const Fabric> fabric_;
@@ -120,6 +151,9 @@ private:
     std::vector<Pair> pairs_;
     PairIndex pair_index_;
     std::vector<Hops> hops_;
+    std::vector<PortUse> port_uses_;
+    IndexedVector<LinkId, Time> out_free_;  // with ports: when a link out of a host is free
+    IndexedVector<LinkId, Time> in_free_;
     DelayQueue<Event> events_pending_;
     std::vector<StuckMessage> stuck_;
     Time now_;

@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include <astrolabe/core/config/registry.hpp>
 #include <astrolabe/system/program/program.hpp>
 #include <astrolabe/workload/device/device.hpp>
@@ -28,6 +30,13 @@ struct CountedTables {
 /// Whole tables that can be moved to other ranks; none where a job places no whole tables.
 using MovableTables = std::variant<std::monostate, PlacedTables, CountedTables>;
 
+/// What the published source of a workload counts in an iteration otherwise than a run sends.
+struct SourceCounts {
+    std::string key;              ///< of `json` in results; empty: there are none
+    nlohmann::ordered_json json;  ///< those counts, what a run sends, and why they differ
+    std::string text;             ///< the same on one line, for people
+};
+
 /// A configured training job; the cluster it runs on completes it.
 struct Job {
     int iterations = 1;
@@ -43,6 +52,9 @@ struct Job {
     };
     /// Size of the job for people, one (name, value) a line: parameters, bytes, compute time.
     std::function<std::vector<std::pair<std::string, std::string>>(const Device&, std::size_t ranks)> facts;
+    /// Precondition: no validation errors.
+    std::function<SourceCounts(const Device&, std::size_t ranks)> source_counts =
+        [](const Device&, std::size_t) { return SourceCounts(); };
 };
 
 void register_builtin_workloads(Registry<Job>& registry);

@@ -45,7 +45,7 @@ enum class BulkRouting : std::uint8_t {
 
 /// How bulk messages between hosts of one rack travel.
 enum class IntraRack : std::uint8_t {
-    kTwoHops,  ///< through another rack and back, in capacity that is left over, as the reference does
+    kTwoHops,  ///< through another rack and back, in capacity that is left over, as in Opera's simulator
     kDirect    ///< through their top-of-rack switch
 };
 
@@ -66,7 +66,7 @@ private:
 
 struct BulkService {
     BulkRouting routing = BulkRouting::kRotorLb;
-    IntraRack intra_rack = IntraRack::kTwoHops;
+    IntraRack intra_rack = IntraRack::kDirect;
     Remainders remainders = Remainders::kAtRandom;  ///< of fair shares
     Bytes payload{1436};  ///< of a packet; every packet takes payload + header on the wire
     Bytes header{64};

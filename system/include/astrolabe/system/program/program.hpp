@@ -4,17 +4,21 @@
 /// (`PerRank`), never another copy of the program.
 ///
 /// Meaning, per rank:
-///   - A *compute* operation occupies the rank's one compute engine. Compute operations run in program order;
-///   one
-///     starts when the one before it has finished and all its dependencies have finished. The time in between
-///     is exposed: it is attributed to the dependencies in the order they are listed, each from the end of
-///     the one before it. A compute operation of zero duration is a pure wait.
+///   - A *compute* operation occupies the rank's one compute engine, in the program's ComputeOrder.
+///     kProgram: compute operations run in program order; one starts when the one before it has finished and
+///     all its dependencies have finished. The time in between is exposed: it is attributed to the
+///     dependencies in the order they are listed, each from the end of the one before it.
+///     kFirstCome: an operation is ready when all its dependencies have finished, and nothing else keeps two
+///     operations in order. A free engine takes the operation that became ready first, of several at one
+///     instant the first in program order that has been notified; while none is ready it waits, and that time
+///     is exposed of the dependency that finished last before the next operation starts.
+///     A compute operation of zero duration is a pure wait.
 ///   - A *collective* is issued as soon as all its dependencies have finished, in program order where several
 ///     become ready at once, and never blocks the rank by itself. It finishes on a rank `completion_delay`
 ///     after the rank's last chunk is done.
 ///   - The iteration an operation belongs to ends on a rank when the last compute operation of that iteration
-///     finishes there; after the last one the rank drains (its final communication tail): it waits for every
-///     collective still in flight.
+///     to finish there does; after the last of all the rank drains (its final communication tail): it waits
+///     for every collective still in flight.
 ///
 /// Dependencies name earlier operations only, so the program order is a topological order.
 ///
@@ -180,9 +184,12 @@ struct Operation {
     }
 };
 
+enum class ComputeOrder : std::uint8_t { kProgram, kFirstCome };
+
 struct Program {
     std::size_t ranks = 0;
     int iterations = 0;
+    ComputeOrder compute_order = ComputeOrder::kProgram;
     IndexedVector<OperationId, Operation> operations;  ///< in program order
     IndexedVector<PartitionId, Partition> partitions;
 

@@ -23,7 +23,8 @@
 /// in different orders. Where that matters (src/executor/tie_watch.hpp) the whole run may treat equivalent
 /// ranks differently, so the folded run stops and reports it (ExecutionReport::has_tie); the caller then runs
 /// the whole program. Options under which ties are common are not folded at all: serial copy engines, slots
-/// in dimensions, independent orders, empty messages of an uneven all_to_all.
+/// in dimensions, independent orders, computation in first-come order, empty messages of an uneven
+/// all_to_all.
 ///
 /// So a folded run that ends gives the times of the whole one to the picosecond, and its counts. What breaks
 /// a symmetry, such as one table more on one rank, a size that does not divide by the ranks, or a path chosen
