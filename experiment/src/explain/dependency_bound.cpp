@@ -138,8 +138,8 @@ private:
         }
         for (const RankId rank : group) {
             Time& own = finish[rank.index()];
-            if (needs_all(work)) {
-                own = std::max(own, last);
+            if (needs_all(work) || work.least_duration > Time(0)) {
+                own = std::max(own, later(last, work.least_duration));
             }
             if (loads_ != nullptr) {
                 double received = 0;

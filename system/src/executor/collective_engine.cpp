@@ -53,7 +53,7 @@ void CollectiveEngine::issue(OperationId operation, RankId rank) {
     instance.issued_at[place.position] = backend_.now();
     ++instance.issued;
     const auto ranks = static_cast<Position>(instance.issued_at.size());
-    if (instance.plan != nullptr && starts_early_) {
+    if (instance.plan != nullptr && starts_early_ && collective(operation).least_duration == Time(0)) {
         if (instance.issued == 1) {
             enqueue(index);
         }
@@ -383,7 +383,10 @@ void CollectiveEngine::chunk_finished(const FinishedChunk& finished) {
 void CollectiveEngine::complete(InstanceIndex index, Position position) {
     Instance& instance = *instances_[index];
     const Channel& channel = channels_[instance.channel];
-    completed_.push_back({instance.operation, channel.ranks[position]});
+    completed_.push_back({instance.operation, channel.ranks[position],
+                          instance.plan != nullptr
+                              ? instance.issued_at[position] + collective(instance.operation).least_duration
+                              : Time(0)});
     if (++instance.finished == channel.representatives) {
         const PartitionId partition = collective(instance.operation).partition;
         Groups& groups = groups_[instance.operation];

@@ -61,6 +61,7 @@ namespace astrolabe::system::detail {
 struct CompletedCollective {
     OperationId operation;
     RankId rank;
+    Time not_before;  ///< its least duration
 };
 
 class CollectiveEngine {

@@ -176,7 +176,8 @@ void Executor::Implementation::begin_operation(OperationOnRank issued) {
 }
 
 void Executor::Implementation::complete(const CompletedCollective& completed) {
-    const Time delay = program_.operations[completed.operation].collective().completion_delay;
+    const Time delay = std::max(completed.not_before - backend_.now(), Time(0)) +
+                       program_.operations[completed.operation].collective().completion_delay;
     if (delay == Time(0)) {
         ranks_.ended().push_back({completed.operation, completed.rank});
         return;
@@ -193,7 +194,10 @@ void Executor::Implementation::CompletionTimer::notify(std::uint64_t token) {
 }
 
 network::TimerPurpose Executor::Implementation::CompletionTimer::purpose(std::uint64_t token) const {
-    return {network::Resources::kCompute, static_cast<std::uint32_t>(token >> kRankBits)};
+    const auto operation = static_cast<std::uint32_t>(token >> kRankBits);
+    const CollectiveOperation& work = executor_.program_.operations[OperationId(operation)].collective();
+    return {work.least_duration > Time(0) ? network::Resources::kEndPoints : network::Resources::kCompute,
+            operation};
 }
 
 Executor::Executor(const Program& program, SystemOptions options, network::NetworkBackend& backend,

@@ -92,8 +92,8 @@ void check_collective(const Operation& operation, const Program& program) {
     if (collective.is_uneven()) {
         check_pair_sizes(operation, program.partitions[collective.partition]);
     }
-    if (collective.completion_delay < Time(0)) {
-        reject(fmt::format("'{}' has a negative completion delay", operation.name));
+    if (collective.completion_delay < Time(0) || collective.least_duration < Time(0)) {
+        reject(fmt::format("'{}' has a negative completion delay or least duration", operation.name));
     }
 }
 

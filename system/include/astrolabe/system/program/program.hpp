@@ -156,6 +156,9 @@ struct CollectiveOperation {
     Priority priority = Priority::kDefault;
     std::int64_t explicit_priority = 0;  ///< kExplicit only; larger starts first
     Time completion_delay{};             ///< local update after the collective, before it counts as finished
+    /// What it takes at least, from the last issue in its group to the end on any rank, whatever the network;
+    /// above zero no rank begins it before all have issued it, as the kernels of a GPU library.
+    Time least_duration{};
     /// By group of the partition: sizes of an uneven all_to_all. Empty where all pairs have the same.
     /// Operations that move the same share the same.
     std::shared_ptr<const std::vector<PairSizes>> pair_sizes{};
