@@ -89,6 +89,8 @@ void add_collective_command(CLI::App& app, const experiment::Components& compone
         ->add_option("--injection-latency", request.injection_latency,
                      "copy into the network interface, per message")
         ->capture_default_str();
+    command->add_option("--measured", request.measured,
+                        "file that `astrolabe calibrate` wrote: no size takes less time than it says");
     add_repeatable_option(*command, "--set", request.overrides,
                           "change a value: --set network.link.rate=400Gbps, algorithm.window=4, "
                           "end_point.copy_engine=serial (repeatable)");

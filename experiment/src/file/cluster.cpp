@@ -378,6 +378,10 @@ Schema<ClusterKeys> cluster_schema(const Components& components) {
                   "copy into the network interface, per message", kInjectionLatencies)
         .section("end_point", &ClusterKeys::end_point, end_point_schema(),
                  "what a message costs where it leaves and where it arrives")
+        .section(
+            "measured_collectives", &ClusterKeys::measured, measured_collectives_schema(),
+            "times below which no collective ends, as a machine was measured, or the path of a file that "
+            "`astrolabe calibrate` wrote")
         .optional("minimum_chunk", &ClusterKeys::minimum_chunk, "collectives are not cut finer than this",
                   {Bytes(1), {}})
         .optional("padding", &ClusterKeys::padding,
@@ -405,6 +409,7 @@ Cluster make_cluster(const ClusterKeys& keys, const Components& components, bool
     options.end_point = keys.end_point;
     options.end_point.injection_latency = keys.injection_latency;
     options.minimum_chunk = keys.minimum_chunk;
+    cluster.measured = keys.measured;
     cluster.padding = keys.padding;
     cluster.folding = keys.folding;
     for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {

@@ -1,3 +1,4 @@
+#include "../calibration/least_durations.hpp"
 #include "../choice/choose.hpp"
 #include "../run/engine.hpp"
 #include "job_network.hpp"
@@ -309,6 +310,9 @@ void make_program(Experiment& experiment, const std::vector<OperationRule>& rule
     } else if (experiment.cluster.padding) {
         system::pad_collectives(experiment.program, experiment.cluster.options);
     }
+    if (experiment.cluster.measured) {
+        experiment.measured = set_least_durations(experiment.program, *experiment.cluster.measured);
+    }
     check_algorithms(experiment, root, context);
 }
 
@@ -462,7 +466,8 @@ void resolve_references(ConfigNode& root, ReadContext& context) {
             resolve_reference(*section, context);
         }
     }
-    for (const auto& [section_key, key] : {std::pair{"workload", "model"}, std::pair{"cluster", "device"}}) {
+    for (const auto& [section_key, key] : {std::pair{"workload", "model"}, std::pair{"cluster", "device"},
+                                           std::pair{"cluster", "measured_collectives"}}) {
         if (ConfigNode* section = root.find(section_key)) {
             if (ConfigNode* part = section->find(key)) {
                 resolve_reference(*part, context);

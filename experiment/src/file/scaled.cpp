@@ -103,6 +103,7 @@ void scale_ranks(Experiment& experiment, const ScaledKeys& keys) {
         } else {
             auto& work = std::get<system::CollectiveOperation>(operation.work);
             work.completion_delay = network::scaled(work.completion_delay, 1 / compute);
+            work.least_duration = network::scaled(work.least_duration, 1 / keys.end_points.times);
         }
     }
     system::EndPoint& end_point = experiment.cluster.options.end_point;

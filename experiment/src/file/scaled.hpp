@@ -9,8 +9,9 @@
 ///
 /// Model. Links, latency and reconfiguration are those of network/scaling.hpp. With k the factor of
 /// `compute`, every time on a rank's compute engine and every local update behind a collective is t / k;
-/// with k that of `end_points`, the copy of a message into the interface takes t / k, and memory adds up at
-/// k times its rate. Divided times are rounded to a picosecond, and infinite factors make them 0.
+/// with k that of `end_points`, the copy of a message into the interface and the least time of a measured
+/// collective take t / k, and memory adds up at k times its rate. Divided times are rounded to a picosecond,
+/// and infinite factors make them 0.
 ///
 /// Errors: a class of links that the network does not have, circuits that do not go down, and rates that no
 /// link may have, each at its key.

@@ -208,6 +208,12 @@ Json summary_json(const Experiment& experiment, const Run& run) {
         !counts.key.empty()) {
         summary[counts.key] = std::move(counts.json);
     }
+    if (const std::optional<MeasuredUse>& use = experiment.measured) {
+        summary["measured_collectives"] = {{"machine", use->machine},
+                                           {"collectives", use->collectives},
+                                           {"extrapolated", use->extrapolated},
+                                           {"unknown", use->unknown}};
+    }
     if (!experiment.choices.empty()) {
         summary["choices"] = choices_json(experiment.choices);
     }

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <astrolabe/experiment/file/cluster.hpp>
 #include <astrolabe/experiment/results/figures.hpp>
@@ -52,6 +53,26 @@ std::string busiest_text(const Experiment& experiment, const Run& run) {
     const network::LinkId link = *run.utilization.busiest;
     return fmt::format("{} to {}, {:.1f} % used", fabric.node(fabric.source(link)).name,
                        fabric.node(fabric.target(link)).name, 100.0 * run.utilization.max);
+}
+
+/// "a, b and 3 more".
+std::string first_of(const std::vector<std::string>& names) {
+    constexpr std::size_t kShown = 2;
+    const std::size_t shown = names.size() <= kShown + 1 ? names.size() : kShown;
+    std::string text =
+        fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+    return names.size() > shown ? fmt::format("{} and {} more", text, names.size() - shown) : text;
+}
+
+std::string measured_text(const MeasuredUse& use) {
+    std::string text = fmt::format("{} collectives take no less than on {}", use.collectives, use.machine);
+    if (!use.extrapolated.empty()) {
+        text += "; beyond the sizes or ranks measured: " + first_of(use.extrapolated);
+    }
+    if (!use.unknown.empty()) {
+        text += "; of a kind not measured: " + first_of(use.unknown);
+    }
+    return text;
 }
 
 }  // namespace
@@ -130,6 +151,9 @@ std::string text_summary(const Experiment& experiment, const Run& run) {
             times += fmt::format("{} {}, ", name, readable(run.message_times->quantile(share)));
         }
         text += line("messages", times + "max " + readable(run.message_times->max()));
+    }
+    if (experiment.measured) {
+        text += line("measured", measured_text(*experiment.measured));
     }
     for (const std::string& chosen : choices_text(experiment.choices)) {
         text += line("chosen", chosen);

@@ -1,3 +1,4 @@
+#include "../calibration/least_durations.hpp"
 #include "../choice/choose.hpp"
 #include "engine.hpp"
 
@@ -117,8 +118,12 @@ ConfigNode read_sections(const CollectiveRequest& request, ReadContext& context)
             context.error(std::move(error));
         }
     }
-    report_unknown_keys(root, {"algorithm", "network", "backend", "end_point", "folding"}, "collective",
-                        false, context);
+    if (!request.measured.empty()) {
+        root.set("measured_collectives", argument("--measured", request.measured));
+    }
+    report_unknown_keys(root,
+                        {"algorithm", "network", "backend", "end_point", "folding", "measured_collectives"},
+                        "collective", false, context);
     return root;
 }
 
@@ -155,7 +160,7 @@ ConfigNode cluster_section(const CollectiveRequest& request, const std::string& 
                  {"injection_latency", argument("--injection-latency", request.injection_latency)},
                  {"minimum_chunk", ConfigNode::scalar("1B")}});
     cluster.find("collectives")->set(key, std::move(choice));
-    for (const char* given : {"end_point", "folding"}) {
+    for (const char* given : {"end_point", "folding", "measured_collectives"}) {
         if (const ConfigNode* section = sections.find(given)) {
             cluster.set(given, *section);
         }
@@ -310,6 +315,9 @@ Result<CollectiveRun> CollectiveRun::prepare(const CollectiveRequest& request, c
     for (const workload::Job& job : jobs) {
         Experiment sized = run.setting_;
         sized.program = job.program(sized.cluster.device, ranks);
+        if (sized.cluster.measured) {
+            static_cast<void>(set_least_durations(sized.program, *sized.cluster.measured));
+        }
         choose_methods(sized, {}, components);
         system::order_by_circuits(sized.program, sized.cluster.options, place_ranks(sized));
         run.sized_.push_back({std::move(sized.program), std::move(sized.choices)});

@@ -55,6 +55,7 @@ struct ClusterKeys {
     Time injection_latency = system::EndPoint{}.injection_latency;
     system::EndPoint end_point;  ///< but for its injection latency, which is the key above
     Bytes minimum_chunk = system::SystemOptions{}.minimum_chunk;
+    std::optional<MeasuredCollectives> measured;
     bool padding = Cluster{}.padding;
     FoldingMode folding = Cluster{}.folding;
 };

@@ -35,6 +35,7 @@
 #include <astrolabe/core/config/config.hpp>
 #include <astrolabe/core/config/registry.hpp>
 #include <astrolabe/core/result.hpp>
+#include <astrolabe/experiment/calibration/measured_collectives.hpp>
 #include <astrolabe/experiment/choice/choice.hpp>
 #include <astrolabe/network/components.hpp>
 #include <astrolabe/system/components.hpp>
@@ -74,6 +75,7 @@ struct Cluster {
         named;                                              ///< keys of a named one that differ from defaults
     std::bitset<system::kCollectiveKinds> algorithm_given;  ///< else it is chosen for every collective
     std::bitset<system::kCollectiveKinds> chunks_given;     ///< likewise
+    std::optional<MeasuredCollectives> measured;            ///< below whose times no collective ends
 };
 
 struct Experiment {
@@ -90,6 +92,7 @@ struct Experiment {
     system::Program program;
     std::string setting;                ///< hash of network, backend, seed, and the job that shapes a network
     std::vector<MethodChoice> choices;  ///< in the order of the first operations
+    std::optional<MeasuredUse> measured;  ///< of the cluster's measured collectives
     /// Paths of seeds of network and workload that the file leaves to `seed` (src/file/open_seeds.hpp).
     std::vector<std::string> open_seeds;
 };

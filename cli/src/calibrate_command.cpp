@@ -1,0 +1,270 @@
+/// `astrolabe calibrate`: logs of nccl-tests become a file of measured collectives.
+#include "commands.hpp"
+#include "console.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <astrolabe/core/config/quantity.hpp>
+#include <astrolabe/experiment/calibration/fit_plot.hpp>
+#include <astrolabe/experiment/calibration/nccl_log.hpp>
+#include <astrolabe/experiment/results/fingerprint.hpp>
+
+namespace astrolabe::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct CalibrateArguments {
+    std::vector<std::string> logs;
+    std::string collective;
+    std::optional<std::size_t> ranks;
+    std::string machine;
+    std::string launch;
+    std::string out;
+    std::string plot;
+    bool json = false;
+};
+
+Diagnostic calibrate_error(std::string message, std::string hint) {
+    return {"calibrate.log", {}, std::move(message), std::move(hint), {}};
+}
+
+Result<std::string> text_of(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    if (!file || !(text << file.rdbuf())) {
+        return calibrate_error(fmt::format("cannot read '{}'", path), "give files that nccl-tests wrote");
+    }
+    return text.str();
+}
+
+std::optional<system::CollectiveKind> kind_named(const std::string& name) {
+    std::string key = name;
+    std::replace(key.begin(), key.end(), '-', '_');
+    for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
+        const auto candidate = static_cast<system::CollectiveKind>(kind);
+        if (system::to_string(candidate) == key) {
+            return candidate;
+        }
+    }
+    return std::nullopt;
+}
+
+/// What the user says wins over what the log says.
+Result<experiment::NcclLog> read_log(const std::string& path, const CalibrateArguments& arguments,
+                                     const std::string& text) {
+    Result<experiment::NcclLog> log = experiment::parse_nccl_log(text, path);
+    if (!log) {
+        return log;
+    }
+    if (!arguments.collective.empty()) {
+        log->kind = kind_named(arguments.collective);
+    }
+    log->ranks = arguments.ranks.value_or(log->ranks);
+    if (!arguments.machine.empty()) {
+        log->machine = arguments.machine;
+    }
+    if (!log->kind) {
+        return calibrate_error(fmt::format("'{}' does not say which collective it measured", path),
+                               "add --collective all-reduce, or name the file for it");
+    }
+    if (log->ranks < 2) {
+        return calibrate_error(fmt::format("'{}' lists {} ranks, expected 2 or more", path, log->ranks),
+                               "add --ranks N, if the lines '#  Rank  0 …' were cut off");
+    }
+    if (log->points.size() < 3 || log->points.size() > 64) {
+        return calibrate_error(fmt::format("'{}' has {} sizes, expected 3 to 64", path, log->points.size()),
+                               "measure with -b 8 -e 4G -f 2");
+    }
+    return log;
+}
+
+Result<experiment::FittedSeries> fit_log(const experiment::NcclLog& log, const std::string& path,
+                                         const std::string& text, Time launch) {
+    experiment::FittedSeries fit{.series = {}, .points = log.points};
+    for (experiment::MeasuredPoint& point : fit.points) {
+        if (point.time <= launch) {
+            return calibrate_error(fmt::format("'{}': {} take {}, no longer than --launch {}", path,
+                                               to_string(point.size), readable(point.time), readable(launch)),
+                                   "--launch is the part of every time that is the host's");
+        }
+        point.time -= launch;
+    }
+    fit.series = experiment::fit_series(*log.kind, log.ranks, fit.points);
+    fit.series.source = std::filesystem::path(path).filename().string();
+    experiment::Fingerprint print;
+    print.add(std::string_view(text));
+    fit.series.fingerprint = print.text();
+    return fit;
+}
+
+std::string rate_text(const std::optional<Bandwidth>& rate) {
+    return rate ? fmt::format("+ size / {:.4g} GB/s", to_bytes_per_second(*rate) / 1e9) : "whatever the size";
+}
+
+std::string table(const std::vector<experiment::FittedSeries>& fits) {
+    std::string text;
+    for (const experiment::FittedSeries& fit : fits) {
+        const experiment::MeasuredSeries& series = fit.series;
+        text += fmt::format("{} of {} ranks, {} sizes from {} to {} ({})\n", system::to_string(series.kind),
+                            series.ranks, fit.points.size(), to_string(series.from),
+                            to_string(fit.points.back().size), series.source);
+        for (const experiment::TimePiece& piece : series.pieces) {
+            text += fmt::format("  up to {:>9}  {:>10} {}\n", to_string(piece.up_to), readable(piece.latency),
+                                rate_text(piece.rate));
+        }
+        text += fmt::format("  error {:.1f} % mean, {:.1f} % at most, {:.1f} % for a size that is left out\n",
+                            100 * series.mean_error, 100 * series.largest_error, 100 * series.left_out_error);
+        for (const experiment::MeasuredPoint& point : fit.points) {
+            const Time fitted = experiment::time_of(series, point.size);
+            text += fmt::format("    {:>9}  measured {:>10}  fitted {:>10}  {:+.1f} %\n",
+                                to_string(point.size), readable(point.time), readable(fitted),
+                                100 * (to_seconds(fitted) / to_seconds(point.time) - 1));
+        }
+    }
+    return text;
+}
+
+Json to_json(const std::string& machine, const std::vector<experiment::FittedSeries>& fits) {
+    Json list = Json::array();
+    for (const experiment::FittedSeries& fit : fits) {
+        Json pieces = Json::array();
+        for (const experiment::TimePiece& piece : fit.series.pieces) {
+            pieces.push_back(
+                {{"up_to_bytes", piece.up_to.count()},
+                 {"latency_s", to_seconds(piece.latency)},
+                 {"rate_bytes_per_s", piece.rate ? Json(to_bytes_per_second(*piece.rate)) : Json()}});
+        }
+        Json points = Json::array();
+        for (const experiment::MeasuredPoint& point : fit.points) {
+            points.push_back({{"size_bytes", point.size.count()},
+                              {"measured_s", to_seconds(point.time)},
+                              {"fitted_s", to_seconds(experiment::time_of(fit.series, point.size))}});
+        }
+        list.push_back({{"collective", system::to_string(fit.series.kind)},
+                        {"ranks", fit.series.ranks},
+                        {"source", fit.series.source},
+                        {"fingerprint", fit.series.fingerprint},
+                        {"pieces", std::move(pieces)},
+                        {"mean_error", fit.series.mean_error},
+                        {"largest_error", fit.series.largest_error},
+                        {"left_out_error", fit.series.left_out_error},
+                        {"points", std::move(points)}});
+    }
+    return {{"machine", machine}, {"series", std::move(list)}};
+}
+
+std::optional<Diagnostic> write_file(const std::string& path, const std::string& text) {
+    Result<experiment::OutputFile> file = experiment::OutputFile::create(path);
+    if (!file) {
+        return file.error().front();
+    }
+    file->append(text);
+    return file->finish();
+}
+
+/// Nothing, or what keeps the logs from being one machine's.
+std::optional<Diagnostic> conflict(const experiment::MeasuredCollectives& measured,
+                                   const experiment::MeasuredSeries& next, const std::string& machine,
+                                   const std::string& path) {
+    if (!measured.machine.empty() && measured.machine != machine) {
+        return calibrate_error(fmt::format("'{}' was measured on '{}', the logs before it on '{}'", path,
+                                           machine, measured.machine),
+                               "calibrate one machine at a time, or name it with --machine");
+    }
+    for (const experiment::MeasuredSeries& other : measured.series) {
+        if (other.kind == next.kind && other.ranks == next.ranks) {
+            return calibrate_error(fmt::format("'{}' has {} of {} ranks, and so has '{}'", path,
+                                               system::to_string(next.kind), next.ranks, other.source),
+                                   "give one log for each collective and number of ranks");
+        }
+    }
+    return std::nullopt;
+}
+
+int calibrate_command(const CalibrateArguments& arguments) {
+    Time launch;
+    if (!arguments.launch.empty()) {
+        const Parsed<Time> parsed = parse_time(arguments.launch);
+        if (const auto* failure = std::get_if<ParseFailure>(&parsed)) {
+            return report_invalid({calibrate_error("--launch: " + failure->message, failure->hint)});
+        }
+        launch = std::get<Time>(parsed);
+    }
+    experiment::MeasuredCollectives measured;
+    std::vector<experiment::FittedSeries> fits;
+    for (const std::string& path : arguments.logs) {
+        const Result<std::string> text = text_of(path);
+        if (!text) {
+            return report_invalid(text.error());
+        }
+        const Result<experiment::NcclLog> log = read_log(path, arguments, *text);
+        if (!log) {
+            return report_invalid(log.error());
+        }
+        Result<experiment::FittedSeries> fit = fit_log(*log, path, *text, launch);
+        if (!fit) {
+            return report_invalid(fit.error());
+        }
+        const std::string machine = log->machine.empty() ? "an unnamed machine" : log->machine;
+        if (const std::optional<Diagnostic> error = conflict(measured, fit->series, machine, path)) {
+            return report_invalid({*error});
+        }
+        measured.machine = machine;
+        measured.series.push_back(fit->series);
+        fits.push_back(*std::move(fit));
+    }
+    print_out(arguments.json ? to_json(measured.machine, fits).dump(2) + "\n" : table(fits));
+    const std::string yaml = "# Times of collectives, from logs of nccl-tests by `astrolabe calibrate`.\n" +
+                             to_yaml(experiment::measured_collectives_schema().write(measured));
+    for (const auto& [path, text] :
+         {std::pair(arguments.out, yaml),
+          std::pair(arguments.plot, arguments.plot.empty() ? "" : fit_plot(measured.machine, fits))}) {
+        if (path.empty()) {
+            continue;
+        }
+        if (const std::optional<Diagnostic> error = write_file(path, text)) {
+            return report_unusable({*error});
+        }
+    }
+    return kDone;
+}
+
+}  // namespace
+
+void add_calibrate_command(CLI::App& app, int& exit_code) {
+    const auto arguments = std::make_shared<CalibrateArguments>();
+    CLI::App* command = app.add_subcommand(
+        "calibrate", "logs of nccl-tests become latencies and rates of a machine's collectives");
+    command->add_option("LOG", arguments->logs, "what all_reduce_perf and its like printed, one test a file")
+        ->required();
+    command
+        ->add_option(
+            "--collective", arguments->collective,
+            "of logs that do not say: all-reduce, reduce-scatter, all-gather, all-to-all, broadcast, "
+            "reduce or point-to-point")
+        ->check([](const std::string& name) {
+            return kind_named(name) ? std::string() : "'" + name + "' is not the name of a collective";
+        });
+    command->add_option("--ranks", arguments->ranks, "of logs whose lines of ranks were cut off")
+        ->check(CLI::Range(std::size_t{2}, std::size_t{1} << 20));
+    command->add_option("--machine", arguments->machine, "its name; unset: that of the devices in the logs");
+    command->add_option("--launch", arguments->launch,
+                        "part of every time that is the host's, which is taken off: 27us; unset: none");
+    command->add_option("--out", arguments->out, "file for `cluster.measured_collectives`");
+    command->add_option("--plot", arguments->plot, "picture of the fits, SVG");
+    command->add_flag("--json", arguments->json, "print an object on stdout instead of the table");
+    command->footer(
+        "example: astrolabe calibrate a100-x8-allreduce.log --out machine.yaml --plot machine.svg");
+    command->callback([arguments, &exit_code] { exit_code = calibrate_command(*arguments); });
+}
+
+}  // namespace astrolabe::cli
