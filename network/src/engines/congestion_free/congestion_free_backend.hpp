@@ -62,6 +62,11 @@ public:
     /// Precondition: no refusal.
     explicit CongestionFreeBackend(std::shared_ptr<const Fabric> fabric, CongestionFreeOptions options = {});
 
+    /// Links that carry anything at any time have no record over time.
+    [[nodiscard]] LinkReports observe_links(LinkObserver& observer) override {
+        observer_ = &observer;
+        return LinkReports::kDeliveries;
+    }
     [[nodiscard]] Time now() const override { return now_; }
     void send(const Message& message) override;
     void schedule(Time delay, NotificationHandler& handler, std::uint64_t token) override;
@@ -120,6 +125,7 @@ private:
     std::vector<Pair> pairs_;
     PairIndex pair_index_;
     std::vector<Hops> hops_;
+    LinkObserver* observer_ = nullptr;  // null: nobody observes what arrives
     DelayQueue<Event> events_pending_;
     std::vector<StuckMessage> stuck_;
     Time now_;

@@ -46,6 +46,17 @@ TcpBackend::~TcpBackend() {
     end();  // sockets use their connection until then
 }
 
+network::LinkReports TcpBackend::observe_links(network::LinkObserver& observer) {
+    network_->observe(observer);
+    transport_.on_payload = [&observer](HostId destination, Bytes payload) {
+        const Time now(sim::Simulator::Now().GetTimeStep());
+        observer.delivered(destination, now, now, static_cast<double>(payload.count()));
+    };
+    // ns-3 cuts the time of a frame to a picosecond, so that its links are faster than their rates by as
+    // much.
+    return network::LinkReports::kOverlapping;
+}
+
 void TcpBackend::send(const Message& message) {
     sent(message);
     connection(message.source, message.destination).send(message, next_order_++);
