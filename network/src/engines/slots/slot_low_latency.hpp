@@ -26,7 +26,7 @@
 ///
 /// Complexity: an event for each piece and link of its way but the last, O(log of the pieces in flight), and
 /// the cost of its paths (slice_paths.hpp). Memory: 24 bytes a link of hosts and an uplink of racks, about
-/// 100 for each piece in flight and 56 for each message.
+/// 120 for each piece in flight and 56 for each message.
 ///
 /// Source: Opera (NSDI 2020) section 4.1; NDP (SIGCOMM 2017), whose packets these are without its transport.
 #pragma once

@@ -52,8 +52,8 @@ network::LinkReports TcpBackend::observe_links(network::LinkObserver& observer) 
         const Time now(sim::Simulator::Now().GetTimeStep());
         observer.delivered(destination, now, now, static_cast<double>(payload.count()));
     };
-    // ns-3 cuts the time of a frame to a picosecond, so that its links are faster than their rates by as
-    // much.
+    // ns-3 rounds the time of a frame to a picosecond, down as well as up: links may be a little faster than
+    // their rates.
     return network::LinkReports::kOverlapping;
 }
 
