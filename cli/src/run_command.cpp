@@ -137,6 +137,11 @@ int run_command(const RunArguments& arguments, const experiment::Components& com
         print_error(fmt::format("astrolabe: {} packet events were reported too late to be put in order\n",
                                 recorder.late_events()));
     }
+    if (const std::optional<Time> longer = recorder.longer_throughput_intervals()) {
+        print_error(fmt::format(
+            "astrolabe: the run is so long that throughput.csv and carried.csv have intervals of {}\n",
+            to_string(*longer)));
+    }
     if (!recorder.left_out().empty()) {
         print_error(
             fmt::format("astrolabe: timeline.json does not show {}\n", fmt::join(recorder.left_out(), "; ")));
@@ -155,7 +160,8 @@ void add_record_options(CLI::App& command, experiment::RecorderOptions& records)
         ->needs("--out");
     command
         .add_option("--throughput", records.throughput,
-                    "write throughput.csv, the bytes that flow in every interval of this length: 1ms")
+                    "write throughput.csv and carried.csv: what links carried and what arrived, in every "
+                    "interval of this length: 1ms")
         ->type_name("INTERVAL")
         ->needs("--out");
     CLI::Option* trace = command.add_option(

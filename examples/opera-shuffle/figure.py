@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The figure of the shuffle, as SVG: how many messages have arrived, and payload, over time.
+"""The figure of the shuffle, as SVG: how many messages have arrived, and payload that arrives, over time.
 
     figure.py RUN=FOLDER... > shuffle.svg       FOLDER as written by run --flows --throughput
 """
@@ -25,11 +25,14 @@ def arrived(folder):
 
 
 def payload(folder):
-    """(ms, share of the rate of all hosts), at both ends of each interval."""
+    """(ms, delivered payload as a share of the rate of all hosts), at both ends of each interval."""
+    table = [{name: float(value) for name, value in row.items()} for row in rows(f"{folder}/throughput.csv")]
+    busiest = max(table, key=lambda row: row["wire_bytes"])
+    bytes_a_second = busiest["wire_bytes"] / busiest["share"] / (busiest["to_s"] - busiest["from_s"])
     points = []
-    for row in rows(f"{folder}/throughput.csv"):
-        share = float(row["share"])
-        points += [(float(row["from_s"]) * 1e3, share), (float(row["to_s"]) * 1e3, share)]
+    for row in table:
+        share = row["delivered_bytes"] / (row["to_s"] - row["from_s"]) / bytes_a_second
+        points += [(row["from_s"] * 1e3, share), (row["to_s"] * 1e3, share)]
     return points
 
 
@@ -69,7 +72,7 @@ def main():
              'font-family="sans-serif" font-size="12">',
              f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>']
     parts += panel(LEFT, width, "messages that have arrived", end, arrivals)
-    parts += panel(LEFT + width + GAP, width, "payload, of the rate of all hosts", end, payloads)
+    parts += panel(LEFT + width + GAP, width, "payload that arrives, of the rate of all hosts", end, payloads)
     for number, ((name, _), colour) in enumerate(zip(runs, COLOURS)):
         parts.append(text(LEFT + 12, TOP + 20 + 16 * number, name, "start", colour))
     print("\n".join(parts + ["</svg>"]))

@@ -203,23 +203,38 @@ TEST(Run, ThroughputIsWrittenOnRequestAndAddsUp) {
     std::istringstream rows(read_file(folder.path() / "throughput.csv"));
     std::string row;
     std::getline(rows, row);
-    EXPECT_EQ(row, "from_s,to_s,bytes,share,completed_bytes");
-    double flowed = 0;
+    EXPECT_EQ(row, "from_s,to_s,payload_bytes,wire_bytes,share,delivered_bytes,completed_bytes");
+    double carried = 0;
+    double delivered = 0;
     double completed = 0;
     while (std::getline(rows, row)) {
         double from = 0;
         double to = 0;
-        double bytes = 0;
+        double payload = 0;
+        double wire = 0;
         double share = 0;
+        double arrived = 0;
         double whole = 0;
-        ASSERT_EQ(std::sscanf(row.c_str(), "%lf,%lf,%lf,%lf,%lf", &from, &to, &bytes, &share, &whole), 5);
+        ASSERT_EQ(std::sscanf(row.c_str(), "%lf,%lf,%lf,%lf,%lf,%lf,%lf", &from, &to, &payload, &wire, &share,
+                              &arrived, &whole),
+                  7);
+        EXPECT_EQ(payload, wire) << "fluid has no headers";
+        EXPECT_NEAR(share, wire / (16 * 12.5e9 * (to - from)), 1e-5) << "16 hosts at 100 Gb/s";
         EXPECT_LE(share, 1.0);
-        flowed += bytes;
+        carried += payload;
+        delivered += arrived;
         completed += whole;
     }
-    const auto delivered = Json::parse(result.out)["network"]["bytes_delivered"].get<double>();
-    EXPECT_EQ(completed, delivered);
-    EXPECT_NEAR(flowed, delivered, 1e-6 * delivered);
+    const auto bytes = Json::parse(result.out)["network"]["bytes_delivered"].get<double>();
+    EXPECT_EQ(carried, bytes) << "every message crosses one link out of a host";
+    EXPECT_EQ(delivered, bytes);
+    EXPECT_EQ(completed, bytes);
+    EXPECT_EQ(read_file(folder.path() / "carried.csv")
+                  .rfind("from_s,to_s,links,payload_bytes,wire_bytes,share\n", 0),
+              0U);
+    const ProcessResult fine = astrolabe({"run", kQuickstart, "--throughput", "1ns", "--out", out});
+    EXPECT_NE(fine.err.find("throughput.csv and carried.csv have intervals of"), std::string::npos)
+        << fine.err;
     EXPECT_EQ(astrolabe({"run", kQuickstart, "--throughput", "1ms"}).exit_code, 2);  // needs --out
     const ProcessResult none = astrolabe({"run", kQuickstart, "--throughput", "0", "--out", out});
     EXPECT_EQ(none.exit_code, 3);

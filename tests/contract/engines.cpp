@@ -10,25 +10,8 @@
 #include <astrolabe/network/fabric.hpp>
 
 namespace astrolabe::testing {
-namespace {
 
-using network::Fabric;
-using network::FabricBuilder;
-using network::LinkParameters;
-using network::NodeId;
-
-/// A network and a backend as an experiment file names them.
-struct Setting {
-    std::shared_ptr<const Fabric> fabric;
-    network::BackendMaker backend;
-
-    [[nodiscard]] auto on(std::shared_ptr<const Fabric> other) const {
-        return [maker = backend, other = std::move(other)] { return maker.make(other, 1); };
-    }
-    [[nodiscard]] auto make() const { return on(fabric); }
-};
-
-Setting setting(const std::string& network, const std::string& backend, int ranks = 4) {
+Setting setting(const std::string& network, const std::string& backend, int ranks) {
     static const experiment::Components kComponents = experiment::builtin_components();
     const std::string text = fmt::format(
         "schema: astrolabe/1\n"
@@ -44,6 +27,13 @@ Setting setting(const std::string& network, const std::string& backend, int rank
     }
     return {read->fabric, read->backend};
 }
+
+namespace {
+
+using network::Fabric;
+using network::FabricBuilder;
+using network::LinkParameters;
+using network::NodeId;
 
 /// 100 Gb/s and 500 ns a link: 1 us from host to host.
 const char* const kStar = "{kind: flat, hosts: 4, link: {rate: 100Gbps, latency: 500ns}}";
@@ -82,6 +72,7 @@ ContractEngine with_static_network(std::string name, const std::string& backend)
     const Setting star = setting(kStar, backend);
     ContractEngine engine;
     engine.name = std::move(name);
+    engine.fabric = star.fabric;
     engine.make = star.make();
     engine.hosts = 4;
     engine.make_stalled = star.on(islands());
@@ -93,7 +84,9 @@ ContractEngine with_rotors(std::string name, const std::string& backend) {
     const std::string keys = "racks: 8, uplinks: 4, hosts_per_rack: 2, propagation: 500ns";
     ContractEngine engine;
     engine.name = std::move(name);
-    engine.make = setting("{kind: opera, " + keys + "}", backend, 16).make();
+    const Setting racks = setting("{kind: opera, " + keys + "}", backend, 16);
+    engine.fabric = racks.fabric;
+    engine.make = racks.make();
     engine.hosts = 16;
     engine.trio = {0, 2, 4};
     engine.latency = Time(500'000);
@@ -108,7 +101,8 @@ ContractEngine fluid_on_periodic_circuits() {
     const Setting star = setting(kStar, "{kind: fluid}");
     ContractEngine engine;
     engine.name = "FluidOnPeriodicCircuits";
-    engine.make = star.on(periodic_star(false));
+    engine.fabric = periodic_star(false);
+    engine.make = star.on(engine.fabric);
     engine.hosts = 4;
     engine.make_stalled = star.on(periodic_star(true));
     engine.unreachable = 3;
@@ -118,12 +112,13 @@ ContractEngine fluid_on_periodic_circuits() {
 ContractEngine fluid_on_demand_aware_circuits() {
     ContractEngine engine;
     engine.name = "FluidOnDemandAwareCircuits";
-    engine.make = setting(
-                      "{kind: topoopt, degree: 2, mode: paper, wiring: separate_fibres, medium: circuit_switch, "
-                      "link: {rate: 100Gbps, latency: 1us}, "
-                      "reconfiguration: {every: 50us, delay: 10us, forwarding: false}}",
-                      "{kind: fluid}")
-                      .make();
+    const Setting circuits = setting(
+        "{kind: topoopt, degree: 2, mode: paper, wiring: separate_fibres, medium: circuit_switch, "
+        "link: {rate: 100Gbps, latency: 1us}, "
+        "reconfiguration: {every: 50us, delay: 10us, forwarding: false}}",
+        "{kind: fluid}");
+    engine.fabric = circuits.fabric;
+    engine.make = circuits.make();
     engine.hosts = 4;
     // Circuits move to whatever waits, so no pair waits for ever: 2^60 B take longer than time instead.
     engine.make_stalled = engine.make;

@@ -6,14 +6,30 @@
 #include <memory>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <astrolabe/network/backend.hpp>
+#include <astrolabe/network/components.hpp>
+#include <astrolabe/network/fabric.hpp>
 
 namespace astrolabe::testing {
 
+/// A network and a backend as an experiment file names them.
+struct Setting {
+    std::shared_ptr<const network::Fabric> fabric;
+    network::BackendMaker backend;
+
+    [[nodiscard]] auto on(std::shared_ptr<const network::Fabric> other) const {
+        return [maker = backend, other = std::move(other)] { return maker.make(other, 1); };
+    }
+    [[nodiscard]] auto make() const { return on(fabric); }
+};
+[[nodiscard]] Setting setting(const std::string& network, const std::string& backend, int ranks = 4);
+
 struct ContractEngine {
     std::string name;
+    std::shared_ptr<const network::Fabric> fabric;  ///< null: there is none
     std::function<std::unique_ptr<network::NetworkBackend>()> make;
     std::size_t hosts = 0;
     /// Three hosts, of which the first is connected to the second when time starts.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <regex>
 
 #include <fmt/format.h>
@@ -129,13 +130,22 @@ Result<std::unique_ptr<Recorder>> Recorder::open(const RecorderOptions& options,
         }
     }
     if (throughput_interval) {
-        if (auto file = value(folder->create("throughput.csv"))) {
-            recorder->throughput_.emplace(fabric, *throughput_interval, *std::move(file));
+        auto file = value(folder->create("throughput.csv"));
+        std::optional<OutputFile> carried;
+        if (experiment.backend.shares_links) {
+            if (auto second = value(folder->create("carried.csv"))) {
+                carried.emplace(*std::move(second));
+            }
+        }
+        if (file && errors.empty()) {
+            recorder->throughput_.emplace(fabric, *throughput_interval, *std::move(file), std::move(carried));
+            recorder->of_links_.push_back(&recorder->throughput_->links());
         }
     }
     if (timeline_size) {
         if (auto file = value(folder->create("timeline.json"))) {
             recorder->timeline_.emplace(experiment, *timeline_size, *std::move(file));
+            recorder->of_links_.push_back(&recorder->timeline_->links());
         }
     }
     std::vector<PacketSink*> sinks;
@@ -161,6 +171,7 @@ Result<std::unique_ptr<Recorder>> Recorder::open(const RecorderOptions& options,
 RunObservers Recorder::observers() {
     return {.messages = flows_ || throughput_ || timeline_ ? this : nullptr,
             .packets = sequencer_ ? &*sequencer_ : nullptr,
+            .links = of_links_.empty() ? nullptr : this,
             .execution = timeline_ ? &*timeline_ : nullptr};
 }
 
@@ -173,6 +184,33 @@ void Recorder::message(const network::MessageRecord& record) {
     }
     if (timeline_) {
         timeline_->message(record);
+    }
+}
+
+void Recorder::links_are_alike(std::span<const std::uint32_t> class_of) {
+    for (network::LinkObserver* observer : of_links_) {
+        observer->links_are_alike(class_of);
+    }
+}
+
+/// The shortest of all: who has longer ones needs no more.
+Time Recorder::interval(Time end) {
+    Time shortest = Time::max();
+    for (network::LinkObserver* observer : of_links_) {
+        shortest = std::min(shortest, observer->interval(end));
+    }
+    return shortest;
+}
+
+void Recorder::carried(network::LinkId link, Time from, Time to, const network::PieceBytes& bytes) {
+    for (network::LinkObserver* observer : of_links_) {
+        observer->carried(link, from, to, bytes);
+    }
+}
+
+void Recorder::delivered(network::HostId destination, Time from, Time to, double payload) {
+    for (network::LinkObserver* observer : of_links_) {
+        observer->delivered(destination, from, to, payload);
     }
 }
 
@@ -200,7 +238,8 @@ Diagnostics Recorder::finish(const Run& run) {
         note(flows_->finish());
     }
     if (throughput_) {
-        note(throughput_->finish());
+        const Diagnostics unwritten = throughput_->finish(run.network, run.link_reports);
+        errors.insert(errors.end(), unwritten.begin(), unwritten.end());
     }
     if (capture_) {
         note(capture_->finish());

@@ -203,6 +203,7 @@ std::variant<Run, Time> run_watched(const Experiment& experiment, Watch watch,
                                     const RunObservers& observers) {
     const std::vector<network::HostId> placement = place_ranks(experiment);
     const bool is_recorded = observers.messages != nullptr || observers.packets != nullptr ||
+                             observers.links != nullptr ||
                              (observers.execution != nullptr && !observers.execution->hears_images());
     Engine engine = make_engine(experiment, placement, is_recorded);
     Run run;
@@ -225,6 +226,9 @@ std::variant<Run, Time> run_watched(const Experiment& experiment, Watch watch,
     if (observers.packets != nullptr) {
         const bool reports = backend->observe(*observers.packets);
         ASTROLABE_ASSERT(reports, "a backend whose packets are asked for reports them");
+    }
+    if (observers.links != nullptr) {
+        run.link_reports = backend->observe_links(*observers.links);
     }
 
     run.execution = execute(experiment, placement, *backend, engine.folding, watch, observers.execution);

@@ -143,13 +143,32 @@ OperaBulk::TakeOwn(uint32_t host, uint32_t destination)
     return packet;
 }
 
+uint64_t
+OperaBulk::BytesOfLast(uint64_t bytes) const
+{
+    return bytes - (PacketsOf(bytes) - 1) * m_parameters.payload;
+}
+
+uint32_t
+OperaBulk::GetPayload(const PacketDescriptor& packet) const
+{
+    const uint64_t bytes = m_messages[packet.queuePair].bytes;
+    return static_cast<uint32_t>(packet.sequence + 1 == PacketsOf(bytes) ? BytesOfLast(bytes)
+                                                                         : m_parameters.payload);
+}
+
 void
 OperaBulk::Take(uint32_t packet)
 {
     const uint32_t number = m_context.packets[packet].queuePair;
+    // One that was returned left again under the number of another: the last to arrive is the short one.
+    Message& message = m_messages[number];
+    traces.received(
+        m_pairs[message.pair].destination,
+        static_cast<uint32_t>(message.toArrive == 1 ? BytesOfLast(message.bytes) : m_parameters.payload),
+        Now());
     m_context.Discard(packet);
     --m_inFlight;
-    Message& message = m_messages[number];
     if (--message.toArrive == 0 && m_pairs[message.pair].oldest == number)
     {
         Deliver(message.pair);

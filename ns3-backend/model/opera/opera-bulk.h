@@ -74,6 +74,7 @@ class OperaBulk
         TracedCallback<const PacketMessage&, Time> delivered; //!< and the time since it was sent
         TracedCallback<uint32_t, const OperaGrant&> granted;  //!< through a rotor
         TracedCallback<uint32_t, const PacketDescriptor&, int64_t> returned; //!< to a host, when in ps
+        TracedCallback<uint32_t, uint32_t, int64_t> received; //!< by a host: bytes of a message, when in ps
     };
 
     /// Everything outlives the last packet; `schedule` and `fabric` are complete.
@@ -104,6 +105,8 @@ class OperaBulk
 
     /// As PacketSource.
     int64_t TakePacket(uint64_t offer, int64_t when, uint32_t& packet);
+    /// Bytes of its message in a packet that waits or is in flight.
+    uint32_t GetPayload(const PacketDescriptor& packet) const;
     /// A packet is at its destination.
     void Take(uint32_t packet);
     /// A packet is where it is to be relayed.
@@ -162,6 +165,7 @@ class OperaBulk
 
     static int64_t Now();
     uint64_t PacketsOf(uint64_t bytes) const;
+    uint64_t BytesOfLast(uint64_t bytes) const; //!< packet of a message of `bytes`
     uint32_t FindPair(uint32_t source, uint32_t destination);
     void Wait(uint32_t host, uint32_t destination, uint64_t packets, bool isRelayed);
     void WakeForSlot();

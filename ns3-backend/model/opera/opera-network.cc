@@ -92,7 +92,16 @@ OperaNetwork::GetTypeId()
                 "A bulk packet came to a circuit that does not lead where it is heading: the host "
                 "that has it back, packet, when (ps).",
                 MakeTraceSourceAccessor(&OperaNetwork::m_returned),
-                "ns3::PacketTraces::PacketCallback");
+                "ns3::PacketTraces::PacketCallback")
+            .AddTraceSource("BulkReceived",
+                            "A bulk packet is at its destination: host, bytes of its message, when (ps).",
+                            MakeTraceSourceAccessor(&OperaNetwork::m_received),
+                            "ns3::PacketTransport::ReceivedTracedCallback")
+            .AddTraceSource(
+                "Crossed",
+                "A packet has come through a rotor: rotor, matching, the rack it came from, packet.",
+                MakeTraceSourceAccessor(&OperaNetwork::m_crossed),
+                "ns3::OperaNetwork::CrossedTracedCallback");
     return tid;
 }
 
@@ -122,7 +131,11 @@ OperaNetwork::Build(const OperaSchedule& schedule,
         MakeCallback(&TracedCallback<uint32_t, const OperaGrant&>::operator(), &m_granted));
     m_bulk->traces.returned.ConnectWithoutContext(
         MakeCallback(&TracedCallback<uint32_t, const PacketDescriptor&, int64_t>::operator(), &m_returned));
+    m_bulk->traces.received.ConnectWithoutContext(
+        MakeCallback(&TracedCallback<uint32_t, uint32_t, int64_t>::operator(), &m_received));
     m_router = std::make_unique<OperaRouter>(m_layout, m_schedule, *m_fabric, *m_bulk, paths);
+    m_router->crossed.ConnectWithoutContext(MakeCallback(
+        &TracedCallback<uint32_t, uint32_t, uint32_t, const PacketDescriptor&>::operator(), &m_crossed));
     BuildTransport(client);
     m_fabric->GetContext().returnsHeaders = true;
     m_fabric->Install(*m_router, *this, *this);

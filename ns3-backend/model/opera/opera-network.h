@@ -138,6 +138,8 @@ class OperaNetwork : public Object, private PacketSink, private PacketSource
     TracedCallback<const PacketMessage&, Time> m_delivered;
     TracedCallback<uint32_t, const OperaGrant&> m_granted;
     TracedCallback<uint32_t, const PacketDescriptor&, int64_t> m_returned;
+    TracedCallback<uint32_t, uint32_t, int64_t> m_received;
+    TracedCallback<uint32_t, uint32_t, uint32_t, const PacketDescriptor&> m_crossed;
 };
 
 } // namespace ns3

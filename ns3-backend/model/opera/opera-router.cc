@@ -113,6 +113,7 @@ OperaRouter::RouteAtRotor(uint32_t rotor, PacketDescriptor& packet)
         return nullptr;
     }
     m_carriedBytes[GetCircuit(rotor, matching, from)] += packet.bytes;
+    crossed(rotor, matching, from, packet);
     return RouteAtRack(to, packet);
 }
 

@@ -55,6 +55,9 @@ class OperaRouter : public PacketRouter
         return m_carriedBytes[GetCircuit(rotor, matching, rack)];
     }
 
+    /// A packet has come through a rotor: rotor, matching, the rack it came from, packet.
+    TracedCallback<uint32_t, uint32_t, uint32_t, const PacketDescriptor&> crossed;
+
     /// Packets other than bulk ones that came to a circuit that was dark or led nowhere.
     uint64_t GetLost() const
     {

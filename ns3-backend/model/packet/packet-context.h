@@ -67,6 +67,8 @@ struct PacketTraces
     PacketCallback marked;
     PacketCallback trimmed;
     TracedCallback<uint32_t, uint8_t, bool, int64_t> paused; //!< a priority of the port, or no longer
+    TracedCallback<uint32_t, uint32_t, int64_t, int64_t>
+        frame; //!< of the link itself leaves: bytes, when its first bit does and when its last
 };
 
 /// splitmix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014): the

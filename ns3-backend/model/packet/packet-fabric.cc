@@ -112,7 +112,13 @@ PacketFabric::GetTypeId()
                 .AddTraceSource("Pause",
                                 "A port is paused, or resumes: port, priority, paused, when (ps).",
                                 Trace(&PacketTraces::paused),
-                                "ns3::PacketTraces::PauseCallback");
+                                "ns3::PacketTraces::PauseCallback")
+                .AddTraceSource(
+                    "Frame",
+                    "A port sends a frame of the link itself, such as a pause: port, bytes, when its "
+                    "first bit leaves and when its last (ps).",
+                    Trace(&PacketTraces::frame),
+                    "ns3::PacketTraces::FrameCallback");
         using P = PacketFabricParameters;
         PacketAttributeMaker<PacketFabric, P> own(
             made, "", [](PacketFabric& fabric) -> P& { return fabric; });

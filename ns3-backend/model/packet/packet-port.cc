@@ -520,8 +520,10 @@ int64_t
 PacketPort::SendControlFrame(uint32_t bytes, int64_t now)
 {
     Advance(now);
-    m_freeAt = std::max(m_freeAt, now) + ComputeSerialization(bytes);
+    const int64_t start = std::max(m_freeAt, now);
+    m_freeAt = start + ComputeSerialization(bytes);
     m_queue.GetCounters().carriedBytes += bytes;
+    m_context.traces.frame(m_number, bytes, start, m_freeAt);
     Wake(now);
     return m_freeAt + m_latency;
 }

@@ -171,14 +171,21 @@ FabricQueue::HasTcpPayload(const Ptr<const Packet>& frame)
     {
         return true;
     }
+    return GetTcpPayload(frame) > 0;
+}
+
+uint32_t
+FabricQueue::GetTcpPayload(const Ptr<const Packet>& frame)
+{
     constexpr uint32_t DATA_OFFSET_AT = PPP_BYTES + IPV4_BYTES + 12;
     std::array<uint8_t, DATA_OFFSET_AT + 1> headers{};
     if (frame->CopyData(headers.data(), headers.size()) < headers.size())
     {
-        return false;
+        return 0;
     }
     const uint32_t tcpHeader = static_cast<uint32_t>(headers[DATA_OFFSET_AT] >> 4) * 4;
-    return size > PPP_BYTES + IPV4_BYTES + tcpHeader;
+    const uint32_t allHeaders = PPP_BYTES + IPV4_BYTES + tcpHeader;
+    return frame->GetSize() - std::min(frame->GetSize(), allHeaders);
 }
 
 } // namespace ns3

@@ -90,6 +90,9 @@ class FabricQueue : public Queue<Packet>
         return m_counters;
     }
 
+    /// Bytes that TCP carries for the application in a frame.
+    static uint32_t GetTcpPayload(const Ptr<const Packet>& frame);
+
   protected:
     /// Checks room, marks, counts and appends. `place` is where the frame waits; \returns false when it was
     /// dropped.

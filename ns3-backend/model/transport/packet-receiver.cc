@@ -31,6 +31,11 @@ PacketReceiver::Take(PacketDescriptor& packet)
     const Arrival arrival = Accept(pair, packet);
     const bool isNew = arrival == Arrival::IN_ORDER || arrival == Arrival::EARLY;
     pair.marked += isMarked && isNew ? 1 : 0;
+    if (isNew)
+    {
+        m_core.traces.m_received(
+            pair.destination, packet.bytes - m_parameters.header, PacketTransportCore::Now());
+    }
     const bool endsMessage = arrival == Arrival::IN_ORDER && pair.expected >= pair.receivingEnd;
     if (m_parameters.IsPulled())
     {

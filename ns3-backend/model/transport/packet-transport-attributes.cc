@@ -39,6 +39,10 @@ PacketTransport::AddTraceSources(TypeId& tid)
                         "a message has arrived; the time since it was sent",
                         MakeTraceSourceAccessor(&T::m_delivered),
                         "ns3::PacketTransport::DeliveredTracedCallback")
+        .AddTraceSource("Received",
+                        "a packet has arrived that had not before: host, bytes of its message, when (ps)",
+                        MakeTraceSourceAccessor(&T::m_received),
+                        "ns3::PacketTransport::ReceivedTracedCallback")
         .AddTraceSource("Acknowledged",
                         "a message is acknowledged; the time since it was sent",
                         MakeTraceSourceAccessor(&T::m_acknowledged),

@@ -32,6 +32,7 @@ struct PacketTransportTraces
 {
     TracedCallback<const PacketMessage&> m_sent;
     TracedCallback<const PacketMessage&, Time> m_delivered;
+    TracedCallback<uint32_t, uint32_t, int64_t> m_received;
     TracedCallback<const PacketMessage&, Time> m_acknowledged;
     TracedCallback<uint32_t, uint32_t, uint64_t> m_retransmission;
     TracedCallback<uint32_t, uint32_t, uint32_t> m_timeout;

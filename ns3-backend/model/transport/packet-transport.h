@@ -64,6 +64,7 @@ class PacketTransport : public Object,
     // The arguments of trace sources: hosts are source and destination of the messages concerned.
     typedef void (*MessageTracedCallback)(const PacketMessage& message);
     typedef void (*DeliveredTracedCallback)(const PacketMessage& message, Time completion);
+    typedef void (*ReceivedTracedCallback)(uint32_t host, uint32_t payload, int64_t when);
     typedef void (*PairTracedCallback)(uint32_t source, uint32_t destination);
     typedef void (*PacketTracedCallback)(uint32_t source, uint32_t destination, uint64_t sequence);
     typedef void (*CountTracedCallback)(uint32_t source, uint32_t destination, uint32_t count);

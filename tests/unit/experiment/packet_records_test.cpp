@@ -218,25 +218,56 @@ TEST_F(PacketRecordsTest, WhatCannotBeRecordedIsNamed) {
     }
 }
 
-TEST_F(PacketRecordsTest, ThroughputIsThatOfMessagesThatFlowEvenly) {
-    // Four hosts at 100 Gb/s send 50 B in 1 ns. 100 B from 0.5 to 2.5 ns are 25, 50 and 25; 30 B from 4 to 9
-    // ns are 6 in each, of which those in the middle are one row.
-    ThroughputSeries series(fabric(), Time(1000), file("throughput.csv"));
-    const auto message = [&series](std::int64_t bytes, std::int64_t sent, std::int64_t delivered) {
-        series.message({HostId(0), HostId(1), Bytes(bytes), Time(sent), Time(delivered)});
+TEST_F(PacketRecordsTest, ThroughputIsWhatLinksOutOfHostsCarriedAndWhatArrived) {
+    // Four hosts at 100 Gb/s send 50 B in 1 ns, and with the links into them 100 B are carried. A frame of 20
+    // B from 0.5 to 2.5 ns, 16 of them payload, is 5, 10 and 5; another, 30 B from 4 to 9 ns, is 6 in each,
+    // and its payload 4.8.
+    ThroughputSeries series(fabric(), Time(1000), file("throughput.csv"), file("carried.csv"));
+    network::NetworkStatistics statistics;
+    statistics.links.resize(fabric().link_count());
+    const auto message = [&](int link, double wire, std::int64_t payload, std::int64_t from, std::int64_t to,
+                             std::int64_t arrival) {
+        const auto bytes = static_cast<double>(payload);
+        series.links().carried(LinkId(link), Time(from), Time(to), {wire, bytes});
+        series.links().delivered(HostId(3), Time(arrival), Time(arrival), bytes);
+        series.message({HostId(0), HostId(3), Bytes(payload), Time(from), Time(arrival)});
+        statistics.links[LinkId(link)].carried += Bytes(static_cast<std::int64_t>(wire));
+        statistics.bytes_delivered += Bytes(payload);
     };
-    message(100, 500, 2500);
-    message(30, 4000, 9000);
-    message(0, 20'000, 30'000);
-    ASSERT_FALSE(series.finish());
+    message(0, 20, 16, 500, 2500, 3000);
+    message(1, 30, 24, 4000, 9000, 9000);
+    // Into host 3, which is no link out of hosts.
+    series.links().carried(LinkId(7), Time(9000), Time(10'000), {10, 10});
+    statistics.links[LinkId(7)].carried += Bytes(10);
+    EXPECT_TRUE(series.finish(statistics, network::LinkReports::kAll).empty());
     EXPECT_EQ(text("throughput.csv"),
-              "from_s,to_s,bytes,share,completed_bytes\n"
-              "0.000000000000,0.000000001000,25,0.5,0\n"
-              "0.000000001000,0.000000002000,50,1,0\n"
-              "0.000000002000,0.000000003000,25,0.5,100\n"
-              "0.000000004000,0.000000005000,6,0.12,0\n"
-              "0.000000005000,0.000000008000,18,0.12,0\n"
-              "0.000000008000,0.000000009000,6,0.12,30\n");
+              "from_s,to_s,payload_bytes,wire_bytes,share,delivered_bytes,completed_bytes\n"
+              "0.000000000000,0.000000001000,4,5,0.1,0,0\n"
+              "0.000000001000,0.000000002000,8,10,0.2,0,0\n"
+              "0.000000002000,0.000000003000,4,5,0.1,16,16\n"
+              "0.000000004000,0.000000008000,19,24,0.12,0,0\n"
+              "0.000000008000,0.000000009000,5,6,0.12,24,24\n");
+    EXPECT_EQ(text("carried.csv"),
+              "from_s,to_s,links,payload_bytes,wire_bytes,share\n"
+              "0.000000000000,0.000000001000,host-switch links,4,5,0.05\n"
+              "0.000000001000,0.000000002000,host-switch links,8,10,0.1\n"
+              "0.000000002000,0.000000003000,host-switch links,4,5,0.05\n"
+              "0.000000004000,0.000000008000,host-switch links,19,24,0.06\n"
+              "0.000000008000,0.000000009000,host-switch links,5,6,0.06\n"
+              "0.000000009000,0.000000010000,host-switch links,10,10,0.1\n");
+    EXPECT_FALSE(series.longer_intervals());
+}
+
+TEST_F(PacketRecordsTest, ThroughputOfLinksThatShareNothingIsWhatArrives) {
+    ThroughputSeries series(fabric(), Time(1000), file("throughput.csv"), std::nullopt);
+    series.links().delivered(HostId(3), Time(1500), Time(1500), 100);
+    series.message({HostId(0), HostId(3), Bytes(100), Time(0), Time(1500)});
+    network::NetworkStatistics statistics;
+    statistics.bytes_delivered = Bytes(100);
+    EXPECT_TRUE(series.finish(statistics, network::LinkReports::kDeliveries).empty());
+    EXPECT_EQ(text("throughput.csv"),
+              "from_s,to_s,payload_bytes,wire_bytes,share,delivered_bytes,completed_bytes\n"
+              "0.000000001000,0.000000002000,,,,100,100\n");
 }
 
 #ifdef ASTROLABE_WITH_NS3

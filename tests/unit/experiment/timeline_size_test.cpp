@@ -87,7 +87,7 @@ TEST_F(TimelineTest, ASizeIsKeptAndWhatHasNoRoomIsNamed) {
     EXPECT_EQ(fewest, 1U);
     EXPECT_EQ(kinds,
               (std::set<std::string>{"links that carried something, the least busy", "phases of collectives",
-                                     "ranks", "samples of links", "the critical path"}));
+                                     "intervals of links", "ranks", "the critical path"}));
 }
 
 TEST_F(TimelineTest, OfManyLinksTheBusiestAreShown) {

@@ -181,14 +181,24 @@ TEST_F(TimelineTest, CountersIntegrateToWhatLinksCarried) {
     const std::string tree =
         "network={kind: leaf_spine, hosts: 4, hosts_per_leaf: 2, spines: 2, load_balancing: spray}";
     for (const std::vector<std::string>& overrides : std::vector<std::vector<std::string>>{
-             {},
-             {tree},
-             {"backend={kind: fluid, framing: {mtu: 1500B, header: 60B}}"},
-             {"workload.iterations=300"}}) {  // with more instants than samples
+             {}, {tree}, {"workload.iterations=300"}}) {  // with more instants than intervals
         const Experiment experiment = load(overrides);
         SCOPED_TRACE(overrides.empty() ? "" : overrides.front());
         expect_carried(experiment, trace(experiment));
     }
+}
+
+TEST_F(TimelineTest, CountersCountHeaders) {
+    // All messages are of whole packets: 1 B of header for each byte of payload.
+    const Experiment experiment = load({"backend={kind: fluid, framing: {mtu: 1B, header: 1B}}"});
+    expect_carried(experiment, trace(experiment), 2);
+}
+
+TEST_F(TimelineTest, LinksThatShareNothingHaveNoCounters) {
+    const Traced traced = trace(load({"backend={kind: congestion_free}"}));
+    EXPECT_TRUE(traced.trace.counters.empty());
+    ASSERT_EQ(traced.left_out.size(), 1U);
+    EXPECT_NE(traced.left_out.front().find("what links carry over time"), std::string::npos);
 }
 
 #ifdef ASTROLABE_WITH_NS3

@@ -10,10 +10,12 @@ using network::LinkId;
 
 namespace {
 
-constexpr std::size_t kMostSamples = 2000;
-constexpr std::size_t kFewestSamples = 33;
+constexpr std::size_t kMostIntervals = 2000;
+constexpr std::size_t kFewestIntervals = 33;
 constexpr std::size_t kMostMemory = std::size_t{32} << 20;
-/// The busiest links keep their samples rather than that more links are shown.
+/// Of a track, what an interval takes in the record.
+constexpr std::size_t kBytesOfInterval = 64;
+/// The busiest links keep their intervals rather than that more links are shown.
 constexpr std::size_t kWorthSamples = 64;
 
 /// A second or so of looking at links whatever the run, and then a fraction of what a message costs.
@@ -31,32 +33,57 @@ double room(Bandwidth rate, Time time) {
     return static_cast<double>(rate.count()) * static_cast<double>(time.count()) / kBitsPerSecondPicosecond;
 }
 
-}  // namespace
-
-LinkCounters::LinkCounters(const Experiment& experiment, const LinkTracks& tracks)
-    : tracks_(tracks),
-      shares_links_(experiment.backend.shares_links),
-      has_queues_(experiment.backend.reports_packets),
-      pairs_(experiment.fabric->host_count() * (experiment.fabric->host_count() - 1)),
-      allowance_(kFirstAllowance) {
+/// Intervals for which there is memory, if each takes so much for a track.
+std::size_t most_of(std::size_t tracks, std::size_t bytes) {
     // One host alone has no links.
-    const std::size_t of_sample = std::max<std::size_t>(1, tracks_.tracks.size()) * (has_queues_ ? 16 : 8);
-    most_samples_ = std::clamp(kMostMemory / of_sample, kFewestSamples, kMostSamples);
-    // A run takes at least as long as a rank computes.
+    return std::clamp(kMostMemory / (std::max<std::size_t>(1, tracks) * bytes), kFewestIntervals,
+                      kMostIntervals);
+}
+
+/// Of a rank: a run takes at least as long.
+Time compute_of(const Experiment& experiment) {
     Time compute;
     for (const system::Operation& operation : experiment.program.operations) {
         if (operation.is_compute()) {
             compute += operation.compute().duration[system::RankId(0)];
         }
     }
-    interval_ = std::max(Time(1), compute / most_samples_);
-    next_ = interval_;
-    Sample& first = samples_.emplace_back();
-    first.carried.resize(tracks_.tracks.size());
-    first.waited.resize(has_queues_ ? tracks_.tracks.size() : 0);
+    return compute;
+}
+
+LinkGroups groups_of(const LinkTracks& tracks) {
+    LinkGroups groups;
+    for (LinkId link; link.index() < tracks.track_of.size(); ++link) {
+        groups.of_link.push_back(tracks.track_of[link]);
+    }
+    for (const LinkTrack& track : tracks.tracks) {
+        groups.bytes_a_second.push_back(to_bytes_per_second(track.rate));
+    }
+    return groups;
+}
+
+}  // namespace
+
+LinkCounters::LinkCounters(const Experiment& experiment, const LinkTracks& tracks)
+    : tracks_(tracks),
+      has_queues_(experiment.backend.reports_packets),
+      most_intervals_(most_of(tracks.tracks.size(), kBytesOfInterval)),
+      most_samples_(most_of(tracks.tracks.size(), sizeof(double))),
+      first_interval_(std::max(Time(1), compute_of(experiment) / most_intervals_)),
+      record_(groups_of(tracks), first_interval_, most_intervals_),
+      pairs_(experiment.fabric->host_count() * (experiment.fabric->host_count() - 1)),
+      interval_(first_interval_),
+      next_(interval_),
+      allowance_(kFirstAllowance) {
+    if (has_queues_) {
+        samples_.emplace_back().waited.resize(tracks_.tracks.size());
+    }
 }
 
 void LinkCounters::look(const network::NetworkBackend& backend) {
+    if (!has_queues_) {
+        return;
+    }
     ++looks_;
     allowance_ += kAllowancePerLook;
     const Time now = backend.now();
@@ -76,27 +103,28 @@ void LinkCounters::look(const network::NetworkBackend& backend) {
     next_ = now < Time::max() - interval_ ? now + interval_ : Time::max();
 }
 
-void LinkCounters::end(const network::NetworkStatistics& statistics, Time end) {
-    if (samples_.size() > 1 && samples_.back().at == end) {
+void LinkCounters::end(const Run& run) {
+    record_.expect_totals(run.network, run.link_reports);
+    reports_ = run.link_reports;
+    end_ = run.execution.total;
+    if (!has_queues_) {
+        return;
+    }
+    if (samples_.size() > 1 && samples_.back().at == end_) {
         samples_.pop_back();
     }
-    if (end > Time(0)) {
-        take(statistics, end);
+    if (end_ > Time(0)) {
+        take(run.network, end_);
     }
 }
 
 void LinkCounters::take(const network::NetworkStatistics& statistics, Time at) {
     Sample& sample = samples_.emplace_back();
     sample.at = at;
-    sample.carried.resize(tracks_.tracks.size());
-    sample.waited.resize(has_queues_ ? tracks_.tracks.size() : 0);
+    sample.waited.resize(tracks_.tracks.size());
     for (std::size_t i = 0; i < statistics.links.size(); ++i) {
-        const network::LinkStatistics& link = statistics.links[LinkId(i)];
-        const std::uint32_t track = tracks_.track_of[LinkId(i)];
-        sample.carried[track] += link.carried.count();
-        if (has_queues_) {
-            sample.waited[track] += link.queue_mean * static_cast<double>(at.count());
-        }
+        sample.waited[tracks_.track_of[LinkId(i)]] +=
+            statistics.links[LinkId(i)].queue_mean * static_cast<double>(at.count());
     }
 }
 
@@ -111,14 +139,13 @@ void LinkCounters::drop_every_other() {
 std::vector<std::uint32_t> LinkCounters::busiest() const {
     std::vector<std::uint32_t> tracks(tracks_.tracks.size());
     std::iota(tracks.begin(), tracks.end(), 0U);
-    const std::vector<std::int64_t>& carried = samples_.back().carried;
-    std::erase_if(tracks, [&](std::uint32_t track) { return carried[track] == 0; });
-    std::stable_sort(tracks.begin(), tracks.end(), [&](std::uint32_t a, std::uint32_t b) {
-        // carried / rate, without division
-        using detail::Int128;
-        return Int128{carried[a]} * tracks_.tracks[b].rate.count() >
-               Int128{carried[b]} * tracks_.tracks[a].rate.count();
-    });
+    std::erase_if(tracks, [&](std::uint32_t track) { return record_.wire_of(track) == 0; });
+    const auto used = [&](std::uint32_t track) {
+        return static_cast<double>(record_.wire_of(track)) /
+               static_cast<double>(tracks_.tracks[track].rate.count());
+    };
+    std::stable_sort(tracks.begin(), tracks.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return used(a) > used(b); });
     return tracks;
 }
 
@@ -132,21 +159,23 @@ std::vector<const LinkCounters::Sample*> LinkCounters::every(std::size_t step) c
 }
 
 void LinkCounters::write_track(TraceWriter& writer, TraceProcess process, std::uint32_t track,
-                               const std::vector<const Sample*>& samples) const {
-    write_utilization(writer, process, track, samples);
-    write_queue(writer, process, track, samples);
+                               std::size_t merged) const {
+    write_utilization(writer, process, track, merged);
+    if (has_queues_) {
+        // As many samples as intervals are made one, if there are more of them.
+        write_queue(writer, process, track, every(merged));
+    }
 }
 
-std::size_t LinkCounters::fitting(const std::vector<std::uint32_t>& tracks,
-                                  const std::vector<const Sample*>& samples, TraceProcess process,
-                                  std::uint64_t bytes) const {
+std::size_t LinkCounters::fitting(const std::vector<std::uint32_t>& tracks, std::size_t merged,
+                                  TraceProcess process, std::uint64_t bytes) const {
     // A first event is one line's end shorter than it will be.
     constexpr std::uint64_t kLineEnd = 2;
     std::size_t count = 0;
     TraceWriter counting;
     const std::uint64_t begin = counting.written();
     while (count < tracks.size()) {
-        write_track(counting, process, tracks[count], samples);
+        write_track(counting, process, tracks[count], merged);
         if (counting.written() - begin + kLineEnd > bytes) {
             break;
         }
@@ -161,21 +190,20 @@ CounterCoverage LinkCounters::write(TraceWriter& writer, TraceProcess process, s
     CounterCoverage coverage{.busy = tracks.size()};
     tracks.resize(std::min(tracks.size(), most));
     const std::size_t enough = std::min(tracks.size(), kWorthSamples);
-    std::vector<const Sample*> samples = every(1);
-    coverage.shown = fitting(tracks, samples, process, bytes);
-    while (coverage.shown < enough && samples.size() >= kFewestSamples) {
+    const auto intervals = static_cast<std::size_t>(end_ / record_.interval());
+    coverage.shown = fitting(tracks, coverage.merged, process, bytes);
+    while (coverage.shown < enough && intervals / coverage.merged >= kFewestIntervals) {
         coverage.merged *= 2;
-        samples = every(coverage.merged);
-        coverage.shown = fitting(tracks, samples, process, bytes);
+        coverage.shown = fitting(tracks, coverage.merged, process, bytes);
     }
     for (std::size_t i = 0; i < coverage.shown; ++i) {
-        write_track(writer, process, tracks[i], samples);
+        write_track(writer, process, tracks[i], coverage.merged);
     }
     return coverage;
 }
 
 void LinkCounters::write_utilization(TraceWriter& writer, TraceProcess process, std::uint32_t track,
-                                     const std::vector<const Sample*>& samples) const {
+                                     std::size_t merged) const {
     const LinkTrack& link = tracks_.tracks[track];
     const std::string name = quoted_json(link.name);
     double last = -1;
@@ -185,16 +213,28 @@ void LinkCounters::write_utilization(TraceWriter& writer, TraceProcess process, 
             last = value;
         }
     };
-    double waiting = 0;
-    for (std::size_t i = 0; i + 1 < samples.size(); ++i) {
-        waiting += static_cast<double>(samples[i + 1]->carried[track] - samples[i]->carried[track]);
-        const double most = room(link.rate, samples[i + 1]->at - samples[i]->at);
-        const double flows = shares_links_ ? std::min(waiting, most) : waiting;
-        waiting -= flows;
-        put(samples[i]->at, flows / most);
+    const std::vector<CarriedRecord::Carried> carried = record_.intervals_of(track, reports_);
+    const Time length =
+        record_.interval() <= Time::max() / merged ? record_.interval() * merged : Time::max();
+    Time at;
+    double bytes = 0;
+    std::size_t next = 0;
+    const auto add = [&](std::size_t count) {
+        for (const std::size_t end = std::min(next + count, carried.size()); next < end; ++next) {
+            bytes += static_cast<double>(carried[next].wire) / IntervalSums::kUnits;
+        }
+    };
+    while (at < end_) {
+        const Time duration = std::min(length, end_ - at);
+        const double most = room(link.rate, duration);
+        add(merged);
+        const double flows = std::min(bytes, most);
+        put(at, flows / most);
+        bytes -= flows;
+        at += duration;
     }
-    Time at = samples.back()->at;
-    const Time left = Bytes(static_cast<std::int64_t>(waiting + 0.5)) / link.rate;
+    add(carried.size());
+    const Time left = Bytes(static_cast<std::int64_t>(bytes + 0.5)) / link.rate;
     if (left > Time(0) && left < Time::max() - at) {
         put(at, 1);
         at += left;
@@ -204,7 +244,7 @@ void LinkCounters::write_utilization(TraceWriter& writer, TraceProcess process, 
 
 void LinkCounters::write_queue(TraceWriter& writer, TraceProcess process, std::uint32_t track,
                                const std::vector<const Sample*>& samples) const {
-    if (!has_queues_ || samples.back()->waited[track] == 0) {
+    if (samples.back()->waited[track] == 0) {
         return;
     }
     const std::string name = quoted_json(tracks_.tracks[track].name);

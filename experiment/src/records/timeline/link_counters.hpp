@@ -1,24 +1,20 @@
-/// What links carry over time, from what the network says that they have carried so far.
+/// What links carry over time, from the record of it (carried_record.hpp), and what waits in front of them.
 ///
-/// With C(t) the bytes of a track (link_tracks.hpp) that the backend has counted up to t, samples at
-/// t_0 = 0 < t_1 < … < t_n, the end of the run, and R its rate, the counter says of [t_i, t_{i+1})
+/// With W_i the wire bytes that a track (link_tracks.hpp) carried in [t_i, t_{i+1}), intervals of one length
+/// from 0 to the end T of the run, the last one shorter, and R its rate, the counter says
 ///
-///     u_i = min(1, (b_i + C(t_{i+1}) - C(t_i)) / (R·(t_{i+1} - t_i))),
+///     u_i = 8 W_i / (R · (t_{i+1} - t_i)),        0 ≤ u ≤ 1.
 ///
-/// b_i the bytes that did not fit before: an engine that moves packets, or slots, counts them when they begin
-/// to leave. What is left at the end follows it. So 0 ≤ u ≤ 1, and Σ u_i·R·(t_{i+1} - t_i) is what the link
-/// carried. On an engine that shares no links, or beats bounds for another reason (BackendMaker), nothing is
-/// held back, and u may be above 1.
+/// What was being sent when the run ended, or is of a slot that it ended in, follows at the full rate behind
+/// T. So Σ u_i·R·(t_{i+1} - t_i) is what the link carried.
 ///
-/// Queues are means over the same intervals, from the mean over all time that the network knows. What it
-/// takes back, when it finds out late that packets have left, is taken off what was before.
+/// Queues are means between samples, from the mean over all time that the network knows. What it takes back,
+/// when it finds out late that packets have left, is taken off what was before. The network is asked when
+/// something is notified, at the first such instant that lies an interval behind the last. When there are too
+/// many samples every other one is dropped and the interval doubles. How often it may be asked follows the
+/// messages, so that it costs a bounded share of the run.
 ///
-/// Sampling. The network is asked when something is notified, at the first such instant that lies an interval
-/// behind the last. When there are too many samples every other one is dropped and the interval doubles; so
-/// memory is bounded, and no sample is wrong: of two intervals that become one u is the mean. How often
-/// it may be asked follows the messages, so that it costs a bounded share of the run.
-///
-/// Memory: at most 32 MiB, or 33 samples where tracks are so many.
+/// Memory: at most 32 MiB each for the record and for samples, or 33 intervals where tracks are so many.
 #pragma once
 
 #include "link_tracks.hpp"
@@ -28,6 +24,8 @@
 #include <vector>
 
 #include <astrolabe/experiment/file/experiment.hpp>
+#include <astrolabe/experiment/records/carried_record.hpp>
+#include <astrolabe/experiment/run/run.hpp>
 #include <astrolabe/network/backend.hpp>
 
 namespace astrolabe::experiment {
@@ -36,7 +34,7 @@ namespace astrolabe::experiment {
 struct CounterCoverage {
     std::size_t busy = 0;    ///< tracks that carried anything
     std::size_t shown = 0;   ///< of these, the busiest
-    std::size_t merged = 1;  ///< samples taken for one, to save room
+    std::size_t merged = 1;  ///< intervals taken for one, to save room
 };
 
 class LinkCounters {
@@ -44,10 +42,12 @@ public:
     /// Both must outlive it.
     LinkCounters(const Experiment& experiment, const LinkTracks& tracks);
 
-    /// Something is notified: takes a sample if it is time.
+    /// Who is told what links carry.
+    [[nodiscard]] network::LinkObserver& links() { return record_; }
+    /// Something is notified: takes a sample of the queues if it is time.
     void look(const network::NetworkBackend& backend);
-    /// The last sample; `end` is not before any other.
-    void end(const network::NetworkStatistics& statistics, Time end);
+    /// The run has ended.
+    void end(const Run& run);
 
     /// At most `bytes` of counters: of `most` tracks, and the longer the intervals the less room there is.
     CounterCoverage write(TraceWriter& writer, TraceProcess process, std::uint64_t bytes,
@@ -56,8 +56,7 @@ public:
 private:
     struct Sample {
         Time at;
-        std::vector<std::int64_t> carried;  ///< by track
-        std::vector<double> waited;         ///< by track: byte·ps; empty where there are no queues
+        std::vector<double> waited;  ///< by track: byte·ps
     };
 
     void take(const network::NetworkStatistics& statistics, Time at);
@@ -65,21 +64,24 @@ private:
     [[nodiscard]] std::vector<std::uint32_t> busiest() const;
     /// Every `step`-th sample, and the last.
     [[nodiscard]] std::vector<const Sample*> every(std::size_t step) const;
-    /// How many of the tracks, from the first on, take at most `bytes`.
-    [[nodiscard]] std::size_t fitting(const std::vector<std::uint32_t>& tracks,
-                                      const std::vector<const Sample*>& samples, TraceProcess process,
-                                      std::uint64_t bytes) const;
+    /// How many of the tracks, from the first on, take at most `bytes` with so many intervals made one.
+    [[nodiscard]] std::size_t fitting(const std::vector<std::uint32_t>& tracks, std::size_t merged,
+                                      TraceProcess process, std::uint64_t bytes) const;
     void write_track(TraceWriter& writer, TraceProcess process, std::uint32_t track,
-                     const std::vector<const Sample*>& samples) const;
+                     std::size_t merged) const;
     void write_utilization(TraceWriter& writer, TraceProcess process, std::uint32_t track,
-                           const std::vector<const Sample*>& samples) const;
+                           std::size_t merged) const;
     void write_queue(TraceWriter& writer, TraceProcess process, std::uint32_t track,
                      const std::vector<const Sample*>& samples) const;
 
     const LinkTracks& tracks_;
-    bool shares_links_;
     bool has_queues_;
+    std::size_t most_intervals_;
     std::size_t most_samples_;
+    Time first_interval_;
+    CarriedRecord record_;
+    network::LinkReports reports_ = network::LinkReports::kNothing;
+    Time end_;
     std::uint64_t pairs_;  ///< of hosts
     std::vector<Sample> samples_;
     Time interval_;

@@ -124,6 +124,8 @@ public:
         });
     }
 
+    [[nodiscard]] network::LinkObserver& links() { return counters_.links(); }
+
     void message(const network::MessageRecord& record) {
         counters_.look(*backend_);
         ranks_.message(record);
@@ -185,14 +187,18 @@ private:
     }
 
     void write_links(const Run& run) {
-        counters_.end(run.network, run.execution.total);
+        if (run.link_reports == network::LinkReports::kDeliveries) {
+            leave_out("what links carry over time, for on this engine they carry anything at any time");
+            return;
+        }
+        counters_.end(run);
         const CounterCoverage coverage = counters_.write(writer_, processes_.links, room(), kMostLinks);
         if (coverage.shown < coverage.busy) {
             leave_out("{} of {} links that carried something, the least busy", coverage.busy - coverage.shown,
                       coverage.busy);
         }
         if (coverage.merged > 1) {
-            leave_out("{} of {} samples of links", coverage.merged - 1, coverage.merged);
+            leave_out("{} of {} intervals of links", coverage.merged - 1, coverage.merged);
         }
     }
 
@@ -223,6 +229,10 @@ Timeline::~Timeline() = default;
 
 void Timeline::begin(system::Executor& executor, const network::NetworkBackend& backend) {
     implementation_->begin(executor, backend);
+}
+
+network::LinkObserver& Timeline::links() {
+    return implementation_->links();
 }
 
 void Timeline::message(const network::MessageRecord& record) {

@@ -23,6 +23,7 @@
 #include <astrolabe/core/ids.hpp>
 #include <astrolabe/core/units.hpp>
 #include <astrolabe/network/ids.hpp>
+#include <astrolabe/network/link_observer.hpp>
 #include <astrolabe/network/resources.hpp>
 
 namespace astrolabe::network {
@@ -121,6 +122,14 @@ public:
     [[nodiscard]] virtual bool observe(PacketObserver& observer) {
         static_cast<void>(observer);
         return false;
+    }
+
+    /// Reports what links carry over time, and what arrives, to `observer`, which must outlive the backend
+    /// (link_observer.hpp). To be called before anything is sent, of a backend whose messages stand for
+    /// themselves alone. What happens in the simulation does not change.
+    [[nodiscard]] virtual LinkReports observe_links(LinkObserver& observer) {
+        static_cast<void>(observer);
+        return LinkReports::kNothing;
     }
 
     /// Asks for an account of what holds messages up, by resource; to be called before anything is sent, and

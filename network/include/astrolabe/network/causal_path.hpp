@@ -64,6 +64,9 @@ public:
     [[nodiscard]] std::size_t kept() const;
 
     [[nodiscard]] bool observe(PacketObserver& observer) override { return backend_.observe(observer); }
+    [[nodiscard]] LinkReports observe_links(LinkObserver& observer) override {
+        return backend_.observe_links(observer);
+    }
     [[nodiscard]] bool account_delays(const Resources& /*resources*/) override { return false; }
     [[nodiscard]] std::optional<Bytes> carried(LinkId link) const override { return backend_.carried(link); }
     [[nodiscard]] Time now() const override { return backend_.now(); }

@@ -41,6 +41,9 @@ public:
           observer_(observer) {}
 
     [[nodiscard]] bool observe(PacketObserver& observer) override { return backend_.observe(observer); }
+    [[nodiscard]] LinkReports observe_links(LinkObserver& observer) override {
+        return backend_.observe_links(observer);
+    }
     [[nodiscard]] bool account_delays(const Resources& resources) override {
         return backend_.account_delays(resources);
     }

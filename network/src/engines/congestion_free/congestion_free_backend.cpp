@@ -242,6 +242,10 @@ void CongestionFreeBackend::process_instant() {
             ++delivered_;
             bytes_delivered_ += event.size;
             pairs_[event.pair].delivered += event.size;
+            if (observer_ != nullptr) {
+                observer_->delivered(pairs_[event.pair].destination, now_, now_,
+                                     static_cast<double>(event.size.count()));
+            }
         }
         event.handler->notify(event.token);
     }

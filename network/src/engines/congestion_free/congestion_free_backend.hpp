@@ -79,6 +79,11 @@ public:
     /// Precondition: no refusal.
     explicit CongestionFreeBackend(std::shared_ptr<const Fabric> fabric, CongestionFreeOptions options = {});
 
+    /// Links that carry anything at any time have no record over time.
+    [[nodiscard]] LinkReports observe_links(LinkObserver& observer) override {
+        observer_ = &observer;
+        return LinkReports::kDeliveries;
+    }
     [[nodiscard]] Time now() const override { return now_; }
     void send(const Message& message) override;
     void schedule(Time delay, NotificationHandler& handler, std::uint64_t token) override;
@@ -154,6 +159,7 @@ private:
     std::vector<PortUse> port_uses_;
     IndexedVector<LinkId, Time> out_free_;  // with ports: when a link out of a host is free
     IndexedVector<LinkId, Time> in_free_;
+    LinkObserver* observer_ = nullptr;  // null: nobody observes what arrives
     DelayQueue<Event> events_pending_;
     std::vector<StuckMessage> stuck_;
     Time now_;

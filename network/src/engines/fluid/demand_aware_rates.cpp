@@ -2,6 +2,7 @@
 
 #include "leg_bytes.hpp"
 #include "rounding.hpp"
+#include "service_record.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -140,6 +141,11 @@ Time DemandAwareRates::act(Time now, Time next_event) {
 }
 
 void DemandAwareRates::change_wiring(Time now) {
+    if (record_ != nullptr) {
+        for (const std::uint32_t number : active_) {
+            record_->settle_whole_bytes(number, now);
+        }
+    }
     if (next_) {
         switch_to(*std::exchange(next_, std::nullopt));
         return;
@@ -195,6 +201,24 @@ std::optional<LinkId> DemandAwareRates::bottleneck(std::uint32_t number) const {
     }
     const auto link_class = solver_->bottleneck(FlowId(flows_[number].local));
     return link_class ? std::optional(ports_[classes_->example(*link_class).index()]) : std::nullopt;
+}
+
+void DemandAwareRates::for_each_link(std::uint32_t number, const LinkVisitor& visit) const {
+    const std::uint32_t local = flows_[number].local;
+    if (local == kNone) {
+        return;
+    }
+    solver_->for_each_leg(FlowId(local), [&](std::uint32_t link_class, double load) {
+        if (classes_->size() == ports_.size()) {
+            visit(ports_[classes_->example(link_class).index()], load);
+            return;
+        }
+        for (std::size_t i = 0; i < ports_.size(); ++i) {
+            if (classes_->class_of(LinkId(i)) == link_class) {
+                visit(ports_[i], load);
+            }
+        }
+    });
 }
 
 void DemandAwareRates::count(Carried& carried) const {

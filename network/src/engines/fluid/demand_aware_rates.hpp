@@ -50,6 +50,8 @@ public:
     [[nodiscard]] Time act(Time now, Time next_event) override;
     [[nodiscard]] Time circuit_wait(std::uint32_t connection, Time from, bool has_begun) const override;
     [[nodiscard]] std::optional<LinkId> bottleneck(std::uint32_t connection) const override;
+    /// Every port, classes of links aside.
+    void for_each_link(std::uint32_t connection, const LinkVisitor& visit) const override;
     void report(NetworkStatistics& statistics, Time now) const override;
 
 private:

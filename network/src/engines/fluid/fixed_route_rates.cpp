@@ -1,6 +1,7 @@
 #include "fixed_route_rates.hpp"
 
 #include "leg_bytes.hpp"
+#include "service_record.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -64,6 +65,12 @@ std::optional<LinkId> StaticRates::bottleneck(std::uint32_t connection) const {
     return link_class ? std::optional(classes_.example(*link_class)) : std::nullopt;
 }
 
+void StaticRates::for_each_link(std::uint32_t connection, const LinkVisitor& visit) const {
+    solver_.for_each_leg(MaxMinSolver::FlowId(connection), [&](std::uint32_t link_class, double load) {
+        visit(classes_.example(link_class), load);
+    });
+}
+
 void StaticRates::report(NetworkStatistics& statistics, Time /*now*/) const {
     report_legs(statistics, [this](std::uint32_t connection, LegBytes& carried) {
         solver_.for_each_leg(MaxMinSolver::FlowId(connection), carried);
@@ -76,6 +83,9 @@ std::span<const std::uint32_t> PeriodicRates::update(Time now) {
         Connection& connection = connections_[change.flow.index()];
         connection.work = std::max(0.0, connection.work - change.before.served(connection.since, now));
         connection.since = now;
+        if (record_ != nullptr) {
+            record_->settle(change.flow.index(), now, &change.before);
+        }
         changed_.push_back(change.flow.index());
     }
     return changed_;
@@ -102,6 +112,12 @@ Time PeriodicRates::circuit_wait(std::uint32_t index, Time from, bool has_begun)
 
 std::optional<LinkId> PeriodicRates::bottleneck(std::uint32_t connection) const {
     return rates_.bottleneck(CircuitRates::FlowId(connection));
+}
+
+void PeriodicRates::for_each_link(std::uint32_t connection, const LinkVisitor& visit) const {
+    rates_.for_each_leg(CircuitRates::FlowId(connection), [&](std::uint32_t link_class, double load) {
+        visit(classes_.example(link_class), load);
+    });
 }
 
 void PeriodicRates::report(NetworkStatistics& statistics, Time /*now*/) const {

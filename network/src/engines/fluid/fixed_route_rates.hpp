@@ -39,6 +39,7 @@ public:
     void stop(std::uint32_t connection) override { solver_.stop(MaxMinSolver::FlowId(connection)); }
     std::span<const std::uint32_t> update(Time now) override;
     [[nodiscard]] std::optional<LinkId> bottleneck(std::uint32_t connection) const override;
+    void for_each_link(std::uint32_t connection, const LinkVisitor& visit) const override;
     void report(NetworkStatistics& statistics, Time now) const override;
     [[nodiscard]] const MaxMinSolver::Counters& counters() const override { return solver_.counters(); }
 
@@ -66,6 +67,10 @@ public:
     [[nodiscard]] double work_left(std::uint32_t connection, Time now) const override;
     [[nodiscard]] Time circuit_wait(std::uint32_t connection, Time from, bool has_begun) const override;
     [[nodiscard]] std::optional<LinkId> bottleneck(std::uint32_t connection) const override;
+    [[nodiscard]] const PeriodicRate* periodic(std::uint32_t connection) const override {
+        return &rate(connection);
+    }
+    void for_each_link(std::uint32_t connection, const LinkVisitor& visit) const override;
     void report(NetworkStatistics& statistics, Time now) const override;
 
 private:

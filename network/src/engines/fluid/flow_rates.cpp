@@ -3,6 +3,7 @@
 #include "demand_aware_rates.hpp"
 #include "fixed_route_rates.hpp"
 #include "rounding.hpp"
+#include "service_record.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -26,6 +27,9 @@ double FlowRates::constant_work_left(const Connection& connection, Time now) {
 }
 
 void FlowRates::change_rate(Connection& connection, double rate, Time now) {
+    if (record_ != nullptr) {
+        record_->settle(static_cast<std::uint32_t>(&connection - connections_.data()), now);
+    }
     if (connection.since < now) {
         connection.work = constant_work_left(connection, now);
         connection.since = now;

@@ -14,6 +14,7 @@
 #include "message_pool.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -23,6 +24,7 @@
 #include <astrolabe/network/backend.hpp>
 #include <astrolabe/network/ids.hpp>
 #include <astrolabe/network/link_classes.hpp>
+#include <astrolabe/network/link_observer.hpp>
 
 namespace astrolabe::network {
 
@@ -54,10 +56,15 @@ public:
     [[nodiscard]] virtual Bytes sent(std::uint32_t connection) const = 0;
     /// Of an active connection: all that it has not served.
     [[nodiscard]] virtual Bytes waiting(std::uint32_t connection) const = 0;
+    /// Of the message in service, what has left.
+    [[nodiscard]] virtual PieceBytes in_service(std::uint32_t connection) const = 0;
 
 protected:
     ~ConnectionBytes() = default;
 };
+
+class PeriodicRate;
+class ServiceRecord;
 
 class FlowRates {
 public:
@@ -110,6 +117,15 @@ public:
     /// being that of messages and timers; `now` if anything was done.
     [[nodiscard]] virtual Time act(Time /*now*/, Time next_event) { return next_event; }
 
+    /// From now on `record`, which outlives this, settles a connection before its rate or its route changes.
+    void settle_with(ServiceRecord& record) { record_ = &record; }
+    /// The rate of a connection where it repeats; null where it is constant until it changes.
+    [[nodiscard]] virtual const PeriodicRate* periodic(std::uint32_t /*connection*/) const { return nullptr; }
+    /// The links that a connection crosses, one for each class of links, and the load that each link of the
+    /// class has for every byte it sends.
+    using LinkVisitor = std::function<void(LinkId, double)>;
+    virtual void for_each_link(std::uint32_t connection, const LinkVisitor& visit) const = 0;
+
     /// Writes what links carried, and what else is known of links.
     virtual void report(NetworkStatistics& statistics, Time now) const = 0;
     /// What a static network counts.
@@ -122,6 +138,7 @@ protected:
 
     std::vector<Connection>& connections_;
     const ConnectionBytes& bytes_;
+    ServiceRecord* record_ = nullptr;  // null: nobody observes links
 };
 
 /// For the fabric of `classes`; `terms` may be null, and both outlive it.

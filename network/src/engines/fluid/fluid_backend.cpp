@@ -93,6 +93,9 @@ double FluidBackend::work_of_first(std::uint32_t index) const {
 }
 
 void FluidBackend::begin_service(std::uint32_t index) {
+    if (record_ != nullptr) {
+        record_->settle(index, now_);
+    }
     Connection& connection = connections_[index];
     connection.state = State::kServing;
     connection.since = now_;
@@ -141,6 +144,9 @@ void FluidBackend::launch(std::uint32_t message) {
 
 void FluidBackend::complete(std::uint32_t index) {
     Connection& connection = connections_[index];
+    if (record_ != nullptr) {
+        record_->complete(index, work_of_first(index));
+    }
     connection.served += messages_.front(connection.queue).size;
     if (ledger_ != nullptr) {
         ledger_->complete(index, connection.queue.first, now_);
@@ -204,6 +210,9 @@ void FluidBackend::settle_rates() {
     for (const std::uint32_t index : drained_) {
         Connection& connection = connections_[index];
         if (connection.state == State::kDrained) {
+            if (record_ != nullptr) {
+                record_->settle(index, now_);
+            }
             connection.state = State::kIdle;
             connection.rate = 0.0;
             rates_->stop(index);
@@ -237,11 +246,13 @@ void FluidBackend::run() {
             continue;
         }
         if (stop_requested_) {
+            settle_service();
             return;
         }
         next_event = rates_->act(now_, next_event);
         events_ += next_event == now_ ? 1 : 0;
         if (next_event == Time::max()) {
+            settle_service();
             return;
         }
         now_ = next_event;

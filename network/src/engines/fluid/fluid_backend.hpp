@@ -54,6 +54,7 @@
 #include "flow_rates.hpp"
 #include "max_min_solver.hpp"
 #include "message_pool.hpp"
+#include "service_record.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -80,6 +81,7 @@ public:
     explicit FluidBackend(std::shared_ptr<const LinkClasses> classes, FluidOptions options = {});
     explicit FluidBackend(std::shared_ptr<const Fabric> fabric, FluidOptions options = {});
 
+    [[nodiscard]] LinkReports observe_links(LinkObserver& observer) override;
     [[nodiscard]] bool account_delays(const Resources& resources) override {
         ledger_ = std::make_unique<DelayLedger>(resources, *rates_);
         return true;
@@ -126,6 +128,9 @@ private:
     [[nodiscard]] Bytes remaining_at_head(const Connection& connection) const;
     [[nodiscard]] Bytes sent(std::uint32_t index) const override;
     [[nodiscard]] Bytes waiting(std::uint32_t index) const override;
+    [[nodiscard]] PieceBytes in_service(std::uint32_t index) const override;
+    /// Before `run` returns: settles what is in service with the observer of links, if there is one.
+    void settle_service();
     void plan_completion(std::uint32_t index);
     void begin_service(std::uint32_t index);
     void start_waiting(std::uint32_t index);
@@ -144,7 +149,8 @@ private:
     std::unique_ptr<ConnectionTerms> terms_;  // null where there are none
     std::vector<Connection> connections_;
     std::unique_ptr<FlowRates> rates_;
-    std::unique_ptr<DelayLedger> ledger_;  // null where nobody asked
+    std::unique_ptr<DelayLedger> ledger_;    // null where nobody asked
+    std::unique_ptr<ServiceRecord> record_;  // null where nobody observes links
     bool is_plain_;  // a message arrives the latency of its connection after its last bit
     Starter starter_{*this};
     HostPairIndex pairs_;

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include <astrolabe/core/assert.hpp>
+
 namespace astrolabe::network {
 
 // Bytes leave all through a service, so a count taken in the middle of it has what was served.
@@ -33,6 +35,45 @@ Bytes FluidBackend::remaining_at_head(const Connection& connection) const {
     const double payload_share = static_cast<double>(size.count()) / work_of_first(index);
     const Bytes left(static_cast<std::int64_t>(std::ceil(rates_->work_left(index, now_) * payload_share)));
     return std::min(left, size);
+}
+
+PieceBytes FluidBackend::in_service(std::uint32_t index) const {
+    const Connection& connection = connections_[index];
+    const double work = connection.state == State::kServing ? work_of_first(index) : 0.0;
+    if (work <= 0.0) {
+        return {};
+    }
+    const double wire = work - std::min(rates_->work_left(index, now_), work);
+    const auto size = static_cast<double>(messages_.front(connection.queue).size.count());
+    return {wire, size == work ? wire : size * (wire / work)};
+}
+
+LinkReports FluidBackend::observe_links(LinkObserver& observer) {
+    ASTROLABE_ASSERT(classes_->flows_per_representative() == 1 && sent_ == 0,
+                     "who observes links sees all messages from the first on");
+    const ConnectionBytes& bytes = *this;
+    record_ = std::make_unique<ServiceRecord>(observer, connections_, bytes, *rates_);
+    rates_->settle_with(*record_);
+    if (fabric().demand_aware_circuits() == nullptr && classes_->size() < fabric().link_count()) {
+        std::vector<std::uint32_t> class_of;
+        for (LinkId link; link.index() < fabric().link_count(); ++link) {
+            class_of.push_back(classes_->class_of(link));
+        }
+        observer.links_are_alike(class_of);
+    }
+    // Where routes change a byte of each connection may be cut, and is of the piece after it.
+    return fabric().demand_aware_circuits() == nullptr ? LinkReports::kAll : LinkReports::kOverlapping;
+}
+
+void FluidBackend::settle_service() {
+    if (record_ == nullptr) {
+        return;
+    }
+    for (std::uint32_t index = 0; index < connections_.size(); ++index) {
+        if (connections_[index].state == State::kServing) {
+            record_->settle(index, now_);
+        }
+    }
 }
 
 std::vector<OutstandingMessage> FluidBackend::describe_outstanding(std::size_t limit) const {

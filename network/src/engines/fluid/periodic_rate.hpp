@@ -18,6 +18,8 @@
 /// Complexity: O(log segments) for doubles, O(segments) for integers, whatever the number of periods.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include <astrolabe/core/units.hpp>
@@ -41,6 +43,14 @@ public:
     [[nodiscard]] Time next_service(Time from) const;
     /// Bytes between two times, from <= to.
     [[nodiscard]] double served(Time from, Time to) const;
+    /// Parts of segments between two times, at most.
+    [[nodiscard]] std::int64_t segments_between(Time from, Time to) const {
+        return is_zero() ? 0
+                         : (to / period_ - from / period_ + 1) * static_cast<std::int64_t>(segments_.size());
+    }
+    /// Calls visit(begin, end, bytes) for each of them, in order of time.
+    template <class Visitor>
+    void for_each_segment(Time from, Time to, Visitor&& visit) const;
     /// When `work` > 0 bytes have been served from `from` on; Time::max() if never, or not before it.
     [[nodiscard]] Time completion(Time from, double work) const;
 
@@ -67,5 +77,28 @@ private:
     double per_period_ = 0.0;  ///< W
     bool is_whole_ = true;     ///< all rates are whole numbers of bit/s
 };
+
+template <class Visitor>
+void PeriodicRate::for_each_segment(Time from, Time to, Visitor&& visit) const {
+    if (is_zero()) {
+        return;
+    }
+    constexpr double kPerByte = 8.0 * static_cast<double>(kPicosecondsPerSecond);
+    for (Time start = from - from % period_; start < to;) {
+        for (const Segment& segment : segments_) {
+            // Offsets, so that nothing is added beyond the end of time.
+            const Time begin = std::max(segment.begin, from - start);
+            const Time end = std::min(segment.end, to - start);
+            if (begin < end) {
+                visit(start + begin, start + end,
+                      segment.rate * static_cast<double>((end - begin).count()) / kPerByte);
+            }
+        }
+        if (period_ >= to - start) {
+            return;
+        }
+        start = start + period_;
+    }
+}
 
 }  // namespace astrolabe::network

@@ -54,6 +54,12 @@ SlotEngine::SlotEngine(std::shared_ptr<const Fabric> fabric, Repetitions repetit
     }
 }
 
+LinkReports SlotEngine::observe_links(LinkObserver& observer) {
+    repetition_.reset();
+    links_.report_to(observer);
+    return low_latency_ ? LinkReports::kOverlapping : LinkReports::kAll;
+}
+
 void SlotEngine::send(const Message& message) {
     ASTROLABE_ASSERT(message.size >= Bytes(0), "a message has a size");
     ASTROLABE_ASSERT(message.on_delivered != nullptr, "someone is notified of the delivery");

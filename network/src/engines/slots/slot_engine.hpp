@@ -69,6 +69,8 @@ public:
     explicit SlotEngine(std::shared_ptr<const Fabric> fabric,
                         Repetitions repetitions = Repetitions::kFastForwarded);
 
+    /// From then on every cycle is simulated.
+    [[nodiscard]] LinkReports observe_links(LinkObserver& observer) override;
     [[nodiscard]] std::optional<Bytes> carried(LinkId link) const override { return links_.carried(link); }
     [[nodiscard]] Time now() const override { return now_; }
     void send(const Message& message) override;

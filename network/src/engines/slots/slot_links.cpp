@@ -4,9 +4,11 @@ namespace astrolabe::network::rotor {
 
 SlotLinks::SlotLinks(const Fabric& fabric)
     : links_(fabric),
+      timing_(*rotors_of(fabric)),
       hosts_(static_cast<std::uint32_t>(fabric.host_count())),
       hosts_per_rack_(rotors_of(fabric)->hosts_per_rack),
       payload_(rotors_of(fabric)->bulk.payload),
+      header_(rotors_of(fabric)->bulk.header),
       carried_(fabric.link_count()) {}
 
 void SlotLinks::carry_over(std::uint32_t from, std::uint32_t to, std::span<const Hop> hops,
@@ -16,6 +18,14 @@ void SlotLinks::carry_over(std::uint32_t from, std::uint32_t to, std::span<const
     carry(links_.down(to), packets, missing);
     for (const Hop& hop : hops) {
         carry(links_.circuit(hop.rotor, hop.matching, hop.rack), packets, missing);
+    }
+}
+
+void SlotLinks::cross_down(std::uint32_t to, const Piece& piece, Time latency) {
+    cross(links_.down(to), piece);
+    if (observer_ != nullptr) {
+        observer_->delivered(HostId(to), piece.first_bit + latency, piece.last_bit + latency,
+                             static_cast<double>(piece.payload.count()));
     }
 }
 

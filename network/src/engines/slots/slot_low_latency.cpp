@@ -75,7 +75,7 @@ void SlotLowLatency::process(SlotLinks& links, SlotMessages& messages) {
     if (event.leaves) {
         leave(event, links);
     } else {
-        come(event, messages);
+        come(event, links, messages);
     }
 }
 
@@ -97,6 +97,8 @@ void SlotLowLatency::leave(const Event& event, SlotLinks& links) {
     piece.sending = event.index;
     piece.all = time_of(payload, packets);
     piece.first = time_of(std::min(payload, network_.bulk.payload), 1);
+    piece.packets = packets;
+    piece.payload = payload;
     piece.superslice = position.superslice;
     piece.at = from;
     piece.hops_done = 0;
@@ -113,6 +115,7 @@ void SlotLowLatency::leave(const Event& event, SlotLinks& links) {
     }
     links.carry_over(sending.source.index(), sending.destination.index(), hops_,
                      static_cast<std::uint64_t>(packets), payload);
+    links.cross_up(sending.source.index(), on_link(piece, event.time));
     ++sending.in_flight;
     sending.packets_left -= packets;
     sending.left -= payload;
@@ -141,18 +144,25 @@ void SlotLowLatency::wait(const Event& event, const RotorSchedule::Position& pos
     add_event(wire.transmit(start, all), event.index, true);
 }
 
+SlotLinks::Piece SlotLowLatency::on_link(const Piece& piece, Time start) {
+    return {static_cast<std::uint64_t>(piece.packets), piece.payload, start, later(start, piece.all)};
+}
+
 /// The first packet of a piece comes to a switch.
-void SlotLowLatency::come(const Event& event, SlotMessages& messages) {
+void SlotLowLatency::come(const Event& event, SlotLinks& links, SlotMessages& messages) {
     Piece& piece = pieces_[event.index];
     if (piece.hops_done < piece.path.size()) {
         const Rotor rotor = piece.path[piece.hops_done++];
         const Time start = uplink(piece.at, rotor).transmit(event.time, piece.all);
+        links.cross_circuit({rotor, network_.schedule.matching_index(rotor, piece.superslice), piece.at},
+                            on_link(piece, start));
         piece.at = network_.schedule.peer(rotor, piece.at, piece.superslice);
         add_event(later(start, piece.first + network_.propagation), event.index, false);
         return;
     }
     Sending& sending = sendings_[piece.sending];
     const Time start = down_[sending.destination.index()].transmit(event.time, piece.all);
+    links.cross_down(sending.destination.index(), on_link(piece, start), network_.host_latency);
     sending.latest = std::max(sending.latest, later(start, piece.all + network_.host_latency));
     free_pieces_.push_back(event.index);
     --sending.in_flight;

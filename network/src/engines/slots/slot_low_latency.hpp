@@ -26,7 +26,7 @@
 ///
 /// Complexity: an event for each piece and link of its way but the last, O(log of the pieces in flight), and
 /// the cost of its paths (slice_paths.hpp). Memory: 24 bytes a link of hosts and an uplink of racks, about
-/// 100 for each piece in flight and 56 for each message.
+/// 120 for each piece in flight and 56 for each message.
 ///
 /// Source: Opera (NSDI 2020) section 4.1; NDP (SIGCOMM 2017), whose packets these are without its transport.
 #pragma once
@@ -103,6 +103,8 @@ private:
         std::uint32_t sending = 0;
         Time all;    // on a link
         Time first;  // packet
+        std::int64_t packets = 0;
+        Bytes payload;
         std::uint64_t superslice = 0;
         Rack at = 0;
         std::size_t hops_done = 0;
@@ -133,7 +135,9 @@ private:
     void wait(const Event& event, const RotorSchedule::Position& position);
     void add_event(Time time, std::uint32_t index, bool leaves);
     void leave(const Event& event, SlotLinks& links);
-    void come(const Event& event, SlotMessages& messages);
+    void come(const Event& event, SlotLinks& links, SlotMessages& messages);
+    /// On a link, from its first bit.
+    [[nodiscard]] static SlotLinks::Piece on_link(const Piece& piece, Time start);
     [[nodiscard]] std::uint32_t packets(Time time) const;
 
     const RotorNetwork& network_;

@@ -126,12 +126,16 @@ void SlotEngine::transmit_to_destination(const Installation& installation, const
     } else {
         payload = messages_.send(plan.queue, plan.leaves, arrival);
     }
+    const Time start = installation.start;
+    const Time there = start + (intra_rack ? timing_.to_intra_rack() : timing_.to_other_rack());
     if (intra_rack) {
-        links_.carry_in_rack(grant.from, plan.leaves, payload);
+        links_.carry_in_rack(grant.from, plan.leaves, payload, start);
     } else {
-        links_.carry_to_other_rack(installation.rotor, installation.index, grant.from, plan.leaves, payload);
+        links_.carry_to_other_rack(installation.rotor, installation.index, grant.from, plan.leaves, payload,
+                                   start);
     }
-    links_.carry_down(grant.to, plan.leaves, payload);
+    links_.carry_down(grant.to, plan.leaves, payload, there);
+    links_.deliver(grant.to, payload, there);
 }
 
 void SlotEngine::transmit_first_hops(const Installation& installation, std::span<const Grant> grants,
@@ -166,11 +170,11 @@ void SlotEngine::relay_part(const Installation& installation, std::uint32_t flig
         }
         relays_.travel(relays_.open(HostId(grant.to), HostId(grant.destination)), flight, leaves,
                        relay_counts_.of(grant.packets, plans[number].rank), installation.superslice);
-        links_.carry_down(grant.to, leaves, full(leaves));
+        links_.carry_down(grant.to, leaves, full(leaves), installation.start + timing_.to_other_rack());
         packets += leaves;
     }
     links_.carry_to_other_rack(installation.rotor, installation.index, grants.front().from, packets,
-                               full(packets));
+                               full(packets), installation.start);
 }
 
 void SlotEngine::relay_messages(const Installation& installation, std::uint32_t pair,
@@ -196,9 +200,9 @@ void SlotEngine::relay_messages(const Installation& installation, std::uint32_t 
     }
     for (std::size_t number = 0; number < grants.size(); ++number) {
         const auto& [gone, payload] = detoured_[number];
-        links_.carry_to_other_rack(installation.rotor, installation.index, grants[number].from, gone,
-                                   payload);
-        links_.carry_down(grants[number].to, gone, payload);
+        links_.carry_to_other_rack(installation.rotor, installation.index, grants[number].from, gone, payload,
+                                   installation.start);
+        links_.carry_down(grants[number].to, gone, payload, installation.start + timing_.to_other_rack());
     }
 }
 

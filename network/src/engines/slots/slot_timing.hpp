@@ -37,7 +37,10 @@ public:
           transmission_slots_(slot_ / transmission_slot_),
           fraction_((slot_ % transmission_slot_).count()),
           to_other_rack_(3 * packet_ + network.propagation + 2 * network.host_latency),
-          to_intra_rack_(2 * packet_ + 2 * network.host_latency) {}
+          to_intra_rack_(2 * packet_ + 2 * network.host_latency),
+          to_circuit_(packet_ + network.host_latency) {}
+
+    [[nodiscard]] Time slot() const { return slot_; }
 
     /// Time of a packet on a link.
     [[nodiscard]] Time packet() const { return packet_; }
@@ -63,7 +66,8 @@ public:
             return n;
         }
         // k · slot < (last + 1) · n · τ, where (last + 1) · τ <= slot
-        const auto limit = static_cast<astrolabe::detail::Int128>((last + 1) * transmission_slot_.count()) * n - 1;
+        const auto limit =
+            static_cast<astrolabe::detail::Int128>((last + 1) * transmission_slot_.count()) * n - 1;
         const auto most = static_cast<std::int64_t>(limit / slot_.count());
         return static_cast<std::uint32_t>(std::min<std::int64_t>(n, most + 1));
     }
@@ -75,6 +79,10 @@ public:
     }
     [[nodiscard]] Time to_other_rack() const { return to_other_rack_; }
     [[nodiscard]] Time to_intra_rack() const { return to_intra_rack_; }
+    /// From when a packet leaves its host to when it starts on the circuit, and from when it starts on the
+    /// link down to its host to when it is there.
+    [[nodiscard]] Time to_circuit() const { return to_circuit_; }
+    [[nodiscard]] Time from_last_link() const { return to_circuit_; }
     /// From the installation to the last arrival, at most.
     [[nodiscard]] Time longest() const { return slot_ + std::max(to_other_rack_, to_intra_rack_); }
 
@@ -86,6 +94,7 @@ private:
     std::int64_t fraction_;            // of a transmission slot, ps
     Time to_other_rack_;
     Time to_intra_rack_;
+    Time to_circuit_;  // as from_last_link
 };
 
 }  // namespace astrolabe::network::rotor

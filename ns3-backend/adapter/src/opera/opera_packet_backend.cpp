@@ -124,7 +124,7 @@ std::optional<LinkId> OperaPacketBackend::link_of(std::uint32_t port, std::int64
     const sim::OperaLayout& layout = opera_->GetLayout();
     const std::uint32_t hosts = layout.GetHosts();
     if (port < 2 * hosts) {
-        return layout.IsHostPort(port) ? links_.up(port / 2) : links_.down(port / 2);
+        return link_of(port);
     }
     const std::uint32_t rack = layout.GetRackOfUpPort(port);
     const std::uint32_t rotor = (port - 2 * hosts) % layout.rotors;
@@ -134,6 +134,34 @@ std::optional<LinkId> OperaPacketBackend::link_of(std::uint32_t port, std::int64
         return std::nullopt;
     }
     return links_.circuit(rotor, matching, rack);
+}
+
+/// Of a host's cable.
+std::optional<LinkId> OperaPacketBackend::link_of(std::uint32_t port) const {
+    const sim::OperaLayout& layout = opera_->GetLayout();
+    if (port >= 2 * layout.GetHosts()) {
+        return std::nullopt;
+    }
+    return layout.IsHostPort(port) ? links_.up(port / 2) : links_.down(port / 2);
+}
+
+std::uint32_t OperaPacketBackend::payload_of(const sim::PacketDescriptor& packet) const {
+    if (packet.Is(sim::PacketDescriptor::BULK)) {
+        return opera_->GetBulk().GetPayload(packet);
+    }
+    return packet.IsData() ? packet.bytes - static_cast<std::uint32_t>(network_.bulk.header.count()) : 0;
+}
+
+void OperaPacketBackend::connect(PacketLinkTap& tap) {
+    connect_received(*opera_->GetTransport(), tap);
+    opera_->TraceConnectWithoutContext("BulkReceived", sim::MakeCallback(&PacketLinkTap::received, &tap));
+    opera_->TraceConnectWithoutContext(
+        "Crossed",
+        sim::Callback<void, std::uint32_t, std::uint32_t, std::uint32_t, const sim::PacketDescriptor&>(
+            [this, &tap](std::uint32_t rotor, std::uint32_t matching, std::uint32_t rack,
+                         const sim::PacketDescriptor& packet) {
+                tap.crossed(links_.circuit(rotor, matching, rack), packet);
+            }));
 }
 
 /// What all ports counted; of hosts' links also which.

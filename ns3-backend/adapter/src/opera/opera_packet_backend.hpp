@@ -62,6 +62,9 @@ private:
     [[nodiscard]] ::ns3::PacketFabric& ports() override { return *opera_->GetFabric(); }
     [[nodiscard]] std::optional<network::LinkId> link_of(std::uint32_t port,
                                                          std::int64_t when) const override;
+    [[nodiscard]] std::optional<network::LinkId> link_of(std::uint32_t port) const override;
+    [[nodiscard]] std::uint32_t payload_of(const ::ns3::PacketDescriptor& packet) const override;
+    void connect(PacketLinkTap& tap) override;
     void add_ports(network::NetworkStatistics& statistics) const;
     void add_circuits(network::NetworkStatistics& statistics) const;
 

@@ -85,6 +85,14 @@ std::optional<LinkId> PacketBackend::link_of(std::uint32_t port, std::int64_t) c
     return LinkId(port);
 }
 
+std::optional<LinkId> PacketBackend::link_of(std::uint32_t port) const {
+    return LinkId(port);
+}
+
+std::uint32_t PacketBackend::payload_of(const sim::PacketDescriptor& packet) const {
+    return packet.IsData() ? packet.bytes - options_.transport.header : 0;
+}
+
 std::string PacketBackend::link_name(NodeId source, NodeId target) const {
     return "\n  " + fabric_->node(source).name + " -> " + fabric_->node(target).name;
 }

@@ -49,6 +49,9 @@ private:
     [[nodiscard]] ::ns3::PacketFabric& ports() override { return *ports_; }
     [[nodiscard]] std::optional<network::LinkId> link_of(std::uint32_t port,
                                                          std::int64_t when) const override;
+    [[nodiscard]] std::optional<network::LinkId> link_of(std::uint32_t port) const override;
+    [[nodiscard]] std::uint32_t payload_of(const ::ns3::PacketDescriptor& packet) const override;
+    void connect(PacketLinkTap& tap) override { connect_received(*transport_, tap); }
     [[nodiscard]] std::string link_name(network::NodeId source, network::NodeId target) const;
     [[nodiscard]] std::string explain_given_up() const;
     [[nodiscard]] bool is_lossy() const;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ns3_backend.hpp"
+#include "packet/packet_link_tap.hpp"
 #include "packet/packet_tap.hpp"
 
 #include <memory>
@@ -25,6 +26,14 @@ public:
         return true;
     }
 
+    [[nodiscard]] network::LinkReports observe_links(network::LinkObserver& observer) final {
+        link_tap_ = std::make_unique<PacketLinkTap>(
+            ports(), observer, [this](std::uint32_t port) { return link_of(port); },
+            [this](const ::ns3::PacketDescriptor& packet) { return payload_of(packet); });
+        connect(*link_tap_);
+        return network::LinkReports::kAll;
+    }
+
 protected:
     using Ns3Backend::Ns3Backend;
 
@@ -32,6 +41,16 @@ protected:
     /// The link of the fabric behind a port; none behind one that leads nowhere now.
     [[nodiscard]] virtual std::optional<network::LinkId> link_of(std::uint32_t port,
                                                                  std::int64_t when) const = 0;
+
+    /// The link that a port has to itself.
+    [[nodiscard]] virtual std::optional<network::LinkId> link_of(std::uint32_t port) const = 0;
+    /// Bytes of messages in a packet that leaves a port.
+    [[nodiscard]] virtual std::uint32_t payload_of(const ::ns3::PacketDescriptor& packet) const = 0;
+    /// To what receivers take, and what crosses links that share ports.
+    virtual void connect(PacketLinkTap& tap) = 0;
+    static void connect_received(::ns3::PacketTransport& transport, PacketLinkTap& tap) {
+        transport.TraceConnectWithoutContext("Received", ::ns3::MakeCallback(&PacketLinkTap::received, &tap));
+    }
 
     [[nodiscard]] ::ns3::PacketTransportClient* client() { return this; }
 
@@ -78,7 +97,8 @@ private:
         delivered(*static_cast<network::NotificationHandler*>(message.owner), message.token);
     }
 
-    std::unique_ptr<PacketTap> tap_;  // null: without an observer
+    std::unique_ptr<PacketTap> tap_;           // null: without an observer
+    std::unique_ptr<PacketLinkTap> link_tap_;  // likewise
 };
 
 }  // namespace astrolabe::ns3

@@ -8,6 +8,7 @@
 
 #include <ns3/fabric-helper.h>
 #include <ns3/fabric-host-queue.h>
+#include <ns3/simulator.h>
 #include <ns3/uinteger.h>
 
 #include <astrolabe/network/routing.hpp>
@@ -117,6 +118,23 @@ sim::Ptr<sim::NetDevice> Ns3Network::next_device(NodeId at, sim::Ipv4Address sou
         return nullptr;
     }
     return devices_[routing.select(at, host_of(source), to)];
+}
+
+void Ns3Network::observe(network::LinkObserver& observer) {
+    for (LinkId id; id.index() < fabric_->link_count(); ++id) {
+        const auto rate = static_cast<std::uint64_t>(fabric_->link(id).rate.count());
+        Transmitter& transmitter = transmitters_.emplace_back(Transmitter{observer, id, sim::DataRate(rate)});
+        queues_[id]->TraceConnectWithoutContext(
+            "Dequeue", sim::MakeBoundCallback(&Ns3Network::transmitted, &transmitter));
+    }
+}
+
+void Ns3Network::transmitted(Transmitter* transmitter, sim::Ptr<const sim::Packet> frame) {
+    const sim::Time now = sim::Simulator::Now();
+    const sim::Time end = now + transmitter->rate.CalculateBytesTxTime(frame->GetSize());
+    transmitter->observer.carried(
+        transmitter->link, Time(now.GetTimeStep()), Time(end.GetTimeStep()),
+        {static_cast<double>(frame->GetSize()), static_cast<double>(sim::FabricQueue::GetTcpPayload(frame))});
 }
 
 Bytes Ns3Network::carried(LinkId link) const {

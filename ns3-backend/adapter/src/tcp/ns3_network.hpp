@@ -4,15 +4,19 @@
 
 #include "tcp/tcp_options.hpp"
 
+#include <deque>
 #include <memory>
 #include <vector>
 
+#include <ns3/data-rate.h>
 #include <ns3/fabric-queue.h>
 #include <ns3/ipv4-address.h>
 #include <ns3/node.h>
+#include <ns3/packet.h>
 
 #include <astrolabe/network/backend.hpp>
 #include <astrolabe/network/fabric.hpp>
+#include <astrolabe/network/link_observer.hpp>
 
 namespace astrolabe::ns3 {
 
@@ -29,11 +33,22 @@ public:
     [[nodiscard]] static ::ns3::Ipv4Address address(network::HostId id);
     [[nodiscard]] static network::HostId host_of(::ns3::Ipv4Address address);
 
+    /// Reports every frame that a device transmits to `observer`, which outlives this.
+    void observe(network::LinkObserver& observer);
     [[nodiscard]] Bytes carried(network::LinkId link) const;
     /// Adds what the queues counted: packets, hops, drops, marks, peaks, links.
     void add_counters(network::NetworkStatistics& statistics) const;
 
 private:
+    /// A link whose frames are reported.
+    struct Transmitter {
+        network::LinkObserver& observer;
+        network::LinkId link;
+        ::ns3::DataRate rate;
+    };
+    /// A device starts to transmit a frame that leaves its queue.
+    static void transmitted(Transmitter* transmitter, ::ns3::Ptr<const ::ns3::Packet> frame);
+
     [[nodiscard]] ::ns3::Ptr<::ns3::FabricQueue> make_queue(network::LinkId link, const TcpOptions& options);
     [[nodiscard]] ::ns3::Ptr<::ns3::NetDevice> next_device(network::NodeId at, ::ns3::Ipv4Address source,
                                                            ::ns3::Ipv4Address destination) const;
@@ -43,6 +58,7 @@ private:
     IndexedVector<network::NodeId, ::ns3::Ptr<::ns3::SharedPacketMemory>> memories_;  // null: not shared
     IndexedVector<network::LinkId, ::ns3::Ptr<::ns3::NetDevice>> devices_;  // the one that sends into a link
     IndexedVector<network::LinkId, ::ns3::Ptr<::ns3::FabricQueue>> queues_;
+    std::deque<Transmitter> transmitters_;  // as many as links where they are observed
 };
 
 }  // namespace astrolabe::ns3

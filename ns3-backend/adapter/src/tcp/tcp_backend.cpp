@@ -46,6 +46,17 @@ TcpBackend::~TcpBackend() {
     end();  // sockets use their connection until then
 }
 
+network::LinkReports TcpBackend::observe_links(network::LinkObserver& observer) {
+    network_->observe(observer);
+    transport_.on_payload = [&observer](HostId destination, Bytes payload) {
+        const Time now(sim::Simulator::Now().GetTimeStep());
+        observer.delivered(destination, now, now, static_cast<double>(payload.count()));
+    };
+    // ns-3 rounds the time of a frame to a picosecond, down as well as up: links may be a little faster than
+    // their rates.
+    return network::LinkReports::kOverlapping;
+}
+
 void TcpBackend::send(const Message& message) {
     sent(message);
     connection(message.source, message.destination).send(message, next_order_++);

@@ -45,6 +45,7 @@ public:
     /// Ends the ns-3 simulation and puts back the ns-3 defaults that the options changed.
     ~TcpBackend() override;
 
+    [[nodiscard]] network::LinkReports observe_links(network::LinkObserver& observer) override;
     void send(const network::Message& message) override;
     [[nodiscard]] std::vector<network::OutstandingMessage> describe_outstanding(
         std::size_t limit) const override;

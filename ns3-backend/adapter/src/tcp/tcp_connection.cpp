@@ -97,15 +97,33 @@ void TcpConnection::write() {
 }
 
 void TcpConnection::on_readable(sim::Ptr<sim::Socket>) {
+    const std::uint64_t before = read_;
     while (sim::Ptr<sim::Packet> data = receiver_->Recv(std::numeric_limits<std::uint32_t>::max(), 0)) {
         read_ += data->GetSize();
         ASTROLABE_ASSERT(read_ <= written_, "no byte is read that was not written");
+    }
+    if (state_.on_payload && !pending_.empty()) {
+        state_.on_payload(pending_.front().message.destination, payload_since(before));
     }
     while (!pending_.empty() && pending_.front().end <= read_) {
         const network::Message delivered = pending_.front().message;
         pending_.pop_front();
         state_.on_delivered(delivered);
     }
+}
+
+Bytes TcpConnection::payload_since(std::uint64_t before) const {
+    std::uint64_t payload = 0;
+    for (const Pending& pending : pending_) {
+        const std::uint64_t begin = pending.end - static_cast<std::uint64_t>(pending.message.size.count());
+        if (begin >= read_) {
+            break;
+        }
+        const std::uint64_t from = std::max(before, begin);
+        const std::uint64_t to = std::min(read_, pending.end);
+        payload += to > from ? to - from : 0;
+    }
+    return Bytes(static_cast<std::int64_t>(payload));
 }
 
 void TcpConnection::on_segment(sim::Ptr<const sim::Packet> payload, const sim::TcpHeader& header,

@@ -21,6 +21,8 @@ struct TransportState {
     std::uint64_t retransmissions = 0;
     std::uint64_t timeouts = 0;
     std::uint64_t packets = 0;
+    /// Called when payload was read, before what it completes is delivered; may be empty.
+    std::function<void(network::HostId destination, Bytes payload)> on_payload;
     /// Called when the last byte of a message was read; may send more messages, on this connection too.
     std::function<void(const network::Message&)> on_delivered;
 };
@@ -58,6 +60,8 @@ private:
                     ::ns3::Ptr<const ::ns3::TcpSocketBase> socket);
     void on_timeout_value(::ns3::Time before, ::ns3::Time after);
     void write();
+    /// Of what was read since `before`, payload of messages.
+    [[nodiscard]] Bytes payload_since(std::uint64_t before) const;
 
     ::ns3::Ptr<::ns3::Socket> sender_;
     ::ns3::Ptr<::ns3::Socket> listener_;  // until it has accepted

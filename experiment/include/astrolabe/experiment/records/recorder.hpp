@@ -2,9 +2,12 @@
 /// when what happened.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include <astrolabe/experiment/records/flow_table.hpp>
 #include <astrolabe/experiment/records/packet_capture.hpp>
@@ -22,13 +25,13 @@ struct RecorderOptions {
     /// Of the packet trace: links whose names, "host 3 -> leaf 0", a part of which this regular expression
     /// (ECMAScript) matches; empty: all.
     std::string trace_links;
-    std::string queue_series;             ///< an interval, "10us": queues.csv in the folder; empty: none
-    std::string throughput{};             ///< an interval: throughput.csv in the folder; empty: none
-    bool timeline = false;                ///< timeline.json in the folder
+    std::string queue_series;  ///< an interval, "10us": queues.csv in the folder; empty: none
+    std::string throughput{};  ///< an interval: throughput.csv and carried.csv in the folder; empty: none
+    bool timeline = false;     ///< timeline.json in the folder
     std::string timeline_size = "200MB";  ///< that it does not exceed
 };
 
-class Recorder final : private network::MessageObserver {
+class Recorder final : private network::MessageObserver, private network::LinkObserver {
 public:
     /// Opens the files. Reports an interval, a size or an expression that is none, an expression that matches
     /// no link, a size that is too small, a backend that does not report packets, and files that cannot be
@@ -47,10 +50,18 @@ public:
     [[nodiscard]] std::uint64_t late_events() const { return sequencer_ ? sequencer_->late() : 0; }
     /// What the timeline has no room for; after `finish`.
     [[nodiscard]] std::vector<std::string> left_out() const;
+    /// How long the intervals of throughput.csv are, if longer than asked for; after `finish`.
+    [[nodiscard]] std::optional<Time> longer_throughput_intervals() const {
+        return throughput_ ? throughput_->longer_intervals() : std::nullopt;
+    }
 
 private:
     Recorder() = default;
     void message(const network::MessageRecord& record) override;
+    void links_are_alike(std::span<const std::uint32_t> class_of) override;
+    [[nodiscard]] Time interval(Time end) override;
+    void carried(network::LinkId link, Time from, Time to, const network::PieceBytes& bytes) override;
+    void delivered(network::HostId destination, Time from, Time to, double payload) override;
 
     std::optional<FlowTable> flows_;
     std::optional<ThroughputSeries> throughput_;
@@ -58,6 +69,7 @@ private:
     std::optional<QueueSeries> queues_;
     std::optional<PacketSequencer> sequencer_;
     std::optional<Timeline> timeline_;
+    std::vector<network::LinkObserver*> of_links_;  ///< those of them that observe links
 };
 
 }  // namespace astrolabe::experiment

@@ -15,6 +15,7 @@
 #include <astrolabe/experiment/file/experiment.hpp>
 #include <astrolabe/network/analysis/link_utilization.hpp>
 #include <astrolabe/network/backend.hpp>
+#include <astrolabe/network/link_observer.hpp>
 #include <astrolabe/network/message_observer.hpp>
 #include <astrolabe/network/packet_observer.hpp>
 #include <astrolabe/system/executor/executor.hpp>
@@ -54,6 +55,8 @@ struct Run {
     network::LinkUtilization utilization;
     std::optional<TimeHistogram> message_times;  ///< from sending to delivery, where messages were recorded
     std::string fingerprint;                     ///< of everything above, 16 hexadecimal digits
+    /// What an observer of links was told.
+    network::LinkReports link_reports = network::LinkReports::kNothing;
     EngineFacts engine;
     std::vector<SlowMethod> slow;  ///< where who runs the experiment looks for them (slow_methods.hpp)
 };
@@ -84,6 +87,7 @@ struct RunObservers {
     Causes causes = Causes::kWhereCheap;
     network::MessageObserver* messages = nullptr;
     network::PacketObserver* packets = nullptr;  ///< only if the backend `reports_packets`
+    network::LinkObserver* links = nullptr;
     ExecutionObserver* execution = nullptr;
 };
 

@@ -1,8 +1,9 @@
 /// timeline.json: what happened when, as a trace that Perfetto and Chrome open (docs/timeline.md).
 ///
 /// Limits first. A trace has a size that it does not exceed; what has no room is left out by classes, never
-/// cut off: ranks, phases, cycles of the network, links, samples. Links are sampled, so what is shorter than an
-/// interval is a mean. All ranks are simulated, also where they could be folded.
+/// cut off: ranks, phases, cycles of the network, links, intervals. What links carry is a mean over intervals
+/// (carried_record.hpp), what waits in queues is sampled. All ranks are simulated, also where they could be
+/// folded.
 ///
 /// What is written when. Ranks are written as the run goes: how many have room is known before, from the
 /// program. All else is written when it has ended, into the room that is left. Sizes are bounded by counting
@@ -35,6 +36,8 @@ public:
 
     void begin(system::Executor& executor, const network::NetworkBackend& backend) override;
     void message(const network::MessageRecord& record);
+    /// Who is told of links.
+    [[nodiscard]] network::LinkObserver& links();
 
     /// Gives the file its name; nothing, or why it could not be written. `run` has finished.
     [[nodiscard]] std::optional<Diagnostic> finish(const Run& run);
