@@ -56,6 +56,7 @@ struct Run {
     std::string fingerprint;                     ///< of everything above, 16 hexadecimal digits
     EngineFacts engine;
     std::vector<SlowMethod> slow;  ///< where who runs the experiment looks for them (slow_methods.hpp)
+    std::optional<SlowWindow> slow_window;  ///< likewise
 };
 
 /// Listens to an execution.
