@@ -126,6 +126,7 @@ int run_command(const RunArguments& arguments, const experiment::Components& com
         return report_stall(*loaded, run);
     }
     run.slow = experiment::slow_methods(*loaded, components);
+    run.slow_window = experiment::slow_window(*loaded, run.execution.total, components);
     print_out(arguments.json ? experiment::summary_json(*loaded, run).dump(2) + "\n"
                              : experiment::text_summary(*loaded, run) + next_command(arguments));
     Diagnostics errors = recorder.finish(run);
@@ -194,6 +195,8 @@ int validate_command(const RunArguments& arguments, const experiment::Components
         return report_invalid(loaded.error());
     }
     const experiment::Prediction cost = experiment::predict(*loaded);
+    const std::vector<experiment::SlowMethod> slow =
+        experiment::slow_methods(*loaded, components, experiment::SlowMethodsCost::kTenths);
     if (arguments.json) {
         nlohmann::ordered_json facts{{"name", loaded->name},
                                      {"ranks", loaded->cluster.ranks},
@@ -206,6 +209,9 @@ int validate_command(const RunArguments& arguments, const experiment::Components
         if (loaded->network_is_built_for_job) {
             network::Description description = experiment::describe_for_job(*loaded);
             facts[description.key] = std::move(description.json);
+        }
+        if (!slow.empty()) {
+            facts["slow_methods"] = experiment::slow_json(slow);
         }
         print_out(facts.dump(2) + "\n");
         return kDone;
@@ -225,6 +231,9 @@ int validate_command(const RunArguments& arguments, const experiment::Components
     }
     for (const auto& [name, value] : loaded->job.facts(loaded->cluster.device, loaded->cluster.ranks)) {
         fact(name, value);
+    }
+    for (const experiment::SlowMethod& one : slow) {
+        fact("slow", experiment::slow_text(one));
     }
     const system::SystemOptions& options = loaded->cluster.options;
     const experiment::Bounds bounds = experiment::certified_bounds(*loaded);
