@@ -126,6 +126,7 @@ int run_command(const RunArguments& arguments, const experiment::Components& com
         return report_stall(*loaded, run);
     }
     run.slow = experiment::slow_methods(*loaded, components);
+    run.slow_window = experiment::slow_window(*loaded, run.execution.total, components);
     print_out(arguments.json ? experiment::summary_json(*loaded, run).dump(2) + "\n"
                              : experiment::text_summary(*loaded, run) + next_command(arguments));
     Diagnostics errors = recorder.finish(run);
@@ -200,6 +201,8 @@ int validate_command(const RunArguments& arguments, const experiment::Components
         return report_invalid(loaded.error());
     }
     const experiment::Prediction cost = experiment::predict(*loaded);
+    const std::vector<experiment::SlowMethod> slow =
+        experiment::slow_methods(*loaded, components, experiment::SlowMethodsCost::kTenths);
     if (arguments.json) {
         nlohmann::ordered_json facts{{"name", loaded->name},
                                      {"ranks", loaded->cluster.ranks},
@@ -217,6 +220,9 @@ int validate_command(const RunArguments& arguments, const experiment::Components
                 loaded->job.source_counts(loaded->cluster.device, loaded->cluster.ranks);
             !counts.key.empty()) {
             facts[counts.key] = std::move(counts.json);
+        }
+        if (!slow.empty()) {
+            facts["slow_methods"] = experiment::slow_json(slow);
         }
         print_out(facts.dump(2) + "\n");
         return kDone;
@@ -241,6 +247,9 @@ int validate_command(const RunArguments& arguments, const experiment::Components
             loaded->job.source_counts(loaded->cluster.device, loaded->cluster.ranks);
         !counts.key.empty()) {
         fact(counts.key, counts.text);
+    }
+    for (const experiment::SlowMethod& one : slow) {
+        fact("slow", experiment::slow_text(one));
     }
     const system::SystemOptions& options = loaded->cluster.options;
     const experiment::Bounds bounds = experiment::certified_bounds(*loaded);

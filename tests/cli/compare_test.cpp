@@ -54,6 +54,28 @@ TEST(Compare, RunsAreThoseOfTheRunCommandAndRatiosAreToTheFirst) {
     EXPECT_EQ(second["ratios"]["traffic"], 1.0);
 }
 
+TEST(Compare, NamesAlgorithmsThatAreSlowAsValidateDoes) {
+    // On 5 us a link, a ring of 16 ranks takes 30 steps of two links where direct takes 2.
+    const std::vector<std::string> ring{"--set", "network.link.latency=5us", "--set",
+                                        "cluster.collectives.all_reduce={algorithm: ring, chunks: 1}"};
+    std::vector<std::string> words{kQuickstart, "--change",
+                                   "cluster.collectives.all_reduce.algorithm=direct"};
+    words.insert(words.end(), ring.begin(), ring.end());
+    const ProcessResult compared = compare(words);
+    ASSERT_EQ(compared.exit_code, 0) << compared.err;
+    EXPECT_NE(compared.out.find("\nexperiment: all_reduce of "), std::string::npos) << compared.out;
+    EXPECT_NE(compared.out.find(" by ring takes "), std::string::npos) << compared.out;
+    EXPECT_EQ(compared.out.find(" by direct takes "), std::string::npos) << compared.out;
+    words = {"validate", kQuickstart};
+    words.insert(words.end(), ring.begin(), ring.end());
+    const ProcessResult validated = run_program(ASTROLABE_PROGRAM, words);
+    EXPECT_NE(validated.out.find("\n# slow: all_reduce of "), std::string::npos) << validated.out;
+    words.emplace_back("--json");
+    const Json facts = Json::parse(run_program(ASTROLABE_PROGRAM, words).out);
+    EXPECT_EQ(facts.at("slow_methods").at(0).at("named").at("algorithm"), "ring");
+    EXPECT_GT(facts.at("slow_methods").at(0).at("factor"), 2.0);
+}
+
 TEST(Compare, FilesOfOneNameAreToldApartByTheirFolders) {
     const TemporaryFolder folder;
     std::vector<std::string> files;

@@ -68,6 +68,24 @@ TEST_F(Sweep, ExampleGivesItsRecord) {
     EXPECT_EQ(table, expected) << "got:\n" << table.dump(2);
 }
 
+TEST_F(Sweep, NamesAlgorithmsThatAreSlow) {
+    const std::string file =
+        folder_
+            .write("slow.yaml", kStudy +
+                                    "zip: {cluster.collectives.all_reduce: [{algorithm: ring, chunks: 1}, "
+                                    "{algorithm: direct, chunks: 1}], network.link.latency: [5us, 5us]}\n")
+            .string();
+    for (const char* jobs : {"-j1", "-j2"}) {
+        const ProcessResult result =
+            run_program(ASTROLABE_PROGRAM, {"sweep", file, "--out", out(jobs), jobs});
+        ASSERT_EQ(result.exit_code, 0) << result.err;
+        expect_says(result.out, "slow: the largest all_reduce alone by ring takes up to ");
+        expect_says(result.out, fmt::format(" in {} points\n", kPoints));
+        EXPECT_EQ(result.out.find("alone by direct"), std::string::npos) << result.out;
+    }
+    EXPECT_EQ(dump(out("-j1")), dump(out("-j2")));
+}
+
 TEST_F(Sweep, AChangedStudyComputesWhatIsNew) {
     const std::string before = undisturbed();
     const std::string wider =

@@ -16,9 +16,9 @@
 namespace astrolabe::experiment {
 namespace {
 
-/// What the estimate leaves out, overlap and waits, may make another design faster: of 60 DLRMs with these
-/// algorithms by 4 %. Twice the work
-/// of every kind takes the same network twice as long at most, as all rates stay and latencies do not grow.
+/// What the estimate leaves out, overlap and waits, may make a pair of rings faster that is not among what is
+/// simulated. Twice the work of every kind takes the same network twice as long at most, as all rates stay
+/// and latencies do not grow.
 constexpr double kMargin = 1.05;
 
 /// A DLRM, and a pair of rings of its ranks.
@@ -52,11 +52,16 @@ class TopoOptBest : public ::testing::Test {
 protected:
     /// Seconds of the run on a network, all-reduces on the rings of these strides.
     double time_on(const Drawn& drawn, int batch, const std::string& network, const std::string& strides) {
+        return time_by(drawn, batch, network,
+                       "{all_reduce: {algorithm: multi_ring, strides: " + strides +
+                           ", chunks: 4}, all_to_all: {algorithm: direct, chunks: 1}}");
+    }
+    double time_by(const Drawn& drawn, int batch, const std::string& network,
+                   const std::string& collectives) {
         std::vector<std::string> overrides = drawn.workload;
         overrides.push_back(fmt::format("workload.batch={{local: {}}}", batch));
         overrides.push_back("network={" + network + ", link: {rate: 100Gbps, latency: 1us}}");
-        overrides.push_back("cluster.collectives={all_reduce: {algorithm: multi_ring, strides: " + strides +
-                            ", chunks: 4}, all_to_all: {algorithm: direct, chunks: 1}}");
+        overrides.push_back("cluster.collectives=" + collectives);
         const Result<Experiment> loaded = testing::load_small(components_, std::move(overrides));
         EXPECT_TRUE(loaded) << render(loaded.error());
         if (!loaded) {
@@ -110,7 +115,8 @@ TEST_F(TopoOptBest, IsAsFastAsAPairOfRingsAndHasNoCliffOverTheBatch) {
                most, kMargin, steepest, 2 * kMargin);
 }
 
-// All three are given the same interfaces and chunks, so that they differ by their designs alone.
+// All three are given the same interfaces and chunks, so that they differ by their designs alone, and the two
+// iterations of the job are what mode best simulates.
 TEST_F(TopoOptBest, IsAsFastAsTheOtherModes) {
     std::mt19937 random(21);
     double most = 0;
@@ -122,10 +128,30 @@ TEST_F(TopoOptBest, IsAsFastAsTheOtherModes) {
         SCOPED_TRACE(fmt::format("{}; {}; batch {}", fmt::join(drawn.workload, "; "), network, drawn.batch));
         const double others = std::min(of_mode(drawn, network, "paper"), of_mode(drawn, network, "released"));
         const double time = of_mode(drawn, network, "best");
-        EXPECT_LE(time, kMargin * others);
+        EXPECT_LE(time, others);
         most = std::max(most, time / others);
     }
-    fmt::print("at most {:.4f} of the time of paper and released, expected {}\n", most, kMargin);
+    fmt::print("at most {:.4f} of the time of paper and released, expected 1\n", most);
+}
+
+// Networks and algorithms are chosen together, by simulation of the two iterations that the job has here:
+// with nothing named, the default cannot be behind either of the other modes.
+TEST_F(TopoOptBest, WithNothingNamedIsNeverBehindTheOtherModes) {
+    std::mt19937 random(22);
+    double most = 0;
+    for (int i = 0; i < 5; ++i) {
+        const Drawn drawn = random_dlrm(random);
+        const std::string network = fmt::format("kind: topoopt, degree: {}", 2 + random() % 5);
+        SCOPED_TRACE(fmt::format("{}; {}; batch {}", fmt::join(drawn.workload, "; "), network, drawn.batch));
+        const auto open = [&](const std::string& mode) {
+            return time_by(drawn, drawn.batch, network + ", mode: " + mode, "{}");
+        };
+        const double others = std::min(open("paper"), open("released"));
+        const double time = open("best");
+        EXPECT_LE(time, others);
+        most = std::max(most, time / others);
+    }
+    fmt::print("at most {:.4f} of the time of paper and released with nothing named, expected 1\n", most);
 }
 
 }  // namespace

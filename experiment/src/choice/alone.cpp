@@ -30,7 +30,34 @@ Trial try_on(const Experiment& alone, const std::vector<network::HostId>& placem
     return {report.total, report.has_tie};
 }
 
+/// The fluid engine, with the headers of packets of this payload, or of none.
+network::BackendMaker fluid_engine(Bytes payload, const Components& components) {
+    ConfigNode node = ConfigNode::mapping();
+    node.set("kind", ConfigNode::scalar("fluid"));
+    if (payload > Bytes(0)) {
+        ConfigNode framing = ConfigNode::mapping();
+        framing.set("mtu", ConfigNode::scalar(to_string(payload)));
+        node.set("framing", std::move(framing));
+    }
+    ReadContext context;
+    const auto fluid = components.backends.read(node, context);
+    ASTROLABE_ASSERT(fluid, "the fluid engine is registered");
+    return fluid->make();
+}
+
 }  // namespace
+
+network::BackendMaker trial_engine(const Experiment& experiment, const Components& components) {
+    network::BackendMaker engine = experiment.backend;
+    const Bytes payload = experiment.backend.packet_payload;
+    for (const Bytes framed : {Bytes(0), payload}) {
+        const network::BackendMaker fluid = fluid_engine(framed, components);
+        if (payload > Bytes(0) && !fluid.unsupported(*experiment.fabric)) {
+            engine = fluid;
+        }
+    }
+    return engine;
+}
 
 system::Program program_of(const Experiment& experiment, const system::CollectiveOperation& work,
                            const system::Partition& partition, const std::vector<MethodPointer>& methods) {

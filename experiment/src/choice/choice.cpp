@@ -112,6 +112,38 @@ double SlowMethod::factor() const {
     return to_seconds(time) / to_seconds(*better.time);
 }
 
+double SlowWindow::factor() const {
+    return to_seconds(time) / to_seconds(better_time);
+}
+
+std::optional<double> JobChoice::margin() const {
+    if (!time || !runner_up_time || *time == Time(0)) {
+        return std::nullopt;
+    }
+    return to_seconds(*runner_up_time) / to_seconds(*time) - 1;
+}
+
+std::optional<JobChoice> ChoiceCache::find_for_job(const std::string& key) const {
+    const std::scoped_lock lock(mutex_);
+    const auto known = known_for_jobs_.find(key);
+    return known == known_for_jobs_.end() ? std::nullopt : std::optional(known->second);
+}
+
+void ChoiceCache::add_for_job(const JobChoice& choice) {
+    const std::scoped_lock lock(mutex_);
+    known_for_jobs_.insert_or_assign(choice.key, choice);
+}
+
+std::map<std::string, std::optional<SlowMethod>> ChoiceCache::slow() const {
+    const std::scoped_lock lock(mutex_);
+    return known_slow_;
+}
+
+void ChoiceCache::add_slow(const std::string& key, const std::optional<SlowMethod>& slow) {
+    const std::scoped_lock lock(mutex_);
+    known_slow_.insert_or_assign(key, slow);
+}
+
 std::optional<MethodChoice> ChoiceCache::find(const std::string& key) const {
     const std::scoped_lock lock(mutex_);
     const auto known = known_.find(key);
@@ -175,6 +207,30 @@ Schema<MethodChoice> choice_schema() {
     return schema;
 }
 
+Schema<JobChoice> job_choice_schema() {
+    Schema<JobChoice> schema("job_choice", "what was chosen for the job as a whole");
+    schema.required("key", &JobChoice::key, "hash of all that the choice depends on")
+        .required("taken", &JobChoice::taken, "the alternative")
+        .optional("time", &JobChoice::time,
+                  "of the first iterations with it, simulated; unset: they were too large")
+        .optional("runner_up", &JobChoice::runner_up, "the second fastest")
+        .optional("runner_up_time", &JobChoice::runner_up_time,
+                  "likewise; unset: more than twice as long, or too large");
+    return schema;
+}
+
+std::string write_job_choice(const JobChoice& choice) {
+    return to_yaml(job_choice_schema().write(choice));
+}
+
+JobChoice read_job_choice(const std::string& text) {
+    const Result<ConfigNode> node = parse_config(text, "choice");
+    ReadContext context;
+    auto choice = node ? job_choice_schema().read(*node, context) : std::nullopt;
+    ASTROLABE_ASSERT(choice, "a choice is written as it is read");
+    return *std::move(choice);
+}
+
 std::string write_choices(const std::vector<MethodChoice>& choices) {
     const Schema<MethodChoice> schema = choice_schema();
     ConfigNode list = ConfigNode::sequence({});
@@ -196,6 +252,37 @@ std::vector<MethodChoice> read_choices(const std::string& text) {
         choices.push_back(*std::move(choice));
     }
     return choices;
+}
+
+nlohmann::ordered_json job_choice_json(const JobChoice& choice) {
+    const auto seconds = [](const std::optional<Time>& time) {
+        return time ? MethodJson(to_seconds(*time)) : MethodJson();
+    };
+    const std::optional<double> margin = choice.margin();
+    return {{"key", choice.key},
+            {"taken", choice.taken},
+            {"time_s", seconds(choice.time)},
+            {"runner_up", choice.runner_up ? MethodJson(*choice.runner_up) : MethodJson()},
+            {"runner_up_time_s", seconds(choice.runner_up_time)},
+            {"margin", margin ? MethodJson(*margin) : MethodJson()}};
+}
+
+std::vector<std::string> job_choices_text(const JobChoices& choices) {
+    std::vector<std::string> texts;
+    const auto add = [&texts](const char* what, const std::optional<JobChoice>& choice) {
+        if (!choice) {
+            return;
+        }
+        const std::optional<double> margin = choice->margin();
+        const std::string ahead =
+            !choice->time ? "by estimate: too large to simulate"
+            : margin      ? fmt::format("{:.1f} % ahead of {} {}", 100 * *margin, what, *choice->runner_up)
+                          : "any other takes twice as long";
+        texts.push_back(fmt::format("{} {} for the job as a whole ({})", what, choice->taken, ahead));
+    };
+    add("network", choices.network);
+    add("active_chunks", choices.window);
+    return texts;
 }
 
 nlohmann::ordered_json choices_json(const std::vector<MethodChoice>& choices) {
@@ -259,10 +346,42 @@ std::vector<std::string> choices_text(const std::vector<MethodChoice>& choices) 
     return texts;
 }
 
+std::string method_text(const MethodJson& method) {
+    std::string own;
+    for (const auto& [key, value] : method.items()) {
+        if (key != "algorithm" && key != "chunks" && key != "time_s") {
+            own += fmt::format("{}{}: {}", own.empty() ? "" : ", ", key, value.get<std::string>());
+        }
+    }
+    const auto chunks = method.at("chunks").get<std::uint32_t>();
+    return method.at("algorithm").get<std::string>() + (own.empty() ? "" : " {" + own + "}") +
+           (chunks == 1 ? "" : fmt::format(", {} chunks", chunks));
+}
+
+std::string slow_text(const MethodJson& slow) {
+    return fmt::format("{} of {} by {} takes {}{:.1f} times as long as by {} ('{}')",
+                       slow.at("collective").get<std::string>(),
+                       readable(Bytes(slow.at("size_bytes").get<std::int64_t>())),
+                       method_text(slow.at("named")), slow.at("is_at_least").get<bool>() ? "more than " : "",
+                       slow.at("factor").get<double>(), method_text(slow.at("better")),
+                       slow.at("operation").get<std::string>());
+}
+
+nlohmann::ordered_json slow_json(const SlowWindow& slow) {
+    return {{"named", slow.named},
+            {"time_s", to_seconds(slow.time)},
+            {"better", slow.better},
+            {"better_time_s", to_seconds(slow.better_time)},
+            {"factor", slow.factor()}};
+}
+
+std::string slow_text(const SlowWindow& slow) {
+    return fmt::format("the job takes {:.2f} times as long with {} active chunks as with {}", slow.factor(),
+                       slow.named, slow.better);
+}
+
 std::string slow_text(const SlowMethod& slow) {
-    return fmt::format("{} of {} by {} takes {}{:.1f} times as long as by {} ('{}')", slow.collective,
-                       readable(slow.size), slow.named.text(), slow.is_at_least ? "more than " : "",
-                       slow.factor(), slow.better.method.text(), slow.operation);
+    return slow_text(slow_json({slow}).front());
 }
 
 }  // namespace astrolabe::experiment

@@ -140,36 +140,14 @@ private:
     std::map<const std::vector<system::PairSizes>*, std::string> pair_sizes_;
 };
 
-/// The fluid engine, with the headers of packets of this payload, or of none.
-network::BackendMaker fluid_engine(Bytes payload, const Components& components) {
-    ConfigNode node = ConfigNode::mapping();
-    node.set("kind", ConfigNode::scalar("fluid"));
-    if (payload > Bytes(0)) {
-        ConfigNode framing = ConfigNode::mapping();
-        framing.set("mtu", ConfigNode::scalar(to_string(payload)));
-        node.set("framing", std::move(framing));
-    }
-    ReadContext context;
-    const auto fluid = components.backends.read(node, context);
-    ASTROLABE_ASSERT(fluid, "the fluid engine is registered");
-    return fluid->make();
-}
-
 /// The experiment with no program, on the engine that collectives are tried on.
 Experiment setting_of(const Experiment& experiment, const Components& components) {
     Experiment alone;
     alone.seed = experiment.seed;
     alone.cluster = experiment.cluster;
     alone.fabric = experiment.fabric;
-    alone.backend = experiment.backend;
+    alone.backend = trial_engine(experiment, components);
     alone.program.ranks = experiment.program.ranks;
-    const Bytes payload = experiment.backend.packet_payload;
-    for (const Bytes framed : {Bytes(0), payload}) {
-        const network::BackendMaker maker = fluid_engine(framed, components);
-        if (payload > Bytes(0) && !maker.unsupported(*experiment.fabric)) {
-            alone.backend = maker;
-        }
-    }
     return alone;
 }
 
@@ -468,7 +446,8 @@ void name_algorithms(Experiment& experiment) {
 constexpr std::size_t kBetterTrials = 2;
 
 std::optional<SlowMethod> slow_method(const Experiment& experiment, Experiment& alone,
-                                      const system::Operation& operation, const Components& components) {
+                                      const system::Operation& operation, const Components& components,
+                                      double most_work) {
     const CollectiveOperation& work = operation.collective();
     const auto kind = static_cast<std::size_t>(work.kind);
     const Partition& partition = experiment.program.partitions[work.partition];
@@ -482,14 +461,14 @@ std::optional<SlowMethod> slow_method(const Experiment& experiment, Experiment& 
     const std::size_t own = candidates.size() - 1;
     Trials trials(alone, work, partition, std::move(candidates), false);
     std::vector<std::size_t> order = trials.order();
-    if (order.front() == own || trials.work_of(own) > kMostWork ||
+    if (order.front() == own || trials.work_of(own) > most_work ||
         ratio(trials.candidate(own).estimate, trials.candidate(order.front()).estimate) < kSlow) {
         return std::nullopt;
     }
     std::optional<std::size_t> best;
     for (std::size_t i = 0; i < std::min(order.size(), kBetterTrials); ++i) {
         const std::size_t index = order[i];
-        if (index == own || trials.work_of(index) > kMostWork) {
+        if (index == own || trials.work_of(index) > most_work) {
             continue;
         }
         const std::optional<Time> time = trials.simulate(index, best ? *trials.time(*best) : Time::max());
@@ -533,9 +512,12 @@ void choose_methods(Experiment& experiment, const std::vector<MethodChoice>& rec
     name_algorithms(experiment);
 }
 
-std::vector<SlowMethod> slow_methods(const Experiment& experiment, const Components& components) {
+std::vector<SlowMethod> slow_methods(const Experiment& experiment, const Components& components,
+                                     SlowMethodsCost cost) {
     std::vector<SlowMethod> slow;
     Experiment alone = setting_of(experiment, components);
+    CollectiveKeyHash hash(experiment);
+    const auto known = components.choices->slow();
     for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
         // The largest speaks for its kind.
         const system::Operation* largest = nullptr;
@@ -550,7 +532,16 @@ std::vector<SlowMethod> slow_methods(const Experiment& experiment, const Compone
         if (largest == nullptr || !experiment.cluster.algorithm_given[kind]) {
             continue;
         }
-        if (auto found = slow_method(experiment, alone, *largest, components)) {
+        const std::string key =
+            (cost == SlowMethodsCost::kSeconds ? "" : "tenths ") + hash.of(largest->collective());
+        const auto before = known.find(key);
+        std::optional<SlowMethod> found =
+            before != known.end() ? before->second
+                                  : slow_method(experiment, alone, *largest, components,
+                                                cost == SlowMethodsCost::kSeconds ? kMostWork : kTrialsWork);
+        components.choices->add_slow(key, found);
+        if (found) {
+            found->operation = largest->name;
             slow.push_back(*std::move(found));
         }
     }

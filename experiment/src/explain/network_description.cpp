@@ -41,6 +41,7 @@ Result<DescribedNetwork> load_network(const std::string& path, const Components&
     ReadContext context;
     ConfigNode network = *std::move(file);
     const bool is_experiment = network.find("workload") != nullptr;
+    const bool is_scaled = is_experiment && network.find("scaled") != nullptr;
     if (ConfigNode* section = network.find("network")) {
         resolve_reference(*section, context);
         ConfigNode inner = std::move(*section);
@@ -54,7 +55,7 @@ Result<DescribedNetwork> load_network(const std::string& path, const Components&
         return context.errors();
     }
     const network::FabricMaker maker = configured->make();
-    if (!maker.needs_job()) {
+    if (!maker.needs_job() && !is_scaled) {
         const std::shared_ptr<const network::Fabric> fabric = maker(1);
         return DescribedNetwork{configured->resolved, fabric, fabric->family().describe(*fabric, {})};
     }
@@ -69,7 +70,10 @@ Result<DescribedNetwork> load_network(const std::string& path, const Components&
     if (!experiment) {
         return experiment.error();
     }
-    return DescribedNetwork{configured->resolved, experiment->fabric, describe_for_job(*experiment)};
+    return DescribedNetwork{configured->resolved, experiment->fabric,
+                            maker.needs_job()
+                                ? describe_for_job(*experiment)
+                                : experiment->fabric->family().describe(*experiment->fabric, {})};
 }
 
 nlohmann::ordered_json describe_json(const DescribedNetwork& described) {

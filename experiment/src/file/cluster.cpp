@@ -286,8 +286,28 @@ void add_order_of_chunks(Schema<ClusterKeys>& schema) {
     schema
         .optional("scheduling", &ClusterKeys::scheduling,
                   "which of the waiting collectives starts next: the newest or the oldest")
-        .optional("active_chunks", &ClusterKeys::active_chunks,
-                  "chunks a rank and group may have in flight, in their first stage", kChunks)
+        .field(
+            {"active_chunks",
+             "auto or " + ValueTraits<std::uint32_t>::type(),
+             std::to_string(*ClusterKeys{}.active_chunks),
+             false,
+             range_text(kChunks),
+             "chunks a rank and group may have in flight, in their first stage; auto: as many as the job as "
+             "a "
+             "whole is fastest with",
+             {}},
+            [](ClusterKeys& keys, const ConfigNode& node, ReadContext& context) {
+                if (node.is_scalar() && node.text == kAuto) {
+                    keys.active_chunks.reset();
+                } else if (const auto count =
+                               read_scalar<std::uint32_t>(node, "'active_chunks'", context, kChunks)) {
+                    keys.active_chunks = count;
+                }
+            },
+            [](const ClusterKeys& keys) {
+                return std::optional(ConfigNode::scalar(
+                    keys.active_chunks ? std::to_string(*keys.active_chunks) : std::string(kAuto)));
+            })
         .optional("active_chunks_per_dimension", &ClusterKeys::active_chunks_per_dimension,
                   "chunks a rank and group may have in flight in one dimension, whatever the stage; unset: "
                   "all",
@@ -372,6 +392,12 @@ Schema<ClusterKeys> cluster_schema(const Components& components) {
     add_section_list(schema, "choices", &ClusterKeys::choices, choice_schema(),
                      "what `auto` chose, as a resolved file records it; each is taken over while all that it "
                      "depends on is the same");
+    schema
+        .section(
+            "network_choice", &ClusterKeys::network_choice, job_choice_schema(),
+            "which of the networks that were offered for the job was taken, counted from 1; as `choices`")
+        .section("window_choice", &ClusterKeys::window_choice, job_choice_schema(),
+                 "what `active_chunks: auto` took; as `choices`");
     add_order_of_chunks(schema);
     schema
         .optional("injection_latency", &ClusterKeys::injection_latency,
@@ -402,7 +428,7 @@ Cluster make_cluster(const ClusterKeys& keys, const Components& components, bool
         options.dimensions = system::Shape(keys.dimensions);
     }
     options.scheduling = keys.scheduling;
-    options.active_chunks = keys.active_chunks;
+    options.active_chunks = keys.active_chunks.value_or(options.active_chunks);
     options.active_chunks_per_dimension = keys.active_chunks_per_dimension;
     options.stage_order = keys.dimension_scheduling;
     options.start_order = keys.start_order;

@@ -1,11 +1,13 @@
 #include "../calibration/least_durations.hpp"
 #include "../choice/choose.hpp"
+#include "../choice/job_trials.hpp"
 #include "../run/engine.hpp"
 #include "job_network.hpp"
 #include "open_seeds.hpp"
 #include "scaled.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 #include <fnmatch.h>
@@ -330,16 +332,90 @@ std::string setting_of(const FileKeys& keys, const Experiment& experiment) {
     return print.text();
 }
 
+/// What a choice for the job as a whole depends on.
+std::string job_key(const FileKeys& keys, const Experiment& experiment, std::string_view what,
+                    const Components& components) {
+    ClusterKeys cluster = *keys.cluster;
+    cluster.choices.clear();
+    cluster.network_choice.reset();
+    cluster.window_choice.reset();
+    Fingerprint print;
+    print.add(what);
+    print.add(setting_of(keys, experiment));
+    print.add(to_yaml(keys.workload->resolved));
+    print.add(to_yaml(cluster_schema(components).write(cluster)));
+    return print.text();
+}
+
 /// Chooses what is open of algorithms and chunks, and puts ranks in the order of circuits where they ask.
-void carry_out(Experiment& experiment, FileKeys& keys, const Components& components) {
+/// `network` is the number of the one of several that are offered for the job, whose routes may differ alone.
+void carry_out(Experiment& experiment, std::optional<std::uint64_t> network, const FileKeys& keys,
+               const Components& components) {
     experiment.setting = setting_of(keys, experiment);
+    if (network) {
+        Fingerprint print;
+        print.add(experiment.setting);
+        print.add(*network);
+        experiment.setting = print.text();
+    }
     choose_methods(experiment, keys.cluster->choices, components);
-    keys.cluster->choices = experiment.choices;
     if (experiment.cluster.padding) {
         system::pad_collectives(experiment.program,
                                 experiment.cluster.options);  // of as many chunks as chosen
     }
     system::order_by_circuits(experiment.program, experiment.cluster.options, place_ranks(experiment));
+}
+
+/// Of networks that were offered for the job the one that it is fastest on.
+void choose_network(Experiment& experiment, const network::NetworksForJob& networks, const FileKeys& keys,
+                    const Components& components) {
+    const Experiment without = experiment;
+    take_network(experiment, networks.front());
+    if (networks.size() == 1 || experiment.backend.unsupported(*experiment.fabric)) {
+        return;
+    }
+    std::vector<std::uint64_t> numbers(networks.size());
+    std::iota(numbers.begin(), numbers.end(), std::uint64_t{1});
+    const JobChoice choice = choose_for_job(
+        job_key(keys, experiment, "network", components), keys.cluster->network_choice, numbers,
+        [&](std::uint64_t number) -> std::optional<Experiment> {
+            Experiment job = without;
+            take_network(job, networks[number - 1]);
+            if (job.backend.unsupported(*job.fabric)) {
+                return std::nullopt;
+            }
+            carry_out(job, number, keys, components);
+            return job;
+        },
+        components);
+    experiment = without;
+    take_network(experiment, networks[choice.taken - 1]);
+    experiment.job_choices.network = choice;
+}
+
+/// `active_chunks: auto`, once all else is known.
+void choose_window(Experiment& experiment, const FileKeys& keys, const Components& components) {
+    if (keys.cluster->active_chunks) {
+        return;
+    }
+    std::string key = job_key(keys, experiment, "active_chunks", components);
+    if (keys.scaled) {
+        Fingerprint print;
+        print.add(key);
+        print.add(to_yaml(scaled_schema().write(*keys.scaled)));
+        key = print.text();
+    }
+    std::uint32_t& window = experiment.cluster.options.active_chunks;
+    const JobChoice choice = choose_for_job(
+        key, keys.cluster->window_choice, {window, 4, 16, 256, 1024},
+        [&experiment](std::uint64_t chunks) {
+            Experiment job = experiment;
+            job.cluster.options.active_chunks = static_cast<std::uint32_t>(chunks);
+            return std::optional(std::move(job));
+        },
+        components);
+    window = static_cast<std::uint32_t>(choice.taken);
+    experiment.job_choices.window = choice;
 }
 
 /// Of a file that is yet to be checked.
@@ -385,16 +461,17 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root,
         return std::nullopt;
     }
     make_program(experiment, keys.cluster->operations, root, context);
-    if (keys.scaled) {
-        scale_ranks(experiment, *keys.scaled);
-    }
     if (network.needs_job()) {
         if (context.error_count() > 0) {
             return std::nullopt;
         }
-        report_validation_errors(*root.find("network"), build_for_job(experiment, network.for_job()),
-                                 context);
-        if (keys.scaled && context.error_count() == 0) {
+        const auto networks = networks_for_job(experiment, network.for_job());
+        if (const auto* problems = std::get_if<ValidationErrors>(&networks)) {
+            report_validation_errors(*root.find("network"), *problems, context);
+            return std::nullopt;
+        }
+        choose_network(experiment, std::get<network::NetworksForJob>(networks), keys, components);
+        if (keys.scaled) {
             scale_network(experiment, *keys.scaled, *root.find("scaled"), context);
         }
         if (context.error_count() > 0) {
@@ -402,13 +479,22 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root,
         }
         check_fabric(experiment, root, context);
     }
+    if (keys.scaled) {
+        scale_ranks(experiment, *keys.scaled);
+    }
     if (const std::optional<std::string> problem =
             time_problem(lower_bound(experiment.program, experiment.cluster.options, *experiment.fabric))) {
         context.error("config.time", root.find("workload")->where, *problem,
                       "check the units of sizes and rates, or simulate fewer iterations");
     }
     if (context.error_count() == 0) {
-        carry_out(experiment, keys, components);
+        const auto& network_choice = experiment.job_choices.network;
+        carry_out(experiment, network_choice ? std::optional(network_choice->taken) : std::nullopt, keys,
+                  components);
+        choose_window(experiment, keys, components);
+        keys.cluster->choices = experiment.choices;
+        keys.cluster->network_choice = network_choice;
+        keys.cluster->window_choice = experiment.job_choices.window;
     }
     return experiment;
 }

@@ -1,7 +1,6 @@
 #include "job_network.hpp"
 
 #include <utility>
-#include <variant>
 
 #include <astrolabe/network/family.hpp>
 #include <astrolabe/system/program/network_demand.hpp>
@@ -9,13 +8,14 @@
 
 namespace astrolabe::experiment {
 
-ValidationErrors build_for_job(Experiment& experiment, const network::FabricMaker::BuildForJob& build) {
+std::variant<network::NetworksForJob, ValidationErrors> networks_for_job(
+    const Experiment& experiment, const network::FabricMaker::BuildForJob& build) {
+    return build(system::network_demand(experiment.program, experiment.cluster.options), experiment.seed);
+}
+
+void take_network(Experiment& experiment, std::shared_ptr<const network::Fabric> fabric) {
     system::SystemOptions& options = experiment.cluster.options;
-    auto built = build(system::network_demand(experiment.program, options), experiment.seed);
-    if (auto* problems = std::get_if<ValidationErrors>(&built)) {
-        return std::move(*problems);
-    }
-    experiment.fabric = std::get<std::shared_ptr<const network::Fabric>>(std::move(built));
+    experiment.fabric = std::move(fabric);
     options.circuit_windows = experiment.fabric->family().circuit_windows();
     experiment.network_is_built_for_job = true;
     const system::RingStrides rings = experiment.fabric->family().job_rings().value_or(network::JobRings{});
@@ -31,7 +31,6 @@ ValidationErrors build_for_job(Experiment& experiment, const network::FabricMake
     if (experiment.cluster.padding) {
         system::pad_collectives(experiment.program, options);  // of as many chunks as there are rings now
     }
-    return {};
 }
 
 }  // namespace astrolabe::experiment

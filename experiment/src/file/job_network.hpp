@@ -6,7 +6,8 @@
 /// rings.
 #pragma once
 
-#include <vector>
+#include <memory>
+#include <variant>
 
 #include <astrolabe/core/validation_error.hpp>
 #include <astrolabe/experiment/file/experiment.hpp>
@@ -15,10 +16,12 @@
 
 namespace astrolabe::experiment {
 
-/// Builds the network for the program, of which no algorithm refuses anything, and sets fabric and
-/// collectives of the experiment; or says what is wrong with it. Keys are those of the network section,
-/// or empty.
-[[nodiscard]] ValidationErrors build_for_job(Experiment& experiment,
-                                             const network::FabricMaker::BuildForJob& build);
+/// The network for the program, of which no algorithm refuses anything, and behind it those to compare it
+/// with; or what is wrong with the network's section, by its keys, or none of them.
+[[nodiscard]] std::variant<network::NetworksForJob, ValidationErrors> networks_for_job(
+    const Experiment& experiment, const network::FabricMaker::BuildForJob& build);
+
+/// Sets fabric and collectives of an experiment that has none yet.
+void take_network(Experiment& experiment, std::shared_ptr<const network::Fabric> fabric);
 
 }  // namespace astrolabe::experiment

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <astrolabe/core/units.hpp>
+#include <astrolabe/experiment/choice/choice.hpp>
 #include <astrolabe/experiment/file/experiment.hpp>
 #include <astrolabe/experiment/results/comparison.hpp>
 #include <astrolabe/experiment/results/figures.hpp>
@@ -268,6 +269,13 @@ std::string notes(std::span<const ComparedRun> runs, const ComparedRun& referenc
     for (const auto& [fingerprint, labels] : fingerprints) {
         if (labels.size() > 1) {
             text += fmt::format("Equal fingerprints, so the same run: {}.\n", fmt::join(labels, ", "));
+        }
+    }
+    for (const ComparedRun& run : runs) {
+        if (run.finished() && run.summary.contains("slow_methods")) {
+            for (const Json& slow : run.summary.at("slow_methods")) {
+                text += fmt::format("{}: {}.\n", run.label, slow_text(slow));
+            }
         }
     }
     return text;

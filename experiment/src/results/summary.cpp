@@ -217,8 +217,17 @@ Json summary_json(const Experiment& experiment, const Run& run) {
     if (!experiment.choices.empty()) {
         summary["choices"] = choices_json(experiment.choices);
     }
+    if (experiment.job_choices.network) {
+        summary["network_choice"] = job_choice_json(*experiment.job_choices.network);
+    }
+    if (experiment.job_choices.window) {
+        summary["window_choice"] = job_choice_json(*experiment.job_choices.window);
+    }
     if (!run.slow.empty()) {
         summary["slow_methods"] = slow_json(run.slow);
+    }
+    if (run.slow_window) {
+        summary["slow_window"] = slow_json(*run.slow_window);
     }
     return summary;
 }

@@ -158,8 +158,14 @@ std::string text_summary(const Experiment& experiment, const Run& run) {
     for (const std::string& chosen : choices_text(experiment.choices)) {
         text += line("chosen", chosen);
     }
+    for (const std::string& chosen : job_choices_text(experiment.job_choices)) {
+        text += line("chosen", chosen);
+    }
     for (const SlowMethod& slow : run.slow) {
         text += line("slow", slow_text(slow));
+    }
+    if (run.slow_window) {
+        text += line("slow", slow_text(*run.slow_window));
     }
     if (run.utilization.busiest) {
         text += line("links", fmt::format("busiest {}, mean {:.1f} %", busiest_text(experiment, run),

@@ -40,6 +40,14 @@ Fingerprint trajectory(const Experiment& experiment, const Run& run) {
         add_method(print, choice.chosen);
         add_method(print, choice.runner_up.value_or(choice.chosen));
     }
+    for (const auto* choice : {&experiment.job_choices.network, &experiment.job_choices.window}) {
+        if (*choice) {
+            print.add((*choice)->taken);
+            print.add((*choice)->time.value_or(Time::max()).count());
+            print.add((*choice)->runner_up.value_or(0));
+            print.add((*choice)->runner_up_time.value_or(Time::max()).count());
+        }
+    }
     const system::ExecutionReport& report = run.execution;
     print.add(report.total.count());
     for (const system::RankRecord& rank : report.ranks) {

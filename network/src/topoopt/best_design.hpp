@@ -13,8 +13,8 @@
 /// rings alone where circuits do not move, random_shortest. The smallest estimate is best, of equal ones the
 /// first.
 ///
-/// What follows. The estimate of the network that is built is never above that of another design here, such
-/// as rings alone; and time against the batch has no cliff that the demand does not have (job_time.hpp).
+/// What follows. The smallest estimate is never above that of rings alone, and against the batch it has no
+/// cliff that the demand does not have (job_time.hpp). Who knows the job compares it with the other modes.
 ///
 /// Complexity: O(d) designs, for each routing an estimate; the matchings are found once for all.
 #pragma once

@@ -132,13 +132,54 @@ std::vector<DirectRouting> open_routings(const TopoOptParameters& parameters, co
     return routings;
 }
 
-/// A topology, the routing it is for, and what it was compared with, itself first; or why there is none.
-struct Choice {
+/// A topology and the routing it is for.
+struct Wired {
     Topology topology;
     DirectRouting routing = DirectRouting::kByClass;
-    std::vector<ScoredDesign> designs;
-    ValidationErrors problems;  ///< of the first design, where none serves
 };
+
+/// Networks to build, the first of them the one of the mode, and all designs that were compared for it; or
+/// why there is none.
+struct Choice {
+    std::vector<Wired> networks;
+    std::vector<ScoredDesign> designs;  ///< by estimate; of mode best alone
+    ValidationErrors problems;          ///< of the first design, where none serves
+};
+
+/// Those of the other modes, but for those that are there.
+void add_other_modes(Choice& choice, const TopoOptParameters& parameters, FinderOptions options,
+                     const Demand& demand, const std::vector<MatchingRound>& matchings) {
+    for (const Mode mode : {Mode::kPaper, Mode::kReleased}) {
+        if (mode == Mode::kReleased && options.degree < 2) {
+            continue;
+        }
+        options.mode = mode;
+        Wired wired{wire_design(demand, options, design_of_mode(demand, options), matchings),
+                    parameters.routing.value_or(default_routing(mode))};
+        const bool is_there =
+            std::any_of(choice.networks.begin(), choice.networks.end(), [&](const Wired& one) {
+                return one.routing == wired.routing && one.topology.links == wired.topology.links;
+            });
+        if (!is_there &&
+            problems_of(parameters, wired.topology, direct_connect(parameters, wired.topology, wired.routing))
+                .empty()) {
+            choice.networks.push_back(std::move(wired));
+        }
+    }
+}
+
+/// All of them, that of this network first.
+std::vector<ScoredDesign> designs_from(std::vector<ScoredDesign> designs, const Wired& built) {
+    const Topology& topology = built.topology;
+    const auto own = std::find_if(designs.begin(), designs.end(), [&](const ScoredDesign& design) {
+        return std::tie(design.split, design.full_duplex_rings, design.rings, design.routing) ==
+               std::tie(topology.split, topology.full_duplex_rings, topology.rings, built.routing);
+    });
+    if (own != designs.end()) {
+        std::rotate(designs.begin(), own, own + 1);
+    }
+    return designs;
+}
 
 Choice choose_best(const TopoOptParameters& parameters, const FinderOptions& options, const Demand& demand) {
     const std::vector<Design> designs = candidate_designs(demand, options);
@@ -170,14 +211,16 @@ Choice choose_best(const TopoOptParameters& parameters, const FinderOptions& opt
                 {topology.split, topology.full_duplex_rings, topology.rings, routing, time});
             if (time.total() < least) {
                 least = time.total();
-                choice.topology = topology;
-                choice.routing = routing;
+                choice.networks = {{topology, routing}};
             }
         }
     }
     std::stable_sort(
         choice.designs.begin(), choice.designs.end(),
         [](const ScoredDesign& a, const ScoredDesign& b) { return a.time.total() < b.time.total(); });
+    if (!choice.networks.empty()) {
+        add_other_modes(choice, parameters, options, demand, matchings);
+    }
     return choice;
 }
 
@@ -209,8 +252,8 @@ ValidationErrors validation_errors(const TopoOptParameters& parameters) {
     return std::move(check).take();
 }
 
-std::variant<std::shared_ptr<const Fabric>, ValidationErrors> build_topoopt(
-    const TopoOptParameters& parameters, const Demand& demand) {
+std::variant<NetworksForJob, ValidationErrors> build_topoopt(const TopoOptParameters& parameters,
+                                                             const Demand& demand) {
     const FinderOptions options = finder_options(parameters);
     if (ValidationErrors found = validation_errors(demand, options); !found.empty()) {
         return of_section(std::move(found));
@@ -218,21 +261,26 @@ std::variant<std::shared_ptr<const Fabric>, ValidationErrors> build_topoopt(
     Choice choice;
     if (parameters.mode == Mode::kBest) {
         choice = choose_best(parameters, options, demand);
-        if (choice.designs.empty()) {
+        if (choice.networks.empty()) {
             return std::move(choice.problems);
         }
     } else {
-        choice.topology = find_topology(demand, options);
-        choice.routing = parameters.routing.value_or(default_routing(parameters.mode));
+        choice.networks = {
+            {find_topology(demand, options), parameters.routing.value_or(default_routing(parameters.mode))}};
     }
-    DirectConnectParameters direct = direct_connect(parameters, choice.topology, choice.routing);
-    if (ValidationErrors found = problems_of(parameters, choice.topology, direct); !found.empty()) {
-        return found;
+    NetworksForJob networks;
+    for (const Wired& wired : choice.networks) {
+        DirectConnectParameters direct = direct_connect(parameters, wired.topology, wired.routing);
+        if (ValidationErrors found = problems_of(parameters, wired.topology, direct); !found.empty()) {
+            return found;
+        }
+        direct.family = topoopt_family(wired.topology, designs_from(choice.designs, wired));
+        networks.push_back(
+            parameters.reconfiguration
+                ? build_with_planner(direct, *parameters.reconfiguration, options, wired.topology.links)
+                : build_direct_connect(direct));
     }
-    direct.family = topoopt_family(choice.topology, std::move(choice.designs));
-    return parameters.reconfiguration
-               ? build_with_planner(direct, *parameters.reconfiguration, options, choice.topology.links)
-               : build_direct_connect(direct);
+    return networks;
 }
 
 }  // namespace astrolabe::network::topoopt

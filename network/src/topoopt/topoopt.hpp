@@ -47,9 +47,10 @@ struct TopoOptParameters {
 
 [[nodiscard]] ValidationErrors validation_errors(const TopoOptParameters& parameters);
 
-/// Or what makes it impossible for this demand, by keys of TopoOptParameters; "" where the demand is to
-/// blame. Precondition: no problems.
-[[nodiscard]] std::variant<std::shared_ptr<const Fabric>, ValidationErrors> build_topoopt(
+/// That of the mode; of mode best, behind it those of the designs of the two other modes with the routings
+/// that these have, where they differ. Or what makes it impossible for this demand, by keys of
+/// TopoOptParameters; "" where the demand is to blame. Precondition: no problems.
+[[nodiscard]] std::variant<NetworksForJob, ValidationErrors> build_topoopt(
     const TopoOptParameters& parameters, const Demand& demand);
 
 }  // namespace astrolabe::network::topoopt

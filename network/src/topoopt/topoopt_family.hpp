@@ -30,7 +30,7 @@ namespace astrolabe::network::topoopt {
 /// Of a fabric that TopologyFinder chose the links of, else null.
 [[nodiscard]] const Topology* topology_of(const Fabric& fabric);
 
-/// Those that were compared for the fabric, by their estimates; of mode best alone.
+/// Those that were compared, that of the fabric first, then by estimate; of mode best alone.
 [[nodiscard]] std::span<const ScoredDesign> designs_of(const Fabric& fabric);
 
 }  // namespace astrolabe::network::topoopt

@@ -53,7 +53,22 @@ void place_columns(Figure& figure, const StudyAxes& axes, const std::optional<st
 }
 
 std::string seeds_note(const StudyAxes& axes) {
-    return axes.has_seeds ? " Means over seeds; whiskers from the least to the greatest." : "";
+    if (!axes.has_seeds) {
+        return "";
+    }
+    // Summaries list what was drawn at random.
+    const auto fixed = std::count_if(axes.places.begin(), axes.places.end(), [](const Place& place) {
+        const Json& summary = place.row->result.summary;
+        return summary.contains("randomness") && summary["randomness"].empty();
+    });
+    const auto all = static_cast<std::ptrdiff_t>(axes.places.size());
+    if (fixed == all) {
+        return " Deterministic: nothing is random, so that all seeds give the same.";
+    }
+    return " Means over seeds; whiskers from the least to the greatest." +
+           (fixed == 0
+                ? std::string()
+                : fmt::format(" Deterministic in {} of {} points, where nothing is random.", fixed, all));
 }
 
 Figure bars(const StudyAxes& axes, const Samples& samples, const std::string& column,

@@ -17,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include <astrolabe/experiment/choice/slow_methods.hpp>
 #include <astrolabe/experiment/results/results.hpp>
 
 namespace astrolabe::study {
@@ -48,12 +49,13 @@ Json run_point(const Study& study, const PlannedPoint& planned, const experiment
         if (std::find(kinds.begin(), kinds.end(), "gantt") != kinds.end()) {
             spans.emplace(*experiment);
         }
-        const experiment::Run run =
+        experiment::Run run =
             experiment::run_experiment(*experiment, {}, {.execution = spans ? &*spans : nullptr});
         if (!run.execution.finished) {
             return failed(fmt::format("stalled after {} simulated\n{}", readable(run.execution.total),
                                       run.execution.stall));
         }
+        run.slow = experiment::slow_methods(*experiment, components, experiment::SlowMethodsCost::kTenths);
         StoredResult result;
         result.key = planned.resolution.key;
         result.status = PointStatus::kDone;
@@ -63,7 +65,9 @@ Json run_point(const Study& study, const PlannedPoint& planned, const experiment
         result.resolved = to_yaml(experiment->resolved);
         result.peak_rss_bytes = run.engine.peak_rss_bytes;
         result.details = details_of(kinds, *experiment, run, spans ? &*spans : nullptr);
-        return result_json(result);
+        Json told = result_json(result);
+        told["slow_methods"] = experiment::write_slow_methods(components);
+        return told;
     } catch (const std::bad_alloc&) {
         return failed("out of memory");
     } catch (const std::exception& defect) {
@@ -222,6 +226,10 @@ private:
         const Started& started = started_.at(i);
         const Json& told = started.told;
         const double wall = seconds_since(started.start);
+        if (told.contains("slow_methods")) {
+            // For points that start after this one, which are children of this process.
+            experiment::read_slow_methods(told["slow_methods"], components_);
+        }
         if (std::optional<StoredResult> result = result_in(told)) {
             if (result->status == PointStatus::kDone) {
                 result->wall_seconds = wall;

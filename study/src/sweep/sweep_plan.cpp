@@ -93,6 +93,11 @@ private:
         if (!experiment->choices.empty()) {
             found["choices"] = experiment::write_choices(experiment->choices);
         }
+        for (const auto* choice : {&experiment->job_choices.network, &experiment->job_choices.window}) {
+            if (*choice) {
+                found["job_choices"].push_back(experiment::write_job_choice(**choice));
+            }
+        }
         if (options_.wants_cost(point)) {
             const experiment::Prediction cost = experiment::predict(*experiment);
             found["wall_s"] = cost.wall_seconds;
@@ -124,6 +129,9 @@ private:
             for (const experiment::MethodChoice& choice : experiment::read_choices(found["choices"])) {
                 components_.choices->add(choice);
             }
+        }
+        for (const Json& choice : found.value("job_choices", Json::array())) {
+            components_.choices->add_for_job(experiment::read_job_choice(choice));
         }
         plan_.points[i] = {found["key"], number_in(found, "wall_s"), number_in(found, "memory_bytes")};
         learnt_.emplace_back(written_[i], plan_.points[i]);

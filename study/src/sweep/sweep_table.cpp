@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
+#include <tuple>
 
 #include <fmt/format.h>
 
+#include <astrolabe/experiment/choice/choice.hpp>
 #include <astrolabe/experiment/results/results.hpp>
 #include <astrolabe/study/sweep/sweep.hpp>
 
@@ -103,6 +106,34 @@ std::string repeats_text(const std::map<std::string, std::size_t>& points_by_key
                      points, experiments, experiments == 1 ? "experiment was" : "experiments were each");
 }
 
+/// A line for each algorithm that is named and slow, whatever the sizes.
+std::string slow_methods_text(const std::vector<StudyRow>& rows) {
+    struct Slow {
+        std::size_t points = 0;
+        double most = 0;
+    };
+    std::map<std::tuple<std::string, std::string, std::string>, Slow> methods;
+    for (const StudyRow& row : rows) {
+        if (!row.result.summary.contains("slow_methods")) {
+            continue;
+        }
+        for (const Json& one : row.result.summary["slow_methods"]) {
+            Slow& slow = methods[{one.at("collective"), experiment::method_text(one.at("named")),
+                                  experiment::method_text(one.at("better"))}];
+            ++slow.points;
+            slow.most = std::max(slow.most, one.at("factor").get<double>());
+        }
+    }
+    std::string text;
+    for (const auto& [method, slow] : methods) {
+        const auto& [collective, named, better] = method;
+        text +=
+            fmt::format("slow: the largest {} alone by {} takes up to {:.1f} times as long as by {}, in {}\n",
+                        collective, named, slow.most, better, points_text(slow.points));
+    }
+    return text;
+}
+
 std::string memory_text(double bytes) {
     return readable(Bytes(static_cast<std::int64_t>(bytes)));
 }
@@ -160,7 +191,7 @@ std::string study_text(const std::string& study, const std::vector<StudyRow>& ro
             errors += fmt::format("point {} failed: {}\n", row.point.number, row.result.error);
         }
     }
-    return table_of_points(parameters, results) + errors + repeats_text(repeats) +
+    return table_of_points(parameters, results) + errors + repeats_text(repeats) + slow_methods_text(rows) +
            fmt::format("{}: {}, {} done, {} failed, {} missing{}\n", study, points_text(rows.size()),
                        count_points(rows, PointStatus::kDone), count_points(rows, PointStatus::kFailed),
                        count_points(rows, PointStatus::kMissing),

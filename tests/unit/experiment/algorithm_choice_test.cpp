@@ -15,6 +15,7 @@
 #include <astrolabe/experiment/results/results.hpp>
 #include <astrolabe/experiment/run/collective_run.hpp>
 #include <astrolabe/experiment/run/run.hpp>
+#include <astrolabe/network/family.hpp>
 
 namespace astrolabe::experiment {
 namespace {
@@ -222,6 +223,96 @@ TEST_F(AlgorithmChoiceTest, ASlowAlgorithmThatIsNamedIsReported) {
                                                 "{all_reduce: {algorithm: rotor_direct, chunks: 1}, "
                                                 "all_to_all: {algorithm: rotor_direct, chunks: 1}}");
     EXPECT_TRUE(slow_methods(*good, components_).empty());
+}
+
+TEST_F(AlgorithmChoiceTest, NetworksThatAreOfferedAreComparedForTheJob) {
+    const std::vector<std::string> best{kOpen, "cluster.ranks=8",
+                                        "network={kind: topoopt, degree: 4, link: {rate: 100Gbps}}"};
+    const Experiment first = small(best);
+    ASSERT_TRUE(first.job_choices.network);
+    const JobChoice& choice = *first.job_choices.network;
+    ASSERT_TRUE(choice.time);
+    // The job has the two iterations that are tried.
+    const experiment::Run run = run_experiment(first, {});
+    EXPECT_EQ(run.execution.total, *choice.time);
+    EXPECT_EQ(summary_json(first, run).at("network_choice").at("taken"), choice.taken);
+    EXPECT_NE(text_summary(first, run).find(fmt::format("network {} for the job", choice.taken)),
+              std::string::npos);
+
+    // The resolved file holds it, and another network there chooses again.
+    const testing::TemporaryFolder folder;
+    const auto file = folder.write("resolved.yaml", to_yaml(first.resolved));
+    const auto again = [&](const std::vector<std::string>& overrides) {
+        const Components others = builtin_components();
+        Result<Experiment> loaded = load_experiment(file, {overrides, {}}, others);
+        EXPECT_TRUE(loaded) << render(loaded.error());
+        return *std::move(loaded);
+    };
+    const Experiment same = again({});
+    EXPECT_EQ(to_yaml(same.resolved), to_yaml(first.resolved));
+    EXPECT_EQ(run_experiment(same, {}).fingerprint, run.fingerprint);
+    EXPECT_EQ(read_job_choice(write_job_choice(choice)).runner_up_time, choice.runner_up_time);
+    const Experiment wider = again({"network.degree=6"});
+    EXPECT_NE(wider.job_choices.network->key, choice.key);
+    // A record with the key of this experiment is taken over, whatever it took.
+    JobChoice planted = choice;
+    planted.taken = choice.taken == 1 ? 2 : 1;
+    components_.choices->add_for_job(planted);
+    EXPECT_EQ(small(best).job_choices.network->taken, planted.taken);
+    // A job that is scaled keeps the network that the job as it is was given.
+    const Experiment scaled = again({"scaled.latency=0", "scaled.compute=2"});
+    EXPECT_EQ(scaled.job_choices.network->key, choice.key);
+    EXPECT_EQ(scaled.job_choices.network->taken, choice.taken);
+    EXPECT_EQ(scaled.fabric->family().job_rings(), first.fabric->family().job_rings());
+}
+
+TEST_F(AlgorithmChoiceTest, TheWindowThatIsLeftOpenIsTheFastestForTheJob) {
+    const std::string collectives =
+        "cluster.collectives={all_reduce: {algorithm: halving_doubling, chunks: 64}}";
+    const Experiment open = small({collectives, "cluster.active_chunks=auto"});
+    ASSERT_TRUE(open.job_choices.window && open.job_choices.window->time);
+    std::optional<Time> best;
+    for (const char* window : {"4", "16", "64", "256", "1024"}) {
+        const Experiment named = small({collectives, fmt::format("cluster.active_chunks={}", window)});
+        EXPECT_FALSE(named.job_choices.window);
+        const Time time = run_experiment(named, {}).execution.total;
+        best = best ? std::min(*best, time) : time;
+    }
+    const experiment::Run run = run_experiment(open, {});
+    EXPECT_EQ(run.execution.total, *best);
+    EXPECT_EQ(*open.job_choices.window->time, *best);
+    EXPECT_EQ(open.cluster.options.active_chunks, open.job_choices.window->taken);
+    EXPECT_EQ(summary_json(open, run).at("window_choice").at("taken"), open.job_choices.window->taken);
+
+    const testing::TemporaryFolder folder;
+    const auto file = folder.write("resolved.yaml", to_yaml(open.resolved));
+    const Components others = builtin_components();
+    const Result<Experiment> again = load_experiment(file, {}, others);
+    ASSERT_TRUE(again) << render(again.error());
+    EXPECT_EQ(to_yaml(again->resolved), to_yaml(open.resolved));
+    EXPECT_EQ(run_experiment(*again, {}).fingerprint, run.fingerprint);
+    EXPECT_NE(first_error({"cluster.active_chunks=many"}).find("'active_chunks'"), std::string::npos);
+}
+
+TEST_F(AlgorithmChoiceTest, SlowAlgorithmsAreLookedForOnce) {
+    const ChoiceNetwork opera = choice_networks()[3];
+    const std::string collectives =
+        "{all_reduce: {algorithm: ring, chunks: 1}, all_to_all: {algorithm: rotor_direct, chunks: 1}}";
+    const Result<Experiment> ring = load_choice(components_, opera, 2048, collectives);
+    ASSERT_TRUE(ring) << render(ring.error());
+    const std::vector<SlowMethod> found = slow_methods(*ring, components_, SlowMethodsCost::kTenths);
+    ASSERT_EQ(found.size(), 1U);
+    // Another process is told, and finds the same without a simulation: of what was planted, too.
+    const Components others = builtin_components();
+    read_slow_methods(write_slow_methods(components_), others);
+    EXPECT_EQ(slow_json(slow_methods(*ring, others, SlowMethodsCost::kTenths)), slow_json(found));
+    auto known = others.choices->slow();
+    ASSERT_EQ(known.size(), 2U);  // one for each kind
+    for (auto& [key, slow] : known) {
+        others.choices->add_slow(key, std::nullopt);
+    }
+    EXPECT_TRUE(slow_methods(*ring, others, SlowMethodsCost::kTenths).empty());
+    EXPECT_EQ(slow_text(slow_json(found).front()), slow_text(found.front()));
 }
 
 TEST_F(AlgorithmChoiceTest, TheSummaryNamesIt) {

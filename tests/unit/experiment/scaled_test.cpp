@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <astrolabe/experiment/explain/network_description.hpp>
 #include <astrolabe/experiment/run/run.hpp>
 #include <astrolabe/network/circuit_windows.hpp>
 #include <astrolabe/network/family.hpp>
@@ -54,6 +55,18 @@ TEST_F(ScaledTest, ARingOnOneSwitchHalvesButForItsLatency) {
     expect_near(ring_time({"scaled.latency=3"}), 6 * (80_us + 3_us));
     // 1 MB at 1 Pb/s takes 8 ns.
     expect_near(ring_time({"scaled.links.host-switch=inf"}), 6 * (8_ns + 1_us));
+}
+
+TEST_F(ScaledTest, DescribedNetworksAreScaledToo) {
+    const testing::TemporaryFolder folder;
+    const auto rate = [&](const std::string& scaled) {
+        const auto file = folder.write("described.yaml", testing::kSmallExperiment + scaled);
+        const Result<DescribedNetwork> described = load_network(file.string(), components_);
+        EXPECT_TRUE(described) << render(described.error());
+        return described ? described->fabric->link(network::LinkId(0)).rate : Bandwidth(0);
+    };
+    EXPECT_EQ(rate(""), 100_Gbps);
+    EXPECT_EQ(rate("scaled: {links: {host-switch: 2}}\n"), 200_Gbps);
 }
 
 TEST_F(ScaledTest, ALinkTwiceAsFastIsTheSameWhoeverSaysSo) {

@@ -45,7 +45,7 @@ std::shared_ptr<const Fabric> fabric_of(const TopoOptParameters& parameters, con
         ADD_FAILURE() << problems->front().key << ": " << problems->front().message;
         return nullptr;
     }
-    return std::get<std::shared_ptr<const Fabric>>(std::move(found));
+    return std::get<NetworksForJob>(std::move(found)).front();
 }
 
 JobTime time_of(const Fabric& fabric, const Demand& demand) {

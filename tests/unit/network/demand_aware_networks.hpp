@@ -32,7 +32,7 @@ inline std::shared_ptr<const Fabric> built(const TopoOptParameters& parameters, 
         ADD_FAILURE() << problems->front().key << ": " << problems->front().message;
         return nullptr;
     }
-    return std::get<std::shared_ptr<const Fabric>>(std::move(found));
+    return std::get<NetworksForJob>(std::move(found)).front();
 }
 
 /// For a job that sends nothing: all interfaces go to rings.

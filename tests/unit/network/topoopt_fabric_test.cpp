@@ -69,8 +69,8 @@ TEST(TopoOptFabric, HasTheLinksThatWerePlanned) {
         for (const Mode mode : {Mode::kPaper, Mode::kReleased}) {
             for (std::int64_t degree = 2; degree <= 6; ++degree) {
                 const auto found = build_topoopt(with(degree, mode, wiring), mixed(12, 4));
-                ASSERT_TRUE(std::holds_alternative<std::shared_ptr<const Fabric>>(found));
-                const auto& fabric = std::get<std::shared_ptr<const Fabric>>(found);
+                ASSERT_TRUE(std::holds_alternative<NetworksForJob>(found));
+                const auto& fabric = std::get<NetworksForJob>(found).front();
                 const Topology& topology = *topology_of(*fabric);
                 EXPECT_EQ(built(*fabric), planned(topology));
                 // Rings go one way each on separate fibres; matchings are cables.
@@ -86,8 +86,8 @@ TEST(TopoOptFabric, OneInterfaceIsEnoughForAOneWayRing) {
     const auto found =
         build_topoopt(with(1, Mode::kPaper, Wiring::kSeparateFibres),
                       {.servers = 9, .groups = {{members_of(9, 9, 0), 100}}, .point_to_point = {}});
-    ASSERT_TRUE(std::holds_alternative<std::shared_ptr<const Fabric>>(found));
-    const Fabric& fabric = *std::get<std::shared_ptr<const Fabric>>(found);
+    ASSERT_TRUE(std::holds_alternative<NetworksForJob>(found));
+    const Fabric& fabric = *std::get<NetworksForJob>(found).front();
     EXPECT_EQ(fabric.link_count(), 9U);
     EXPECT_EQ(fabric.routing().route(HostId(3), HostId(2)).hops, 8U);
     // With cables a ring takes two.
@@ -104,8 +104,8 @@ TEST(TopoOptFabric, GroupsWithoutARingGoByStridesInModePaper) {
     Demand demand = mixed(12, 4);
     demand.groups.front().bytes = 1'000'000;
     const auto found = build_topoopt(parameters, demand);
-    ASSERT_TRUE(std::holds_alternative<std::shared_ptr<const Fabric>>(found));
-    const auto& fabric = std::get<std::shared_ptr<const Fabric>>(found);
+    ASSERT_TRUE(std::holds_alternative<NetworksForJob>(found));
+    const auto& fabric = std::get<NetworksForJob>(found).front();
     const Topology& topology = *topology_of(*fabric);
     ASSERT_EQ(topology.rings.size(), 2U);
     ASSERT_EQ(topology.rings[1].members, 4U);
@@ -113,7 +113,7 @@ TEST(TopoOptFabric, GroupsWithoutARingGoByStridesInModePaper) {
     EXPECT_EQ(topology.rings[0].strides, (std::vector<std::uint32_t>{1, 5, 7}));
     parameters.routing = DirectRouting::kKShortest;
     const auto split = build_topoopt(parameters, demand);
-    const RoutingPolicy& k_shortest = std::get<std::shared_ptr<const Fabric>>(split)->routing();
+    const RoutingPolicy& k_shortest = std::get<NetworksForJob>(split).front()->routing();
     for (std::size_t host = 0; host < 12; ++host) {
         const HostId next((host + 3) % 12);
         EXPECT_EQ(fabric->routing().path_count(HostId(host), next), 1U);

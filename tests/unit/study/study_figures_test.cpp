@@ -59,6 +59,25 @@ TEST_F(StudyFigures, SeedsAreAveragedWithTheirRange) {
     EXPECT_EQ(drawn.rows, (Rows{{"flat", 2.0, 1.0, 3.0, 2}, {"torus", 5.0, 5.0, 5.0, 2}}));
 }
 
+TEST_F(StudyFigures, WhereNothingIsRandomTheySayDeterministic) {
+    for (const int seed : {1, 2}) {
+        add({{"network", "flat"}, {"seed", seed}}, 1);
+        add({{"network", "torus"}, {"seed", seed}}, 5, kTorus);
+    }
+    const auto note = [this] {
+        folder_.emplace();
+        return figure("iteration_time").note;
+    };
+    EXPECT_EQ(note().find("eterministic"), std::string::npos);  // nothing is known
+    for (StoredResult& result : results_) {
+        result.summary["randomness"] = Json::array();
+    }
+    EXPECT_NE(note().find("Deterministic: nothing is random"), std::string::npos);
+    results_.back().summary["randomness"] = {"network.paths"};
+    EXPECT_NE(note().find("whiskers"), std::string::npos);
+    EXPECT_NE(note().find("Deterministic in 3 of 4 points"), std::string::npos);
+}
+
 TEST_F(StudyFigures, WhatFollowsFromOtherParametersIsNoDimension) {
     // Hosts go with ranks, and what is derived with both.
     for (const int ranks : {4, 8}) {

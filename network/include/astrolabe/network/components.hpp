@@ -21,14 +21,18 @@
 
 namespace astrolabe::network {
 
+/// The network that is estimated to be best for a demand, and behind it others that may be better for what an
+/// estimate from bytes leaves out: who knows the job compares them. Never empty.
+using NetworksForJob = std::vector<std::shared_ptr<const Fabric>>;
+
 /// Builds the configured fabric: by itself, or for what a job puts on it. The experiment's seed enters all
 /// random choices.
 class FabricMaker {
 public:
     using Build = std::function<std::shared_ptr<const Fabric>(std::uint64_t seed)>;
     /// Or what makes it impossible, by keys of the network section; "" where none is to blame.
-    using BuildForJob = std::function<std::variant<std::shared_ptr<const Fabric>, ValidationErrors>(
-        const Demand&, std::uint64_t seed)>;
+    using BuildForJob =
+        std::function<std::variant<NetworksForJob, ValidationErrors>(const Demand&, std::uint64_t seed)>;
 
     /// Most makers are one function.
     template <class F>

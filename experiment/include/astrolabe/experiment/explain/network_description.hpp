@@ -1,7 +1,7 @@
 /// What a network is, before anything is sent: `astrolabe describe FILE`.
 ///
-/// Of every fabric: hosts, switches and cables, and what its family adds (network/family.hpp). Of networks that
-/// are built for the job of an experiment that is what was chosen, and what the job makes of it.
+/// Of every fabric: hosts, switches and cables, and what its family adds (network/family.hpp). Of networks
+/// that are built for the job of an experiment that is what was chosen, and what the job makes of it.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,8 @@ struct DescribedNetwork {
     network::Description description;  ///< what its family adds
 };
 
-/// The network of a network file, or of an experiment file. One that is built for a job needs the latter.
+/// The network of a network file, or of an experiment file, with what that has `scaled`. One that is built
+/// for a job needs the latter.
 [[nodiscard]] Result<DescribedNetwork> load_network(const std::string& path, const Components& components);
 
 /// What the family of an experiment's network adds, with what the job sends over it. Complexity: that of

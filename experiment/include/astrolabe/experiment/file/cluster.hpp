@@ -45,10 +45,12 @@ struct ClusterKeys {
     std::optional<Registry<workload::Device>::Configured> device;
     std::vector<system::Position> dimensions;  ///< empty: one, of all ranks
     std::array<CollectiveKeys, system::kCollectiveKinds> collectives;
-    std::vector<OperationRule> operations;  ///< the first that fits an operation holds
-    std::vector<MethodChoice> choices;      ///< that an earlier run made
+    std::vector<OperationRule> operations;    ///< the first that fits an operation holds
+    std::vector<MethodChoice> choices;        ///< that an earlier run made
+    std::optional<JobChoice> network_choice;  ///< likewise
+    std::optional<JobChoice> window_choice;   ///< likewise
     system::Scheduling scheduling = system::SystemOptions{}.scheduling;
-    std::uint32_t active_chunks = system::SystemOptions{}.active_chunks;
+    std::optional<std::uint32_t> active_chunks = system::SystemOptions{}.active_chunks;  ///< unset: chosen
     std::optional<std::uint32_t> active_chunks_per_dimension;
     system::StageOrder dimension_scheduling = system::SystemOptions{}.stage_order;
     system::StartOrder start_order = system::SystemOptions{}.start_order;

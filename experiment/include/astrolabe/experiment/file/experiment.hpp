@@ -19,7 +19,9 @@
 /// after all else was checked, with all_reduce, reduce_scatter and all_gather on rings of it unless the file
 /// chooses their algorithms.
 ///
-/// What the file leaves open of algorithms and chunks is chosen last, for the network (choice/choice.hpp).
+/// What the file leaves open of algorithms and chunks is chosen last, for the network (choice/choice.hpp). Of
+/// several networks that are offered for a job, each is tried with the algorithms that are chosen for it,
+/// before anything is `scaled`.
 #pragma once
 
 #include <array>
@@ -93,6 +95,7 @@ struct Experiment {
     std::string setting;                ///< hash of network, backend, seed, and the job that shapes a network
     std::vector<MethodChoice> choices;  ///< in the order of the first operations
     std::optional<MeasuredUse> measured;  ///< of the cluster's measured collectives
+    JobChoices job_choices;
     /// Paths of seeds of network and workload that the file leaves to `seed` (src/file/open_seeds.hpp).
     std::vector<std::string> open_seeds;
 };

@@ -59,6 +59,7 @@ struct Run {
     network::LinkReports link_reports = network::LinkReports::kNothing;
     EngineFacts engine;
     std::vector<SlowMethod> slow;  ///< where who runs the experiment looks for them (slow_methods.hpp)
+    std::optional<SlowWindow> slow_window;  ///< likewise
 };
 
 /// Listens to an execution.
