@@ -206,6 +206,9 @@ Json summary_json(const Experiment& experiment, const Run& run) {
     if (!experiment.choices.empty()) {
         summary["choices"] = choices_json(experiment.choices);
     }
+    if (!run.ignored.empty()) {
+        summary["engine"]["left_out"] = engine_terms_json(run.ignored);
+    }
     if (!run.slow.empty()) {
         summary["slow_methods"] = slow_json(run.slow);
     }

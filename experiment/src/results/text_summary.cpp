@@ -132,6 +132,9 @@ std::string text_summary(const Experiment& experiment, const Run& run) {
     for (const SlowMethod& slow : run.slow) {
         text += line("slow", slow_text(slow));
     }
+    for (const EngineTerm& term : run.ignored) {
+        text += line("left out", engine_term_text(term));
+    }
     if (run.utilization.busiest) {
         text += line("links", fmt::format("busiest {}, mean {:.1f} %", busiest_text(experiment, run),
                                           100.0 * run.utilization.mean));
