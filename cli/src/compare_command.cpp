@@ -26,25 +26,28 @@ struct CompareArguments {
     std::string progress = "auto";
 };
 
+/// What is set in the file of a run, in order.
+std::vector<std::string> assignments_of(const experiment::ComparedRun& run, const CompareArguments& arguments) {
+    std::vector<std::string> assignments;
+    if (!run.backend.empty()) {
+        assignments.push_back("backend.kind=" + run.backend);
+    }
+    assignments.insert(assignments.end(), arguments.overrides.begin(), arguments.overrides.end());
+    if (!run.change.empty()) {
+        const std::vector<std::string> changes = split_change(run.change);
+        assignments.insert(assignments.end(), changes.begin(), changes.end());
+    }
+    return assignments;
+}
+
 std::vector<std::string> validate_arguments(const experiment::ComparedRun& run,
                                             const CompareArguments& arguments) {
     std::vector<std::string> words{"validate", run.file};
-    const auto add = [&words](const std::string& option, const std::string& value) {
-        words.push_back(option + "=" + value);
-    };
-    if (!run.backend.empty()) {
-        add("--set", "backend.kind=" + run.backend);
-    }
-    for (const std::string& assignment : arguments.overrides) {
-        add("--set", assignment);
-    }
-    if (!run.change.empty()) {
-        for (const std::string& assignment : split_change(run.change)) {
-            add("--set", assignment);
-        }
+    for (const std::string& assignment : assignments_of(run, arguments)) {
+        words.push_back("--set=" + assignment);
     }
     if (arguments.seed) {
-        add("--seed", std::to_string(*arguments.seed));
+        words.push_back("--seed=" + std::to_string(*arguments.seed));
     }
     return words;
 }
@@ -136,6 +139,25 @@ void run_all(std::vector<experiment::ComparedRun>& runs, const CompareArguments&
     static_cast<void>(study::run_own_processes(words, arguments.jobs, observer));
 }
 
+/// Says of runs on several engines what their differences come from.
+void explain_engines(std::vector<experiment::ComparedRun>& runs, const CompareArguments& arguments,
+                     const experiment::Components& components) {
+    const auto load = [&](const experiment::ComparedRun& run) {
+        return experiment::load_experiment(run.file, {assignments_of(run, arguments), arguments.seed},
+                                           components);
+    };
+    for (experiment::ComparedRun& run : runs) {
+        if (const experiment::ComparedRun* against = experiment::other_engine(runs, run)) {
+            const auto own = load(*against);
+            const auto other = load(run);
+            if (own && other && own->fabric->is_static()) {
+                run.difference = {against->label,
+                                  experiment::terms_of(*own, other->backend_kind, other->backend)};
+            }
+        }
+    }
+}
+
 int exit_code_of(const std::vector<experiment::ComparedRun>& runs) {
     const auto count = [&runs](const auto& is_meant) {
         return static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), is_meant));
@@ -159,6 +181,7 @@ int compare_command(const CompareArguments& arguments, const experiment::Compone
     std::vector<experiment::ComparedRun> runs =
         experiment::runs_to_compare(arguments.files, arguments.backends, arguments.changes);
     run_all(runs, arguments);
+    explain_engines(runs, arguments, components);
     const std::string json = experiment::comparison_json(runs).dump(2) + "\n";
     print_out(arguments.json ? json : experiment::comparison_text(runs));
     if (folder) {

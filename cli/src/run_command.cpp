@@ -127,6 +127,7 @@ int run_command(const RunArguments& arguments, const experiment::Components& com
     }
     run.slow = experiment::slow_methods(*loaded, components);
     run.slow_window = experiment::slow_window(*loaded, run.execution.total, components);
+    run.ignored = experiment::ignored_terms(*loaded, components);
     print_out(arguments.json ? experiment::summary_json(*loaded, run).dump(2) + "\n"
                              : experiment::text_summary(*loaded, run) + next_command(arguments));
     Diagnostics errors = recorder.finish(run);
@@ -212,6 +213,9 @@ int validate_command(const RunArguments& arguments, const experiment::Components
                                        {"peak_rss_bytes", cost.memory_bytes},
                                        {"wall_s", cost.wall_seconds},
                                        {"simulated_ranks", cost.simulated_ranks}}}};
+        if (const auto ignored = experiment::ignored_terms(*loaded, components); !ignored.empty()) {
+            facts["left_out"] = experiment::engine_terms_json(ignored);
+        }
         if (loaded->network_is_built_for_job) {
             network::Description description = experiment::describe_for_job(*loaded);
             facts[description.key] = std::move(description.json);
@@ -263,6 +267,9 @@ int validate_command(const RunArguments& arguments, const experiment::Components
          fmt::format("{:.3g} events, {} peak memory, {:.3g} s on this machine, {} of {} ranks simulated",
                      cost.events, readable(Bytes(static_cast<std::int64_t>(cost.memory_bytes))),
                      cost.wall_seconds, cost.simulated_ranks, loaded->cluster.ranks));
+    for (const experiment::EngineTerm& term : experiment::ignored_terms(*loaded, components)) {
+        fact("left out", experiment::engine_term_text(term));
+    }
     const system::ProgramTraffic traffic(loaded->program, options);
     fact("cost",
          fmt::format("{} operations on {} ranks, {} messages, {} sent", loaded->program.operations.size(),

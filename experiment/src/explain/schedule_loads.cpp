@@ -137,10 +137,12 @@ Time carrying_time(double bytes, Bandwidth rate) {
 }
 
 ScheduleLoads::ScheduleLoads(const system::Program& program, const system::SystemOptions& options,
-                             const network::Fabric& fabric)
+                             const network::Fabric& fabric,
+                             std::optional<network::LoadBalancing> load_balancing)
     : program_(program),
       options_(options),
       fabric_(fabric),
+      load_balancing_(load_balancing.value_or(fabric.routing().load_balancing())),
       parts_(program.operations.size(), {}) {
     for (std::size_t i = 0; i < program.operations.size(); ++i) {
         if (!program.operations[system::OperationId(i)].is_compute()) {
@@ -214,7 +216,7 @@ const UnitLoad& ScheduleLoads::load_of(const CollectiveOperation& collective, un
     }
     load.sent.assign(program_.ranks, 0);
     load.received.assign(program_.ranks, 0);
-    network::RouteLoad routes(fabric_, fabric_.routing().load_balancing());
+    network::RouteLoad routes(fabric_, load_balancing_);
     const auto& groups = program_.partitions[collective.partition].groups;
     for (std::size_t group = 0; group < groups.size(); ++group) {
         const std::vector<system::RankId>& ranks = groups[group];
@@ -260,6 +262,21 @@ const CollectiveSchedule& ScheduleLoads::schedule(system::CollectiveKind kind, c
         known = schedules_.emplace(key, plan.algorithm->schedule(kind, shape, variant)).first;
     }
     return known->second;
+}
+
+std::optional<ChunkSchedule> ScheduleLoads::first_chunk(system::OperationId operation) const {
+    const CollectiveOperation& collective = program_.operations[operation].collective();
+    const std::optional<Plan> plan = plan_of(collective);
+    if (!plan) {
+        return std::nullopt;
+    }
+    const CollectiveSchedule& steps = schedule(collective.kind, *plan, plan->shape, plan->variants.front());
+    const std::size_t chunks = plan->variants.size();
+    const double chunk = static_cast<double>(system::part_size(collective.size, chunks, 0).count());
+    const auto alike = std::ranges::count(plan->variants, plan->variants.front());
+    return ChunkSchedule{
+        &steps, chunks, static_cast<std::size_t>(alike),
+        collective.is_uneven() ? 0 : chunk / static_cast<double>(blocks_of_a_chunk(steps))};
 }
 
 Time ScheduleLoads::chain(system::OperationId operation, Time per_message, double per_byte,

@@ -47,10 +47,21 @@ struct UnitLoad {
     std::vector<network::PlaceTraffic> places;
 };
 
+/// How the first chunk of a collective goes.
+struct ChunkSchedule {
+    const system::CollectiveSchedule* steps;
+    std::size_t chunks;
+    std::size_t alike;  ///< chunks that go the same way; others have another variant of the schedule
+    /// Of a block; 0 of an uneven all_to_all.
+    double block_bytes;
+};
+
 class ScheduleLoads {
 public:
+    /// On the routes of the fabric, or as if it chose among equal paths by `load_balancing`.
     ScheduleLoads(const system::Program& program, const system::SystemOptions& options,
-                  const network::Fabric& fabric);
+                  const network::Fabric& fabric,
+                  std::optional<network::LoadBalancing> load_balancing = std::nullopt);
 
     /// Where this is not empty, no links and places are known, and this is why.
     [[nodiscard]] const std::string& omission() const { return omission_; }
@@ -66,6 +77,8 @@ public:
     [[nodiscard]] const std::vector<Part>& of(system::OperationId operation) const {
         return parts_[operation];
     }
+    /// Nothing where nothing moves. Valid as long as this.
+    [[nodiscard]] std::optional<ChunkSchedule> first_chunk(system::OperationId operation) const;
     /// The heaviest chain of actions of its first chunk: a send weighs `per_message` and `per_byte` for every
     /// byte, a receive that adds up `per_added_byte`. What waits for a send only, as in a window, does not
     /// wait for the addition. Schedules with more than 2^16 actions of their own count no bytes.
@@ -102,6 +115,7 @@ private:
     const system::Program& program_;
     const system::SystemOptions& options_;
     const network::Fabric& fabric_;
+    network::LoadBalancing load_balancing_;
     std::string omission_;
     std::uint64_t pairs_ = 0;
     std::map<Key, UnitLoad> loads_;

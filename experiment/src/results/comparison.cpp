@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -249,6 +250,62 @@ std::string work_note(std::span<const ComparedRun> runs, const Json& reference) 
                                            fmt::join(differing, ", "));
 }
 
+double iteration_time(const ComparedRun& run) {
+    return number(run.summary, "/mean_iteration_time_s");
+}
+
+/// How much longer a run takes than the one it is explained against, and what of it no term explains.
+struct Explained {
+    double error = 0;
+    double not_explained = 0;
+};
+
+Explained explained(std::span<const ComparedRun> runs, const ComparedRun& run) {
+    const auto against = std::ranges::find(runs, run.difference->against, &ComparedRun::label);
+    Explained found;
+    found.error = iteration_time(run) / iteration_time(*against) - 1;
+    found.not_explained = found.error - all_of(run.difference->terms);
+    return found;
+}
+
+std::string signed_percent(double share) {
+    return fmt::format("{:+.1f} %", 100 * share);
+}
+
+/// Engines that agree to this share have nothing to be explained.
+constexpr double kAlikeEngines = 0.03;
+
+/// "tcp against fluid: +31.0 %: headers +5.8 %, connections +1.2 %; not explained +24.0 %.".
+std::string difference_note(std::span<const ComparedRun> runs, const ComparedRun& run) {
+    const Explained found = explained(runs, run);
+    if (std::abs(found.error) < kAlikeEngines) {
+        return "";
+    }
+    std::vector<std::string> parts;
+    for (const EngineTerm& term : run.difference->terms) {
+        if (!term.error || std::abs(*term.error) >= kAlikeEngines / 3) {
+            parts.push_back(fmt::format("{} {} ({})", term.name,
+                                        term.error ? signed_percent(*term.error) : "not estimated", term.cause));
+        }
+    }
+    // Of losses only the order of magnitude is known.
+    const bool has_losses = std::ranges::any_of(run.difference->terms,
+                                                [](const EngineTerm& term) { return term.name == kBufferTerm; });
+    if (std::abs(found.not_explained) >= kAlikeEngines && !has_losses) {
+        parts.push_back(fmt::format("not explained {}", signed_percent(found.not_explained)));
+    }
+    return fmt::format("{} against {}: {} of an iteration. Estimated: {}.\n", run.label, run.difference->against,
+                       signed_percent(found.error), fmt::join(parts, "; "));
+}
+
+Json difference_json(std::span<const ComparedRun> runs, const ComparedRun& run) {
+    const Explained found = explained(runs, run);
+    return {{"against", run.difference->against},
+            {"error", found.error},
+            {"terms", engine_terms_json(run.difference->terms)},
+            {"not_explained", found.not_explained}};
+}
+
 std::string notes(std::span<const ComparedRun> runs, const ComparedRun& reference) {
     std::string text = work_note(runs, reference.summary);
     std::set<std::string> payload;
@@ -265,6 +322,11 @@ std::string notes(std::span<const ComparedRun> runs, const ComparedRun& referenc
         text += fmt::format(
             "Links carry payload on {}, and headers beside it on {}: use and times differ by that.\n",
             fmt::join(payload, " and "), fmt::join(wire, " and "));
+    }
+    for (const ComparedRun& run : runs) {
+        if (run.difference) {
+            text += difference_note(runs, run);
+        }
     }
     for (const auto& [fingerprint, labels] : fingerprints) {
         if (labels.size() > 1) {
@@ -313,6 +375,14 @@ std::vector<ComparedRun> runs_to_compare(std::span<const std::string> files,
     return runs;
 }
 
+const ComparedRun* other_engine(std::span<const ComparedRun> runs, const ComparedRun& run) {
+    const auto other = std::ranges::find_if(runs, [&run](const ComparedRun& one) {
+        return one.finished() && one.file == run.file && one.change == run.change && one.backend != run.backend;
+    });
+    const bool is_before = other != runs.end() && &*other < &run;
+    return run.finished() && is_before && iteration_time(*other) > 0 ? &*other : nullptr;
+}
+
 Json comparison_json(std::span<const ComparedRun> runs) {
     const ComparedRun* reference = reference_of(runs);
     Json list = Json::array();
@@ -323,6 +393,7 @@ Json comparison_json(std::span<const ComparedRun> runs) {
                         {"exit_code", run.exit_code},
                         {"error", run.finished() ? Json() : Json(run.error)},
                         {"ratios", run.finished() ? ratios_json(run.summary, reference->summary) : Json()},
+                        {"difference", run.difference ? difference_json(runs, run) : Json()},
                         {"summary", run.summary}});
     }
     return {{"schema", kSchemaName},

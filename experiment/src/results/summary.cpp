@@ -223,6 +223,9 @@ Json summary_json(const Experiment& experiment, const Run& run) {
     if (experiment.job_choices.window) {
         summary["window_choice"] = job_choice_json(*experiment.job_choices.window);
     }
+    if (!run.ignored.empty()) {
+        summary["engine"]["left_out"] = engine_terms_json(run.ignored);
+    }
     if (!run.slow.empty()) {
         summary["slow_methods"] = slow_json(run.slow);
     }

@@ -167,6 +167,9 @@ std::string text_summary(const Experiment& experiment, const Run& run) {
     if (run.slow_window) {
         text += line("slow", slow_text(*run.slow_window));
     }
+    for (const EngineTerm& term : run.ignored) {
+        text += line("left out", engine_term_text(term));
+    }
     if (run.utilization.busiest) {
         text += line("links", fmt::format("busiest {}, mean {:.1f} %", busiest_text(experiment, run),
                                           100.0 * run.utilization.mean));

@@ -112,6 +112,15 @@ void RouteLoad::add(HostId source, HostId destination, double amount) {
         places_[number].amount += amount;
     }
     const NodeId end = fabric_.node_of(destination);
+    const RoutingPolicy& routing = fabric_.routing();
+    if (load_balancing_ == LoadBalancing::kFlowHash && routing.load_balancing() == LoadBalancing::kSpray) {
+        for (NodeId at = fabric_.node_of(source); at != end;) {
+            const LinkId link = routing.select(at, source, destination);
+            loads_[link] += amount;
+            at = fabric_.target(link);
+        }
+        return;
+    }
     if (load_balancing_ != LoadBalancing::kSpray) {
         for (const RouteLeg& leg : fabric_.routing().route(source, destination).legs) {
             loads_[leg.link] += leg.share * amount;

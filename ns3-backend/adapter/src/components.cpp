@@ -38,6 +38,67 @@ network::Engine opera_engine(const PacketOptions& options) {
             .follows_routes = [](const network::Fabric&) { return false; }};
 }
 
+/// The memory that one busy port may take of a switch's (network::Transport).
+double memory_share(const ::ns3::PacketFabricParameters& ports) {
+    switch (ports.bufferSharing) {
+        case ::ns3::PacketBuffers::SHARED:
+            return 1;
+        case ::ns3::PacketBuffers::DYNAMIC:
+            return ports.dynamicShare / (1 + ports.dynamicShare);
+        case ::ns3::PacketBuffers::PER_PORT:
+            break;
+    }
+    return 0;
+}
+
+network::Transport transport_of(const PacketOptions& options) {
+    const ::ns3::PacketTransportParameters& own = options.transport;
+    network::Transport transport;
+    transport.payload = Bytes(own.mtu);
+    transport.header = Bytes(own.header);
+    transport.acknowledgement = Bytes(own.ackSize);
+    transport.acknowledged = own.ackEvery;
+    transport.stores_packets = options.ports.switching == ::ns3::PacketSwitching::STORE_AND_FORWARD;
+    transport.window = Bytes(std::int64_t{own.mtu} * own.GetWindowPackets());
+    transport.window_counts_packets = true;
+    if (own.congestionControl->Has(::ns3::PacketControlKind::IS_WINDOWED) &&
+        own.congestionControl->Has(::ns3::PacketControlKind::USES_MARKS)) {
+        const auto& dctcp = own.Get<::ns3::PacketDctcpParameters>();
+        transport.initial_window = Bytes(std::int64_t{own.mtu} * dctcp.initialWindow);
+    }
+    transport.has_handshake = own.handshake;
+    transport.connects_messages = own.connections == ::ns3::PacketConnections::PER_MESSAGE;
+    transport.loses_packets = options.ports.flowControl == ::ns3::PacketFlowControlKind::NONE;
+    transport.timeout = Time(own.rttEstimation ? own.minTimeout : own.timeout);
+    transport.memory_share = memory_share(options.ports);
+    transport.has_queues = true;
+    transport.sprays_packets = true;
+    transport.keeps_to_cable = true;
+    return transport;
+}
+
+/// A frame of ns-3's devices is 2 B of PPP around a datagram; an acknowledgement is a datagram of headers alone.
+network::Transport transport_of(const TcpOptions& options) {
+    constexpr Bytes kFrame(2);
+    network::Transport transport;
+    transport.payload = options.segment_size();
+    transport.header = options.mtu - options.segment_size() + kFrame;
+    transport.message_header = options.frame_header;
+    transport.acknowledgement = transport.header;
+    transport.acknowledged = options.delayed_ack;
+    transport.stores_packets = true;
+    transport.window = options.window;
+    transport.initial_window = options.segment_size() * options.initial_window;
+    transport.has_handshake = true;
+    transport.loses_packets = true;
+    transport.timeout = options.min_rto;
+    transport.memory_share = options.buffer_sharing == BufferSharing::kShared ? 1 : 0;
+    transport.has_queues = true;
+    transport.sprays_packets = true;
+    transport.keeps_to_cable = true;
+    return transport;
+}
+
 }  // namespace
 
 void register_backends(Registry<network::BackendMaker>& registry) {
@@ -46,6 +107,7 @@ void register_backends(Registry<network::BackendMaker>& registry) {
         maker.has_traffic_classes = options.ports.trafficClasses > 1;
         maker.reports_packets = true;
         maker.packet_payload = Bytes(options.transport.mtu);
+        maker.transport = transport_of(options);
         network::Engine packets{.networks = std::string(network::kStaticNetworks),
                                 .help = "every packet and every queue",
                                 .unsupported = unsupported_by<PacketOptions>(options),
@@ -73,6 +135,7 @@ void register_backends(Registry<network::BackendMaker>& registry) {
         options.attributes = keys.ns3.attributes;
         network::BackendMaker maker;
         maker.packet_payload = options.segment_size();
+        maker.transport = transport_of(options);
         maker.engines = {
             {.networks = std::string(network::kStaticNetworks),
              .help = "sockets of ns-3's TCP, packet by packet",

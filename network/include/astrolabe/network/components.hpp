@@ -18,6 +18,7 @@
 #include <astrolabe/network/demand.hpp>
 #include <astrolabe/network/fabric.hpp>
 #include <astrolabe/network/link_classes.hpp>
+#include <astrolabe/network/transport.hpp>
 
 namespace astrolabe::network {
 
@@ -103,6 +104,8 @@ struct BackendMaker {
     bool has_traffic_classes = false;
     /// Its backends report their packets (NetworkBackend::observe).
     bool reports_packets = false;
+    /// What it does to messages beside moving their payload.
+    Transport transport;
 };
 
 /// All of them.

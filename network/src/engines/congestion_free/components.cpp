@@ -39,6 +39,7 @@ void register_congestion_free_backend(Registry<BackendMaker>& registry) {
     registry.add<CongestionFreeOptions>(std::move(schema), [](const CongestionFreeOptions& options) {
         BackendMaker maker;
         maker.shares_links = false;
+        maker.transport.shares_links = false;
         Engine engine{
             std::string(kStaticNetworks), "latency and rate of every message by itself", {}, {}, {}, {}};
         engine.unsupported = [options](const Fabric& fabric) {

@@ -89,6 +89,25 @@ Engine demand_aware_engine(const TransportTerms& terms) {
     return engine;
 }
 
+Transport transport_of(const TransportTerms& terms) {
+    Transport transport;
+    transport.has_latency = terms.latency;
+    if (terms.framing) {
+        transport.payload = terms.framing->mtu;
+        transport.header = terms.framing->header;
+        transport.stores_packets = terms.framing->switching == Switching::kStoreAndForward;
+    }
+    transport.window = terms.window;
+    if (terms.slow_start) {
+        transport.initial_window = terms.slow_start->initial_window;
+    }
+    if (terms.incast) {
+        transport.loses_packets = true;
+        transport.timeout = terms.incast->timeout;
+    }
+    return transport;
+}
+
 }  // namespace
 
 void register_fluid_backend(Registry<BackendMaker>& registry) {
@@ -96,6 +115,7 @@ void register_fluid_backend(Registry<BackendMaker>& registry) {
         BackendMaker maker;
         // Without latency messages may beat bounds that count it.
         maker.shares_links = terms.latency;
+        maker.transport = transport_of(terms);
         // Who finds no room for a window depends on the order among messages that are alike.
         maker.engines = {fluid_engine(kStaticNetworks, "max-min fair rates", terms, !terms.incast),
                          fluid_engine(kScheduledNetworks, "max-min fair rates that repeat with the schedule",

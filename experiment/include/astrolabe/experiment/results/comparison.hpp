@@ -4,6 +4,7 @@
 /// failed keep their place, with the reason.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,8 +12,15 @@
 #include <nlohmann/json.hpp>
 
 #include <astrolabe/core/diagnostic.hpp>
+#include <astrolabe/experiment/explain/engine_fit.hpp>
 
 namespace astrolabe::experiment {
+
+/// How a run differs from the first of the same file and change that finished on another engine.
+struct EngineDifference {
+    std::string against;            ///< label of that one
+    std::vector<EngineTerm> terms;  ///< what that engine leaves out, estimated (engine_fit.hpp)
+};
 
 struct ComparedRun {
     std::string label;               ///< heads its column, names its folder: unique
@@ -22,6 +30,7 @@ struct ComparedRun {
     int exit_code = 0;               ///< of the run (docs/results.md, "Exit codes")
     std::string error;               ///< what it said on standard error
     nlohmann::ordered_json summary;  ///< summary.json; null unless it finished
+    std::optional<EngineDifference> difference;
 
     [[nodiscard]] bool finished() const { return !summary.is_null(); }
 };
@@ -33,8 +42,11 @@ struct ComparedRun {
                                                        std::span<const std::string> backends,
                                                        std::span<const std::string> changes = {});
 
-/// {schema, reference, runs: [{label, file, exit_code, error, ratios, summary}]}; `reference` is the label
-/// that ratios refer to, or null.
+/// The run that another is to be explained against; null where there is none.
+[[nodiscard]] const ComparedRun* other_engine(std::span<const ComparedRun> runs, const ComparedRun& run);
+
+/// {schema, reference, runs: [{label, file, exit_code, error, ratios, difference, summary}]}; `reference` is the
+/// label that ratios refer to, or null.
 [[nodiscard]] nlohmann::ordered_json comparison_json(std::span<const ComparedRun> runs);
 
 /// A table with a column for each run, then what the reader should know to read it: why runs failed, where

@@ -12,6 +12,7 @@
 #include <astrolabe/core/containers/time_histogram.hpp>
 #include <astrolabe/experiment/explain/bounds.hpp>
 #include <astrolabe/experiment/explain/critical_path.hpp>
+#include <astrolabe/experiment/explain/engine_fit.hpp>
 #include <astrolabe/experiment/file/experiment.hpp>
 #include <astrolabe/network/analysis/link_utilization.hpp>
 #include <astrolabe/network/backend.hpp>
@@ -60,6 +61,7 @@ struct Run {
     EngineFacts engine;
     std::vector<SlowMethod> slow;  ///< where who runs the experiment looks for them (slow_methods.hpp)
     std::optional<SlowWindow> slow_window;  ///< likewise
+    std::vector<EngineTerm> ignored;  ///< by the engine, likewise (engine_fit.hpp)
 };
 
 /// Listens to an execution.
