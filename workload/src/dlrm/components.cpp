@@ -240,6 +240,19 @@ Schema<TableRule> rule_schema() {
     return schema;
 }
 
+Schema<InputDistribution> input_schema() {
+    Schema<InputDistribution> schema("input_distribution",
+                                     "the exchange of indices before the lookups, of placed tables");
+    schema.optional("index", &InputDistribution::index, "of each lookup", {Bytes(1), Bytes(16)})
+        .optional("length", &InputDistribution::length, "of how many lookups a sample has in a table",
+                  {Bytes(0), Bytes(16)})
+        .optional("ahead", &InputDistribution::ahead,
+                  "issued behind the forward pass of the iteration before, so that its backward pass hides "
+                  "it; else "
+                  "the lookups wait for all of it");
+    return schema;
+}
+
 Schema<Sharding> sharding_schema() {
     Schema<Sharding> schema("sharding", "which rank holds what of which embedding table");
     schema
@@ -260,6 +273,8 @@ Schema<Sharding> sharding_schema() {
         .optional("memory", &Sharding::memory, "that a rank has for tables; unset: enough", {Bytes(1), {}})
         .optional("index_size", &Sharding::index_size, "read with every lookup of a shard; unset: 8 bytes",
                   {Bytes(0), Bytes(16)})
+        .section("input_distribution", &Sharding::input_distribution, input_schema(),
+                 "exchange of indices before the lookups; unset: every rank has those of its own tables")
         .list("tables", &Sharding::tables, rule_schema(), "rules for some of the tables",
               "[{first: 0, count: 10, sharding: row_wise}]");
     return schema;

@@ -4,6 +4,7 @@
 #include "../integer_division.hpp"
 #include "dlrm_cost.hpp"
 #include "embedding_layers.hpp"
+#include "input_distribution.hpp"
 #include "sharding_decisions.hpp"
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <astrolabe/core/assert.hpp>
+#include <astrolabe/workload/dlrm/sharding_names.hpp>
 
 namespace astrolabe::workload {
 
@@ -86,9 +88,37 @@ private:
             plan_.layers.push_back(embeddings.replicated());
         } else if (sharding_) {
             plan_.layers = embeddings.sharded(*sharding_);
+            if (training_.sharding.input_distribution) {
+                distribute_input(*training_.sharding.input_distribution);
+            }
         } else {
             plan_.layers.push_back(embeddings.balanced());
         }
+    }
+
+    /// One collective after the other: splits, then lengths and values of each kind of sharding.
+    void distribute_input(const InputDistribution& input) {
+        const std::vector<IndexExchange> exchanges =
+            index_exchanges(*sharding_, places_of(*sharding_, training_.sharding, model_), samples_, input,
+                            even_lookups(sharding_->tables, samples_));
+        if (exchanges.empty()) {
+            return;
+        }
+        LayerCommunication splits =
+            collective(CollectiveKind::kAllToAll, ranks_ * split_bytes(exchanges.size()));
+        splits.stage = "splits";
+        for (const IndexExchange& exchange : exchanges) {
+            for (const auto& [what, sizes] :
+                 {std::pair("lengths", &exchange.lengths), std::pair("values", &exchange.values)}) {
+                LayerCommunication stage = collective(CollectiveKind::kAllToAll, sizes->largest_held());
+                stage.stage = fmt::format("{}.{}", ValueTraits<TableSharding>::format(exchange.kind), what);
+                stage.pair_sizes =
+                    std::make_shared<const std::vector<system::PairSizes>>(std::size_t{1}, *sizes);
+                splits.then.push_back(std::move(stage));
+            }
+        }
+        plan_.input = std::move(splits);
+        plan_.input_ahead = input.ahead;
     }
 
     [[nodiscard]] TrainingLayer mlp(const MlpLayer& description) const {
@@ -277,6 +307,9 @@ void for_each_communication(const TrainingPlan& plan, Visit visit) {
     }
     for (const GradientBucket& bucket : plan.buckets) {
         visit(bucket.communication, 1);
+    }
+    if (plan.input) {
+        visit(*plan.input, 1);
     }
 }
 

@@ -73,6 +73,18 @@ private:
         return sharding_.link_rate ? (2 * values * activation_size_ / *sharding_.link_rate).count() : 0;
     }
 
+    /// Of lengths and indices that a rank receives, of a table whose lookups `sharers` ranks share.
+    [[nodiscard]] std::int64_t input_time(std::size_t table, std::int64_t sharers) const {
+        if (!sharding_.link_rate || !sharding_.input_distribution) {
+            return 0;
+        }
+        const InputDistribution& input = *sharding_.input_distribution;
+        const std::int64_t samples = (ranks_ - 1) * samples_;
+        return ((samples * input.length + samples * plan_.tables[table].pooling / sharers * input.index) /
+                *sharding_.link_rate)
+            .count();
+    }
+
     /// Whether no load can overflow, wherever the tables are.
     [[nodiscard]] bool costs_fit() const {
         detail::Int128 sum = 0;
@@ -84,9 +96,10 @@ private:
     }
 
     [[nodiscard]] PlacementItem shard_item(std::size_t table, std::int64_t columns) const {
-        return {.cost = saturating_sum(time_(table, columns, ranks_ * samples_).count(),
-                                       communication((ranks_ - 1) * samples_ * columns)),
-                .memory = plan_.tables[table].rows * columns * element_size_};
+        return {
+            .cost = saturating_sum(time_(table, columns, ranks_ * samples_).count(),
+                                   communication((ranks_ - 1) * samples_ * columns) + input_time(table, 1)),
+            .memory = plan_.tables[table].rows * columns * element_size_};
     }
 
     /// Of a table whose rows `sharers` ranks share.
@@ -94,7 +107,7 @@ private:
                                           std::int64_t values_sent) const {
         const EqualTables& description = plan_.tables[table];
         return {.cost = time_(table, description.dimension, ranks_ / sharers * samples_).count() +
-                        communication(values_sent),
+                        communication(values_sent) + input_time(table, sharers),
                 .memory = divide_up(description.rows, sharers) * description.dimension * element_size_};
     }
 

@@ -20,6 +20,7 @@ void check_balanced(ValidationErrors& found, const Sharding& sharding) {
         {"ranks_per_host", sharding.ranks_per_host.has_value()},
         {"memory", sharding.memory.has_value()},
         {"index_size", sharding.index_size.has_value()},
+        {"input_distribution", sharding.input_distribution.has_value()},
         {"tables", !sharding.tables.empty()}};
     for (const auto& [key, is_given] : given) {
         if (is_given) {

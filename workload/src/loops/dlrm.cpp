@@ -65,8 +65,13 @@ system::Program dlrm_loop(const TrainingPlan& plan, std::size_t last_bottom_laye
     require_dlrm(plan, last_bottom_layer, embedding_layers);
     const std::size_t first_top = last_bottom_layer + 1;
     ProgramWriter writer(plan);
+    std::optional<system::OperationId> input;
     for (int iteration = 0; iteration < plan.iterations; ++iteration) {
         writer.begin_iteration();
+        if (plan.input && !input) {
+            input = writer.issue_input(iteration);
+        }
+        writer.wait_for(std::exchange(input, std::nullopt));
         Collectives pooled;
         for (std::size_t layer = 0; layer < embedding_layers; ++layer) {
             forward(writer, layer, layer + 1);
@@ -77,6 +82,9 @@ system::Program dlrm_loop(const TrainingPlan& plan, std::size_t last_bottom_laye
             writer.wait_for(collective);
         }
         forward(writer, first_top, plan.layers.size());
+        if (plan.input_ahead && iteration + 1 < plan.iterations) {
+            input = writer.issue_input(iteration + 1);
+        }
         backward(writer, first_top, plan.layers.size());
         const Collectives gradients = exchange_gradients(writer, embedding_layers);
         backward(writer, embedding_layers, first_top);

@@ -122,6 +122,16 @@ std::optional<system::OperationId> ProgramWriter::communicate(std::size_t index,
     return communicate(index, pass, to_string(pass), priority, {*last_compute_});
 }
 
+system::OperationId ProgramWriter::issue_input(int iteration) {
+    ASTROLABE_ASSERT(plan_.input, "the plan has an input");
+    std::vector<system::OperationId> dependencies;
+    if (last_compute_) {
+        dependencies.push_back(*last_compute_);
+    }
+    return issue({.communication = *plan_.input, .layer = "Input", .what = "indices", .iteration = iteration},
+                 std::move(dependencies));
+}
+
 std::optional<system::OperationId> ProgramWriter::issue_at_start(std::size_t index, Pass pass,
                                                                  system::Priority priority) {
     return communicate(index, pass, to_string(pass), priority, {});
@@ -190,7 +200,7 @@ system::OperationId ProgramWriter::issue(const Issue& issue, std::vector<system:
             {.name = fmt::format("{}.{}.{}{}{}", issue.layer, issue.what, system::to_string(stage->kind),
                                  stage->stage.empty() ? "" : ".", stage->stage),
              .layer = issue.layer,
-             .iteration = iteration_,
+             .iteration = issue.iteration.value_or(iteration_),
              .work =
                  system::CollectiveOperation{
                      .kind = stage->kind,

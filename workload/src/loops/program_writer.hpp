@@ -41,7 +41,9 @@ public:
 
     /// Returns nothing where the layer does not communicate after the pass.
     std::optional<system::OperationId> communicate(std::size_t layer, Pass pass, system::Priority priority);
-    /// The same, depending on nothing.
+    /// The plan's input of an iteration, this one or the next, behind what was computed last.
+    [[nodiscard]] system::OperationId issue_input(int iteration);
+    /// As the first, depending on nothing.
     std::optional<system::OperationId> issue_at_start(std::size_t layer, Pass pass,
                                                       system::Priority priority);
 
@@ -57,6 +59,7 @@ private:
         system::Priority priority = system::Priority::kDefault;
         std::optional<std::int64_t> explicit_priority = std::nullopt;
         Time completion_delay = Time(0);
+        std::optional<int> iteration = std::nullopt;  ///< unset: the one that is written
     };
     struct Decode {
         std::string layer;

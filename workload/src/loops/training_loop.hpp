@@ -102,6 +102,10 @@ struct TrainingPlan {
     std::vector<TrainingLayer> layers;  ///< at least one; names differ
     std::vector<GradientBucket> buckets = {};
     int prefetch = 1;  ///< >= 0; of parameter gathers
+    /// What an iteration of `dlrm_loop` reads before its lookups; ahead: issued at the end of the forward
+    /// pass of the iteration before.
+    std::optional<LayerCommunication> input = std::nullopt;
+    bool input_ahead = false;
 };
 
 /// When the embedding update runs, relative to the all-to-all that brings its gradients.
@@ -132,6 +136,9 @@ enum class EmbeddingUpdate : std::uint8_t {
 ///     A2A backward (not blocking)
 ///     bottom MLP backward, from b to 1: as the top
 ///     wait for A2A backward, embedding update (layer 0's weight-gradient time, named "<layer>.update")
+///
+/// The input of an iteration, where the plan has one, is issued first and the lookups wait for it, or it is
+/// issued ahead, behind the top MLP's forward pass of the iteration before. "Input.indices.<kind>.<stage>".
 ///
 /// kBeforeGradients exchanges the two parts of the last step; kStale leaves its wait out: the next iteration
 /// may read rows that lack this iteration's gradients.

@@ -35,7 +35,8 @@
 ///     round_robin  shard i, counted over the tables in order, on rank i mod N; the i-th table of those that
 ///                  are placed on a host on host i mod N/h
 ///     planner      by cost, see placement.hpp: time of the shard's lookup and update and, where `link_rate`
-///                  is given, of the values it sends forward and receives backward. Tables that are placed on
+///                  is given, of the values it sends forward and receives backward, and of the lengths and
+///                  indices that it receives. Tables that are placed on
 ///                  a host are placed first, by falling cost, on the host whose busiest rank then has the
 ///                  smallest load
 ///     explicit     as given in `tables` for every table that is not on all ranks
@@ -81,6 +82,14 @@ struct TableRule {
     std::vector<std::int64_t> hosts = {};  ///< of kTableColumnWise and kTableRowWise: one a table
 };
 
+/// The exchange of indices before the lookups, each rank's samples for all tables of all others:
+/// workload/src/dlrm/input_distribution.hpp.
+struct InputDistribution {
+    Bytes index = Bytes(8);
+    Bytes length = Bytes(4);  ///< of how many indices a sample has in a table
+    bool ahead = true;        ///< issued in the iteration before
+};
+
 struct Sharding {
     ShardingMethod plan = ShardingMethod::kBalanced;
     std::optional<PlacementSearch> search = std::nullopt;       ///< kPlanner only; greedy
@@ -91,6 +100,7 @@ struct Sharding {
     std::optional<std::int64_t> ranks_per_host = std::nullopt;  ///< h; needed by table_…_wise
     std::optional<Bytes> memory = std::nullopt;                 ///< that a rank has for tables
     std::optional<Bytes> index_size = std::nullopt;             ///< read a lookup; 8 bytes
+    std::optional<InputDistribution> input_distribution = std::nullopt;  ///< none: indices are where they are
     std::vector<TableRule> tables = {};  ///< where several name a table, the last one holds
 
     [[nodiscard]] bool is_balanced() const { return plan == ShardingMethod::kBalanced; }
