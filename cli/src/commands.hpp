@@ -20,6 +20,7 @@ void add_sweep_command(CLI::App& app, const experiment::Components& components, 
 void add_report_command(CLI::App& app, const experiment::Components& components, int& exit_code);
 void add_calibrate_command(CLI::App& app, int& exit_code);
 void add_collective_command(CLI::App& app, const experiment::Components& components, int& exit_code);
+void add_reproduce_command(CLI::App& app, int& exit_code);
 void add_list_command(CLI::App& app, const experiment::Components& components, int& exit_code);
 void add_describe_command(CLI::App& app, const experiment::Components& components, int& exit_code);
 

@@ -15,6 +15,7 @@
 #include <astrolabe/experiment/results/output_folder.hpp>
 #include <astrolabe/network/family.hpp>
 #include <astrolabe/study/file/study.hpp>
+#include <astrolabe/study/reproduce/published_study.hpp>
 #include <astrolabe/study/search/search_study.hpp>
 
 namespace astrolabe::cli {
@@ -48,8 +49,8 @@ std::vector<Section> sections(const experiment::Components& components) {
     return {{"file",
              "files",
              {experiment::experiment_description(), experiment::cluster_description(components),
-              study::study_description(), study::optimize_description(), experiment::equal_cost_description(),
-              experiment::prices_description()}},
+              study::study_description(), study::optimize_description(), study::published_study_description(),
+              experiment::equal_cost_description(), experiment::prices_description()}},
             {"workload", "workloads", components.workloads.descriptions()},
             {"device", "devices", components.devices.descriptions()},
             {"network", "networks", components.networks.descriptions()},

@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kShares = "shares.json";
 constexpr const char* kJob = "job.json";
-constexpr int kLayout = 1;
+constexpr int kRecordLayout = 1;
 
 std::filesystem::path folder_of_all(const std::filesystem::path& folder) {
     return folder / kSlurmFolder;
@@ -87,9 +87,9 @@ std::optional<Diagnostic> read_json(const std::filesystem::path& file, const Use
     }
     try {
         const Json json = Json::parse(*text);
-        if (const int layout = json.at("layout"); layout != kLayout) {
-            return record_error(file,
-                                fmt::format("it is of layout {}, this program has {}", layout, kLayout));
+        if (const int layout = json.at("layout"); layout != kRecordLayout) {
+            return record_error(
+                file, fmt::format("it is of layout {}, this program has {}", layout, kRecordLayout));
         }
         use(json);
     } catch (const nlohmann::json::exception& wrong) {
@@ -134,12 +134,12 @@ std::optional<Diagnostic> write_shares(const std::filesystem::path& folder, cons
         tasks.push_back(std::move(points));
     }
     return write_json(submission_folder(folder, array.number), kShares,
-                      {{"layout", kLayout}, {"tasks", std::move(tasks)}});
+                      {{"layout", kRecordLayout}, {"tasks", std::move(tasks)}});
 }
 
 std::optional<Diagnostic> write_job(const std::filesystem::path& folder, const SlurmArray& array) {
     return write_json(submission_folder(folder, array.number), kJob,
-                      {{"layout", kLayout}, {"job", array.job}});
+                      {{"layout", kRecordLayout}, {"job", array.job}});
 }
 
 Result<SlurmArray> read_submission(const std::filesystem::path& folder, std::size_t number) {
