@@ -19,14 +19,12 @@ double on_opera(const std::vector<std::string>& overrides = {}) {
     return iteration("opera-dlrm/opera-16.yaml", overrides);
 }
 
-/// On an ideal transport, with the backward time of the example on Opera.
+/// On an ideal transport.
 double on_fat_tree() {
-    return iteration(
-        "opera-dlrm/experiment-16.yaml",
-        {"workload.embedding.backward=369.6ms", "cluster.collectives.all_reduce.algorithm=barrier_direct"});
+    return iteration("opera-dlrm/experiment-16.yaml",
+                     {"cluster.collectives.all_reduce.algorithm=barrier_direct"});
 }
 
-/// With the backward time of the example on Opera, which this example has too.
 double on_topoopt(int nodes, const std::string& network) {
     return iteration("topoopt-model-a/experiment-16.yaml",
                      {"cluster.ranks=" + std::to_string(nodes), "network." + network});
