@@ -164,44 +164,6 @@ std::string seconds_or_dash(const RecordedStudy& study, const Json& parameters) 
     return is_there ? fmt::format("{:.3f}", study.seconds(parameters)) : "–";
 }
 
-// docs/theory/opera-dlrm-study.md, "Published times".
-TEST(StudyReadmes, OperaBesideThePublishedTimes) {
-    const RecordedStudy study("opera-dlrm/study");
-    struct Published {
-        int nodes;
-        std::vector<double> seconds;  ///< of kFabrics; 0: none
-        double all_reduce_share;
-    };
-    std::vector<std::string> lines;
-    for (const Published& published : {Published{16, {36.818028, 29.826309, 31.051509, 30.763466}, 0.118217},
-                                       {128, {4.730327, 4.083509, 4.741643, 4.162758}, 0.517496},
-                                       {1024, {0.723328, 0, 1.431913, 0.781649}, 0.895617}}) {
-        for (std::size_t i = 0; i < kFabrics.size(); ++i) {
-            const Json point = opera_point("A", kBatch, published.nodes, kFabrics[i]);
-            const std::string here = seconds_or_dash(study, point);
-            const double known = published.seconds[i];
-            const bool both = known > 0 && here != "–";
-            lines.push_back(table_line({std::to_string(published.nodes), kFabrics[i].label,
-                                        known > 0 ? fmt::format("{:.3f}", known) : "–", here,
-                                        both ? signed_percent(study.seconds(point) / known - 1) : "–"}));
-        }
-        // The study's simulators round shards down and send biases once around: 0.012 to 0.014 % fewer bytes.
-        const double share =
-            study.seconds(opera_point("A", kBatch, published.nodes, kFabrics[0]), "all_reduce_share");
-        EXPECT_NEAR(share, published.all_reduce_share, 4e-5);
-        lines.push_back(
-            table_line({std::to_string(published.nodes), fmt::format("{:.6f}", published.all_reduce_share),
-                        fmt::format("{:.6f}", share)}));
-    }
-    expect_lines(kOperaPage, lines);
-}
-
-// 63 tables one after the other: 0.1 ms of the fitted 369.6 ms move this by 6.3 ms, 0.02 %.
-TEST(StudyReadmes, OperaIsCalibratedOnOneNumber) {
-    const RecordedStudy study("opera-dlrm/study");
-    EXPECT_NEAR(study.seconds(opera_point("A", kBatch, 16, kFabrics[3])), 30.763466, 0.0002 * 30.763466);
-}
-
 TEST(StudyReadmes, OperaBatchesTablesAndDimensions) {
     const RecordedStudy study("opera-dlrm/study");
     std::vector<std::string> lines;

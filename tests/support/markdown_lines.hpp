@@ -23,12 +23,6 @@ inline std::string milliseconds(double seconds) {
     return text.ends_with('.') ? text.substr(0, text.size() - 1) : text;
 }
 
-/// With a minus sign as documents print it.
-inline std::string signed_percent(double ratio) {
-    const std::string text = fmt::format("{:+.1f} %", 100 * ratio);
-    return text.front() == '-' ? "−" + text.substr(1) : text;
-}
-
 inline void expect_lines(const std::filesystem::path& page, const std::vector<std::string>& lines) {
     const std::string text = read_file(page);
     for (const std::string& line : lines) {
