@@ -56,7 +56,7 @@ struct Run {
     std::optional<TimeHistogram> message_times;  ///< from sending to delivery, where messages were recorded
     std::string fingerprint;                     ///< of everything above, 16 hexadecimal digits
     EngineFacts engine;
-    std::vector<SlowMethod> slow;  ///< where who runs the experiment looks for them (slow_methods.hpp)
+    std::vector<SlowMethod> slow;     ///< where who runs the experiment looks for them (slow_methods.hpp)
     std::vector<EngineTerm> ignored;  ///< by the engine, likewise (engine_fit.hpp)
 };
 
