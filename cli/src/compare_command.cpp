@@ -27,7 +27,8 @@ struct CompareArguments {
 };
 
 /// What is set in the file of a run, in order.
-std::vector<std::string> assignments_of(const experiment::ComparedRun& run, const CompareArguments& arguments) {
+std::vector<std::string> assignments_of(const experiment::ComparedRun& run,
+                                        const CompareArguments& arguments) {
     std::vector<std::string> assignments;
     if (!run.backend.empty()) {
         assignments.push_back("backend.kind=" + run.backend);

@@ -78,7 +78,8 @@ TEST(Compare, NamesAlgorithmsThatAreSlowAsValidateDoes) {
 
 TEST(Compare, NamesTheTermThatEnginesDifferBy) {
     const TemporaryFolder folder;
-    // Three ranks send 8 MB into one port: 1920 us and 1 us of latency where they share it, 641 us where they do not.
+    // Three ranks send 8 MB into one port: 1920 us and 1 us of latency where they share it, 641 us where they
+    // do not.
     const auto file = folder.write(
         "incast.yaml",
         "schema: astrolabe/1\nworkload: {kind: collective, collective: reduce, size: 8MB}\n"
@@ -87,8 +88,9 @@ TEST(Compare, NamesTheTermThatEnginesDifferBy) {
         "network: {kind: flat, hosts: 4, link: {rate: 100Gbps, latency: 500ns}}\nbackend: {kind: fluid}\n");
     const ProcessResult text = compare({file.string(), "--backends", "congestion_free,fluid"});
     ASSERT_EQ(text.exit_code, 0) << text.err;
-    EXPECT_NE(text.out.find("fluid against congestion_free: +199.7 % of an iteration. Estimated: sharing +199.7 %"),
-              std::string::npos)
+    EXPECT_NE(
+        text.out.find("fluid against congestion_free: +199.7 % of an iteration. Estimated: sharing +199.7 %"),
+        std::string::npos)
         << text.out;
     const ProcessResult json = compare({file.string(), "--backends", "congestion_free,fluid", "--json"});
     const Json runs = Json::parse(json.out)["runs"];

@@ -36,16 +36,18 @@ public:
         Drawn drawn;
         const std::string job = workload(ranks);
         const std::string fabric = network(kind, ranks, rate, latency);
-        drawn.text = fmt::format("schema: astrolabe/1\n{}cluster:\n  ranks: {}\n{}network: {}\n", job, ranks, cluster(),
-                                 fabric);
+        drawn.text = fmt::format("schema: astrolabe/1\n{}cluster:\n  ranks: {}\n{}network: {}\n", job, ranks,
+                                 cluster(), fabric);
         const std::string mtu = pick<std::string>({"1460B", "4096B", "4096B", "8960B"});
         const std::string window = pick<std::string>({"", "", ", window: 100KB"});
-        drawn.packet = pick<std::string>({"{kind: packet", "{kind: packet", "{kind: packet, recovery: selective",
-                                          "{kind: packet, switching: cut_through"}) +
-                       ", mtu: " + mtu + window + "}";
-        drawn.tcp = "{kind: tcp, mtu: " + pick<std::string>({"1500B", "1500B", "4136B", "9000B"}) + window + "}";
-        drawn.name = fmt::format("{} ranks, {} Gb/s, {} ns, {} | {} | {} | {}", ranks, rate, latency, job_name_,
-                                 fabric, drawn.packet, drawn.tcp);
+        drawn.packet =
+            pick<std::string>({"{kind: packet", "{kind: packet", "{kind: packet, recovery: selective",
+                               "{kind: packet, switching: cut_through"}) +
+            ", mtu: " + mtu + window + "}";
+        drawn.tcp =
+            "{kind: tcp, mtu: " + pick<std::string>({"1500B", "1500B", "4136B", "9000B"}) + window + "}";
+        drawn.name = fmt::format("{} ranks, {} Gb/s, {} ns, {} | {} | {} | {}", ranks, rate, latency,
+                                 job_name_, fabric, drawn.packet, drawn.tcp);
         return drawn;
     }
 
@@ -65,7 +67,8 @@ private:
             const std::string size = chunks_ > 4 ? pick<std::string>({"4MB", "8MB"})
                                                  : pick<std::string>({"16kB", "100kB", "1MB", "4MB"});
             job_name_ = fmt::format("{} {} {} in {}", size, collective, algorithm_, chunks_);
-            return fmt::format("workload: {{kind: collective, collective: {}, size: {}}}\n", collective, size);
+            return fmt::format("workload: {{kind: collective, collective: {}, size: {}}}\n", collective,
+                               size);
         }
         chunks_ = std::min(chunks_, 4);
         const int width = pick<int>({64, 256, 512});
@@ -91,11 +94,13 @@ private:
 
     [[nodiscard]] std::string network(const std::string& kind, int ranks, int rate, int latency) {
         const std::string link = fmt::format("link: {{rate: {}Gbps, latency: {}ns}}", rate, latency);
-        const std::string buffer = pick<std::string>({"", "", ", switch_buffer: 1MB", ", switch_buffer: 8MB"});
+        const std::string buffer =
+            pick<std::string>({"", "", ", switch_buffer: 1MB", ", switch_buffer: 8MB"});
         if (kind == "leaf_spine") {
             return fmt::format(
-                "{{kind: leaf_spine, hosts: {}, hosts_per_leaf: {}, spines: 2, oversubscription: {}, {}{}{}}}", ranks,
-                ranks / 2, pick<int>({1, 2, 4}), link, buffer,
+                "{{kind: leaf_spine, hosts: {}, hosts_per_leaf: {}, spines: 2, oversubscription: {}, "
+                "{}{}{}}}",
+                ranks, ranks / 2, pick<int>({1, 2, 4}), link, buffer,
                 pick<std::string>({"", ", load_balancing: spray"}));
         }
         if (kind == "hierarchical") {
@@ -131,13 +136,15 @@ public:
             const auto file = folder.write("drawn.yaml", drawn.text + "backend: " + backend + "\n");
             auto loaded = experiment::load_experiment(file, {}, components_);
             if (!loaded) {
-                const bool is_tcp_sprayed = backend == drawn.tcp && drawn.text.find("spray") != std::string::npos;
+                const bool is_tcp_sprayed =
+                    backend == drawn.tcp && drawn.text.find("spray") != std::string::npos;
                 if (!is_tcp_sprayed) {
                     throw std::runtime_error(drawn.name + "\n" + render(loaded.error()));
                 }
                 continue;
             }
-            experiment::Run run = experiment::run_experiment(*loaded, {}, {.causes = experiment::Causes::kNever});
+            experiment::Run run =
+                experiment::run_experiment(*loaded, {}, {.causes = experiment::Causes::kNever});
             if (!run.execution.finished) {
                 throw std::runtime_error(drawn.name + ": " + run.execution.stall);
             }
@@ -153,7 +160,8 @@ public:
                 pair.name = drawn.name;
                 pair.own = ran[own].kind;
                 pair.other = ran[other].kind;
-                pair.ratio = to_seconds(ran[other].run.execution.total) / to_seconds(ran[own].run.execution.total);
+                pair.ratio =
+                    to_seconds(ran[other].run.execution.total) / to_seconds(ran[own].run.execution.total);
                 pair.loses = ran[other].run.network.drops > 0 || ran[own].run.network.drops > 0;
                 pair.terms =
                     experiment::terms_of(ran[own].experiment, ran[other].kind, ran[other].experiment.backend);
@@ -186,8 +194,8 @@ bool EnginePair::names_the_cause() const {
 }
 
 std::string EnginePair::text() const {
-    std::string text = fmt::format("{} -> {}: measured {:.3f}, estimated {:.3f}{}{}; {}", own, other, ratio, estimated,
-                                   loses ? ", loses" : "", told.empty() ? "" : ", TOLD", name);
+    std::string text = fmt::format("{} -> {}: measured {:.3f}, estimated {:.3f}{}{}; {}", own, other, ratio,
+                                   estimated, loses ? ", loses" : "", told.empty() ? "" : ", TOLD", name);
     for (const experiment::EngineTerm& term : terms) {
         text += "\n      " + experiment::engine_term_text(term);
     }
@@ -207,8 +215,10 @@ Fit judge(const std::vector<EnginePair>& pairs) {
             std::printf("%s%s\n", pair.differs() ? "missed: " : "false alarm: ", pair.text().c_str());
         }
     }
-    std::printf("%zu pairs: %d differ by more than 10 %%, the cause of %d named; %d agree within 3 %%, %d without a word\n",
-                pairs.size(), fit.differing, fit.named, fit.agreeing, fit.quiet);
+    std::printf(
+        "%zu pairs: %d differ by more than 10 %%, the cause of %d named; %d agree within 3 %%, %d without a "
+        "word\n",
+        pairs.size(), fit.differing, fit.named, fit.agreeing, fit.quiet);
     return fit;
 }
 

@@ -16,14 +16,15 @@ using experiment::Experiment;
 
 class EngineTerms : public ::testing::Test {
 protected:
-    [[nodiscard]] Experiment load(const std::string& workload, const std::string& cluster, const std::string& network,
-                                  const std::string& backend) const {
+    [[nodiscard]] Experiment load(const std::string& workload, const std::string& cluster,
+                                  const std::string& network, const std::string& backend) const {
         const TemporaryFolder folder;
         const auto file = folder.write(
             "drawn.yaml",
-            fmt::format("schema: astrolabe/1\nworkload: {}\ncluster: {{device: {{kind: roofline, peak: 1TFLOPS, "
-                        "memory_bandwidth: 100GB/s}}, {}}}\nnetwork: {}\nbackend: {}\n",
-                        workload, cluster, network, backend));
+            fmt::format(
+                "schema: astrolabe/1\nworkload: {}\ncluster: {{device: {{kind: roofline, peak: 1TFLOPS, "
+                "memory_bandwidth: 100GB/s}}, {}}}\nnetwork: {}\nbackend: {}\n",
+                workload, cluster, network, backend));
         auto loaded = experiment::load_experiment(file, {}, components_);
         if (!loaded) {
             throw std::runtime_error(render(loaded.error()));
@@ -46,7 +47,8 @@ protected:
 };
 
 TEST_F(EngineTerms, HeadersOfALongMessageAreThoseOfItsPackets) {
-    // 64 MiB are 16384 packets of 4096 B with 82 B each: 5368.71 us and 107.48 us more, of 5369.71 us with latency.
+    // 64 MiB are 16384 packets of 4096 B with 82 B each: 5368.71 us and 107.48 us more, of 5369.71 us with
+    // latency.
     const auto found = terms("{kind: collective, collective: point_to_point, size: 64MiB}", "ranks: 2", two_,
                              "{kind: packet}");
     EXPECT_NEAR(error_of(found, "headers"), 107.48 / 5369.71, 1e-5);
@@ -56,10 +58,11 @@ TEST_F(EngineTerms, HeadersOfALongMessageAreThoseOfItsPackets) {
 }
 
 TEST_F(EngineTerms, AShortMessageIsStoredAndItsConnectionMade) {
-    // 1000 B: 0.08 us and 1 us of latency. On tcp 16 B of its frame header and 42 B of headers: 1058 B, 0.08464 us
-    // on each of two links. A handshake is twice the latency, and 2·42 B on both links, 0.01344 us: 2.01344 us.
-    const auto found = terms("{kind: collective, collective: point_to_point, size: 1000B}", "ranks: 2", two_,
-                             "{kind: tcp}");
+    // 1000 B: 0.08 us and 1 us of latency. On tcp 16 B of its frame header and 42 B of headers: 1058 B,
+    // 0.08464 us on each of two links. A handshake is twice the latency, and 2·42 B on both links, 0.01344
+    // us: 2.01344 us.
+    const auto found =
+        terms("{kind: collective, collective: point_to_point, size: 1000B}", "ranks: 2", two_, "{kind: tcp}");
     EXPECT_NEAR(error_of(found, "headers"), 0.00464 / 1.08, 1e-5);
     EXPECT_NEAR(error_of(found, "store_and_forward"), 0.08464 / 1.08, 1e-5);
     EXPECT_NEAR(error_of(found, "connections"), 2.01344 / 1.08, 1e-5);
@@ -67,9 +70,10 @@ TEST_F(EngineTerms, AShortMessageIsStoredAndItsConnectionMade) {
 }
 
 TEST_F(EngineTerms, AWindowIsARoundTripsWorth) {
-    // A window of 122 packets of 4096 B a round trip: 4·20 us of latency, a packet of 4178 B and an acknowledgement
-    // of 84 B on two links, 0.682 us. 64 MiB are 16384/122 = 134.3 windows; when the last may leave, it takes
-    // 20 + 20 us of latency, 122·4178 B, and a packet is stored. Without a window 16384·4178 B take 5476.2 us.
+    // A window of 122 packets of 4096 B a round trip: 4·20 us of latency, a packet of 4178 B and an
+    // acknowledgement of 84 B on two links, 0.682 us. 64 MiB are 16384/122 = 134.3 windows; when the last may
+    // leave, it takes 20 + 20 us of latency, 122·4178 B, and a packet is stored. Without a window 16384·4178
+    // B take 5476.2 us.
     const auto found =
         terms("{kind: collective, collective: point_to_point, size: 64MiB}", "ranks: 2",
               "{kind: flat, hosts: 2, link: {rate: 100Gbps, latency: 20us}}", "{kind: packet}");
@@ -84,11 +88,10 @@ TEST_F(EngineTerms, AWindowIsARoundTripsWorth) {
 }
 
 TEST_F(EngineTerms, NothingIsSaidWhereComputationIsTheLimit) {
-    const Experiment experiment =
-        load("{kind: dlrm, model: {dense_features: 64, bottom_mlp: [512, 32], top_mlp: [512, 64, 1], "
-             "tables: {count: 8, rows: 1000, dimension: 32, pooling: 4}}, batch: {global: 65536}, iterations: 2}",
-             "ranks: 8",
-             "{kind: flat, hosts: 8, link: {rate: 400Gbps, latency: 500ns}}", "{kind: fluid}");
+    const Experiment experiment = load(
+        "{kind: dlrm, model: {dense_features: 64, bottom_mlp: [512, 32], top_mlp: [512, 64, 1], "
+        "tables: {count: 8, rows: 1000, dimension: 32, pooling: 4}}, batch: {global: 65536}, iterations: 2}",
+        "ranks: 8", "{kind: flat, hosts: 8, link: {rate: 400Gbps, latency: 500ns}}", "{kind: fluid}");
     EXPECT_TRUE(experiment::ignored_terms(experiment, components_).empty());
 }
 
@@ -98,16 +101,14 @@ TEST_F(EngineTerms, AnIncastIntoAFiniteBufferIsSaidOfBothPacketEngines) {
         "{kind: flat, hosts: 8, link: {rate: 100Gbps, latency: 500ns}, switch_buffer: 8MB}";
     const std::string cluster = "ranks: 8, collectives: {reduce: {algorithm: direct, chunks: 1}}";
     const std::string incast = "{kind: collective, collective: reduce, size: 8MB}";
-    const auto told =
-        experiment::ignored_terms(load(incast, cluster, network, "{kind: fluid}"), components_);
+    const auto told = experiment::ignored_terms(load(incast, cluster, network, "{kind: fluid}"), components_);
     ASSERT_FALSE(told.empty());
     EXPECT_EQ(told.front().name, "buffers");
     EXPECT_EQ(told.front().engine, "packet");
     EXPECT_NE(told.front().cause.find("switch to host 0, with room for 1 MB"), std::string::npos)
         << told.front().cause;
-    EXPECT_TRUE(std::ranges::any_of(told, [](const EngineTerm& term) {
-        return term.name == "buffers" && term.engine == "tcp";
-    }));
+    EXPECT_TRUE(std::ranges::any_of(
+        told, [](const EngineTerm& term) { return term.name == "buffers" && term.engine == "tcp"; }));
     // On packets, which lose as well, the timeouts of tcp are no estimate.
     const auto on_packets =
         experiment::ignored_terms(load(incast, cluster, network, "{kind: packet}"), components_);

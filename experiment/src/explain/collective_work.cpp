@@ -9,8 +9,9 @@
 namespace astrolabe::experiment::wire {
 namespace {
 
-constexpr std::size_t kMostEstimatedActions = std::size_t{1} << 17;  ///< of a schedule whose chains are followed
-constexpr std::size_t kMostSampledRanks = 16;  ///< whose paths speak for all, where all send alike
+constexpr std::size_t kMostEstimatedActions = std::size_t{1}
+                                              << 17;  ///< of a schedule whose chains are followed
+constexpr std::size_t kMostSampledRanks = 16;         ///< whose paths speak for all, where all send alike
 constexpr std::size_t kMostFollowedSends = std::size_t{1} << 16;  ///< that a collective starts with
 constexpr std::size_t kMostConnectedRanks = 4096;
 
@@ -67,9 +68,8 @@ std::vector<std::vector<std::uint32_t>> levels_of(const system::CollectiveSchedu
     return levels;
 }
 
-double message_bytes(const system::CollectiveSchedule& steps, Position rank,
-                                          const Action& action, const ChunkSchedule& chunk,
-                                          const system::PairSizes* sizes) {
+double message_bytes(const system::CollectiveSchedule& steps, Position rank, const Action& action,
+                     const ChunkSchedule& chunk, const system::PairSizes* sizes) {
     if (sizes == nullptr) {
         return chunk.block_bytes * static_cast<double>(action.block_count);
     }
@@ -164,7 +164,8 @@ std::vector<LinkLoad> CollectiveWorks::link_loads(const ScheduleLoads& loads, Op
 }
 
 /// Paths of the messages of the first chunk, and which of them are the first of their pair in the run.
-void CollectiveWorks::follow(CollectiveWork& work, const ChunkSchedule& chunk, const system::CollectiveOperation& collective) {
+void CollectiveWorks::follow(CollectiveWork& work, const ChunkSchedule& chunk,
+                             const system::CollectiveOperation& collective) {
     const auto& groups = experiment_.program.partitions[collective.partition].groups;
     const auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& ranks) {
         return !collective.moves_nothing(ranks.size());
@@ -237,10 +238,10 @@ void CollectiveWorks::follow(CollectiveWork& work, const ChunkSchedule& chunk, c
     }
 }
 
-/// Hosts serve the messages that they start with in turn. Where the turn of many comes to one destination at a
-/// time, their packets meet.
+/// Hosts serve the messages that they start with in turn. Where the turn of many comes to one destination at
+/// a time, their packets meet.
 void CollectiveWorks::find_bursts(CollectiveWork& work, const system::CollectiveSchedule& steps,
-                 const system::CollectiveOperation& collective) const {
+                                  const system::CollectiveOperation& collective) const {
     std::map<std::pair<std::size_t, std::size_t>, double> meeting;  // by link and turn
     std::size_t sends = 0;
     for (const auto& group : experiment_.program.partitions[collective.partition].groups) {
@@ -274,7 +275,8 @@ void CollectiveWorks::find_bursts(CollectiveWork& work, const system::Collective
 }
 
 /// Messages of one level of all chunks in flight leave together.
-void CollectiveWorks::find_peaks(CollectiveWork& work, const ChunkSchedule& chunk, const system::CollectiveOperation& collective) const {
+void CollectiveWorks::find_peaks(CollectiveWork& work, const ChunkSchedule& chunk,
+                                 const system::CollectiveOperation& collective) const {
     const system::CollectiveSchedule& steps = *chunk.steps;
     const auto& groups = experiment_.program.partitions[collective.partition].groups;
     if (steps.message_count() * groups.size() > kMostFollowedSends) {
@@ -293,8 +295,7 @@ void CollectiveWorks::find_peaks(CollectiveWork& work, const ChunkSchedule& chun
         if (group.size() != steps.ranks() || collective.moves_nothing(group.size())) {
             continue;
         }
-        const system::PairSizes* sizes =
-            collective.is_uneven() ? &(*collective.pair_sizes)[g] : nullptr;
+        const system::PairSizes* sizes = collective.is_uneven() ? &(*collective.pair_sizes)[g] : nullptr;
         for (Position rank = 0; rank < steps.ranks(); ++rank) {
             const system::RankProgram& program = steps.program(rank);
             for (std::size_t i = 0; i < program.actions.size(); ++i) {
@@ -334,8 +335,7 @@ void CollectiveWorks::find_peaks(CollectiveWork& work, const ChunkSchedule& chun
             for (const std::size_t feeder : meeting.feeders) {
                 brought = std::max(brought, level.at(feeder).bytes * byte_seconds(fabric_, LinkId(feeder)));
             }
-            const double waiting =
-                at_once * (meeting.bytes - brought / byte_seconds(fabric_, LinkId(link)));
+            const double waiting = at_once * (meeting.bytes - brought / byte_seconds(fabric_, LinkId(link)));
             if (waiting > most[link].bytes) {
                 most[link] = {waiting, meeting.senders, {}};
             }
@@ -349,8 +349,8 @@ void CollectiveWorks::find_peaks(CollectiveWork& work, const ChunkSchedule& chun
 }
 
 /// Mean over those that send alike.
-void CollectiveWorks::add_path(CollectiveWork& work, const system::CollectiveSchedule& steps, const std::vector<system::RankId>& ranks,
-              Position rank, Position peer) const {
+void CollectiveWorks::add_path(CollectiveWork& work, const system::CollectiveSchedule& steps,
+                               const std::vector<system::RankId>& ranks, Position rank, Position peer) const {
     const bool is_alike = steps.symmetry() != system::Symmetry::kNone;
     const Position stride =
         is_alike ? static_cast<Position>(1 + (steps.ranks() - 1) / kMostSampledRanks) : steps.ranks();
@@ -369,7 +369,8 @@ void CollectiveWorks::add_path(CollectiveWork& work, const system::CollectiveSch
         }
         ++count;
     }
-    // A chain of as many messages as there are ranks passes all of them; a shorter one waits for the longest path.
+    // A chain of as many messages as there are ranks passes all of them; a shorter one waits for the longest
+    // path.
     work.paths.push_back(work.steps >= static_cast<double>(steps.ranks()) ? sum.over(count) : longest);
     work.longest_paths.push_back(longest);
     if (has_single_) {
@@ -381,8 +382,9 @@ double CollectiveWorks::sent_before(std::size_t pair) const {
     return sent_.empty() ? 0 : static_cast<double>(sent_[pair]);
 }
 
-void CollectiveWorks::add_sent(const system::CollectiveSchedule& steps, const std::vector<system::RankId>& ranks,
-                               Position rank, Position peer, double bytes) {
+void CollectiveWorks::add_sent(const system::CollectiveSchedule& steps,
+                               const std::vector<system::RankId>& ranks, Position rank, Position peer,
+                               double bytes) {
     if (sent_.empty()) {
         return;
     }

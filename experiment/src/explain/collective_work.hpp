@@ -1,13 +1,13 @@
-/// What the collectives of a program move, whatever the transport: counted once for all operations that move the
-/// same.
+/// What the collectives of a program move, whatever the transport: counted once for all operations that move
+/// the same.
 ///
-/// Levels. A message has the level of the longest chain of messages of its schedule that ends with it; messages of one
-/// level, of all chunks in flight, are taken to leave together. Peaks are what then comes to a switch for one of its
-/// links faster than that takes it; bursts are the packets that hosts, each serving its first messages in turn, have
-/// for one host at a time.
+/// Levels. A message has the level of the longest chain of messages of its schedule that ends with it;
+/// messages of one level, of all chunks in flight, are taken to leave together. Peaks are what then comes to
+/// a switch for one of its links faster than that takes it; bursts are the packets that hosts, each serving
+/// its first messages in turn, have for one host at a time.
 ///
-/// Limits. Where a schedule has more than 2^17 actions its chains are its steps with mean messages; where a collective
-/// sends more than 2^16 messages at its start, or a chunk has more, bursts and peaks are left out.
+/// Limits. Where a schedule has more than 2^17 actions its chains are its steps with mean messages; where a
+/// collective sends more than 2^16 messages at its start, or a chunk has more, bursts and peaks are left out.
 #pragma once
 
 #include "message_costs.hpp"
@@ -78,11 +78,12 @@ struct CollectiveWork {
     std::vector<std::vector<std::uint32_t>> path_of;  ///< by program and action, into `paths`
     std::vector<Path> paths;
     std::vector<Path> single_paths;
-    std::vector<Path> longest_paths;  ///< of ranks that send alike, as `paths` where chains are short, else means
+    std::vector<Path>
+        longest_paths;  ///< of ranks that send alike, as `paths` where chains are short, else means
     /// What the pair of a send has sent in the run before, by program and action.
     std::vector<std::vector<double>> sent_before;
     bool connects = false;  ///< some pair for the first time in the run
-    OperationId first{};                    ///< operation that it is the work of first
+    OperationId first{};    ///< operation that it is the work of first
 };
 
 class CollectiveWorks {
@@ -105,7 +106,8 @@ private:
     void add(OperationId id);
     [[nodiscard]] std::vector<LinkLoad> link_loads(const ScheduleLoads& loads, OperationId id) const;
     /// Paths of the messages of the first chunk, and which of them are the first of their pair in the run.
-    void follow(CollectiveWork& work, const ChunkSchedule& chunk, const system::CollectiveOperation& collective);
+    void follow(CollectiveWork& work, const ChunkSchedule& chunk,
+                const system::CollectiveOperation& collective);
     void find_bursts(CollectiveWork& work, const system::CollectiveSchedule& steps,
                      const system::CollectiveOperation& collective) const;
     void find_peaks(CollectiveWork& work, const ChunkSchedule& chunk,
@@ -116,8 +118,8 @@ private:
     /// What a rank sent a peer in the run before.
     [[nodiscard]] double sent_before(std::size_t pair) const;
     /// Adds to it for the pair, and those alike.
-    void add_sent(const system::CollectiveSchedule& steps, const std::vector<system::RankId>& ranks, Position rank,
-                  Position peer, double bytes);
+    void add_sent(const system::CollectiveSchedule& steps, const std::vector<system::RankId>& ranks,
+                  Position rank, Position peer, double bytes);
 
     const Experiment& experiment_;
     const network::Fabric& fabric_;

@@ -43,14 +43,15 @@ std::string latency_cause(const Experiment&, const Transport&, const TransportTi
 std::string headers_cause(const Experiment&, const Transport& other, const TransportTime&) {
     return other.payload == Bytes(0)
                ? "links carry payload alone"
-               : fmt::format("{} B a packet of {} B, {} B an acknowledgement of {:g} packets", other.header.count(),
-                             other.payload.count(), other.acknowledgement.count(), other.acknowledged);
+               : fmt::format("{} B a packet of {} B, {} B an acknowledgement of {:g} packets",
+                             other.header.count(), other.payload.count(), other.acknowledgement.count(),
+                             other.acknowledged);
 }
 
 std::string storing_cause(const Experiment&, const Transport& other, const TransportTime&) {
-    return other.stores_packets
-               ? fmt::format("every node waits for whole packets of {} B", (other.payload + other.header).count())
-               : "nodes send on what has not come whole";
+    return other.stores_packets ? fmt::format("every node waits for whole packets of {} B",
+                                              (other.payload + other.header).count())
+                                : "nodes send on what has not come whole";
 }
 
 std::string window_cause(const Experiment&, const Transport& other, const TransportTime&) {
@@ -66,7 +67,8 @@ std::string window_cause(const Experiment&, const Transport& other, const Transp
 
 std::string connection_cause(const Experiment&, const Transport& other, const TransportTime&) {
     const std::string start =
-        other.initial_window ? fmt::format(", and windows that start at {}", readable(*other.initial_window)) : "";
+        other.initial_window ? fmt::format(", and windows that start at {}", readable(*other.initial_window))
+                             : "";
     return (other.has_handshake ? "a round trip for each new connection" : "no handshake") + start;
 }
 
@@ -76,10 +78,10 @@ std::string buffer_cause(const Experiment& experiment, const Transport&, const T
     }
     const network::Fabric& fabric = *experiment.fabric;
     const Overflow& overflow = *time.overflow;
-    return fmt::format("for {} to {}, with room for {}, {} may wait, of {:.0f} senders in {}; order of magnitude",
-                       fabric.node(fabric.source(overflow.link)).name,
-                       fabric.node(fabric.target(overflow.link)).name, bytes_text(overflow.room),
-                       bytes_text(overflow.bytes), overflow.senders, overflow.operation);
+    return fmt::format(
+        "for {} to {}, with room for {}, {} may wait, of {:.0f} senders in {}; order of magnitude",
+        fabric.node(fabric.source(overflow.link)).name, fabric.node(fabric.target(overflow.link)).name,
+        bytes_text(overflow.room), bytes_text(overflow.bytes), overflow.senders, overflow.operation);
 }
 
 std::string spraying_cause(const Experiment&, const Transport&, const TransportTime&) {
@@ -97,7 +99,8 @@ std::string queue_cause(const Experiment&, const Transport&, const TransportTime
 constexpr std::array<Step, 10> kSteps{{
     {"sharing", [](Transport& own, const Transport& other) { own.shares_links = other.shares_links; },
      sharing_cause},
-    {"latency", [](Transport& own, const Transport& other) { own.has_latency = other.has_latency; }, latency_cause},
+    {"latency", [](Transport& own, const Transport& other) { own.has_latency = other.has_latency; },
+     latency_cause},
     {"headers",
      [](Transport& own, const Transport& other) {
          own.payload = other.payload;
@@ -108,7 +111,8 @@ constexpr std::array<Step, 10> kSteps{{
      },
      headers_cause},
     {"store_and_forward",
-     [](Transport& own, const Transport& other) { own.stores_packets = other.stores_packets; }, storing_cause},
+     [](Transport& own, const Transport& other) { own.stores_packets = other.stores_packets; },
+     storing_cause},
     {"window",
      [](Transport& own, const Transport& other) {
          own.window = other.window;
@@ -126,7 +130,8 @@ constexpr std::array<Step, 10> kSteps{{
      spraying_cause},
     {kCables, [](Transport& own, const Transport& other) { own.keeps_to_cable = other.keeps_to_cable; },
      cable_cause},
-    {"queues", [](Transport& own, const Transport& other) { own.has_queues = other.has_queues; }, queue_cause},
+    {"queues", [](Transport& own, const Transport& other) { own.has_queues = other.has_queues; },
+     queue_cause},
     {kBufferTerm,
      [](Transport& own, const Transport& other) {
          own.loses_packets = other.loses_packets;
@@ -180,7 +185,8 @@ std::vector<EngineTerm> terms_between(const Experiment& experiment, const Transp
         before = time.seconds;
         if (step.name == kCables && time.has_cable_choice && error < kWorthAWord) {
             // Whose bursts meet on a cable is beyond the estimate.
-            terms.push_back({std::string(step.name), kind, std::nullopt, step.cause(experiment, other, time)});
+            terms.push_back(
+                {std::string(step.name), kind, std::nullopt, step.cause(experiment, other, time)});
         } else if (std::abs(error) >= kNothing) {
             terms.push_back({std::string(step.name), kind, error, step.cause(experiment, other, time)});
         }
@@ -255,23 +261,25 @@ std::vector<EngineTerm> ignored_terms(const Experiment& experiment, const Compon
 
 std::string engine_term_text(const EngineTerm& term) {
     if (!term.error) {
-        return fmt::format("{}: {} takes another time, not estimated ({})", term.name, term.engine, term.cause);
+        return fmt::format("{}: {} takes another time, not estimated ({})", term.name, term.engine,
+                           term.cause);
     }
     constexpr double kManyTimes = 10;
-    const std::string much = *term.error >= kManyTimes
-                                 ? fmt::format("{:.0f} times as long", 1 + *term.error)
-                                 : fmt::format("{:.1f} % {}", 100 * std::abs(*term.error),
-                                               *term.error > 0 ? "longer" : "less");
+    const std::string much =
+        *term.error >= kManyTimes
+            ? fmt::format("{:.0f} times as long", 1 + *term.error)
+            : fmt::format("{:.1f} % {}", 100 * std::abs(*term.error), *term.error > 0 ? "longer" : "less");
     return fmt::format("{}: {} takes {} ({})", term.name, term.engine, much, term.cause);
 }
 
 nlohmann::ordered_json engine_terms_json(std::span<const EngineTerm> terms) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const EngineTerm& term : terms) {
-        list.push_back({{"name", term.name},
-                        {"engine", term.engine},
-                        {"error", term.error ? nlohmann::ordered_json(*term.error) : nlohmann::ordered_json()},
-                        {"cause", term.cause}});
+        list.push_back(
+            {{"name", term.name},
+             {"engine", term.engine},
+             {"error", term.error ? nlohmann::ordered_json(*term.error) : nlohmann::ordered_json()},
+             {"cause", term.cause}});
     }
     return list;
 }

@@ -7,7 +7,8 @@
 
 namespace astrolabe::experiment::wire {
 
-Path path_between(const network::Fabric& fabric, network::HostId source, network::HostId destination, bool single) {
+Path path_between(const network::Fabric& fabric, network::HostId source, network::HostId destination,
+                  bool single) {
     const network::RoutingPolicy& routing = fabric.routing();
     Path path;
     const network::Route route = routing.route(source, destination);
@@ -39,7 +40,8 @@ std::vector<MessageGroup> message_groups(const system::OperationTraffic& traffic
         }
         for (std::size_t bin = 1; bin < stage.sizes.size(); ++bin) {
             if (stage.sizes[bin] > 0) {
-                groups.push_back({middle(bin) * count_of(stage.bytes) / sum, static_cast<double>(stage.sizes[bin])});
+                groups.push_back(
+                    {middle(bin) * count_of(stage.bytes) / sum, static_cast<double>(stage.sizes[bin])});
             }
         }
     }
@@ -64,9 +66,9 @@ WireFactors wire_factors(const std::vector<MessageGroup>& groups, const network:
                 (group.size + count_of(transport.message_header) + packets * count_of(transport.header));
         acknowledgements += group.count * std::ceil(packets / transport.acknowledged);
     }
-    return payload > 0 ? WireFactors{wire / payload,
-                                     acknowledgements * count_of(transport.acknowledgement) / payload}
-                       : WireFactors{};
+    return payload > 0
+               ? WireFactors{wire / payload, acknowledgements * count_of(transport.acknowledgement) / payload}
+               : WireFactors{};
 }
 
 }  // namespace astrolabe::experiment::wire

@@ -41,9 +41,10 @@ struct Path {
     }
 };
 
-/// The path from one host to another; by `single` the one that `select` follows, else as the fabric spreads it.
-[[nodiscard]] Path path_between(const network::Fabric& fabric, network::HostId source, network::HostId destination,
-                                bool single);
+/// The path from one host to another; by `single` the one that `select` follows, else as the fabric spreads
+/// it.
+[[nodiscard]] Path path_between(const network::Fabric& fabric, network::HostId source,
+                                network::HostId destination, bool single);
 
 /// Messages of one size.
 struct MessageGroup {
@@ -80,8 +81,9 @@ public:
 
     [[nodiscard]] double latency(const Path& path) const { return transport_.has_latency ? path.forward : 0; }
     [[nodiscard]] double wire(double size) const {
-        return size <= 0 ? 0
-                         : size + count_of(transport_.message_header) + packets_of(size, transport_) * header_;
+        return size <= 0
+                   ? 0
+                   : size + count_of(transport_.message_header) + packets_of(size, transport_) * header_;
     }
     [[nodiscard]] double stored(double size, const Path& path) const {
         return transport_.stores_packets && size > 0
@@ -135,7 +137,8 @@ public:
         const double packet = payload_ > 0 ? std::min(size, payload_) + header_ : 0;
         return path.forward + path.back + (packet + count_of(transport_.acknowledgement)) * path.all;
     }
-    /// `before`: kEstablished, or what its pair sent before. Those alike connect together, and wait for `longest`.
+    /// `before`: kEstablished, or what its pair sent before. Those alike connect together, and wait for
+    /// `longest`.
     [[nodiscard]] double message(double size, const Path& path, double before, const Path& longest) const {
         const double own_before = transport_.connects_messages ? 0 : before;
         return latency(path) + wire(size) * path.slowest + stored(size, path) + window_limited(size, path) +

@@ -274,9 +274,8 @@ std::optional<ChunkSchedule> ScheduleLoads::first_chunk(system::OperationId oper
     const std::size_t chunks = plan->variants.size();
     const double chunk = static_cast<double>(system::part_size(collective.size, chunks, 0).count());
     const auto alike = std::ranges::count(plan->variants, plan->variants.front());
-    return ChunkSchedule{
-        &steps, chunks, static_cast<std::size_t>(alike),
-        collective.is_uneven() ? 0 : chunk / static_cast<double>(blocks_of_a_chunk(steps))};
+    return ChunkSchedule{&steps, chunks, static_cast<std::size_t>(alike),
+                         collective.is_uneven() ? 0 : chunk / static_cast<double>(blocks_of_a_chunk(steps))};
 }
 
 Time ScheduleLoads::chain(system::OperationId operation, Time per_message, double per_byte,

@@ -52,8 +52,8 @@ public:
     [[nodiscard]] TransportTime time(const Transport& transport) const {
         TransportTime spread = time_on(transport, false);
         if (works_.has_single() && transport.keeps_to_cable) {
-            // Bursts of one pair take different cables in turn, so their loads lie between those of one path for
-            // each pair and even ones (docs/models/engine-fit.md, "How well").
+            // Bursts of one pair take different cables in turn, so their loads lie between those of one path
+            // for each pair and even ones (docs/models/engine-fit.md, "How well").
             spread.seconds = (spread.seconds + time_on(transport, true).seconds) / 2;
         }
         return spread;
@@ -77,7 +77,8 @@ private:
         std::vector<Pair> pairs;
     };
 
-    [[nodiscard]] double chain_of(const wire::CollectiveWork& work, const MessageCosts& costs, bool single, bool is_first) const {
+    [[nodiscard]] double chain_of(const wire::CollectiveWork& work, const MessageCosts& costs, bool single,
+                                  bool is_first) const {
         const std::vector<wire::Path>& paths = single ? work.single_paths : work.paths;
         const wire::Path& mean = single ? work.single_path : work.path;
         const system::EndPoint& end_point = experiment_.cluster.options.end_point;
@@ -97,9 +98,10 @@ private:
                 const auto index =
                     static_cast<std::size_t>(&action - work.schedule->program(rank).actions.data());
                 const std::uint32_t path = work.path_of[program][index];
-                seconds = copy + costs.message(bytes, paths[path],
-                                               is_first ? work.sent_before[program][index] : wire::kEstablished,
-                                               work.longest_paths[path]);
+                seconds =
+                    copy + costs.message(bytes, paths[path],
+                                         is_first ? work.sent_before[program][index] : wire::kEstablished,
+                                         work.longest_paths[path]);
             } else if (action.kind == Action::Kind::kReceiveReduce) {
                 seconds = bytes * added;
             }
@@ -108,7 +110,8 @@ private:
         return static_cast<double>(weight) / 1e12;
     }
 
-    [[nodiscard]] Alone alone(const wire::CollectiveWork& work, const Transport& transport, bool single, bool is_first) const {
+    [[nodiscard]] Alone alone(const wire::CollectiveWork& work, const Transport& transport, bool single,
+                              bool is_first) const {
         const wire::Path& path = single ? work.single_path : work.path;
         const MessageCosts costs(transport, work.concurrent);
         Alone found;
@@ -157,9 +160,9 @@ private:
                wire::byte_seconds(fabric_, load.link);
     }
 
-    /// Where more chunks wait than are in flight, several messages of one level go into one host, and the hosts' own
-    /// links are the busiest, ports of senders stand idle without queues: by kQueueGain of the time, the mean of what
-    /// docs/fluid-against-packets.md measures under (1).
+    /// Where more chunks wait than are in flight, several messages of one level go into one host, and the
+    /// hosts' own links are the busiest, ports of senders stand idle without queues: by kQueueGain of the
+    /// time, the mean of what docs/fluid-against-packets.md measures under (1).
     [[nodiscard]] bool gains_by_queues(const wire::CollectiveWork& work) const {
         if (work.chunks < 2.0 * experiment_.cluster.options.active_chunks) {
             return false;
@@ -167,18 +170,20 @@ private:
         const auto meets = [this](const wire::Peak& peak) {
             return is_host(fabric_.target(peak.link)) && peak.senders > 1;
         };
-        const auto busiest = std::ranges::max_element(work.links, {}, [this](const LinkLoad& load) {
-            return link_seconds(load, {});
-        });
+        const auto busiest = std::ranges::max_element(
+            work.links, {}, [this](const LinkLoad& load) { return link_seconds(load, {}); });
         return std::ranges::any_of(work.peaks, meets) && busiest != work.links.end() &&
                (is_host(fabric_.source(busiest->link)) != is_host(fabric_.target(busiest->link)));
     }
 
-    [[nodiscard]] bool is_host(NodeId node) const { return fabric_.node(node).kind == network::NodeKind::kHost; }
+    [[nodiscard]] bool is_host(NodeId node) const {
+        return fabric_.node(node).kind == network::NodeKind::kHost;
+    }
 
-    /// Of packets that take one of two links at random, n each on average, the busier has √(n/π) more: the mean of
-    /// |Z|·√(n/2). In every step.
-    [[nodiscard]] double spraying(const wire::CollectiveWork& work, const LinkLoad& load, const Transport& transport) const {
+    /// Of packets that take one of two links at random, n each on average, the busier has √(n/π) more: the
+    /// mean of |Z|·√(n/2). In every step.
+    [[nodiscard]] double spraying(const wire::CollectiveWork& work, const LinkLoad& load,
+                                  const Transport& transport) const {
         if (!transport.sprays_packets || transport.payload == Bytes(0) ||
             fabric_.routing().load_balancing() != network::LoadBalancing::kSpray ||
             is_host(fabric_.source(load.link)) || is_host(fabric_.target(load.link))) {
@@ -207,8 +212,8 @@ private:
     };
 
     /// What a collective from `issued` to `finished` waits for because packets find no room.
-    [[nodiscard]] double losses(const wire::CollectiveWork& work, const Transport& transport, double issued, double finished,
-                                Occupied& occupied, TransportTime& result) const {
+    [[nodiscard]] double losses(const wire::CollectiveWork& work, const Transport& transport, double issued,
+                                double finished, Occupied& occupied, TransportTime& result) const {
         if (!transport.loses_packets || !transport.window) {
             return 0;
         }
@@ -221,14 +226,13 @@ private:
             const double passes = waiting / *room;
             times = std::max(times, passes);
             if (!result.overflow || passes > result.overflow->times) {
-                result.overflow = {link, senders, waiting, *room, passes,
-                                   experiment_.program.operations[work.first].name};
+                result.overflow = {link,  senders, waiting,
+                                   *room, passes,  experiment_.program.operations[work.first].name};
             }
         };
         for (const wire::Peak& peak : work.peaks) {
             // The path itself holds what it carries in a round trip.
-            const double held =
-                (work.path.forward + work.path.back) / wire::byte_seconds(fabric_, peak.link);
+            const double held = (work.path.forward + work.path.back) / wire::byte_seconds(fabric_, peak.link);
             const double windows = std::max(0.0, peak.senders * count_of(*transport.window) - held);
             Queue& queue = occupied.queues[peak.link.index()];
             queue.bytes = issued < queue.until ? queue.bytes : 0;
@@ -280,10 +284,11 @@ private:
 
     /// From when a collective is issued on every rank to when it is finished there.
     void collective(OperationId id, const Transport& transport, bool single, std::vector<double>& times,
-                    Occupied& occupied, std::vector<std::optional<Alone>>& known,
-                    TransportTime& result, double& cable_seconds) const {
+                    Occupied& occupied, std::vector<std::optional<Alone>>& known, TransportTime& result,
+                    double& cable_seconds) const {
         const system::CollectiveOperation& work = experiment_.program.operations[id].collective();
-        for (const std::vector<system::RankId>& group : experiment_.program.partitions[work.partition].groups) {
+        for (const std::vector<system::RankId>& group :
+             experiment_.program.partitions[work.partition].groups) {
             double last = 0;
             for (const system::RankId rank : group) {
                 last = std::max(last, times[rank.index()]);

@@ -285,17 +285,18 @@ std::string difference_note(std::span<const ComparedRun> runs, const ComparedRun
     for (const EngineTerm& term : run.difference->terms) {
         if (!term.error || std::abs(*term.error) >= kAlikeEngines / 3) {
             parts.push_back(fmt::format("{} {} ({})", term.name,
-                                        term.error ? signed_percent(*term.error) : "not estimated", term.cause));
+                                        term.error ? signed_percent(*term.error) : "not estimated",
+                                        term.cause));
         }
     }
     // Of losses only the order of magnitude is known.
-    const bool has_losses = std::ranges::any_of(run.difference->terms,
-                                                [](const EngineTerm& term) { return term.name == kBufferTerm; });
+    const bool has_losses = std::ranges::any_of(
+        run.difference->terms, [](const EngineTerm& term) { return term.name == kBufferTerm; });
     if (std::abs(found.not_explained) >= kAlikeEngines && !has_losses) {
         parts.push_back(fmt::format("not explained {}", signed_percent(found.not_explained)));
     }
-    return fmt::format("{} against {}: {} of an iteration. Estimated: {}.\n", run.label, run.difference->against,
-                       signed_percent(found.error), fmt::join(parts, "; "));
+    return fmt::format("{} against {}: {} of an iteration. Estimated: {}.\n", run.label,
+                       run.difference->against, signed_percent(found.error), fmt::join(parts, "; "));
 }
 
 Json difference_json(std::span<const ComparedRun> runs, const ComparedRun& run) {
@@ -377,7 +378,8 @@ std::vector<ComparedRun> runs_to_compare(std::span<const std::string> files,
 
 const ComparedRun* other_engine(std::span<const ComparedRun> runs, const ComparedRun& run) {
     const auto other = std::ranges::find_if(runs, [&run](const ComparedRun& one) {
-        return one.finished() && one.file == run.file && one.change == run.change && one.backend != run.backend;
+        return one.finished() && one.file == run.file && one.change == run.change &&
+               one.backend != run.backend;
     });
     const bool is_before = other != runs.end() && &*other < &run;
     return run.finished() && is_before && iteration_time(*other) > 0 ? &*other : nullptr;

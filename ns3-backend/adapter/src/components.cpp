@@ -77,7 +77,8 @@ network::Transport transport_of(const PacketOptions& options) {
     return transport;
 }
 
-/// A frame of ns-3's devices is 2 B of PPP around a datagram; an acknowledgement is a datagram of headers alone.
+/// A frame of ns-3's devices is 2 B of PPP around a datagram; an acknowledgement is a datagram of headers
+/// alone.
 network::Transport transport_of(const TcpOptions& options) {
     constexpr Bytes kFrame(2);
     network::Transport transport;

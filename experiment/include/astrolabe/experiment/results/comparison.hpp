@@ -45,8 +45,8 @@ struct ComparedRun {
 /// The run that another is to be explained against; null where there is none.
 [[nodiscard]] const ComparedRun* other_engine(std::span<const ComparedRun> runs, const ComparedRun& run);
 
-/// {schema, reference, runs: [{label, file, exit_code, error, ratios, difference, summary}]}; `reference` is the
-/// label that ratios refer to, or null.
+/// {schema, reference, runs: [{label, file, exit_code, error, ratios, difference, summary}]}; `reference` is
+/// the label that ratios refer to, or null.
 [[nodiscard]] nlohmann::ordered_json comparison_json(std::span<const ComparedRun> runs);
 
 /// A table with a column for each run, then what the reader should know to read it: why runs failed, where

@@ -61,7 +61,7 @@ struct Run {
     EngineFacts engine;
     std::vector<SlowMethod> slow;  ///< where who runs the experiment looks for them (slow_methods.hpp)
     std::optional<SlowWindow> slow_window;  ///< likewise
-    std::vector<EngineTerm> ignored;  ///< by the engine, likewise (engine_fit.hpp)
+    std::vector<EngineTerm> ignored;        ///< by the engine, likewise (engine_fit.hpp)
 };
 
 /// Listens to an execution.
