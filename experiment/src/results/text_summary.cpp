@@ -75,34 +75,65 @@ std::string measured_text(const MeasuredUse& use) {
     return text;
 }
 
-}  // namespace
+std::string summary_line(std::string_view label, const std::string& text) {
+    return fmt::format("  {:<12} {}\n", label, text);
+}
 
-std::string text_summary(const Experiment& experiment, const Run& run) {
-    const MeanBreakdown means = mean_breakdown(run.execution);
-    const double total = to_seconds(run.execution.total);
-    const auto percent = [total](double seconds) { return total > 0 ? 100.0 * seconds / total : 0.0; };
-    const auto line = [](std::string_view label, const std::string& text) {
-        return fmt::format("  {:<12} {}\n", label, text);
-    };
-
-    double exposed_sum = 0;
-    std::vector<std::pair<double, std::string>> causes;
-    for (const auto& [cause, seconds] : means.exposed) {
-        exposed_sum += seconds;
-        causes.emplace_back(seconds, cause);
-    }
-    std::sort(causes.rbegin(), causes.rend());
-    std::string waits;
-    for (std::size_t i = 0; i < std::min<std::size_t>(causes.size(), 3); ++i) {
-        waits +=
-            fmt::format("{}{} {}", i == 0 ? "  " : ", ", causes[i].second, readable_seconds(causes[i].first));
-    }
-    std::string iterations;
+/// "703.2 us mean of 2 (171.7 us, 1.235 ms)".
+std::string iterations_text(const Run& run) {
     constexpr std::size_t kShown = 4;
+    std::string iterations;
     for (std::size_t i = 0; i < std::min(run.iteration_times.size(), kShown); ++i) {
         iterations += (i == 0 ? "" : ", ") + readable(run.iteration_times[i]);
     }
     iterations += run.iteration_times.size() > kShown ? ", …" : "";
+    return fmt::format("{} mean of {} ({})", readable_seconds(mean_iteration_seconds(run)),
+                       run.iteration_times.size(), iterations);
+}
+
+/// What the ranks waited for, the longest waits by name.
+std::string exposed_text(const MeanBreakdown& means, double total) {
+    constexpr std::size_t kCauses = 3;
+    double sum = 0;
+    std::vector<std::pair<double, std::string>> causes;
+    for (const auto& [cause, seconds] : means.exposed) {
+        sum += seconds;
+        causes.emplace_back(seconds, cause);
+    }
+    std::sort(causes.rbegin(), causes.rend());
+    std::string text =
+        fmt::format("{} ({:.1f} %)", readable_seconds(sum), total > 0 ? 100.0 * sum / total : 0.0);
+    for (std::size_t i = 0; i < std::min(causes.size(), kCauses); ++i) {
+        text +=
+            fmt::format("{}{} {}", i == 0 ? "  " : ", ", causes[i].second, readable_seconds(causes[i].first));
+    }
+    return text;
+}
+
+/// Where the time went.
+std::string time_lines(const Experiment& experiment, const Run& run) {
+    const MeanBreakdown means = mean_breakdown(run.execution);
+    const double total = to_seconds(run.execution.total);
+    const auto percent = [total](double seconds) { return total > 0 ? 100.0 * seconds / total : 0.0; };
+    const double bound = to_seconds(run.bounds.value());
+    std::string text = summary_line("iteration", iterations_text(run));
+    text += summary_line(
+        "lower bound", fmt::format("{} an iteration ({}; {:.1f} % of it reached)",
+                                   readable_seconds(bound / static_cast<double>(run.iteration_times.size())),
+                                   bound_name(run.bounds), percent(bound)));
+    if (const std::string binding = binding_text(experiment, run); !binding.empty()) {
+        text += summary_line("bound by", binding);
+    }
+    text += summary_line("compute", fmt::format("{} of {} ({:.1f} %)", readable_seconds(means.compute),
+                                                readable(run.execution.total), percent(means.compute)));
+    text += summary_line("exposed", exposed_text(means, total));
+    text += summary_line("drain",
+                         fmt::format("{} ({:.1f} %)", readable_seconds(means.drain), percent(means.drain)));
+    return text;
+}
+
+/// What was sent, and how it fared.
+std::string traffic_lines(const Experiment& experiment, const Run& run) {
     std::string shares;
     for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
         if (run.traffic[kind] > Bytes(0)) {
@@ -110,39 +141,21 @@ std::string text_summary(const Experiment& experiment, const Run& run) {
                                   100.0 * share_of(run.traffic[kind], total_traffic(run)));
         }
     }
-    const workload::SourceCounts counts =
-        experiment.job.source_counts(experiment.cluster.device, experiment.cluster.ranks);
+    std::string text = summary_line("traffic", readable(total_traffic(run)) + shares);
+    if (const workload::SourceCounts counts =
+            experiment.job.source_counts(experiment.cluster.device, experiment.cluster.ranks);
+        !counts.key.empty()) {
+        text += summary_line(counts.key, counts.text);
+    }
     std::string packets;
     if (run.network.packets > 0) {
         packets = fmt::format(", {} packets, {} drops, {} retransmissions", run.network.packets,
                               run.network.drops, run.network.retransmissions);
     }
-
-    std::string text =
-        fmt::format("{}: {} ranks on {} ({} hosts), {}\n", experiment.name, experiment.cluster.ranks,
-                    experiment.network_kind, experiment.fabric->host_count(), experiment.backend_kind);
-    text += line("iteration", fmt::format("{} mean of {} ({})", readable_seconds(mean_iteration_seconds(run)),
-                                          run.iteration_times.size(), iterations));
-    text += line("lower bound", fmt::format("{} an iteration ({}; {:.1f} % of it reached)",
-                                            readable_seconds(to_seconds(run.bounds.value()) /
-                                                             static_cast<double>(run.iteration_times.size())),
-                                            bound_name(run.bounds), percent(to_seconds(run.bounds.value()))));
-    if (const std::string binding = binding_text(experiment, run); !binding.empty()) {
-        text += line("bound by", binding);
-    }
-    text += line("compute", fmt::format("{} of {} ({:.1f} %)", readable_seconds(means.compute),
-                                        readable(run.execution.total), percent(means.compute)));
-    text += line("exposed",
-                 fmt::format("{} ({:.1f} %){}", readable_seconds(exposed_sum), percent(exposed_sum), waits));
-    text += line("drain", fmt::format("{} ({:.1f} %)", readable_seconds(means.drain), percent(means.drain)));
-    text += line("traffic", readable(total_traffic(run)) + shares);
-    if (!counts.key.empty()) {
-        text += line(counts.key, counts.text);
-    }
-    text += line("network", fmt::format("{} messages{}", run.network.messages, packets));
+    text += summary_line("network", fmt::format("{} messages{}", run.network.messages, packets));
     if (const auto& moves = run.network.reconfiguration) {
-        text +=
-            line("circuits", fmt::format("moved {} times in {} control epochs, links dark for {} on average",
+        text += summary_line("circuits",
+                             fmt::format("moved {} times in {} control epochs, links dark for {} on average",
                                          moves->changes, moves->control_epochs, readable(moves->dark)));
     }
     if (run.message_times) {
@@ -150,38 +163,54 @@ std::string text_summary(const Experiment& experiment, const Run& run) {
         for (const auto& [name, share] : kMessageQuantiles) {
             times += fmt::format("{} {}, ", name, readable(run.message_times->quantile(share)));
         }
-        text += line("messages", times + "max " + readable(run.message_times->max()));
+        text += summary_line("messages", times + "max " + readable(run.message_times->max()));
     }
+    return text;
+}
+
+/// What was decided, and what that leaves to be desired.
+std::string choice_lines(const Experiment& experiment, const Run& run) {
+    std::string text;
     if (experiment.measured) {
-        text += line("measured", measured_text(*experiment.measured));
+        text += summary_line("measured", measured_text(*experiment.measured));
     }
     for (const std::string& chosen : choices_text(experiment.choices)) {
-        text += line("chosen", chosen);
+        text += summary_line("chosen", chosen);
     }
     for (const std::string& chosen : job_choices_text(experiment.job_choices)) {
-        text += line("chosen", chosen);
+        text += summary_line("chosen", chosen);
     }
     for (const SlowMethod& slow : run.slow) {
-        text += line("slow", slow_text(slow));
+        text += summary_line("slow", slow_text(slow));
     }
     if (run.slow_window) {
-        text += line("slow", slow_text(*run.slow_window));
+        text += summary_line("slow", slow_text(*run.slow_window));
     }
     for (const EngineTerm& term : run.ignored) {
-        text += line("left out", engine_term_text(term));
+        text += summary_line("left out", engine_term_text(term));
     }
+    return text;
+}
+
+}  // namespace
+
+std::string text_summary(const Experiment& experiment, const Run& run) {
+    std::string text =
+        fmt::format("{}: {} ranks on {} ({} hosts), {}\n", experiment.name, experiment.cluster.ranks,
+                    experiment.network_kind, experiment.fabric->host_count(), experiment.backend_kind);
+    text += time_lines(experiment, run) + traffic_lines(experiment, run) + choice_lines(experiment, run);
     if (run.utilization.busiest) {
-        text += line("links", fmt::format("busiest {}, mean {:.1f} %", busiest_text(experiment, run),
-                                          100.0 * run.utilization.mean));
+        text += summary_line("links", fmt::format("busiest {}, mean {:.1f} %", busiest_text(experiment, run),
+                                                  100.0 * run.utilization.mean));
     }
-    text += line(
+    text += summary_line(
         "engine",
         fmt::format("{:.2f} s, {} events, {} of {} ranks simulated, {} peak memory, fingerprint {}",
                     run.engine.wall_seconds, run.engine.events, run.engine.simulated_ranks,
                     experiment.cluster.ranks,
                     readable(Bytes(static_cast<std::int64_t>(run.engine.peak_rss_bytes))), run.fingerprint));
     if (!run.engine.folding_refusal.empty()) {
-        text += line("not folded", run.engine.folding_refusal);
+        text += summary_line("not folded", run.engine.folding_refusal);
     }
     return text;
 }
