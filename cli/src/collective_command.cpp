@@ -55,9 +55,10 @@ void add_collective_command(CLI::App& app, const experiment::Components& compone
                      "point-to-point")
         ->required();
     command
-        ->add_option("--algorithm", request.algorithm,
-                     "auto, or one of astrolabe list algorithms; with keys of its own: '{algorithm: windowed_direct, "
-                     "window: 4}'")
+        ->add_option(
+            "--algorithm", request.algorithm,
+            "auto, or one of astrolabe list algorithms; with keys of its own: '{algorithm: windowed_direct, "
+            "window: 4}'")
         ->capture_default_str();
     command
         ->add_option("--size", request.sizes,
@@ -79,8 +80,9 @@ void add_collective_command(CLI::App& app, const experiment::Components& compone
                      "all-to-all-v: bytes of the largest rank over the mean")
         ->capture_default_str();
     command
-        ->add_option("--chunks", request.chunks,
-                     "chunks it is cut in; unset: 1, or one for each ring of multi_ring, unless more are faster")
+        ->add_option(
+            "--chunks", request.chunks,
+            "chunks it is cut in; unset: 1, or one for each ring of multi_ring, unless more are faster")
         ->check(CLI::Range(1U, 1U << 20));
     command->add_option("--active-chunks", request.active_chunks, "chunks a rank may have in flight")
         ->capture_default_str()

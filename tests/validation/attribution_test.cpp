@@ -108,7 +108,8 @@ private:
             return fmt::format("{{kind: torus, sizes: [{}, 4], {}}}", ranks / 4, link);
         }
         if (kind == "topoopt") {
-            return fmt::format("{{kind: topoopt, degree: {}, mode: paper, {}}}", pick(std::vector<int>{2, 4}), link);
+            return fmt::format("{{kind: topoopt, degree: {}, mode: paper, {}}}", pick(std::vector<int>{2, 4}),
+                               link);
         }
         if (kind == "opera") {
             drawn.eps = Time(60'000'000);

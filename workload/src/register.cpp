@@ -8,7 +8,7 @@
     WORKLOAD(dlrm)                    \
     WORKLOAD(flexflow_dlrm)           \
     WORKLOAD(astra_text)              \
-    WORKLOAD(collective)          \
+    WORKLOAD(collective)              \
     WORKLOAD(messages)
 
 namespace astrolabe::workload {

@@ -119,7 +119,8 @@ Schema<FlexflowParameters> flexflow_schema() {
         .optional("gpus_per_node", &FlexflowParameters::gpus_per_node,
                   "GPUs that share the dense layers of a node, which is a rank", {1, {}})
         .optional("element_size", &FlexflowParameters::element_size,
-                  "of what tables exchange; the study counts 8B, the size of its indices", {Bytes(1), Bytes(16)})
+                  "of what tables exchange; the study counts 8B, the size of its indices",
+                  {Bytes(1), Bytes(16)})
         .optional("gradient_element_size", &FlexflowParameters::gradient_element_size,
                   "of dense parameters, their gradients, and activations that are copied",
                   {Bytes(1), Bytes(16)})

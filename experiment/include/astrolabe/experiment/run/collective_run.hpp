@@ -34,7 +34,7 @@ struct CollectiveRequest {
     std::optional<std::uint32_t> chunks;  ///< unset: chosen
     std::uint32_t active_chunks = system::SystemOptions{}.active_chunks;
     std::string injection_latency = "0";
-    std::string measured;                 ///< path of a file of measured collectives, or {machine: …}
+    std::string measured;                ///< path of a file of measured collectives, or {machine: …}
     std::vector<std::string> overrides;  ///< "network.link.rate=…", "end_point.timing=…", "folding=off"
     std::uint64_t seed = 1;
 };
