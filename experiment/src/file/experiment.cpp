@@ -2,6 +2,7 @@
 #include "../choice/choose.hpp"
 #include "../choice/job_trials.hpp"
 #include "../run/engine.hpp"
+#include "checks.hpp"
 #include "job_network.hpp"
 #include "open_seeds.hpp"
 #include "scaled.hpp"
@@ -10,7 +11,6 @@
 #include <numeric>
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <astrolabe/core/config/quantity.hpp>
 #include <astrolabe/experiment/explain/lower_bound.hpp>
@@ -144,158 +144,6 @@ void drop_keys_of_former_kinds(ConfigNode& root, const SetPaths& set, const Comp
     for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
         drop_keys_of_former_kind(root, "cluster.collectives." + collective_key(kind), components.algorithms,
                                  set, collective_keys());
-    }
-}
-
-void check_ranks(const Experiment& experiment, const ConfigNode& root, ReadContext& context) {
-    if (experiment.cluster.ranks <= experiment.fabric->host_count()) {
-        return;
-    }
-    const ConfigNode& ranks = *root.find_path("cluster.ranks");
-    const ConfigNode* hosts = root.find_path("network.hosts");
-    Diagnostic diagnostic{"config.ranks",
-                          ranks.where,
-                          fmt::format("cluster has {} ranks but network provides {} hosts",
-                                      experiment.cluster.ranks, experiment.fabric->host_count()),
-                          "every rank runs on a host of its own: enlarge the network or take fewer ranks",
-                          {}};
-    diagnostic.notes.emplace_back((hosts != nullptr ? hosts : root.find("network"))->where,
-                                  "the hosts come from here");
-    context.error(std::move(diagnostic));
-}
-
-/// Each once, in program order.
-std::vector<std::string> collective_names(const system::Program& program) {
-    std::vector<std::string> names;
-    for (const system::Operation& operation : program.operations) {
-        if (!operation.is_compute() && operation.iteration == 0) {
-            names.push_back(operation.name);
-        }
-    }
-    return names;
-}
-
-/// A class that nobody looks at would change nothing, silently.
-void check_traffic_class(const Experiment& experiment, std::uint32_t traffic_class, const ConfigNode& given,
-                         ReadContext& context) {
-    // A network that is yet to be built for the job leaves classes to engines.
-    const std::optional<std::string> ignored = experiment.fabric != nullptr
-                                                   ? experiment.fabric->family().ignored_class(traffic_class)
-                                                   : std::nullopt;
-    const bool is_honoured = ignored ? ignored->empty() : experiment.backend.has_traffic_classes;
-    if (traffic_class == 0 || is_honoured) {
-        return;
-    }
-    if (ignored) {
-        context.error("config.traffic-class", given.where,
-                      fmt::format("'traffic_class' {} has no effect: {}", traffic_class, *ignored),
-                      "list it there, or leave it out");
-        return;
-    }
-    context.error(
-        "config.traffic-class", given.where,
-        fmt::format("'traffic_class' has no effect on backend '{}', which carries all messages alike",
-                    experiment.backend_kind),
-        "leave it out, or choose a backend that tells classes apart");
-}
-
-void check_traffic_classes(const Experiment& experiment, const ConfigNode& root, ReadContext& context) {
-    for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
-        const std::string key = "cluster.collectives." + collective_key(kind) + ".traffic_class";
-        if (const ConfigNode* given = root.find_path(key)) {
-            check_traffic_class(experiment, experiment.cluster.options.collectives[kind].traffic_class,
-                                *given, context);
-        }
-    }
-}
-
-/// Gives operations the traffic classes that rules say; a rule that no collective needs is an error.
-void apply_operation_rules(Experiment& experiment, const std::vector<OperationRule>& rules,
-                           const ConfigNode& root, ReadContext& context) {
-    for (std::size_t i = 0; i < rules.size(); ++i) {
-        // A list of one may be written as a mapping.
-        const ConfigNode& list = *root.find_path("cluster.operations");
-        const ConfigNode& given = list.is_sequence() ? list.items[i] : list;
-        bool is_used = false;
-        for (system::Operation& operation : experiment.program.operations) {
-            if (operation.is_compute() || fnmatch(rules[i].name.c_str(), operation.name.c_str(), 0) != 0) {
-                continue;
-            }
-            auto& collective = std::get<system::CollectiveOperation>(operation.work);
-            if (!collective.traffic_class) {
-                collective.traffic_class = static_cast<std::uint8_t>(rules[i].traffic_class);
-                is_used = true;
-            }
-        }
-        if (!is_used) {
-            context.error("config.operation", given.find("name")->where,
-                          fmt::format("'{}' fits no collective of the workload that no entry before it fits",
-                                      rules[i].name),
-                          suggest(rules[i].name, collective_names(experiment.program)));
-        }
-        check_traffic_class(experiment, rules[i].traffic_class, *given.find("traffic_class"), context);
-    }
-}
-
-/// Every collective of the program must be one its algorithm can do over the shapes of the groups it spans.
-void check_algorithms(const Experiment& experiment, const ConfigNode& root, ReadContext& context) {
-    std::vector<std::string> reported;
-    for (const system::Operation& operation : experiment.program.operations) {
-        if (operation.is_compute()) {
-            continue;
-        }
-        const system::CollectiveOperation& collective = operation.collective();
-        const auto kind = static_cast<std::size_t>(collective.kind);
-        for (const auto& group : experiment.program.partitions[collective.partition].groups) {
-            if (group.size() < 2) {
-                continue;
-            }
-            const system::Shape shape = system::group_shape(group, experiment.cluster.options);
-            const std::optional<std::string> refusal =
-                experiment.cluster.options.collectives[kind].algorithm->unsupported(collective.kind, shape);
-            if (!refusal || std::find(reported.begin(), reported.end(), *refusal) != reported.end()) {
-                continue;
-            }
-            reported.push_back(*refusal);
-            const ConfigNode* place = root.find_path("cluster.collectives." + collective_key(kind));
-            context.error(
-                "config.algorithm", (place != nullptr ? place : root.find("cluster"))->where,
-                fmt::format("{} cannot carry out '{}' over {} ranks: {}", experiment.cluster.algorithms[kind],
-                            operation.name, shape.text(), *refusal),
-                "choose another algorithm (astrolabe list algorithms), or other 'dimensions' of the cluster");
-        }
-    }
-}
-
-/// What waits for circuits needs a network that has them, and what takes its rings one that is made of rings.
-void check_circuits_and_rings(const Experiment& experiment, const ConfigNode& root, ReadContext& context) {
-    const auto report = [&](std::string code, const std::optional<ValidationError>& problem) {
-        if (problem) {
-            Diagnostic diagnostic{std::move(code),
-                                  root.find_path("cluster." + problem->key)->where,
-                                  problem->message,
-                                  problem->hint,
-                                  {}};
-            diagnostic.notes.emplace_back(root.find("network")->where, "the network comes from here");
-            context.error(std::move(diagnostic));
-        }
-    };
-    for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
-        report("config.circuits", circuit_problem(experiment, kind));
-        report("config.rings", rings_problem(experiment, kind));
-    }
-}
-
-/// What only shows once the fabric is there.
-void check_fabric(const Experiment& experiment, const ConfigNode& root, ReadContext& context) {
-    check_ranks(experiment, root, context);
-    check_traffic_classes(experiment, root, context);
-    check_circuits_and_rings(experiment, root, context);
-    if (const std::optional<std::string> refusal = experiment.backend.unsupported(*experiment.fabric)) {
-        context.error(
-            "config.backend", root.find("backend")->where,
-            fmt::format("backend '{}' cannot run this network: {}", experiment.backend_kind, *refusal),
-            "choose another backend or change the network");
     }
 }
 

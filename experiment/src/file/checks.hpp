@@ -1,0 +1,22 @@
+/// What the parts of an experiment have to fit in with each other: checked when they meet, each error at its
+/// key.
+#pragma once
+
+#include <vector>
+
+#include <astrolabe/core/config/config.hpp>
+#include <astrolabe/core/config/schema.hpp>
+#include <astrolabe/experiment/file/cluster.hpp>
+#include <astrolabe/experiment/file/experiment.hpp>
+
+namespace astrolabe::experiment {
+
+/// Gives operations the traffic classes that rules say; a rule that no collective needs is an error.
+void apply_operation_rules(Experiment& experiment, const std::vector<OperationRule>& rules,
+                           const ConfigNode& root, ReadContext& context);
+/// Every collective of the program must be one its algorithm can do over the shapes of the groups it spans.
+void check_algorithms(const Experiment& experiment, const ConfigNode& root, ReadContext& context);
+/// What only shows once the fabric is there.
+void check_fabric(const Experiment& experiment, const ConfigNode& root, ReadContext& context);
+
+}  // namespace astrolabe::experiment
