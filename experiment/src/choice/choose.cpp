@@ -15,6 +15,7 @@
 #include <fmt/ranges.h>
 
 #include <astrolabe/experiment/choice/slow_methods.hpp>
+#include <astrolabe/experiment/explain/lower_bound.hpp>
 #include <astrolabe/experiment/results/fingerprint.hpp>
 #include <astrolabe/network/family.hpp>
 #include <astrolabe/system/executor/circuit_order.hpp>
@@ -445,18 +446,32 @@ void name_algorithms(Experiment& experiment) {
 /// The fastest of what the estimates put first, of which there may be none.
 constexpr std::size_t kBetterTrials = 2;
 
+/// Whether nothing can be kSlow times as fast as it is estimated to be: its own estimate, at the cost of one
+/// algorithm instead of all.
+bool is_near_bound(const Experiment& alone, const CollectiveOperation& work, const Partition& partition,
+                   const Candidate& named) {
+    std::vector<Candidate> itself{named};
+    estimate(itself, alone, work, partition);
+    const system::Program program = program_of(alone, work, partition, {named.how});
+    const Time bound = lower_bound(program, alone.cluster.options, *alone.fabric).value();
+    return bound > Time(0) && ratio(itself.front().estimate, bound) < kSlow;
+}
+
 std::optional<SlowMethod> slow_method(const Experiment& experiment, Experiment& alone,
                                       const system::Operation& operation, const Components& components,
                                       double most_work) {
     const CollectiveOperation& work = operation.collective();
     const auto kind = static_cast<std::size_t>(work.kind);
     const Partition& partition = experiment.program.partitions[work.partition];
-    std::vector<Candidate> candidates = candidates_for(experiment, work, partition, {true, true}, components);
     Candidate named;
     named.method = {experiment.cluster.named[kind], system::chosen_chunks(work, experiment.cluster.options)};
     named.how = std::make_shared<const system::CollectiveMethod>(
         system::CollectiveMethod{system::chosen_algorithm(work, experiment.cluster.options),
                                  named.method.chunks, named.method.name()});
+    if (is_near_bound(alone, work, partition, named)) {
+        return std::nullopt;
+    }
+    std::vector<Candidate> candidates = candidates_for(experiment, work, partition, {true, true}, components);
     candidates.push_back(std::move(named));
     const std::size_t own = candidates.size() - 1;
     Trials trials(alone, work, partition, std::move(candidates), false);
