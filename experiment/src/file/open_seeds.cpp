@@ -55,12 +55,13 @@ template <class Product>
 void for_each_drawn(ConfigNode& root, const char* section, const Registry<Product>& registry,
                     const Visit& visit) {
     ConfigNode* node = root.find(section);
-    const ConfigNode* kind = node == nullptr ? nullptr : node->find(registry.discriminator());
-    if (kind == nullptr) {
+    const ConfigNode* given = node == nullptr ? nullptr : node->find(registry.discriminator());
+    if (given == nullptr) {
         return;
     }
+    const std::string kind = given->text;  // a visit may add a key, which moves all others
     for (const ComponentDescription& component : registry.descriptions()) {
-        if (component.name == kind->text) {
+        if (component.name == kind) {
             for_each_drawn(*node, component.parameters, section, visit);
         }
     }
