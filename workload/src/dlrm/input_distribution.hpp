@@ -4,9 +4,10 @@
 /// sends to every rank what that one looks up. Tables of one kind of sharding travel together; data-parallel
 /// ones need nothing. With P lookups a sample, i bytes an index and l bytes a length:
 ///
-///     splits     to every rank 8 bytes for each of three numbers of each kind: what is to come. One
-///     all-to-all for all kinds lengths    kind by kind, m·l for each table and for each rank that holds some
-///     of it values     kind by kind, the indices that the rank looks up:
+///     splits     to every rank 8 bytes for each of three numbers of each kind, what is to come: one
+///                all-to-all for all kinds
+///     lengths    kind by kind, m·l for each table and for each rank that holds some of it
+///     values     kind by kind, the indices that the rank looks up:
 ///                  table_wise            m·P·i to the table's rank
 ///                  column_wise           m·P·i to each rank that holds columns: the same indices, k times
 ///                  table_column_wise     the same to the ranks of a host
@@ -27,7 +28,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <string_view>
 #include <vector>
 
 #include <astrolabe/core/units.hpp>
@@ -46,7 +46,7 @@ struct IndexExchange {
 /// Lookups of a rank's samples in block `block` of `blocks` of the rows of a table.
 using LookupCount =
     std::function<std::int64_t(std::size_t rank, std::size_t table, std::int64_t block, std::int64_t blocks)>;
-/// The same on all ranks: what the model looks up.
+/// The same on all ranks: what the model looks up. `tables` must outlive what is given back.
 [[nodiscard]] LookupCount even_lookups(const std::vector<EqualTables>& tables, std::int64_t samples);
 
 /// The rows of a block: [begin, end).

@@ -15,7 +15,7 @@
 ///     A compute operation of zero duration is a pure wait.
 ///   - A *collective* is issued as soon as all its dependencies have finished, in program order where several
 ///     become ready at once, and never blocks the rank by itself. It finishes on a rank `completion_delay`
-///     after the rank's last chunk is done.
+///     after the rank's last chunk is done and its `least_duration`, if it has one, is over.
 ///   - The iteration an operation belongs to ends on a rank when the last compute operation of that iteration
 ///     to finish there does; after the last of all the rank drains (its final communication tail): it waits
 ///     for every collective still in flight.
