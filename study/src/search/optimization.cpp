@@ -37,8 +37,7 @@ Json plan_to_json(const Plan& plan) {
         json["counts"] = counted->tables;
     } else if (const auto* placed = std::get_if<workload::PlacedTables>(&plan.tables)) {
         for (const workload::TablePlace& place : placed->places) {
-            json["places"].push_back(
-                {static_cast<int>(place.sharding), place.ranks, place.host.value_or(-1)});
+            json["places"].push_back({static_cast<int>(place.sharding), place.ranks, place.hosts});
         }
     }
     return json;
@@ -52,10 +51,9 @@ Plan plan_from_json(const Json& json, Plan start) {
     } else if (auto* placed = std::get_if<workload::PlacedTables>(&start.tables)) {
         for (std::size_t table = 0; table < placed->places.size(); ++table) {
             const Json& place = json["places"][table];
-            const auto host = place[2].get<std::int64_t>();
             placed->places[table] = {.sharding = static_cast<workload::TableSharding>(place[0].get<int>()),
                                      .ranks = place[1].get<std::vector<std::int64_t>>(),
-                                     .host = host < 0 ? std::nullopt : std::optional(host)};
+                                     .hosts = place[2].get<std::vector<std::int64_t>>()};
         }
     }
     return start;

@@ -31,9 +31,7 @@ ConfigNode rule(const std::vector<TablePlace>& places, std::size_t first, std::s
     std::vector<std::int64_t> hosts;
     for (std::size_t table = first; table < end; ++table) {
         ranks.insert(ranks.end(), places[table].ranks.begin(), places[table].ranks.end());
-        if (places[table].host) {
-            hosts.push_back(*places[table].host);
-        }
+        hosts.insert(hosts.end(), places[table].hosts.begin(), places[table].hosts.end());
     }
     ConfigNode node = ConfigNode::mapping();
     node.set("first", number(static_cast<std::int64_t>(first)));
@@ -41,6 +39,8 @@ ConfigNode rule(const std::vector<TablePlace>& places, std::size_t first, std::s
     node.set("sharding", ConfigNode::scalar(ValueTraits<TableSharding>::format(shape.sharding)));
     if (shape.sharding == TableSharding::kColumnWise) {
         node.set("shards", number(static_cast<std::int64_t>(shape.ranks.size())));
+    } else if (shape.sharding == TableSharding::kGrid) {
+        node.set("shards", number(static_cast<std::int64_t>(shape.hosts.size())));
     }
     if (!ranks.empty()) {
         node.set("ranks", numbers(ranks));
@@ -56,7 +56,8 @@ ConfigNode rules(const std::vector<TablePlace>& places) {
     for (std::size_t first = 0; first < places.size();) {
         std::size_t end = first + 1;
         while (end < places.size() && places[end].sharding == places[first].sharding &&
-               places[end].ranks.size() == places[first].ranks.size()) {
+               places[end].ranks.size() == places[first].ranks.size() &&
+               places[end].hosts.size() == places[first].hosts.size()) {
             ++end;
         }
         all.push_back(rule(places, first, end));
@@ -75,7 +76,7 @@ ConfigNode sharding_of(const std::vector<TablePlace>& places, const TableMoves& 
         }
     }
     if (std::any_of(places.begin(), places.end(),
-                    [](const TablePlace& place) { return place.host.has_value(); })) {
+                    [](const TablePlace& place) { return !place.hosts.empty(); })) {
         sharding.set("ranks_per_host", number(*moves.ranks_per_host));
     }
     sharding.set("tables", rules(places));

@@ -17,7 +17,7 @@ std::string Plan::key() const {
     } else if (const auto* placed = std::get_if<workload::PlacedTables>(&tables)) {
         for (const workload::TablePlace& place : placed->places) {
             key += fmt::format(";{}:{}:{}", static_cast<int>(place.sharding), fmt::join(place.ranks, ","),
-                               place.host.value_or(-1));
+                               fmt::join(place.hosts, ","));
         }
     }
     return key;

@@ -113,6 +113,11 @@ private:
         const auto allows = [&](TableSharding kind) {
             return std::find(moves.kinds.begin(), moves.kinds.end(), kind) != moves.kinds.end();
         };
+        if (allows(TableSharding::kGrid)) {
+            problem(node, "kinds", "the search does not move the shards of a grid",
+                    "leave grid out; the planner of workload.sharding chooses among grids as well");
+            return;
+        }
         const bool on_hosts = allows(TableSharding::kTableColumnWise) || allows(TableSharding::kTableRowWise);
         if (allows(TableSharding::kColumnWise) == moves.shards.empty()) {
             problem(

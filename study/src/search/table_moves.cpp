@@ -82,7 +82,7 @@ TablePlace place_at(const TableMoves& moves, const Variant& variant, std::uint64
     if (lies_on_ranks(variant.kind)) {
         place.ranks = ranks_at(moves.ranks, static_cast<std::uint64_t>(variant.shards), number);
     } else if (lies_on_hosts(variant.kind)) {
-        place.host = static_cast<std::int64_t>(number);
+        place.hosts = {static_cast<std::int64_t>(number)};
     }
     return place;
 }
@@ -185,8 +185,9 @@ public:
             }
             const auto other =
                 static_cast<std::int64_t>(random_.below(static_cast<std::uint32_t>(moves_.hosts - 1)));
-            place.host = other < *place.host ? other : other + 1;
-            return fmt::format("table {}: to host {}", table_, *place.host);
+            std::int64_t& host = place.hosts.front();
+            host = other < host ? other : other + 1;
+            return fmt::format("table {}: to host {}", table_, host);
         }
         std::vector<std::int64_t> free;
         std::copy_if(moves_.ranks.begin(), moves_.ranks.end(), std::back_inserter(free),
@@ -244,8 +245,9 @@ public:
         std::string what =
             fmt::format("table {}: {}", table_, ValueTraits<TableSharding>::format(variant.kind));
         if (lies_on_hosts(variant.kind)) {
-            place.host = static_cast<std::int64_t>(random_.below(static_cast<std::uint32_t>(moves_.hosts)));
-            what += fmt::format(" on host {}", *place.host);
+            const std::uint32_t host = random_.below(static_cast<std::uint32_t>(moves_.hosts));
+            place.hosts = {static_cast<std::int64_t>(host)};
+            what += fmt::format(" on host {}", host);
         } else if (lies_on_ranks(variant.kind)) {
             std::vector<std::int64_t> ranks = moves_.ranks;
             random_.shuffle(ranks);

@@ -228,6 +228,26 @@ TEST_F(ShardedTraining, HostsAlikeReduceScatter) {
     EXPECT_EQ(hosts.input_gradient_communication->then[0].size, 480_B);  // 12·20·2
 }
 
+TEST_F(ShardedTraining, AGridReducesWithinHostsAndExchangesAcrossByItself) {
+    training_.sharding.ranks_per_host = 2;
+    training_.sharding.tables = {
+        {.first = 0, .count = 3, .sharding = TableSharding::kGrid, .shards = 2, .hosts = {0, 1, 1, 0, 0, 1}},
+        {.first = 3, .sharding = TableSharding::kTableRowWise, .hosts = {1}}};
+    const TrainingLayer grid = layer("Embedding_grid");
+    // Half of 4, 8 and 12 columns, 12 samples · P · D/2 · 2 bytes: 12·(1·2 + 2·4 + 3·6)·2.
+    EXPECT_EQ(times(grid.forward), (std::vector<Time>{672_ns, 672_ns, 672_ns, 672_ns}));
+    EXPECT_EQ(grid.forward_communication->kind, CollectiveKind::kReduceScatter);
+    EXPECT_EQ(grid.forward_communication->size, 576_B);          // 24·12·2
+    EXPECT_EQ(grid.forward_communication->then[0].size, 288_B);  // 2 hosts · 6·12·2
+    EXPECT_EQ(grid.input_gradient_communication->then[0].kind, CollectiveKind::kAllGather);
+    EXPECT_EQ(grid.input_gradient_communication->then[0].size, 288_B);  // 12·12·2
+    // Table 3 has exchanges of its own, in the same groups.
+    const TrainingLayer hosts = layer("Embedding_hosts");
+    EXPECT_EQ(times(hosts.forward), (std::vector<Time>{0_ns, 0_ns, 1536_ns, 1536_ns}));
+    EXPECT_EQ(hosts.forward_communication->partition, grid.forward_communication->partition);
+    EXPECT_EQ(plan().partitions.size(), 3U);
+}
+
 TEST_F(ShardedTraining, EmbeddingsOfAllKindsRunOneAfterTheOther) {
     training_.sharding.data_parallel_up_to = 800_B;
     training_.sharding.row_wise_from = 3200_B;

@@ -49,7 +49,7 @@ protected:
         plan_.shards = {{.table = 0, .columns = 8, .rank = system::RankId(1)},
                         {.table = 1, .columns = 4, .rank = system::RankId(0)},
                         {.table = 1, .columns = 4, .rank = system::RankId(3)}};
-        plan_.host_tables = {{.table = 3, .host = 1}};
+        plan_.host_tables = {{.table = 3, .columns = 4, .host = 1}};
         plan_.row_wise = {2};
         plan_.data_parallel = {4};
         places_ = {{.sharding = TableSharding::kTableWise},
@@ -107,6 +107,21 @@ TEST_F(WorkedExample, LengthsAndValuesAreThoseOfTheReference) {
               (Matrix{{{0, 0, 2, 1}, {0, 0, 1, 2}, {0, 0, 1, 1}, {0, 0, 2, 0}}}));
     // Twelve numbers of 8 bytes a peer: 96 B, and 288 B leave each rank.
     EXPECT_EQ(split_bytes(found.size()), 96_B);
+}
+
+// Table C as a grid instead: 2 of its 4 columns on each host, rows in blocks of ceil(10/2) = 5 there. Rank 0
+// looks up 0, 9 and 4, two in the first block and one in the second, and asks both hosts.
+TEST_F(WorkedExample, AGridAsksTheRanksOfEachOfItsHosts) {
+    plan_.row_wise.clear();
+    plan_.host_tables.push_back({.table = 2, .columns = 2, .host = 0, .kind = TableSharding::kGrid});
+    plan_.host_tables.push_back({.table = 2, .columns = 2, .host = 1, .kind = TableSharding::kGrid});
+    places_[2].sharding = TableSharding::kGrid;
+    const auto found = exchanges();
+    EXPECT_EQ(matrix(found.at(TableSharding::kGrid).lengths, 4),
+              (Matrix{{{2, 2, 2, 2}, {2, 2, 2, 2}, {2, 2, 2, 2}, {2, 2, 2, 2}}}));
+    EXPECT_EQ(matrix(found.at(TableSharding::kGrid).values, 8),
+              (Matrix{{{2, 1, 2, 1}, {2, 1, 2, 1}, {0, 1, 0, 1}, {2, 2, 2, 2}}}));
+    EXPECT_EQ(found.at(TableSharding::kTableRowWise).lengths(0, 1), 0_B);
 }
 
 TEST(RowBlock, CutsRowsAsTorchRecDoes) {

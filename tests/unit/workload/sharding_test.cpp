@@ -66,8 +66,8 @@ TEST_F(ShardingTest, PlacesMadeExplicitGiveTheSamePlan) {
     // turn.
     EXPECT_EQ(places[0], (TablePlace{.ranks = {0}}));
     EXPECT_EQ(places[1], (TablePlace{.sharding = TableSharding::kColumnWise, .ranks = {1, 2, 3}}));
-    EXPECT_EQ(places[2], (TablePlace{.sharding = TableSharding::kTableRowWise, .host = 0}));
-    EXPECT_EQ(places[3], (TablePlace{.sharding = TableSharding::kTableColumnWise, .host = 1}));
+    EXPECT_EQ(places[2], (TablePlace{.sharding = TableSharding::kTableRowWise, .hosts = {0}}));
+    EXPECT_EQ(places[3], (TablePlace{.sharding = TableSharding::kTableColumnWise, .hosts = {1}}));
     sharding_.plan = ShardingMethod::kExplicit;
     sharding_.tables.clear();
     for (std::size_t table = 0; table < places.size(); ++table) {
@@ -76,9 +76,7 @@ TEST_F(ShardingTest, PlacesMadeExplicitGiveTheSamePlan) {
         if (rule.sharding == TableSharding::kColumnWise) {
             rule.shards = static_cast<std::int64_t>(rule.ranks.size());
         }
-        if (places[table].host) {
-            rule.hosts = {*places[table].host};
-        }
+        rule.hosts = places[table].hosts;
         sharding_.tables.push_back(rule);
     }
     ASSERT_EQ(keys(), Keys{});
@@ -131,6 +129,44 @@ TEST_F(ShardingTest, TablesLieWithinHosts) {
     EXPECT_EQ(columns_of(plan), (Values{12, 16, 0, 0}));
     // 100·(4 + 8)·2; 100·(8 + 8)·2; 50 rows of 12·2.
     EXPECT_EQ(memory_of(plan, 2_B), (std::vector<Bytes>{2400_B, 3200_B, 1200_B, 1200_B}));
+}
+
+TEST_F(ShardingTest, AGridHasColumnsOnHostsAndRowsInside) {
+    sharding_.ranks_per_host = 2;
+    sharding_.tables = {{.first = 3, .sharding = TableSharding::kGrid, .shards = 2, .hosts = {1, 0}}};
+    const ShardingPlan plan = this->plan().plan;
+    ASSERT_EQ(plan.host_tables.size(), 2U);
+    // Tables 0, 1, 2 on ranks 0, 1, 2; everywhere 50 rows of 8 of table 3's columns.
+    EXPECT_EQ(memory_of(plan, 2_B), (std::vector<Bytes>{1600_B, 2400_B, 3200_B, 800_B}));
+    EXPECT_EQ(places_of(plan, sharding_, model_)[3],
+              (TablePlace{.sharding = TableSharding::kGrid, .hosts = {1, 0}}));
+    sharding_.plan = ShardingMethod::kPlanner;
+    sharding_.tables[0].hosts.clear();
+    const ShardingPlan planned = this->plan().plan;
+    // Its column shards weigh 12·4·8 ns on both ranks of a host each: one host each.
+    EXPECT_NE(planned.host_tables.at(0).host, planned.host_tables.at(1).host);
+}
+
+TEST_F(ShardingTest, MinimumPartitionCutsAsTorchRecDoes) {
+    // Multiples of 4 from 5 on that divide: of 16 it is 8; 4, 8 and 12 have none below themselves.
+    sharding_.min_partition = 5;
+    EXPECT_EQ(plan().plan.shards.size(), 5U);
+    EXPECT_EQ(columns_of(plan().plan), (Values{12, 8, 12, 8}));
+    // From 3 on it is 4: 1, 2, 3 and 4 shards.
+    sharding_.min_partition = 3;
+    EXPECT_EQ(plan().plan.shards.size(), 10U);
+    sharding_.plan = ShardingMethod::kExplicit;
+    sharding_.min_partition = 8;
+    // 16 is cut in 2 by the rule itself; 8 and 12 stay whole.
+    sharding_.tables = {
+        {.first = 0, .ranks = {0}},
+        {.first = 1, .count = 3, .sharding = TableSharding::kColumnWise, .ranks = {0, 1, 2, 3}}};
+    EXPECT_EQ(keys(), Keys{});
+    EXPECT_EQ(columns_of(plan().plan), (Values{12, 12, 8, 8}));
+    sharding_.tables[1].ranks.pop_back();
+    EXPECT_EQ(keys(), Keys{"sharding.tables.1.ranks"});
+    sharding_ = {.plan = ShardingMethod::kRoundRobin, .widest_shard = 8, .min_partition = 8};
+    EXPECT_EQ(keys(), Keys{"sharding.min_partition"});
 }
 
 TEST_F(ShardingTest, PlannerBalancesLookups) {
@@ -239,11 +275,15 @@ TEST_F(ShardingTest, RulesThatCannotBe) {
     EXPECT_EQ(keys_with({.sharding = TableSharding::kRowWise, .ranks = {0}}),
               Keys{"sharding.tables.0.ranks"});
     EXPECT_EQ(keys_with({.sharding = TableSharding::kTableRowWise}), Keys{"sharding.tables.0.sharding"});
+    EXPECT_EQ(keys_with({.sharding = TableSharding::kGrid}),
+              (Keys{"sharding.tables.0.shards", "sharding.tables.0.sharding"}));
     sharding_.ranks_per_host = 3;
     EXPECT_EQ(keys_with({.sharding = TableSharding::kTableRowWise}), Keys{"sharding.ranks_per_host"});
     sharding_.ranks_per_host = 2;
     EXPECT_EQ(keys_with({.sharding = TableSharding::kTableRowWise, .hosts = {2}}),
               Keys{"sharding.tables.0.hosts.0"});
+    EXPECT_EQ(keys_with({.sharding = TableSharding::kGrid, .shards = 2, .hosts = {0}}),
+              Keys{"sharding.tables.0.hosts"});
 }
 
 /// Of the whole interval from the first case on.

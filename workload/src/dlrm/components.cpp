@@ -232,10 +232,12 @@ Schema<TableRule> rule_schema() {
     schema.required("first", &TableRule::first, "number of the first table, counted from 0", {0, {}})
         .optional("count", &TableRule::count, "tables from it on", {1, {}})
         .optional("sharding", &TableRule::sharding, "the way they are sharded")
-        .optional("shards", &TableRule::shards, "of column_wise: pieces of each table", {1, {}})
+        .optional("shards", &TableRule::shards,
+                  "of column_wise and grid: pieces of each table; unset: as min_partition cuts", {1, {}})
         .list("ranks", &TableRule::ranks, "of table_wise and column_wise: where each shard is", false,
               {0, {}})
-        .list("hosts", &TableRule::hosts, "of table_row_wise and table_column_wise: where each table is",
+        .list("hosts", &TableRule::hosts,
+              "of table_row_wise and table_column_wise: where each table is; of grid: where each shard is",
               false, {0, {}});
     return schema;
 }
@@ -264,12 +266,16 @@ Schema<Sharding> sharding_schema() {
                   {Bandwidth(1), {}})
         .optional("widest_shard", &Sharding::widest_shard, "columns; wider tables become column_wise",
                   {1, {}})
+        .optional("min_partition", &Sharding::min_partition,
+                  "instead of widest_shard: shards have as many columns as the smallest divisor of a table's "
+                  "dimension that is a multiple of 4 and at least this, as TorchRec cuts (there 128)",
+                  {1, {}})
         .optional("data_parallel_up_to", &Sharding::data_parallel_up_to,
                   "size of a table; smaller ones become data_parallel", {Bytes(0), {}})
         .optional("row_wise_from", &Sharding::row_wise_from, "size of a table; larger ones become row_wise",
                   {Bytes(1), {}})
-        .optional("ranks_per_host", &Sharding::ranks_per_host, "of table_row_wise and table_column_wise",
-                  {1, {}})
+        .optional("ranks_per_host", &Sharding::ranks_per_host,
+                  "of table_row_wise, table_column_wise and grid", {1, {}})
         .optional("memory", &Sharding::memory, "that a rank has for tables; unset: enough", {Bytes(1), {}})
         .optional("index_size", &Sharding::index_size, "read with every lookup of a shard; unset: 8 bytes",
                   {Bytes(0), Bytes(16)})

@@ -27,8 +27,9 @@
 ///
 /// Embeddings of hybrid training are sharded as in sharding.hpp. The balanced plan is above: every rank
 /// holds the same share of the lookups. Every other plan makes a layer of each way of sharding that it uses,
-/// Embedding (table- and column-wise), Embedding_hosts (table_row_wise), Embedding_rows (row_wise) and
-/// Embedding_replicas (data_parallel), with the lookups, exchanges and updates of each rank's own shards.
+/// Embedding (table- and column-wise), Embedding_hosts (table_row_wise), Embedding_grid (grid),
+/// Embedding_rows (row_wise) and Embedding_replicas (data_parallel), with the lookups, exchanges and updates
+/// of each rank's own shards.
 ///
 /// MLPs of hybrid and data training:
 ///     gradient_buckets  the all-reduces of consecutive layers are one, packed from the last layer on

@@ -67,6 +67,9 @@ std::vector<std::string> embedding_names(const DlrmTraining& training, const Dlr
     if (count(TableSharding::kTableRowWise) > 0) {
         names.emplace_back(kHostEmbeddingLayer);
     }
+    if (count(TableSharding::kGrid) > 0) {
+        names.emplace_back(kGridEmbeddingLayer);
+    }
     if (count(TableSharding::kRowWise) > 0) {
         names.emplace_back(kRowEmbeddingLayer);
     }
@@ -278,7 +281,7 @@ void check_wire_formats(ValidationErrors& found, const DlrmTraining& training, c
     const bool is_fsdp = training.dense_sharding == DenseSharding::kFsdp;
     const std::vector<std::string> names = embedding_names(training, model);
     const auto has = [&](std::string_view name) { return is_hybrid && is_known(names, std::string(name)); };
-    const bool exchanges = has(kEmbeddingLayer) || has(kHostEmbeddingLayer);
+    const bool exchanges = has(kEmbeddingLayer) || has(kHostEmbeddingLayer) || has(kGridEmbeddingLayer);
     const WireFormats& formats = training.wire_formats;
     const std::tuple<std::string_view, bool, bool> all[] = {
         {"forward_all_to_all", formats.forward_all_to_all.has_value(), exchanges},

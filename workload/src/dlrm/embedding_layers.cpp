@@ -127,8 +127,11 @@ std::vector<TrainingLayer> EmbeddingLayers::sharded(const ShardingPlan& sharding
     if (!sharding.shards.empty()) {
         layers.push_back(on_ranks(sharding));
     }
-    if (!sharding.host_tables.empty()) {
-        layers.push_back(on_hosts(sharding));
+    for (const TableSharding kind : {TableSharding::kTableRowWise, TableSharding::kGrid}) {
+        if (std::any_of(sharding.host_tables.begin(), sharding.host_tables.end(),
+                        [kind](const HostTable& table) { return table.kind == kind; })) {
+            layers.push_back(on_hosts(sharding, kind));
+        }
     }
     if (!sharding.row_wise.empty()) {
         layers.push_back(on_rows(sharding));
@@ -220,7 +223,7 @@ TrainingLayer EmbeddingLayers::on_ranks(const ShardingPlan& sharding) const {
     return layer;
 }
 
-TrainingLayer EmbeddingLayers::on_hosts(const ShardingPlan& sharding) {
+TrainingLayer EmbeddingLayers::on_hosts(const ShardingPlan& sharding, TableSharding kind) {
     const std::size_t host_size = sharding.ranks_per_host;
     const std::size_t hosts = sharding.ranks / host_size;
     const std::int64_t samples_of_place = static_cast<std::int64_t>(hosts) * samples_;  // B/h
@@ -229,24 +232,32 @@ TrainingLayer EmbeddingLayers::on_hosts(const ShardingPlan& sharding) {
     std::vector<Pooled> held(hosts);
     Pooled all;
     for (const HostTable& host_table : sharding.host_tables) {
+        if (host_table.kind != kind) {
+            continue;
+        }
         const EqualTables& table = sharding.tables[host_table.table];
-        const Time lookup = cost_.shard_lookup(table, host_table.table, table.dimension, samples_of_place);
-        const Time update = cost_.shard_update(table, host_table.table, table.dimension, samples_of_place);
+        const std::int64_t columns = host_table.columns;
+        const Time lookup = cost_.shard_lookup(table, host_table.table, columns, samples_of_place);
+        const Time update = cost_.shard_update(table, host_table.table, columns, samples_of_place);
         for (std::size_t i = 0; i < host_size; ++i) {
             lookups[host_table.host * host_size + i] += lookup;
             updates[host_table.host * host_size + i] += update;
         }
-        held[host_table.host].add(table.dimension);
-        all.add(table.dimension);
+        held[host_table.host].add(columns);
+        all.add(columns);
     }
-    TrainingLayer layer{.name = std::string(kHostEmbeddingLayer), .forward = per_rank(std::move(lookups))};
+    TrainingLayer layer{
+        .name = std::string(kind == TableSharding::kGrid ? kGridEmbeddingLayer : kHostEmbeddingLayer),
+        .forward = per_rank(std::move(lookups))};
     layer.weight_gradient = per_rank(std::move(updates));
 
-    const system::PartitionId within = plan_.partitions.push_back(hosts_of(sharding));
-    const system::PartitionId across = plan_.partitions.push_back(across_hosts_of(sharding));
+    if (!within_hosts_) {
+        within_hosts_ = plan_.partitions.push_back(hosts_of(sharding));
+        across_hosts_ = plan_.partitions.push_back(across_hosts_of(sharding));
+    }
     const auto exchange = [&](Direction direction, std::optional<WireFormat> format) {
-        LayerCommunication inside{.partition = within, .stage = "within_hosts"};
-        LayerCommunication outside{.partition = across, .stage = "across_hosts"};
+        LayerCommunication inside{.partition = *within_hosts_, .stage = "within_hosts"};
+        LayerCommunication outside{.partition = *across_hosts_, .stage = "across_hosts"};
         std::vector<Bytes> partial_sums;  // by host, from each rank of it to each
         std::vector<Bytes> sums;          // by host, to the ranks of the same place or from them
         std::vector<std::optional<Time>> conversions;

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <astrolabe/core/units.hpp>
@@ -52,7 +53,8 @@ private:
     void exchange_replicas(TrainingLayer& layer, const std::vector<EqualTables>& tables) const;
 
     [[nodiscard]] TrainingLayer on_ranks(const ShardingPlan& sharding) const;
-    [[nodiscard]] TrainingLayer on_hosts(const ShardingPlan& sharding);
+    /// Of the tables of one kind that are spread over the ranks of hosts.
+    [[nodiscard]] TrainingLayer on_hosts(const ShardingPlan& sharding, TableSharding kind);
     [[nodiscard]] TrainingLayer on_rows(const ShardingPlan& sharding) const;
     [[nodiscard]] TrainingLayer on_replicas(const ShardingPlan& sharding) const;
 
@@ -64,6 +66,8 @@ private:
     system::PartitionId world_;
     std::int64_t ranks_;
     std::int64_t samples_;  // per rank
+    std::optional<system::PartitionId> within_hosts_;
+    std::optional<system::PartitionId> across_hosts_;
 };
 
 }  // namespace astrolabe::workload

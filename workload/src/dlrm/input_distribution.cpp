@@ -94,7 +94,7 @@ std::vector<IndexExchange> index_exchanges(const ShardingPlan& plan, const std::
     const auto host_size = static_cast<std::int64_t>(plan.ranks_per_host);
     for (const HostTable& table : plan.host_tables) {
         for (std::int64_t i = 0; i < host_size; ++i) {
-            of(TableSharding::kTableRowWise)
+            of(table.kind)
                 .add(table.host * plan.ranks_per_host + static_cast<std::size_t>(i), table.table, i,
                      host_size, samples, lookups);
         }

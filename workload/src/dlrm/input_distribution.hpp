@@ -13,6 +13,8 @@
 ///                  table_column_wise     the same to the ranks of a host
 ///                  row_wise              m·P·i in all, to the ranks that hold the rows
 ///                  table_row_wise        likewise to the ranks of a host
+///                  grid                  likewise to the ranks of each of its hosts: the same indices k
+///                  times
 ///
 /// Shards of a table that lie on one rank get the indices once each. Rows are cut in blocks of ceil(R/k), the
 /// last ones shorter or empty, and indices fall evenly on rows: of n lookups, floor(n·r/R) before row r.

@@ -24,29 +24,28 @@ std::vector<TablePlace> places_of(const ShardingPlan& plan, const Sharding& shar
         TablePlace& place = places[shard.table];
         const auto rank = static_cast<std::int64_t>(shard.rank.index());
         if (is_placed_on_hosts(place.sharding)) {
-            place.host = rank / static_cast<std::int64_t>(plan.ranks_per_host);
+            place.hosts = {rank / static_cast<std::int64_t>(plan.ranks_per_host)};
         } else {
             place.ranks.push_back(rank);
         }
     }
     for (const HostTable& table : plan.host_tables) {
-        places[table.table].host = static_cast<std::int64_t>(table.host);
+        places[table.table].hosts.push_back(static_cast<std::int64_t>(table.host));
     }
     return places;
 }
 
 std::vector<Bytes> memory_of(const ShardingPlan& plan, Bytes element_size) {
     Bytes everywhere;
-    const auto share = [&](std::size_t table, std::size_t sharers) {
-        const EqualTables& description = plan.tables[table];
-        return divide_up(description.rows, static_cast<std::int64_t>(sharers)) * description.dimension *
+    const auto share = [&](std::size_t table, std::int64_t columns, std::size_t sharers) {
+        return divide_up(plan.tables[table].rows, static_cast<std::int64_t>(sharers)) * columns *
                element_size;
     };
     for (const std::size_t table : plan.row_wise) {
-        everywhere += share(table, plan.ranks);
+        everywhere += share(table, plan.tables[table].dimension, plan.ranks);
     }
     for (const std::size_t table : plan.data_parallel) {
-        everywhere += share(table, 1);
+        everywhere += share(table, plan.tables[table].dimension, 1);
     }
     std::vector<Bytes> memory(plan.ranks, everywhere);
     for (const Shard& shard : plan.shards) {
@@ -54,7 +53,8 @@ std::vector<Bytes> memory_of(const ShardingPlan& plan, Bytes element_size) {
     }
     for (const HostTable& table : plan.host_tables) {
         for (std::size_t i = 0; i < plan.ranks_per_host; ++i) {
-            memory[table.host * plan.ranks_per_host + i] += share(table.table, plan.ranks_per_host);
+            memory[table.host * plan.ranks_per_host + i] +=
+                share(table.table, table.columns, plan.ranks_per_host);
         }
     }
     return memory;

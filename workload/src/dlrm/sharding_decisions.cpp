@@ -3,6 +3,7 @@
 #include "../integer_division.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace astrolabe::workload {
 
@@ -24,10 +25,27 @@ Decision default_decision(const Sharding& sharding, const EqualTables& table, By
         return {.kind = TableSharding::kColumnWise,
                 .shards = divide_up(table.dimension, *sharding.widest_shard)};
     }
+    if (sharding.min_partition && *sharding.min_partition >= 1) {
+        const std::int64_t width = partition_width(table.dimension, *sharding.min_partition);
+        if (width < table.dimension) {
+            return {.kind = TableSharding::kColumnWise, .shards = table.dimension / width};
+        }
+    }
     return {};
 }
 
 }  // namespace
+
+std::int64_t partition_width(std::int64_t dimension, std::int64_t min_partition) {
+    constexpr std::int64_t kVector = 4;
+    for (std::int64_t width = divide_up(min_partition, kVector) * kVector; width < dimension;
+         width += kVector) {
+        if (dimension % width == 0) {
+            return width;
+        }
+    }
+    return dimension;
+}
 
 std::int64_t columns_of_shard(std::int64_t dimension, std::int64_t shards, std::int64_t i) {
     return dimension / shards + (i < dimension % shards ? 1 : 0);
@@ -37,7 +55,22 @@ bool is_placed_on_ranks(TableSharding kind) {
     return kind == TableSharding::kTableWise || kind == TableSharding::kColumnWise;
 }
 bool is_placed_on_hosts(TableSharding kind) {
-    return kind == TableSharding::kTableColumnWise || kind == TableSharding::kTableRowWise;
+    return kind == TableSharding::kTableColumnWise || kind == TableSharding::kTableRowWise ||
+           kind == TableSharding::kGrid;
+}
+bool has_shards(TableSharding kind) {
+    return kind == TableSharding::kColumnWise || kind == TableSharding::kGrid;
+}
+
+std::optional<std::int64_t> shards_of(const Sharding& sharding, const TableRule& rule,
+                                      const EqualTables& table) {
+    if (!has_shards(rule.sharding)) {
+        return 1;
+    }
+    if (rule.shards || !sharding.min_partition || *sharding.min_partition < 1) {
+        return rule.shards;
+    }
+    return table.dimension / partition_width(table.dimension, *sharding.min_partition);
 }
 
 std::vector<EqualTables> single_tables(const DlrmModel& model) {
@@ -58,19 +91,21 @@ std::vector<Decision> decide(const Sharding& sharding, const std::vector<EqualTa
         decisions.push_back(default_decision(sharding, table, element_size));
     }
     for (const TableRule& rule : sharding.tables) {
-        const std::int64_t shards = rule.shards.value_or(1);
+        std::int64_t next = 0;  // of the places that the rule lists
         const auto existing = static_cast<std::int64_t>(tables.size()) - rule.first;
         for (std::int64_t i = 0; rule.first >= 0 && i < std::min(rule.count, existing); ++i) {
-            Decision& decision = decisions[static_cast<std::size_t>(rule.first + i)];
+            const auto table = static_cast<std::size_t>(rule.first + i);
+            const std::int64_t shards = shards_of(sharding, rule, tables[table]).value_or(1);
+            Decision& decision = decisions[table];
             decision = {.kind = rule.sharding, .shards = shards};
-            const auto ranks = static_cast<std::int64_t>(rule.ranks.size());
-            if (shards >= 1 && shards <= ranks && i < ranks / shards) {
-                const auto from = rule.ranks.begin() + i * shards;
-                decision.ranks.assign(from, from + shards);
+            for (const auto& [from, to] :
+                 {std::pair(&rule.ranks, &decision.ranks), std::pair(&rule.hosts, &decision.hosts)}) {
+                const auto listed = static_cast<std::int64_t>(from->size());
+                if (shards >= 1 && next <= listed && shards <= listed - next) {
+                    to->assign(from->begin() + next, from->begin() + next + shards);
+                }
             }
-            if (i < static_cast<std::int64_t>(rule.hosts.size())) {
-                decision.host = rule.hosts[static_cast<std::size_t>(i)];
-            }
+            next += std::max<std::int64_t>(shards, 0);
         }
     }
     return decisions;

@@ -103,28 +103,28 @@ private:
     }
 
     /// Of a table whose rows `sharers` ranks share.
-    [[nodiscard]] PlacementItem rows_item(std::size_t table, std::int64_t sharers,
+    [[nodiscard]] PlacementItem rows_item(std::size_t table, std::int64_t columns, std::int64_t sharers,
                                           std::int64_t values_sent) const {
-        const EqualTables& description = plan_.tables[table];
-        return {.cost = time_(table, description.dimension, ranks_ / sharers * samples_).count() +
+        return {.cost = time_(table, columns, ranks_ / sharers * samples_).count() +
                         communication(values_sent) + input_time(table, sharers),
-                .memory = divide_up(description.rows, sharers) * description.dimension * element_size_};
+                .memory = divide_up(plan_.tables[table].rows, sharers) * columns * element_size_};
     }
 
-    [[nodiscard]] PlacementItem host_rows_item(std::size_t table) const {
+    [[nodiscard]] PlacementItem host_rows_item(std::size_t table, std::int64_t columns) const {
         const std::int64_t hosts = ranks_ / host_size_;
         const std::int64_t samples_sent = (host_size_ - 1) * hosts * samples_ + (hosts - 1) * samples_;
-        return rows_item(table, host_size_, samples_sent * plan_.tables[table].dimension);
+        return rows_item(table, columns, host_size_, samples_sent * columns);
     }
 
     void spread_over_all() {
         for (std::size_t table = 0; table < decisions_.size(); ++table) {
             if (decisions_[table].kind == TableSharding::kRowWise) {
                 plan_.row_wise.push_back(table);
-                add_to_all(rows_item(table, ranks_, (ranks_ - 1) * samples_ * plan_.tables[table].dimension));
+                const std::int64_t columns = plan_.tables[table].dimension;
+                add_to_all(rows_item(table, columns, ranks_, (ranks_ - 1) * samples_ * columns));
             } else if (decisions_[table].kind == TableSharding::kDataParallel) {
                 plan_.data_parallel.push_back(table);
-                PlacementItem copy = rows_item(table, 1, 0);
+                PlacementItem copy = rows_item(table, plan_.tables[table].dimension, 1, 0);
                 copy.cost = time_(table, plan_.tables[table].dimension, samples_).count();
                 add_to_all(copy);
             }
@@ -137,38 +137,58 @@ private:
         }
     }
 
-    /// What each rank of a host gets of a table that is sharded within it.
-    [[nodiscard]] std::vector<PlacementItem> host_items(std::size_t table) const {
-        if (decisions_[table].kind == TableSharding::kTableRowWise) {
-            return std::vector<PlacementItem>(static_cast<std::size_t>(host_size_), host_rows_item(table));
+    /// A table, or a column shard of a grid, that is sharded within a host.
+    struct HostPiece {
+        std::size_t table = 0;
+        std::int64_t columns = 0;
+        std::optional<std::int64_t> host = std::nullopt;
+    };
+
+    /// What each rank of a host gets of it.
+    [[nodiscard]] std::vector<PlacementItem> host_items(const HostPiece& piece) const {
+        if (decisions_[piece.table].kind != TableSharding::kTableColumnWise) {
+            return std::vector<PlacementItem>(static_cast<std::size_t>(host_size_),
+                                              host_rows_item(piece.table, piece.columns));
         }
         std::vector<PlacementItem> items;
         for (std::int64_t i = 0; i < host_size_; ++i) {
-            items.push_back(
-                shard_item(table, columns_of_shard(plan_.tables[table].dimension, host_size_, i)));
+            items.push_back(shard_item(piece.table, columns_of_shard(piece.columns, host_size_, i)));
         }
         return items;
     }
 
-    void place_on_hosts() {
-        std::vector<std::size_t> tables;
+    [[nodiscard]] std::vector<HostPiece> host_pieces() const {
+        std::vector<HostPiece> pieces;
         for (std::size_t table = 0; table < decisions_.size(); ++table) {
-            if (is_placed_on_hosts(decisions_[table].kind)) {
-                tables.push_back(table);
+            const Decision& decision = decisions_[table];
+            if (!is_placed_on_hosts(decision.kind)) {
+                continue;
+            }
+            for (std::int64_t i = 0; i < decision.shards; ++i) {
+                pieces.push_back(
+                    {.table = table,
+                     .columns = columns_of_shard(plan_.tables[table].dimension, decision.shards, i)});
+                if (!decision.hosts.empty()) {
+                    pieces.back().host = decision.hosts[static_cast<std::size_t>(i)];
+                }
             }
         }
-        const auto is_free = [this](std::size_t table) { return !decisions_[table].host.has_value(); };
-        std::stable_sort(tables.begin(), tables.end(), [&](std::size_t a, std::size_t b) {
-            if (is_free(a) != is_free(b)) {
-                return is_free(b);
+        return pieces;
+    }
+
+    void place_on_hosts() {
+        std::vector<HostPiece> pieces = host_pieces();
+        std::stable_sort(pieces.begin(), pieces.end(), [&](const HostPiece& a, const HostPiece& b) {
+            if (a.host.has_value() != b.host.has_value()) {
+                return a.host.has_value();
             }
-            return sharding_.plan == ShardingMethod::kPlanner && is_free(a) &&
+            return sharding_.plan == ShardingMethod::kPlanner && !a.host &&
                    host_items(a).front().cost > host_items(b).front().cost;
         });
         std::int64_t next_host = 0;
-        for (const std::size_t table : tables) {
-            const std::vector<PlacementItem> items = host_items(table);
-            std::optional<std::int64_t> host = decisions_[table].host;
+        for (const HostPiece& piece : pieces) {
+            const std::vector<PlacementItem> items = host_items(piece);
+            std::optional<std::int64_t> host = piece.host;
             if (!host && sharding_.plan == ShardingMethod::kRoundRobin) {
                 host = next_host++ % (ranks_ / host_size_);
             } else if (!host) {
@@ -178,11 +198,11 @@ private:
                 refuse("sharding.memory",
                        fmt::format("no host has room for table {}, {} on each of its ranks, beside what they "
                                    "hold; a rank has {}",
-                                   table, readable(items.front().memory), readable(*sharding_.memory)),
+                                   piece.table, readable(items.front().memory), readable(*sharding_.memory)),
                        "raise the memory, or shard more tables");
                 return;
             }
-            put_on_host(table, static_cast<std::size_t>(*host), items);
+            put_on_host(piece, static_cast<std::size_t>(*host), items);
         }
     }
 
@@ -207,19 +227,21 @@ private:
         return best;
     }
 
-    void put_on_host(std::size_t table, std::size_t host, const std::vector<PlacementItem>& items) {
-        const bool by_rows = decisions_[table].kind == TableSharding::kTableRowWise;
+    void put_on_host(const HostPiece& piece, std::size_t host, const std::vector<PlacementItem>& items) {
+        const TableSharding kind = decisions_[piece.table].kind;
+        const bool by_rows = kind != TableSharding::kTableColumnWise;
         if (by_rows) {
-            plan_.host_tables.push_back({.table = table, .host = host});
+            plan_.host_tables.push_back(
+                {.table = piece.table, .columns = piece.columns, .host = host, .kind = kind});
         }
         for (std::size_t i = 0; i < items.size(); ++i) {
             const std::size_t rank = host * plan_.ranks_per_host + i;
             load_.add(rank, items[i]);
             if (!by_rows) {
-                plan_.shards.push_back({.table = table,
-                                        .columns = columns_of_shard(plan_.tables[table].dimension, host_size_,
-                                                                    static_cast<std::int64_t>(i)),
-                                        .rank = system::RankId(rank)});
+                plan_.shards.push_back(
+                    {.table = piece.table,
+                     .columns = columns_of_shard(piece.columns, host_size_, static_cast<std::int64_t>(i)),
+                     .rank = system::RankId(rank)});
             }
         }
     }

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <astrolabe/workload/dlrm/sharding_names.hpp>
+
 namespace astrolabe::workload {
 
 namespace {
@@ -15,6 +17,7 @@ constexpr std::int64_t kMaxShards = std::int64_t{1} << 20;
 void check_balanced(ValidationErrors& found, const Sharding& sharding) {
     const std::pair<std::string_view, bool> given[] = {
         {"widest_shard", sharding.widest_shard.has_value()},
+        {"min_partition", sharding.min_partition.has_value()},
         {"data_parallel_up_to", sharding.data_parallel_up_to.has_value()},
         {"row_wise_from", sharding.row_wise_from.has_value()},
         {"ranks_per_host", sharding.ranks_per_host.has_value()},
@@ -62,6 +65,7 @@ public:
     RuleCheck(ValidationErrors& found, const Sharding& sharding, const std::vector<EqualTables>& tables,
               std::size_t ranks)
         : found_(found),
+          sharding_(sharding),
           tables_(tables),
           ranks_(static_cast<std::int64_t>(ranks)),
           ranks_per_host_(sharding.ranks_per_host) {}
@@ -80,28 +84,44 @@ public:
                       "only table_wise and column_wise shards have ranks of their own",
                       is_placed_on_hosts(rule.sharding) ? "give hosts" : "leave them out");
         } else if (!rule.ranks.empty()) {
-            check_numbers(found_, key + ".ranks", rule.ranks, rule.count * rule.shards.value_or(1), ranks_,
-                          "ranks");
+            check_numbers(found_, key + ".ranks", rule.ranks, pieces(rule), ranks_, "ranks");
         }
         check_hosts(key, rule);
     }
 
 private:
+    /// Of all tables of a rule.
+    [[nodiscard]] std::int64_t pieces(const TableRule& rule) const {
+        std::int64_t sum = 0;
+        for (std::int64_t table = rule.first; table < rule.first + rule.count; ++table) {
+            const EqualTables& description = tables_[static_cast<std::size_t>(table)];
+            sum += std::clamp<std::int64_t>(shards_of(sharding_, rule, description).value_or(1), 1,
+                                            description.dimension);
+        }
+        return sum;
+    }
+
     void check_shards(const std::string& key, const TableRule& rule) {
-        const bool is_column_wise = rule.sharding == TableSharding::kColumnWise;
-        if (rule.shards.has_value() != is_column_wise) {
-            add_error(
-                found_, key + ".shards",
-                is_column_wise ? "column_wise needs a number of shards" : "only column_wise has shards");
+        const bool is_cut = has_shards(rule.sharding);
+        if (rule.shards && !is_cut) {
+            add_error(found_, key + ".shards", "only column_wise and grid have shards");
             return;
         }
-        const std::int64_t shards = rule.sharding == TableSharding::kTableColumnWise
-                                        ? ranks_per_host_.value_or(1)
-                                        : rule.shards.value_or(1);
+        if (is_cut && !rule.shards && !sharding_.min_partition) {
+            add_error(
+                found_, key + ".shards",
+                fmt::format("{} needs a number of shards", ValueTraits<TableSharding>::format(rule.sharding)),
+                "give shards, or min_partition beside the tables");
+            return;
+        }
         for (std::int64_t table = rule.first; table < rule.first + rule.count; ++table) {
-            const std::int64_t dimension = tables_[static_cast<std::size_t>(table)].dimension;
+            const EqualTables& description = tables_[static_cast<std::size_t>(table)];
+            const std::int64_t dimension = description.dimension;
+            const std::int64_t shards = rule.sharding == TableSharding::kTableColumnWise
+                                            ? ranks_per_host_.value_or(1)
+                                            : shards_of(sharding_, rule, description).value_or(1);
             if (shards < 1 || shards > dimension) {
-                add_error(found_, is_column_wise ? key + ".shards" : key,
+                add_error(found_, is_cut ? key + ".shards" : key,
                           fmt::format("table {} has {} columns, not enough for {} shards", table, dimension,
                                       shards));
                 return;
@@ -113,7 +133,7 @@ private:
         if (!is_placed_on_hosts(rule.sharding)) {
             if (!rule.hosts.empty()) {
                 add_error(found_, key + ".hosts",
-                          "only table_row_wise and table_column_wise are placed on hosts",
+                          "only table_row_wise, table_column_wise and grid are placed on hosts",
                           is_placed_on_ranks(rule.sharding) ? "give ranks" : "leave them out");
             }
             return;
@@ -122,11 +142,13 @@ private:
             add_error(found_, key + ".sharding", "sharding within a host needs its size",
                       "give ranks_per_host");
         } else if (!rule.hosts.empty()) {
-            check_numbers(found_, key + ".hosts", rule.hosts, rule.count, ranks_ / *ranks_per_host_, "hosts");
+            check_numbers(found_, key + ".hosts", rule.hosts, pieces(rule), ranks_ / *ranks_per_host_,
+                          "hosts");
         }
     }
 
     ValidationErrors& found_;
+    const Sharding& sharding_;
     const std::vector<EqualTables>& tables_;
     std::int64_t ranks_;
     std::optional<std::int64_t> ranks_per_host_;
@@ -144,7 +166,7 @@ void check_hosts(ValidationErrors& found, const Sharding& sharding, std::size_t 
     } else if (std::none_of(sharding.tables.begin(), sharding.tables.end(),
                             [](const TableRule& rule) { return is_placed_on_hosts(rule.sharding); })) {
         add_error(found, "sharding.ranks_per_host", "no table is sharded within a host",
-                  "leave it out, or name tables that are table_row_wise or table_column_wise");
+                  "leave it out, or name tables that are table_row_wise, table_column_wise or grid");
     }
 }
 
@@ -197,6 +219,14 @@ ValidationErrors validation_errors(const Sharding& sharding, const DlrmModel& mo
     if (sharding.widest_shard && *sharding.widest_shard < 1) {
         add_error(found, "sharding.widest_shard",
                   fmt::format("a shard has at least one column, got {}", *sharding.widest_shard));
+    }
+    if (sharding.min_partition && *sharding.min_partition < 1) {
+        add_error(found, "sharding.min_partition",
+                  fmt::format("a shard has at least one column, got {}", *sharding.min_partition));
+    }
+    if (sharding.min_partition && sharding.widest_shard) {
+        add_error(found, "sharding.min_partition",
+                  "both min_partition and widest_shard cut tables in columns", "give one of the two");
     }
     if (sharding.index_size && (*sharding.index_size < Bytes(0) || *sharding.index_size > Bytes(16))) {
         add_error(found, "sharding.index_size",

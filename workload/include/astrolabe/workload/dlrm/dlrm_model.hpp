@@ -33,14 +33,15 @@ namespace astrolabe::workload {
 
 inline constexpr std::string_view kEmbeddingLayer = "Embedding";
 inline constexpr std::string_view kHostEmbeddingLayer = "Embedding_hosts";
+inline constexpr std::string_view kGridEmbeddingLayer = "Embedding_grid";
 inline constexpr std::string_view kRowEmbeddingLayer = "Embedding_rows";
 inline constexpr std::string_view kReplicatedEmbeddingLayer = "Embedding_replicas";
 inline constexpr std::string_view kInteractionLayer = "Interaction";
 
 /// Whether a layer is embeddings, in whatever way they are sharded.
 [[nodiscard]] constexpr bool is_embedding(std::string_view layer) {
-    return layer == kEmbeddingLayer || layer == kHostEmbeddingLayer || layer == kRowEmbeddingLayer ||
-           layer == kReplicatedEmbeddingLayer;
+    return layer == kEmbeddingLayer || layer == kHostEmbeddingLayer || layer == kGridEmbeddingLayer ||
+           layer == kRowEmbeddingLayer || layer == kReplicatedEmbeddingLayer;
 }
 
 /// `count` embedding tables; each number is one for all of them, or one each.

@@ -11,9 +11,13 @@
 ///     table_column_wise  as column_wise(h) on one host  R·(D/h)·e each    B·P each           D/h
 ///     row_wise           all ranks, R/N rows each       ceil(R/N)·D·e     m·P                D
 ///     table_row_wise     the ranks of one host          ceil(R/h)·D·e     (B/h)·P            D
+///     grid(k)            the ranks of k hosts, D/k      ceil(R/h)·(D/k)·e (B/h)·P            D/k
+///                        columns a host
 ///     data_parallel      all ranks, a copy each         R·D·e             m·P                D
 ///
 /// Where k does not divide D, the first D mod k shards are one column wider. Indices fall evenly on the rows.
+/// `min_partition` cuts as TorchRec does: shards of w columns, the smallest divisor of D that is a multiple
+/// of 4 and at least `min_partition`; D where there is none.
 ///
 /// Exchanges, forward and backward, per rank, C_r being the columns of its table- and column-wise shards:
 ///     table_wise, column_wise    all-to-all m·C_r·a to everyone; backward m·C_r·a from everyone
@@ -22,7 +26,8 @@
 ///                                m·ΣD·a to the ranks with the same place on every host; backward the
 ///                                all-to-all, then all-gather (B/h)·ΣD·a. Where ΣD differs by host, pieces of
 ///                                the same sizes go by all-to-all within it
-///     data_parallel              gradients only: see EmbeddingGradients
+///     grid                       as table_row_wise, with the columns that a host has, in exchanges of its
+///     own data_parallel              gradients only: see EmbeddingGradients
 /// The sizes of these exchanges differ by rank as far as C_r and the hosts' ΣD do.
 ///
 /// Lookup of a shard of w values: (w·e + index_size) bytes a lookup; its update reads and writes, 2·w·e +
@@ -38,7 +43,7 @@
 ///                  is given, of the values it sends forward and receives backward, and of the lengths and
 ///                  indices that it receives. Tables that are placed on
 ///                  a host are placed first, by falling cost, on the host whose busiest rank then has the
-///                  smallest load
+///                  smallest load. Each column shard of a grid is placed on its own, as table_row_wise is
 ///     explicit     as given in `tables` for every table that is not on all ranks
 ///
 /// Limits: memory counts weights only, no optimiser state; tables are at most 65,536 and hold at most 2^20
@@ -67,6 +72,7 @@ enum class TableSharding : std::uint8_t {
     kTableColumnWise,
     kRowWise,
     kTableRowWise,
+    kGrid,
     kDataParallel
 };
 
@@ -77,9 +83,11 @@ struct TableRule {
     std::int64_t first = 0;
     std::int64_t count = 1;
     TableSharding sharding = TableSharding::kTableWise;
-    std::optional<std::int64_t> shards = std::nullopt;  ///< kColumnWise only, and needed there
+    /// Of kColumnWise and kGrid only; needed there unless Sharding::min_partition says how tables are cut.
+    std::optional<std::int64_t> shards = std::nullopt;
     std::vector<std::int64_t> ranks = {};  ///< of kTableWise and kColumnWise: one a shard, tables in order
-    std::vector<std::int64_t> hosts = {};  ///< of kTableColumnWise and kTableRowWise: one a table
+    /// Of kTableColumnWise and kTableRowWise: one a table; of kGrid: one a column shard, tables in order.
+    std::vector<std::int64_t> hosts = {};
 };
 
 /// The exchange of indices before the lookups, each rank's samples for all tables of all others:
@@ -92,12 +100,14 @@ struct InputDistribution {
 
 struct Sharding {
     ShardingMethod plan = ShardingMethod::kBalanced;
-    std::optional<PlacementSearch> search = std::nullopt;       ///< kPlanner only; greedy
-    std::optional<Bandwidth> link_rate = std::nullopt;          ///< kPlanner only
-    std::optional<std::int64_t> widest_shard = std::nullopt;    ///< wider tables become column-wise
+    std::optional<PlacementSearch> search = std::nullopt;     ///< kPlanner only; greedy
+    std::optional<Bandwidth> link_rate = std::nullopt;        ///< kPlanner only
+    std::optional<std::int64_t> widest_shard = std::nullopt;  ///< wider tables become column-wise
+    /// Instead of widest_shard: tables wider than w, above, become column-wise.
+    std::optional<std::int64_t> min_partition = std::nullopt;
     std::optional<Bytes> data_parallel_up_to = std::nullopt;    ///< smaller tables become data-parallel
     std::optional<Bytes> row_wise_from = std::nullopt;          ///< larger tables become row-wise
-    std::optional<std::int64_t> ranks_per_host = std::nullopt;  ///< h; needed by table_…_wise
+    std::optional<std::int64_t> ranks_per_host = std::nullopt;  ///< h; needed by table_…_wise, grid
     std::optional<Bytes> memory = std::nullopt;                 ///< that a rank has for tables
     std::optional<Bytes> index_size = std::nullopt;             ///< read a lookup; 8 bytes
     std::optional<InputDistribution> input_distribution = std::nullopt;  ///< none: indices are where they are
@@ -113,7 +123,7 @@ struct Sharding {
                                                  std::size_t ranks);
 
 /// Number of tables of each kind, by TableSharding; none in a balanced sharding.
-using TableCounts = std::array<std::int64_t, 6>;
+using TableCounts = std::array<std::int64_t, 7>;
 [[nodiscard]] TableCounts count_tables(const Sharding& sharding, const DlrmModel& model);
 
 /// All columns, or some, of a table on one rank.
@@ -123,10 +133,12 @@ struct Shard {
     system::RankId rank{};
 };
 
-/// A table whose rows are spread over the ranks of one host.
+/// All columns of a table, or some, whose rows are spread over the ranks of one host.
 struct HostTable {
     std::size_t table = 0;
+    std::int64_t columns = 0;
     std::size_t host = 0;
+    TableSharding kind = TableSharding::kTableRowWise;  ///< or kGrid
 };
 
 struct ShardingPlan {
@@ -156,8 +168,9 @@ struct ShardingResult {
 /// Where one table is.
 struct TablePlace {
     TableSharding sharding = TableSharding::kTableWise;
-    std::vector<std::int64_t> ranks = {};             ///< of kTableWise and kColumnWise: one a shard
-    std::optional<std::int64_t> host = std::nullopt;  ///< of kTableColumnWise and kTableRowWise
+    std::vector<std::int64_t> ranks = {};  ///< of kTableWise and kColumnWise: one a shard
+    std::vector<std::int64_t> hosts =
+        {};  ///< one of kTableColumnWise and kTableRowWise; of kGrid: one a shard
 
     bool operator==(const TablePlace&) const = default;
 };

@@ -12,12 +12,13 @@ namespace astrolabe {
 
 template <>
 struct EnumNames<workload::TableSharding> {
-    static constexpr std::array<std::pair<std::string_view, workload::TableSharding>, 6> kNames{
+    static constexpr std::array<std::pair<std::string_view, workload::TableSharding>, 7> kNames{
         {{"table_wise", workload::TableSharding::kTableWise},
          {"column_wise", workload::TableSharding::kColumnWise},
          {"table_column_wise", workload::TableSharding::kTableColumnWise},
          {"row_wise", workload::TableSharding::kRowWise},
          {"table_row_wise", workload::TableSharding::kTableRowWise},
+         {"grid", workload::TableSharding::kGrid},
          {"data_parallel", workload::TableSharding::kDataParallel}}};
 };
 
