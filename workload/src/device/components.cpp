@@ -1,3 +1,5 @@
+#include "precision_names.hpp"
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -83,6 +85,178 @@ Schema<TableTimes> table_times_schema() {
     return schema;
 }
 
+/// A value, or a mapping of numbers to values.
+template <class T>
+std::optional<ByNumber<T>> read_by_number(const ConfigNode& node, const std::string& key,
+                                          const std::string& numbers, const Range<T>& range,
+                                          ReadContext& context) {
+    if (!node.is_mapping()) {
+        const std::optional<T> same = read_scalar<T>(node, "'" + key + "'", context, range);
+        return same ? std::optional(ByNumber<T>(*same)) : std::nullopt;
+    }
+    std::map<std::int64_t, T> listed;
+    for (const ConfigEntry& entry : node.entries) {
+        ConfigNode number_node = ConfigNode::scalar(entry.key);
+        number_node.where = entry.key_where;
+        const auto number =
+            read_scalar<std::int64_t>(number_node, fmt::format("{} of '{}'", numbers, key), context, {1, {}});
+        const std::optional<T> value = read_scalar<T>(
+            entry.value, fmt::format("'{}' of {} {}", key, entry.key, numbers), context, range);
+        if (!number || !value) {
+            return std::nullopt;
+        }
+        listed.insert_or_assign(*number, *value);
+    }
+    if (listed.empty()) {
+        context.error("config.value", node.where, fmt::format("'{}' lists no values", key),
+                      fmt::format("write one value, or a mapping of {} to values", numbers));
+        return std::nullopt;
+    }
+    return ByNumber<T>(std::move(listed));
+}
+
+template <class T>
+ConfigNode write_by_number(const ByNumber<T>& value) {
+    if (value.is_same()) {
+        return ConfigNode::scalar(ValueTraits<T>::format(value.listed().begin()->second));
+    }
+    ConfigNode node = ConfigNode::mapping();
+    for (const auto& [number, listed] : value.listed()) {
+        node.set(std::to_string(number), ConfigNode::scalar(ValueTraits<T>::format(listed)));
+    }
+    return node;
+}
+
+/// Rates of some precisions, or (where `same` is there) one of all.
+void read_rates(const ConfigNode& node, const std::string& key, PrecisionRates& rates,
+                std::optional<FlopRate>* same, ReadContext& context) {
+    const Range<FlopRate> positive{FlopRate(1), {}};
+    if (!node.is_mapping() && same != nullptr) {
+        *same = read_scalar<FlopRate>(node, "'" + key + "'", context, positive);
+        return;
+    }
+    if (!node.is_mapping() || node.entries.empty()) {
+        context.error("config.type", node.where,
+                      fmt::format("'{}' takes a mapping of precisions to rates, found {}", key,
+                                  node.is_mapping() ? "an empty one" : node.kind_name()),
+                      "write {fp32: 19.5TFLOPS, tf32: 156TFLOPS}");
+        return;
+    }
+    for (const ConfigEntry& entry : node.entries) {
+        ConfigNode name = ConfigNode::scalar(entry.key);
+        name.where = entry.key_where;
+        const auto precision = read_scalar<Precision>(name, fmt::format("a precision of '{}'", key), context);
+        const auto rate =
+            read_scalar<FlopRate>(entry.value, fmt::format("'{}' of {}", key, entry.key), context, positive);
+        if (precision && rate) {
+            rates[*precision] = *rate;
+        }
+    }
+}
+
+ConfigNode write_rates(const PrecisionRates& rates) {
+    ConfigNode node = ConfigNode::mapping();
+    for (const auto& [precision, rate] : rates) {
+        node.set(ValueTraits<Precision>::format(precision), ConfigNode::scalar(to_string(rate)));
+    }
+    return node;
+}
+
+std::vector<ParameterDescriptor> rates_parameters() {
+    std::vector<ParameterDescriptor> keys;
+    for (const auto& [name, precision] : EnumNames<Precision>::kNames) {
+        keys.push_back(
+            {std::string(name), "compute rate", "unset", false, {}, "with operands of this precision", {}});
+    }
+    return keys;
+}
+
+Schema<GemmRates> gemm_schema() {
+    Schema<GemmRates> schema("gemm", "matrix products: max(floor, FLOP·(m + half_rows) / (m·rate)), m rows");
+    schema
+        .field(
+            {"rate",
+             "mapping of precisions to compute rates",
+             "that of peak",
+             false,
+             {},
+             "what large products reach",
+             rates_parameters()},
+            [](GemmRates& gemm, const ConfigNode& node, ReadContext& context) {
+                read_rates(node, "rate", gemm.rate, nullptr, context);
+            },
+            [](const GemmRates& gemm) {
+                return gemm.rate.empty() ? std::nullopt : std::optional(write_rates(gemm.rate));
+            })
+        .field(
+            {"half_rows",
+             "integer, or mapping of columns to integers",
+             "0",
+             false,
+             "at least 0",
+             "rows with which a product reaches half of the rate; by the columns of its result",
+             {}},
+            [](GemmRates& gemm, const ConfigNode& node, ReadContext& context) {
+                if (auto read = read_by_number<std::int64_t>(node, "half_rows", "columns",
+                                                             {0, std::int64_t{1} << 24}, context)) {
+                    gemm.half_rows = *std::move(read);
+                }
+            },
+            [](const GemmRates& gemm) { return std::optional(write_by_number(gemm.half_rows)); })
+        .optional("floor", &GemmRates::floor, "least time of a layer's forward pass", {Time(0), {}})
+        .optional("backward_floor", &GemmRates::backward_floor, "least time of both its gradients together",
+                  {Time(0), {}});
+    return schema;
+}
+
+Schema<LookupRates> lookup_schema() {
+    Schema<LookupRates> schema("lookup", "embedding kernels, for embedding_time: fbgemm");
+    schema
+        .field(
+            {"bandwidth",
+             "bandwidth, or mapping of columns to bandwidths",
+             "memory_bandwidth",
+             false,
+             "above 0",
+             "that the kernels reach, by the columns of a row",
+             {}},
+            [](LookupRates& lookup, const ConfigNode& node, ReadContext& context) {
+                lookup.bandwidth =
+                    read_by_number<Bandwidth>(node, "bandwidth", "columns", {Bandwidth(1), {}}, context);
+            },
+            [](const LookupRates& lookup) {
+                return lookup.bandwidth ? std::optional(write_by_number(*lookup.bandwidth)) : std::nullopt;
+            })
+        .optional("floor", &LookupRates::floor, "least time of a rank's lookups of one kind of sharding",
+                  {Time(0), {}})
+        .optional("backward_floor", &LookupRates::backward_floor, "least time of their update, sort included",
+                  {Time(0), {}});
+    return schema;
+}
+
+/// What every kind of device has, with the help of the two rates.
+void add_rates(Schema<Device>& schema, const std::string& peak, const std::string& bandwidth) {
+    schema
+        .field(
+            {"peak", "compute rate, or mapping of precisions to rates", "unset", false, "above 0", peak,
+             rates_parameters()},
+            [](Device& device, const ConfigNode& node, ReadContext& context) {
+                read_rates(node, "peak", device.peaks, &device.peak, context);
+            },
+            [](const Device& device) -> std::optional<ConfigNode> {
+                if (device.peak) {
+                    return ConfigNode::scalar(to_string(*device.peak));
+                }
+                return device.peaks.empty() ? std::nullopt : std::optional(write_rates(device.peaks));
+            })
+        .optional("memory_bandwidth", &Device::memory_bandwidth, bandwidth, {Bandwidth(1), {}})
+        .optional("memory", &Device::memory, "size of the device's memory", {Bytes(1), {}})
+        .optional("host_link", &Device::host_link, "rate to the memory of its host, one direction",
+                  {Bandwidth(1), {}})
+        .section("gemm", &Device::gemm, gemm_schema(), "matrix products, for mlp_time: gemm")
+        .section("lookup", &Device::lookup, lookup_schema(), "embedding kernels, for embedding_time: fbgemm");
+}
+
 ValidationErrors nothing_measured(const Device& device) {
     if (!device.measured.empty() || device.tables) {
         return {};
@@ -95,15 +269,13 @@ ValidationErrors nothing_measured(const Device& device) {
 
 void register_builtin_devices(Registry<Device>& registry) {
     Schema<Device> roofline("roofline", "time = max(FLOP / peak, bytes / memory_bandwidth)");
-    roofline.optional("peak", &Device::peak, "what dense layers reach", {FlopRate(1), {}})
-        .optional("memory_bandwidth", &Device::memory_bandwidth, "of the device's memory",
-                  {Bandwidth(1), {}});
+    add_rates(roofline, "what dense layers reach", "of the device's memory");
     registry.add<Device>(roofline, [](const Device& device) { return device; });
 
     Schema<Device> measured("measured", "measured times by layer; roofline for what was not measured");
-    measured.optional("peak", &Device::peak, "for layers that were not measured", {FlopRate(1), {}})
-        .optional("memory_bandwidth", &Device::memory_bandwidth, "for layers that were not measured",
-                  {Bandwidth(1), {}})
+    const std::string rest = "for layers that were not measured";
+    add_rates(measured, rest, rest);
+    measured
         .field(
             {"layers",
              "mapping of layer names",

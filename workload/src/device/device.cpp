@@ -42,6 +42,24 @@ Time TableTimes::time(std::vector<Time> TableTimes::*pass, std::size_t table) co
     return times.size() == 1 ? times.front() : times.at(table);
 }
 
+std::optional<FlopRate> Device::peak_of(Precision precision) const {
+    const auto found = peaks.find(precision);
+    return found == peaks.end() ? peak : std::optional(found->second);
+}
+
+std::optional<FlopRate> Device::gemm_rate(Precision precision) const {
+    if (gemm) {
+        if (const auto found = gemm->rate.find(precision); found != gemm->rate.end()) {
+            return found->second;
+        }
+    }
+    return peak_of(precision);
+}
+
+std::optional<Bandwidth> Device::lookup_bandwidth(std::int64_t columns) const {
+    return lookup && lookup->bandwidth ? std::optional(lookup->bandwidth->at(columns)) : memory_bandwidth;
+}
+
 std::optional<Time> Device::measured_time(std::string_view layer,
                                           std::optional<MeasuredTime> LayerTimes::*pass,
                                           std::int64_t rows) const {
@@ -55,8 +73,9 @@ std::optional<Time> Device::measured_time(std::string_view layer,
 Time time_of(const Device& device, const Work& work) {
     Time time;
     if (work.flops != Flops(0)) {
-        ASTROLABE_ASSERT(device.peak && *device.peak > FlopRate(0), "work with FLOP needs a peak rate");
-        time = work.flops / *device.peak;
+        const std::optional<FlopRate> peak = device.peak_of(work.precision);
+        ASTROLABE_ASSERT(peak && *peak > FlopRate(0), "work with FLOP needs a peak rate");
+        time = work.flops / *peak;
     }
     if (work.bytes != Bytes(0)) {
         ASTROLABE_ASSERT(device.memory_bandwidth && *device.memory_bandwidth > Bandwidth(0),
@@ -64,6 +83,15 @@ Time time_of(const Device& device, const Work& work) {
         time = std::max(time, work.bytes / *device.memory_bandwidth);
     }
     return time;
+}
+
+Time product_time(const Device& device, Flops work, std::int64_t rows, std::int64_t columns,
+                  Precision precision) {
+    const std::optional<FlopRate> rate = device.gemm_rate(precision);
+    ASTROLABE_ASSERT(rate && *rate > FlopRate(0), "a product needs a rate");
+    ASTROLABE_ASSERT(rows >= 1, "a product has rows");
+    const std::int64_t half = device.gemm ? device.gemm->half_rows.at(columns) : 0;
+    return Time(detail::multiply_divide_up((work / *rate).count(), rows + half, rows));
 }
 
 }  // namespace astrolabe::workload

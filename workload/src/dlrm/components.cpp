@@ -1,3 +1,4 @@
+#include "../device/precision_names.hpp"
 #include "../register.hpp"
 #include "dlrm_training.hpp"
 
@@ -11,8 +12,10 @@ namespace astrolabe {
 
 template <>
 struct EnumNames<workload::Interaction> {
-    static constexpr std::array<std::pair<std::string_view, workload::Interaction>, 2> kNames{
-        {{"dot", workload::Interaction::kDot}, {"concatenation", workload::Interaction::kConcatenation}}};
+    static constexpr std::array<std::pair<std::string_view, workload::Interaction>, 3> kNames{
+        {{"dot", workload::Interaction::kDot},
+         {"concatenation", workload::Interaction::kConcatenation},
+         {"dcn_v2", workload::Interaction::kDcnV2}}};
 };
 template <>
 struct EnumNames<workload::Parallelism> {
@@ -23,8 +26,27 @@ struct EnumNames<workload::Parallelism> {
 };
 template <>
 struct EnumNames<workload::MlpTime> {
-    static constexpr std::array<std::pair<std::string_view, workload::MlpTime>, 2> kNames{
-        {{"flops", workload::MlpTime::kFlops}, {"roofline", workload::MlpTime::kRoofline}}};
+    static constexpr std::array<std::pair<std::string_view, workload::MlpTime>, 3> kNames{
+        {{"flops", workload::MlpTime::kFlops},
+         {"roofline", workload::MlpTime::kRoofline},
+         {"gemm", workload::MlpTime::kGemm}}};
+};
+template <>
+struct EnumNames<workload::EmbeddingOptimizer> {
+    static constexpr std::array<std::pair<std::string_view, workload::EmbeddingOptimizer>, 6> kNames{
+        {{"sgd", workload::EmbeddingOptimizer::kSgd},
+         {"adagrad", workload::EmbeddingOptimizer::kAdagrad},
+         {"row_wise_adagrad", workload::EmbeddingOptimizer::kRowWiseAdagrad},
+         {"adam", workload::EmbeddingOptimizer::kAdam},
+         {"lamb", workload::EmbeddingOptimizer::kLamb},
+         {"partial_row_wise_adam", workload::EmbeddingOptimizer::kPartialRowWiseAdam}}};
+};
+template <>
+struct EnumNames<workload::DenseOptimizer> {
+    static constexpr std::array<std::pair<std::string_view, workload::DenseOptimizer>, 3> kNames{
+        {{"sgd", workload::DenseOptimizer::kSgd},
+         {"adagrad", workload::DenseOptimizer::kAdagrad},
+         {"adam", workload::DenseOptimizer::kAdam}}};
 };
 template <>
 struct EnumNames<workload::EmbeddingGradients> {
@@ -173,6 +195,61 @@ Schema<EmbeddingTables> tables_schema() {
     return schema;
 }
 
+/// An interaction with its own keys.
+Schema<CrossNetwork> cross_schema() {
+    Schema<CrossNetwork> schema("interaction", "cross layers, as wide as all vectors in a row");
+    schema.optional("layers", &CrossNetwork::layers, "of dcn_v2: cross layers", {1, 1024})
+        .optional("rank", &CrossNetwork::rank, "of dcn_v2: columns of the first of two matrices; unset: one",
+                  {1, {}});
+    return schema;
+}
+
+std::vector<ParameterDescriptor> interaction_parameters() {
+    std::vector<ParameterDescriptor> keys{
+        {"kind", "one of dot, concatenation, dcn_v2", "", true, {}, "of the interaction", {}}};
+    const std::vector<ParameterDescriptor> cross = cross_schema().parameters();
+    keys.insert(keys.end(), cross.begin(), cross.end());
+    return keys;
+}
+
+void read_interaction(DlrmModel& model, const ConfigNode& node, ReadContext& context) {
+    const ConfigNode* kind = node.is_mapping() ? node.find("kind") : &node;
+    if (kind == nullptr) {
+        context.error("config.missing-key", node.where, "'interaction' needs 'kind'",
+                      "write {kind: dcn_v2, layers: 3, rank: 512}");
+        return;
+    }
+    const auto interaction = read_scalar<Interaction>(*kind, "'interaction'", context);
+    if (!interaction) {
+        return;
+    }
+    model.interaction = *interaction;
+    if (!node.is_mapping()) {
+        return;
+    }
+    const auto cross = cross_schema().read(node, context, {"kind"});
+    if (cross && *interaction == Interaction::kDcnV2) {
+        model.cross = *cross;
+    } else if (cross && node.entries.size() > 1) {
+        context.error("config.value", node.where,
+                      fmt::format("'interaction' of kind {} has no cross layers", kind->text),
+                      "leave 'layers' and 'rank' out, or set kind to dcn_v2");
+    }
+}
+
+std::optional<ConfigNode> write_interaction(const DlrmModel& model) {
+    ConfigNode kind = ConfigNode::scalar(ValueTraits<Interaction>::format(model.interaction));
+    if (model.interaction != Interaction::kDcnV2) {
+        return kind;
+    }
+    ConfigNode node = ConfigNode::mapping();
+    node.set("kind", std::move(kind));
+    for (const ConfigEntry& entry : cross_schema().write(model.cross).entries) {
+        node.set(entry.key, entry.value);
+    }
+    return node;
+}
+
 Schema<DlrmModel> model_schema() {
     Schema<DlrmModel> schema("model", "a deep learning recommendation model");
     schema.required("dense_features", &DlrmModel::dense_features, "dense inputs of a sample", {1, {}})
@@ -182,7 +259,16 @@ Schema<DlrmModel> model_schema() {
               {1, {}});
     add_section_list(schema, "tables", &DlrmModel::tables, tables_schema(),
                      "embedding tables, or groups of them", true);
-    schema.optional("interaction", &DlrmModel::interaction, "how embeddings and dense features are combined")
+    schema
+        .field({"interaction",
+                "one of dot, concatenation, dcn_v2, or a mapping",
+                "dot",
+                false,
+                {},
+                "how embeddings and dense features are combined; of dcn_v2 with its keys",
+                interaction_parameters()},
+               read_interaction, write_interaction)
+        .optional("biases", &DlrmModel::biases, "dense layers have a bias")
         .optional("element_size", &DlrmModel::element_size, "of weights and embeddings",
                   {Bytes(1), Bytes(16)})
         .optional("activation_element_size", &DlrmModel::activation_element_size,
@@ -354,8 +440,15 @@ Schema<DlrmParameters> dlrm_schema() {
             },
             [](const DlrmParameters& parameters) { return std::optional(batch_schema().write(parameters)); })
         .optional("iterations", &DlrmParameters::iterations, "training iterations to simulate", {1, 100'000})
-        .optional("mlp_time", &DlrmParameters::mlp_time,
-                  "time of an MLP layer: FLOP only, or roofline with its memory traffic")
+        .optional(
+            "mlp_time", &DlrmParameters::mlp_time,
+            "time of a dense layer: FLOP only, roofline with its memory traffic, or by the device's gemm "
+            "rates with the memory traffic between products")
+        .optional("precision", &DlrmParameters::precision, "of matrix products; unset: fp32")
+        .optional("embedding_optimizer", &DlrmParameters::embedding_optimizer,
+                  "whose state the tables have, in memory and updates; unset: not counted")
+        .optional("dense_optimizer", &DlrmParameters::dense_optimizer,
+                  "of dense layers, a step after the backward pass; unset: not counted")
         .field({"embedding_time",
                 "bandwidth, flops or a time",
                 embedding_time_text({}),

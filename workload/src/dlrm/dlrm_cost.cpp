@@ -111,21 +111,56 @@ PassTimes DlrmCost::mlp(const MlpLayer& layer) const {
     if (times.forward && times.input_gradient && times.weight_gradient) {
         return times;
     }
+    const PassTimes computed = computed_mlp(layer);
+    return {.forward = times.forward ? times.forward : computed.forward,
+            .input_gradient = times.input_gradient ? times.input_gradient : computed.input_gradient,
+            .weight_gradient = times.weight_gradient ? times.weight_gradient : computed.weight_gradient};
+}
+
+PassTimes DlrmCost::computed_mlp(const MlpLayer& layer) const {
+    if (training_.mlp_time == MlpTime::kGemm) {
+        return products(layer);
+    }
     // Model parallelism: all ranks' samples through 1/N of the columns, as much work as N times fewer samples
     // through all of them.
-    Work work{.flops = Flops(2 * samples_ * layer.parameters())};
+    Work work{.flops = Flops(2 * samples_ * layer.weights()), .precision = precision(training_)};
     if (training_.mlp_time == MlpTime::kRoofline) {
         const bool is_sharded = training_.parallelism == Parallelism::kModel;
         const std::int64_t rows = is_sharded ? ranks_ * samples_ : samples_;
-        const std::int64_t weights = is_sharded ? divide_up(layer.parameters(), ranks_) : layer.parameters();
+        const std::int64_t weights = is_sharded ? divide_up(layer.weights(), ranks_) : layer.weights();
         const std::int64_t output = samples_ * layer.output_width;
-        work.bytes = (rows * layer.input_width + output) * activation_element_size(model_) +
+        const std::int64_t between = 2 * samples_ * layer.rank;  // written by one product, read by the other
+        work.bytes = (rows * layer.input_width + between + output) * activation_element_size(model_) +
                      weights * model_.element_size;
     }
-    const Time computed = time_of(device_, work);
-    return {.forward = times.forward.value_or(computed),
-            .input_gradient = times.input_gradient.value_or(computed),
-            .weight_gradient = times.weight_gradient.value_or(computed)};
+    const Time time = time_of(device_, work);
+    return {.forward = time, .input_gradient = time, .weight_gradient = time};
+}
+
+PassTimes DlrmCost::products(const MlpLayer& layer) const {
+    const auto product = [&](std::int64_t k, std::int64_t n) {
+        return product_time(device_, Flops(2 * samples_ * k * n), samples_, n, precision(training_));
+    };
+    const Time work = layer.rank == 0
+                          ? product(layer.input_width, layer.output_width)
+                          : product(layer.input_width, layer.rank) + product(layer.rank, layer.output_width);
+    const GemmRates rates = device_.gemm.value_or(GemmRates());
+    const Time gradient = std::max(work, (rates.backward_floor + Time(1)) / 2);
+    // The activation reads and writes the output, backward also its gradient; a cross layer reads x0, the
+    // product and x and writes the sum, backward the gradient, x0 and the product for the gradients of both.
+    // The bias' gradient is the sum of the output's over the samples.
+    const auto traffic = [&](std::int64_t passes) {
+        return time_of(device_,
+                       {.bytes = passes * samples_ * layer.output_width * activation_element_size(model_)});
+    };
+    return {.forward = std::max(work, rates.floor) + traffic(layer.is_cross ? 4 : 2),
+            .input_gradient = gradient + traffic(layer.is_cross ? 6 : 3),
+            .weight_gradient = gradient + traffic(layer.has_bias ? 1 : 0)};
+}
+
+Time DlrmCost::dense_update(const MlpLayer& layer) const {
+    ASTROLABE_ASSERT(training_.dense_optimizer, "there is an optimiser");
+    return time_of(device_, {.bytes = layer.parameters() * dense_update_of(*training_.dense_optimizer)});
 }
 
 PassTimes DlrmCost::interaction() const {
@@ -137,8 +172,8 @@ PassTimes DlrmCost::interaction() const {
     if (forward && backward) {
         return {.forward = forward, .input_gradient = backward};
     }
-    Work work{.flops = Flops(samples_ * interaction_work(model_))};
-    if (training_.mlp_time == MlpTime::kRoofline) {
+    Work work{.flops = Flops(samples_ * interaction_work(model_)), .precision = precision(training_)};
+    if (training_.mlp_time != MlpTime::kFlops) {
         const std::int64_t values =
             pooled_width(model_) + model_.bottom_mlp.back() + interaction_width(model_);
         work.bytes = samples_ * values * activation_element_size(model_);

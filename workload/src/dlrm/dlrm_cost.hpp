@@ -49,8 +49,13 @@ public:
     [[nodiscard]] PassTimes mlp(const MlpLayer& layer) const;
     /// Forward and input gradient are there.
     [[nodiscard]] PassTimes interaction() const;
+    /// Update of a dense layer's parameters; the training has a dense optimiser.
+    [[nodiscard]] Time dense_update(const MlpLayer& layer) const;
 
 private:
+    /// By the rule of the training, nothing measured.
+    [[nodiscard]] PassTimes computed_mlp(const MlpLayer& layer) const;
+    [[nodiscard]] PassTimes products(const MlpLayer& layer) const;
     /// Of `values` values by the embedding time rule, each `accesses` times, and of reading `indices`; fixed
     /// time scales with the values.
     [[nodiscard]] Time embedding_time(std::int64_t values, std::int64_t accesses,

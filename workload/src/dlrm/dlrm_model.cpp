@@ -135,14 +135,22 @@ void check_dot(ValidationErrors& found, const DlrmModel& model) {
     }
 }
 
+void check_cross(ValidationErrors& found, const DlrmModel& model) {
+    require_range(found, "interaction.layers", model.cross.layers, static_cast<std::int64_t>(kMaxLayers));
+    if (model.cross.rank) {
+        require_range(found, "interaction.rank", *model.cross.rank, interaction_width(model));
+    }
+}
+
 std::vector<MlpLayer> mlp_layers(std::string_view prefix, std::int64_t input,
-                                 std::span<const std::int64_t> widths) {
+                                 std::span<const std::int64_t> widths, bool has_bias) {
     std::vector<MlpLayer> layers;
     layers.reserve(widths.size());
     for (const std::int64_t width : widths) {
         layers.push_back({.name = fmt::format("{}_{}", prefix, layers.size()),
                           .input_width = input,
-                          .output_width = width});
+                          .output_width = width,
+                          .has_bias = has_bias});
         input = width;
     }
     return layers;
@@ -174,6 +182,9 @@ ValidationErrors validation_errors(const DlrmModel& model) {
         check_sizes(found, model);
         if (model.interaction == Interaction::kDot) {
             check_dot(found, model);
+        }
+        if (model.interaction == Interaction::kDcnV2) {
+            check_cross(found, model);
         }
     }
     return found;
@@ -212,7 +223,7 @@ std::int64_t lookup_width(const DlrmModel& model) {
 
 std::int64_t interaction_width(const DlrmModel& model) {
     const std::int64_t dense = model.bottom_mlp.back();
-    if (model.interaction == Interaction::kConcatenation) {
+    if (model.interaction != Interaction::kDot) {
         return dense + pooled_width(model);
     }
     const std::int64_t vectors = table_count(model) + 1;
@@ -220,7 +231,7 @@ std::int64_t interaction_width(const DlrmModel& model) {
 }
 
 std::int64_t interaction_work(const DlrmModel& model) {
-    if (model.interaction == Interaction::kConcatenation) {
+    if (model.interaction != Interaction::kDot) {
         return 0;
     }
     const std::int64_t vectors = table_count(model) + 1;
@@ -228,15 +239,71 @@ std::int64_t interaction_work(const DlrmModel& model) {
 }
 
 std::vector<MlpLayer> bottom_layers(const DlrmModel& model) {
-    return mlp_layers("Bottom", model.dense_features, model.bottom_mlp);
+    return mlp_layers("Bottom", model.dense_features, model.bottom_mlp, model.biases);
+}
+
+std::vector<MlpLayer> cross_layers(const DlrmModel& model) {
+    std::vector<MlpLayer> layers;
+    if (model.interaction != Interaction::kDcnV2) {
+        return layers;
+    }
+    const std::int64_t width = interaction_width(model);
+    for (std::int64_t i = 0; i < model.cross.layers; ++i) {
+        layers.push_back({.name = fmt::format("Cross_{}", i),
+                          .input_width = width,
+                          .output_width = width,
+                          .rank = model.cross.rank.value_or(0),
+                          .has_bias = model.biases,
+                          .is_cross = true});
+    }
+    return layers;
 }
 
 std::vector<MlpLayer> top_layers(const DlrmModel& model) {
-    return mlp_layers("Top", interaction_width(model), model.top_mlp);
+    return mlp_layers("Top", interaction_width(model), model.top_mlp, model.biases);
+}
+
+std::vector<MlpLayer> dense_layers(const DlrmModel& model) {
+    std::vector<MlpLayer> layers = bottom_layers(model);
+    for (std::vector<MlpLayer> more : {cross_layers(model), top_layers(model)}) {
+        std::move(more.begin(), more.end(), std::back_inserter(layers));
+    }
+    return layers;
+}
+
+std::vector<DenseTensor> dense_tensors(const DlrmModel& model) {
+    std::vector<DenseTensor> tensors;
+    const auto add_mlp = [&tensors](const std::vector<MlpLayer>& layers) {
+        for (const MlpLayer& layer : layers) {
+            tensors.push_back({.layer = layer.name, .parameters = layer.weights()});
+            if (layer.has_bias) {
+                tensors.push_back({.layer = layer.name, .parameters = layer.output_width});
+            }
+        }
+    };
+    add_mlp(bottom_layers(model));
+    const std::vector<MlpLayer> cross = cross_layers(model);
+    for (const MlpLayer& layer : cross) {
+        tensors.push_back(
+            {.layer = layer.name,
+             .parameters = layer.output_width * (layer.rank == 0 ? layer.input_width : layer.rank)});
+    }
+    for (const MlpLayer& layer : cross) {
+        if (layer.rank != 0) {
+            tensors.push_back({.layer = layer.name, .parameters = layer.rank * layer.input_width});
+        }
+    }
+    for (const MlpLayer& layer : cross) {
+        if (layer.has_bias) {
+            tensors.push_back({.layer = layer.name, .parameters = layer.output_width});
+        }
+    }
+    add_mlp(top_layers(model));
+    return tensors;
 }
 
 std::int64_t mlp_parameters(const DlrmModel& model) {
-    return parameters_of(bottom_layers(model)) + parameters_of(top_layers(model));
+    return parameters_of(dense_layers(model));
 }
 
 std::int64_t embedding_parameters(const DlrmModel& model) {

@@ -46,6 +46,7 @@ public:
           ranks_(static_cast<std::int64_t>(ranks)),
           samples_(local_batch(training, ranks)),
           bottom_(bottom_layers(model)),
+          cross_(cross_layers(model)),
           top_(top_layers(model)) {
         plan_.ranks = ranks;
         plan_.iterations = training.iterations;
@@ -62,8 +63,10 @@ public:
         if (training_.interaction_time || training_.parallelism == Parallelism::kModel) {
             plan_.layers.push_back(interaction());
         }
-        for (const MlpLayer& layer : top_) {
-            plan_.layers.push_back(mlp(layer));
+        for (const auto* layers : {&cross_, &top_}) {
+            for (const MlpLayer& layer : *layers) {
+                plan_.layers.push_back(mlp(layer));
+            }
         }
         set_priorities();
         if (training_.gradient_buckets) {
@@ -130,6 +133,9 @@ private:
         const bool is_first_bottom = description.name == bottom_.front().name;
         if (is_first_bottom && !training_.dense_feature_gradient) {
             layer.input_gradient.reset();
+        }
+        if (training_.dense_optimizer) {
+            layer.optimizer_step = cost_.dense_update(description);
         }
         if (training_.parallelism != Parallelism::kModel) {
             exchange_gradients(layer, description);
@@ -213,7 +219,7 @@ private:
 
     /// As computed, before any conversion.
     [[nodiscard]] Bytes gradients_of(const std::string& name) const {
-        for (const auto* layers : {&bottom_, &top_}) {
+        for (const auto* layers : {&bottom_, &cross_, &top_}) {
             for (const MlpLayer& layer : *layers) {
                 if (layer.name == name) {
                     return layer.parameters() * gradient_element_size(model_);
@@ -268,6 +274,7 @@ private:
     std::int64_t ranks_;
     std::int64_t samples_;
     std::vector<MlpLayer> bottom_;
+    std::vector<MlpLayer> cross_;
     std::vector<MlpLayer> top_;
     TrainingPlan plan_;
     system::PartitionId world_;
@@ -277,7 +284,8 @@ private:
 /// overflow.
 detail::Int128 compute_of(const TrainingLayer& layer, system::RankId rank) {
     detail::Int128 sum = layer.update_delay.count();
-    for (const auto& pass : {std::optional(layer.forward), layer.input_gradient, layer.weight_gradient}) {
+    for (const auto& pass :
+         {std::optional(layer.forward), layer.input_gradient, layer.weight_gradient, layer.optimizer_step}) {
         sum += pass ? (*pass)[rank].count() : 0;
     }
     return sum;
@@ -392,6 +400,10 @@ void summarise_sharding(DlrmSummary& summary, const ShardingPlan& sharding, cons
 }
 
 }  // namespace
+
+Precision precision(const DlrmTraining& training) {
+    return training.precision.value_or(Precision::kFp32);
+}
 
 std::int64_t local_batch(const DlrmTraining& training, std::size_t ranks) {
     return training.local_batch ? *training.local_batch

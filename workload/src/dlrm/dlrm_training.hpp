@@ -52,6 +52,7 @@
 
 #include "../device/wire_format.hpp"
 #include "../loops/training_loop.hpp"
+#include "optimizers.hpp"
 
 #include <array>
 #include <cstddef>
@@ -75,8 +76,9 @@ namespace astrolabe::workload {
 enum class Parallelism : std::uint8_t { kData, kModel, kHybrid };
 
 enum class MlpTime : std::uint8_t {
-    kFlops,    ///< the study's: FLOP only
-    kRoofline  ///< also the memory traffic of the three matrices
+    kFlops,     ///< the study's: FLOP only
+    kRoofline,  ///< also the memory traffic of the three matrices
+    kGemm       ///< products as the device's GemmRates say, and the memory traffic of what is between them
 };
 
 enum class EmbeddingTime : std::uint8_t { kBandwidth, kFlops, kFixed };
@@ -99,6 +101,11 @@ struct DlrmTraining {
     int iterations = 1;
 
     MlpTime mlp_time = MlpTime::kFlops;
+    std::optional<Precision> precision = std::nullopt;  ///< of matrix products; fp32
+    /// State of the tables' optimiser, in memory and in updates; none: it is not counted.
+    std::optional<EmbeddingOptimizer> embedding_optimizer = std::nullopt;
+    /// Of dense layers, as a step of its own after the backward pass; none: it is not counted.
+    std::optional<DenseOptimizer> dense_optimizer = std::nullopt;
     EmbeddingTime embedding_time = EmbeddingTime::kBandwidth;
     Time fixed_embedding_time = Time(0);  ///< of the lookup; kFixed only
     /// Counts the interaction's FLOP (and, with kRoofline, bytes), backward as much as forward.
@@ -134,6 +141,7 @@ struct DlrmTraining {
 
 // The rest requires arguments without validation errors.
 
+[[nodiscard]] Precision precision(const DlrmTraining& training);
 /// m, samples per rank.
 [[nodiscard]] std::int64_t local_batch(const DlrmTraining& training, std::size_t ranks);
 

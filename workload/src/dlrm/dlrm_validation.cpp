@@ -87,8 +87,10 @@ std::vector<std::string> layer_names(const DlrmTraining& training, const DlrmMod
     if (training.interaction_time) {
         names.emplace_back(kInteractionLayer);
     }
-    for (const MlpLayer& layer : top_layers(model)) {
-        names.push_back(layer.name);
+    for (const auto& layers : {cross_layers(model), top_layers(model)}) {
+        for (const MlpLayer& layer : layers) {
+            names.push_back(layer.name);
+        }
     }
     return names;
 }
@@ -214,13 +216,16 @@ Needs needed_rates(const Device& device, const DlrmTraining& training, const Dlr
         const bool embeds = is_embedding(layer);
         const bool flops = !embeds || training.embedding_time == EmbeddingTime::kFlops;
         const bool bytes = embeds ? training.embedding_time == EmbeddingTime::kBandwidth
-                                  : training.mlp_time == MlpTime::kRoofline;
+                                  : training.mlp_time != MlpTime::kFlops;
         if (flops && needs.peak.empty()) {
             needs.peak = fmt::format("layer {}", layer);
         }
         if (bytes && needs.memory_bandwidth.empty()) {
             needs.memory_bandwidth = fmt::format("layer {}", layer);
         }
+    }
+    if (training.dense_optimizer && needs.memory_bandwidth.empty()) {
+        needs.memory_bandwidth = "the dense optimizer";
     }
     const std::string_view converted = converted_collective(training, model);
     if (!converted.empty() && needs.memory_bandwidth.empty()) {
@@ -258,6 +263,9 @@ void check_dense_gradients(ValidationErrors& found, const DlrmTraining& training
     const bool is_fsdp = training.dense_sharding == DenseSharding::kFsdp;
     require(found, replicates || !is_fsdp, "dense_sharding",
             "model parallelism shards the MLPs in its own way", "choose hybrid or data parallelism");
+    require(found, !training.dense_optimizer || (replicates && !is_fsdp), "dense_optimizer",
+            "only the update of MLPs that every rank has is modelled",
+            "leave it out, or choose hybrid or data parallelism without fsdp");
     if (training.gradient_buckets) {
         require(found, replicates, "gradient_buckets", "model parallelism reduces no weight gradients",
                 "choose hybrid or data parallelism");
@@ -361,7 +369,10 @@ ValidationErrors validation_errors(const Device& device, const DlrmTraining& tra
     ValidationErrors found;
     const std::vector<std::string> names = layer_names(training, model);
     const Needs needs = needed_rates(device, training, model, names);
-    check_rate(found, "peak", device.peak, needs.peak);
+    check_rate(found, "peak",
+               training.mlp_time == MlpTime::kGemm ? device.gemm_rate(precision(training))
+                                                   : device.peak_of(precision(training)),
+               needs.peak);
     check_rate(found, "memory_bandwidth", device.memory_bandwidth, needs.memory_bandwidth);
     check_measured(found, device, names);
     check_table_times(found, device, model);

@@ -89,8 +89,9 @@ std::vector<MlpLayer> dense_layers(const FlexflowModel& model) {
 
 FlopRate gemm_rate(const FlexflowTraining& training, const Device& device, std::int64_t rows) {
     if (training.gemm.empty()) {
-        ASTROLABE_ASSERT(device.peak, "without measured rates the device has a peak");
-        return *device.peak;
+        const std::optional<FlopRate> peak = device.peak_of(Precision::kFp32);
+        ASTROLABE_ASSERT(peak, "without measured rates the device has a peak");
+        return *peak;
     }
     const auto above = std::ranges::upper_bound(training.gemm, rows, {}, &GemmRate::rows);
     return above == training.gemm.begin() ? above->rate : std::prev(above)->rate;

@@ -198,9 +198,10 @@ ValidationErrors validation_errors(const FlexflowModel& model, const FlexflowTra
 
 ValidationErrors validation_errors(const Device& device, const FlexflowTraining& training) {
     ValidationErrors found;
-    if (device.peak && *device.peak <= FlopRate(0)) {
+    const std::optional<FlopRate> peak = device.peak_of(Precision::kFp32);
+    if (peak && *peak <= FlopRate(0)) {
         add_error(found, "peak", "peak must be positive");
-    } else if (!device.peak && training.gemm.empty()) {
+    } else if (!peak && training.gemm.empty()) {
         add_error(found, "peak", "peak is missing and the workload has no 'gemm' rates",
                   "give peak, or rates by rows as the workload's 'gemm'");
     }

@@ -86,6 +86,14 @@ void ProgramWriter::wait_for(std::optional<system::OperationId> collective) {
     }
 }
 
+void ProgramWriter::wait_for_weights(std::size_t index) {
+    wait_for(weights_[index]);
+    const TrainingLayer& layer = plan_.layers[index];
+    if (weights_[index] && layer.optimizer_step) {
+        add_compute(layer.name, "optimizer_step", *layer.optimizer_step);
+    }
+}
+
 void ProgramWriter::compute(std::size_t index, Pass pass) {
     const TrainingLayer& layer = plan_.layers[index];
     if (pass == Pass::kForward) {

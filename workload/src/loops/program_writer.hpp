@@ -31,8 +31,9 @@ public:
 
     /// Does nothing where there is no collective to wait for.
     void wait_for(std::optional<system::OperationId> collective);
-    /// W-wait: for the layer's weight-gradient collective of the iteration before.
-    void wait_for_weights(std::size_t layer) { wait_for(weights_[layer]); }
+    /// W-wait: for the layer's weight-gradient collective of the iteration before, and the step of its
+    /// optimiser.
+    void wait_for_weights(std::size_t layer);
 
     /// Does nothing where the layer does not compute the pass.
     void compute(std::size_t layer, Pass pass);

@@ -6,7 +6,8 @@
 /// follows its compute. "Blocking" means that the next compute operation waits for it; all other
 /// communication runs beside the compute until an operation waits for it:
 ///
-///     W-wait(i): layer i's forward compute waits for its weight-gradient collective of the iteration before
+///     W-wait(i): layer i's forward compute waits for its weight-gradient collective of the iteration before,
+///                and for the step of its optimiser after it, where that is counted
 ///
 /// loop     forward of layer i                 backward of layer i, from L-1 down to 0
 /// data     W-wait(i), compute                 WG compute, WG collective (default);
@@ -23,8 +24,8 @@
 /// operation of zero duration, named "<collective>.wait". After the last iteration the ranks drain.
 ///
 /// Names: "<layer>.forward", "<layer>.input_gradient", "<layer>.weight_gradient", "<layer>.update",
-/// "<layer>.recompute_for_<layer>"; collectives "<layer>.<pass>.<kind>", for example
-/// "Top_0.weight_gradient.all_reduce"; "<layer>.<pass>.encode", "<layer>.<pass>.decode",
+/// "<layer>.optimizer_step", "<layer>.recompute_for_<layer>"; collectives "<layer>.<pass>.<kind>", for
+/// example "Top_0.weight_gradient.all_reduce"; "<layer>.<pass>.encode", "<layer>.<pass>.decode",
 /// "<layer>.forward_parameters.all_gather", "<layer>.backward_parameters.all_gather". A collective of several
 /// stages appends theirs: "<layer>.forward.all_to_all.across_hosts".
 ///
@@ -83,6 +84,8 @@ struct TrainingLayer {
     std::optional<LayerCommunication> input_gradient_communication = std::nullopt;
     std::optional<LayerCommunication> weight_gradient_communication = std::nullopt;
     Time update_delay = Time(0);
+    std::optional<system::PerRank<Time>> optimizer_step =
+        std::nullopt;  ///< compute after the wait for its weights; none: not counted
     std::optional<std::size_t> bucket = std::nullopt;  ///< that has its weight-gradient collective instead
     std::optional<LayerCommunication> parameter_gather = std::nullopt;
     std::optional<std::int64_t> priority = std::nullopt;  ///< of its collectives, instead of the loop's

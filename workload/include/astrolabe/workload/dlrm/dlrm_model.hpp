@@ -6,14 +6,18 @@
 /// the interaction combines the vectors; the top MLP turns the result into the prediction.
 ///
 ///     dot            F = T + 1 vectors of one dimension D: width = F·(F - 1)/2 pairs + D dense values
-///     concatenation  width = bottom output + Σ tables · dimension
+///     concatenation  width w = bottom output + Σ tables · dimension
+///     dcn_v2         w likewise, followed by cross layers of as many outputs (Wang et al., "DCN V2: Improved
+///                    deep & cross network and practical lessons for web-scale learning to rank systems", WWW
+///                    2021): x' = x0 ∘ (W·x + b) + x, or of low rank r  x' = x0 ∘ (W·(V·x) + b) + x, W of
+///                    w × r and V of r × w
 ///
 /// An MLP is the list of its output widths; layer i is a k × n matrix with k the width before it. Biases are
-/// left out: they are n of k·n + n parameters, 0.05 % at the widths of the study
-/// (docs/theory/hoti20-study.md, "Model").
+/// left out unless asked for: they are n of k·n + n parameters, 0.05 % at the widths of the study
+/// (docs/theory/hoti20-study.md, "Model"). A cross layer has one, of w values.
 ///
-/// Layers are named as in the study: Embedding, Bottom_0 …, Interaction where it is modelled, Top_0 ….
-/// Sharding may make several of the embeddings.
+/// Layers are named as in the study: Embedding, Bottom_0 …, Interaction where it is modelled, Cross_0 …,
+/// Top_0 …. Sharding may make several of the embeddings.
 ///
 /// Limits: every sample looks up exactly `pooling` rows in a table. Numbers are integers throughout;
 /// `validation_errors` keeps them so small that no product of two of them overflows.
@@ -60,7 +64,15 @@ struct EqualTables {
     std::int64_t pooling = 1;
 };
 
-enum class Interaction : std::uint8_t { kDot, kConcatenation };
+enum class Interaction : std::uint8_t { kDot, kConcatenation, kDcnV2 };
+
+/// Of kDcnV2.
+struct CrossNetwork {
+    std::int64_t layers = 3;
+    std::optional<std::int64_t> rank = std::nullopt;  ///< r; none: full matrices
+
+    bool operator==(const CrossNetwork&) const = default;
+};
 
 struct DlrmModel {
     std::int64_t dense_features = 0;
@@ -68,6 +80,8 @@ struct DlrmModel {
     std::vector<std::int64_t> top_mlp = {};
     std::vector<EmbeddingTables> tables = {};
     Interaction interaction = Interaction::kDot;
+    CrossNetwork cross = {};
+    bool biases = false;            ///< of all dense layers
     Bytes element_size = Bytes(2);  ///< of weights and embeddings
     /// Of what layers hand to each other, pooled embeddings included, and its gradients; `element_size` where
     /// it is not given.
@@ -76,13 +90,26 @@ struct DlrmModel {
     std::optional<Bytes> gradient_element_size = std::nullopt;
 };
 
-/// A k × n matrix.
+/// A k × n matrix, or of low rank r the product of a k × r and an r × n one; with its bias where it has one.
 struct MlpLayer {
     std::string name = {};
     std::int64_t input_width = 0;   ///< k
     std::int64_t output_width = 0;  ///< n
+    std::int64_t rank = 0;          ///< r; 0: one matrix
+    bool has_bias = false;
+    bool is_cross = false;  ///< multiplies its output by x0 and adds its input
 
-    [[nodiscard]] std::int64_t parameters() const { return input_width * output_width; }
+    /// Multiply-accumulate operations of a sample in a pass.
+    [[nodiscard]] std::int64_t weights() const {
+        return rank == 0 ? input_width * output_width : rank * (input_width + output_width);
+    }
+    [[nodiscard]] std::int64_t parameters() const { return weights() + (has_bias ? output_width : 0); }
+};
+
+/// A tensor of dense parameters.
+struct DenseTensor {
+    std::string layer = {};
+    std::int64_t parameters = 0;
 };
 
 /// Everything that makes the model inconsistent, in the order of its fields; empty if it can be trained.
@@ -104,7 +131,15 @@ struct MlpLayer {
 [[nodiscard]] std::int64_t interaction_work(const DlrmModel& model);
 
 [[nodiscard]] std::vector<MlpLayer> bottom_layers(const DlrmModel& model);
+/// Of the interaction; none unless it is kDcnV2.
+[[nodiscard]] std::vector<MlpLayer> cross_layers(const DlrmModel& model);
 [[nodiscard]] std::vector<MlpLayer> top_layers(const DlrmModel& model);
+/// Bottom, cross and top layers, in the order of the forward pass.
+[[nodiscard]] std::vector<MlpLayer> dense_layers(const DlrmModel& model);
+/// In the order in which TorchRec's models register them: of an MLP layer the weights, then the bias; of the
+/// cross layers all W, then all V where the rank is low, then all biases.
+[[nodiscard]] std::vector<DenseTensor> dense_tensors(const DlrmModel& model);
+/// Of all dense layers.
 [[nodiscard]] std::int64_t mlp_parameters(const DlrmModel& model);
 [[nodiscard]] std::int64_t embedding_parameters(const DlrmModel& model);
 [[nodiscard]] Bytes embedding_size(const DlrmModel& model);
