@@ -28,6 +28,8 @@ struct CalibrateArguments {
     std::optional<std::size_t> ranks;
     std::string machine;
     std::string launch;
+    std::string launch_per_device;
+    std::optional<std::size_t> ranks_per_node;
     std::string out;
     std::string plot;
     bool json = false;
@@ -99,6 +101,7 @@ Result<experiment::FittedSeries> fit_log(const experiment::NcclLog& log, const s
         point.time -= launch;
     }
     fit.series = experiment::fit_series(*log.kind, log.ranks, fit.points);
+    fit.series.launch = launch;
     fit.series.source = std::filesystem::path(path).filename().string();
     experiment::Fingerprint print;
     print.add(std::string_view(text));
@@ -110,8 +113,14 @@ std::string rate_text(const std::optional<Bandwidth>& rate) {
     return rate ? fmt::format("+ size / {:.4g} GB/s", to_bytes_per_second(*rate) / 1e9) : "whatever the size";
 }
 
-std::string table(const std::vector<experiment::FittedSeries>& fits) {
+std::string table(const experiment::MeasuredCollectives& measured,
+                  const std::vector<experiment::FittedSeries>& fits) {
     std::string text;
+    if (measured.scaling) {
+        text += fmt::format("steps: {} inside a node of {}, {} across nodes\n",
+                            readable(measured.scaling->inside), measured.scaling->ranks_per_node,
+                            readable(measured.scaling->across));
+    }
     for (const experiment::FittedSeries& fit : fits) {
         const experiment::MeasuredSeries& series = fit.series;
         text += fmt::format("{} of {} ranks, {} sizes from {} to {} ({})\n", system::to_string(series.kind),
@@ -121,8 +130,11 @@ std::string table(const std::vector<experiment::FittedSeries>& fits) {
             text += fmt::format("  up to {:>9}  {:>10} {}\n", to_string(piece.up_to), readable(piece.latency),
                                 rate_text(piece.rate));
         }
-        text += fmt::format("  error {:.1f} % mean, {:.1f} % at most, {:.1f} % for a size that is left out\n",
-                            100 * series.mean_error, 100 * series.largest_error, 100 * series.left_out_error);
+        text += fmt::format(
+            "  error {:.1f} % mean, {:.1f} % at most; of sizes that are left out {:.1f} %, geometric {:.1f} "
+            "%\n",
+            100 * series.mean_error, 100 * series.largest_error, 100 * series.left_out_error,
+            100 * series.left_out_geometric_error);
         for (const experiment::MeasuredPoint& point : fit.points) {
             const Time fitted = experiment::time_of(series, point.size);
             text += fmt::format("    {:>9}  measured {:>10}  fitted {:>10}  {:+.1f} %\n",
@@ -157,6 +169,8 @@ Json to_json(const std::string& machine, const std::vector<experiment::FittedSer
                         {"mean_error", fit.series.mean_error},
                         {"largest_error", fit.series.largest_error},
                         {"left_out_error", fit.series.left_out_error},
+                        {"left_out_geometric_error", fit.series.left_out_geometric_error},
+                        {"launch_s", to_seconds(fit.series.launch)},
                         {"points", std::move(points)}});
     }
     return {{"machine", machine}, {"series", std::move(list)}};
@@ -190,16 +204,30 @@ std::optional<Diagnostic> conflict(const experiment::MeasuredCollectives& measur
     return std::nullopt;
 }
 
-int calibrate_command(const CalibrateArguments& arguments) {
-    Time launch;
-    if (!arguments.launch.empty()) {
-        const Parsed<Time> parsed = parse_time(arguments.launch);
-        if (const auto* failure = std::get_if<ParseFailure>(&parsed)) {
-            return report_invalid({calibrate_error("--launch: " + failure->message, failure->hint)});
-        }
-        launch = std::get<Time>(parsed);
+Result<Time> time_of_option(const std::string& option, const std::string& text) {
+    if (text.empty()) {
+        return Time(0);
     }
+    const Parsed<Time> parsed = parse_time(text);
+    if (const auto* failure = std::get_if<ParseFailure>(&parsed)) {
+        return calibrate_error(option + ": " + failure->message, failure->hint);
+    }
+    return std::get<Time>(parsed);
+}
+
+/// What of each time is the host's, as the options say.
+Result<Time> launch_of(const experiment::NcclLog& log, const CalibrateArguments& arguments) {
+    Result<Time> whole = time_of_option("--launch", arguments.launch);
+    Result<Time> of_device = time_of_option("--launch-per-device", arguments.launch_per_device);
+    if (!whole || !of_device) {
+        return whole ? of_device : whole;
+    }
+    return *whole + *of_device * static_cast<std::int64_t>(log.devices_per_process);
+}
+
+int calibrate_command(const CalibrateArguments& arguments) {
     experiment::MeasuredCollectives measured;
+    std::size_t ranks_per_node = 0;
     std::vector<experiment::FittedSeries> fits;
     for (const std::string& path : arguments.logs) {
         const Result<std::string> text = text_of(path);
@@ -210,7 +238,11 @@ int calibrate_command(const CalibrateArguments& arguments) {
         if (!log) {
             return report_invalid(log.error());
         }
-        Result<experiment::FittedSeries> fit = fit_log(*log, path, *text, launch);
+        const Result<Time> launch = launch_of(*log, arguments);
+        if (!launch) {
+            return report_invalid(launch.error());
+        }
+        Result<experiment::FittedSeries> fit = fit_log(*log, path, *text, *launch);
         if (!fit) {
             return report_invalid(fit.error());
         }
@@ -218,11 +250,24 @@ int calibrate_command(const CalibrateArguments& arguments) {
         if (const std::optional<Diagnostic> error = conflict(measured, fit->series, machine, path)) {
             return report_invalid({*error});
         }
+        if (log->devices_per_process > 1 && *launch == Time(0)) {
+            print_error(fmt::format(
+                "{}: warning: one process launches on {} devices in turn, which is part of every time\n"
+                "  hint: --launch-per-device takes off what a launch takes, where it is known\n",
+                path, log->devices_per_process));
+        }
+        for (const std::size_t ranks : log->ranks_by_node) {
+            ranks_per_node = std::max(ranks_per_node, ranks);
+        }
         measured.machine = machine;
         measured.series.push_back(fit->series);
         fits.push_back(*std::move(fit));
     }
-    print_out(arguments.json ? to_json(measured.machine, fits).dump(2) + "\n" : table(fits));
+    ranks_per_node = arguments.ranks_per_node.value_or(ranks_per_node);
+    if (ranks_per_node > 0) {
+        measured.scaling = experiment::fit_scaling(measured.series, ranks_per_node);
+    }
+    print_out(arguments.json ? to_json(measured.machine, fits).dump(2) + "\n" : table(measured, fits));
     const std::string yaml = "# Times of collectives, from logs of nccl-tests by `astrolabe calibrate`.\n" +
                              to_yaml(experiment::measured_collectives_schema().write(measured));
     for (const auto& [path, text] :
@@ -259,6 +304,12 @@ void add_calibrate_command(CLI::App& app, int& exit_code) {
     command->add_option("--machine", arguments->machine, "its name; unset: that of the devices in the logs");
     command->add_option("--launch", arguments->launch,
                         "part of every time that is the host's, which is taken off: 27us; unset: none");
+    command->add_option("--launch-per-device", arguments->launch_per_device,
+                        "the same for each device that one process of the test launches on, as its log says");
+    command
+        ->add_option("--ranks-per-node", arguments->ranks_per_node,
+                     "of logs of several numbers of ranks; unset: the most on a node in them")
+        ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 20));
     command->add_option("--out", arguments->out, "file for `cluster.measured_collectives`");
     command->add_option("--plot", arguments->plot, "picture of the fits, SVG");
     command->add_flag("--json", arguments->json, "print an object on stdout instead of the table");

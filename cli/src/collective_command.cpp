@@ -25,6 +25,11 @@ int collective_command(const CollectiveArguments& arguments, const experiment::C
     for (std::size_t i = 0; i < prepared->size_count(); ++i) {
         ProgressLine line(progress_mode(arguments.progress), arguments.request.sizes[i]);
         points.push_back(prepared->run(i, line.observer()));
+        if (const auto& measured = points.back().measured) {
+            for (const experiment::RangeWarning& warning : measured->warnings) {
+                print_error(fmt::format("{}: warning: {}\n", warning.where.to_string(), warning.message));
+            }
+        }
         if (!points.back().run.execution.finished) {
             print_error(fmt::format("astrolabe: the collective of {} stalled\n{}\n",
                                     arguments.request.sizes[i], points.back().run.execution.stall));

@@ -145,9 +145,15 @@ double relative_error(double predicted, double measured) {
     return std::abs(predicted / measured - 1);
 }
 
-/// Mean over points, each predicted by the best cut of the others; none where the others are too few.
-std::optional<double> left_out_error(const std::vector<Point>& points, std::size_t pieces) {
+struct LeftOutError {
+    double mean = std::numeric_limits<double>::infinity();
+    double geometric = std::numeric_limits<double>::infinity();  // of ratios above one, less one
+};
+
+/// Over points, each predicted by the best cut of the others; none where the others are too few.
+std::optional<LeftOutError> left_out_error(const std::vector<Point>& points, std::size_t pieces) {
     double sum = 0;
+    double logarithms = 0;
     for (std::size_t left_out = 0; left_out < points.size(); ++left_out) {
         std::vector<Point> others = points;
         others.erase(others.begin() + static_cast<std::ptrdiff_t>(left_out));
@@ -155,9 +161,12 @@ std::optional<double> left_out_error(const std::vector<Point>& points, std::size
         if (fitted.empty()) {
             return std::nullopt;
         }
-        sum += relative_error(value_at(fitted, others, points[left_out].size), points[left_out].seconds);
+        const double predicted = value_at(fitted, others, points[left_out].size);
+        sum += relative_error(predicted, points[left_out].seconds);
+        logarithms += std::abs(std::log(predicted / points[left_out].seconds));
     }
-    return sum / static_cast<double>(points.size());
+    const auto count = static_cast<double>(points.size());
+    return LeftOutError{sum / count, std::exp(logarithms / count) - 1};
 }
 
 TimePiece rounded(const Line& line, Bytes up_to) {
@@ -186,11 +195,11 @@ MeasuredSeries fit_series(system::CollectiveKind kind, std::size_t ranks,
         points.push_back({static_cast<double>(point.size.count()), to_seconds(point.time)});
     }
     Pieces chosen = Fits(points).best(1);
-    double error = left_out_error(points, 1).value_or(std::numeric_limits<double>::infinity());
+    LeftOutError error = left_out_error(points, 1).value_or(LeftOutError{});
     for (std::size_t count = 2; count <= kMostPieces; ++count) {
-        const std::optional<double> other = left_out_error(points, count);
+        const std::optional<LeftOutError> other = left_out_error(points, count);
         Pieces pieces = Fits(points).best(count);
-        if (other && *other < kWorthAPiece * error && !pieces.empty()) {
+        if (other && other->mean < kWorthAPiece * error.mean && !pieces.empty()) {
             chosen = std::move(pieces);
             error = *other;
         }
@@ -204,7 +213,9 @@ MeasuredSeries fit_series(system::CollectiveKind kind, std::size_t ranks,
         series.mean_error += own / static_cast<double>(measured.size());
         series.largest_error = std::max(series.largest_error, own);
     }
-    series.left_out_error = std::isfinite(error) ? error : series.largest_error;
+    // Too few sizes to leave one out: their own largest error.
+    series.left_out_error = std::isfinite(error.mean) ? error.mean : series.largest_error;
+    series.left_out_geometric_error = std::isfinite(error.geometric) ? error.geometric : series.largest_error;
     return series;
 }
 

@@ -140,6 +140,15 @@ private:
         };
         if (is(1, "Rank")) {
             ++log_.ranks;
+            const auto on = std::ranges::find(words, std::string_view("on"), &Word::text);
+            if (on != words.end() && on + 1 != words.end()) {
+                const auto [node, is_new] =
+                    nodes_.emplace(std::string((on + 1)->text), log_.ranks_by_node.size());
+                if (is_new) {
+                    log_.ranks_by_node.push_back(0);
+                }
+                ++log_.ranks_by_node[node->second];
+            }
             const std::size_t bracket = text.find(']');
             if (log_.machine.empty() && bracket != std::string_view::npos && bracket + 2 < text.size()) {
                 log_.machine = text.substr(bracket + 2);
@@ -157,6 +166,9 @@ private:
             }
         } else if (is(1, "nThread") || is(1, "Collective")) {
             for (std::size_t i = 1; i + 1 < words.size(); ++i) {
+                if (words[i].text == "nThread" || words[i].text == "nGpus") {
+                    log_.devices_per_process *= number<std::size_t>(words[i + 1].text).value_or(1);
+                }
                 log_.is_graph |= words[i].text == "graph:" && words[i + 1].text != "0";
             }
             if (is(1, "Collective") && !log_.kind) {
@@ -213,6 +225,7 @@ private:
     std::size_t per_half_ = 0;
     std::int64_t last_size_ = 0;
     std::map<std::int64_t, std::vector<double>> times_;
+    std::map<std::string, std::size_t> nodes_;  // by name, index of ranks_by_node
 };
 
 }  // namespace

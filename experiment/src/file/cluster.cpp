@@ -408,6 +408,8 @@ Schema<ClusterKeys> cluster_schema(const Components& components) {
             "measured_collectives", &ClusterKeys::measured, measured_collectives_schema(),
             "times below which no collective ends, as a machine was measured, or the path of a file that "
             "`astrolabe calibrate` wrote")
+        .section("nccl_tuning", &ClusterKeys::nccl_tuning, nccl_tuning_schema(),
+                 "instead of measured times, those that NCCL's own model expects: a baseline")
         .optional("minimum_chunk", &ClusterKeys::minimum_chunk, "collectives are not cut finer than this",
                   {Bytes(1), {}})
         .optional("padding", &ClusterKeys::padding,
@@ -436,6 +438,7 @@ Cluster make_cluster(const ClusterKeys& keys, const Components& components, bool
     options.end_point.injection_latency = keys.injection_latency;
     options.minimum_chunk = keys.minimum_chunk;
     cluster.measured = keys.measured;
+    cluster.nccl_tuning = keys.nccl_tuning;
     cluster.padding = keys.padding;
     cluster.folding = keys.folding;
     for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {

@@ -162,6 +162,8 @@ void make_program(Experiment& experiment, const std::vector<OperationRule>& rule
     }
     if (experiment.cluster.measured) {
         experiment.measured = set_least_durations(experiment.program, *experiment.cluster.measured);
+    } else if (experiment.cluster.nccl_tuning) {
+        experiment.measured = set_least_durations(experiment.program, *experiment.cluster.nccl_tuning);
     }
     check_algorithms(experiment, root, context);
 }

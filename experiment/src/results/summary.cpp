@@ -209,10 +209,15 @@ Json summary_json(const Experiment& experiment, const Run& run) {
         summary[counts.key] = std::move(counts.json);
     }
     if (const std::optional<MeasuredUse>& use = experiment.measured) {
+        Json warnings = Json::array();
+        for (const RangeWarning& warning : use->warnings) {
+            warnings.push_back({{"where", warning.where.to_string()}, {"message", warning.message}});
+        }
         summary["measured_collectives"] = {{"machine", use->machine},
                                            {"collectives", use->collectives},
                                            {"extrapolated", use->extrapolated},
-                                           {"unknown", use->unknown}};
+                                           {"unknown", use->unknown},
+                                           {"warnings", std::move(warnings)}};
     }
     if (!experiment.choices.empty()) {
         summary["choices"] = choices_json(experiment.choices);

@@ -173,6 +173,10 @@ std::string choice_lines(const Experiment& experiment, const Run& run) {
     std::string text;
     if (experiment.measured) {
         text += summary_line("measured", measured_text(*experiment.measured));
+        for (const RangeWarning& warning : experiment.measured->warnings) {
+            text +=
+                summary_line("warning", fmt::format("{}: {}", warning.where.to_string(), warning.message));
+        }
     }
     for (const std::string& chosen : choices_text(experiment.choices)) {
         text += summary_line("chosen", chosen);

@@ -121,9 +121,10 @@ ConfigNode read_sections(const CollectiveRequest& request, ReadContext& context)
     if (!request.measured.empty()) {
         root.set("measured_collectives", argument("--measured", request.measured));
     }
-    report_unknown_keys(root,
-                        {"algorithm", "network", "backend", "end_point", "folding", "measured_collectives"},
-                        "collective", false, context);
+    report_unknown_keys(
+        root,
+        {"algorithm", "network", "backend", "end_point", "folding", "measured_collectives", "nccl_tuning"},
+        "collective", false, context);
     return root;
 }
 
@@ -160,7 +161,7 @@ ConfigNode cluster_section(const CollectiveRequest& request, const std::string& 
                  {"injection_latency", argument("--injection-latency", request.injection_latency)},
                  {"minimum_chunk", ConfigNode::scalar("1B")}});
     cluster.find("collectives")->set(key, std::move(choice));
-    for (const char* given : {"end_point", "folding", "measured_collectives"}) {
+    for (const char* given : {"end_point", "folding", "measured_collectives", "nccl_tuning"}) {
         if (const ConfigNode* section = sections.find(given)) {
             cluster.set(given, *section);
         }
@@ -316,11 +317,13 @@ Result<CollectiveRun> CollectiveRun::prepare(const CollectiveRequest& request, c
         Experiment sized = run.setting_;
         sized.program = job.program(sized.cluster.device, ranks);
         if (sized.cluster.measured) {
-            static_cast<void>(set_least_durations(sized.program, *sized.cluster.measured));
+            sized.measured = set_least_durations(sized.program, *sized.cluster.measured);
+        } else if (sized.cluster.nccl_tuning) {
+            sized.measured = set_least_durations(sized.program, *sized.cluster.nccl_tuning);
         }
         choose_methods(sized, {}, components);
         system::order_by_circuits(sized.program, sized.cluster.options, place_ranks(sized));
-        run.sized_.push_back({std::move(sized.program), std::move(sized.choices)});
+        run.sized_.push_back({std::move(sized.program), std::move(sized.choices), std::move(sized.measured)});
     }
     return run;
 }
@@ -340,6 +343,7 @@ CollectivePoint CollectiveRun::run(std::size_t index, const ProgressObserver& ob
     point.ranks = ranks;
     point.algorithm = algorithm_name(experiment, work);
     point.choices = experiment.choices;
+    point.measured = sized_[index].measured;
     point.bytes_in = work.size;
     point.size = is_shared_out ? sizes_[index] / ranks * ranks : sizes_[index];
     const bool is_scattered = kind_ == system::CollectiveKind::kReduceScatter;

@@ -12,7 +12,24 @@
 ///
 ///     all_reduce 2(n-1)/n;  all_gather, reduce_scatter, all_to_all (n-1)/n;  others 1
 ///
-/// Both are extrapolations, and are reported as such.
+/// Both are extrapolations, and are reported with the line of the series.
+///
+/// Where the file has `scaling`, the latency of n ranks follows from that of the m that were measured by the
+/// steps of a ring, of which those across nodes take longer, and no node sends faster than its interfaces:
+///
+///     latency(n) = latency(m) + (inside steps(n) - inside steps(m)) · inside
+///                             + (across steps(n) - across steps(m)) · across,   not below 0
+///     steps      2(n-1) all_reduce, 1 point_to_point, n-1 others; across: the same of the number of nodes
+///     bytes take at least  S·f(n) / (ranks a node · nic)            rings, over several nodes
+///                          S·(n - ranks a node)/n / nic             all_to_all
+///
+/// With `other_kinds` a collective that was not measured takes what one that was measured takes, with its own
+/// f and steps: reduce_scatter and all_gather that of each other, then of all_reduce; all_reduce that of
+/// all_gather, then of reduce_scatter; broadcast and reduce that of each other.
+///
+/// Launches. What a host takes to launch is no part of a piece (`astrolabe calibrate --launch` takes it off)
+/// and is kept beside the pieces as `launch`; with `launches` it is added to every time, for workloads whose
+/// loop has no host of its own.
 ///
 /// In a simulation t is a floor: a collective ends on a rank no sooner than t after the last rank of its
 /// group has issued it. What the network takes longer it takes; so contention shows, and software that no
@@ -54,13 +71,27 @@ struct MeasuredSeries {
     // How well it fits, relative errors; for readers.
     double mean_error = 0;
     double largest_error = 0;
-    double left_out_error = 0;  ///< mean over sizes, each predicted by a fit without it
-    std::string source{};       ///< of the numbers: a file's name
-    std::string fingerprint{};  ///< of its text
+    double left_out_error = 0;            ///< mean over sizes, each predicted by a fit without it
+    double left_out_geometric_error = 0;  ///< the same as a geometric mean of ratios, less one
+    Time launch{};                        ///< of the host, that was taken off every time
+    std::string source{};                 ///< of the numbers: a file's name
+    std::string fingerprint{};            ///< of its text
+    SourceRange where{};                  ///< of the series in the file that was read
+};
+
+/// How times of other numbers of ranks follow from those measured.
+struct GroupScaling {
+    std::size_t ranks_per_node = 1;
+    Time inside{};                      ///< a step between ranks of a node
+    Time across{};                      ///< a step between nodes
+    std::optional<Bandwidth> nic = {};  ///< of the interfaces of a node, for each of its ranks
 };
 
 struct MeasuredCollectives {
     std::string machine;
+    std::optional<GroupScaling> scaling{};  ///< unset: latencies as they were measured
+    bool other_kinds = false;
+    bool launches = false;
     std::vector<MeasuredSeries> series;
 };
 
@@ -74,12 +105,19 @@ struct MeasuredCollectives {
 
 struct MeasuredTime {
     Time time;
-    bool is_extrapolated = false;  ///< beyond the sizes or the ranks that were measured
+    bool is_extrapolated = false;  ///< beyond the sizes, the ranks or the kind that were measured
+    const MeasuredSeries* series;  ///< that it was taken from, not null
 };
 /// Nothing where the kind was not measured. `ranks` >= 2.
 [[nodiscard]] std::optional<MeasuredTime> measured_time(const MeasuredCollectives& measured,
                                                         system::CollectiveKind kind, Bytes nccl_size,
                                                         std::size_t ranks);
+
+/// What lies beyond a series.
+struct RangeWarning {
+    SourceRange where;    ///< of the series
+    std::string message;  ///< "all_reduce of 8 ranks was measured from 4B to 8GiB; … are beyond"
+};
 
 /// What a program has of measured times.
 struct MeasuredUse {
@@ -87,7 +125,14 @@ struct MeasuredUse {
     std::uint64_t collectives = 0;            ///< that have one, over all iterations
     std::vector<std::string> extrapolated{};  ///< names of those beyond what was measured
     std::vector<std::string> unknown{};       ///< names of those of kinds that were not measured
+    std::vector<RangeWarning> warnings{};     ///< one for each series that something lies beyond
 };
+
+/// Steps of the series' latencies by number of ranks, by least squares over kinds that were measured in
+/// several groups: those on one node give `inside`, the others `across`. Nothing where one number of ranks
+/// was measured. `ranks_per_node` > 0.
+[[nodiscard]] std::optional<GroupScaling> fit_scaling(const std::vector<MeasuredSeries>& series,
+                                                      std::size_t ranks_per_node);
 
 /// What one size took.
 struct MeasuredPoint {

@@ -27,6 +27,8 @@ struct NcclLog {
     std::optional<system::CollectiveKind> kind;  ///< where the text or the file's name says it
     std::string machine;                         ///< name of the devices; empty where it has none
     std::size_t ranks = 0;                       ///< lines of ranks; 0 where it has none
+    std::size_t devices_per_process = 1;         ///< one process launches on all of them in turn
+    std::vector<std::size_t> ranks_by_node{};    ///< in the order of its lines of ranks
     bool is_graph = false;                       ///< replays of a CUDA graph: device time without launches
     std::vector<MeasuredPoint> points;           ///< out of place, sizes rising; of equal ones the mean
 };

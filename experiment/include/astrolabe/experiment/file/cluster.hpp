@@ -58,6 +58,7 @@ struct ClusterKeys {
     system::EndPoint end_point;  ///< but for its injection latency, which is the key above
     Bytes minimum_chunk = system::SystemOptions{}.minimum_chunk;
     std::optional<MeasuredCollectives> measured;
+    std::optional<NcclTuning> nccl_tuning;
     bool padding = Cluster{}.padding;
     FoldingMode folding = Cluster{}.folding;
 };

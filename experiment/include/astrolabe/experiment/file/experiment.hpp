@@ -38,6 +38,7 @@
 #include <astrolabe/core/config/registry.hpp>
 #include <astrolabe/core/result.hpp>
 #include <astrolabe/experiment/calibration/measured_collectives.hpp>
+#include <astrolabe/experiment/calibration/nccl_tuning.hpp>
 #include <astrolabe/experiment/choice/choice.hpp>
 #include <astrolabe/network/components.hpp>
 #include <astrolabe/system/components.hpp>
@@ -78,6 +79,7 @@ struct Cluster {
     std::bitset<system::kCollectiveKinds> algorithm_given;  ///< else it is chosen for every collective
     std::bitset<system::kCollectiveKinds> chunks_given;     ///< likewise
     std::optional<MeasuredCollectives> measured;            ///< below whose times no collective ends
+    std::optional<NcclTuning> nccl_tuning;                  ///< likewise; not both
 };
 
 struct Experiment {
@@ -94,7 +96,7 @@ struct Experiment {
     system::Program program;
     std::string setting;                ///< hash of network, backend, seed, and the job that shapes a network
     std::vector<MethodChoice> choices;  ///< in the order of the first operations
-    std::optional<MeasuredUse> measured;  ///< of the cluster's measured collectives
+    std::optional<MeasuredUse> measured;  ///< of the cluster's measured collectives, or of NCCL's model
     JobChoices job_choices;
     /// Paths of seeds of network and workload that the file leaves to `seed` (src/file/open_seeds.hpp).
     std::vector<std::string> open_seeds;

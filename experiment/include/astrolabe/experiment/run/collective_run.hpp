@@ -43,7 +43,8 @@ struct CollectivePoint {
     system::CollectiveKind kind{};
     bool is_uneven = false;  ///< all_to_all_v
     std::string algorithm;
-    std::vector<MethodChoice> choices;  ///< of algorithm or chunks, where they were open
+    std::vector<MethodChoice> choices;    ///< of algorithm or chunks, where they were open
+    std::optional<MeasuredUse> measured;  ///< whether its size lies beyond what was measured
     std::size_t ranks = 0;
     Bytes size;       ///< as defined above
     Bytes bytes_in;   ///< held per rank before; the most that one does
@@ -76,6 +77,7 @@ private:
     struct Sized {
         system::Program program;
         std::vector<MethodChoice> choices;
+        std::optional<MeasuredUse> measured;
     };
     std::vector<Sized> sized_;  ///< by size
     Experiment setting_;        ///< of the largest size, for which networks of a job are built
