@@ -24,22 +24,24 @@ std::vector<PathSegment> path_of_operations(const system::Program& program,
                                             const system::ExecutionReport& report) {
     std::optional<OperationId> at;
     const auto end_of = [&report](OperationId id) { return report.operations[id].last_finish; };
-    std::vector<OperationId> computed;
+    std::vector<std::vector<OperationId>> computed(program.streams.size());
     for (std::size_t i = 0; i < program.operations.size(); ++i) {
         const OperationId id(i);
         if (program.operations[id].is_compute()) {
-            computed.push_back(id);
+            computed[program.operations[id].compute().stream].push_back(id);
         }
         if (!at || end_of(id) > end_of(*at)) {
             at = id;
         }
     }
     if (program.compute_order == system::ComputeOrder::kFirstCome) {
-        std::ranges::stable_sort(computed, {}, end_of);
+        std::ranges::stable_sort(computed.front(), {}, end_of);
     }
     IndexedVector<OperationId, std::optional<OperationId>> computed_before(program.operations.size(), {});
-    for (std::size_t i = 1; i < computed.size(); ++i) {
-        computed_before[computed[i]] = computed[i - 1];
+    for (const std::vector<OperationId>& stream : computed) {
+        for (std::size_t i = 1; i < stream.size(); ++i) {
+            computed_before[stream[i]] = stream[i - 1];
+        }
     }
     std::vector<PathSegment> path;
     while (at) {
@@ -77,8 +79,16 @@ std::vector<PathSegment> path_of_causes(const std::vector<network::CausalSegment
     return path;
 }
 
-std::string_view kind_name(const system::Operation& operation) {
-    return operation.is_compute() ? "compute" : "collective";
+std::string_view kind_name(const system::Program& program, const system::Operation& operation) {
+    return operation.is_compute() ? std::string_view(program.streams[operation.compute().stream])
+                                  : "collective";
+}
+
+const std::string& resource_name(const network::Resources& resources, network::ResourceId resource,
+                                 const system::Program& program, const system::Operation& operation) {
+    return operation.is_compute() && resource == network::Resources::kCompute
+               ? program.streams[operation.compute().stream]
+               : resources.name(resource);
 }
 
 std::optional<network::ResourceId> main_resource(const PathSegment& segment) {
@@ -96,12 +106,13 @@ std::vector<PathShare> shares_by_operation(const std::vector<PathSegment>& path,
     for (const PathSegment& segment : path) {
         const system::Operation& operation = program.operations[segment.operation];
         if (resources == nullptr) {
-            shares[{operation.name, kind_name(operation), ""}] += segment.to - segment.from;
+            shares[{operation.name, kind_name(program, operation), ""}] += segment.to - segment.from;
             continue;
         }
         for (std::size_t i = 0; i < segment.times.size(); ++i) {
             if (segment.times[i] > Time(0)) {
-                shares[{operation.name, kind_name(operation), resources->name(network::ResourceId(i))}] +=
+                shares[{operation.name, kind_name(program, operation),
+                        resource_name(*resources, network::ResourceId(i), program, operation)}] +=
                     segment.times[i];
             }
         }

@@ -26,7 +26,8 @@ public:
           latest_(program.operations.size(), Time(0)),
           first_issue_(program.operations.size(), Time(0)),
           last_use_(program.operations.size(), 0),
-          before_(program.ranks, Time(0)) {
+          before_(program.streams.size(), std::vector<Time>(program.ranks, Time(0))),
+          latest_before_(program.streams.size(), Time(0)) {
         for (std::size_t i = 0; i < program.operations.size(); ++i) {
             for (const OperationId dependency : program.operations[OperationId(i)].dependencies) {
                 last_use_[dependency] = i;
@@ -74,20 +75,22 @@ private:
     void compute(OperationId id, const system::ComputeOperation& work) {
         Time shortest = Time::max();
         Time last;
+        std::vector<Time>& before = before_[work.stream];
+        Time& latest_before = latest_before_[work.stream];
         if (program_.compute_order == system::ComputeOrder::kFirstCome) {
             // Dependencies alone keep computations in order.
-            before_.assign(program_.ranks, Time(0));
-            latest_before_ = Time(0);
+            before.assign(program_.ranks, Time(0));
+            latest_before = Time(0);
         }
         for (std::size_t rank = 0; rank < issue_.size(); ++rank) {
             const Time duration = work.duration[RankId(rank)];
             shortest = std::min(shortest, duration);
-            before_[rank] = later(std::max(issue_[rank], before_[rank]), duration);
-            last = std::max(last, before_[rank]);
+            before[rank] = later(std::max(issue_[rank], before[rank]), duration);
+            last = std::max(last, before[rank]);
         }
-        finish_[id] = before_;
-        latest_before_ = std::max(last, later(std::max(latest_issue_, latest_before_), shortest));
-        latest_[id] = latest_before_;
+        finish_[id] = before;
+        latest_before = std::max(last, later(std::max(latest_issue_, latest_before), shortest));
+        latest_[id] = latest_before;
     }
 
     void communicate(OperationId id, const CollectiveOperation& work) {
@@ -201,10 +204,10 @@ private:
     IndexedVector<OperationId, Time> latest_;
     IndexedVector<OperationId, Time> first_issue_;
     IndexedVector<OperationId, std::size_t> last_use_;
-    std::vector<Time> issue_;   ///< of the operation at hand, by rank
-    std::vector<Time> before_;  ///< end of the last computation, by rank
+    std::vector<Time> issue_;                ///< of the operation at hand, by rank
+    std::vector<std::vector<Time>> before_;  ///< by stream, end of its last computation, by rank
     Time latest_issue_;
-    Time latest_before_;
+    std::vector<Time> latest_before_;  ///< by stream
 };
 
 }  // namespace

@@ -3,14 +3,15 @@
 /// Model, with i_r(o) ≤ the time at which operation o is issued on rank r and f_r(o) ≤ that at which it
 /// finishes there, all lower bounds, found in program order:
 ///   issue         i_r = max over dependencies d of f_r(d)
-///   computation   f_r = max(i_r, f_r(computation before it)) + its duration on r
+///   computation   f_r = max(i_r, f_r(computation before it on its stream)) + its duration on r
 ///   collective    f_r ≥ i_r;  f_r ≥ min_p i_p + bytes that r receives / rate into its host + α;
 ///                 f_r ≥ latest issue, where every rank's result needs every other rank: even sizes, no root
 ///                 f_r = latest issue in its group, where nothing moves
 /// plus the operation's own delay after the collective, and of the rank that is *latest*, whichever it is:
 ///   issue         I = max(max_r i_r, max over dependencies of F)
-///   computation   F = max(max_r f_r, max(I, F of the computation before it) + its least duration)
-///   collective    F = max(max_r f_r, min_r i_r + its bound, and I + α where every rank needs every other
+///   computation   F = max(max_r f_r, max(I, F of the computation before it on its stream) + its least
+///   duration) collective    F = max(max_r f_r, min_r i_r + its bound, and I + α where every rank needs every
+///   other
 ///                 and every group moves something)
 /// The run ends at max F at the earliest.
 ///

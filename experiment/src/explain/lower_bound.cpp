@@ -155,16 +155,22 @@ Time port_bound(const system::Program& program, const system::SystemOptions& opt
     return most;
 }
 
+/// Of the busiest stream of all ranks.
 Time busiest_compute(const system::Program& program) {
-    std::vector<Time> compute(program.ranks);
+    std::vector<std::vector<Time>> compute(program.streams.size(), std::vector<Time>(program.ranks));
     for (const system::Operation& operation : program.operations) {
         if (operation.is_compute()) {
+            std::vector<Time>& of_ranks = compute[operation.compute().stream];
             for (std::size_t rank = 0; rank < program.ranks; ++rank) {
-                compute[rank] += operation.compute().duration[system::RankId(rank)];
+                of_ranks[rank] += operation.compute().duration[system::RankId(rank)];
             }
         }
     }
-    return *std::max_element(compute.begin(), compute.end());
+    Time most;
+    for (const std::vector<Time>& of_ranks : compute) {
+        most = std::max(most, *std::max_element(of_ranks.begin(), of_ranks.end()));
+    }
+    return most;
 }
 
 }  // namespace

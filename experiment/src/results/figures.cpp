@@ -1,22 +1,40 @@
 #include <astrolabe/experiment/results/figures.hpp>
 
 namespace astrolabe::experiment {
+namespace {
 
-MeanBreakdown mean_breakdown(const system::ExecutionReport& report) {
+/// `stream_of` gives the record of the stream that is meant.
+template <class StreamOf>
+MeanStream mean_of(const system::ExecutionReport& report, const StreamOf& stream_of) {
     MeanTime compute;
     MeanTime drain;
     std::map<std::string, MeanTime> exposed;
     for (const system::RankRecord& rank : report.ranks) {
-        compute.add(rank.compute);
-        drain.add(rank.drain);
-        for (const auto& [cause, time] : rank.exposed) {
+        const system::StreamRecord& stream = stream_of(rank);
+        compute.add(stream.compute);
+        drain.add(stream.drain);
+        for (const auto& [cause, time] : stream.exposed) {
             exposed[cause].add(time);
         }
     }
     const std::size_t ranks = report.ranks.size();
-    MeanBreakdown means{compute.seconds(ranks), drain.seconds(ranks), {}};
+    MeanStream means{compute.seconds(ranks), drain.seconds(ranks), {}};
     for (const auto& [cause, time] : exposed) {
         means.exposed[cause] = time.seconds(ranks);
+    }
+    return means;
+}
+
+}  // namespace
+
+MeanBreakdown mean_breakdown(const system::ExecutionReport& report) {
+    using system::RankRecord;
+    using system::StreamRecord;
+    MeanBreakdown means{mean_of(report, [](const RankRecord& rank) -> const StreamRecord& { return rank; }),
+                        {}};
+    for (std::size_t i = 0; i < report.ranks.front().other_streams.size(); ++i) {
+        means.other_streams.push_back(mean_of(
+            report, [i](const RankRecord& rank) -> const StreamRecord& { return rank.other_streams[i]; }));
     }
     return means;
 }

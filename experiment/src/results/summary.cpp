@@ -160,15 +160,34 @@ Json engine_json(const EngineFacts& engine) {
             {"simulated_ranks", engine.simulated_ranks}};
 }
 
+namespace {
+
+Json exposed_json(const MeanStream& means) {
+    Json exposed = Json::object();
+    for (const auto& [cause, seconds] : means.exposed) {
+        exposed[cause] = seconds;
+    }
+    return exposed;
+}
+
+/// By name.
+Json streams_json(const system::Program& program, const MeanBreakdown& means) {
+    Json streams = Json::object();
+    for (std::size_t i = 0; i < program.streams.size(); ++i) {
+        const MeanStream& stream = i == 0 ? means : means.other_streams[i - 1];
+        streams[program.streams[i]] = {
+            {"compute_s", stream.compute}, {"exposed_s", exposed_json(stream)}, {"drain_s", stream.drain}};
+    }
+    return streams;
+}
+
+}  // namespace
+
 Json summary_json(const Experiment& experiment, const Run& run) {
     const MeanBreakdown means = mean_breakdown(run.execution);
     Json iteration_times = Json::array();
     for (const Time time : run.iteration_times) {
         iteration_times.push_back(to_seconds(time));
-    }
-    Json exposed = Json::object();
-    for (const auto& [cause, seconds] : means.exposed) {
-        exposed[cause] = seconds;
     }
     Json traffic = Json::object();
     for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
@@ -194,7 +213,7 @@ Json summary_json(const Experiment& experiment, const Run& run) {
         {"critical_path", path_json(experiment, run)},
         {"busiest_link", busiest_link_json(experiment, run)},
         {"compute_s", means.compute},
-        {"exposed_s", std::move(exposed)},
+        {"exposed_s", exposed_json(means)},
         {"drain_s", means.drain},
         {"traffic_bytes", std::move(traffic)},
         {"all_reduce_share",
@@ -203,6 +222,9 @@ Json summary_json(const Experiment& experiment, const Run& run) {
         {"collectives", collectives_json(experiment, run)},
         {"imbalance", imbalance_json(experiment, run)},
         {"engine", engine_json(run.engine)}};
+    if (experiment.program.streams.size() > 1) {
+        summary["streams"] = streams_json(experiment.program, means);
+    }
     if (workload::SourceCounts counts =
             experiment.job.source_counts(experiment.cluster.device, experiment.cluster.ranks);
         !counts.key.empty()) {

@@ -32,8 +32,8 @@ std::string imbalance_of(const system::Operation& operation) {
     return fmt::format("{}", std::max(max_over_mean(held), max_over_mean(received)));
 }
 
-/// By operation, names separated by ';': of a compute operation the collectives it waited for, of a
-/// collective the compute operations that waited for it.
+/// By operation, names separated by ';': of a compute operation of stream 0 what it waited for (collectives,
+/// and computations of other streams), of those the compute operations that waited for them.
 std::vector<std::string> causes_of(const system::Program& program, const system::ExecutionReport& report) {
     std::vector<std::string> causes(program.operations.size());
     const auto add = [&](std::size_t to, const std::string& name) {
@@ -41,12 +41,12 @@ std::vector<std::string> causes_of(const system::Program& program, const system:
     };
     for (std::size_t i = 0; i < program.operations.size(); ++i) {
         const system::Operation& operation = program.operations[system::OperationId(i)];
-        if (!operation.is_compute()) {
+        if (!operation.is_compute() || operation.compute().stream > 0) {
             continue;
         }
         for (const system::OperationId dependency : operation.dependencies) {
-            if (!program.operations[dependency].is_compute() &&
-                report.operations[dependency].exposed > Time(0)) {
+            // A computation of stream 0 is over when the next of that stream could start.
+            if (report.operations[dependency].exposed > Time(0)) {
                 add(i, program.operations[dependency].name);
                 add(dependency.index(), operation.name);
             }
@@ -67,7 +67,7 @@ std::string operations_csv(const Experiment& experiment, const Run& run) {
         const system::OperationId id(i);
         const system::Operation& operation = experiment.program.operations[id];
         const system::OperationRecord& record = run.execution.operations[id];
-        std::string kind = "compute";
+        std::string kind(kind_name(experiment.program, operation));
         std::string algorithm;
         std::string groups;
         std::string bytes;
@@ -79,12 +79,12 @@ std::string operations_csv(const Experiment& experiment, const Run& run) {
             groups = std::to_string(experiment.program.partitions[collective.partition].groups.size());
             bytes = std::to_string(collective.size.count());
         }
-        csv +=
-            fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", operation.iteration,
-                        csv_field(operation.name), csv_field(operation.layer), kind, algorithm, groups, bytes,
-                        record.chunks, exact_seconds(record.first_issue), exact_seconds(record.first_start),
-                        exact_seconds(record.last_finish), record.bytes_sent.count(), record.messages,
-                        exact_seconds(record.exposed / ranks), csv_field(causes[i]), imbalance_of(operation));
+        csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", operation.iteration,
+                           csv_field(operation.name), csv_field(operation.layer), csv_field(kind), algorithm,
+                           groups, bytes, record.chunks, exact_seconds(record.first_issue),
+                           exact_seconds(record.first_start), exact_seconds(record.last_finish),
+                           record.bytes_sent.count(), record.messages, exact_seconds(record.exposed / ranks),
+                           csv_field(causes[i]), imbalance_of(operation));
     }
     return csv;
 }
@@ -109,7 +109,8 @@ std::string critical_path_csv(const Experiment& experiment, const Run& run) {
         const system::Operation& operation = experiment.program.operations[segment.operation];
         const auto add = [&](std::string_view resource, Time time) {
             fmt::format_to(std::back_inserter(csv), "{},{},{},{},{},{},{},{}\n", operation.iteration,
-                           csv_field(operation.name), csv_field(operation.layer), kind_name(operation),
+                           csv_field(operation.name), csv_field(operation.layer),
+                           csv_field(std::string(kind_name(experiment.program, operation))),
                            exact_seconds(segment.from), exact_seconds(segment.to), resource,
                            exact_seconds(time));
         };
@@ -118,7 +119,9 @@ std::string critical_path_csv(const Experiment& experiment, const Run& run) {
         }
         for (std::size_t i = 0; i < segment.times.size(); ++i) {
             if (segment.times[i] > Time(0)) {
-                add(csv_field(run.resources->name(network::ResourceId(i))), segment.times[i]);
+                add(csv_field(
+                        resource_name(*run.resources, network::ResourceId(i), experiment.program, operation)),
+                    segment.times[i]);
             }
         }
     }

@@ -10,10 +10,11 @@
 namespace astrolabe::experiment {
 namespace {
 
-std::string bound_name(const Bounds& bounds) {
+std::string bound_name(const Bounds& bounds, const system::Program& program) {
     const std::string_view binding = bounds.binding();
     if (binding == "compute") {
-        return "compute of the busiest rank";
+        return program.streams.size() == 1 ? "compute of the busiest rank"
+                                           : "compute of the busiest stream of a rank";
     }
     if (binding == "ports") {
         return "rate of the hosts' links";
@@ -92,7 +93,7 @@ std::string iterations_text(const Run& run) {
 }
 
 /// What the ranks waited for, the longest waits by name.
-std::string exposed_text(const MeanBreakdown& means, double total) {
+std::string exposed_text(const MeanStream& means, double total) {
     constexpr std::size_t kCauses = 3;
     double sum = 0;
     std::vector<std::pair<double, std::string>> causes;
@@ -120,7 +121,7 @@ std::string time_lines(const Experiment& experiment, const Run& run) {
     text += summary_line(
         "lower bound", fmt::format("{} an iteration ({}; {:.1f} % of it reached)",
                                    readable_seconds(bound / static_cast<double>(run.iteration_times.size())),
-                                   bound_name(run.bounds), percent(bound)));
+                                   bound_name(run.bounds, experiment.program), percent(bound)));
     if (const std::string binding = binding_text(experiment, run); !binding.empty()) {
         text += summary_line("bound by", binding);
     }
@@ -129,6 +130,12 @@ std::string time_lines(const Experiment& experiment, const Run& run) {
     text += summary_line("exposed", exposed_text(means, total));
     text += summary_line("drain",
                          fmt::format("{} ({:.1f} %)", readable_seconds(means.drain), percent(means.drain)));
+    for (std::size_t i = 0; i < means.other_streams.size(); ++i) {
+        const MeanStream& stream = means.other_streams[i];
+        text += summary_line(experiment.program.streams[i + 1],
+                             fmt::format("{} ({:.1f} %), waits {}", readable_seconds(stream.compute),
+                                         percent(stream.compute), exposed_text(stream, total)));
+    }
     return text;
 }
 

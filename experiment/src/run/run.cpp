@@ -60,6 +60,14 @@ Fingerprint trajectory(const Experiment& experiment, const Run& run) {
         for (const Time end : rank.iteration_ends) {
             print.add(end.count());
         }
+        for (const system::StreamRecord& stream : rank.other_streams) {
+            print.add(stream.compute.count());
+            print.add(stream.drain.count());
+            for (const auto& [cause, time] : stream.exposed) {
+                print.add(cause);
+                print.add(time.count());
+            }
+        }
     }
     for (const system::OperationRecord& record : report.operations) {
         print.add(record.first_issue.count());

@@ -13,35 +13,39 @@ RunLimit::RunLimit(const system::Program& program, std::size_t simulated, Time m
                    system::Executor& executor, const network::NetworkBackend& backend)
     : most_(most),
       executor_(executor),
-      ranks_(simulated) {
+      streams_of_rank_(program.streams.size()),
+      streams_(simulated * streams_of_rank_) {
     for (const system::Operation& operation : program.operations) {
         for (std::size_t rank = 0; operation.is_compute() && rank < simulated; ++rank) {
-            ranks_[rank].to_begin += operation.compute().duration[RankId(rank)];
+            stream_of(operation, RankId(rank)).to_begin += operation.compute().duration[RankId(rank)];
         }
     }
     executor.operation_issued.connect([this, &program](OperationId id, RankId rank, Time now) {
         const system::Operation& operation = program.operations[id];
         if (operation.is_compute()) {
-            Rank& own = ranks_[rank.index()];
+            Stream& own = stream_of(operation, rank);
             foresee(own, now);
             own.to_begin -= operation.compute().duration[rank];
             own.is_computing = true;
         }
     });
     executor.operation_finished.connect([this, &program](OperationId id, RankId rank, Time) {
-        ranks_[rank.index()].is_computing &= !program.operations[id].is_compute();
+        const system::Operation& operation = program.operations[id];
+        if (operation.is_compute()) {
+            stream_of(operation, rank).is_computing = false;
+        }
     });
     executor.progressed.connect([this, stops_in_drain, &backend] {
-        for (const Rank& rank : ranks_) {
-            if (!rank.is_computing && (stops_in_drain || rank.to_begin > Time(0))) {
-                foresee(rank, backend.now());
+        for (const Stream& stream : streams_) {
+            if (!stream.is_computing && (stops_in_drain || stream.to_begin > Time(0))) {
+                foresee(stream, backend.now());
             }
         }
     });
 }
 
-void RunLimit::foresee(const Rank& rank, Time now) {
-    least_ = std::max(least_, later(now, rank.to_begin));
+void RunLimit::foresee(const Stream& stream, Time now) {
+    least_ = std::max(least_, later(now, stream.to_begin));
     if (is_exceeded()) {
         executor_.stop();
     }

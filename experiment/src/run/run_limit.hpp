@@ -11,7 +11,7 @@ namespace astrolabe::experiment {
 class RunLimit {
 public:
     /// Listens to `executor`, which simulates ranks 0 … `simulated` - 1 on `backend`. All of them, and this,
-    /// must outlive the run. `stops_in_drain`: ranks that have nothing left to compute count too.
+    /// must outlive the run. `stops_in_drain`: streams that have nothing left to compute count too.
     RunLimit(const system::Program& program, std::size_t simulated, Time most, bool stops_in_drain,
              system::Executor& executor, const network::NetworkBackend& backend);
     RunLimit(const RunLimit&) = delete;
@@ -22,17 +22,21 @@ public:
     [[nodiscard]] Time least() const { return least_; }
 
 private:
-    struct Rank {
+    struct Stream {
         Time to_begin;  ///< W
         bool is_computing = false;
     };
 
-    void foresee(const Rank& rank, Time now);
+    [[nodiscard]] Stream& stream_of(const system::Operation& operation, system::RankId rank) {
+        return streams_[rank.index() * streams_of_rank_ + operation.compute().stream];
+    }
+    void foresee(const Stream& stream, Time now);
 
     Time most_;
     Time least_;
     system::Executor& executor_;
-    std::vector<Rank> ranks_;
+    std::size_t streams_of_rank_;
+    std::vector<Stream> streams_;  ///< by rank, then stream
 };
 
 }  // namespace astrolabe::experiment

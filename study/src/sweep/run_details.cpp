@@ -16,9 +16,9 @@ constexpr std::size_t kMostRanks = 256;
 constexpr std::size_t kMostSpanRanks = 16;
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
-std::string kind_of(const system::Operation& operation) {
+std::string kind_of(const system::Program& program, const system::Operation& operation) {
     return operation.is_compute()
-               ? "compute"
+               ? program.streams[operation.compute().stream]
                : experiment::collective_key(static_cast<std::size_t>(operation.collective().kind));
 }
 
@@ -61,7 +61,7 @@ std::string tasks_text(const experiment::Experiment& experiment, const experimen
         const system::OperationRecord& record = run.execution.operations[id];
         json["rows"].push_back({i, operations[id].iteration, to_seconds(record.first_issue),
                                 to_seconds(record.first_start), to_seconds(record.last_finish),
-                                kinds.place_of(kind_of(operations[id]))});
+                                kinds.place_of(kind_of(experiment.program, operations[id]))});
         names.push_back(operations[id].name);
     }
     json["kinds"] = kinds.list();
@@ -150,7 +150,7 @@ std::string SpanRecorder::text(std::size_t simulated) const {
         if (places_[i] != kNone) {
             const system::Operation& operation = experiment_.program.operations[system::OperationId(i)];
             names.push_back(operation.name);
-            kinds.push_back(kind_of(operation));
+            kinds.push_back(kind_of(experiment_.program, operation));
         }
     }
     for (std::size_t rank = 0; rank < end; rank += rank_step) {

@@ -28,7 +28,10 @@ RankEngine::RankEngine(const Program& program, network::NetworkBackend& backend,
       folding_(folding),
       records_(records),
       continuation_(continuation),
+      stream_count_(program.streams.size()),
+      compute_(stream_count_),
       ranks_(folding.representatives),
+      streams_(folding.representatives * stream_count_),
       iteration_ends_(folding.representatives,
                       std::vector<Time>(static_cast<std::size_t>(program.iterations))),
       waiting_(is_first_come() ? folding.representatives : 0),
@@ -37,13 +40,17 @@ RankEngine::RankEngine(const Program& program, network::NetworkBackend& backend,
     dependents_.resize(program.operations.size());
     name_of_.resize(program.operations.size());
     std::map<std::string, std::uint32_t> known;
-    std::vector<std::uint32_t> computes_of_iteration(static_cast<std::size_t>(program.iterations), 0);
+    const auto iterations = static_cast<std::size_t>(program.iterations);
+    std::vector<std::uint32_t> on_first_stream(iterations, 0);
+    std::vector<std::uint32_t> on_any_stream(iterations, 0);
     for (std::size_t index = 0; index < program.operations.size(); ++index) {
         const OperationId id(index);
         const Operation& operation = program.operations[id];
         if (operation.is_compute()) {
-            compute_.push_back(id);
-            ++computes_of_iteration[static_cast<std::size_t>(operation.iteration)];
+            const std::uint32_t stream = operation.compute().stream;
+            compute_[stream].push_back(id);
+            on_first_stream[static_cast<std::size_t>(operation.iteration)] += stream == 0 ? 1 : 0;
+            ++on_any_stream[static_cast<std::size_t>(operation.iteration)];
         }
         if (!operation.is_compute() || is_first_come()) {
             for (const OperationId dependency : operation.dependencies) {
@@ -53,7 +60,6 @@ RankEngine::RankEngine(const Program& program, network::NetworkBackend& backend,
                 }
             }
         }
-        // A wait is only ever charged to a collective, but a name costs little and every operation has one.
         const auto [entry, is_new] =
             known.try_emplace(operation.name, static_cast<std::uint32_t>(names_.size()));
         if (is_new) {
@@ -61,8 +67,14 @@ RankEngine::RankEngine(const Program& program, network::NetworkBackend& backend,
         }
         name_of_[id] = entry->second;
     }
-    left_in_iteration_.assign(folding.representatives, computes_of_iteration);
-    exposed_.assign(folding.representatives, std::vector<Time>(names_.size()));
+    for (std::size_t iteration = 0; iteration < iterations; ++iteration) {
+        ends_with_any_stream_.push_back(on_first_stream[iteration] == 0);
+        if (on_first_stream[iteration] == 0) {
+            on_first_stream[iteration] = on_any_stream[iteration];
+        }
+    }
+    left_in_iteration_.assign(folding.representatives, on_first_stream);
+    exposed_.assign(streams_.size(), std::vector<Time>(names_.size()));
 }
 
 void RankEngine::begin() {
@@ -81,7 +93,7 @@ void RankEngine::begin() {
         }
     }
     for (std::size_t rank = 0; rank < folding_.representatives; ++rank) {
-        start_compute(RankId(rank));
+        start_streams(RankId(rank));
     }
 }
 
@@ -108,35 +120,44 @@ void RankEngine::make_ready_to_compute(const ReadyCompute& ready, RankId rank) {
     std::push_heap(waiting_[rank].begin(), waiting_[rank].end(), comes_after);
 }
 
-void RankEngine::charge_wait(OperationId cause, RankId id) {
-    Rank& rank = ranks_[id];
-    const Time waited = backend_.now() - rank.idle_since;
-    exposed_[id][name_of_[cause]] += waited;
-    Time& over_ranks = records_[cause].exposed;
-    over_ranks = waited < (Time::max() - over_ranks) / folding_.class_size()
-                     ? over_ranks + waited * folding_.class_size()
-                     : Time::max();
-    rank.idle_since = backend_.now();
+void RankEngine::charge_wait(OperationId cause, Place place) {
+    Stream& stream = streams_[place];
+    const Time waited = backend_.now() - stream.idle_since;
+    exposed_[place][name_of_[cause]] += waited;
+    if (place % stream_count_ == 0) {
+        Time& over_ranks = records_[cause].exposed;
+        over_ranks = waited < (Time::max() - over_ranks) / folding_.class_size()
+                         ? over_ranks + waited * folding_.class_size()
+                         : Time::max();
+    }
+    stream.idle_since = backend_.now();
 }
 
-void RankEngine::start_compute(RankId id) {
-    Rank& rank = ranks_[id];
-    if (rank.is_computing || rank.next_compute == compute_.size()) {
+void RankEngine::start_streams(RankId id) {
+    for (std::size_t stream = 0; stream < stream_count_; ++stream) {
+        start_compute(id, stream);
+    }
+}
+
+void RankEngine::start_compute(RankId id, std::size_t number) {
+    const Place place = place_of(id, number);
+    Stream& stream = streams_[place];
+    if (stream.is_computing || stream.next_compute == compute_[number].size()) {
         return;
     }
     if (is_first_come()) {
         start_first_come(id);
         return;
     }
-    const OperationId operation = compute_[rank.next_compute];
+    const OperationId operation = compute_[number][stream.next_compute];
     const std::vector<OperationId>& dependencies = program_.operations[operation].dependencies;
-    while (rank.next_dependency < dependencies.size() &&
-           has_finished(dependencies[rank.next_dependency], id)) {
-        charge_wait(dependencies[rank.next_dependency], id);
-        ++rank.next_dependency;
+    while (stream.next_dependency < dependencies.size() &&
+           has_finished(dependencies[stream.next_dependency], id)) {
+        charge_wait(dependencies[stream.next_dependency], place);
+        ++stream.next_dependency;
     }
-    if (rank.next_dependency == dependencies.size()) {
-        compute(operation, id);
+    if (stream.next_dependency == dependencies.size()) {
+        compute(operation, id, place);
     }
 }
 
@@ -148,21 +169,37 @@ void RankEngine::start_first_come(RankId id) {
     std::pop_heap(waiting.begin(), waiting.end(), comes_after);
     const ReadyCompute first = waiting.back();
     waiting.pop_back();
-    charge_wait(first.cause, id);
-    compute(first.operation, id);
+    charge_wait(first.cause, place_of(id, 0));
+    compute(first.operation, id, place_of(id, 0));
 }
 
-void RankEngine::compute(OperationId operation, RankId id) {
-    Rank& rank = ranks_[id];
-    rank.is_computing = true;
-    rank.computing = operation;
+void RankEngine::compute(OperationId operation, RankId id, Place place) {
+    Stream& stream = streams_[place];
+    stream.is_computing = true;
+    stream.computing = operation;
     started_.push_back({operation, id});
     const Time duration = program_.operations[operation].compute().duration[id];
     if (duration == Time(0)) {
         ended_.push_back({operation, id});
         return;
     }
-    timers_.set(duration, *this, id.index());
+    timers_.set(duration, *this, place);
+}
+
+void RankEngine::end_compute(OperationId operation, RankId id) {
+    const ComputeOperation& work = program_.operations[operation].compute();
+    Stream& stream = streams_[place_of(id, work.stream)];
+    ASTROLABE_ASSERT(stream.is_computing && stream.computing == operation,
+                     "compute operations of a stream run one at a time");
+    stream.is_computing = false;
+    stream.compute += work.duration[id];
+    stream.idle_since = backend_.now();
+    stream.next_dependency = 0;
+    ++stream.next_compute;
+    const auto iteration = static_cast<std::size_t>(program_.operations[operation].iteration);
+    if ((work.stream == 0 || ends_with_any_stream_[iteration]) && --left_in_iteration_[id][iteration] == 0) {
+        iteration_ends_[id][iteration] = backend_.now();
+    }
 }
 
 void RankEngine::finish(OperationOnRank finished) {
@@ -177,17 +214,7 @@ void RankEngine::finish(OperationOnRank finished) {
     ++rank.finished;
     records_[operation].last_finish = now;
     if (program_.operations[operation].is_compute()) {
-        ASTROLABE_ASSERT(rank.is_computing && rank.computing == operation,
-                         "compute operations run one at a time");
-        rank.is_computing = false;
-        rank.compute += program_.operations[operation].compute().duration[id];
-        const auto iteration = static_cast<std::size_t>(program_.operations[operation].iteration);
-        if (--left_in_iteration_[id][iteration] == 0) {
-            iteration_ends_[id][iteration] = now;
-        }
-        rank.idle_since = now;
-        rank.next_dependency = 0;
-        ++rank.next_compute;
+        end_compute(operation, id);
     }
     for (const OperationId dependent : dependents_[operation]) {
         if (!dependencies_finished(dependent, id)) {
@@ -199,45 +226,55 @@ void RankEngine::finish(OperationOnRank finished) {
             make_ready(dependent, id);
         }
     }
-    start_compute(id);
+    start_streams(id);
 }
 
-void RankEngine::notify(std::uint64_t rank) {
+void RankEngine::notify(std::uint64_t place) {
     timers_.expired();
-    const RankId id(static_cast<std::uint32_t>(rank));
-    ended_.push_back({ranks_[id].computing, id});
+    const RankId id(static_cast<std::uint32_t>(place / stream_count_));
+    ended_.push_back({streams_[place].computing, id});
     continuation_.settle();
 }
 
-network::TimerPurpose RankEngine::purpose(std::uint64_t rank) const {
-    const RankId id(static_cast<std::uint32_t>(rank));
-    return {network::Resources::kCompute, ranks_[id].computing.index()};
+network::TimerPurpose RankEngine::purpose(std::uint64_t place) const {
+    return {network::Resources::kCompute, streams_[place].computing.index()};
+}
+
+StreamRecord RankEngine::account(Place place, Time total, bool check) const {
+    const Stream& stream = streams_[place];
+    StreamRecord record;
+    record.compute = stream.compute;
+    Time accounted = stream.compute;
+    for (std::size_t name = 0; name < names_.size(); ++name) {
+        if (exposed_[place][name] > Time(0)) {
+            record.exposed.emplace(names_[name], exposed_[place][name]);
+            accounted += exposed_[place][name];
+        }
+    }
+    if (check) {
+        const Time end = ranks_[RankId(place / stream_count_)].end;
+        ASTROLABE_ASSERT(stream.idle_since == accounted,
+                         "until its last compute operation ends, a stream computes or waits for a named "
+                         "operation");
+        ASTROLABE_ASSERT(stream.idle_since <= end && end <= total,
+                         "the final communication tail is not negative");
+    }
+    record.drain =
+        stream.next_compute == compute_[place % stream_count_].size() ? total - stream.idle_since : Time(0);
+    return record;
 }
 
 std::vector<RankRecord> RankEngine::records(Time total, bool check) const {
     std::vector<RankRecord> records(program_.ranks);
     for (std::size_t index = 0; index < folding_.representatives; ++index) {
         const RankId id(index);
-        const Rank& rank = ranks_[id];
         RankRecord& record = records[index];
-        record.compute = rank.compute;
+        static_cast<StreamRecord&>(record) = account(place_of(id, 0), total, check);
+        for (std::size_t stream = 1; stream < stream_count_; ++stream) {
+            record.other_streams.push_back(account(place_of(id, stream), total, check));
+        }
         record.iteration_ends = iteration_ends_[id];
-        record.end = rank.end;
-        Time accounted = rank.compute;
-        for (std::size_t name = 0; name < names_.size(); ++name) {
-            if (exposed_[id][name] > Time(0)) {
-                record.exposed.emplace(names_[name], exposed_[id][name]);
-                accounted += exposed_[id][name];
-            }
-        }
-        if (check) {
-            ASTROLABE_ASSERT(rank.idle_since == accounted,
-                             "until its last compute operation ends, a rank computes "
-                             "or waits for a named collective");
-            ASTROLABE_ASSERT(rank.idle_since <= rank.end && rank.end <= total,
-                             "the final communication tail is not negative");
-        }
-        record.drain = rank.next_compute == compute_.size() ? total - rank.idle_since : Time(0);
+        record.end = ranks_[id].end;
     }
     for (std::size_t image = folding_.representatives; image < program_.ranks; ++image) {
         records[image] = records[image % folding_.representatives];
@@ -246,19 +283,19 @@ std::vector<RankRecord> RankEngine::records(Time total, bool check) const {
 }
 
 OperationId RankEngine::first_unfinished_compute(RankId id) const {
-    return *std::ranges::find_if(compute_, [&](OperationId each) { return !has_finished(each, id); });
+    return *std::ranges::find_if(compute_.front(), [&](OperationId each) { return !has_finished(each, id); });
 }
 
-RankEngine::Situation RankEngine::situation(RankId id) const {
-    const Rank& rank = ranks_[id];
-    if (rank.next_compute == compute_.size()) {
+RankEngine::Situation RankEngine::situation(RankId id, std::size_t number) const {
+    const Stream& stream = streams_[place_of(id, number)];
+    if (stream.next_compute == compute_[number].size()) {
         return {Activity::kDraining, {}, {}};
     }
-    if (rank.is_computing) {
-        return {Activity::kComputing, rank.computing, {}};
+    if (stream.is_computing) {
+        return {Activity::kComputing, stream.computing, {}};
     }
     const OperationId operation =
-        is_first_come() ? first_unfinished_compute(id) : compute_[rank.next_compute];
+        is_first_come() ? first_unfinished_compute(id) : compute_[number][stream.next_compute];
     const std::vector<OperationId>& dependencies = program_.operations[operation].dependencies;
     return {Activity::kWaiting, operation,
             *std::ranges::find_if(dependencies, [&](OperationId each) { return !has_finished(each, id); })};

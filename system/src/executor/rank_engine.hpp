@@ -1,14 +1,17 @@
-/// The progress of every rank in the program: its compute engine, the dependencies each operation waits for,
-/// and the account of its time.
+/// The progress of every rank in the program: its streams, the dependencies each operation waits for, and the
+/// account of its time.
 ///
-/// Waits are attributed while they happen: the time of a waiting rank is charged to the first dependency, in
-/// the order listed, that has not finished; when that one finishes, to the next unfinished one. That is the
-/// rule of program.hpp without storing finish times. In first-come order a ready operation remembers the
+/// Waits are attributed while they happen: the time of a waiting stream is charged to the first dependency,
+/// in the order listed, that has not finished; when that one finishes, to the next unfinished one. That is
+/// the rule of program.hpp without storing finish times. In first-come order a ready operation remembers the
 /// dependency that made it so, to which the wait before it is charged.
 ///
 /// A folded run (folding.hpp) simulates representatives only; the records of their classes are copies.
 ///
-/// Memory: one bit per (operation, rank), one time per (operation name, rank), a time and a count per
+/// An operation that finishes may let any stream of its rank go on, so all of them are asked: O(streams), of
+/// which a program has few.
+///
+/// Memory: one bit per (operation, rank), one time per (operation name, rank, stream), a time and a count per
 /// (iteration, rank); in first-come order 16 bytes for each ready operation.
 #pragma once
 
@@ -36,7 +39,7 @@ public:
 
     /// Collectives without dependencies become ready, first compute operations start.
     void begin();
-    /// Makes dependents ready and starts what the rank's compute engine can.
+    /// Makes dependents ready and starts what the rank's streams can.
     void finish(OperationOnRank finished);
 
     /// Collectives to issue: filled by the two above; the owner takes them in program order.
@@ -47,14 +50,15 @@ public:
     [[nodiscard]] std::vector<OperationOnRank>& started() { return started_; }
     [[nodiscard]] std::vector<OperationOnRank>& ended() { return ended_; }
 
-    void notify(std::uint64_t rank) override;  ///< the rank's compute operation has taken its time
-    [[nodiscard]] network::TimerPurpose purpose(std::uint64_t rank) const override;
+    void notify(std::uint64_t place) override;  ///< the compute operation of a stream has taken its time
+    [[nodiscard]] network::TimerPurpose purpose(std::uint64_t place) const override;
 
     /// Operations times ranks.
     [[nodiscard]] std::uint64_t finished_count() const { return finished_count_ * folding_.class_size(); }
     [[nodiscard]] const Timers& timers() const { return timers_; }
 
-    /// Accounts of all ranks; drains last until `total`. With `check`, asserts the accounting identity.
+    /// Accounts of all ranks; drains last until `total`. With `check`, asserts the accounting identity of
+    /// every stream.
     [[nodiscard]] std::vector<RankRecord> records(Time total, bool check) const;
 
     // For reports.
@@ -68,19 +72,25 @@ public:
         OperationId operation;  // computing, or waiting to
         OperationId waits_for;  // kWaiting only
     };
-    [[nodiscard]] Situation situation(RankId rank) const;
+    [[nodiscard]] Situation situation(RankId rank, std::size_t stream) const;
 
 private:
     struct Rank {
-        std::uint32_t next_compute = 0;     // into compute_; in first-come order how many have finished
+        std::uint32_t finished = 0;  // operations
+        Time end;                    // of the last operation so far
+    };
+
+    /// A stream of a rank.
+    struct Stream {
+        std::uint32_t next_compute = 0;     // of the stream's; in first-come order how many have finished
         std::uint32_t next_dependency = 0;  // of that operation
-        std::uint32_t finished = 0;         // operations
         bool is_computing = false;
         OperationId computing;  // while it is
         Time idle_since;
         Time compute;
-        Time end;  // of the last operation so far
     };
+    /// A stream of a rank, by number: rank · streams + stream.
+    using Place = std::size_t;
 
     /// A compute operation in first-come order, and the dependency that finished last.
     struct ReadyCompute {
@@ -95,14 +105,20 @@ private:
     [[nodiscard]] std::size_t bit_of(OperationId operation, RankId rank) const {
         return std::size_t{rank.index()} * program_.operations.size() + operation.index();
     }
+    [[nodiscard]] Place place_of(RankId rank, std::size_t stream) const {
+        return rank.index() * stream_count_ + stream;
+    }
     [[nodiscard]] bool dependencies_finished(OperationId operation, RankId rank) const;
     void make_ready(OperationId operation, RankId rank);
     void make_ready_to_compute(const ReadyCompute& ready, RankId rank);
-    void start_compute(RankId rank);
+    void start_streams(RankId rank);
+    void start_compute(RankId rank, std::size_t stream);
     void start_first_come(RankId rank);
-    void compute(OperationId operation, RankId rank);
-    /// Ends the wait of a rank that began when it became idle.
-    void charge_wait(OperationId cause, RankId rank);
+    void compute(OperationId operation, RankId rank, Place place);
+    void end_compute(OperationId operation, RankId rank);
+    /// Ends the wait of a stream that began when it became idle.
+    void charge_wait(OperationId cause, Place place);
+    [[nodiscard]] StreamRecord account(Place place, Time total, bool check) const;
     /// Of a waiting rank in first-come order.
     [[nodiscard]] OperationId first_unfinished_compute(RankId rank) const;
 
@@ -111,15 +127,18 @@ private:
     const network::Folding& folding_;
     IndexedVector<OperationId, OperationRecord>& records_;
     Continuation& continuation_;
-    std::vector<OperationId> compute_;  // in program order
+    const std::size_t stream_count_;
+    std::vector<std::vector<OperationId>> compute_;  // by stream, in program order
+    std::vector<bool> ends_with_any_stream_;         // by iteration: stream 0 has nothing in it
     // Collectives, and in first-come order compute operations; in program order.
     IndexedVector<OperationId, std::vector<OperationId>> dependents_;
     std::vector<std::string> names_;  // of operations, each once
     IndexedVector<OperationId, std::uint32_t> name_of_;
-    IndexedVector<RankId, Rank> ranks_;                 // representatives
-    IndexedVector<RankId, std::vector<Time>> exposed_;  // by name
+    IndexedVector<RankId, Rank> ranks_;       // representatives
+    std::vector<Stream> streams_;             // by place
+    std::vector<std::vector<Time>> exposed_;  // by place and name
     IndexedVector<RankId, std::vector<Time>> iteration_ends_;
-    IndexedVector<RankId, std::vector<std::uint32_t>> left_in_iteration_;  // compute operations
+    IndexedVector<RankId, std::vector<std::uint32_t>> left_in_iteration_;  // that decide its end
     IndexedVector<RankId, std::vector<ReadyCompute>> waiting_;  // heaps, first come on top; first-come order
     std::vector<std::uint64_t> finished_;                       // bits
     std::uint64_t finished_count_ = 0;

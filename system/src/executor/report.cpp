@@ -121,20 +121,28 @@ std::string Executor::Implementation::describe_stall() const {
 
 void Executor::Implementation::describe_rank(RankId rank, std::string& text) const {
     using Activity = detail::RankEngine::Activity;
-    const auto situation = ranks_.situation(rank);
-    switch (situation.activity) {
-        case Activity::kComputing:
-            append(text, "rank {}: computes '{}'\n", rank.index(),
-                   program_.operations[situation.operation].name);
-            break;
-        case Activity::kWaiting:
-            append(text, "rank {}: '{}' waits for '{}'\n", rank.index(),
-                   program_.operations[situation.operation].name,
-                   program_.operations[situation.waits_for].name);
-            break;
-        case Activity::kDraining:
-            append(text, "rank {}: waits for its last collectives\n", rank.index());
-            break;
+    const std::size_t streams = program_.streams.size();
+    std::size_t draining = 0;
+    for (std::size_t stream = 0; stream < streams; ++stream) {
+        const std::string who = streams == 1
+                                    ? fmt::format("rank {}", rank.index())
+                                    : fmt::format("rank {}, {}", rank.index(), program_.streams[stream]);
+        const auto situation = ranks_.situation(rank, stream);
+        switch (situation.activity) {
+            case Activity::kComputing:
+                append(text, "{}: computes '{}'\n", who, program_.operations[situation.operation].name);
+                break;
+            case Activity::kWaiting:
+                append(text, "{}: '{}' waits for '{}'\n", who, program_.operations[situation.operation].name,
+                       program_.operations[situation.waits_for].name);
+                break;
+            case Activity::kDraining:
+                ++draining;
+                break;
+        }
+    }
+    if (draining == streams) {
+        append(text, "rank {}: waits for its last collectives\n", rank.index());
     }
     for (std::size_t index = 0; index < program_.operations.size(); ++index) {
         const OperationId operation(index);

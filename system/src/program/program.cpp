@@ -38,8 +38,26 @@ void check_partition(const Partition& partition, std::size_t ranks) {
     }
 }
 
-void check_compute(const Operation& operation, std::size_t ranks) {
+void check_streams(const Program& program) {
+    if (program.streams.empty()) {
+        reject("no streams");
+    }
+    if (std::set<std::string_view>(program.streams.begin(), program.streams.end()).size() !=
+        program.streams.size()) {
+        reject("two streams have the same name");
+    }
+    if (program.compute_order == ComputeOrder::kFirstCome && program.streams.size() > 1) {
+        reject(fmt::format("{} streams in first-come order, which is one stream's", program.streams.size()));
+    }
+}
+
+void check_compute(const Operation& operation, const Program& program) {
+    const std::size_t ranks = program.ranks;
     const PerRank<Time>& duration = operation.compute().duration;
+    if (operation.compute().stream >= program.streams.size()) {
+        reject(fmt::format("'{}' runs on stream {} of {}", operation.name, operation.compute().stream,
+                           program.streams.size()));
+    }
     if (!duration.uniform() && duration.size() != ranks) {
         reject(fmt::format("'{}' has {} durations for {} ranks", operation.name, duration.size(), ranks));
     }
@@ -191,6 +209,7 @@ void Program::check() const {
     if (iterations < 0) {
         reject("a negative number of iterations");
     }
+    check_streams(*this);
     for (const Partition& partition : partitions) {
         check_partition(partition, ranks);
     }
@@ -211,7 +230,7 @@ void Program::check() const {
             }
         }
         if (operation.is_compute()) {
-            check_compute(operation, ranks);
+            check_compute(operation, *this);
         } else {
             check_collective(operation, *this);
         }

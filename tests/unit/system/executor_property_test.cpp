@@ -149,16 +149,22 @@ Case random_case() {
     add_partitions(builder.program());
     builder.program().compute_order =
         *rc::gen::element(system::ComputeOrder::kProgram, system::ComputeOrder::kFirstCome);
+    const auto streams = builder.program().compute_order == system::ComputeOrder::kProgram
+                             ? *in_range<std::uint32_t>(1, 4)
+                             : std::uint32_t{1};
+    for (std::uint32_t stream = 1; stream < streams; ++stream) {
+        builder.program().streams.push_back("stream " + std::to_string(stream));
+    }
     const auto operations = *in_range(1, 25);
     for (int index = 0; index < operations; ++index) {
         const std::vector<OperationId> after = some_of(static_cast<std::size_t>(index));
         const std::string name = "operation" + std::to_string(index);
         if (*in_range(0, 2) == 0) {
-            builder.compute(name,
-                            PerRank<Time>(*rc::gen::container<std::vector<Time>>(
-                                ranks, rc::gen::map(in_range<std::int64_t>(0, 5000),
-                                                    [](std::int64_t count) { return Time(count); }))),
-                            after);
+            builder.compute_on(*in_range<std::uint32_t>(0, streams), name,
+                               PerRank<Time>(*rc::gen::container<std::vector<Time>>(
+                                   ranks, rc::gen::map(in_range<std::int64_t>(0, 5000),
+                                                       [](std::int64_t count) { return Time(count); }))),
+                               after);
         } else {
             system::CollectiveOperation work{
                 .kind = *rc::gen::element(CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter,
@@ -237,11 +243,16 @@ RC_GTEST_PROP(RandomPrograms, EndWithNothingLost, ()) {
     RC_ASSERT(backend.outstanding_messages() == 0U);
 
     for (const system::RankRecord& rank : report.ranks) {
-        Time accounted = rank.compute + rank.drain;
-        for (const auto& [cause, waited] : rank.exposed) {
-            accounted += waited;
+        std::vector<system::StreamRecord> streams = rank.other_streams;
+        streams.push_back(rank);
+        RC_ASSERT(streams.size() == test.program.streams.size());
+        for (const system::StreamRecord& stream : streams) {
+            Time accounted = stream.compute + stream.drain;
+            for (const auto& [cause, waited] : stream.exposed) {
+                accounted += waited;
+            }
+            RC_ASSERT(accounted == report.total);
         }
-        RC_ASSERT(accounted == report.total);
         RC_ASSERT(rank.end <= report.total);
     }
 }
@@ -284,11 +295,16 @@ RC_GTEST_PROP(RandomPrograms, WaitForTheirDependenciesOnEveryRank, ()) {
     const Case test = random_case();
     FakeBackend backend = backend_of(test);
     Executor executor(test.program, test.options, backend, host_of_each_rank(test.program.ranks));
-    std::map<std::pair<std::uint32_t, std::uint32_t>, Time> finished;  // by (operation, rank)
-    std::vector<std::uint32_t> computing(test.program.ranks, 0);
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Time> finished;            // by (operation, rank)
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> computing;  // by (rank, stream)
+    const auto count_computing = [&](OperationId operation, RankId rank) -> std::uint32_t& {
+        return computing[{rank.index(), test.program.operations[operation].compute().stream}];
+    };
     executor.operation_finished.connect([&](OperationId operation, RankId rank, Time time) {
         RC_ASSERT(finished.emplace(std::pair{operation.index(), rank.index()}, time).second);
-        computing[rank.index()] -= test.program.operations[operation].is_compute() ? 1 : 0;
+        if (test.program.operations[operation].is_compute()) {
+            --count_computing(operation, rank);
+        }
     });
     executor.operation_issued.connect([&](OperationId operation, RankId rank, Time time) {
         for (const OperationId dependency : test.program.operations[operation].dependencies) {
@@ -296,8 +312,9 @@ RC_GTEST_PROP(RandomPrograms, WaitForTheirDependenciesOnEveryRank, ()) {
             RC_ASSERT(entry != finished.end());
             RC_ASSERT(entry->second <= time);
         }
-        computing[rank.index()] += test.program.operations[operation].is_compute() ? 1 : 0;
-        RC_ASSERT(computing[rank.index()] <= 1U);  // one compute engine
+        if (test.program.operations[operation].is_compute()) {
+            RC_ASSERT(++count_computing(operation, rank) == 1U);  // one at a time
+        }
     });
     RC_ASSERT(executor.run().finished);
     RC_ASSERT(finished.size() == test.program.operations.size() * test.program.ranks);

@@ -215,6 +215,10 @@ Case random_case(std::uint64_t seed) {
     add_partitions(draw, builder.program());
     // All ranks differ only where that may spoil the folding.
     const std::size_t period = draw.one_in(2) ? 1 : divisor(draw, draw.spoils_one_in(2) ? ranks : ranks / 2);
+    const auto streams = draw.one_in(2) ? draw.from(2U, 3U) : 1U;
+    for (std::uint32_t stream = 1; stream < streams; ++stream) {
+        builder.program().streams.push_back("stream " + std::to_string(stream));
+    }
     const int operations = draw.from(1, 12);
     for (int index = 0; index < operations; ++index) {
         std::vector<OperationId> after;
@@ -225,10 +229,11 @@ Case random_case(std::uint64_t seed) {
         }
         const std::string name = "operation" + std::to_string(index);
         if (draw.one_in(3)) {
-            builder.compute(name,
-                            period > 1 ? random_durations(draw, ranks, period)
-                                       : PerRank<Time>(Time(draw.from(0, 5'000'000))),
-                            after);
+            const std::uint32_t stream = draw.from(0U, streams - 1);
+            builder.compute_on(stream, name,
+                               period > 1 ? random_durations(draw, ranks, period)
+                                          : PerRank<Time>(Time(draw.from(0, 5'000'000))),
+                               after);
             continue;
         }
         system::CollectiveOperation work{
@@ -300,6 +305,14 @@ void expect_same(const ExecutionReport& folded, const ExecutionReport& whole) {
         RC_ASSERT(folded.ranks[i].drain == whole.ranks[i].drain);
         RC_ASSERT(folded.ranks[i].iteration_ends == whole.ranks[i].iteration_ends);
         RC_ASSERT(folded.ranks[i].end == whole.ranks[i].end);
+        RC_ASSERT(folded.ranks[i].other_streams.size() == whole.ranks[i].other_streams.size());
+        for (std::size_t stream = 0; stream < whole.ranks[i].other_streams.size(); ++stream) {
+            const system::StreamRecord& own = folded.ranks[i].other_streams[stream];
+            const system::StreamRecord& other = whole.ranks[i].other_streams[stream];
+            RC_ASSERT(own.compute == other.compute);
+            RC_ASSERT(own.exposed == other.exposed);
+            RC_ASSERT(own.drain == other.drain);
+        }
     }
 }
 

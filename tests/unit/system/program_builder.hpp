@@ -1,6 +1,7 @@
 /// Short ways to write the programs and options that executor tests need.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -22,7 +23,11 @@ public:
 
     system::OperationId compute(std::string name, system::PerRank<Time> duration,
                                 std::vector<system::OperationId> after = {}) {
-        return add(std::move(name), system::ComputeOperation{std::move(duration)}, std::move(after));
+        return compute_on(0, std::move(name), std::move(duration), std::move(after));
+    }
+    system::OperationId compute_on(std::uint32_t stream, std::string name, system::PerRank<Time> duration,
+                                   std::vector<system::OperationId> after = {}) {
+        return add(std::move(name), system::ComputeOperation{std::move(duration), stream}, std::move(after));
     }
     system::OperationId collective(std::string name, system::CollectiveOperation collective,
                                    std::vector<system::OperationId> after = {}) {

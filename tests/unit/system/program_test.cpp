@@ -56,6 +56,24 @@ TEST(Program, RefusesAnIterationItDoesNotHave) {
     EXPECT_EQ(error_of(program), "program: 'reduce' belongs to iteration 1 of 1");
 }
 
+TEST(Program, RefusesStreamsItDoesNotHave) {
+    Program program = sound_program();
+    std::get<system::ComputeOperation>(program.operations[OperationId(0)].work).stream = 1;
+    EXPECT_EQ(error_of(program), "program: 'step' runs on stream 1 of 1");
+    program.streams.emplace_back("host");
+    EXPECT_EQ(error_of(program), "");
+    program.compute_order = system::ComputeOrder::kFirstCome;
+    EXPECT_EQ(error_of(program), "program: 2 streams in first-come order, which is one stream's");
+}
+
+TEST(Program, RefusesStreamsThatCannotBeToldApart) {
+    Program program = sound_program();
+    program.streams = {"host", "host"};
+    EXPECT_EQ(error_of(program), "program: two streams have the same name");
+    program.streams.clear();
+    EXPECT_EQ(error_of(program), "program: no streams");
+}
+
 TEST(Program, RefusesDurationsForOtherRanks) {
     Program program = sound_program();
     std::get<system::ComputeOperation>(program.operations[OperationId(0)].work).duration =

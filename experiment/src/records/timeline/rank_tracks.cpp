@@ -55,6 +55,7 @@ RankTracks::RankTracks(const Experiment& experiment, const LinkTracks& links,
       writer_(writer),
       links_(links),
       links_process_(process),
+      compute_(program_.streams.size()),
       place_(experiment.cluster.ranks, kHidden) {
     for (int i = 0; i < program_.iterations; ++i) {
         iterations_.push_back(fmt::format(R"({{"iteration":{}}})", i));
@@ -69,15 +70,19 @@ RankTracks::RankTracks(const Experiment& experiment, const LinkTracks& links,
         }
         name_of_.push_back(name->second);
         if (operation.is_compute()) {
-            compute_.emplace_back(i);
+            compute_[operation.compute().stream].emplace_back(i);
         }
     }
     for (const RankId id : ranks) {
         place_[id.index()] = static_cast<std::uint32_t>(shown_.size());
         Shown& rank = shown_.emplace_back();
         rank.process = writer.add_process(rank_name(experiment, id));
-        rank.compute = writer.add_thread(rank.process, "compute");
-        rank.waits = writer.add_thread(rank.process, "waits");
+        for (std::size_t stream = 0; stream < program_.streams.size(); ++stream) {
+            const std::string& name = program_.streams[stream];
+            Stream& own = rank.streams.emplace_back();
+            own.compute = writer.add_thread(rank.process, name);
+            own.waits = writer.add_thread(rank.process, stream == 0 ? "waits" : name + " waits");
+        }
         rank.issued = writer.add_thread(rank.process, "issued");
         rank.finished_as.resize(program_.operations.size());
     }
@@ -85,6 +90,10 @@ RankTracks::RankTracks(const Experiment& experiment, const LinkTracks& links,
 
 RankTracks::Shown* RankTracks::shown(std::size_t rank) {
     return place_[rank] == kHidden ? nullptr : &shown_[place_[rank]];
+}
+
+RankTracks::Stream& RankTracks::stream_of(Shown& rank, OperationId operation) const {
+    return rank.streams[program_.operations[operation].compute().stream];
 }
 
 TraceText RankTracks::text(OperationId operation, std::string_view category) const {
@@ -101,7 +110,7 @@ void RankTracks::issued(OperationId operation, RankId id, Time now) {
         if (program_.compute_order == system::ComputeOrder::kFirstCome) {
             charge_wait_before(*rank, operation, now);
         }
-        writer_.begin(rank->compute, now, text(operation, "compute"));
+        writer_.begin(stream_of(*rank, operation).compute, now, text(operation, "compute"));
     } else {
         rank->under_way.push_back({operation, now});
         rank->silent.emplace(operation, now);
@@ -115,10 +124,11 @@ void RankTracks::finished(OperationId operation, RankId id, Time now) {
     }
     rank->finished_as[operation.index()] = ++rank->finished;
     if (program_.operations[operation].is_compute()) {
-        writer_.end(rank->compute, now);
-        rank->idle_since = now;
-        rank->next_dependency = 0;
-        ++rank->next_compute;
+        Stream& stream = stream_of(*rank, operation);
+        writer_.end(stream.compute, now);
+        stream.idle_since = now;
+        stream.next_dependency = 0;
+        ++stream.next_compute;
     } else {
         const auto found = std::find_if(rank->under_way.begin(), rank->under_way.end(),
                                         [&](const UnderWay& each) { return each.operation == operation; });
@@ -127,42 +137,45 @@ void RankTracks::finished(OperationId operation, RankId id, Time now) {
         rank->under_way.erase(found);
     }
     if (program_.compute_order == system::ComputeOrder::kProgram) {
-        charge_waits(*rank, now);
+        for (std::size_t stream = 0; stream < rank->streams.size(); ++stream) {
+            charge_waits(*rank, stream, rank->streams[stream], now);
+        }
     }
 }
 
-void RankTracks::charge_waits(Shown& rank, Time now) {
-    if (rank.next_compute == compute_.size()) {
+void RankTracks::charge_waits(const Shown& rank, std::size_t stream, Stream& own, Time now) {
+    if (own.next_compute == compute_[stream].size()) {
         return;
     }
-    const OperationId operation = compute_[rank.next_compute];
+    const OperationId operation = compute_[stream][own.next_compute];
     const std::vector<OperationId>& dependencies = program_.operations[operation].dependencies;
-    while (rank.next_dependency < dependencies.size() &&
-           rank.finished_as[dependencies[rank.next_dependency].index()] > 0) {
-        if (now > rank.idle_since) {
-            write_wait(rank, dependencies[rank.next_dependency], operation, rank.idle_since, now);
+    while (own.next_dependency < dependencies.size() &&
+           rank.finished_as[dependencies[own.next_dependency].index()] > 0) {
+        if (now > own.idle_since) {
+            write_wait(own, dependencies[own.next_dependency], operation, own.idle_since, now);
         }
-        rank.idle_since = now;
-        ++rank.next_dependency;
+        own.idle_since = now;
+        ++own.next_dependency;
     }
 }
 
 void RankTracks::charge_wait_before(Shown& rank, OperationId operation, Time now) {
-    if (now == rank.idle_since) {
+    Stream& stream = stream_of(rank, operation);
+    if (now == stream.idle_since) {
         return;
     }
     const OperationId last =
         *std::ranges::max_element(program_.operations[operation].dependencies, {},
                                   [&](OperationId each) { return rank.finished_as[each.index()]; });
-    write_wait(rank, last, operation, rank.idle_since, now);
-    rank.idle_since = now;
+    write_wait(stream, last, operation, stream.idle_since, now);
+    stream.idle_since = now;
 }
 
-void RankTracks::write_wait(const Shown& rank, OperationId cause, OperationId before, Time from, Time to) {
+void RankTracks::write_wait(const Stream& stream, OperationId cause, OperationId before, Time from, Time to) {
     const std::string arguments =
         fmt::format(R"({{"iteration":{},"before":{}}})", program_.operations[before].iteration,
                     names_[name_of_[before.index()]]);
-    writer_.slice(rank.waits, from, to, {"wait", names_[name_of_[cause.index()]], arguments});
+    writer_.slice(stream.waits, from, to, {"wait", names_[name_of_[cause.index()]], arguments});
 }
 
 void RankTracks::message(const network::MessageRecord& record) {
@@ -221,8 +234,11 @@ TraceThread RankTracks::thread_of(LinkId link) {
 
 void RankTracks::drain(Time total) {
     for (const Shown& rank : shown_) {
-        if (rank.next_compute == compute_.size() && rank.idle_since < total) {
-            writer_.slice(rank.waits, rank.idle_since, total, kDrain);
+        for (std::size_t number = 0; number < rank.streams.size(); ++number) {
+            const Stream& stream = rank.streams[number];
+            if (stream.next_compute == compute_[number].size() && stream.idle_since < total) {
+                writer_.slice(stream.waits, stream.idle_since, total, kDrain);
+            }
         }
     }
 }
@@ -238,21 +254,26 @@ std::uint64_t RankTracks::most_bytes(const Experiment& experiment, const LinkTra
         const OperationId id(i);
         const system::Operation& operation = experiment.program.operations[id];
         if (operation.is_compute()) {
-            counting.slice(rank.compute, far, far, tracks.text(id, "compute"));
+            const std::uint32_t number = operation.compute().stream;
+            const Stream& stream = rank.streams[number];
+            counting.slice(stream.compute, far, far, tracks.text(id, "compute"));
             for (const OperationId dependency : operation.dependencies) {
-                if (!experiment.program.operations[dependency].is_compute()) {
-                    tracks.write_wait(rank, dependency, id, far, far);
+                const system::Operation& awaited = experiment.program.operations[dependency];
+                if (!awaited.is_compute() || awaited.compute().stream != number) {
+                    tracks.write_wait(stream, dependency, id, far, far);
                 }
             }
         } else {
             const TraceText text = tracks.text(id, "collective");
             counting.span(rank.process, far, far, text);
             const std::string arguments = message_arguments(HostId(last), HostId(last), Bytes::max());
-            counting.arrow(rank.issued, far, text, rank.compute, far,
+            counting.arrow(rank.issued, far, text, rank.streams.front().compute, far,
                            {"first message", text.name, arguments});
         }
     }
-    counting.slice(rank.waits, far, far, kDrain);
+    for (const Stream& stream : rank.streams) {
+        counting.slice(stream.waits, far, far, kDrain);
+    }
     return counting.written();
 }
 

@@ -1,14 +1,16 @@
 /// A process for every rank that is shown, written as the run goes:
 ///
 ///     compute       what the rank computes, a slice each
-///     waits         where it does not: a slice for what is exposed of a collective, attributed as the
+///     waits         where it does not: a slice for what is exposed of an operation, attributed as the
 ///                   accounting does (system/program/program.hpp), and the drain at its end
+///     STREAM, STREAM waits
+///                   the same of every stream of the program but the first
 ///     issued        a slice without length where a collective is issued that sends something, and an arrow
 ///                   from it to the link that the first of its messages to arrive left by, at the time it was
 ///                   handed to the network
 ///     (spans)       every collective from its issue to its end on this rank
 ///
-/// On every rank compute + waits = total, slice by slice.
+/// On every rank and stream compute + waits = total, slice by slice.
 ///
 /// Memory: 4 bytes for every operation and rank shown, some 60 bytes for every collective that is under way
 /// or of which the rank has sent nothing, 4 bytes for every operation, and each name and iteration once.
@@ -49,14 +51,17 @@ private:
         system::OperationId operation;
         Time issued;
     };
-    struct Shown {
-        TraceProcess process;
+    struct Stream {
         TraceThread compute;
         TraceThread waits;
-        TraceThread issued;
         std::size_t next_compute = 0;     ///< into compute_
         std::size_t next_dependency = 0;  ///< of that operation
         Time idle_since;
+    };
+    struct Shown {
+        TraceProcess process;
+        std::vector<Stream> streams;
+        TraceThread issued;
         std::vector<std::uint32_t>
             finished_as;                  ///< by operation, its number among those finished; 0: not yet
         std::uint32_t finished = 0;       ///< operations
@@ -66,10 +71,11 @@ private:
     };
     [[nodiscard]] Shown* shown(std::size_t rank);
     [[nodiscard]] TraceText text(system::OperationId operation, std::string_view category) const;
-    void charge_waits(Shown& rank, Time now);
+    [[nodiscard]] Stream& stream_of(Shown& rank, system::OperationId operation) const;
+    void charge_waits(const Shown& rank, std::size_t stream, Stream& own, Time now);
     /// In first-come order: the wait before `operation`, which starts now.
     void charge_wait_before(Shown& rank, system::OperationId operation, Time now);
-    void write_wait(const Shown& rank, system::OperationId cause, system::OperationId before, Time from,
+    void write_wait(const Stream& stream, system::OperationId cause, system::OperationId before, Time from,
                     Time to);
     void write_first_message(const Shown& rank, Time issued, const network::MessageRecord& record);
     /// None where the message is split over several, or the engine chooses one by itself.
@@ -81,11 +87,11 @@ private:
     TraceWriter& writer_;
     const LinkTracks& links_;
     TraceProcess links_process_;
-    std::vector<std::string> names_;       ///< JSON, each once
-    std::vector<std::uint32_t> name_of_;   ///< by operation, into names_
-    std::vector<std::string> iterations_;  ///< JSON, arguments of operations by iteration
-    std::vector<system::OperationId> compute_;
-    std::vector<std::uint32_t> place_;  ///< by rank, into shown_; kHidden
+    std::vector<std::string> names_;                         ///< JSON, each once
+    std::vector<std::uint32_t> name_of_;                     ///< by operation, into names_
+    std::vector<std::string> iterations_;                    ///< JSON, arguments of operations by iteration
+    std::vector<std::vector<system::OperationId>> compute_;  ///< by stream
+    std::vector<std::uint32_t> place_;                       ///< by rank, into shown_; kHidden
     std::vector<Shown> shown_;
     std::unordered_map<network::LinkId, TraceThread> link_threads_;
 };

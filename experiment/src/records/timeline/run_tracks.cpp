@@ -31,10 +31,13 @@ void write_segment(const Experiment& experiment, TraceWriter& writer, TraceThrea
     const std::string name = quoted_json(operation.name);
     std::string arguments = fmt::format(R"({{"iteration":{})", operation.iteration);
     if (const auto resource = main_resource(segment); resource && resources != nullptr) {
-        arguments += fmt::format(R"(,"resource":{})", quoted_json(resources->name(*resource)));
+        arguments +=
+            fmt::format(R"(,"resource":{})",
+                        quoted_json(resource_name(*resources, *resource, experiment.program, operation)));
     }
     arguments += "}";
-    writer.slice(thread, segment.from, segment.to, {kind_name(operation), name, arguments});
+    writer.slice(thread, segment.from, segment.to,
+                 {kind_name(experiment.program, operation), name, arguments});
 }
 
 void write_collective(const Experiment& experiment, TraceWriter& writer, TraceProcess process,

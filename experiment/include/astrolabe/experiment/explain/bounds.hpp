@@ -8,7 +8,7 @@
 /// With T the time of the whole run, α the least latency between two of its hosts, b_l the bytes that all
 /// schedules together put on link l (schedule_loads.hpp) and C_l its rate:
 ///
-///   compute       T ≥ Σ compute of the busiest rank
+///   compute       T ≥ Σ compute of the busiest stream of a rank
 ///   ports         lower_bound.hpp: whatever the algorithm and the fabric
 ///   links         T ≥ max_l b_l / C_l + α, on the routes in use. Left out where the engine chooses paths by
 ///                 itself, links come and go, or schedules are too large.

@@ -13,7 +13,7 @@
 ///
 /// *Without causes*, where following them would cost too much, segments are operations: an operation ends
 /// when it ends on its last rank, and what it waited for last is, of its dependencies and for a computation
-/// also of the computation before it, the one that ended last. Segments then have no resources.
+/// also of the computation before it on its stream, the one that ended last. Segments then have no resources.
 ///
 /// Complexity: with causes that of causal_path.hpp; without O(operations · dependencies), whatever the ranks.
 #pragma once
@@ -46,8 +46,12 @@ struct PathSegment {
 /// operation that they delayed.
 [[nodiscard]] std::vector<PathSegment> path_of_causes(const std::vector<network::CausalSegment>& path);
 
-/// "compute" or "collective".
-[[nodiscard]] std::string_view kind_name(const system::Operation& operation);
+/// "collective", or the name of the stream on which it computes: "compute" of programs with one.
+[[nodiscard]] std::string_view kind_name(const system::Program& program, const system::Operation& operation);
+/// What held an operation up: where that is computation, the name of its stream.
+[[nodiscard]] const std::string& resource_name(const network::Resources& resources,
+                                               network::ResourceId resource, const system::Program& program,
+                                               const system::Operation& operation);
 /// That held up most of a segment; nothing without causes.
 [[nodiscard]] std::optional<network::ResourceId> main_resource(const PathSegment& segment);
 

@@ -1,7 +1,7 @@
 /// The lower bound of a run (docs/models/bounds.md, "Bounds").
 ///
 /// Whatever the algorithm and the fabric, over a whole run
-///     bound = max( max over ranks of Σ compute,
+///     bound = max( max over ranks and their streams of Σ compute,
 ///                  Σ bytes that must leave the ranks / Σ rates out of their hosts + α,
 ///                  max over ranks of bytes that must leave (enter) it / rate out of (into) its host + α )
 /// where of a collective over N ranks with S bytes per rank in k chunks, at least
@@ -33,7 +33,7 @@
 namespace astrolabe::experiment {
 
 struct Bound {
-    Time compute;        ///< busiest rank
+    Time compute;        ///< busiest stream of a rank
     Time communication;  ///< ports, 0 if nothing must be sent
     [[nodiscard]] Time value() const { return compute > communication ? compute : communication; }
 };

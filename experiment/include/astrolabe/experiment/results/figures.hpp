@@ -26,11 +26,15 @@ private:
     detail::Int128 sum_ = 0;
 };
 
-/// Seconds, over ranks.
-struct MeanBreakdown {
+/// Of a stream, seconds, over ranks.
+struct MeanStream {
     double compute = 0;
     double drain = 0;
     std::map<std::string, double> exposed;
+};
+/// Of stream 0, and of the others of the program.
+struct MeanBreakdown : MeanStream {
+    std::vector<MeanStream> other_streams;
 };
 
 [[nodiscard]] MeanBreakdown mean_breakdown(const system::ExecutionReport& report);

@@ -1,16 +1,16 @@
 /// Runs that are given up as soon as they surely take longer than they may.
 ///
-/// A rank computes one thing at a time, in program order. With W_r the computation that rank r has still to
-/// begin, where it begins the next at time t, or waits for it at t,
+/// A stream of a rank computes one thing at a time, in program order. With W the computation that a stream
+/// has still to begin, where it begins the next at time t, or waits for it at t,
 ///
-///     T >= t + W_r        T: time of the whole run
+///     T >= t + W          T: time of the whole run
 ///
-/// and a run is stopped when that is above its limit for any rank: what is delayed at first ends a run long
-/// before its end. This is looked at when a computation begins and, of ranks that wait, every few thousand
-/// messages. What comes after the last computation (the drain) is not foreseen; a run may be stopped in it, or
-/// carried through.
+/// and a run is stopped when that is above its limit for any stream: what is delayed at first ends a run long
+/// before its end. This is looked at when a computation begins and, of streams that wait, every few thousand
+/// messages. What comes after the last computation (the drain) is not foreseen; a run may be stopped in it,
+/// or carried through.
 ///
-/// Cost: O(1) a computation, O(ranks) every few thousand messages.
+/// Cost: O(1) a computation, O(ranks · streams) every few thousand messages.
 #pragma once
 
 #include <variant>

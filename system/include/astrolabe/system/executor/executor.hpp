@@ -176,17 +176,23 @@ struct OperationRecord {
     Bytes bytes_sent{};  ///< payload over all ranks
     std::uint64_t messages = 0;
     std::uint32_t chunks = 0;
-    Time exposed{};                     ///< summed over ranks, at most Time::max()
+    Time exposed{};                     ///< of stream 0, summed over ranks, at most Time::max()
     std::vector<StageRecord> stages{};  ///< of a collective that moved something, as its chunks come to them
 };
 
-/// How one rank spent its time; the run's total = compute + Σ exposed + drain.
-struct RankRecord {
+/// How one stream of a rank spent its time; the run's total = compute + Σ exposed + drain.
+struct StreamRecord {
     Time compute;
-    std::map<std::string, Time> exposed;  ///< by name of the collective waited for
-    Time drain;  ///< final communication tail: from the end of its last computation to the end of the run
-    std::vector<Time> iteration_ends;  ///< 0 for an iteration without compute operations
-    Time end;                          ///< when this rank had nothing left to do
+    std::map<std::string, Time> exposed;  ///< by name of the operation waited for
+    Time drain;                           ///< from the end of its last computation to the end of the run
+};
+
+/// How one rank spent its time: what it inherits is the account of stream 0, whose drain is the rank's final
+/// communication tail.
+struct RankRecord : StreamRecord {
+    std::vector<Time> iteration_ends;         ///< 0 for an iteration without compute operations
+    Time end;                                 ///< when this rank had nothing left to do
+    std::vector<StreamRecord> other_streams;  ///< 1, 2, … of Program::streams
 };
 
 struct ExecutionReport {

@@ -4,26 +4,34 @@
 /// (`PerRank`), never another copy of the program.
 ///
 /// Meaning, per rank:
-///   - A *compute* operation occupies the rank's one compute engine, in the program's ComputeOrder.
-///     kProgram: compute operations run in program order; one starts when the one before it has finished and
-///     all its dependencies have finished. The time in between is exposed: it is attributed to the
-///     dependencies in the order they are listed, each from the end of the one before it.
-///     kFirstCome: an operation is ready when all its dependencies have finished, and nothing else keeps two
-///     operations in order. A free engine takes the operation that became ready first, of several at one
-///     instant the first in program order that has been notified; while none is ready it waits, and that time
-///     is exposed of the dependency that finished last before the next operation starts.
+///   - A *compute* operation occupies one *stream* of the rank, in the program's ComputeOrder. Streams are
+///     engines of their own (the kernels of a GPU, a side stream of it, its copy engine, the host thread that
+///     launches them): each runs one operation at a time, and none slows another down. Stream 0 is the one
+///     whose end is the end of an iteration and whose waits are the rank's exposed time; a program names more
+///     streams only where it needs them.
+///     kProgram: the compute operations of a stream run in program order; one starts when the one before it
+///     on its stream has finished and all its dependencies, of whatever stream, have finished. The time in
+///     between is exposed: it is attributed to the dependencies in the order they are listed, each from the
+///     end of the one before it.
+///     kFirstCome, of programs with one stream: an operation is ready when all its dependencies have
+///     finished, and nothing else keeps two operations in order. A free engine takes the operation that
+///     became ready first, of several at one instant the first in program order that has been notified; while
+///     none is ready it waits, and that time is exposed of the dependency that finished last before the next
+///     operation starts.
 ///     A compute operation of zero duration is a pure wait.
 ///   - A *collective* is issued as soon as all its dependencies have finished, in program order where several
 ///     become ready at once, and never blocks the rank by itself. It finishes on a rank `completion_delay`
 ///     after the rank's last chunk is done and its `least_duration`, if it has one, is over.
-///   - The iteration an operation belongs to ends on a rank when the last compute operation of that iteration
-///     to finish there does; after the last of all the rank drains (its final communication tail): it waits
-///     for every collective still in flight.
+///     A collective occupies no stream. A communication stream that carries out collectives in their order of
+///     issue is a dependency of each on the one before it.
+///   - An iteration ends on a rank when the last compute operation of stream 0 of that iteration to finish
+///     there does; where stream 0 has none, the last of any stream. After the last of all a stream drains (of
+///     stream 0 the final communication tail of the rank): it waits for whatever is still in flight.
 ///
 /// Dependencies name earlier operations only, so the program order is a topological order.
 ///
 /// Accounting identity (docs/theory/training-loops.md, "Accounting identity"), asserted at the end of every
-/// run, per rank:
+/// run, per rank and stream:
 ///     total = Σ compute + Σ exposed waits by cause + drain.
 #pragma once
 
@@ -138,6 +146,7 @@ struct Partition {
 
 struct ComputeOperation {
     PerRank<Time> duration{};
+    std::uint32_t stream = 0;  ///< into Program::streams
 };
 
 class CollectiveAlgorithm;
@@ -193,6 +202,8 @@ struct Program {
     std::size_t ranks = 0;
     int iterations = 0;
     ComputeOrder compute_order = ComputeOrder::kProgram;
+    /// Names of the streams of a rank, different from one another; the first is stream 0.
+    std::vector<std::string> streams{"compute"};
     IndexedVector<OperationId, Operation> operations;  ///< in program order
     IndexedVector<PartitionId, Partition> partitions;
 
