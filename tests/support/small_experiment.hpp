@@ -3,7 +3,9 @@
 
 #include "process.hpp"
 
+#include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <astrolabe/experiment/file/experiment.hpp>
@@ -41,6 +43,33 @@ inline Result<experiment::Experiment> load_small(const experiment::Components& c
     const TemporaryFolder folder;
     const auto file = folder.write("small.yaml", kSmallExperiment);
     return experiment::load_experiment(file, {std::move(overrides), std::nullopt}, components);
+}
+
+/// Moves the weight gradients to a stream of their own: each starts when the computation before it has ended,
+/// beside what comes after it, and an iteration waits for the last of the iteration before.
+inline void compute_weight_gradients_aside(experiment::Experiment& experiment) {
+    experiment.program.streams = {"compute", "side"};
+    std::optional<system::OperationId> before;
+    std::optional<system::OperationId> last_aside;
+    int iteration = 0;
+    for (std::size_t i = 0; i < experiment.program.operations.size(); ++i) {
+        const system::OperationId id(i);
+        system::Operation& operation = experiment.program.operations[id];
+        if (!operation.is_compute()) {
+            continue;
+        }
+        if (operation.name.find("weight_gradient") != std::string::npos) {
+            std::get<system::ComputeOperation>(operation.work).stream = 1;
+            operation.dependencies.push_back(before.value());
+            last_aside = id;
+            continue;
+        }
+        if (operation.iteration > iteration) {
+            iteration = operation.iteration;
+            operation.dependencies.push_back(last_aside.value());
+        }
+        before = id;
+    }
 }
 
 }  // namespace astrolabe::testing

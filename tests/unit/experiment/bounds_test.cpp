@@ -191,6 +191,37 @@ TEST(Bounds, OfRotorsAreThoseOfTheirCircuits) {
     EXPECT_NEAR(to_seconds(at_once.any_routing->least), 48e6 / (3 * 12.5e9), 1e-9);
 }
 
+TEST(Bounds, ChainsGoThroughStreams) {
+    // The host launches for 30 us, then for 10; the device computes 5 us after the first and 20 after the
+    // second launch: 30 + 10 + 20 us. The busiest stream has 40 us.
+    Experiment experiment =
+        one_collective(dumbbell(), CollectiveKind::kAllReduce, testing::algorithm_of("ring"), 0_B);
+    system::Program& program = experiment.program;
+    program.streams = {"compute", "host"};
+    const auto add = [&program](const char* name, Time duration, std::uint32_t stream,
+                                std::vector<OperationId> dependencies) {
+        system::Operation operation;
+        operation.name = name;
+        operation.work = system::ComputeOperation{duration, stream};
+        operation.dependencies = std::move(dependencies);
+        return program.operations.push_back(operation);
+    };
+    const OperationId first = add("launch 0", 30_us, 1, {});
+    add("kernel 0", 5_us, 0, {first});
+    const OperationId second = add("launch 1", 10_us, 1, {});
+    add("kernel 1", 20_us, 0, {second});
+    const Bounds bounds = certified_bounds(experiment);
+    EXPECT_EQ(bounds.compute, 40_us);
+    EXPECT_EQ(bounds.dependencies, 60_us);
+    // Of one stream they would be 65 us, one after another.
+    for (system::Operation& operation : program.operations) {
+        if (operation.is_compute()) {
+            std::get<system::ComputeOperation>(operation.work).stream = 0;
+        }
+    }
+    EXPECT_EQ(certified_bounds(experiment).compute, 65_us);
+}
+
 TEST(Bounds, NothingIsSentInNoTime) {
     const Bounds bounds = certified_bounds(
         one_collective(dumbbell(), CollectiveKind::kAllReduce, testing::algorithm_of("ring"), 0_B));

@@ -84,6 +84,32 @@ TEST_F(CriticalPathTest, InFirstComeOrderFollowsTheComputationThatEndedBefore) {
     expect_path({{2, 0_us, 10_us}, {0, 10_us, 20_us}, {1, 20_us, 25_us}, {4, 25_us, 26_us}});
 }
 
+TEST_F(CriticalPathTest, GoesFromStreamToStream) {
+    program_.streams = {"compute", "host"};
+    const auto on_host = [](Time duration) { return system::ComputeOperation{duration, 1}; };
+    // The device is at 21 us when the host has loaded for 40 us; the next update waits for its launch.
+    add("load", on_host(40_us), {});
+    add("launch update", on_host(5_us), {});
+    program_.operations[OperationId(4)].dependencies.clear();
+    add("next update", system::ComputeOperation{1_us}, {OperationId(6)});
+    ended(0, 0_us, 10_us);
+    ended(1, 10_us, 25_us);
+    ended(2, 10_us, 20_us);
+    ended(3, 20_us, 30_us);
+    ended(4, 20_us, 21_us);
+    ended(5, 0_us, 40_us);
+    ended(6, 40_us, 45_us);
+    ended(7, 45_us, 46_us);
+    expect_path({{5, 0_us, 40_us}, {6, 40_us, 45_us}, {7, 45_us, 46_us}});
+    // With an update of 30 us the launch is over in time, and the path is that of the device.
+    ended(4, 20_us, 50_us);
+    ended(7, 50_us, 51_us);
+    expect_path({{0, 0_us, 10_us}, {2, 10_us, 20_us}, {4, 20_us, 50_us}, {7, 50_us, 51_us}});
+    const auto shares = shares_by_operation(path_of_operations(program_, report_), nullptr, program_);
+    EXPECT_EQ(shares.front().operation, "update");
+    EXPECT_EQ(shares.front().kind, "compute");
+}
+
 TEST_F(CriticalPathTest, WaitingForRoomIsTheOperationsOwn) {
     ended(0, 0_us, 10_us);
     ended(1, 10_us, 25_us);
@@ -187,6 +213,23 @@ TEST(CriticalPath, WhatIsTinyIsBoundByLatency) {
     const auto run = run_of_collective(8, "800B", "1us");
     EXPECT_EQ(time_of(run, network::Resources::kLatency), 14 * 2_us);
     EXPECT_EQ(run.execution.total, 14 * 2008_ns);
+}
+
+TEST(CriticalPath, OfSeveralStreamsIsTheWholeRunAndNamesThem) {
+    const Components components = builtin_components();
+    Experiment experiment =
+        *testing::load_small(components, {"cluster.device.peak=1GFLOPS", "network.link.rate=1Tbps"});
+    testing::compute_weight_gradients_aside(experiment);
+    for (const Causes causes : {Causes::kAlways, Causes::kNever}) {
+        const auto run = run_experiment(experiment, {}, {.causes = causes});
+        ASSERT_TRUE(run.execution.finished) << run.execution.stall;
+        EXPECT_EQ(run.path.back().to, run.execution.total);
+        const auto operations = shares_by_operation(run.path, run.resources.get(), experiment.program);
+        EXPECT_EQ(sum_of(operations), run.execution.total);
+        const auto aside = std::ranges::find(operations, "side", &PathShare::kind);
+        ASSERT_NE(aside, operations.end()) << "an iteration waits for the weight gradients of the one before";
+        EXPECT_EQ(aside->resource, causes == Causes::kAlways ? "side" : "");
+    }
 }
 
 }  // namespace

@@ -15,9 +15,13 @@ namespace {
 class LimitedRunTest : public ::testing::Test {
 protected:
     /// Limits from nothing to the whole run: what is given up takes longer, and what is not is the same run.
-    void expect_only_longer_runs_given_up(const std::vector<std::string>& overrides, bool folds) {
-        const Result<Experiment> experiment = testing::load_small(components_, overrides);
+    void expect_only_longer_runs_given_up(const std::vector<std::string>& overrides, bool folds,
+                                          bool has_streams = false) {
+        Result<Experiment> experiment = testing::load_small(components_, overrides);
         ASSERT_TRUE(experiment) << render(experiment.error());
+        if (has_streams) {
+            testing::compute_weight_gradients_aside(*experiment);
+        }
         const auto run = run_experiment(*experiment, {});
         EXPECT_EQ(run.engine.simulated_ranks < 4, folds) << run.engine.folding_refusal;
         const Time total = run.execution.total;
@@ -53,6 +57,11 @@ TEST_F(LimitedRunTest, SoAreRunsWhoseRanksComputeForDifferentTimes) {
          "ranks: [0, 0, 0, 1]}]}",
          "workload.iterations=3"},
         false);
+}
+
+TEST_F(LimitedRunTest, EveryStreamsRemainderCounts) {
+    expect_only_longer_runs_given_up({"cluster.padding=true"}, true, true);
+    expect_only_longer_runs_given_up({"cluster.padding=true", "cluster.folding=off"}, false, true);
 }
 
 TEST_F(LimitedRunTest, WhatOnlyCommunicatesIsGivenUpToo) {

@@ -27,6 +27,26 @@ TEST_F(ResultsTest, IterationTimesSumToTheTotal) {
     EXPECT_EQ(run.iteration_times[0] + run.iteration_times[1], run.execution.total);
 }
 
+TEST_F(ResultsTest, AccountsOfSeveralStreamsAreNamed) {
+    EXPECT_FALSE(summary_json(experiment_, run_experiment(experiment_, {})).contains("streams"));
+    testing::compute_weight_gradients_aside(experiment_);
+    const auto run = run_experiment(experiment_, {});
+    const auto summary = summary_json(experiment_, run);
+    ASSERT_EQ(summary.at("streams").size(), 2u);
+    for (const char* name : {"compute", "side"}) {
+        const auto& stream = summary.at("streams").at(name);
+        double sum = stream.at("compute_s").get<double>() + stream.at("drain_s").get<double>();
+        for (const auto& [cause, seconds] : stream.at("exposed_s").items()) {
+            sum += seconds.get<double>();
+        }
+        EXPECT_NEAR(sum, to_seconds(run.execution.total), 1e-15) << name;
+    }
+    EXPECT_EQ(summary.at("streams").at("compute").at("compute_s"), summary.at("compute_s"));
+    EXPECT_NE(text_summary(experiment_, run).find("\n  side         "), std::string::npos);
+    const std::string operations = operations_csv(experiment_, run);
+    EXPECT_NE(operations.find("Top_0.weight_gradient,Top_0,side,"), std::string::npos) << operations;
+}
+
 TEST_F(ResultsTest, TheFingerprintFollowsTheTrajectoryAndNothingElse) {
     const std::string print = run_experiment(experiment_, {}).fingerprint;
     EXPECT_EQ(run_experiment(experiment_, {}).fingerprint, print);

@@ -61,20 +61,24 @@ protected:
         return traced;
     }
 
-    /// On every rank slices sum to what the accounts say, to the picosecond.
-    static void expect_accounts(const Traced& traced) {
+    /// On every rank and stream slices sum to what the accounts say, to the picosecond.
+    static void expect_accounts(const Traced& traced, const std::vector<std::string>& streams = {"compute"}) {
         for (std::size_t i = 0; i < 4; ++i) {
-            const system::RankRecord& record = traced.run.execution.ranks[i];
+            const system::RankRecord& rank = traced.run.execution.ranks[i];
             const std::string process = fmt::format("rank {} of 4", i);
-            const std::vector<testing::TraceSlice>& waits = traced.trace.slices.at({process, "waits"});
-            EXPECT_EQ(length(traced.trace.slices.at({process, "compute"})), record.compute);
-            EXPECT_FALSE(record.exposed.empty());
-            for (const auto& [cause, time] : record.exposed) {
-                EXPECT_EQ(length(waits, cause), time) << cause;
+            for (std::size_t stream = 0; stream < streams.size(); ++stream) {
+                const system::StreamRecord& record = stream == 0 ? rank : rank.other_streams[stream - 1];
+                const std::string lane = stream == 0 ? "waits" : streams[stream] + " waits";
+                const std::vector<testing::TraceSlice>& waits = traced.trace.slices.at({process, lane});
+                EXPECT_EQ(length(traced.trace.slices.at({process, streams[stream]})), record.compute);
+                EXPECT_FALSE(record.exposed.empty());
+                for (const auto& [cause, time] : record.exposed) {
+                    EXPECT_EQ(length(waits, cause), time) << cause;
+                }
+                EXPECT_EQ(length(waits, "drain"), record.drain);
+                // Slices of both lanes tile the run: total = compute + waits, as in the accounting identity.
+                EXPECT_EQ(length(waits) + record.compute, traced.run.execution.total);
             }
-            EXPECT_EQ(length(waits, "drain"), record.drain);
-            // Slices of the two threads tile the run: total = compute + waits, as in the accounting identity.
-            EXPECT_EQ(length(waits) + record.compute, traced.run.execution.total);
         }
     }
 

@@ -46,6 +46,14 @@ TEST_F(TimelineTest, ComputeAndWaitsInFirstComeOrderAreTheAccounts) {
     expect_accounts(traced);
 }
 
+TEST_F(TimelineTest, EveryStreamHasLanesOfItsOwn) {
+    Experiment experiment = load({"workload.model.tables.count=5"});
+    testing::compute_weight_gradients_aside(experiment);
+    const Traced traced = trace(experiment);
+    EXPECT_TRUE(traced.left_out.empty());
+    expect_accounts(traced, experiment.program.streams);
+}
+
 TEST_F(TimelineTest, IterationsAndTheCriticalPathTileTheRun) {
     const Traced traced = trace(load({}));
     for (const char* thread : {"iterations", "critical path"}) {
