@@ -60,8 +60,9 @@ TEST_F(LimitedRunTest, SoAreRunsWhoseRanksComputeForDifferentTimes) {
 }
 
 TEST_F(LimitedRunTest, EveryStreamsRemainderCounts) {
-    expect_only_longer_runs_given_up({"cluster.padding=true"}, true, true);
-    expect_only_longer_runs_given_up({"cluster.padding=true", "cluster.folding=off"}, false, true);
+    // Gradients of one layer end on both streams at one instant and issue collectives: a tie, so nothing
+    // folds.
+    expect_only_longer_runs_given_up({"cluster.padding=true"}, false, true);
 }
 
 TEST_F(LimitedRunTest, WhatOnlyCommunicatesIsGivenUpToo) {
