@@ -61,16 +61,24 @@ std::shared_ptr<const Fabric> Fabric::with_speeds(const std::function<LinkSpeed(
     return copy;
 }
 
-HostId FabricBuilder::add_host(std::string name, Time forwarding) {
+HostId FabricBuilder::add_host(std::string name, Time forwarding, bool forwards) {
     ASTROLABE_ASSERT(nodes_.size() == host_count_, "hosts are added before switches");
     ASTROLABE_ASSERT(forwarding >= Time(0), "forwarding takes no negative time");
-    nodes_.push_back({NodeKind::kHost, std::move(name), Bytes(0), forwarding});
+    nodes_.push_back({.kind = NodeKind::kHost,
+                      .name = std::move(name),
+                      .buffer = Bytes(0),
+                      .forwarding = forwarding,
+                      .forwards = forwards});
     return HostId(host_count_++);
 }
 
-NodeId FabricBuilder::add_switch(std::string name, Bytes buffer) {
+NodeId FabricBuilder::add_switch(std::string name, Bytes buffer, std::uint16_t tier) {
     ASTROLABE_ASSERT(buffer >= Bytes(0), "a switch buffer is a size");
-    nodes_.push_back({NodeKind::kSwitch, std::move(name), buffer, Time(0)});
+    nodes_.push_back({.kind = NodeKind::kSwitch,
+                      .name = std::move(name),
+                      .buffer = buffer,
+                      .forwarding = Time(0),
+                      .tier = tier});
     return NodeId(nodes_.size() - 1);
 }
 

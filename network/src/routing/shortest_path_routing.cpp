@@ -13,6 +13,8 @@ namespace astrolabe::network {
 
 namespace {
 
+constexpr std::uint64_t kUnreached = std::numeric_limits<std::uint64_t>::max();
+
 std::uint64_t flow_hash(std::uint64_t seed, HostId source, HostId destination, NodeId node) {
     const std::uint64_t pair = (std::uint64_t{source.index()} << 32) | destination.index();
     const std::uint64_t flow = mix_bits(mix_bits(seed + kGoldenGamma) ^ pair);
@@ -22,10 +24,11 @@ std::uint64_t flow_hash(std::uint64_t seed, HostId source, HostId destination, N
 }  // namespace
 
 ShortestPathRouting::ShortestPathRouting(const Fabric& fabric, LoadBalancing load_balancing,
-                                         std::uint64_t seed)
+                                         std::uint64_t seed, PathRule rule)
     : fabric_(fabric),
       load_balancing_(load_balancing),
       seed_(seed),
+      rule_(rule),
       forwarding_index_(fabric.node_count(), kLeaf),
       leaf_up_(fabric.host_count()),
       leaf_down_(fabric.host_count()) {
@@ -75,30 +78,47 @@ const std::span<const LinkId>* ShortestPathRouting::table_of(std::uint32_t attac
     return table;
 }
 
-ShortestPathRouting::Table ShortestPathRouting::make_table(NodeId attachment) const {
-    constexpr std::uint64_t kUnreached = std::numeric_limits<std::uint64_t>::max();
-    std::vector<std::uint64_t> distance(forwarding_nodes_.size(), kUnreached);
+bool ShortestPathRouting::falls(LinkId link) const {
+    return fabric_.node(fabric_.source(link)).tier > fabric_.node(fabric_.target(link)).tier;
+}
+
+bool ShortestPathRouting::rises(LinkId link) const {
+    return fabric_.node(fabric_.source(link)).tier < fabric_.node(fabric_.target(link)).tier;
+}
+
+template <class Usable>
+void ShortestPathRouting::search(Distances& distances, NodeId destination, const Usable& usable) const {
     // Nodes that wait lie at most the highest cost beyond the one in hand, so the buckets can be used in
-    // turn.
+    // turn; those whose distance is known already are entered when their turn comes.
+    std::vector<std::pair<std::uint64_t, NodeId>> known;
+    for (std::size_t index = 0; index < distances.size(); ++index) {
+        if (distances[index] != kUnreached) {
+            known.emplace_back(distances[index], forwarding_nodes_[index]);
+        }
+    }
+    std::ranges::stable_sort(known, {}, &std::pair<std::uint64_t, NodeId>::first);
     std::vector<std::vector<NodeId>> buckets(highest_cost_ + 1);
-    distance[forwarding_index_[attachment]] = 0;
-    buckets.front().push_back(attachment);
-    std::size_t waiting = 1;
+    std::size_t waiting = known.size();
+    auto next_known = known.begin();
     for (std::uint64_t reach = 0; waiting > 0; ++reach) {
         std::vector<NodeId>& bucket = buckets[reach % buckets.size()];
+        for (; next_known != known.end() && next_known->first == reach; ++next_known) {
+            bucket.push_back(next_known->second);
+        }
         for (const NodeId node : bucket) {
-            if (distance[forwarding_index_[node]] != reach) {
-                continue;  // a shorter way was found since
+            const bool is_between = node != destination;
+            if (distances[forwarding_index_[node]] != reach || (is_between && !fabric_.node(node).forwards)) {
+                continue;  // a shorter way was found since, or none leads through it
             }
             for (const LinkId in : fabric_.links_into(node)) {  // backwards from the destination
                 const NodeId neighbour = fabric_.source(in);
                 const std::uint32_t index = forwarding_index_[neighbour];
-                if (index == kLeaf || distance[index] <= reach + 1) {
+                if (index == kLeaf || distances[index] <= reach + 1 || !usable(in)) {
                     continue;  // no link costs less than 1
                 }
                 const std::uint64_t length = reach + fabric_.link(in).cost;
-                if (length < distance[index]) {
-                    distance[index] = length;
+                if (length < distances[index]) {
+                    distances[index] = length;
                     buckets[length % buckets.size()].push_back(neighbour);
                     ++waiting;
                 }
@@ -107,21 +127,41 @@ ShortestPathRouting::Table ShortestPathRouting::make_table(NodeId attachment) co
         waiting -= bucket.size();
         bucket.clear();
     }
+}
+
+ShortestPathRouting::Table ShortestPathRouting::make_table(NodeId attachment) const {
+    Distances distances(forwarding_nodes_.size(), kUnreached);
+    distances[forwarding_index_[attachment]] = 0;
+    Distances falling;
+    if (rule_ == PathRule::kShortest) {
+        search(distances, attachment, [](LinkId) { return true; });
+    } else {
+        search(distances, attachment, [this](LinkId link) { return falls(link); });
+        falling = distances;
+        search(distances, attachment, [&](LinkId link) {
+            return rises(link) && falling[forwarding_index_[fabric_.source(link)]] == kUnreached;
+        });
+    }
+    const auto is_usable = [&](LinkId link, std::size_t from) {
+        return rule_ == PathRule::kShortest || (falling[from] == kUnreached ? rises(link) : falls(link));
+    };
 
     auto table = std::make_unique<std::span<const LinkId>[]>(forwarding_nodes_.size());
     LinkSet links;
     for (std::size_t index = 0; index < forwarding_nodes_.size(); ++index) {
         const NodeId node = forwarding_nodes_[index];
-        if (node == attachment || distance[index] == kUnreached) {
+        if (node == attachment || distances[index] == kUnreached) {
             continue;
         }
         const LinkId first = fabric_.first_link(node);
         links.clear();
         for (std::size_t i = 0; i < fabric_.out_degree(node); ++i) {
             const LinkId link(first.index() + i);
-            const std::uint32_t next = forwarding_index_[fabric_.target(link)];
-            if (next != kLeaf && distance[next] < distance[index] &&
-                distance[next] + fabric_.link(link).cost == distance[index]) {
+            const NodeId target = fabric_.target(link);
+            const std::uint32_t next = forwarding_index_[target];
+            if (next != kLeaf && (target == attachment || fabric_.node(target).forwards) &&
+                distances[next] < distances[index] &&
+                distances[next] + fabric_.link(link).cost == distances[index] && is_usable(link, index)) {
                 links.push_back(link);
             }
         }

@@ -4,9 +4,14 @@
 /// gave them. With costs of 1, the default, it is the number of links; other costs let a topology say which
 /// of two networks a pair of hosts uses, like the metric of an OSPF interface, whatever rates and latencies
 /// are. Every link on some shortest path to the destination is a next link. Hosts forward when a shortest
-/// path leads through them, which happens only where hosts have several cables; a host on one cable is never
-/// between two others. Circuits count as existing at all times: a flow routed over a circuit that is down
-/// waits until it is up.
+/// path leads through them, which happens only where hosts have several cables and forward (Node::forwards);
+/// a host on one cable is never between two others. Circuits count as existing at all times: a flow routed
+/// over a circuit that is down waits until it is up.
+///
+/// Up and down (PathRule::kUpDown): of paths that rise in tiers and then fall, a node from where a falling
+/// path leads to the destination takes the shortest of these; any other the shortest way up to such a node.
+/// Links between equal tiers are not used. What is chosen depends on the destination alone, as a falling path
+/// goes on falling.
 ///
 /// Choice among n equal links. kFlowHash: floor(h·n / 2^32), where h is the upper half of a 64-bit mix of
 /// (seed, source, destination, node). The node enters, so that consecutive stages choose independently.
@@ -27,6 +32,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -38,10 +44,13 @@
 
 namespace astrolabe::network {
 
+enum class PathRule : std::uint8_t { kShortest, kUpDown };
+
 class ShortestPathRouting final : public RoutingPolicy {
 public:
     /// `fabric` owns the policy and outlives it.
-    ShortestPathRouting(const Fabric& fabric, LoadBalancing load_balancing, std::uint64_t seed);
+    ShortestPathRouting(const Fabric& fabric, LoadBalancing load_balancing, std::uint64_t seed,
+                        PathRule rule = PathRule::kShortest);
     ~ShortestPathRouting() override;
 
     [[nodiscard]] LoadBalancing load_balancing() const override { return load_balancing_; }
@@ -59,6 +68,13 @@ private:
     [[nodiscard]] bool is_leaf_host(NodeId node) const { return forwarding_index_[node] == kLeaf; }
     [[nodiscard]] const std::span<const LinkId>* table_of(std::uint32_t attachment) const;
     [[nodiscard]] Table make_table(NodeId attachment) const;
+    /// Sums of costs towards a forwarding node, by forwarding index.
+    using Distances = std::vector<std::uint64_t>;
+    /// Takes distances on to all from where `usable` links lead to where one is known; those known stay.
+    template <class Usable>
+    void search(Distances& distances, NodeId destination, const Usable& usable) const;
+    [[nodiscard]] bool falls(LinkId link) const;
+    [[nodiscard]] bool rises(LinkId link) const;
     [[nodiscard]] std::span<const LinkId> intern(const LinkSet& links) const;
     [[nodiscard]] Route single_path(HostId source, HostId destination) const;
     [[nodiscard]] Route spread(HostId source, HostId destination) const;
@@ -68,6 +84,7 @@ private:
     const Fabric& fabric_;
     LoadBalancing load_balancing_;
     std::uint64_t seed_;
+    PathRule rule_;
     std::size_t highest_cost_ = 0;
     IndexedVector<NodeId, std::uint32_t> forwarding_index_;  // kLeaf for leaf hosts
     std::vector<NodeId> forwarding_nodes_;

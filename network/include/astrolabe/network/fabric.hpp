@@ -39,9 +39,11 @@ enum class NodeKind : std::uint8_t { kHost, kSwitch };
 
 struct Node {
     NodeKind kind = NodeKind::kHost;
-    std::string name;  ///< "host 3", "leaf 0": for people
-    Bytes buffer;      ///< packet memory of a switch that its ports may share; 0: unlimited
-    Time forwarding;   ///< from when a host has what is for others until it queues it to go on
+    std::string name;        ///< "host 3", "leaf 0": for people
+    Bytes buffer;            ///< packet memory of a switch that its ports may share; 0: unlimited
+    Time forwarding;         ///< from when a host has what is for others until it queues it to go on
+    bool forwards = true;    ///< whether a host is ever between two others; switches always are
+    std::uint16_t tier = 0;  ///< of a switch in a network with tiers, from 1; hosts are below
 };
 
 struct Link {
@@ -158,8 +160,8 @@ public:
         : kind_(std::move(kind)) {}
 
     /// Hosts must be added before switches.
-    HostId add_host(std::string name, Time forwarding = Time(0));
-    NodeId add_switch(std::string name, Bytes buffer = Bytes(0));
+    HostId add_host(std::string name, Time forwarding = Time(0), bool forwards = true);
+    NodeId add_switch(std::string name, Bytes buffer = Bytes(0), std::uint16_t tier = 0);
 
     /// Handle of a cable while it is being built: its two directions in builder numbering.
     struct Cable {
