@@ -13,6 +13,8 @@
 #include <astrolabe/experiment/explain/network_cost.hpp>
 #include <astrolabe/experiment/explain/network_description.hpp>
 #include <astrolabe/experiment/results/output_folder.hpp>
+#include <astrolabe/network/analysis/graph_drawing.hpp>
+#include <astrolabe/network/analysis/graph_export.hpp>
 #include <astrolabe/network/family.hpp>
 #include <astrolabe/study/file/study.hpp>
 #include <astrolabe/study/reproduce/published_study.hpp>
@@ -186,6 +188,18 @@ std::optional<Diagnostic> write_whole(const std::string& path,
     return file->finish();
 }
 
+/// By the end of a path, or as it is named itself.
+std::optional<network::GraphExport> graph_format(std::string_view path) {
+    if (path == "graphml" || path.ends_with(".graphml")) {
+        return network::GraphExport::kGraphml;
+    }
+    if (path == "dot" || path.ends_with(".dot") || path.ends_with(".gv")) {
+        return network::GraphExport::kDot;
+    }
+    return path == "json" || path.ends_with(".json") ? std::optional(network::GraphExport::kNodeLink)
+                                                     : std::nullopt;
+}
+
 /// The drawing and the topology file, as asked for; what went wrong.
 Diagnostics write_files(const FileRequest& request, const network::Fabric& fabric) {
     Diagnostics errors;
@@ -195,19 +209,31 @@ Diagnostics write_files(const FileRequest& request, const network::Fabric& fabri
         }
     };
     const network::NetworkFamily& family = fabric.family();
-    const std::string drawing = request.drawing.empty() ? "" : family.draw();
-    if (!drawing.empty()) {
-        note(write_whole(request.drawing, [&](experiment::OutputFile& file) { file.append(drawing); }));
-    } else if (!request.drawing.empty()) {
-        note(unfit(request, "--svg",
-                   fmt::format("a network of kind {} has no circuits to draw", fabric.kind()),
-                   "leave --svg out"));
+    if (!request.drawing.empty()) {
+        const std::string own = family.draw();
+        if (own.empty() && fabric.link_count() > 2 * network::kMostCablesDrawn) {
+            note(unfit(request, "--svg",
+                       fmt::format("{} cables are more than {}, which nobody could tell apart",
+                                   fabric.link_count() / 2, network::kMostCablesDrawn),
+                       "draw a smaller network of the same kind, or export it for another tool"));
+        } else {
+            const std::string drawing = own.empty() ? network::draw_graph(fabric) : own;
+            note(write_whole(request.drawing, [&](experiment::OutputFile& file) { file.append(drawing); }));
+        }
+    }
+    if (const std::optional<network::GraphExport> format = graph_format(request.topology)) {
+        note(write_whole(request.topology, [&](experiment::OutputFile& file) {
+            network::export_graph(fabric, *format, [&file](std::string_view piece) { file.append(piece); });
+        }));
+        return errors;
     }
     if (!request.topology.empty() && !family.has_file()) {
-        note(unfit(request, "--export",
-                   "a topology file lists a path for each pair of racks in each superslice, and this network "
-                   "lacks some",
-                   "circuits must switch one after another and connect all racks, as with enough uplinks"));
+        note(unfit(
+            request, "--export",
+            "a topology file lists a path for each pair of racks in each superslice, and this network "
+            "lacks some",
+            "circuits must switch one after another and connect all racks, as with enough uplinks; the end "
+            ".graphml, .dot or .json writes any network as a graph"));
     } else if (!request.topology.empty()) {
         note(write_whole(request.topology, [&](experiment::OutputFile& file) {
             family.write_file([&file](std::string_view piece) { file.append(piece); });
@@ -222,6 +248,11 @@ int describe_file(const FileRequest& request, const experiment::Components& comp
         return report_invalid(described.error());
     }
     const network::Fabric& fabric = *described->fabric;
+    if (request.topology == "graphml" || request.topology == "dot" || request.topology == "json") {
+        network::export_graph(fabric, *graph_format(request.topology),
+                              [](std::string_view piece) { print_out(std::string(piece)); });
+        return kDone;
+    }
     if (const Diagnostics errors = write_files(request, fabric); !errors.empty()) {
         return report_invalid(errors);
     }
@@ -268,10 +299,12 @@ void add_describe_command(CLI::App& app, const experiment::Components& component
     page->excludes(name);
     const auto of_file = [&](CLI::Option* option) { option->needs(name)->excludes(page); };
     of_file(command->add_option("--svg", request->drawing,
-                                "draw the circuits of a file's network and their schedule"));
+                                "draw a file's network: its cables, or its circuits and their schedule"));
     of_file(command->add_option(
         "--export", request->topology,
-        "write the topology file that the simulator of the network's authors reads, with the paths in use"));
+        "graphml, dot or json (networkx): print the network as a graph; or a file to write: .graphml, .dot "
+        "or .json, "
+        "or the topology file that the simulator of the network's authors reads, with the paths in use"));
     of_file(command->add_option("--costs", request->costs,
                                 "price list that a file's network is bought from; unset: that built in, "
                                 "inputs/costs/default.yaml"));

@@ -129,11 +129,44 @@ TEST(DescribeNetwork, TakesPricesFromAFile) {
     EXPECT_EQ(describe({"flat", "--costs", prices}).exit_code, 2);
 }
 
-TEST(DescribeNetwork, RefusesWhatItCannotDraw) {
-    const ProcessResult flat = describe({kNetworks + "flat100g.yaml", "--svg", scratch("flat.svg")});
-    EXPECT_EQ(flat.exit_code, 3);
-    EXPECT_NE(flat.err.find("no circuits to draw"), std::string::npos) << flat.err;
-    EXPECT_FALSE(std::filesystem::exists(scratch("flat.svg")));
+// 64 hosts on a circle, a cable each for 192 pairs; two rates, and so two lines of the legend.
+TEST(DescribeNetwork, DrawsNetworksWithoutCircuits) {
+    const ProcessResult torus = describe({kNetworks + "torus-4x4x4.yaml", "--svg", scratch("torus.svg")});
+    ASSERT_EQ(torus.exit_code, 0) << torus.err;
+    std::ifstream file(scratch("torus.svg"));
+    const std::string svg((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    const auto count = [&svg](std::string_view what) {
+        std::size_t found = 0;
+        for (std::size_t at = svg.find(what); at != std::string::npos; at = svg.find(what, at + 1)) {
+            ++found;
+        }
+        return found;
+    };
+    EXPECT_EQ(count("<circle"), 64U);
+    EXPECT_EQ(count("<line"), 192U + 2U);
+    EXPECT_NE(svg.find("torus: 64 hosts, 0 switches, 192 cables"), std::string::npos) << svg;
+}
+
+TEST(DescribeNetwork, ExportsAnyNetworkAsAGraph) {
+    const std::string tree = kNetworks + "fat-tree-128-equal-cost.yaml";
+    const ProcessResult printed = describe({tree, "--export", "json"});
+    ASSERT_EQ(printed.exit_code, 0) << printed.err;
+    const Json graph = Json::parse(printed.out);
+    EXPECT_EQ(graph["nodes"].size(), 128U + 80U);
+    EXPECT_EQ(graph["links"].size(), 384U);
+    EXPECT_EQ(graph["nodes"][0]["kind"], "host");
+    ASSERT_EQ(describe({tree, "--export", scratch("tree.graphml")}).exit_code, 0);
+    std::ofstream(scratch("again.yaml")) << "kind: graph\nfile: " + scratch("tree.graphml") + "\n";
+    const ProcessResult again = describe({scratch("again.yaml"), "--export", "json"});
+    ASSERT_EQ(again.exit_code, 0) << again.err;
+    EXPECT_EQ(Json::parse(again.out)["links"], graph["links"]);
+    EXPECT_EQ(Json::parse(again.out)["nodes"], graph["nodes"]);
+    const ProcessResult dot = describe({kNetworks + "opera-study-16.yaml", "--export", "dot"});
+    EXPECT_EQ(dot.exit_code, 0) << dot.err;
+    EXPECT_NE(dot.out.find("circuit=\"true\""), std::string::npos);
+}
+
+TEST(DescribeNetwork, RefusesWhatItCannotWrite) {
     const ProcessResult together =
         describe({kNetworks + "rotornet-nsdi-648.yaml", "--export", scratch("r.txt")});
     EXPECT_EQ(together.exit_code, 3);

@@ -10,6 +10,7 @@
     TOPOLOGY(torus)                    \
     TOPOLOGY(fully_connected)          \
     TOPOLOGY(hierarchical)             \
+    TOPOLOGY(graph)                    \
     TOPOLOGY(direct_connect)           \
     TOPOLOGY(topoopt)                  \
     TOPOLOGY(opera)                    \

@@ -415,6 +415,13 @@ public:
         return *this;
     }
 
+    /// Makes what follows from several keys, when every key and check was right, and reports what that finds
+    /// at places of its own.
+    Schema& complete(std::function<void(T&, const ConfigNode&, ReadContext&)> complete) {
+        completions_.push_back(std::move(complete));
+        return *this;
+    }
+
     /// Reads a mapping; `also_known` are keys that are read elsewhere ("kind").
     [[nodiscard]] std::optional<T> read(const ConfigNode& node, ReadContext& context,
                                         const std::vector<std::string>& also_known = {}) const {
@@ -442,6 +449,11 @@ public:
         if (context.error_count() == errors_before) {
             for (const auto& check : checks_) {
                 report_validation_errors(node, check(value), context);
+            }
+        }
+        for (const auto& complete : completions_) {
+            if (context.error_count() == errors_before) {
+                complete(value, node, context);
             }
         }
         if (context.error_count() != errors_before) {
@@ -494,6 +506,7 @@ private:
     std::vector<Field> fields_;
     std::vector<RenamedKey> renamed_;
     std::vector<std::function<ValidationErrors(const T&)>> checks_;
+    std::vector<std::function<void(T&, const ConfigNode&, ReadContext&)>> completions_;
 };
 
 }  // namespace astrolabe

@@ -1,0 +1,264 @@
+#include "graph.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <astrolabe/core/assert.hpp>
+#include <astrolabe/core/ids.hpp>
+
+namespace astrolabe::network {
+
+namespace {
+
+/// Which nodes are reached from which: whole searches over the list of links.
+class Reach {
+public:
+    explicit Reach(const Graph& graph, PathRule rule)
+        : graph_(graph),
+          rule_(rule),
+          out_(graph.nodes.size()),
+          into_(graph.nodes.size()) {
+        for (const GraphLink& link : graph.links) {
+            out_[link.from].push_back(link.to);
+            into_[link.to].push_back(link.from);
+            if (!link.one_way) {
+                out_[link.to].push_back(link.from);
+                into_[link.from].push_back(link.to);
+            }
+        }
+    }
+
+    /// The first two hosts without a path from one to the other.
+    [[nodiscard]] std::optional<std::pair<std::size_t, std::size_t>> unconnected() const {
+        if (rule_ == PathRule::kShortest && has_centre()) {
+            return std::nullopt;
+        }
+        for (std::size_t host = 0; host < graph_.nodes.size(); ++host) {
+            if (!is_host(host)) {
+                continue;
+            }
+            const std::vector<bool> reached =
+                rule_ == PathRule::kShortest ? from(host, out_) : up_and_down_from(host);
+            for (std::size_t other = 0; other < graph_.nodes.size(); ++other) {
+                if (is_host(other) && !reached[other]) {
+                    return std::pair(host, other);
+                }
+            }
+        }
+        return std::nullopt;
+    }
+
+private:
+    using Neighbours = std::vector<std::vector<std::uint32_t>>;
+
+    [[nodiscard]] bool is_host(std::size_t node) const { return graph_.nodes[node].kind == NodeKind::kHost; }
+    [[nodiscard]] bool forwards(std::size_t node) const {
+        return !is_host(node) || graph_.nodes[node].forwards;
+    }
+    [[nodiscard]] std::int64_t tier(std::size_t node) const { return graph_.nodes[node].tier.value_or(0); }
+
+    /// A forwarding node that every host reaches and that reaches every host: then all reach one another.
+    [[nodiscard]] bool has_centre() const {
+        for (std::size_t node = 0; node < graph_.nodes.size(); ++node) {
+            if (forwards(node)) {
+                const std::vector<bool> reached = from(node, out_);
+                const std::vector<bool> reaching = from(node, into_);
+                return std::ranges::all_of(all_hosts(),
+                                           [&](std::size_t host) { return reached[host] && reaching[host]; });
+            }
+        }
+        return false;
+    }
+    [[nodiscard]] std::vector<std::size_t> all_hosts() const {
+        std::vector<std::size_t> hosts;
+        for (std::size_t node = 0; node < graph_.nodes.size(); ++node) {
+            if (is_host(node)) {
+                hosts.push_back(node);
+            }
+        }
+        return hosts;
+    }
+
+    [[nodiscard]] std::vector<bool> from(std::size_t begin, const Neighbours& neighbours) const {
+        std::vector<bool> reached(graph_.nodes.size());
+        std::deque<std::size_t> waiting{begin};
+        reached[begin] = true;
+        while (!waiting.empty()) {
+            const std::size_t at = waiting.front();
+            waiting.pop_front();
+            if (at != begin && !forwards(at)) {
+                continue;
+            }
+            for (const std::uint32_t next : neighbours[at]) {
+                if (!reached[next]) {
+                    reached[next] = true;
+                    waiting.push_back(next);
+                }
+            }
+        }
+        return reached;
+    }
+
+    [[nodiscard]] std::vector<bool> up_and_down_from(std::size_t begin) const {
+        // A node is entered rising or falling; who falls goes on falling.
+        std::vector<bool> rising(graph_.nodes.size());
+        std::vector<bool> reached(graph_.nodes.size());
+        std::deque<std::pair<std::size_t, bool>> waiting{{begin, true}};
+        rising[begin] = reached[begin] = true;
+        while (!waiting.empty()) {
+            const auto [at, may_rise] = waiting.front();
+            waiting.pop_front();
+            for (const std::uint32_t next : out_[at]) {
+                const bool rises = tier(next) > tier(at);
+                if (rises && may_rise && !rising[next]) {
+                    rising[next] = reached[next] = true;
+                    waiting.emplace_back(next, true);
+                } else if (tier(next) < tier(at) && !reached[next]) {
+                    reached[next] = true;
+                    waiting.emplace_back(next, false);
+                }
+            }
+        }
+        return reached;
+    }
+
+    const Graph& graph_;
+    PathRule rule_;
+    Neighbours out_;
+    Neighbours into_;
+};
+
+class DefectList {
+public:
+    void add(const SourceRange& where, std::string message, std::string hint) {
+        found_.push_back({"network.graph", where, std::move(message), std::move(hint), {}});
+    }
+    [[nodiscard]] Diagnostics take() && { return std::move(found_); }
+    [[nodiscard]] bool empty() const { return found_.empty(); }
+
+private:
+    Diagnostics found_;
+};
+
+void check_nodes(const Graph& graph, PathRule rule, DefectList& defects) {
+    constexpr std::int64_t kMaxTier = std::numeric_limits<std::uint16_t>::max();
+    std::map<std::string_view, const GraphNode*> by_name;
+    std::int64_t hosts = 0;
+    for (const GraphNode& node : graph.nodes) {
+        hosts += node.kind == NodeKind::kHost ? 1 : 0;
+        if (!by_name.emplace(node.name, &node).second) {
+            defects.add(node.where, fmt::format("two nodes have the name '{}'", node.name),
+                        "links name their ends, so every node has a name of its own");
+        }
+        if (node.kind == NodeKind::kSwitch && rule == PathRule::kUpDown &&
+            (!node.tier || *node.tier < 1 || *node.tier > kMaxTier)) {
+            defects.add(node.where,
+                        node.tier ? fmt::format("the tier of '{}' is {}, expected 1 to {}", node.name,
+                                                *node.tier, kMaxTier)
+                                  : fmt::format("switch '{}' has no tier", node.name),
+                        "routing up and down takes tier: 1 for the switches of hosts, 2 for those above");
+        }
+    }
+    const std::int64_t switches = std::ssize(graph.nodes) - hosts;
+    if (hosts < 1 || hosts > kMaxHosts || switches > kMaxSwitches) {
+        defects.add(
+            graph.nodes.empty() ? SourceRange{} : graph.nodes.front().where,
+            fmt::format("the graph has {} hosts and {} switches, expected 1 to {} hosts and at most {} "
+                        "switches",
+                        hosts, switches, kMaxHosts, kMaxSwitches),
+            "nodes are hosts unless they say kind: switch");
+    }
+}
+
+void check_links(const Graph& graph, DefectList& defects) {
+    const bool has_switch = std::ranges::any_of(
+        graph.nodes, [](const GraphNode& node) { return node.kind == NodeKind::kSwitch; });
+    if (std::ssize(graph.links) > kMaxCables) {
+        defects.add(
+            graph.links.front().where,
+            fmt::format("the graph has {} cables, expected at most {}", graph.links.size(), kMaxCables),
+            "use fewer, faster cables");
+    }
+    for (const GraphLink& link : graph.links) {
+        const LinkParameters& p = link.parameters;
+        if (link.from == link.to) {
+            defects.add(link.where, fmt::format("'{}' is joined to itself", graph.nodes[link.from].name),
+                        "a link joins two different nodes");
+        }
+        if (p.rate <= Bandwidth(0) || p.rate > kMaxLinkRate) {
+            defects.add(link.where,
+                        fmt::format("the rate is {}, expected more than 0 and at most {}", to_string(p.rate),
+                                    to_string(kMaxLinkRate)),
+                        "give the rate of a cable, for example 100Gbps");
+        }
+        if (p.latency < Time(0) || p.latency > kMaxLinkLatency) {
+            defects.add(link.where,
+                        fmt::format("the latency is {}, expected 0 to {}", to_string(p.latency),
+                                    to_string(kMaxLinkLatency)),
+                        "latency is the one-way time of the cable, for example 500ns");
+        }
+        if (link.one_way && has_switch) {
+            defects.add(link.where, "a one-way link in a network with switches",
+                        "switches have full-duplex cables; one-way links join hosts that forward");
+        }
+    }
+}
+
+}  // namespace
+
+Diagnostics graph_defects(const Graph& graph, PathRule rule) {
+    DefectList defects;
+    check_nodes(graph, rule, defects);
+    check_links(graph, defects);
+    if (!defects.empty()) {
+        return std::move(defects).take();
+    }
+    if (const auto pair = Reach(graph, rule).unconnected()) {
+        const GraphNode& from = graph.nodes[pair->first];
+        const GraphNode& to = graph.nodes[pair->second];
+        defects.add(from.where, fmt::format("no path leads from '{}' to '{}'", from.name, to.name),
+                    rule == PathRule::kUpDown
+                        ? "a path goes up in tiers, then down: check the tiers of the switches between them"
+                        : "add a link; hosts are between others only where they say forwards: true");
+    }
+    return std::move(defects).take();
+}
+
+std::shared_ptr<const Fabric> build_graph(const Graph& graph, PathRule rule, LoadBalancing load_balancing,
+                                          std::uint64_t seed) {
+    FabricBuilder builder("graph");
+    std::vector<NodeId> id_of(graph.nodes.size());
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+        const GraphNode& node = graph.nodes[i];
+        if (node.kind == NodeKind::kHost) {
+            id_of[i] = NodeId(builder.add_host(node.name, node.forwarding, node.forwards).index());
+        }
+    }
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+        const GraphNode& node = graph.nodes[i];
+        if (node.kind == NodeKind::kSwitch) {
+            id_of[i] =
+                builder.add_switch(node.name, node.buffer, static_cast<std::uint16_t>(node.tier.value_or(0)));
+        }
+    }
+    for (const GraphLink& link : graph.links) {
+        if (link.one_way) {
+            builder.connect_one_way(id_of[link.from], id_of[link.to], link.parameters);
+        } else {
+            LinkParameters back = link.parameters;
+            back.buffer = link.buffer_back;
+            builder.connect(id_of[link.from], id_of[link.to], link.parameters, back);
+        }
+    }
+    return std::move(builder).build([=](const Fabric& fabric) {
+        return std::make_shared<const ShortestPathRouting>(fabric, load_balancing, seed, rule);
+    });
+}
+
+}  // namespace astrolabe::network

@@ -1,0 +1,197 @@
+#include "graph_attributes.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <functional>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include <astrolabe/core/config/quantity.hpp>
+
+namespace astrolabe::network::detail {
+
+void graph_defect(const SourceRange& where, std::string message, std::string hint) {
+    throw GraphDefect{{"network.graph", where, std::move(message), std::move(hint), {}}};
+}
+
+namespace {
+
+/// The value itself, or a number of the unit that graphs of other tools count in.
+template <class T>
+T quantity(const Attribute& given, Parsed<T> (*parse)(std::string_view), std::int64_t base_units) {
+    Parsed<T> parsed = parse(given.text);
+    if (const T* value = std::get_if<T>(&parsed)) {
+        return *value;
+    }
+    const Parsed<double> number = parse_number(given.text);
+    if (const double* value = std::get_if<double>(&number)) {
+        const double units = *value * static_cast<double>(base_units);
+        if (std::abs(units) < 9e18) {
+            return T(static_cast<std::int64_t>(std::llround(units)));
+        }
+    }
+    const ParseFailure& failure = std::get<ParseFailure>(parsed);
+    graph_defect(given.where, failure.message, failure.hint);
+}
+
+std::int64_t whole(const Attribute& given) {
+    const Parsed<std::int64_t> parsed = parse_integer(given.text);
+    if (const auto* failure = std::get_if<ParseFailure>(&parsed)) {
+        graph_defect(given.where, failure->message, failure->hint);
+    }
+    return std::get<std::int64_t>(parsed);
+}
+
+class AttributeReader {
+public:
+    explicit AttributeReader(const GraphFileOptions& options)
+        : options_(options) {}
+
+    Graph read(const std::vector<AttributedNode>& nodes, const std::vector<AttributedEdge>& edges) {
+        std::vector<std::size_t> degrees(nodes.size());
+        for (const AttributedNode& node : nodes) {
+            if (!by_id_.emplace(node.id, by_id_.size()).second) {
+                graph_defect(node.where, fmt::format("two nodes have the id '{}'", node.id),
+                             "every node has an id of its own");
+            }
+        }
+        for (const AttributedEdge& edge : edges) {
+            ++degrees[index_of(edge.source, edge.where)];
+            ++degrees[index_of(edge.target, edge.where)];
+        }
+        for (std::size_t i = 0; i < nodes.size(); ++i) {
+            graph_.nodes.push_back(node(nodes[i], degrees[i]));
+        }
+        for (const AttributedEdge& edge : edges) {
+            add(edge);
+        }
+        return std::move(graph_);
+    }
+
+private:
+    [[nodiscard]] const Attribute* find(const Attributes& attributes, std::string_view ours) const {
+        const auto renamed = options_.attributes.find(std::string(ours));
+        const auto found =
+            attributes.find(renamed == options_.attributes.end() ? ours : std::string_view(renamed->second));
+        return found == attributes.end() ? nullptr : &found->second;
+    }
+
+    [[nodiscard]] std::uint32_t index_of(const std::string& id, const SourceRange& where) const {
+        const auto found = by_id_.find(id);
+        if (found == by_id_.end()) {
+            graph_defect(where, fmt::format("an edge ends at '{}', which is no node", id),
+                         "list every node before the edges name it");
+        }
+        return static_cast<std::uint32_t>(found->second);
+    }
+
+    [[nodiscard]] GraphNode node(const AttributedNode& given, std::size_t degree) const {
+        GraphNode node{.name = given.id, .where = given.where};
+        if (const Attribute* name = find(given.attributes, "name")) {
+            node.name = name->text;
+        }
+        node.kind = degree == 1 ? NodeKind::kHost : NodeKind::kSwitch;
+        if (const Attribute* kind = find(given.attributes, "kind")) {
+            if (kind->text != "host" && kind->text != "switch") {
+                graph_defect(kind->where,
+                             fmt::format("a node of kind '{}', expected host or switch", kind->text),
+                             "other kinds of nodes are not known");
+            }
+            node.kind = kind->text == "host" ? NodeKind::kHost : NodeKind::kSwitch;
+        }
+        node.forwards = node.kind == NodeKind::kHost && options_.hosts_forward;
+        if (const Attribute* forwards = find(given.attributes, "forwards")) {
+            // networkx writes true, GraphML of Python programs True.
+            std::string text = forwards->text;
+            std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+            if (text != "true" && text != "false") {
+                graph_defect(forwards->where, fmt::format("forwards is '{}', expected true or false", text),
+                             "");
+            }
+            node.forwards = text == "true";
+        }
+        if (const Attribute* buffer = find(given.attributes, "buffer")) {
+            node.buffer = quantity<Bytes>(*buffer, parse_bytes, 1);
+        }
+        if (const Attribute* forwarding = find(given.attributes, "forwarding")) {
+            node.forwarding = quantity<Time>(*forwarding, parse_time, kPicosecondsPerSecond);
+        }
+        if (const Attribute* tier = find(given.attributes, "tier")) {
+            node.tier = whole(*tier);
+        }
+        return node;
+    }
+
+    void add(const AttributedEdge& edge) {
+        GraphLink link{.from = index_of(edge.source, edge.where),
+                       .to = index_of(edge.target, edge.where),
+                       .parameters = {options_.link.rate, options_.link.latency, Bytes(0)},
+                       .one_way = edge.directed,
+                       .where = edge.where};
+        if (const Attribute* rate = find(edge.attributes, "rate")) {
+            link.parameters.rate = quantity<Bandwidth>(*rate, parse_bandwidth, 1);
+        }
+        if (const Attribute* latency = find(edge.attributes, "latency")) {
+            link.parameters.latency = quantity<Time>(*latency, parse_time, kPicosecondsPerSecond);
+        }
+        if (const Attribute* cost = find(edge.attributes, "cost")) {
+            const std::int64_t value = whole(*cost);
+            if (value < 1 || value > kMaxLinkCost) {
+                graph_defect(cost->where, fmt::format("cost is {}, expected 1 to {}", value, kMaxLinkCost),
+                             "costs of links are whole numbers, which routing adds up");
+            }
+            link.parameters.cost = static_cast<std::uint16_t>(value);
+        }
+        std::int64_t count = 1;
+        if (const Attribute* given = find(edge.attributes, "count")) {
+            count = whole(*given);
+            if (count < 1 || count > kMaxCables) {
+                graph_defect(given->where, fmt::format("count is {}, expected 1 to {}", count, kMaxCables),
+                             "count is the number of parallel cables");
+            }
+        }
+        for (std::int64_t i = 0; i < count; ++i) {
+            if (!is_way_back(link)) {
+                graph_.links.push_back(link);
+            }
+        }
+    }
+
+    /// Whether the link is the other direction of a one-way link; that one is a cable then.
+    [[nodiscard]] bool is_way_back(const GraphLink& link) {
+        if (!link.one_way) {
+            return false;
+        }
+        const LinkParameters& p = link.parameters;
+        const auto key = [&p](std::uint32_t from, std::uint32_t to) {
+            return std::tuple(from, to, p.rate.count(), p.latency.count(), p.cost);
+        };
+        std::vector<std::size_t>& opposite = single_[key(link.to, link.from)];
+        if (opposite.empty()) {
+            single_[key(link.from, link.to)].push_back(graph_.links.size());
+            return false;
+        }
+        graph_.links[opposite.back()].one_way = false;
+        opposite.pop_back();
+        return true;
+    }
+
+    const GraphFileOptions& options_;
+    std::map<std::string, std::size_t, std::less<>> by_id_;
+    /// One-way links without a way back, by ends and parameters.
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t, std::int64_t, std::uint16_t>,
+             std::vector<std::size_t>>
+        single_;
+    Graph graph_;
+};
+
+}  // namespace
+
+Graph graph_of(const std::vector<AttributedNode>& nodes, const std::vector<AttributedEdge>& edges,
+               const GraphFileOptions& options) {
+    return AttributeReader(options).read(nodes, edges);
+}
+
+}  // namespace astrolabe::network::detail

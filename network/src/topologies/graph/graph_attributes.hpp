@@ -1,0 +1,43 @@
+/// Attributes of nodes and edges as text, made a Graph: what the readers of node_link and graphml share.
+#pragma once
+
+#include "graph_files.hpp"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace astrolabe::network::detail {
+
+/// Thrown and caught within a reader: the first defect ends the reading.
+struct GraphDefect {
+    Diagnostic diagnostic;
+};
+[[noreturn]] void graph_defect(const SourceRange& where, std::string message, std::string hint);
+
+/// A value of an attribute, with its place.
+struct Attribute {
+    std::string text;
+    SourceRange where;
+};
+using Attributes = std::map<std::string, Attribute, std::less<>>;
+
+struct AttributedNode {
+    std::string id;
+    Attributes attributes;
+    SourceRange where;
+};
+struct AttributedEdge {
+    std::string source;
+    std::string target;
+    Attributes attributes;
+    bool directed = false;
+    SourceRange where;
+};
+
+/// Throws GraphDefect.
+[[nodiscard]] Graph graph_of(const std::vector<AttributedNode>& nodes,
+                             const std::vector<AttributedEdge>& edges, const GraphFileOptions& options);
+
+}  // namespace astrolabe::network::detail

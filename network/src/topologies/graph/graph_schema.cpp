@@ -1,0 +1,275 @@
+#include "../topology_schemas.hpp"
+#include "graph_files.hpp"
+#include "graph_lists.hpp"
+
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace astrolabe {
+
+template <>
+struct EnumNames<network::NodeKind> {
+    static constexpr std::array<std::pair<std::string_view, network::NodeKind>, 2> kNames{
+        {{"host", network::NodeKind::kHost}, {"switch", network::NodeKind::kSwitch}}};
+};
+template <>
+struct EnumNames<network::LinkPairing> {
+    static constexpr std::array<std::pair<std::string_view, network::LinkPairing>, 2> kNames{
+        {{"all", network::LinkPairing::kAll}, {"each", network::LinkPairing::kEach}}};
+};
+template <>
+struct EnumNames<network::PathRule> {
+    static constexpr std::array<std::pair<std::string_view, network::PathRule>, 2> kNames{
+        {{"shortest", network::PathRule::kShortest}, {"up_down", network::PathRule::kUpDown}}};
+};
+template <>
+struct EnumNames<network::GraphFormat> {
+    static constexpr std::array<std::pair<std::string_view, network::GraphFormat>, 4> kNames{
+        {{"node_link", network::GraphFormat::kNodeLink},
+         {"graphml", network::GraphFormat::kGraphml},
+         {"hpcc", network::GraphFormat::kHpcc},
+         {"htsim", network::GraphFormat::kHtsim}}};
+};
+
+}  // namespace astrolabe
+
+namespace astrolabe::network {
+
+namespace {
+
+struct GraphParameters {
+    std::vector<NodeGroup> nodes;
+    std::vector<LinkGroup> links;
+    std::string file;
+    std::optional<GraphFormat> format;
+    std::map<std::string, std::string> attributes;
+    HostLinkParameters link;
+    bool hosts_forward = false;
+    PathRule routing = PathRule::kShortest;
+    LoadBalancing load_balancing = LoadBalancing::kFlowHash;
+    std::int64_t seed = 1;
+    /// What the lists or the file make.
+    std::shared_ptr<const Graph> graph;
+};
+
+Schema<NodeGroup> node_schema() {
+    Schema<NodeGroup> schema("nodes", "nodes that are alike");
+    schema.required("name", &NodeGroup::name, "of the node; with a count its nodes are 'name 0', 'name 1', …")
+        .optional("kind", &NodeGroup::kind, "what the nodes are")
+        .optional("count", &NodeGroup::count, "number of nodes", {1, kMaxHosts})
+        .optional("buffer", &NodeGroup::buffer, "of a switch: packet memory; 0: unlimited", {Bytes(0), {}})
+        .optional("tier", &NodeGroup::tier, "of a switch, for routing up and down: 1 next to hosts",
+                  {1, 65'535})
+        .optional("forwards", &NodeGroup::forwards, "of a host: whether it is ever between two others")
+        .optional("forwarding", &NodeGroup::forwarding, "of a host that forwards: what it takes to do so",
+                  {Time(0), kMaxLinkLatency});
+    return schema;
+}
+
+/// One text, or a list of them.
+void add_ends(Schema<LinkGroup>& schema, const std::string& key,
+              std::vector<std::string> LinkGroup::*member) {
+    schema.field(
+        {key,
+         "text, or list of text",
+         "",
+         true,
+         {},
+         "ends of the links: a node, 'name a..b', or a whole entry",
+         {}},
+        [member, key](LinkGroup& target, const ConfigNode& node, ReadContext& context) {
+            const std::vector<ConfigNode> items = node.is_sequence() ? node.items : std::vector{node};
+            for (const ConfigNode& item : items) {
+                if (auto text = read_scalar<std::string>(item, "'" + key + "'", context)) {
+                    (target.*member).push_back(*std::move(text));
+                }
+            }
+        },
+        [member](const LinkGroup& source) -> std::optional<ConfigNode> {
+            std::vector<ConfigNode> items;
+            for (const std::string& text : source.*member) {
+                items.push_back(ConfigNode::scalar(text));
+            }
+            return items.size() == 1 ? items.front() : ConfigNode::sequence(std::move(items));
+        });
+}
+
+Schema<LinkGroup> link_group_schema() {
+    Schema<LinkGroup> schema("links", "links that are alike");
+    add_ends(schema, "from", &LinkGroup::from);
+    add_ends(schema, "to", &LinkGroup::to);
+    schema
+        .optional("pairing", &LinkGroup::pairing,
+                  "every node of from with every node of to, or the first with the first and so on")
+        .optional("rate", &LinkGroup::rate, "rate of each direction; unset: that of link",
+                  {Bandwidth(1), kMaxLinkRate})
+        .optional("latency", &LinkGroup::latency, "one-way propagation; unset: that of link",
+                  {Time(0), kMaxLinkLatency})
+        .optional("cost", &LinkGroup::cost, "in the metric of routing", {1, kMaxLinkCost})
+        .optional("count", &LinkGroup::count, "parallel cables between two nodes", {1, kMaxCables})
+        .optional("one_way", &LinkGroup::one_way, "only from from to to; between hosts, without switches");
+    return schema;
+}
+
+/// A list of mappings, each with its place.
+template <class Group>
+void add_groups(Schema<GraphParameters>& schema, const std::string& key,
+                std::vector<Group> GraphParameters::*member, const Schema<Group>& item, std::string help) {
+    schema.field(
+        {key, "list of mappings", "[]", false, {}, std::move(help), item.parameters()},
+        [member, item, key](GraphParameters& target, const ConfigNode& node, ReadContext& context) {
+            if (!node.is_sequence()) {
+                context.error("config.type", node.where,
+                              fmt::format("'{}' takes a list, found {}", key, node.kind_name()),
+                              "write one entry below it for each kind of them: - {…}");
+                return;
+            }
+            for (const ConfigNode& one : node.items) {
+                if (std::optional<Group> group = item.read(one, context)) {
+                    group->where = one.where;
+                    (target.*member).push_back(*std::move(group));
+                }
+            }
+        },
+        [member, item](const GraphParameters& source) -> std::optional<ConfigNode> {
+            if ((source.*member).empty()) {
+                return std::nullopt;
+            }
+            std::vector<ConfigNode> items;
+            for (const Group& group : source.*member) {
+                items.push_back(item.write(group));
+            }
+            return ConfigNode::sequence(std::move(items));
+        });
+}
+
+void add_file(Schema<GraphParameters>& schema) {
+    schema.field(
+        {"file",
+         "path",
+         "unset",
+         false,
+         {},
+         "a graph in a file, instead of nodes and links; relative to the file that names it",
+         {}},
+        [](GraphParameters& parameters, const ConfigNode& node, ReadContext& context) {
+            if (const auto given = read_scalar<std::string>(node, "'file'", context)) {
+                // Absolute, so that a resolved experiment finds it from anywhere.
+                parameters.file =
+                    std::filesystem::absolute(directory_of(node) / *given).lexically_normal().string();
+            }
+        },
+        [](const GraphParameters& p) -> std::optional<ConfigNode> {
+            return p.file.empty() ? std::nullopt : std::optional(ConfigNode::scalar(p.file));
+        });
+    schema.field(
+        {"attributes",
+         "mapping",
+         "unset",
+         false,
+         {},
+         "of node_link and graphml: what the file calls ours, {rate: capacity, latency: delay}",
+         {}},
+        [](GraphParameters& parameters, const ConfigNode& node, ReadContext& context) {
+            static const std::vector<std::string> kOurs{"kind", "name", "buffer",  "forwarding", "forwards",
+                                                        "tier", "rate", "latency", "cost",       "count"};
+            if (!node.is_mapping()) {
+                context.error("config.type", node.where,
+                              fmt::format("'attributes' takes a mapping, found {}", node.kind_name()),
+                              "write {rate: capacity}");
+                return;
+            }
+            report_unknown_keys(node, kOurs, "attributes", false, context);
+            for (const ConfigEntry& entry : node.entries) {
+                if (auto name = read_scalar<std::string>(entry.value, "'" + entry.key + "'", context)) {
+                    parameters.attributes.emplace(entry.key, *std::move(name));
+                }
+            }
+        },
+        [](const GraphParameters& p) -> std::optional<ConfigNode> {
+            if (p.attributes.empty()) {
+                return std::nullopt;
+            }
+            ConfigNode node = ConfigNode::mapping();
+            for (const auto& [ours, theirs] : p.attributes) {
+                node.set(ours, ConfigNode::scalar(theirs));
+            }
+            return node;
+        });
+}
+
+ValidationErrors choose_source(const GraphParameters& p) {
+    ValidationErrors errors;
+    require(errors, p.file.empty() || (p.nodes.empty() && p.links.empty()), "file",
+            "the graph is given twice, by a file and by lists", "give file, or nodes and links");
+    require(errors, !p.file.empty() || !p.nodes.empty(), "", "the graph has no nodes",
+            "give nodes and links, or a file");
+    require(errors, !p.file.empty() || !p.format, "format", "there is no file whose format it could be", "");
+    require(errors, !p.file.empty() || p.attributes.empty(), "attributes", "there is no file that has them",
+            "");
+    require(errors, p.file.empty() || p.format || graph_format_of(p.file), "file",
+            fmt::format("the end of '{}' does not say what it holds", p.file),
+            "give format: node_link, graphml, hpcc or htsim");
+    return errors;
+}
+
+void make_graph(GraphParameters& p, const ConfigNode& node, ReadContext& context) {
+    const auto refuse = [&](const Diagnostics& defects) {
+        const ConfigNode* file = node.find("file");
+        for (Diagnostic defect : defects) {
+            if (file != nullptr) {
+                defect.notes.emplace_back(file->where, "the file is named here");
+            } else if (defect.where.source == nullptr) {
+                defect.where = node.where;
+            }
+            context.error(std::move(defect));
+        }
+    };
+    Graph graph;
+    if (p.file.empty()) {
+        std::variant<Graph, Diagnostics> made = expand(p.nodes, p.links, p.link);
+        if (const auto* defects = std::get_if<Diagnostics>(&made)) {
+            return refuse(*defects);
+        }
+        graph = std::get<Graph>(std::move(made));
+        for (GraphNode& one : graph.nodes) {
+            one.forwards |= one.kind == NodeKind::kHost && p.hosts_forward;
+        }
+    } else {
+        Result<Graph> loaded = load_graph(p.file, p.format ? *p.format : *graph_format_of(p.file),
+                                          {p.link, p.hosts_forward, p.attributes});
+        if (!loaded) {
+            return refuse(loaded.error());
+        }
+        graph = *std::move(loaded);
+    }
+    if (const Diagnostics defects = graph_defects(graph, p.routing); !defects.empty()) {
+        return refuse(defects);
+    }
+    p.graph = std::make_shared<const Graph>(std::move(graph));
+}
+
+std::shared_ptr<const Fabric> build(const GraphParameters& p) {
+    return build_graph(*p.graph, p.routing, p.load_balancing, static_cast<std::uint64_t>(p.seed));
+}
+
+}  // namespace
+
+void register_graph(Registry<FabricMaker>& registry) {
+    Schema<GraphParameters> schema("graph", "nodes and links of one's own, listed or from a file");
+    add_groups(schema, "nodes", &GraphParameters::nodes, node_schema(), "hosts and switches");
+    add_groups(schema, "links", &GraphParameters::links, link_group_schema(), "cables and one-way links");
+    add_file(schema);
+    schema.optional("format", &GraphParameters::format, "of the file; unset: by the end of its name")
+        .optional("hosts_forward", &GraphParameters::hosts_forward,
+                  "whether hosts that do not say so may be between two others");
+    detail::add_link(schema);
+    schema.optional("routing", &GraphParameters::routing, "which paths messages may take");
+    detail::add_load_balancing(schema);
+    schema.check(choose_source).complete(make_graph);
+    detail::add_topology(registry, schema, build, &GraphParameters::seed);
+}
+
+}  // namespace astrolabe::network

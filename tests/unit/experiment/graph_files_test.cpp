@@ -1,0 +1,101 @@
+/// Networks of public files, run: a graph takes the time of the built-in network that says the same.
+#include "small_experiment.hpp"
+
+#include <filesystem>
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <astrolabe/experiment/run/run.hpp>
+
+namespace astrolabe::testing {
+namespace {
+
+struct Case {
+    const char* file;
+    int ranks;
+    const char* collective;
+    const char* algorithm;
+    const char* built_in;  ///< network
+    const char* keys;      ///< of the graph beside its file
+    Time expected;         ///< of 1 MiB a rank; Time(0): not known independently
+};
+
+experiment::Run run_on(const Case& which, const std::string& network) {
+    static const experiment::Components kComponents = experiment::builtin_components();
+    const Result<experiment::Experiment> loaded = load_small(
+        kComponents,
+        {fmt::format("cluster.ranks={}", which.ranks), "network=" + network, "backend={kind: fluid}",
+         fmt::format("workload={{kind: collective, collective: {}, size: 1MiB}}", which.collective),
+         fmt::format("cluster.collectives={{{}: {{algorithm: {}, chunks: 1}}}}", which.collective,
+                     which.algorithm)});
+    EXPECT_TRUE(loaded) << render(loaded.error());
+    return run_experiment(*loaded, {});
+}
+
+// The times are those of a ring of 14 steps of 128 KiB, 14 · (41.94304 + 5) us = 657.20256 us, of one over a
+// switch, 14 · (2.62144 + 1) = 50.70016 us, and of the busiest uplink: 24 destinations of 8 hosts each by 2
+// cables at 32,768 B, 24 · 8 / 2 · 2.62144 us + 4 us = 255.65824 us.
+TEST(GraphFiles, PublicTopologiesTakeTheTimesOfBuiltInNetworks) {
+    const std::filesystem::path folder =
+        std::filesystem::path(ASTROLABE_SOURCE_DIR) / "../shared/data/networks";
+    if (!std::filesystem::exists(folder)) {
+        GTEST_SKIP() << "no public topologies at hand";
+    }
+    for (const Case& which :
+         {Case{"hpcc/8nodes_ring_topology.txt", 8, "all_reduce", "ring",
+               "{kind: ring, hosts: 8, link: {rate: 25Gbps, latency: 5us}}", "hosts_forward: true",
+               Time(657'202'560)},
+          Case{"hpcc/8nodes_ring_topology.txt", 8, "all_to_all", "direct",
+               "{kind: ring, hosts: 8, link: {rate: 25Gbps, latency: 5us}}", "hosts_forward: true",
+               Time(439'430'400)},
+          Case{"hpcc/8_nodes_1_switch_topology.txt", 8, "all_reduce", "ring",
+               "{kind: flat, hosts: 8, link: {rate: 400Gbps, latency: 500ns}}", "load_balancing: flow_hash",
+               Time(50'700'160)},
+          Case{"htsim/topo/leaf_spine_tiny.topo", 32, "all_to_all", "direct",
+               "{kind: leaf_spine, hosts: 32, hosts_per_leaf: 8, spines: 2, link: {rate: 100Gbps, latency: "
+               "1us}, "
+               "uplink: {latency: 1us}, load_balancing: spray}",
+               "load_balancing: spray", Time(255'658'240)},
+          Case{"htsim/topo/fat_tree_1024.topo", 1024, "all_to_all", "direct",
+               "{kind: fat_tree, k: 16, link: {rate: 100Gbps, latency: 1us}, load_balancing: spray}",
+               "load_balancing: spray", Time(89'804'160)}}) {
+        const experiment::Run graph = run_on(
+            which, fmt::format("{{kind: graph, file: {}, {}}}", (folder / which.file).string(), which.keys));
+        EXPECT_EQ(graph.execution.total, which.expected) << which.file;
+        // The second and the last built-in have other latencies or orders of links; times are the matter
+        // here.
+        if (std::string(which.built_in).find("fat_tree") == std::string::npos) {
+            EXPECT_EQ(run_on(which, which.built_in).execution.total, which.expected) << which.file;
+        }
+    }
+}
+
+TEST(GraphFiles, LargePublicTopologiesAreRead) {
+    const std::filesystem::path folder =
+        std::filesystem::path(ASTROLABE_SOURCE_DIR) / "../shared/data/networks/hpcc";
+    if (!std::filesystem::exists(folder)) {
+        GTEST_SKIP() << "no public topologies at hand";
+    }
+    const auto fabric = [&](const char* file, int ranks) {
+        const Case which{file, ranks, "all_reduce", "ring", "", "", Time(0)};
+        static const experiment::Components kComponents = experiment::builtin_components();
+        const auto loaded = load_small(
+            kComponents, {fmt::format("cluster.ranks={}", which.ranks), "backend={kind: fluid}",
+                          "workload={kind: collective, collective: all_reduce, size: 1MiB}",
+                          fmt::format("network={{kind: graph, file: {}}}", (folder / file).string())});
+        EXPECT_TRUE(loaded) << render(loaded.error());
+        return loaded->fabric;
+    };
+    const auto tree = fabric("hpcc_fat_320.txt", 320);
+    EXPECT_EQ(tree->host_count(), 320U);
+    EXPECT_EQ(tree->node_count(), 376U);
+    EXPECT_EQ(tree->link_count(), 960U);
+    const auto star = fabric("hpcc_topology_switch0.txt", 65);
+    EXPECT_EQ(star->host_count(), 65U);
+    EXPECT_EQ(star->link_count(), 130U);
+}
+
+}  // namespace
+}  // namespace astrolabe::testing

@@ -1,0 +1,385 @@
+/// Networks of one's own: lists, files, routing, and what is written of a fabric (graph.hpp, graph_files.hpp,
+/// graph_export.hpp).
+#include "fabric_structure.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <astrolabe/core/config/config.hpp>
+#include <astrolabe/network/analysis/graph_export.hpp>
+#include <astrolabe/network/components.hpp>
+#include <astrolabe/network/routing.hpp>
+
+namespace astrolabe::network {
+namespace {
+
+class GraphTest : public testing::Test {
+protected:
+    GraphTest() { register_builtin_topologies(registry_); }
+    ~GraphTest() override { std::filesystem::remove_all(folder_); }
+
+    std::shared_ptr<const Fabric> build(const std::string& yaml) {
+        const Result<ConfigNode> node = parse_config(yaml, (folder_ / "network.yaml").string(), folder_);
+        if (!node) {
+            ADD_FAILURE() << render(node.error());
+            return nullptr;
+        }
+        ReadContext context;
+        const auto configured = registry_.read(*node, context);
+        errors_ = context.errors();
+        return configured ? configured->make()(1) : nullptr;
+    }
+    /// Of a network that cannot be: the first diagnostic as "line:column message".
+    std::string defect(const std::string& yaml) {
+        EXPECT_EQ(build(yaml), nullptr) << yaml;
+        if (errors_.empty()) {
+            return "";
+        }
+        const Diagnostic& first = errors_.front();
+        return fmt::format("{}:{} {}", first.where.line, first.where.column, first.message);
+    }
+    std::string write(const std::string& name, const std::string& text) {
+        std::filesystem::create_directories(folder_);
+        std::ofstream(folder_ / name, std::ios::binary) << text;
+        return (folder_ / name).string();
+    }
+
+    std::filesystem::path folder_ =
+        std::filesystem::temp_directory_path() /
+        fmt::format("astrolabe-graph-{}-{}", ::getpid(),
+                    testing::UnitTest::GetInstance()->current_test_info()->name());
+    Registry<FabricMaker> registry_{"network"};
+    Diagnostics errors_;
+};
+
+/// Every link and every route of one fabric is that of the other.
+void expect_same(const Fabric& a, const Fabric& b) {
+    ASSERT_EQ(a.host_count(), b.host_count());
+    ASSERT_EQ(a.node_count(), b.node_count());
+    ASSERT_EQ(a.link_count(), b.link_count());
+    for (LinkId id; id.index() < a.link_count(); ++id) {
+        ASSERT_EQ(a.source(id), b.source(id)) << id.index();
+        ASSERT_EQ(a.target(id), b.target(id)) << id.index();
+        EXPECT_EQ(a.link(id).rate, b.link(id).rate);
+        EXPECT_EQ(a.link(id).latency, b.link(id).latency);
+        EXPECT_EQ(a.link(id).reverse, b.link(id).reverse);
+        EXPECT_EQ(a.link(id).cost, b.link(id).cost);
+    }
+    for (std::size_t i = 0; i < a.host_count(); ++i) {
+        for (std::size_t j = 0; j < a.host_count(); ++j) {
+            if (i == j) {
+                continue;
+            }
+            const Route one = a.routing().route(HostId(i), HostId(j));
+            const Route other = b.routing().route(HostId(i), HostId(j));
+            ASSERT_EQ(one.legs.size(), other.legs.size());
+            EXPECT_EQ(one.latency, other.latency);
+            for (std::size_t leg = 0; leg < one.legs.size(); ++leg) {
+                EXPECT_EQ(one.legs[leg].link, other.legs[leg].link);
+                EXPECT_EQ(one.legs[leg].share, other.legs[leg].share);
+            }
+        }
+    }
+}
+
+constexpr const char* kLeafSpine = R"(
+kind: graph
+link: {rate: 100Gbps, latency: 1us}
+load_balancing: spray
+nodes:
+  - {name: host, count: 32}
+  - {name: spine, kind: switch, count: 2, tier: 2}
+  - {name: leaf, kind: switch, count: 4, tier: 1}
+links:
+  - {from: host 0..7, to: leaf 0}
+  - {from: host 8..15, to: leaf 1}
+  - {from: host 16..23, to: leaf 2}
+  - {from: host 24..31, to: leaf 3}
+  - {from: leaf, to: spine}
+)";
+constexpr const char* kBuiltInLeafSpine =
+    "{kind: leaf_spine, hosts: 32, hosts_per_leaf: 8, spines: 2, load_balancing: spray, "
+    "link: {rate: 100Gbps, latency: 1us}, uplink: {latency: 1us}}";
+
+// Leaves come before their hosts' uplinks in the built-in, so that links out of spines are in the order of
+// leaves in both; hosts and leaves have the same links in the same order.
+TEST_F(GraphTest, AListOfLeavesAndSpinesIsTheBuiltInNetwork) {
+    const auto graph = build(kLeafSpine);
+    ASSERT_TRUE(graph) << render(errors_);
+    expect_same(*graph, *build(kBuiltInLeafSpine));
+}
+
+// Up and down is what shortest paths do in a Clos network.
+TEST_F(GraphTest, UpAndDownInAClosNetworkIsShortest) {
+    const auto graph = build(std::string(kLeafSpine) + "routing: up_down\n");
+    ASSERT_TRUE(graph) << render(errors_);
+    expect_same(*graph, *build(kBuiltInLeafSpine));
+}
+
+// Two leaves that are joined directly: the shortest way between their hosts is 3 links over that cable; up
+// and down never takes a cable between equal tiers, 4 links over the spine.
+TEST_F(GraphTest, UpAndDownDoesNotGoSideways) {
+    const std::string yaml = R"(
+kind: graph
+nodes:
+  - {name: host, count: 2}
+  - {name: leaf, kind: switch, count: 2, tier: 1}
+  - {name: spine, kind: switch, tier: 2}
+links:
+  - {from: host, to: leaf, pairing: each}
+  - {from: leaf 0, to: leaf 1}
+  - {from: leaf, to: spine}
+)";
+    EXPECT_EQ(hops(*build(yaml), 0, 1), 3U);
+    EXPECT_EQ(hops(*build(yaml + "routing: up_down\n"), 0, 1), 4U);
+}
+
+// Host 1 has a cable to each of two switches and lies between them: hosts 0 and 2 are connected only where it
+// forwards, by 4 links, and the second cable out of host 1 takes what it takes to forward.
+TEST_F(GraphTest, AHostIsBetweenOthersOnlyWhereItSaysSo) {
+    const std::string yaml = R"(
+kind: graph
+link: {rate: 100Gbps, latency: 1us}
+nodes:
+  - {name: a}
+  - {name: b, forwards: FORWARDS, forwarding: 2us}
+  - {name: c}
+  - {name: left, kind: switch}
+  - {name: right, kind: switch}
+links:
+  - {from: [a, b], to: left}
+  - {from: [b, c], to: right}
+)";
+    const auto with = [&yaml](const std::string& value) {
+        std::string text = yaml;
+        return text.replace(text.find("FORWARDS"), 8, value);
+    };
+    const auto fabric = build(with("true"));
+    ASSERT_TRUE(fabric) << render(errors_);
+    const Route route = fabric->routing().route(HostId(0), HostId(2));
+    EXPECT_EQ(route.hops, 4U);
+    EXPECT_EQ(route.latency, 4 * 1_us + 2_us);
+    EXPECT_EQ(defect(with("false")), "5:5 no path leads from 'a' to 'c'");
+}
+
+TEST_F(GraphTest, RefusesWhatIsNoNetworkWithItsPlace) {
+    const std::string nodes =
+        "kind: graph\nnodes:\n  - {name: a, count: 2}\n  - {name: s, kind: switch}\nlinks:\n";
+    EXPECT_EQ(defect("kind: graph\n"), "1:1 the graph has no nodes");
+    EXPECT_EQ(defect(nodes + "  - {from: a, to: t}\n"), "6:5 't' is no node");
+    EXPECT_EQ(defect(nodes + "  - {from: a 0..2, to: s}\n"), "6:5 'a 0..2', but 'a' has 2 nodes, 0 to 1");
+    EXPECT_EQ(defect(nodes + "  - {from: a, to: s, pairing: each}\n"),
+              "6:5 2 nodes are joined to 1, one each");
+    EXPECT_EQ(defect(nodes + "  - {from: a, to: a 0}\n"), "6:5 'a 0' is joined to itself");
+    EXPECT_EQ(defect(nodes + "  - {from: a 0, to: s}\n"), "3:5 no path leads from 'a 0' to 'a 1'");
+    EXPECT_EQ(defect(nodes + "  - {from: a, to: s}\n  - {from: a 0, to: a 1, one_way: true}\n"),
+              "7:5 a one-way link in a network with switches");
+    EXPECT_EQ(defect(nodes + "  - {from: a, to: s}\nrouting: up_down\n"), "4:5 switch 's' has no tier");
+    EXPECT_EQ(defect("kind: graph\nnodes:\n  - {name: a}\n  - {name: a}\nlinks: []\n"),
+              "4:5 two entries of nodes have the name 'a'");
+    EXPECT_EQ(defect("kind: graph\nfile: none.topo\n"), "0:0 cannot be read: No such file or directory");
+    EXPECT_EQ(defect("kind: graph\nfile: none.bin\n").substr(0, 22), "2:7 'file': the end of");
+}
+
+TEST_F(GraphTest, OneWayLinksJoinHostsThatForward) {
+    const auto fabric = build(R"(
+kind: graph
+nodes: [{name: h, count: 3, forwards: true}]
+links:
+  - {from: [h 0, h 1, h 2], to: [h 1, h 2, h 0], pairing: each, one_way: true}
+)");
+    ASSERT_TRUE(fabric) << render(errors_);
+    EXPECT_EQ(fabric->one_way_link_count(), 3U);
+    EXPECT_EQ(hops(*fabric, 0, 2), 2U);  // 0 → 1 → 2
+    EXPECT_EQ(hops(*fabric, 2, 0), 1U);
+}
+
+// The ring of four in two forms, and the built-in of the same cables. Host i has its cable to i - 1 first.
+TEST_F(GraphTest, ReadsTopologiesOfRdmaSimulators) {
+    write("ring.txt",
+          "4 0 4\n\n0 1 25Gbps 0.005ms 0\n1 2 25Gbps 5000ns 0.000000 \n2 3 25Gbps 5us 0\n"
+          "3 0 25Gbps 0.005ms 0\nwhat follows is not read\n");
+    const auto ring = build("{kind: graph, file: ring.txt, hosts_forward: true, load_balancing: spray}");
+    ASSERT_TRUE(ring) << render(errors_);
+    EXPECT_EQ(ring->link_count(), 8U);
+    EXPECT_EQ(hops(*ring, 0, 2), 2U);
+    EXPECT_EQ(ring->link(LinkId(0)).rate, 25_Gbps);
+    EXPECT_EQ(ring->link(LinkId(0)).latency, 5_us);
+
+    write("star.txt", "4 1 3\n0\n0 1 100Gbps 1us 0\n2 0 100Gbps 1us 0\n0 3 50Gbps 1us 0\n");
+    const auto star = build("{kind: graph, file: star.txt}");
+    ASSERT_TRUE(star) << render(errors_);
+    EXPECT_EQ(star->host_count(), 3U);
+    EXPECT_EQ(star->node(NodeId(std::size_t{3})).name, "switch 0");
+    EXPECT_EQ(star->egress_rate(HostId(2)), 50_Gbps);
+}
+
+TEST_F(GraphTest, RefusesBrokenTopologiesOfRdmaSimulators) {
+    const auto of = [&](const std::string& text) {
+        write("broken.txt", text);
+        return defect("{kind: graph, file: broken.txt}");
+    };
+    EXPECT_EQ(of(""), "1:1 the file ends here, expected node_count switch_count link_count");
+    EXPECT_EQ(of("4 0"), "1:3 the line ends before the number of links");
+    EXPECT_EQ(of("3 1 2\n9\n"), "2:1 a switch is '9', expected a whole number from 0 to 2");
+    EXPECT_EQ(of("3 2 2\n1 1\n"), "2:3 switch 1 is listed twice");
+    EXPECT_EQ(of("3 1 2\n0\n0 1 100Gbps 1us 0\n"), "3:1 the file ends here, expected 2 links, after 1");
+    EXPECT_EQ(of("3 1 2\n0\n0 1 100Gb 1us 0\n0 2 1Gbps 1us 0\n").substr(0, 13), "3:5 the rate:");
+    EXPECT_EQ(of("3 1 2\n0\n0 1 1Gbps 1us 0.1\n0 2 1Gbps 1us 0\n"),
+              "3:15 the link loses packets with a rate of '0.1', expected 0");
+}
+
+TEST_F(GraphTest, ReadsTopologiesOfHtsim) {
+    write("clos.topo",
+          "# a comment\nNodes 32\nTIERS 2\nPodsize 32\n\nTier 0\nDownlink_speed_Gbps 100\n"
+          "Radix_Down 8\nRadix_Up 2\nDownlink_Latency_ns 1000\nOversubscribed 4\nQueue_Down 60000\n\nTier 1\n"
+          "Downlink_speed_Gbps 100\nRadix_Down 4\nDownlink_Latency_ns 1000\n");
+    const auto graph = build("{kind: graph, file: clos.topo, load_balancing: spray}");
+    ASSERT_TRUE(graph) << render(errors_);
+    const auto built_in = build(kBuiltInLeafSpine);
+    EXPECT_EQ(graph->link_count(), built_in->link_count());
+    EXPECT_EQ(hop_distribution(*graph, 0), hop_distribution(*built_in, 0));
+    EXPECT_EQ(bisection_rate(*graph), bisection_rate(*built_in));
+    EXPECT_EQ(graph->link(graph->first_link(NodeId(std::size_t{32}))).buffer,
+              Bytes(60'000));  // out of leaf 0, to a host
+    EXPECT_EQ(graph->link(LinkId(graph->first_link(NodeId(std::size_t{33})).index() - 1)).buffer, Bytes(0));
+
+    write("three.topo",
+          "Nodes 16\nTiers 3\nPodsize 4\nTier 0\nDownlink_speed_Gbps 100\nRadix_Down 2\nRadix_Up 2\n"
+          "Tier 1\nDownlink_speed_Gbps 100\nRadix_Down 2\nRadix_Up 2\n"
+          "Tier 2\nDownlink_speed_Gbps 100\nRadix_Down 4\n");
+    const auto tree = build("{kind: graph, file: three.topo, routing: up_down, link: {latency: 0s}}");
+    ASSERT_TRUE(tree) << render(errors_);
+    // The fat-tree of k = 4: 16 hosts, 20 switches, 48 cables; 1, 2 and 12 hosts 2, 4 and 6 links away.
+    EXPECT_EQ(tree->node_count(), 36U);
+    EXPECT_EQ(tree->link_count(), 96U);
+    const std::map<std::size_t, int> expected{{2, 1}, {4, 2}, {6, 12}};
+    EXPECT_EQ(hop_distribution(*tree, 0), expected);
+    EXPECT_EQ(path_count(*tree, tree->node_of(HostId(0)), HostId(15)), 4U);
+}
+
+TEST_F(GraphTest, RefusesBrokenTopologiesOfHtsim) {
+    const auto of = [&](const std::string& text) {
+        write("broken.topo", text);
+        return defect("{kind: graph, file: broken.topo}");
+    };
+    EXPECT_EQ(of("Nodes 4\nTires 2\n"), "2:1 'Tires' is no key of the header");
+    EXPECT_EQ(of("Nodes 4\nTiers 2\nTier 1\n").substr(0, 33), "3:6 the number of the tier is '1'");
+    EXPECT_EQ(of("Nodes 4\nTiers 3\nPodsize 2\nTier 0\n"),
+              "4:1 the file describes 1 tiers, its header says 3");
+    EXPECT_EQ(of("Nodes 4\nTiers 2\nTier 0\nRadix_Down 2\nRadix_Up 2\nTier 1\nDownlink_speed_Gbps 100\n"
+                 "Radix_Down 3\n"),
+              "8:12 radix_down of tier 1 is 3, but 2 cables come from below");
+}
+
+// The same star as networkx writes it, with our attributes, with others, and as GraphML.
+TEST_F(GraphTest, ReadsGraphsOfNetworkx) {
+    write("star.json", R"({"directed": false, "multigraph": true, "graph": {}, "nodes": [
+        {"id": "s", "kind": "switch", "buffer": "1MB"}, {"id": 1}, {"id": 2, "name": "two", "kind": "host"}],
+        "edges": [{"source": 1, "target": "s", "key": 0, "rate": "100Gbps", "latency": 1e-06},
+                  {"source": 2, "target": "s", "key": 0, "rate": 1e11, "latency": "1us", "count": 2}]})");
+    const auto fabric = build("{kind: graph, file: star.json}");
+    ASSERT_TRUE(fabric) << render(errors_);
+    EXPECT_EQ(fabric->host_count(), 2U);
+    EXPECT_EQ(fabric->egress_rate(HostId(1)), 200_Gbps);
+    EXPECT_EQ(fabric->node(NodeId(std::size_t{1})).name, "two");
+    EXPECT_EQ(fabric->link(LinkId(0)).latency, 1_us);
+
+    write("plain.json", R"({"nodes": [{"id": 0}, {"id": 1}, {"id": 2}],
+        "links": [{"source": 0, "target": 1, "capacity": 4e10}, {"source": 2, "target": 1, "capacity": 4e10}]})");
+    const auto plain =
+        build("{kind: graph, file: plain.json, attributes: {rate: capacity}, link: {latency: 3us}}");
+    ASSERT_TRUE(plain) << render(errors_);
+    EXPECT_EQ(plain->egress_rate(HostId(0)), 40_Gbps);
+    EXPECT_EQ(plain->link(LinkId(0)).latency, 3_us);
+
+    write("star.graphml", R"(<?xml version="1.0"?>
+<graphml><key id="d0" for="edge" attr.name="rate"><default>100Gbps</default></key>
+<key id="d1" for="node" attr.name="kind"/>
+<graph edgedefault="undirected">
+<node id="s"><data key="d1">switch</data></node><node id="a"/><node id="b"/>
+<edge source="a" target="s"><data key="d0">50Gbps</data></edge>
+<edge source="b" target="s"/>
+</graph></graphml>)");
+    const auto xml = build("{kind: graph, file: star.graphml}");
+    ASSERT_TRUE(xml) << render(errors_);
+    EXPECT_EQ(xml->egress_rate(HostId(0)), 50_Gbps);
+    EXPECT_EQ(xml->egress_rate(HostId(1)), 100_Gbps);
+}
+
+TEST_F(GraphTest, RefusesBrokenGraphs) {
+    const auto json = [&](const std::string& text) {
+        write("broken.json", text);
+        return defect("{kind: graph, file: broken.json}");
+    };
+    EXPECT_EQ(json("{\"nodes\": [{\"id\": 0}]}"), "1:1 the graph has no 'links'");
+    EXPECT_EQ(json("{\"nodes\": [{}], \"links\": []}"), "1:12 an entry without 'id'");
+    EXPECT_EQ(json("{\"nodes\": [{\"id\": 0}],\n \"links\": [{\"source\": 0, \"target\": 7}]}"),
+              "2:12 an edge ends at '7', which is no node");
+    const auto xml = [&](const std::string& text) {
+        write("broken.graphml", text);
+        return defect("{kind: graph, file: broken.graphml}");
+    };
+    EXPECT_EQ(xml("<graphml>\n<graph>\n<node id=\"0\">\n</graph></graphml>").substr(0, 11), "4:3 not XML");
+    EXPECT_EQ(xml("<graphml>\n<graph>\n  <node/>\n</graph></graphml>"), "3:3 <node> without id");
+    EXPECT_EQ(xml("<graphml>\n<graph>\n<node id=\"0\"><data key=\"k\">1</data></node></graph></graphml>"),
+              "3:14 data of key 'k', which is not declared");
+}
+
+// Every static network that routes by shortest paths, written and read back, is itself.
+TEST_F(GraphTest, WhatIsWrittenIsReadBackTheSame) {
+    for (const std::string yaml :
+         {"{kind: flat, hosts: 5}", "{kind: fat_tree, k: 4}",
+          "{kind: fat_tree, k: 4, load_balancing: spray, switch_buffer: 16MB}",
+          "{kind: leaf_spine, hosts: 12, hosts_per_leaf: 4, spines: 3, uplinks: 2}", "{kind: ring, hosts: 6}",
+          "{kind: torus, sizes: [4, 3, 2], double_links: true, link: {rate: [50GB/s, 25GB/s, 10Gbps]}}",
+          "{kind: hierarchical, hosts: 12, hosts_per_package: 4}", "{kind: fully_connected, hosts: 5}"}) {
+        const auto original = build(yaml);
+        ASSERT_TRUE(original) << yaml << render(errors_);
+        for (const auto& [format, name] : {std::pair(GraphExport::kNodeLink, "again.json"),
+                                           std::pair(GraphExport::kGraphml, "again.graphml")}) {
+            std::string text;
+            export_graph(*original, format, [&text](std::string_view piece) { text += piece; });
+            write(name, text);
+            const auto again = build(fmt::format(
+                "{{kind: graph, file: {}, load_balancing: {}}}", name,
+                original->routing().load_balancing() == LoadBalancing::kSpray ? "spray" : "flow_hash"));
+            ASSERT_TRUE(again) << yaml << name << render(errors_);
+            expect_same(*again, *original);
+        }
+    }
+}
+
+TEST_F(GraphTest, NamesWithLettersThatFormatsGiveAMeaningAreRead) {
+    const auto original = build(R"(
+kind: graph
+nodes: [{name: '<a&"b\>', count: 2}, {name: "s 'x'", kind: switch}]
+links: [{from: '<a&"b\>', to: "s 'x'"}]
+)");
+    ASSERT_TRUE(original) << render(errors_);
+    for (const auto& [format, name] : {std::pair(GraphExport::kNodeLink, "again.json"),
+                                       std::pair(GraphExport::kGraphml, "again.graphml")}) {
+        std::string text;
+        export_graph(*original, format, [&text](std::string_view piece) { text += piece; });
+        write(name, text);
+        const auto again = build(fmt::format("{{kind: graph, file: {}}}", name));
+        ASSERT_TRUE(again) << render(errors_);
+        EXPECT_EQ(again->node(NodeId(std::size_t{1})).name, "<a&\"b\\> 1");
+    }
+    std::string dot;
+    export_graph(*original, GraphExport::kDot, [&dot](std::string_view piece) { dot += piece; });
+    EXPECT_NE(dot.find(R"(0 [label="<a&\"b\\> 0", shape=box)"), std::string::npos) << dot;
+    EXPECT_NE(dot.find("0 -- 2 [rate=\"100Gbps\", latency=\"500ns\"];"), std::string::npos) << dot;
+}
+
+}  // namespace
+}  // namespace astrolabe::network
