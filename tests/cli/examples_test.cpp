@@ -81,6 +81,9 @@ TEST(Examples, TopoOptModelAOnFluid) {
     expect_recorded("topoopt-model-a", "experiment-16", "fluid");
     expect_recorded("topoopt-model-a", "circuits-16", "fluid");
 }
+TEST(Examples, OwnNetworkOnFluid) {
+    expect_recorded("own-network", "experiment", "fluid");
+}
 TEST(Examples, OperaShuffleOnFluid) {
     expect_recorded("opera-shuffle", "experiment", "fluid");
 }
