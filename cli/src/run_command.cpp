@@ -28,7 +28,8 @@ struct RunArguments {
     std::string file;
     experiment::LoadOptions load;
     std::string out;
-    std::string within;  ///< a time; empty: however long it takes
+    std::string plan_out;  ///< of validate: a file for the sharding plan; empty: none
+    std::string within;    ///< a time; empty: however long it takes
     experiment::RecorderOptions records;
     bool why = false;
     bool json = false;
@@ -192,6 +193,23 @@ void add_record_options(CLI::App& command, experiment::RecorderOptions& records)
         ->needs(timeline);
 }
 
+int write_plan(const experiment::Experiment& loaded, const std::string& path) {
+    const nlohmann::ordered_json plan = loaded.job.torchrec_plan(loaded.cluster.device, loaded.cluster.ranks);
+    if (plan.is_null()) {
+        print_error(
+            "astrolabe: --plan-out: this workload places no embedding tables\n"
+            "  hint: choose workload.sharding.plan: planner, round_robin or explicit of a dlrm workload\n");
+        return kWrongUsage;
+    }
+    std::ofstream file(path);
+    file << plan.dump(2) << '\n';
+    if (!file.flush()) {
+        print_error(fmt::format("astrolabe: cannot write '{}'\n", path));
+        return kWrongUsage;
+    }
+    return kDone;
+}
+
 int validate_command(const RunArguments& arguments, const experiment::Components& components) {
     if (!arguments.load.seed && study::is_study(arguments.file)) {
         return validate_study(arguments.file, arguments.load.overrides, arguments.json, components);
@@ -200,6 +218,11 @@ int validate_command(const RunArguments& arguments, const experiment::Components
         experiment::load_experiment(arguments.file, arguments.load, components);
     if (!loaded) {
         return report_invalid(loaded.error());
+    }
+    if (!arguments.plan_out.empty()) {
+        if (const int failed = write_plan(*loaded, arguments.plan_out); failed != kDone) {
+            return failed;
+        }
     }
     const experiment::Prediction cost = experiment::predict(*loaded);
     const std::vector<experiment::SlowMethod> slow =
@@ -340,6 +363,10 @@ void add_validate_command(CLI::App& app, const experiment::Components& component
         app.add_subcommand("validate", "check an experiment or a study; print it resolved, with its size");
     add_experiment_options(*command, *arguments);
     command->add_flag("--json", arguments->json, "print its size and predicted cost as JSON instead");
+    command
+        ->add_option("--plan-out", arguments->plan_out,
+                     "write where the embedding tables are, as a sharding plan of TorchRec in JSON")
+        ->type_name("FILE.json");
     command->footer("example: astrolabe validate examples/quickstart/experiment.yaml");
     command->callback(
         [arguments, &components, &exit_code] { exit_code = validate_command(*arguments, components); });

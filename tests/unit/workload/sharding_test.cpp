@@ -61,7 +61,7 @@ TEST_F(ShardingTest, PlacesMadeExplicitGiveTheSamePlan) {
                         {.first = 2, .sharding = TableSharding::kTableRowWise},
                         {.first = 3, .sharding = TableSharding::kTableColumnWise}};
     const ShardingPlan plan = this->plan().plan;
-    const std::vector<TablePlace> places = places_of(plan, sharding_, model_);
+    const std::vector<TablePlace> places = places_of(plan);
     // Shards in turn from rank 0 on: table 0 on 0, table 1 on 1 to 3; on hosts of two, tables 2 and 3 in
     // turn.
     EXPECT_EQ(places[0], (TablePlace{.ranks = {0}}));
@@ -83,7 +83,7 @@ TEST_F(ShardingTest, PlacesMadeExplicitGiveTheSamePlan) {
     const ShardingPlan explicit_plan = this->plan().plan;
     EXPECT_EQ(columns_of(explicit_plan), columns_of(plan));
     EXPECT_EQ(memory_of(explicit_plan, 2_B), memory_of(plan, 2_B));
-    EXPECT_EQ(places_of(explicit_plan, sharding_, model_), places);
+    EXPECT_EQ(places_of(explicit_plan), places);
 }
 
 TEST_F(ShardingTest, RoundRobinTakesRanksInTurn) {
@@ -138,8 +138,7 @@ TEST_F(ShardingTest, AGridHasColumnsOnHostsAndRowsInside) {
     ASSERT_EQ(plan.host_tables.size(), 2U);
     // Tables 0, 1, 2 on ranks 0, 1, 2; everywhere 50 rows of 8 of table 3's columns.
     EXPECT_EQ(memory_of(plan, 2_B), (std::vector<Bytes>{1600_B, 2400_B, 3200_B, 800_B}));
-    EXPECT_EQ(places_of(plan, sharding_, model_)[3],
-              (TablePlace{.sharding = TableSharding::kGrid, .hosts = {1, 0}}));
+    EXPECT_EQ(places_of(plan)[3], (TablePlace{.sharding = TableSharding::kGrid, .hosts = {1, 0}}));
     sharding_.plan = ShardingMethod::kPlanner;
     sharding_.tables[0].hosts.clear();
     const ShardingPlan planned = this->plan().plan;

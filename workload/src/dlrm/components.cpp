@@ -1,12 +1,13 @@
 #include "../device/precision_names.hpp"
 #include "../register.hpp"
 #include "dlrm_training.hpp"
+#include "planner/torchrec_plan.hpp"
+#include "sharding_schema.hpp"
 
 #include <fmt/format.h>
 
 #include <astrolabe/core/config/section_list.hpp>
 #include <astrolabe/workload/dlrm/dlrm_model.hpp>
-#include <astrolabe/workload/dlrm/sharding_names.hpp>
 
 namespace astrolabe {
 
@@ -60,19 +61,6 @@ struct EnumNames<workload::DistributionShape> {
          {"log_uniform", workload::DistributionShape::kLogUniform},
          {"normal", workload::DistributionShape::kNormal},
          {"zipf", workload::DistributionShape::kZipf}}};
-};
-template <>
-struct EnumNames<workload::ShardingMethod> {
-    static constexpr std::array<std::pair<std::string_view, workload::ShardingMethod>, 4> kNames{
-        {{"balanced", workload::ShardingMethod::kBalanced},
-         {"round_robin", workload::ShardingMethod::kRoundRobin},
-         {"planner", workload::ShardingMethod::kPlanner},
-         {"explicit", workload::ShardingMethod::kExplicit}}};
-};
-template <>
-struct EnumNames<workload::PlacementSearch> {
-    static constexpr std::array<std::pair<std::string_view, workload::PlacementSearch>, 2> kNames{
-        {{"greedy", workload::PlacementSearch::kGreedy}, {"exact", workload::PlacementSearch::kExact}}};
 };
 template <>
 struct EnumNames<workload::BucketOrder> {
@@ -313,65 +301,6 @@ void read_embedding_time(DlrmParameters& parameters, const ConfigNode& node, Rea
     }
 }
 
-Schema<TableRule> rule_schema() {
-    Schema<TableRule> schema("rule", "how some tables are sharded");
-    schema.required("first", &TableRule::first, "number of the first table, counted from 0", {0, {}})
-        .optional("count", &TableRule::count, "tables from it on", {1, {}})
-        .optional("sharding", &TableRule::sharding, "the way they are sharded")
-        .optional("shards", &TableRule::shards,
-                  "of column_wise and grid: pieces of each table; unset: as min_partition cuts", {1, {}})
-        .list("ranks", &TableRule::ranks, "of table_wise and column_wise: where each shard is", false,
-              {0, {}})
-        .list("hosts", &TableRule::hosts,
-              "of table_row_wise and table_column_wise: where each table is; of grid: where each shard is",
-              false, {0, {}});
-    return schema;
-}
-
-Schema<InputDistribution> input_schema() {
-    Schema<InputDistribution> schema("input_distribution",
-                                     "the exchange of indices before the lookups, of placed tables");
-    schema.optional("index", &InputDistribution::index, "of each lookup", {Bytes(1), Bytes(16)})
-        .optional("length", &InputDistribution::length, "of how many lookups a sample has in a table",
-                  {Bytes(0), Bytes(16)})
-        .optional("ahead", &InputDistribution::ahead,
-                  "issued behind the forward pass of the iteration before, so that its backward pass hides "
-                  "it; else "
-                  "the lookups wait for all of it");
-    return schema;
-}
-
-Schema<Sharding> sharding_schema() {
-    Schema<Sharding> schema("sharding", "which rank holds what of which embedding table");
-    schema
-        .optional("plan", &Sharding::plan,
-                  "balanced: every rank the same share; others place every table or shard")
-        .optional("search", &Sharding::search, "of the planner; unset: greedy")
-        .optional("link_rate", &Sharding::link_rate,
-                  "of the planner: counts communication at this rate; unset: lookups alone",
-                  {Bandwidth(1), {}})
-        .optional("widest_shard", &Sharding::widest_shard, "columns; wider tables become column_wise",
-                  {1, {}})
-        .optional("min_partition", &Sharding::min_partition,
-                  "instead of widest_shard: shards have as many columns as the smallest divisor of a table's "
-                  "dimension that is a multiple of 4 and at least this, as TorchRec cuts (there 128)",
-                  {1, {}})
-        .optional("data_parallel_up_to", &Sharding::data_parallel_up_to,
-                  "size of a table; smaller ones become data_parallel", {Bytes(0), {}})
-        .optional("row_wise_from", &Sharding::row_wise_from, "size of a table; larger ones become row_wise",
-                  {Bytes(1), {}})
-        .optional("ranks_per_host", &Sharding::ranks_per_host,
-                  "of table_row_wise, table_column_wise and grid", {1, {}})
-        .optional("memory", &Sharding::memory, "that a rank has for tables; unset: enough", {Bytes(1), {}})
-        .optional("index_size", &Sharding::index_size, "read with every lookup of a shard; unset: 8 bytes",
-                  {Bytes(0), Bytes(16)})
-        .section("input_distribution", &Sharding::input_distribution, input_schema(),
-                 "exchange of indices before the lookups; unset: every rank has those of its own tables")
-        .list("tables", &Sharding::tables, rule_schema(), "rules for some of the tables",
-              "[{first: 0, count: 10, sharding: row_wise}]");
-    return schema;
-}
-
 Schema<GradientBuckets> buckets_schema() {
     Schema<GradientBuckets> schema("gradient_buckets", "MLP gradients that are all-reduced together");
     schema.optional("size", &GradientBuckets::size, "a bucket is full when it holds as much", {Bytes(1), {}})
@@ -499,6 +428,29 @@ std::vector<std::int64_t> table_dimensions(const DlrmModel& model) {
     return dimensions;
 }
 
+/// What the full search found, and what the plans that one would write by hand are worth by its measure.
+void append_report(Facts& facts, const PlannerReport& report) {
+    const auto bound = static_cast<double>(report.lower_bound.count());
+    const double gap = bound > 0 ? static_cast<double>(report.makespan.count()) / bound - 1 : 0;
+    facts.emplace_back(
+        "planner", fmt::format("busiest rank {} {}, lower bound {}, gap {:.2f} %, {}", report.rank.index(),
+                               readable(report.makespan), readable(report.lower_bound), 100 * gap,
+                               report.proven ? "optimal" : "not proven optimal"));
+    facts.emplace_back(
+        "planner, busiest rank",
+        fmt::format("lookups and updates {}, pooled values {}, indices {}; most for table {}, {}",
+                    readable(report.lookup), readable(report.exchange), readable(report.input), report.table,
+                    readable(report.table_time)));
+    std::string others;
+    for (const PlannerReport::Baseline& baseline : report.baselines) {
+        others += fmt::format("{}{} {}{}", others.empty() ? "" : ", ", baseline.name,
+                              readable(baseline.makespan), baseline.fits ? "" : " (does not fit)");
+    }
+    if (!others.empty()) {
+        facts.emplace_back("planner, plans by hand", std::move(others));
+    }
+}
+
 void append_sharding(Facts& facts, const DlrmSummary& summary) {
     facts.emplace_back("embedding shards", fmt::format("{} placed; the largest share of a rank is {}",
                                                        summary.shards, readable(summary.largest_memory)));
@@ -506,7 +458,10 @@ void append_sharding(Facts& facts, const DlrmSummary& summary) {
         "embedding imbalance (maximum over mean)",
         fmt::format("lookup and update {:.3f}, all-to-all {:.3f}, memory {:.3f}", summary.imbalance.compute,
                     summary.imbalance.bytes, summary.imbalance.memory));
-    if (summary.placement) {
+    if (summary.report) {
+        append_report(facts, *summary.report);
+    }
+    if (summary.placement && !summary.report) {
         facts.emplace_back("placement",
                            fmt::format("busiest rank {}, lower bound {}, {} after {} placements tried",
                                        readable(Time(summary.placement->makespan)),
@@ -529,6 +484,9 @@ Facts dlrm_facts(const DlrmParameters& parameters, const Device& device, std::si
     }
     if (!parameters.sharding.is_balanced()) {
         append_sharding(facts, summary);
+    }
+    if (!summary.fullest_rank.empty()) {
+        facts.emplace_back("memory of the fullest rank", summary.fullest_rank);
     }
     append_traffic(facts, summary.traffic);
     return facts;
@@ -560,6 +518,14 @@ void register_dlrm(Registry<Job>& registry) {
                 return {};
             }
             return PlacedTables{*std::move(places), table_dimensions(parameters.model)};
+        };
+        job.torchrec_plan = [parameters](const Device& device, std::size_t ranks) -> nlohmann::ordered_json {
+            const auto places = table_places(parameters.model, parameters, device, ranks);
+            if (!places) {
+                return {};
+            }
+            const std::int64_t ranks_per_host = parameters.sharding.ranks_per_host.value_or(1);
+            return planner::torchrec_plan(parameters.model, *places, ranks, ranks_per_host);
         };
         job.facts = [parameters](const Device& device, std::size_t ranks) {
             return dlrm_facts(parameters, device, ranks);

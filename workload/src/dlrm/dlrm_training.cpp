@@ -5,6 +5,8 @@
 #include "dlrm_cost.hpp"
 #include "embedding_layers.hpp"
 #include "input_distribution.hpp"
+#include "planner/memory_use.hpp"
+#include "planner/placed_tables.hpp"
 #include "sharding_decisions.hpp"
 
 #include <algorithm>
@@ -20,18 +22,6 @@ namespace astrolabe::workload {
 namespace {
 
 using system::CollectiveKind;
-
-ShardingResult shard(const DlrmModel& model, const DlrmTraining& training, const Device& device,
-                     std::size_t ranks) {
-    const DlrmCost cost(model, training, device, ranks);
-    const std::vector<EqualTables> tables = single_tables(model);
-    const auto time = [&](std::size_t table, std::int64_t columns, std::int64_t samples) {
-        const Time lookup = cost.shard_lookup(tables[table], table, columns, samples);
-        const Time update = cost.shard_update(tables[table], table, columns, samples);
-        return std::min(lookup, Time::max() / 2) + std::min(update, Time::max() / 2);
-    };
-    return plan_sharding(training.sharding, model, ranks, local_batch(training, ranks), time);
-}
 
 class PlanBuilder {
 public:
@@ -101,9 +91,8 @@ private:
 
     /// One collective after the other: splits, then lengths and values of each kind of sharding.
     void distribute_input(const InputDistribution& input) {
-        const std::vector<IndexExchange> exchanges =
-            index_exchanges(*sharding_, places_of(*sharding_, training_.sharding, model_), samples_, input,
-                            even_lookups(sharding_->tables, samples_));
+        const std::vector<IndexExchange> exchanges = index_exchanges(
+            *sharding_, places_of(*sharding_), samples_, input, even_lookups(sharding_->tables, samples_));
         if (exchanges.empty()) {
             return;
         }
@@ -326,7 +315,7 @@ std::optional<ShardingPlan> sharding_plan(const DlrmModel& model, const DlrmTrai
     if (training.sharding.is_balanced()) {
         return std::nullopt;
     }
-    ShardingResult result = shard(model, training, device, ranks);
+    ShardingResult result = planner::place_tables(model, training, device, ranks);
     ASTROLABE_ASSERT(result.validation_errors.empty(), "the user's errors were reported before");
     return std::move(result.plan);
 }
@@ -397,6 +386,7 @@ void summarise_sharding(DlrmSummary& summary, const ShardingPlan& sharding, cons
                          .memory = maximum_over_mean(memory)};
     summary.shards = sharding.shards.size();
     summary.placement = sharding.placement;
+    summary.report = sharding.report;
 }
 
 }  // namespace
@@ -418,11 +408,20 @@ ValidationErrors validation_errors(const DlrmModel& model, const DlrmTraining& t
     }
     std::optional<ShardingPlan> sharding;
     if (!training.sharding.is_balanced()) {
-        ShardingResult result = shard(model, training, device, ranks);
+        ShardingResult result = planner::place_tables(model, training, device, ranks);
         if (!result.validation_errors.empty()) {
             return std::move(result.validation_errors);
         }
         sharding = std::move(result.plan);
+    }
+    if (device.memory) {
+        found = planner::memory_errors(
+            planner::memory_use(model, training, planner::training_costs(model, training, device, ranks),
+                                sharding),
+            device);
+        if (!found.empty()) {
+            return found;
+        }
     }
     constexpr Time kMax = Time::max() / 2;
     const detail::Int128 iteration =
@@ -441,7 +440,7 @@ ValidationErrors validation_errors(const DlrmModel& model, const DlrmTraining& t
 std::optional<std::vector<TablePlace>> table_places(const DlrmModel& model, const DlrmTraining& training,
                                                     const Device& device, std::size_t ranks) {
     const std::optional<ShardingPlan> plan = sharding_plan(model, training, device, ranks);
-    return plan ? std::optional(places_of(*plan, training.sharding, model)) : std::nullopt;
+    return plan ? std::optional(places_of(*plan)) : std::nullopt;
 }
 
 TrainingPlan dlrm_training_plan(const DlrmModel& model, const DlrmTraining& training, const Device& device,
@@ -504,8 +503,15 @@ DlrmSummary summarise(const DlrmModel& model, const DlrmTraining& training, cons
         summary.embedding_compute = std::max(summary.embedding_compute, embeddings);
         summary.conversion_compute = std::max(summary.conversion_compute, conversions);
     }
-    if (const auto sharding = sharding_plan(model, training, device, ranks)) {
+    const std::optional<ShardingPlan> sharding = sharding_plan(model, training, device, ranks);
+    if (sharding) {
         summarise_sharding(summary, *sharding, plan, model.element_size);
+    }
+    if (device.memory || training.sharding.is_searched_fully()) {
+        const std::vector<planner::RankMemory> memory = planner::memory_use(
+            model, training, planner::training_costs(model, training, device, ranks), sharding);
+        const std::size_t rank = planner::fullest(memory);
+        summary.fullest_rank = fmt::format("rank {}, {}", rank, planner::describe(memory[rank]));
     }
     return summary;
 }

@@ -178,7 +178,11 @@ struct DlrmSummary {
     Imbalance imbalance;
     Bytes largest_memory;    ///< of tables on one rank
     std::size_t shards = 0;  ///< table- and column-wise; 0 where the plan is balanced
-    std::optional<Placement> placement = std::nullopt;  ///< the planner's
+    std::optional<Placement> placement = std::nullopt;   ///< the planner's
+    std::optional<PlannerReport> report = std::nullopt;  ///< of the full search
+    /// What the rank that holds most holds; empty where the device's memory is not known and nothing counted
+    /// it.
+    std::string fullest_rank;
 };
 [[nodiscard]] DlrmSummary summarise(const DlrmModel& model, const DlrmTraining& training,
                                     const Device& device, std::size_t ranks);

@@ -1,4 +1,5 @@
 #include "../integer_division.hpp"
+#include "planner/table_options.hpp"
 #include "sharding_decisions.hpp"
 
 namespace astrolabe::workload {
@@ -8,17 +9,29 @@ TableCounts count_tables(const Sharding& sharding, const DlrmModel& model) {
     if (sharding.is_balanced()) {
         return counts;
     }
-    for (const Decision& decision : decide(sharding, single_tables(model), model.element_size)) {
-        ++counts[static_cast<std::size_t>(decision.kind)];
+    const std::vector<EqualTables> tables = single_tables(model);
+    const std::vector<Decision> decisions = decide(sharding, tables, model.element_size);
+    std::vector<bool> is_ruled(tables.size(), !sharding.is_searched_fully());
+    for (const TableRule& rule : sharding.tables) {
+        for (std::int64_t i = 0; i < rule.count; ++i) {
+            is_ruled[static_cast<std::size_t>(rule.first + i)] = true;
+        }
+    }
+    for (std::size_t table = 0; table < tables.size(); ++table) {
+        for (std::size_t kind = 0; kind < counts.size(); ++kind) {
+            const auto candidate = static_cast<TableSharding>(kind);
+            const bool may_be = is_ruled[table] ? decisions[table].kind == candidate
+                                                : planner::is_allowed(sharding, candidate);
+            counts[kind] += may_be ? 1 : 0;
+        }
     }
     return counts;
 }
 
-std::vector<TablePlace> places_of(const ShardingPlan& plan, const Sharding& sharding,
-                                  const DlrmModel& model) {
+std::vector<TablePlace> places_of(const ShardingPlan& plan) {
     std::vector<TablePlace> places;
-    for (const Decision& decision : decide(sharding, plan.tables, model.element_size)) {
-        places.push_back({.sharding = decision.kind});
+    for (const TableSharding kind : plan.kinds) {
+        places.push_back({.sharding = kind});
     }
     for (const Shard& shard : plan.shards) {
         TablePlace& place = places[shard.table];

@@ -83,6 +83,16 @@ std::vector<EqualTables> single_tables(const DlrmModel& model) {
     return tables;
 }
 
+std::vector<TableRule> all_rules(const Sharding& sharding) {
+    std::vector<TableRule> rules;
+    rules.reserve(sharding.imported.size() + sharding.tables.size());
+    for (const ImportedTable& table : sharding.imported) {
+        rules.push_back(table.rule);
+    }
+    rules.insert(rules.end(), sharding.tables.begin(), sharding.tables.end());
+    return rules;
+}
+
 std::vector<Decision> decide(const Sharding& sharding, const std::vector<EqualTables>& tables,
                              Bytes element_size) {
     std::vector<Decision> decisions;
@@ -90,7 +100,7 @@ std::vector<Decision> decide(const Sharding& sharding, const std::vector<EqualTa
     for (const EqualTables& table : tables) {
         decisions.push_back(default_decision(sharding, table, element_size));
     }
-    for (const TableRule& rule : sharding.tables) {
+    for (const TableRule& rule : all_rules(sharding)) {
         std::int64_t next = 0;  // of the places that the rule lists
         const auto existing = static_cast<std::int64_t>(tables.size()) - rule.first;
         for (std::int64_t i = 0; rule.first >= 0 && i < std::min(rule.count, existing); ++i) {

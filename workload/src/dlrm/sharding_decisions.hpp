@@ -38,6 +38,9 @@ struct Decision {
     }
 };
 
+/// Those of the plan that was read, then those of the file.
+[[nodiscard]] std::vector<TableRule> all_rules(const Sharding& sharding);
+
 /// By table. An invalid rule has no effect: `validation_errors` reports it.
 [[nodiscard]] std::vector<Decision> decide(const Sharding& sharding, const std::vector<EqualTables>& tables,
                                            Bytes element_size);

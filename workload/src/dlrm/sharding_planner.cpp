@@ -44,6 +44,9 @@ public:
         plan_.ranks_per_host = static_cast<std::size_t>(host_size_);
         plan_.tables = single_tables(model);
         decisions_ = decide(sharding, plan_.tables, element_size_);
+        for (const Decision& decision : decisions_) {
+            plan_.kinds.push_back(decision.kind);
+        }
     }
 
     [[nodiscard]] ShardingResult plan() && {
@@ -70,7 +73,8 @@ private:
     }
 
     [[nodiscard]] std::int64_t communication(std::int64_t values) const {
-        return sharding_.link_rate ? (2 * values * activation_size_ / *sharding_.link_rate).count() : 0;
+        return sharding_.link_rate ? (2 * values * activation_size_ / sharding_.link_rate->across).count()
+                                   : 0;
     }
 
     /// Of lengths and indices that a rank receives, of a table whose lookups `sharers` ranks share.
@@ -81,7 +85,7 @@ private:
         const InputDistribution& input = *sharding_.input_distribution;
         const std::int64_t samples = (ranks_ - 1) * samples_;
         return ((samples * input.length + samples * plan_.tables[table].pooling / sharers * input.index) /
-                *sharding_.link_rate)
+                sharding_.link_rate->across)
             .count();
     }
 
@@ -349,7 +353,8 @@ private:
 
 ShardingResult plan_sharding(const Sharding& sharding, const DlrmModel& model, std::size_t ranks,
                              std::int64_t local_batch, const ShardTime& time) {
-    ASTROLABE_ASSERT(!sharding.is_balanced(), "a balanced sharding places nothing");
+    ASTROLABE_ASSERT(!sharding.is_balanced() && !sharding.is_searched_fully(),
+                     "a balanced sharding places nothing, the full search is elsewhere");
     ASTROLABE_ASSERT(validation_errors(sharding, model, ranks).empty(),
                      "the user's errors were reported before");
     return Planner(sharding, model, ranks, local_batch, time).plan();

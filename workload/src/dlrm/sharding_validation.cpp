@@ -24,6 +24,7 @@ void check_balanced(ValidationErrors& found, const Sharding& sharding) {
         {"memory", sharding.memory.has_value()},
         {"index_size", sharding.index_size.has_value()},
         {"input_distribution", sharding.input_distribution.has_value()},
+        {"plan_file", !sharding.plan_file.empty()},
         {"tables", !sharding.tables.empty()}};
     for (const auto& [key, is_given] : given) {
         if (is_given) {
@@ -33,7 +34,59 @@ void check_balanced(ValidationErrors& found, const Sharding& sharding) {
     }
 }
 
+void check_without_full_search(ValidationErrors& found, const Sharding& sharding) {
+    constexpr std::string_view kHint = "choose the plan planner and search: full";
+    if (sharding.objective) {
+        add_error(found, "sharding.objective", "only the full search has another objective",
+                  std::string(kHint));
+    }
+    if (!sharding.kinds.empty()) {
+        add_error(found, "sharding.kinds", "only the full search chooses how tables are sharded",
+                  std::string(kHint));
+    }
+    if (sharding.link_rate && sharding.link_rate->inside) {
+        add_error(found, "sharding.link_rate", "only the full search knows rates inside and across hosts",
+                  "give one rate, or search: full");
+    }
+}
+
+void check_full_search(ValidationErrors& found, const Sharding& sharding) {
+    const std::pair<std::string_view, bool> given[] = {
+        {"widest_shard", sharding.widest_shard.has_value()},
+        {"data_parallel_up_to", sharding.data_parallel_up_to.has_value()},
+        {"row_wise_from", sharding.row_wise_from.has_value()}};
+    for (const auto& [key, is_given] : given) {
+        if (is_given) {
+            add_error(found, fmt::format("sharding.{}", key),
+                      "the full search decides how tables are sharded",
+                      "leave it out; kinds, min_partition and rules of tables restrict the search");
+        }
+    }
+    if (!sharding.link_rate) {
+        add_error(found, "sharding.link_rate", "the full search weighs exchanges and has no rate for them",
+                  "give link_rate: 200Gbps, or {inside: 600GB/s, across: 25GB/s} with ranks_per_host");
+    } else if (sharding.link_rate->inside && !sharding.ranks_per_host) {
+        add_error(found, "sharding.link_rate", "a rate inside hosts needs their size", "give ranks_per_host");
+    }
+    for (std::size_t i = 0; i < sharding.kinds.size(); ++i) {
+        if (is_placed_on_hosts(sharding.kinds[i]) && sharding.ranks_per_host.value_or(1) < 2) {
+            add_error(found, fmt::format("sharding.kinds.{}", i), "sharding within a host needs its size",
+                      "give ranks_per_host of at least 2");
+        }
+    }
+    for (std::size_t i = 0; i < sharding.tables.size(); ++i) {
+        const TableRule& rule = sharding.tables[i];
+        if (!rule.ranks.empty() || !rule.hosts.empty()) {
+            add_error(found, fmt::format("sharding.tables.{}.{}", i, rule.ranks.empty() ? "hosts" : "ranks"),
+                      "the full search places the tables", "leave the places out, or make the plan explicit");
+        }
+    }
+}
+
 void check_planner_keys(ValidationErrors& found, const Sharding& sharding) {
+    if (!sharding.is_searched_fully()) {
+        check_without_full_search(found, sharding);
+    }
     if (sharding.plan == ShardingMethod::kPlanner) {
         return;
     }
@@ -163,10 +216,57 @@ void check_hosts(ValidationErrors& found, const Sharding& sharding, std::size_t 
         add_error(found, "sharding.ranks_per_host",
                   fmt::format("{} ranks cannot be divided in hosts of {}", ranks, size),
                   "choose a divisor of the number of ranks");
-    } else if (std::none_of(sharding.tables.begin(), sharding.tables.end(),
-                            [](const TableRule& rule) { return is_placed_on_hosts(rule.sharding); })) {
+        return;
+    }
+    const std::vector<TableRule> rules = all_rules(sharding);
+    if (!sharding.is_searched_fully() && sharding.imported.empty() &&
+        std::none_of(rules.begin(), rules.end(),
+                     [](const TableRule& rule) { return is_placed_on_hosts(rule.sharding); })) {
         add_error(found, "sharding.ranks_per_host", "no table is sharded within a host",
                   "leave it out, or name tables that are table_row_wise, table_column_wise or grid");
+    }
+}
+
+void check_imported(ValidationErrors& found, const Sharding& sharding, const std::vector<EqualTables>& tables,
+                    std::size_t ranks) {
+    const std::string key = "sharding.plan_file";
+    if (sharding.imported.empty()) {
+        return;
+    }
+    if (sharding.plan != ShardingMethod::kExplicit) {
+        add_error(found, key, "only the explicit plan is read from a file", "set plan to explicit");
+        return;
+    }
+    if (sharding.imported.size() != tables.size()) {
+        add_error(found, key,
+                  fmt::format("the plan has {} tables, the last at {}, and the model {}",
+                              sharding.imported.size(), sharding.imported.back().where, tables.size()),
+                  "tables of the plan are those of the model, in the same order");
+        return;
+    }
+    const auto refuse = [&](const ImportedTable& table, const std::string& message, std::string hint) {
+        add_error(found, key, fmt::format("{}: table '{}' {}", table.where, table.name, message),
+                  std::move(hint));
+    };
+    RuleCheck check(found, sharding, tables, ranks);
+    for (std::size_t i = 0; i < tables.size() && found.empty(); ++i) {
+        const ImportedTable& table = sharding.imported[i];
+        if (table.rows > 0 && (table.rows != tables[i].rows || table.columns != tables[i].dimension)) {
+            refuse(table,
+                   fmt::format("has {} rows of {}, table {} of the model {} of {}", table.rows, table.columns,
+                               i, tables[i].rows, tables[i].dimension),
+                   "tables of the plan are those of the model, in the same order");
+        } else if (table.ranks > 0 && table.ranks != static_cast<std::int64_t>(ranks)) {
+            refuse(table, fmt::format("is row_wise on {} ranks, and there are {}", table.ranks, ranks),
+                   "run the plan on as many ranks as it was made for");
+        } else {
+            check.check(key, table.rule);
+            if (!found.empty()) {
+                found.back().message =
+                    fmt::format("{}: table '{}': {}", table.where, table.name, found.back().message);
+                found.back().key = key;
+            }
+        }
     }
 }
 
@@ -233,10 +333,17 @@ ValidationErrors validation_errors(const Sharding& sharding, const DlrmModel& mo
                   fmt::format("must be from 0 to 16 bytes, got {}", to_string(*sharding.index_size)));
     }
     check_hosts(found, sharding, ranks);
+    if (sharding.is_searched_fully()) {
+        check_full_search(found, sharding);
+    }
     if (!found.empty()) {
         return found;
     }
     const std::vector<EqualTables> tables = single_tables(model);
+    check_imported(found, sharding, tables, ranks);
+    if (!found.empty()) {
+        return found;
+    }
     RuleCheck check(found, sharding, tables, ranks);
     for (std::size_t i = 0; i < sharding.tables.size(); ++i) {
         check.check(fmt::format("sharding.tables.{}", i), sharding.tables[i]);

@@ -50,6 +50,10 @@ struct Job {
     std::function<MovableTables(const Device&, std::size_t ranks)> tables = [](const Device&, std::size_t) {
         return MovableTables();
     };
+    /// Where the tables are, as TorchRec writes it; null where the job places none. Precondition: no
+    /// validation errors.
+    std::function<nlohmann::ordered_json(const Device&, std::size_t ranks)> torchrec_plan =
+        [](const Device&, std::size_t) { return nlohmann::ordered_json(); };
     /// Size of the job for people, one (name, value) a line: parameters, bytes, compute time.
     std::function<std::vector<std::pair<std::string, std::string>>(const Device&, std::size_t ranks)> facts;
     /// Precondition: no validation errors.

@@ -56,7 +56,8 @@ struct Placement {
     [[nodiscard]] bool found() const { return !rank_of.empty(); }
 };
 
-enum class PlacementSearch : std::uint8_t { kGreedy, kExact };
+/// kFull chooses also how tables are sharded: docs/models/sharding-planner.md.
+enum class PlacementSearch : std::uint8_t { kGreedy, kExact, kFull };
 
 inline constexpr std::int64_t kMaxPlacementNodes = 200'000;
 inline constexpr std::size_t kMaxExactItems = 4096;

@@ -76,6 +76,23 @@ enum class TableSharding : std::uint8_t {
     kDataParallel
 };
 
+/// What the planner's full search makes small: the times of this model (docs/models/sharding-planner.md), or
+/// what TorchRec's own planner expects, to compare.
+enum class PlannerObjective : std::uint8_t { kTimes, kTorchRec };
+
+/// At which the planner counts communication: one rate, or one between the ranks of a host besides.
+struct LinkRate {
+    LinkRate() = default;
+    LinkRate(Bandwidth same)  // NOLINT(google-explicit-constructor): reads as the rate itself
+        : across(same) {}
+    LinkRate(Bandwidth inside_hosts, Bandwidth across_hosts)
+        : across(across_hosts),
+          inside(inside_hosts) {}
+
+    Bandwidth across = Bandwidth(1);
+    std::optional<Bandwidth> inside = std::nullopt;  ///< of ports of their own; none: there is one port
+};
+
 enum class ShardingMethod : std::uint8_t { kBalanced, kRoundRobin, kPlanner, kExplicit };
 
 /// How `count` tables from number `first` on are sharded, and optionally where they are.
@@ -90,6 +107,16 @@ struct TableRule {
     std::vector<std::int64_t> hosts = {};
 };
 
+/// A table of a plan that was read from a file.
+struct ImportedTable {
+    std::string name = {};
+    std::string where = {};    ///< file, line and column
+    std::int64_t rows = 0;     ///< that the plan's shards cover; 0: it does not say
+    std::int64_t columns = 0;  ///< likewise
+    std::int64_t ranks = 0;    ///< that a row_wise table lies on; 0: others
+    TableRule rule = {};
+};
+
 /// The exchange of indices before the lookups, each rank's samples for all tables of all others:
 /// workload/src/dlrm/input_distribution.hpp.
 struct InputDistribution {
@@ -100,9 +127,11 @@ struct InputDistribution {
 
 struct Sharding {
     ShardingMethod plan = ShardingMethod::kBalanced;
-    std::optional<PlacementSearch> search = std::nullopt;     ///< kPlanner only; greedy
-    std::optional<Bandwidth> link_rate = std::nullopt;        ///< kPlanner only
-    std::optional<std::int64_t> widest_shard = std::nullopt;  ///< wider tables become column-wise
+    std::optional<PlacementSearch> search = std::nullopt;      ///< kPlanner only; greedy
+    std::optional<LinkRate> link_rate = std::nullopt;          ///< kPlanner only; kFull needs it
+    std::optional<PlannerObjective> objective = std::nullopt;  ///< kFull only; kTimes
+    std::vector<TableSharding> kinds = {};                     ///< kFull only: that it may choose; none: all
+    std::optional<std::int64_t> widest_shard = std::nullopt;   ///< wider tables become column-wise
     /// Instead of widest_shard: tables wider than w, above, become column-wise.
     std::optional<std::int64_t> min_partition = std::nullopt;
     std::optional<Bytes> data_parallel_up_to = std::nullopt;    ///< smaller tables become data-parallel
@@ -111,9 +140,14 @@ struct Sharding {
     std::optional<Bytes> memory = std::nullopt;                 ///< that a rank has for tables
     std::optional<Bytes> index_size = std::nullopt;             ///< read a lookup; 8 bytes
     std::optional<InputDistribution> input_distribution = std::nullopt;  ///< none: indices are where they are
-    std::vector<TableRule> tables = {};  ///< where several name a table, the last one holds
+    std::string plan_file = {};                ///< that `imported` was read from; absolute
+    std::vector<ImportedTable> imported = {};  ///< kExplicit only: rules before those of `tables`
+    std::vector<TableRule> tables = {};        ///< where several name a table, the last one holds
 
     [[nodiscard]] bool is_balanced() const { return plan == ShardingMethod::kBalanced; }
+    [[nodiscard]] bool is_searched_fully() const {
+        return plan == ShardingMethod::kPlanner && search == PlacementSearch::kFull;
+    }
     [[nodiscard]] Bytes bytes_per_index() const { return index_size.value_or(Bytes(8)); }
 };
 
@@ -122,7 +156,8 @@ struct Sharding {
 [[nodiscard]] ValidationErrors validation_errors(const Sharding& sharding, const DlrmModel& model,
                                                  std::size_t ranks);
 
-/// Number of tables of each kind, by TableSharding; none in a balanced sharding.
+/// Number of tables of each kind, by TableSharding; none in a balanced sharding. Of the full search those
+/// that may become of a kind.
 using TableCounts = std::array<std::int64_t, 7>;
 [[nodiscard]] TableCounts count_tables(const Sharding& sharding, const DlrmModel& model);
 
@@ -141,15 +176,37 @@ struct HostTable {
     TableSharding kind = TableSharding::kTableRowWise;  ///< or kGrid
 };
 
+/// What the full search found.
+struct PlannerReport {
+    Time makespan;     ///< of the busiest rank: lookups, updates and exchanges of an iteration
+    Time lower_bound;  ///< no plan of the kinds allowed has less
+    bool proven = false;
+    std::int64_t nodes = 0;  ///< places tried by branch and bound; 0: it was not needed, or too large
+    system::RankId rank{};   ///< the busiest
+    Time lookup;             ///< of it: lookups and updates,
+    Time exchange;           ///< pooled values and gradients,
+    Time input;              ///< indices
+    std::size_t table = 0;   ///< that it has most to do for
+    Time table_time;
+    struct Baseline {
+        std::string name;
+        Time makespan;
+        bool fits = true;  ///< in the memory
+    };
+    std::vector<Baseline> baselines = {};  ///< plans that one would write by hand, by the same measure
+};
+
 struct ShardingPlan {
     std::size_t ranks = 0;
     std::size_t ranks_per_host = 1;
-    std::vector<EqualTables> tables;  ///< all of the model, one each
+    std::vector<EqualTables> tables;   ///< all of the model, one each
+    std::vector<TableSharding> kinds;  ///< of each
     std::vector<Shard> shards;
     std::vector<HostTable> host_tables;
     std::vector<std::size_t> row_wise;
     std::vector<std::size_t> data_parallel;
-    std::optional<Placement> placement = std::nullopt;  ///< the planner's, of the shards
+    std::optional<Placement> placement = std::nullopt;   ///< the planner's, of the shards
+    std::optional<PlannerReport> report = std::nullopt;  ///< of the full search
 };
 
 /// Time that the lookup of `columns` values of a table, and their update, take a rank for as many samples.
@@ -160,7 +217,7 @@ struct ShardingResult {
     ValidationErrors validation_errors;  ///< the memory is not enough; then there is no plan
 };
 
-/// Requires a sharding without validation errors that is not balanced.
+/// Requires a sharding without validation errors that is neither balanced nor searched fully.
 [[nodiscard]] ShardingResult plan_sharding(const Sharding& sharding, const DlrmModel& model,
                                            std::size_t ranks, std::int64_t local_batch,
                                            const ShardTime& time);
@@ -175,10 +232,8 @@ struct TablePlace {
     bool operator==(const TablePlace&) const = default;
 };
 
-/// The places of all tables in order: the rules that make the plan explicit. Requires the sharding that the
-/// plan was made of. O(tables + shards).
-[[nodiscard]] std::vector<TablePlace> places_of(const ShardingPlan& plan, const Sharding& sharding,
-                                                const DlrmModel& model);
+/// The places of all tables in order: the rules that make the plan explicit. O(tables + shards).
+[[nodiscard]] std::vector<TablePlace> places_of(const ShardingPlan& plan);
 
 /// Bytes of tables on each rank.
 [[nodiscard]] std::vector<Bytes> memory_of(const ShardingPlan& plan, Bytes element_size);
