@@ -52,7 +52,8 @@ protected:
 
     [[nodiscard]] TrainingCosts costs(std::size_t ranks, std::int64_t samples) const {
         TrainingCosts made{.ranks = ranks, .samples = samples, .element_size = 4_B, .activation_size = 4_B};
-        made.lookup = [this](std::size_t table, std::int64_t columns, std::int64_t looking_up) {
+        made.lookup = [this](std::size_t table, std::int64_t columns, std::int64_t looking_up,
+                             std::int64_t /*blocks*/) {
             return Time(looking_up * tables_[table].pooling * (12 * columns + 16));
         };
         made.replica = [this, samples](std::size_t table) {

@@ -34,7 +34,7 @@ protected:
     /// A nanosecond for every value of every lookup.
     [[nodiscard]] ShardingResult plan() const {
         return plan_sharding(sharding_, model_, kRanks, kSamples,
-                             [](std::size_t table, std::int64_t columns, std::int64_t samples) {
+                             [](std::size_t table, std::int64_t columns, std::int64_t samples, std::int64_t) {
                                  const auto pooling = static_cast<std::int64_t>(table) + 1;
                                  return samples * pooling * columns * 1_ns;
                              });
@@ -250,8 +250,9 @@ TEST_F(ShardingTest, MemoryBeyondAllCountsIsRefusedAsWell) {
     model_.tables = {{.count = 1, .rows = kRows, .dimension = 4}, {.count = 1, .rows = 1, .dimension = 4}};
     sharding_ = {.plan = ShardingMethod::kPlanner, .memory = 1_GiB};
     sharding_.tables = {{.first = 0, .count = 1, .sharding = TableSharding::kDataParallel}};
-    const ShardingResult result = plan_sharding(sharding_, model_, kManyRanks, kSamples,
-                                                [](std::size_t, std::int64_t, std::int64_t) { return 1_ns; });
+    const ShardingResult result =
+        plan_sharding(sharding_, model_, kManyRanks, kSamples,
+                      [](std::size_t, std::int64_t, std::int64_t, std::int64_t) { return 1_ns; });
     ASSERT_EQ(result.validation_errors.size(), 1U);
     EXPECT_EQ(result.validation_errors[0].key, "sharding.memory");
     EXPECT_NE(result.validation_errors[0].message.find("they need 9.223 EB"), std::string::npos)
@@ -312,10 +313,10 @@ RC_GTEST_PROP(ShardingProperty, NothingIsLost, ()) {
     sharding.tables = {{.first = number(0, count), .sharding = TableSharding::kTableRowWise},
                        {.first = number(0, count), .sharding = TableSharding::kTableColumnWise}};
     RC_ASSERT(validation_errors(sharding, model, ranks).empty());
-    const ShardingPlan plan =
-        plan_sharding(sharding, model, ranks, 3, [](std::size_t, std::int64_t columns, std::int64_t samples) {
-            return Time(columns * samples);
-        }).plan;
+    const ShardingPlan plan = plan_sharding(sharding, model, ranks, 3,
+                                            [](std::size_t, std::int64_t columns, std::int64_t samples,
+                                               std::int64_t) { return Time(columns * samples); })
+                                  .plan;
     Values columns(dimensions.size(), 0);
     for (const Shard& shard : plan.shards) {
         RC_ASSERT(shard.rank.index() < ranks);

@@ -1,23 +1,16 @@
 #include "../device/precision_names.hpp"
 #include "../register.hpp"
 #include "dlrm_training.hpp"
+#include "model_schema.hpp"
 #include "planner/torchrec_plan.hpp"
 #include "sharding_schema.hpp"
 
 #include <fmt/format.h>
 
-#include <astrolabe/core/config/section_list.hpp>
 #include <astrolabe/workload/dlrm/dlrm_model.hpp>
 
 namespace astrolabe {
 
-template <>
-struct EnumNames<workload::Interaction> {
-    static constexpr std::array<std::pair<std::string_view, workload::Interaction>, 3> kNames{
-        {{"dot", workload::Interaction::kDot},
-         {"concatenation", workload::Interaction::kConcatenation},
-         {"dcn_v2", workload::Interaction::kDcnV2}}};
-};
 template <>
 struct EnumNames<workload::Parallelism> {
     static constexpr std::array<std::pair<std::string_view, workload::Parallelism>, 3> kNames{
@@ -55,14 +48,6 @@ struct EnumNames<workload::EmbeddingGradients> {
         {{"sparse", workload::EmbeddingGradients::kSparse}, {"dense", workload::EmbeddingGradients::kDense}}};
 };
 template <>
-struct EnumNames<workload::DistributionShape> {
-    static constexpr std::array<std::pair<std::string_view, workload::DistributionShape>, 4> kNames{
-        {{"uniform", workload::DistributionShape::kUniform},
-         {"log_uniform", workload::DistributionShape::kLogUniform},
-         {"normal", workload::DistributionShape::kNormal},
-         {"zipf", workload::DistributionShape::kZipf}}};
-};
-template <>
 struct EnumNames<workload::BucketOrder> {
     static constexpr std::array<std::pair<std::string_view, workload::BucketOrder>, 2> kNames{
         {{"reverse", workload::BucketOrder::kReverse}, {"forward", workload::BucketOrder::kForward}}};
@@ -92,182 +77,6 @@ struct DlrmParameters : DlrmTraining {
     DlrmModel model;
 };
 
-Schema<ValueRange> range_schema() {
-    Schema<ValueRange> schema("range", "from, from + step, …, one a table");
-    schema.required("from", &ValueRange::from, "of a range: value of the first table", {1, {}})
-        .required("to", &ValueRange::to, "of a range: value of the last table, or less than a step more",
-                  {1, {}})
-        .optional("step", &ValueRange::step, "of a range: from one table to the next", {1, {}});
-    return schema;
-}
-
-Schema<ValueDistribution> distribution_schema() {
-    Schema<ValueDistribution> schema("distribution", "values drawn with a seed");
-    schema.required("distribution", &ValueDistribution::shape, "that the values are drawn from")
-        .required("min", &ValueDistribution::min, "smallest value", {1, {}})
-        .required("max", &ValueDistribution::max, "largest value", {1, {}})
-        .optional("mean", &ValueDistribution::mean, "that the values have exactly", {1, {}})
-        .optional("sum", &ValueDistribution::sum, "that the values have exactly, instead of a mean", {1, {}})
-        .optional("multiple_of", &ValueDistribution::multiple_of, "divides every value", {1, {}})
-        .optional("deviation", &ValueDistribution::deviation, "of normal: standard deviation", {0, {}})
-        .optional("exponent", &ValueDistribution::exponent, "of zipf: value i falls as i^-exponent",
-                  {0.001, 16.0})
-        .optional("seed", &ValueDistribution::seed, "of the random numbers; unset: that of the experiment");
-    return schema;
-}
-
-std::optional<TableValues> read_values(const ConfigNode& node, const std::string& key, ReadContext& context) {
-    if (node.is_mapping() && node.find("distribution") != nullptr) {
-        const std::optional<ValueDistribution> distribution = distribution_schema().read(node, context);
-        return distribution ? std::optional(TableValues(*distribution)) : std::nullopt;
-    }
-    if (node.is_mapping()) {
-        const std::optional<ValueRange> range = range_schema().read(node, context);
-        return range ? std::optional(TableValues(*range)) : std::nullopt;
-    }
-    if (node.is_sequence()) {
-        std::vector<std::int64_t> list;
-        for (const ConfigNode& item : node.items) {
-            if (const auto value =
-                    read_scalar<std::int64_t>(item, "an item of '" + key + "'", context, {1, {}})) {
-                list.push_back(*value);
-            }
-        }
-        return TableValues(std::move(list));
-    }
-    const auto same = read_scalar<std::int64_t>(node, "'" + key + "'", context, {1, {}});
-    return same ? std::optional(TableValues(*same)) : std::nullopt;
-}
-
-ConfigNode write_values(const TableValues& values) {
-    struct Writer {
-        ConfigNode operator()(std::int64_t same) const { return ConfigNode::scalar(std::to_string(same)); }
-        ConfigNode operator()(const std::vector<std::int64_t>& list) const {
-            std::vector<ConfigNode> items;
-            for (const std::int64_t value : list) {
-                items.push_back((*this)(value));
-            }
-            return ConfigNode::sequence(std::move(items));
-        }
-        ConfigNode operator()(const ValueRange& range) const { return range_schema().write(range); }
-        ConfigNode operator()(const ValueDistribution& distribution) const {
-            return distribution_schema().write(distribution);
-        }
-    };
-    return std::visit(Writer{}, values.form());
-}
-
-Schema<EmbeddingTables> tables_schema() {
-    Schema<EmbeddingTables> schema("tables", "a group of embedding tables");
-    schema.required("count", &EmbeddingTables::count, "number of tables", {1, {}});
-    std::vector<ParameterDescriptor> forms = range_schema().parameters();
-    const std::vector<ParameterDescriptor> distribution = distribution_schema().parameters();
-    forms.insert(forms.end(), distribution.begin(), distribution.end());
-    for (ParameterDescriptor& key : forms) {
-        key.required = false;
-        key.default_value = key.default_value.empty() ? "unset" : key.default_value;
-    }
-    const auto values = [&](std::string key, TableValues EmbeddingTables::*member, std::string help) {
-        schema.field(
-            {key, "integer, list, range or distribution", "", true, "at least 1", help, forms},
-            [key, member](EmbeddingTables& tables, const ConfigNode& node, ReadContext& context) {
-                if (std::optional<TableValues> read = read_values(node, key, context)) {
-                    tables.*member = *std::move(read);
-                }
-            },
-            [member](const EmbeddingTables& tables) { return std::optional(write_values(tables.*member)); });
-    };
-    values("rows", &EmbeddingTables::rows, "rows of each table");
-    values("dimension", &EmbeddingTables::dimension, "values in a row");
-    values("pooling", &EmbeddingTables::pooling, "rows a sample looks up and sums");
-    return schema;
-}
-
-/// An interaction with its own keys.
-Schema<CrossNetwork> cross_schema() {
-    Schema<CrossNetwork> schema("interaction", "cross layers, as wide as all vectors in a row");
-    schema.optional("layers", &CrossNetwork::layers, "of dcn_v2: cross layers", {1, 1024})
-        .optional("rank", &CrossNetwork::rank, "of dcn_v2: columns of the first of two matrices; unset: one",
-                  {1, {}});
-    return schema;
-}
-
-std::vector<ParameterDescriptor> interaction_parameters() {
-    std::vector<ParameterDescriptor> keys{
-        {"kind", "one of dot, concatenation, dcn_v2", "", true, {}, "of the interaction", {}}};
-    const std::vector<ParameterDescriptor> cross = cross_schema().parameters();
-    keys.insert(keys.end(), cross.begin(), cross.end());
-    return keys;
-}
-
-void read_interaction(DlrmModel& model, const ConfigNode& node, ReadContext& context) {
-    const ConfigNode* kind = node.is_mapping() ? node.find("kind") : &node;
-    if (kind == nullptr) {
-        context.error("config.missing-key", node.where, "'interaction' needs 'kind'",
-                      "write {kind: dcn_v2, layers: 3, rank: 512}");
-        return;
-    }
-    const auto interaction = read_scalar<Interaction>(*kind, "'interaction'", context);
-    if (!interaction) {
-        return;
-    }
-    model.interaction = *interaction;
-    if (!node.is_mapping()) {
-        return;
-    }
-    const auto cross = cross_schema().read(node, context, {"kind"});
-    if (cross && *interaction == Interaction::kDcnV2) {
-        model.cross = *cross;
-    } else if (cross && node.entries.size() > 1) {
-        context.error("config.value", node.where,
-                      fmt::format("'interaction' of kind {} has no cross layers", kind->text),
-                      "leave 'layers' and 'rank' out, or set kind to dcn_v2");
-    }
-}
-
-std::optional<ConfigNode> write_interaction(const DlrmModel& model) {
-    ConfigNode kind = ConfigNode::scalar(ValueTraits<Interaction>::format(model.interaction));
-    if (model.interaction != Interaction::kDcnV2) {
-        return kind;
-    }
-    ConfigNode node = ConfigNode::mapping();
-    node.set("kind", std::move(kind));
-    for (const ConfigEntry& entry : cross_schema().write(model.cross).entries) {
-        node.set(entry.key, entry.value);
-    }
-    return node;
-}
-
-Schema<DlrmModel> model_schema() {
-    Schema<DlrmModel> schema("model", "a deep learning recommendation model");
-    schema.required("dense_features", &DlrmModel::dense_features, "dense inputs of a sample", {1, {}})
-        .list("bottom_mlp", &DlrmModel::bottom_mlp, "output widths of the bottom MLP, first layer first",
-              true, {1, {}})
-        .list("top_mlp", &DlrmModel::top_mlp, "output widths of the top MLP, first layer first", true,
-              {1, {}});
-    add_section_list(schema, "tables", &DlrmModel::tables, tables_schema(),
-                     "embedding tables, or groups of them", true);
-    schema
-        .field({"interaction",
-                "one of dot, concatenation, dcn_v2, or a mapping",
-                "dot",
-                false,
-                {},
-                "how embeddings and dense features are combined; of dcn_v2 with its keys",
-                interaction_parameters()},
-               read_interaction, write_interaction)
-        .optional("biases", &DlrmModel::biases, "dense layers have a bias")
-        .optional("element_size", &DlrmModel::element_size, "of weights and embeddings",
-                  {Bytes(1), Bytes(16)})
-        .optional("activation_element_size", &DlrmModel::activation_element_size,
-                  "of what layers hand to each other, pooled embeddings included; unset: element_size",
-                  {Bytes(1), Bytes(16)})
-        .optional("gradient_element_size", &DlrmModel::gradient_element_size,
-                  "of the MLP gradients that are all-reduced; unset: element_size", {Bytes(1), Bytes(16)})
-        .check([](const DlrmModel& model) { return validation_errors(model); });
-    return schema;
-}
-
 Schema<DlrmTraining> batch_schema() {
     Schema<DlrmTraining> schema("batch", "samples of an iteration: one of the two");
     schema
@@ -283,6 +92,8 @@ std::string embedding_time_text(const DlrmTraining& training) {
             return "bandwidth";
         case EmbeddingTime::kFlops:
             return "flops";
+        case EmbeddingTime::kFbgemm:
+            return "fbgemm";
         case EmbeddingTime::kFixed:
             return to_string(training.fixed_embedding_time);
     }
@@ -294,8 +105,10 @@ void read_embedding_time(DlrmParameters& parameters, const ConfigNode& node, Rea
         parameters.embedding_time = EmbeddingTime::kBandwidth;
     } else if (node.is_scalar() && node.text == "flops") {
         parameters.embedding_time = EmbeddingTime::kFlops;
+    } else if (node.is_scalar() && node.text == "fbgemm") {
+        parameters.embedding_time = EmbeddingTime::kFbgemm;
     } else if (std::optional<Time> fixed = read_scalar<Time>(
-                   node, "'embedding_time' (bandwidth, flops or a time)", context, {Time(0), {}})) {
+                   node, "'embedding_time' (bandwidth, flops, fbgemm or a time)", context, {Time(0), {}})) {
         parameters.embedding_time = EmbeddingTime::kFixed;
         parameters.fixed_embedding_time = *fixed;
     }
@@ -378,17 +191,19 @@ Schema<DlrmParameters> dlrm_schema() {
                   "whose state the tables have, in memory and updates; unset: not counted")
         .optional("dense_optimizer", &DlrmParameters::dense_optimizer,
                   "of dense layers, a step after the backward pass; unset: not counted")
-        .field({"embedding_time",
-                "bandwidth, flops or a time",
-                embedding_time_text({}),
-                false,
-                {},
-                "time of the embedding lookup: by memory bandwidth, by FLOP, or fixed",
-                {}},
-               read_embedding_time,
-               [](const DlrmParameters& parameters) {
-                   return std::optional(ConfigNode::scalar(embedding_time_text(parameters)));
-               })
+        .field(
+            {"embedding_time",
+             "bandwidth, flops, fbgemm or a time",
+             embedding_time_text({}),
+             false,
+             {},
+             "time of the embedding lookup: by memory bandwidth, by FLOP, by what FBGEMM's kernels move, or "
+             "fixed",
+             {}},
+            read_embedding_time,
+            [](const DlrmParameters& parameters) {
+                return std::optional(ConfigNode::scalar(embedding_time_text(parameters)));
+            })
         .optional("interaction_time", &DlrmParameters::interaction_time,
                   "count the interaction's compute time")
         .optional(

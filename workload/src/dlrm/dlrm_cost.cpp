@@ -15,21 +15,43 @@ DlrmCost::DlrmCost(const DlrmModel& model, const DlrmTraining& training, const D
       device_(device),
       ranks_(static_cast<std::int64_t>(ranks)),
       samples_(local_batch(training, ranks)),
-      looked_up_(samples_ * lookup_width(model)) {}
+      looked_up_(samples_ * lookup_width(model)),
+      rows_(row_count(model)) {}
 
 Time DlrmCost::lookup() const {
     const auto measured = measured_embedding(&LayerTimes::forward, &TableTimes::forward);
+    if (!measured && has_kernels()) {
+        return even_kernels(sharers(), true).forward;
+    }
     return measured ? *measured : embedding_time(looked_up_, 1);
 }
 
 Time DlrmCost::embedding_update() const {
     const auto measured = measured_embedding(&LayerTimes::weight_gradient, &TableTimes::backward);
+    if (!measured && has_kernels()) {
+        return even_kernels(sharers(), true).backward;
+    }
     return measured ? *measured : embedding_time(looked_up_, 2);
 }
 
 Time DlrmCost::embedding_gradient() const {
     const auto measured = measured_embedding(&LayerTimes::weight_gradient, &TableTimes::backward);
+    if (!measured && has_kernels()) {
+        return even_kernels(1, false).backward;
+    }
     return measured ? *measured : embedding_time(looked_up_, 1);
+}
+
+std::optional<Time> DlrmCost::embedding_fetch() const {
+    const std::vector<EqualTables> tables = equal_tables(model_);
+    const bool is_cached = std::any_of(tables.begin(), tables.end(), [](const EqualTables& table) {
+        return table.traits.memory == TableMemory::kCached;
+    });
+    if (!is_cached || !has_kernels() ||
+        device_.measured_time(kEmbeddingLayer, &LayerTimes::forward, samples_)) {
+        return std::nullopt;
+    }
+    return even_kernels(sharers(), true).fetch;
 }
 
 Time DlrmCost::replica_update(std::string_view layer, std::int64_t values) const {
@@ -39,16 +61,22 @@ Time DlrmCost::replica_update(std::string_view layer, std::int64_t values) const
 }
 
 Time DlrmCost::shard_lookup(const EqualTables& table, std::size_t index, std::int64_t columns,
-                            std::int64_t samples) const {
+                            std::int64_t samples, std::int64_t blocks) const {
     const auto measured = measured_shard(&TableTimes::forward, table, index, columns, samples);
+    if (!measured && training_.embedding_time == EmbeddingTime::kFbgemm) {
+        return shard_kernels(table, columns, samples, blocks, true).forward;
+    }
     const std::int64_t lookups = samples * table.pooling;
     return measured ? *measured
                     : embedding_time(lookups * columns, 1, lookups * training_.sharding.bytes_per_index());
 }
 
 Time DlrmCost::shard_update(const EqualTables& table, std::size_t index, std::int64_t columns,
-                            std::int64_t samples) const {
+                            std::int64_t samples, std::int64_t blocks) const {
     const auto measured = measured_shard(&TableTimes::backward, table, index, columns, samples);
+    if (!measured && training_.embedding_time == EmbeddingTime::kFbgemm) {
+        return shard_kernels(table, columns, samples, blocks, true).backward;
+    }
     const std::int64_t lookups = samples * table.pooling;
     return measured ? *measured
                     : embedding_time(lookups * columns, 2, lookups * training_.sharding.bytes_per_index());
@@ -56,7 +84,68 @@ Time DlrmCost::shard_update(const EqualTables& table, std::size_t index, std::in
 
 Time DlrmCost::replica_gradient(const EqualTables& table, std::size_t index, std::int64_t samples) const {
     const auto measured = measured_shard(&TableTimes::backward, table, index, table.dimension, samples);
+    if (!measured && training_.embedding_time == EmbeddingTime::kFbgemm) {
+        return shard_kernels(table, table.dimension, samples, 1, false).backward;
+    }
     return measured ? *measured : embedding_time(samples * table.pooling * table.dimension, 1);
+}
+
+bool DlrmCost::has_kernels() const {
+    return training_.embedding_time == EmbeddingTime::kFbgemm && !device_.tables;
+}
+
+LookupTimes DlrmCost::kernel_times(std::span<const LookupShard> shards, bool updates) const {
+    return call_times(device_, lookup_format(updates), shards);
+}
+
+LookupMemory DlrmCost::memory(const EqualTables& table, std::int64_t rows, std::int64_t columns) const {
+    return memory_of_shard(lookup_format(true), table.traits, rows, columns);
+}
+
+std::int64_t DlrmCost::sharers() const {
+    return training_.parallelism == Parallelism::kData ? 1 : ranks_;
+}
+
+LookupFormat DlrmCost::lookup_format(bool updates) const {
+    return {.element = model_.element_size,
+            .output = activation_element_size(model_),
+            .index = training_.sharding.bytes_per_index(),
+            .optimizer = training_.embedding_optimizer,
+            .updates = updates};
+}
+
+LookupTimes DlrmCost::shard_kernels(const EqualTables& table, std::int64_t columns, std::int64_t samples,
+                                    std::int64_t blocks, bool updates) const {
+    const std::int64_t lookups = samples * table.pooling;
+    const std::int64_t rows = divide_up(table.rows, blocks);
+    return shard_times(device_, lookup_format(updates),
+                       {.rows = rows,
+                        .columns = columns,
+                        .bags = samples * blocks,
+                        .lookups = lookups,
+                        .unique_rows = unique_rows(table.traits, rows, lookups, samples * blocks),
+                        .weighted = table.traits.weighted,
+                        .memory = table.traits.memory,
+                        .hit_rate = table.traits.cache.hit_rate},
+                       sort_passes(rows_));
+}
+
+LookupTimes DlrmCost::even_kernels(std::int64_t blocks, bool updates) const {
+    std::vector<LookupShard> shards;
+    for (const EqualTables& table : equal_tables(model_)) {
+        const std::int64_t rows = divide_up(table.rows, blocks);
+        const std::int64_t lookups = samples_ * table.pooling;
+        shards.push_back({.rows = rows,
+                          .columns = table.dimension,
+                          .bags = samples_,
+                          .lookups = lookups,
+                          .unique_rows = unique_rows(table.traits, rows, lookups, blocks * samples_),
+                          .weighted = table.traits.weighted,
+                          .memory = table.traits.memory,
+                          .hit_rate = table.traits.cache.hit_rate,
+                          .count = table.count});
+    }
+    return kernel_times(shards, updates);
 }
 
 std::optional<Time> DlrmCost::measured_embedding(std::optional<MeasuredTime> LayerTimes::*layer_pass,
@@ -93,6 +182,7 @@ std::optional<Time> DlrmCost::measured_shard(std::vector<Time> TableTimes::*pass
 Time DlrmCost::embedding_time(std::int64_t values, std::int64_t accesses, Bytes indices) const {
     switch (training_.embedding_time) {
         case EmbeddingTime::kBandwidth:
+        case EmbeddingTime::kFbgemm:  // of copies of tables, whose rows are updated one after the other
             return time_of(device_, {.bytes = accesses * values * model_.element_size + indices});
         case EmbeddingTime::kFlops:
             return time_of(device_, {.flops = Flops(accesses * values)});

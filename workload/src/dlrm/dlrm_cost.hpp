@@ -2,10 +2,12 @@
 #pragma once
 
 #include "dlrm_training.hpp"
+#include "embedding/embedding_kernels.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -32,15 +34,26 @@ public:
     [[nodiscard]] Time embedding_update() const;
     /// Writing the gradients of the rows looked up, tables on every rank.
     [[nodiscard]] Time embedding_gradient() const;
+    /// Of `lookup`: rows that caches lack; none where no table is cached.
+    [[nodiscard]] std::optional<Time> embedding_fetch() const;
     /// Update of `values` values of this rank's copy of the tables; nothing where the embedding's weight
     /// gradient was measured, which then holds it.
     [[nodiscard]] Time replica_update(std::string_view layer, std::int64_t values) const;
 
-    /// Lookup, and update, of `columns` values of a row of table number `index`, for as many samples.
+    /// Lookup, and update, of `columns` values of a row of table number `index`, in one of `blocks` blocks of
+    /// its rows, which has the lookups of as many samples. Of kernels without their floors, and with the sort
+    /// of all of the model's rows.
     [[nodiscard]] Time shard_lookup(const EqualTables& table, std::size_t index, std::int64_t columns,
-                                    std::int64_t samples) const;
+                                    std::int64_t samples, std::int64_t blocks) const;
     [[nodiscard]] Time shard_update(const EqualTables& table, std::size_t index, std::int64_t columns,
-                                    std::int64_t samples) const;
+                                    std::int64_t samples, std::int64_t blocks) const;
+    /// Whether lookups cost what kernels do: `embedding_time: fbgemm`, and no times by table.
+    [[nodiscard]] bool has_kernels() const;
+    /// Of a rank's call; requires that they do.
+    [[nodiscard]] LookupTimes kernel_times(std::span<const LookupShard> shards, bool updates) const;
+    /// What a shard takes of memory, with the state of its optimiser.
+    [[nodiscard]] LookupMemory memory(const EqualTables& table, std::int64_t rows,
+                                      std::int64_t columns) const;
     /// Writing the gradients of as many values as samples look up in the table.
     [[nodiscard]] Time replica_gradient(const EqualTables& table, std::size_t index,
                                         std::int64_t samples) const;
@@ -56,6 +69,13 @@ private:
     /// By the rule of the training, nothing measured.
     [[nodiscard]] PassTimes computed_mlp(const MlpLayer& layer) const;
     [[nodiscard]] PassTimes products(const MlpLayer& layer) const;
+    /// Ranks over which the tables are spread.
+    [[nodiscard]] std::int64_t sharers() const;
+    [[nodiscard]] LookupFormat lookup_format(bool updates) const;
+    [[nodiscard]] LookupTimes shard_kernels(const EqualTables& table, std::int64_t columns,
+                                            std::int64_t samples, std::int64_t blocks, bool updates) const;
+    /// Of all tables, of which a rank has one of `blocks` blocks of rows.
+    [[nodiscard]] LookupTimes even_kernels(std::int64_t blocks, bool updates) const;
     /// Of `values` values by the embedding time rule, each `accesses` times, and of reading `indices`; fixed
     /// time scales with the values.
     [[nodiscard]] Time embedding_time(std::int64_t values, std::int64_t accesses,
@@ -74,6 +94,7 @@ private:
     std::int64_t ranks_;
     std::int64_t samples_;  // per rank
     std::int64_t looked_up_;
+    std::int64_t rows_;  // of all tables
 };
 
 }  // namespace astrolabe::workload

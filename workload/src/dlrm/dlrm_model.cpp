@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <cmath>
 #include <iterator>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -75,6 +77,110 @@ void check_element_sizes(ValidationErrors& found, const DlrmModel& model) {
     }
 }
 
+std::vector<EqualTables> listed_tables(const DlrmModel& model) {
+    std::vector<EqualTables> runs;
+    for (const EmbeddingTables& group : model.tables) {
+        const bool alike = group.rows.is_same() && group.dimension.is_same() && group.pooling.is_same();
+        const std::int64_t runs_of_group = alike ? 1 : group.count;
+        const std::vector<std::int64_t> rows = group.rows.values(runs_of_group, "rows");
+        const std::vector<std::int64_t> dimensions = group.dimension.values(runs_of_group, kDimensionStream);
+        const std::vector<std::int64_t> poolings = group.pooling.values(runs_of_group, "pooling");
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            runs.push_back({.count = alike ? group.count : 1,
+                            .rows = rows[i],
+                            .dimension = dimensions[i],
+                            .pooling = poolings[i],
+                            .traits = group.traits});
+        }
+    }
+    return runs;
+}
+
+std::int64_t scaled(std::int64_t value, double factor) {
+    constexpr std::int64_t kParts = 1'000'000;
+    const detail::Int128 parts = static_cast<detail::Int128>(value) * std::llround(factor * kParts);
+    constexpr detail::Int128 kLargest = std::int64_t{1} << 61;
+    const detail::Int128 nearest = (parts + kParts / 2) / kParts;
+    return std::max<std::int64_t>(static_cast<std::int64_t>(std::min(nearest, kLargest)), 1);
+}
+
+/// Whether the model uses other tables than it lists.
+bool is_varied(const DlrmModel& model) {
+    return model.slice || model.scale || model.repeat != 1;
+}
+
+std::vector<EqualTables> sliced(std::vector<EqualTables> runs, const TableSlice& slice) {
+    std::vector<EqualTables> chosen;
+    const std::int64_t end =
+        slice.count ? slice.from + *slice.count : std::numeric_limits<std::int64_t>::max();
+    std::int64_t first = 0;  // number of the run's first table
+    for (EqualTables& run : runs) {
+        const std::int64_t begin = std::max(first, slice.from);
+        const std::int64_t count = std::min(first + run.count, end) - begin;
+        first += run.count;
+        if (count > 0) {
+            run.count = count;
+            chosen.push_back(std::move(run));
+        }
+    }
+    return chosen;
+}
+
+/// Of the model's list.
+std::vector<EqualTables> varied(std::vector<EqualTables> runs, const DlrmModel& model) {
+    if (model.slice) {
+        runs = sliced(std::move(runs), *model.slice);
+    }
+    const TableScale scale = model.scale.value_or(TableScale());
+    for (EqualTables& run : runs) {
+        run.rows = scaled(run.rows, scale.rows);
+        run.dimension = scaled(run.dimension, scale.dimension);
+        run.pooling = scaled(run.pooling, scale.pooling);
+    }
+    std::vector<EqualTables> all;
+    for (std::int64_t i = 0; i < model.repeat; ++i) {
+        all.insert(all.end(), runs.begin(), runs.end());
+    }
+    return all;
+}
+
+/// Precondition: every number of the tables by itself is in range.
+void check_variation(ValidationErrors& found, const DlrmModel& model) {
+    std::int64_t tables = 0;
+    for (const EqualTables& run : listed_tables(model)) {
+        tables += run.count;
+    }
+    const TableSlice slice = model.slice.value_or(TableSlice());
+    require(found, slice.from >= 0 && slice.from < tables, "slice.from",
+            fmt::format("the model lists tables 0 to {}, none from {} on", tables - 1, slice.from));
+    const std::int64_t rest = std::max<std::int64_t>(1, tables - slice.from);
+    if (slice.count) {
+        require_range(found, "slice.count", *slice.count, rest);
+    }
+    const TableScale scale = model.scale.value_or(TableScale());
+    for (const auto& [key, factor] : {std::pair("rows", scale.rows), std::pair("dimension", scale.dimension),
+                                      std::pair("pooling", scale.pooling)}) {
+        require(found, factor >= 1e-6 && factor <= 1e6, fmt::format("scale.{}", key),
+                fmt::format("a factor is from 0.000001 to 1000000, got {}", factor));
+    }
+    const std::int64_t selected = std::max<std::int64_t>(1, std::min(slice.count.value_or(rest), rest));
+    require(
+        found, model.repeat >= 1 && model.repeat <= std::max<std::int64_t>(1, kMaxDifferentTables / selected),
+        "repeat",
+        fmt::format("{} times {} tables are not from 1 to {}", model.repeat, selected, kMaxDifferentTables));
+    if (!found.empty()) {
+        return;
+    }
+    for (const EqualTables& run : equal_tables(model)) {
+        if (run.rows > kLargestRows || run.dimension > kLargestWidth || run.pooling > kLargestWidth) {
+            add_error(found, "scale",
+                      fmt::format("makes a table of {} rows of {} values and {} lookups, more than can be",
+                                  run.rows, run.dimension, run.pooling));
+            return;
+        }
+    }
+}
+
 /// Precondition: every number by itself is in range.
 void check_sizes(ValidationErrors& found, const DlrmModel& model) {
     detail::Int128 table_bytes = 0;
@@ -111,8 +217,16 @@ void check_sizes(ValidationErrors& found, const DlrmModel& model) {
 
 /// Precondition: the bottom MLP and the tables exist.
 void check_dot(ValidationErrors& found, const DlrmModel& model) {
-    const std::int64_t dimension = equal_tables(model).front().dimension;
-    for (std::size_t group = 0; group < model.tables.size(); ++group) {
+    const std::vector<EqualTables> runs = equal_tables(model);
+    const std::int64_t dimension = runs.front().dimension;
+    const auto differs = [dimension](const EqualTables& run) { return run.dimension != dimension; };
+    if (is_varied(model) && std::any_of(runs.begin(), runs.end(), differs)) {
+        add_error(found, "tables",
+                  fmt::format("the dot interaction needs tables of one dimension, not {} and {}", dimension,
+                              std::find_if(runs.begin(), runs.end(), differs)->dimension),
+                  "select tables of one dimension, or set interaction to concatenation");
+    }
+    for (std::size_t group = 0; !is_varied(model) && group < model.tables.size(); ++group) {
         const EmbeddingTables& tables = model.tables[group];
         const std::vector<std::int64_t> dimensions =
             tables.dimension.values(tables.dimension.is_same() ? 1 : tables.count, kDimensionStream);
@@ -178,8 +292,13 @@ ValidationErrors validation_errors(const DlrmModel& model) {
     check_mlp(found, "top_mlp", model.top_mlp);
     check_tables(found, model);
     check_element_sizes(found, model);
+    if (found.empty() && is_varied(model)) {
+        check_variation(found, model);
+    }
     if (found.empty()) {
         check_sizes(found, model);
+    }
+    if (found.empty()) {
         if (model.interaction == Interaction::kDot) {
             check_dot(found, model);
         }
@@ -191,21 +310,22 @@ ValidationErrors validation_errors(const DlrmModel& model) {
 }
 
 std::vector<EqualTables> equal_tables(const DlrmModel& model) {
-    std::vector<EqualTables> runs;
-    for (const EmbeddingTables& group : model.tables) {
-        const bool alike = group.rows.is_same() && group.dimension.is_same() && group.pooling.is_same();
-        const std::int64_t runs_of_group = alike ? 1 : group.count;
-        const std::vector<std::int64_t> rows = group.rows.values(runs_of_group, "rows");
-        const std::vector<std::int64_t> dimensions = group.dimension.values(runs_of_group, kDimensionStream);
-        const std::vector<std::int64_t> poolings = group.pooling.values(runs_of_group, "pooling");
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            runs.push_back({.count = alike ? group.count : 1,
-                            .rows = rows[i],
-                            .dimension = dimensions[i],
-                            .pooling = poolings[i]});
-        }
-    }
-    return runs;
+    std::vector<EqualTables> runs = listed_tables(model);
+    return is_varied(model) ? varied(std::move(runs), model) : runs;
+}
+
+std::int64_t row_count(const DlrmModel& model) {
+    return sum_over_tables(model, [](const EqualTables& tables) { return tables.rows; });
+}
+
+std::int64_t lookups_of_sample(const DlrmModel& model) {
+    return sum_over_tables(model, [](const EqualTables& tables) { return tables.pooling; });
+}
+
+Bytes input_of_sample(const DlrmModel& model, Bytes index, Bytes length) {
+    constexpr Bytes kValue = Bytes(4);
+    return (model.dense_features + 1) * kValue + lookups_of_sample(model) * index +
+           table_count(model) * length;
 }
 
 std::int64_t table_count(const DlrmModel& model) {

@@ -3,6 +3,7 @@
 #include "../device/conversion.hpp"
 #include "../integer_division.hpp"
 #include "dlrm_cost.hpp"
+#include "embedding/drawn_lookups.hpp"
 #include "embedding_layers.hpp"
 #include "input_distribution.hpp"
 #include "planner/memory_use.hpp"
@@ -91,8 +92,9 @@ private:
 
     /// One collective after the other: splits, then lengths and values of each kind of sharding.
     void distribute_input(const InputDistribution& input) {
-        const std::vector<IndexExchange> exchanges = index_exchanges(
-            *sharding_, places_of(*sharding_), samples_, input, even_lookups(sharding_->tables, samples_));
+        const std::vector<IndexExchange> exchanges =
+            index_exchanges(*sharding_, places_of(*sharding_), samples_, input,
+                            drawn_lookups(sharding_->tables, sharding_->ranks, samples_));
         if (exchanges.empty()) {
             return;
         }

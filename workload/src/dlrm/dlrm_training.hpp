@@ -42,12 +42,13 @@
 ///
 /// Embedding time: with E values looked up
 ///     bandwidth  E·e / memory bandwidth        flops  E / peak        fixed  as given
+/// or by what each kernel moves (fbgemm, docs/models/embedding-cost.md). Of the first three
 /// the update of as many values takes twice that (rows are read and written). A shard has the share of its
 /// values in all that a rank looks up on average. Measured by table: the table's time × samples / samples
 /// measured × columns / D.
 ///
-/// Left out: loss and optimiser of the MLPs, biases, index exchange before the lookup, duplicate rows in a
-/// batch (they make the sparse exchange smaller), loading of data.
+/// Left out: the loss, duplicate rows in a batch where the embedding time is not fbgemm's (they make the
+/// sparse exchange smaller), loading of data.
 #pragma once
 
 #include "../device/wire_format.hpp"
@@ -81,7 +82,12 @@ enum class MlpTime : std::uint8_t {
     kGemm       ///< products as the device's GemmRates say, and the memory traffic of what is between them
 };
 
-enum class EmbeddingTime : std::uint8_t { kBandwidth, kFlops, kFixed };
+enum class EmbeddingTime : std::uint8_t {
+    kBandwidth,
+    kFlops,
+    kFixed,
+    kFbgemm  ///< kernel by kernel: embedding/embedding_kernels.hpp
+};
 
 enum class EmbeddingGradients : std::uint8_t { kSparse, kDense };
 

@@ -27,7 +27,9 @@ void check_batch_size(ValidationErrors& found, const DlrmTraining& training, con
     // Bounds every product of batch and model: 6·B·parameters FLOP, 2·B·values·16 bytes.
     constexpr std::int64_t kMax = std::int64_t{1} << 60;
     const detail::Int128 samples = static_cast<detail::Int128>(given) * (training.global_batch ? 1 : count);
+    const bool has_kernels = training.embedding_time == EmbeddingTime::kFbgemm;
     const detail::Int128 per_sample = detail::Int128{8} * mlp_parameters(model) +
+                                      detail::Int128{has_kernels ? 2048 : 0} * lookups_of_sample(model) +
                                       detail::Int128{32} * lookup_width(model) +
                                       detail::Int128{32} * interaction_width(model) + interaction_work(model);
     if (samples > kMax / per_sample) {
@@ -215,7 +217,8 @@ Needs needed_rates(const Device& device, const DlrmTraining& training, const Dlr
         }
         const bool embeds = is_embedding(layer);
         const bool flops = !embeds || training.embedding_time == EmbeddingTime::kFlops;
-        const bool bytes = embeds ? training.embedding_time == EmbeddingTime::kBandwidth
+        const bool bytes = embeds ? training.embedding_time == EmbeddingTime::kBandwidth ||
+                                        training.embedding_time == EmbeddingTime::kFbgemm
                                   : training.mlp_time != MlpTime::kFlops;
         if (flops && needs.peak.empty()) {
             needs.peak = fmt::format("layer {}", layer);
@@ -232,6 +235,29 @@ Needs needed_rates(const Device& device, const DlrmTraining& training, const Dlr
         needs.memory_bandwidth = fmt::format("the wire format of {}", converted);
     }
     return needs;
+}
+
+/// What reads rows from the memory of the host, or nothing.
+std::string host_link_need(const DlrmTraining& training, const DlrmModel& model) {
+    const std::vector<EqualTables> tables = equal_tables(model);
+    const bool is_needed = training.embedding_time == EmbeddingTime::kFbgemm &&
+                           std::any_of(tables.begin(), tables.end(), [](const EqualTables& table) {
+                               return table.traits.memory != TableMemory::kHbm;
+                           });
+    return is_needed ? "a table in the memory of the host" : "";
+}
+
+/// Keys of tables that only the kernels' cost heeds.
+void check_traits(ValidationErrors& found, const DlrmTraining& training, const DlrmModel& model) {
+    if (training.embedding_time == EmbeddingTime::kFbgemm) {
+        return;
+    }
+    for (std::size_t group = 0; group < model.tables.size(); ++group) {
+        require(found, model.tables[group].traits.memory == TableMemory::kHbm,
+                fmt::format("model.tables.{}.memory", group),
+                "lookups in the memory of the host are modelled kernel by kernel",
+                "set embedding_time to fbgemm");
+    }
 }
 
 template <class Rate>
@@ -354,6 +380,7 @@ ValidationErrors validation_errors(const DlrmTraining& training, const DlrmModel
         add_error(found, "embedding_time",
                   fmt::format("a time cannot be negative, got {}", to_string(training.fixed_embedding_time)));
     }
+    check_traits(found, training, model);
     check_sharding(found, training, model, ranks);
     check_dense_gradients(found, training);
     if (found.empty()) {
@@ -374,6 +401,7 @@ ValidationErrors validation_errors(const Device& device, const DlrmTraining& tra
                                                    : device.peak_of(precision(training)),
                needs.peak);
     check_rate(found, "memory_bandwidth", device.memory_bandwidth, needs.memory_bandwidth);
+    check_rate(found, "host_link", device.host_link, host_link_need(training, model));
     check_measured(found, device, names);
     check_table_times(found, device, model);
     return found;

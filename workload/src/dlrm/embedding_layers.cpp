@@ -6,6 +6,7 @@
 #include <memory>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <astrolabe/core/assert.hpp>
@@ -25,6 +26,18 @@ constexpr std::int64_t kRowIndexBytes = 8;
 template <class T>
 bool all_equal(const std::vector<T>& values) {
     return std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) == values.end();
+}
+
+std::optional<PerRank<Time>> as_per_rank(std::optional<Time> time) {
+    return time ? std::optional<PerRank<Time>>(*time) : std::nullopt;
+}
+
+TrainingLayer layer_of(std::string_view name, const RankLookups& lookups) {
+    RankLookups::Times times = lookups.times();
+    TrainingLayer layer{.name = std::string(name), .forward = std::move(times.forward)};
+    layer.weight_gradient = std::move(times.backward);
+    layer.fetch = std::move(times.fetch);
+    return layer;
 }
 
 enum class Direction : std::uint8_t { kForward, kBackward };
@@ -105,6 +118,7 @@ TrainingLayer EmbeddingLayers::balanced() const {
     const Payload forward = payload(pooled, samples_, formats.forward_all_to_all);
     TrainingLayer layer{.name = std::string(kEmbeddingLayer), .forward = cost_.lookup()};
     layer.weight_gradient = cost_.embedding_update();
+    layer.fetch = as_per_rank(cost_.embedding_fetch());
     layer.forward_communication =
         converted(world_collective(CollectiveKind::kAllToAll, forward.size()), forward, forward, device_);
     if (training_.parallelism == Parallelism::kHybrid) {
@@ -118,30 +132,36 @@ TrainingLayer EmbeddingLayers::balanced() const {
 TrainingLayer EmbeddingLayers::replicated() const {
     TrainingLayer layer{.name = std::string(kEmbeddingLayer), .forward = cost_.lookup()};
     layer.weight_gradient = cost_.embedding_gradient();
+    layer.fetch = as_per_rank(cost_.embedding_fetch());
     exchange_replicas(layer, equal_tables(model_));
     return layer;
 }
 
 std::vector<TrainingLayer> EmbeddingLayers::sharded(const ShardingPlan& sharding) {
     std::vector<TrainingLayer> layers;
+    DrawnLookups lookups(sharding.tables, sharding.ranks, samples_);
+    const auto lookups_of_kind = [&] {
+        return RankLookups(cost_, sharding.tables, lookups, sharding.ranks, samples_);
+    };
     if (!sharding.shards.empty()) {
-        layers.push_back(on_ranks(sharding));
+        layers.push_back(on_ranks(sharding, lookups_of_kind()));
     }
     for (const TableSharding kind : {TableSharding::kTableRowWise, TableSharding::kGrid}) {
         if (std::any_of(sharding.host_tables.begin(), sharding.host_tables.end(),
                         [kind](const HostTable& table) { return table.kind == kind; })) {
-            layers.push_back(on_hosts(sharding, kind));
+            layers.push_back(on_hosts(sharding, kind, lookups_of_kind()));
         }
     }
     if (!sharding.row_wise.empty()) {
-        layers.push_back(on_rows(sharding));
+        layers.push_back(on_rows(sharding, lookups_of_kind()));
     }
     if (!sharding.data_parallel.empty()) {
-        layers.push_back(on_replicas(sharding));
+        layers.push_back(on_replicas(sharding, lookups_of_kind()));
     }
     for (TrainingLayer& layer : layers) {
         if (const auto time = device_.measured_time(layer.name, &LayerTimes::forward, samples_)) {
             layer.forward = *time;
+            layer.fetch.reset();
         }
         if (const auto time = device_.measured_time(layer.name, &LayerTimes::weight_gradient, samples_)) {
             layer.weight_gradient = *time;
@@ -188,21 +208,15 @@ void EmbeddingLayers::exchange_replicas(TrainingLayer& layer, const std::vector<
     }
 }
 
-TrainingLayer EmbeddingLayers::on_ranks(const ShardingPlan& sharding) const {
-    std::vector<Time> lookups(sharding.ranks);
-    std::vector<Time> updates(sharding.ranks);
+TrainingLayer EmbeddingLayers::on_ranks(const ShardingPlan& sharding, RankLookups lookups) const {
     std::vector<Pooled> held(sharding.ranks);
     Pooled all;
     for (const Shard& shard : sharding.shards) {
-        const EqualTables& table = sharding.tables[shard.table];
-        const std::size_t rank = shard.rank.index();
-        lookups[rank] += cost_.shard_lookup(table, shard.table, shard.columns, ranks_ * samples_);
-        updates[rank] += cost_.shard_update(table, shard.table, shard.columns, ranks_ * samples_);
-        held[rank].add(shard.columns);
+        lookups.add(shard.rank.index(), shard.table, shard.columns, 0, 1);
+        held[shard.rank.index()].add(shard.columns);
         all.add(shard.columns);
     }
-    TrainingLayer layer{.name = std::string(kEmbeddingLayer), .forward = per_rank(std::move(lookups))};
-    layer.weight_gradient = per_rank(std::move(updates));
+    TrainingLayer layer = layer_of(kEmbeddingLayer, lookups);
 
     const auto exchange = [&](Direction direction, std::optional<WireFormat> format) {
         LayerCommunication communication{.partition = world_};
@@ -223,33 +237,27 @@ TrainingLayer EmbeddingLayers::on_ranks(const ShardingPlan& sharding) const {
     return layer;
 }
 
-TrainingLayer EmbeddingLayers::on_hosts(const ShardingPlan& sharding, TableSharding kind) {
+TrainingLayer EmbeddingLayers::on_hosts(const ShardingPlan& sharding, TableSharding kind,
+                                        RankLookups lookups) {
     const std::size_t host_size = sharding.ranks_per_host;
     const std::size_t hosts = sharding.ranks / host_size;
     const std::int64_t samples_of_place = static_cast<std::int64_t>(hosts) * samples_;  // B/h
-    std::vector<Time> lookups(sharding.ranks);
-    std::vector<Time> updates(sharding.ranks);
     std::vector<Pooled> held(hosts);
     Pooled all;
     for (const HostTable& host_table : sharding.host_tables) {
         if (host_table.kind != kind) {
             continue;
         }
-        const EqualTables& table = sharding.tables[host_table.table];
         const std::int64_t columns = host_table.columns;
-        const Time lookup = cost_.shard_lookup(table, host_table.table, columns, samples_of_place);
-        const Time update = cost_.shard_update(table, host_table.table, columns, samples_of_place);
         for (std::size_t i = 0; i < host_size; ++i) {
-            lookups[host_table.host * host_size + i] += lookup;
-            updates[host_table.host * host_size + i] += update;
+            lookups.add(host_table.host * host_size + i, host_table.table, columns,
+                        static_cast<std::int64_t>(i), static_cast<std::int64_t>(host_size));
         }
         held[host_table.host].add(columns);
         all.add(columns);
     }
-    TrainingLayer layer{
-        .name = std::string(kind == TableSharding::kGrid ? kGridEmbeddingLayer : kHostEmbeddingLayer),
-        .forward = per_rank(std::move(lookups))};
-    layer.weight_gradient = per_rank(std::move(updates));
+    TrainingLayer layer =
+        layer_of(kind == TableSharding::kGrid ? kGridEmbeddingLayer : kHostEmbeddingLayer, lookups);
 
     if (!within_hosts_) {
         within_hosts_ = plan_.partitions.push_back(hosts_of(sharding));
@@ -294,18 +302,13 @@ TrainingLayer EmbeddingLayers::on_hosts(const ShardingPlan& sharding, TableShard
     return layer;
 }
 
-TrainingLayer EmbeddingLayers::on_rows(const ShardingPlan& sharding) const {
-    Time lookup;
-    Time update;
+TrainingLayer EmbeddingLayers::on_rows(const ShardingPlan& sharding, RankLookups lookups) const {
     Pooled all;
     for (const std::size_t index : sharding.row_wise) {
-        const EqualTables& table = sharding.tables[index];
-        lookup += cost_.shard_lookup(table, index, table.dimension, samples_);
-        update += cost_.shard_update(table, index, table.dimension, samples_);
-        all.add(table.dimension);
+        lookups.add_rows(index);
+        all.add(sharding.tables[index].dimension);
     }
-    TrainingLayer layer{.name = std::string(kRowEmbeddingLayer), .forward = lookup};
-    layer.weight_gradient = update;
+    TrainingLayer layer = layer_of(kRowEmbeddingLayer, lookups);
     const auto partial = [&](std::optional<WireFormat> format) {
         return payload(all, ranks_ * samples_, format);
     };
@@ -321,17 +324,13 @@ TrainingLayer EmbeddingLayers::on_rows(const ShardingPlan& sharding) const {
     return layer;
 }
 
-TrainingLayer EmbeddingLayers::on_replicas(const ShardingPlan& sharding) const {
-    Time lookup;
-    Time gradient;
+TrainingLayer EmbeddingLayers::on_replicas(const ShardingPlan& sharding, RankLookups lookups) const {
     std::vector<EqualTables> tables;
     for (const std::size_t index : sharding.data_parallel) {
         tables.push_back(sharding.tables[index]);
-        lookup += cost_.shard_lookup(tables.back(), index, tables.back().dimension, samples_);
-        gradient += cost_.replica_gradient(tables.back(), index, samples_);
+        lookups.add_copies(index);
     }
-    TrainingLayer layer{.name = std::string(kReplicatedEmbeddingLayer), .forward = lookup};
-    layer.weight_gradient = gradient;
+    TrainingLayer layer = layer_of(kReplicatedEmbeddingLayer, lookups);
     exchange_replicas(layer, tables);
     return layer;
 }

@@ -4,6 +4,7 @@
 #include "../loops/training_loop.hpp"
 #include "dlrm_cost.hpp"
 #include "dlrm_training.hpp"
+#include "embedding/rank_lookups.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -52,11 +53,12 @@ private:
     [[nodiscard]] TouchedRows touched_rows(const std::vector<EqualTables>& tables) const;
     void exchange_replicas(TrainingLayer& layer, const std::vector<EqualTables>& tables) const;
 
-    [[nodiscard]] TrainingLayer on_ranks(const ShardingPlan& sharding) const;
+    [[nodiscard]] TrainingLayer on_ranks(const ShardingPlan& sharding, RankLookups lookups) const;
     /// Of the tables of one kind that are spread over the ranks of hosts.
-    [[nodiscard]] TrainingLayer on_hosts(const ShardingPlan& sharding, TableSharding kind);
-    [[nodiscard]] TrainingLayer on_rows(const ShardingPlan& sharding) const;
-    [[nodiscard]] TrainingLayer on_replicas(const ShardingPlan& sharding) const;
+    [[nodiscard]] TrainingLayer on_hosts(const ShardingPlan& sharding, TableSharding kind,
+                                         RankLookups lookups);
+    [[nodiscard]] TrainingLayer on_rows(const ShardingPlan& sharding, RankLookups lookups) const;
+    [[nodiscard]] TrainingLayer on_replicas(const ShardingPlan& sharding, RankLookups lookups) const;
 
     const DlrmModel& model_;
     const DlrmTraining& training_;

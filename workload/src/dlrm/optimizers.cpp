@@ -50,6 +50,10 @@ Bytes state_access_of_row(EmbeddingOptimizer optimizer, std::int64_t columns) {
            values.of_row * in_sectors(Bytes(kStateBytes));
 }
 
+bool has_row_state(EmbeddingOptimizer optimizer) {
+    return state_values(optimizer).of_row > 0;
+}
+
 Bytes dense_state_of(DenseOptimizer optimizer) {
     switch (optimizer) {
         case DenseOptimizer::kSgd:

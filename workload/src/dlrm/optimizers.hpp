@@ -47,6 +47,9 @@ inline constexpr Bytes kMemorySector = Bytes(32);
 /// What reading it once moves, in whole sectors.
 [[nodiscard]] Bytes state_access_of_row(EmbeddingOptimizer optimizer, std::int64_t columns);
 
+/// Whether a row has a value of state for itself.
+[[nodiscard]] bool has_row_state(EmbeddingOptimizer optimizer);
+
 enum class DenseOptimizer : std::uint8_t { kSgd, kAdagrad, kAdam };
 
 /// Bytes that memory holds for a parameter beside it and its gradient.

@@ -101,7 +101,7 @@ private:
 
     [[nodiscard]] PlacementItem shard_item(std::size_t table, std::int64_t columns) const {
         return {
-            .cost = saturating_sum(time_(table, columns, ranks_ * samples_).count(),
+            .cost = saturating_sum(time_(table, columns, ranks_ * samples_, 1).count(),
                                    communication((ranks_ - 1) * samples_ * columns) + input_time(table, 1)),
             .memory = plan_.tables[table].rows * columns * element_size_};
     }
@@ -109,7 +109,7 @@ private:
     /// Of a table whose rows `sharers` ranks share.
     [[nodiscard]] PlacementItem rows_item(std::size_t table, std::int64_t columns, std::int64_t sharers,
                                           std::int64_t values_sent) const {
-        return {.cost = time_(table, columns, ranks_ / sharers * samples_).count() +
+        return {.cost = time_(table, columns, ranks_ / sharers * samples_, sharers).count() +
                         communication(values_sent) + input_time(table, sharers),
                 .memory = divide_up(plan_.tables[table].rows, sharers) * columns * element_size_};
     }
@@ -129,7 +129,7 @@ private:
             } else if (decisions_[table].kind == TableSharding::kDataParallel) {
                 plan_.data_parallel.push_back(table);
                 PlacementItem copy = rows_item(table, plan_.tables[table].dimension, 1, 0);
-                copy.cost = time_(table, plan_.tables[table].dimension, samples_).count();
+                copy.cost = time_(table, plan_.tables[table].dimension, samples_, 1).count();
                 add_to_all(copy);
             }
         }

@@ -84,6 +84,8 @@ struct TrainingLayer {
     std::optional<LayerCommunication> input_gradient_communication = std::nullopt;
     std::optional<LayerCommunication> weight_gradient_communication = std::nullopt;
     Time update_delay = Time(0);
+    std::optional<system::PerRank<Time>> fetch =
+        std::nullopt;  ///< of `forward`: rows that a cache lacks, which a loop may fetch ahead
     std::optional<system::PerRank<Time>> optimizer_step =
         std::nullopt;  ///< compute after the wait for its weights; none: not counted
     std::optional<std::size_t> bucket = std::nullopt;  ///< that has its weight-gradient collective instead

@@ -31,16 +31,17 @@ TrainingCosts training_costs(const DlrmModel& model, const DlrmTraining& trainin
                         .activation_size = activation_element_size(model),
                         .formats = training.wire_formats,
                         .has_dense_gradients = is_dense};
-    costs.lookup = [shared, sum](std::size_t table, std::int64_t columns, std::int64_t looking_up) {
+    costs.lookup = [shared, sum](std::size_t table, std::int64_t columns, std::int64_t looking_up,
+                                 std::int64_t blocks) {
         const EqualTables& description = shared->tables[table];
-        return sum(shared->cost.shard_lookup(description, table, columns, looking_up),
-                   shared->cost.shard_update(description, table, columns, looking_up));
+        return sum(shared->cost.shard_lookup(description, table, columns, looking_up, blocks),
+                   shared->cost.shard_update(description, table, columns, looking_up, blocks));
     };
     costs.replica = [shared, sum, samples, is_dense, ranks](std::size_t table) {
         const EqualTables& copy = shared->tables[table];
         const std::int64_t touched =
             static_cast<std::int64_t>(ranks) * std::min(samples * copy.pooling, copy.rows);
-        const Time work = sum(shared->cost.shard_lookup(copy, table, copy.dimension, samples),
+        const Time work = sum(shared->cost.shard_lookup(copy, table, copy.dimension, samples, 1),
                               shared->cost.replica_gradient(copy, table, samples));
         return sum(work, shared->cost.replica_update(kReplicatedEmbeddingLayer,
                                                      (is_dense ? copy.rows : touched) * copy.dimension));

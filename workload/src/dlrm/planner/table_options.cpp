@@ -118,7 +118,7 @@ private:
             times.exchange = to_all(copy_exchange());
             return times;
         }
-        times.lookup = costs_.lookup(number_, columns, ranks_ / sharers * costs_.samples);
+        times.lookup = costs_.lookup(number_, columns, ranks_ / sharers * costs_.samples, sharers);
         const bool by_rows = kind == TableSharding::kRowWise;
         const auto forward = by_rows ? formats.forward_reduce_scatter : formats.forward_all_to_all;
         const auto backward = by_rows ? formats.backward_all_gather : formats.backward_all_to_all;

@@ -19,8 +19,9 @@
 /// Layers are named as in the study: Embedding, Bottom_0 …, Interaction where it is modelled, Cross_0 …,
 /// Top_0 …. Sharding may make several of the embeddings.
 ///
-/// Limits: every sample looks up exactly `pooling` rows in a table. Numbers are integers throughout;
-/// `validation_errors` keeps them so small that no product of two of them overflows.
+/// Limits: every sample looks up exactly `pooling` rows in a table, or as many in the mean (LookupTraits).
+/// Numbers are integers throughout; `validation_errors` keeps them so small that no product of two of them
+/// overflows.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +32,7 @@
 
 #include <astrolabe/core/units.hpp>
 #include <astrolabe/core/validation_error.hpp>
+#include <astrolabe/workload/dlrm/lookup_traits.hpp>
 #include <astrolabe/workload/dlrm/table_values.hpp>
 
 namespace astrolabe::workload {
@@ -54,6 +56,7 @@ struct EmbeddingTables {
     TableValues rows = 1;
     TableValues dimension = 1;  ///< D, values in a row
     TableValues pooling = 1;    ///< rows a sample looks up and sums
+    LookupTraits traits = {};
 };
 
 /// `count` tables in a row of the model that are alike.
@@ -62,6 +65,21 @@ struct EqualTables {
     std::int64_t rows = 1;
     std::int64_t dimension = 1;
     std::int64_t pooling = 1;
+    LookupTraits traits = {};
+};
+
+/// Consecutive tables of a list.
+struct TableSlice {
+    std::int64_t from = 0;
+    std::optional<std::int64_t> count = std::nullopt;  ///< none: all from there on
+};
+
+/// Factors, to millionths, for the numbers of every table; each product is rounded to the nearest and at
+/// least 1.
+struct TableScale {
+    double rows = 1;
+    double dimension = 1;
+    double pooling = 1;
 };
 
 enum class Interaction : std::uint8_t { kDot, kConcatenation, kDcnV2 };
@@ -79,6 +97,10 @@ struct DlrmModel {
     std::vector<std::int64_t> bottom_mlp = {};  ///< output widths, first layer first
     std::vector<std::int64_t> top_mlp = {};
     std::vector<EmbeddingTables> tables = {};
+    // What the model uses of them: a part, several times, of other sizes.
+    std::optional<TableSlice> slice = std::nullopt;
+    std::int64_t repeat = 1;
+    std::optional<TableScale> scale = std::nullopt;
     Interaction interaction = Interaction::kDot;
     CrossNetwork cross = {};
     bool biases = false;            ///< of all dense layers
@@ -118,9 +140,14 @@ struct DenseTensor {
 
 // The rest requires a model without validation errors.
 
-/// The model's tables in order, in runs of equal ones; the same at every call.
+/// The tables that the model uses in order, in runs of equal ones; the same at every call.
 [[nodiscard]] std::vector<EqualTables> equal_tables(const DlrmModel& model);
 [[nodiscard]] std::int64_t table_count(const DlrmModel& model);  ///< T
+[[nodiscard]] std::int64_t row_count(const DlrmModel& model);    ///< Σ rows
+/// Rows looked up for one sample: Σ tables · pooling.
+[[nodiscard]] std::int64_t lookups_of_sample(const DlrmModel& model);
+/// What a sample's input takes: dense features and a label of 4 bytes each, its indices, and the lengths.
+[[nodiscard]] Bytes input_of_sample(const DlrmModel& model, Bytes index, Bytes length);
 /// Values of the pooled embeddings of one sample: Σ tables · dimension.
 [[nodiscard]] std::int64_t pooled_width(const DlrmModel& model);
 /// Values read from the tables for one sample: Σ tables · pooling · dimension.

@@ -209,8 +209,10 @@ struct ShardingPlan {
     std::optional<PlannerReport> report = std::nullopt;  ///< of the full search
 };
 
-/// Time that the lookup of `columns` values of a table, and their update, take a rank for as many samples.
-using ShardTime = std::function<Time(std::size_t table, std::int64_t columns, std::int64_t samples)>;
+/// Time that the lookup of `columns` values of a table, and their update, take a rank that has one of
+/// `blocks` blocks of its rows and the lookups of as many samples.
+using ShardTime =
+    std::function<Time(std::size_t table, std::int64_t columns, std::int64_t samples, std::int64_t blocks)>;
 
 struct ShardingResult {
     ShardingPlan plan;
