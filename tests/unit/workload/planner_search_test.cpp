@@ -66,12 +66,13 @@ Option on_ranks(std::vector<Load> pieces) {
 TEST(PlannerSearch, LowerBoundKnowsThatATableMustBeSplit) {
     // One table of 12 on a rank, or 8 on each of two ranks; three ranks. A makespan of 11 needs the two
     // pieces, 16 of work: at least 8 on the busiest.
-    Problem problem{.ranks = 3, .tables = {{on_ranks({{.cost = 12}}), on_ranks({{.cost = 8}, {.cost = 8}})}}};
+    Problem problem{.ranks = 3,
+                    .tables = {{on_ranks({{.forward = 12}}), on_ranks({{.forward = 8}, {.forward = 8}})}}};
     EXPECT_EQ(lower_bound_of(problem), 8);
     // Three more tables of 6, alone: with 12 or more the work is 12 + 18, 10 a rank; below 12 it is 16 + 18,
     // and 34/3 rounded up are 12. So nothing below 12 is possible, and 12 is: 12 | 6 6 | 6.
     for (int i = 0; i < 3; ++i) {
-        problem.tables.push_back({on_ranks({{.cost = 6}})});
+        problem.tables.push_back({on_ranks({{.forward = 6}})});
     }
     EXPECT_EQ(lower_bound_of(problem), 12);
     const SearchResult found = search(problem, {});
@@ -81,8 +82,9 @@ TEST(PlannerSearch, LowerBoundKnowsThatATableMustBeSplit) {
 
 TEST(PlannerSearch, MemoryDecidesWhereTimeWouldNot) {
     // Two tables of 10 ps and 6 B, or in two pieces of 7 ps and 3 B; two ranks of 8 B. Whole on a rank each.
-    const std::vector<Option> options{on_ranks({{.cost = 10, .memory = 6_B}}),
-                                      on_ranks({{.cost = 7, .memory = 3_B}, {.cost = 7, .memory = 3_B}})};
+    const std::vector<Option> options{
+        on_ranks({{.forward = 10, .memory = 6_B}}),
+        on_ranks({{.forward = 7, .memory = 3_B}, {.forward = 7, .memory = 3_B}})};
     Problem problem{.ranks = 2, .memory = 8_B, .tables = {options, options}};
     EXPECT_EQ(search(problem, {}).makespan, 10);
     // A third does not fit whole beside one, so it is split: 6 + 3 are too much as well. All in halves are 9
@@ -98,19 +100,33 @@ TEST(PlannerSearch, MemoryDecidesWhereTimeWouldNot) {
 
 TEST(PlannerSearch, WhatFillsAHostLeavesTheOtherAlone) {
     // Hosts of 2. A table of 9 on a rank or of 5 on both ranks of a host; one of 5 on a rank; one of 4.
-    Problem problem{.ranks = 4,
-                    .ranks_per_host = 2,
-                    .tables = {{on_ranks({{.cost = 9}}), {.span = Span::kHost, .pieces = {{.cost = 5}}}},
-                               {on_ranks({{.cost = 5}})},
-                               {on_ranks({{.cost = 4}})}}};
+    Problem problem{
+        .ranks = 4,
+        .ranks_per_host = 2,
+        .tables = {{on_ranks({{.forward = 9}}), {.span = Span::kHost, .pieces = {{.forward = 5}}}},
+                   {on_ranks({{.forward = 5}})},
+                   {on_ranks({{.forward = 4}})}}};
     const SearchResult found = search(problem, {});
     EXPECT_EQ(found.makespan, 5);
     EXPECT_TRUE(found.proven);
     EXPECT_EQ(found.assignment[0].option, 1U);
 }
 
+TEST(PlannerSearch, ForwardAndBackwardAreWaitedForApart) {
+    // Two tables of 6 forward and 1 backward, two of 1 and 6, two ranks: one of each on a rank is 7 and 7.
+    // Two of a kind on a rank would be as even in their sum, 14, and take 12 and 12.
+    const std::vector<Option> forward{on_ranks({{.forward = 6, .backward = 1}})};
+    const std::vector<Option> backward{on_ranks({{.forward = 1, .backward = 6}})};
+    const Problem problem{.ranks = 2, .tables = {forward, forward, backward, backward}};
+    EXPECT_EQ(makespan_of(problem, {{0, {0}}, {0, {0}}, {0, {1}}, {0, {1}}}), 24);
+    const SearchResult found = search(problem, {});
+    EXPECT_EQ(found.makespan, 14);
+    EXPECT_EQ(found.lower_bound, 14);
+}
+
 Load drawn_load(bool has_memory) {
-    return {.cost = *rc::gen::inRange<std::int64_t>(1, 40),
+    return {.forward = *rc::gen::inRange<std::int64_t>(0, 40),
+            .backward = *rc::gen::inRange<std::int64_t>(1, 40),
             .memory = Bytes(has_memory ? *rc::gen::inRange<std::int64_t>(1, 20) : 0)};
 }
 
@@ -132,7 +148,7 @@ Problem drawn_problem(std::size_t tables, std::size_t hosts, std::size_t ranks_p
                 option.pieces.push_back(drawn_load(has_memory));
             }
             std::sort(option.pieces.begin(), option.pieces.end(),
-                      [](const Load& a, const Load& b) { return a.cost > b.cost; });
+                      [](const Load& a, const Load& b) { return a.cost() > b.cost(); });
             options.push_back(std::move(option));
         }
     }

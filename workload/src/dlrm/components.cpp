@@ -247,15 +247,19 @@ std::vector<std::int64_t> table_dimensions(const DlrmModel& model) {
 void append_report(Facts& facts, const PlannerReport& report) {
     const auto bound = static_cast<double>(report.lower_bound.count());
     const double gap = bound > 0 ? static_cast<double>(report.makespan.count()) / bound - 1 : 0;
-    facts.emplace_back(
-        "planner", fmt::format("busiest rank {} {}, lower bound {}, gap {:.2f} %, {}", report.rank.index(),
-                               readable(report.makespan), readable(report.lower_bound), 100 * gap,
-                               report.proven ? "optimal" : "not proven optimal"));
-    facts.emplace_back(
-        "planner, busiest rank",
-        fmt::format("lookups and updates {}, pooled values {}, indices {}; most for table {}, {}",
-                    readable(report.lookup), readable(report.exchange), readable(report.input), report.table,
-                    readable(report.table_time)));
+    facts.emplace_back("planner", fmt::format("{}, lower bound {}, gap {:.2f} %, {}",
+                                              readable(report.makespan), readable(report.lower_bound),
+                                              100 * gap, report.proven ? "optimal" : "not proven optimal"));
+    const auto phase = [](const PlannerReport::Phase& busiest, std::string_view parts) {
+        return fmt::format("rank {}, {}: {}; most for table {}, {}", busiest.rank.index(),
+                           readable(busiest.input + busiest.compute + busiest.exchange),
+                           fmt::format(fmt::runtime(parts), readable(busiest.input),
+                                       readable(busiest.compute), readable(busiest.exchange)),
+                           busiest.table, readable(busiest.table_time));
+    };
+    facts.emplace_back("planner, forward",
+                       phase(report.forward, "indices {0}, lookups {1}, pooled values {2}"));
+    facts.emplace_back("planner, backward", phase(report.backward, "gradients {2}, updates {1}"));
     std::string others;
     for (const PlannerReport::Baseline& baseline : report.baselines) {
         others += fmt::format("{}{} {}{}", others.empty() ? "" : ", ", baseline.name,

@@ -29,7 +29,7 @@ public:
                 has_hosts_ = has_hosts_ || option.span == Span::kHost;
                 std::int64_t sum = 0;
                 for (const Load& piece : option.pieces) {
-                    sum += piece.cost * static_cast<std::int64_t>(loads_.width(option.span));
+                    sum += piece.cost() * static_cast<std::int64_t>(loads_.width(option.span));
                 }
                 work = std::min(work.value_or(sum), sum);
             }
@@ -54,13 +54,11 @@ private:
     /// Whether nothing below this depth is better than the best.
     [[nodiscard]] bool is_hopeless(std::size_t depth) const {
         std::int64_t sum = least_after_[depth];
-        std::int64_t largest = 0;
         for (const Load& load : loads_.all()) {
-            sum += load.cost;
-            largest = std::max(largest, load.cost);
+            sum += load.cost();
         }
         const auto ranks = static_cast<std::int64_t>(problem_.ranks);
-        return std::max(largest, sum / ranks + (sum % ranks != 0 ? 1 : 0)) >= best_;
+        return std::max(loads_.makespan(), sum / ranks + (sum % ranks != 0 ? 1 : 0)) >= best_;
     }
 
     void try_table(std::size_t depth) {
@@ -88,15 +86,15 @@ private:
         }
         const Load& piece = option.pieces[number];
         // Equal pieces of a table lie in the order of their places.
-        const bool is_ordered = number > 0 && option.pieces[number - 1].cost == piece.cost &&
+        const bool is_ordered = number > 0 && option.pieces[number - 1].forward == piece.forward &&
+                                option.pieces[number - 1].backward == piece.backward &&
                                 option.pieces[number - 1].memory == piece.memory;
         const std::size_t from = is_ordered ? current_[table].places[number - 1] + 1 : 0;
         for (std::size_t place = from; place < loads_.places(option.span) && !is_over(); ++place) {
             const std::vector<std::size_t>& taken = current_[table].places;
             if (std::find(taken.begin(), taken.end(), place) != taken.end() ||
                 !loads_.has_room(option.span, place, piece.memory) ||
-                loads_.cost(option.span, place) + piece.cost >= best_ ||
-                has_double(option.span, place, taken)) {
+                is_too_much(option.span, place, piece) || has_double(option.span, place, taken)) {
                 continue;
             }
             ++nodes_;
@@ -108,6 +106,14 @@ private:
         }
     }
 
+    [[nodiscard]] bool is_too_much(Span span, std::size_t place, const Load& piece) const {
+        const Load there = loads_.largest(span, place);
+        const Load peak = loads_.largest();
+        return std::max(peak.forward, there.forward + piece.forward) +
+                   std::max(peak.backward, there.backward + piece.backward) >=
+               best_;
+    }
+
     /// Whether a rank before it, in the same host or where hosts do not matter, is like it in all respects.
     [[nodiscard]] bool has_double(Span span, std::size_t place, const std::vector<std::size_t>& taken) const {
         if (span != Span::kRank) {
@@ -115,7 +121,8 @@ private:
         }
         const std::size_t host = has_hosts_ ? problem_.ranks_per_host : problem_.ranks;
         for (std::size_t other = place / host * host; other < place; ++other) {
-            if (loads_.of(other).cost == loads_.of(place).cost &&
+            if (loads_.of(other).forward == loads_.of(place).forward &&
+                loads_.of(other).backward == loads_.of(place).backward &&
                 loads_.of(other).memory == loads_.of(place).memory &&
                 std::find(taken.begin(), taken.end(), other) == taken.end()) {
                 return true;

@@ -69,8 +69,9 @@ public:
             in_turn("round_robin", whole);
             least_loaded("by_rows", whole,
                          [](const Load& load, const PieceTimes& /*times*/) { return load.memory.count(); });
-            least_loaded("by_lookups", whole,
-                         [](const Load& /*load*/, const PieceTimes& times) { return times.lookup.count(); });
+            least_loaded("by_lookups", whole, [](const Load& /*load*/, const PieceTimes& times) {
+                return (times.lookup + times.update).count();
+            });
         }
         if (is_complete(columns)) {
             in_turn("column_wise", columns);
@@ -143,33 +144,35 @@ TableRule rule_of(std::size_t table, const TableOption& option, const Choice& ch
     return rule;
 }
 
-/// What keeps the busiest rank busy.
-void describe_busiest(PlannerReport& report, const Comparison& compared, const Assignment& assignment) {
-    const RankLoads places(compared.problem);
-    const std::vector<Load> loads = loads_of(compared.problem, assignment);
-    const auto busiest = std::max_element(loads.begin(), loads.end(),
-                                          [](const Load& a, const Load& b) { return a.cost < b.cost; });
-    const auto rank = static_cast<std::size_t>(busiest - loads.begin());
-    report.rank = system::RankId(rank);
-    std::int64_t largest = -1;
+/// What keeps the rank busy that is busiest in a phase.
+PlannerReport::Phase busiest_of(const Comparison& compared, const Assignment& assignment, bool is_forward) {
+    RankLoads loads(compared.problem);
+    for (std::size_t table = 0; table < assignment.size(); ++table) {
+        loads.add(compared.problem.tables[table][assignment[table].option], assignment[table]);
+    }
+    const std::size_t rank = loads.busiest(is_forward ? &Load::forward : &Load::backward);
+    PlannerReport::Phase phase;
+    phase.rank = system::RankId(rank);
     for (std::size_t table = 0; table < assignment.size(); ++table) {
         const TableOption& option = compared.options[table][assignment[table].option];
-        std::int64_t of_table = 0;
+        Time of_table;
         for (std::size_t i = 0; i < option.option.pieces.size(); ++i) {
-            const std::size_t first = places.first(option.option.span, assignment[table].places[i]);
-            if (first <= rank && rank < first + places.width(option.option.span)) {
-                report.lookup += option.times[i].lookup;
-                report.exchange += option.times[i].exchange;
-                report.input += option.times[i].input;
-                of_table += option.option.pieces[i].cost;
+            const std::size_t first = loads.first(option.option.span, assignment[table].places[i]);
+            if (first > rank || rank >= first + loads.width(option.option.span)) {
+                continue;
             }
+            const PieceTimes& times = option.times[i];
+            phase.input += is_forward ? times.input : Time(0);
+            phase.compute += is_forward ? times.lookup : times.update;
+            phase.exchange += is_forward ? times.pooled : times.gradients;
+            of_table += is_forward ? times.forward() : times.backward();
         }
-        if (of_table > largest) {
-            largest = of_table;
-            report.table = table;
+        if (of_table > phase.table_time) {
+            phase.table = table;
+            phase.table_time = of_table;
         }
     }
-    report.table_time = Time(largest);
+    return phase;
 }
 
 bool times_fit(const Problem& problem) {
@@ -179,7 +182,7 @@ bool times_fit(const Problem& problem) {
         for (const Option& option : options) {
             std::int64_t pieces = 0;
             for (const Load& piece : option.pieces) {
-                pieces = std::max(pieces, piece.cost);
+                pieces = std::max(pieces, piece.cost());
             }
             largest = std::max(largest, pieces);
         }
@@ -298,7 +301,8 @@ FullPlan plan_fully(const Sharding& sharding, const DlrmModel& model, const Trai
     plan.report.lower_bound = Time(found.lower_bound);
     plan.report.proven = found.proven;
     plan.report.nodes = found.nodes;
-    describe_busiest(plan.report, compared, found.assignment);
+    plan.report.forward = busiest_of(compared, found.assignment, true);
+    plan.report.backward = busiest_of(compared, found.assignment, false);
     for (std::size_t i = 0; i < compared.names.size(); ++i) {
         plan.report.baselines.push_back(
             {.name = compared.names[i],

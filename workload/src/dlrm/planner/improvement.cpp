@@ -31,16 +31,31 @@ public:
     }
 
     void run(std::int64_t lower_bound) {
-        for (int step = 0; step < kMaxSteps; ++step) {
-            busiest_ = loads_.busiest();
-            load_ = loads_.of(busiest_).cost;
-            if (load_ <= lower_bound || !(move() || swap() || reshard())) {
+        for (int step = 0; step < kMaxSteps && loads_.makespan() > lower_bound; ++step) {
+            if (!relieve(&Load::forward, &Load::backward) && !relieve(&Load::backward, &Load::forward)) {
                 return;
             }
         }
     }
 
 private:
+    using Phase = std::int64_t Load::*;
+
+    /// The rank that is busiest in a phase.
+    bool relieve(Phase phase, Phase other) {
+        phase_ = phase;
+        other_ = other;
+        busiest_ = loads_.busiest(phase);
+        load_ = loads_.of(busiest_).*phase;
+        other_peak_ = loads_.largest().*other;
+        return move() || swap() || reshard();
+    }
+
+    /// Whether a rank may get so much more in the other phase.
+    [[nodiscard]] bool may_grow(std::size_t rank, std::int64_t more) const {
+        return more <= 0 || loads_.of(rank).*other_ + more < other_peak_;
+    }
+
     [[nodiscard]] const Option& option_of(std::size_t table) const {
         return problem_.tables[table][assignment_[table].option];
     }
@@ -85,7 +100,7 @@ private:
         count = std::min(count, ranks.size());
         std::partial_sort(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(count), ranks.end(),
                           [this](std::size_t a, std::size_t b) {
-                              return std::pair(loads_.of(a).cost, a) < std::pair(loads_.of(b).cost, b);
+                              return std::pair(loads_.of(a).*phase_, a) < std::pair(loads_.of(b).*phase_, b);
                           });
         ranks.resize(count);
         return ranks;
@@ -103,8 +118,10 @@ private:
         for (const std::size_t rank : idlest(kNeighbours)) {
             for (const PieceName& piece : on_rank_[busiest_]) {
                 const Load& load = load_of(piece);
-                const std::int64_t larger = std::max(loads_.of(rank).cost + load.cost, load_ - load.cost);
-                if (larger < least && !holds(piece.table, rank) && has_room(rank, load.memory, Bytes(0))) {
+                const std::int64_t larger =
+                    std::max(loads_.of(rank).*phase_ + load.*phase_, load_ - load.*phase_);
+                if (larger < least && may_grow(rank, load.*other_) && !holds(piece.table, rank) &&
+                    has_room(rank, load.memory, Bytes(0))) {
                     best = {piece, rank};
                     least = larger;
                 }
@@ -125,9 +142,11 @@ private:
                 for (const PieceName& other : on_rank_[rank]) {
                     const Load& mine = load_of(own);
                     const Load& theirs = load_of(other);
-                    const std::int64_t more = mine.cost - theirs.cost;
-                    const std::int64_t larger = std::max(loads_.of(rank).cost + more, load_ - more);
-                    if (rank != busiest_ && larger < least && !holds(own.table, rank) &&
+                    const std::int64_t more = mine.*phase_ - theirs.*phase_;
+                    const std::int64_t larger = std::max(loads_.of(rank).*phase_ + more, load_ - more);
+                    const std::int64_t others = mine.*other_ - theirs.*other_;
+                    if (rank != busiest_ && larger < least && may_grow(rank, others) &&
+                        may_grow(busiest_, -others) && !holds(own.table, rank) &&
                         !holds(other.table, busiest_) && has_room(rank, mine.memory, theirs.memory) &&
                         has_room(busiest_, theirs.memory, mine.memory)) {
                         best = {own, other};
@@ -158,13 +177,17 @@ private:
                 }
                 const Option& taken = problem_.tables[table][option];
                 loads_.add(taken, *choice);
-                // The busiest rank must get less, and no rank that is touched as much as it had.
-                std::int64_t largest = loads_.of(busiest_).cost;
+                // The busiest rank must get less, and no rank that is touched as much as it had, in the other
+                // phase as well.
+                std::int64_t largest = loads_.of(busiest_).*phase_;
+                std::int64_t largest_other = 0;
                 for (const std::size_t place : choice->places) {
-                    largest = std::max(largest, loads_.cost(taken.span, place));
+                    const Load there = loads_.largest(taken.span, place);
+                    largest = std::max(largest, there.*phase_);
+                    largest_other = std::max(largest_other, there.*other_);
                 }
                 loads_.remove(taken, *choice);
-                if (largest < least) {
+                if (largest < least && largest_other < other_peak_) {
                     least = largest;
                     best = std::move(choice);
                 }
@@ -214,7 +237,10 @@ private:
     RankLoads loads_;
     std::vector<std::vector<PieceName>> on_rank_;
     std::size_t busiest_ = 0;
-    std::int64_t load_ = 0;
+    Phase phase_ = &Load::forward;
+    Phase other_ = &Load::backward;
+    std::int64_t load_ = 0;        // of the busiest rank, in the phase
+    std::int64_t other_peak_ = 0;  // of any rank, in the other phase
 };
 
 }  // namespace

@@ -12,6 +12,14 @@
 
 namespace astrolabe::workload::planner {
 
+namespace {
+
+Time sum(Time a, Time b) {
+    return std::min(a, Time::max() / 2) + std::min(b, Time::max() / 2);
+}
+
+}  // namespace
+
 TrainingCosts training_costs(const DlrmModel& model, const DlrmTraining& training, const Device& device,
                              std::size_t ranks) {
     struct Shared {
@@ -22,29 +30,27 @@ TrainingCosts training_costs(const DlrmModel& model, const DlrmTraining& trainin
         Shared{DlrmCost(model, training, device, ranks), single_tables(model)});
     const std::int64_t samples = local_batch(training, ranks);
     const bool is_dense = training.embedding_gradients == EmbeddingGradients::kDense;
-    const auto sum = [](Time a, Time b) {
-        return std::min(a, Time::max() / 2) + std::min(b, Time::max() / 2);
-    };
     TrainingCosts costs{.ranks = ranks,
                         .samples = samples,
                         .element_size = model.element_size,
                         .activation_size = activation_element_size(model),
                         .formats = training.wire_formats,
                         .has_dense_gradients = is_dense};
-    costs.lookup = [shared, sum](std::size_t table, std::int64_t columns, std::int64_t looking_up,
-                                 std::int64_t blocks) {
-        const EqualTables& description = shared->tables[table];
-        return sum(shared->cost.shard_lookup(description, table, columns, looking_up, blocks),
-                   shared->cost.shard_update(description, table, columns, looking_up, blocks));
+    costs.lookup = [shared](std::size_t table, std::int64_t columns, std::int64_t looking_up,
+                            std::int64_t blocks) {
+        return shared->cost.shard_lookup(shared->tables[table], table, columns, looking_up, blocks);
     };
-    costs.replica = [shared, sum, samples, is_dense, ranks](std::size_t table) {
+    costs.update = [shared](std::size_t table, std::int64_t columns, std::int64_t looking_up,
+                            std::int64_t blocks) {
+        return shared->cost.shard_update(shared->tables[table], table, columns, looking_up, blocks);
+    };
+    costs.replica_update = [shared, samples, is_dense, ranks](std::size_t table) {
         const EqualTables& copy = shared->tables[table];
         const std::int64_t touched =
             static_cast<std::int64_t>(ranks) * std::min(samples * copy.pooling, copy.rows);
-        const Time work = sum(shared->cost.shard_lookup(copy, table, copy.dimension, samples, 1),
-                              shared->cost.replica_gradient(copy, table, samples));
-        return sum(work, shared->cost.replica_update(kReplicatedEmbeddingLayer,
-                                                     (is_dense ? copy.rows : touched) * copy.dimension));
+        return sum(shared->cost.replica_gradient(copy, table, samples),
+                   shared->cost.replica_update(kReplicatedEmbeddingLayer,
+                                               (is_dense ? copy.rows : touched) * copy.dimension));
     };
     costs.state_of_row = [optimizer = training.embedding_optimizer](std::int64_t columns) {
         return optimizer ? state_of_row(*optimizer, columns) : Bytes(0);
@@ -59,15 +65,20 @@ TrainingCosts training_costs(const DlrmModel& model, const DlrmTraining& trainin
 ShardingResult place_tables(const DlrmModel& model, const DlrmTraining& training, const Device& device,
                             std::size_t ranks) {
     const TrainingCosts costs = training_costs(model, training, device, ranks);
+    const ShardTime both = [&costs](std::size_t table, std::int64_t columns, std::int64_t samples,
+                                    std::int64_t blocks) {
+        return sum(costs.lookup(table, columns, samples, blocks),
+                   costs.update(table, columns, samples, blocks));
+    };
     if (!training.sharding.is_searched_fully()) {
-        return plan_sharding(training.sharding, model, ranks, costs.samples, costs.lookup);
+        return plan_sharding(training.sharding, model, ranks, costs.samples, both);
     }
     FullPlan full = plan_fully(training.sharding, model, costs);
     if (!full.validation_errors.empty()) {
         return {.plan = {}, .validation_errors = std::move(full.validation_errors)};
     }
     ShardingResult result = plan_sharding(made_explicit(training.sharding, std::move(full.rules)), model,
-                                          ranks, costs.samples, costs.lookup);
+                                          ranks, costs.samples, both);
     result.plan.report = std::move(full.report);
     return result;
 }

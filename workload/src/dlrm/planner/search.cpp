@@ -15,7 +15,7 @@ namespace astrolabe::workload::planner {
 namespace {
 
 std::int64_t largest_piece(const Option& option) {
-    return option.pieces.front().cost;
+    return option.pieces.front().cost();
 }
 
 /// Bytes of the largest piece.
@@ -34,23 +34,31 @@ bool may_fit(const Problem& problem, const Option& option) {
 Load work_of(const Option& option, const Problem& problem) {
     Load sum;
     for (const Load& piece : option.pieces) {
-        sum.cost += piece.cost;
+        sum.forward += piece.forward;
+        sum.backward += piece.backward;
         sum.memory += piece.memory;
     }
     const RankLoads loads(problem);
     const auto width = static_cast<std::int64_t>(loads.width(option.span));
-    return {.cost = sum.cost * width, .memory = sum.memory * width};
+    return {.forward = sum.forward * width, .backward = sum.backward * width, .memory = sum.memory * width};
 }
 
-/// Whether all tables have options with which a makespan of `limit` is not out of the question.
-bool may_reach(const Problem& problem, const std::vector<std::vector<Load>>& works, std::int64_t limit) {
+/// What of a load a bound is about.
+using Part = std::int64_t (*)(const Load&);
+
+/// Whether all tables have options with which a busiest rank of `limit` is not out of the question.
+bool may_reach(const Problem& problem, const std::vector<std::vector<Load>>& works, Part part,
+               std::int64_t limit) {
     std::int64_t needed = 0;
     for (std::size_t table = 0; table < problem.tables.size(); ++table) {
         std::optional<std::int64_t> least;
         for (std::size_t option = 0; option < works[table].size(); ++option) {
             const Option& candidate = problem.tables[table][option];
-            if (largest_piece(candidate) <= limit && may_fit(problem, candidate)) {
-                least = std::min(least.value_or(works[table][option].cost), works[table][option].cost);
+            const bool is_small = std::all_of(candidate.pieces.begin(), candidate.pieces.end(),
+                                              [&](const Load& piece) { return part(piece) <= limit; });
+            if (is_small && may_fit(problem, candidate)) {
+                const std::int64_t work = part(works[table][option]);
+                least = std::min(least.value_or(work), work);
             }
         }
         if (!least) {
@@ -58,9 +66,8 @@ bool may_reach(const Problem& problem, const std::vector<std::vector<Load>>& wor
         }
         needed += *least;
     }
-    return needed / static_cast<std::int64_t>(problem.ranks) +
-               (needed % static_cast<std::int64_t>(problem.ranks) != 0 ? 1 : 0) <=
-           limit;
+    const auto ranks = static_cast<std::int64_t>(problem.ranks);
+    return needed / ranks + (needed % ranks != 0 ? 1 : 0) <= limit;
 }
 
 std::vector<std::vector<Load>> works_of(const Problem& problem) {
@@ -95,7 +102,7 @@ std::vector<std::size_t> options_under(const Problem& problem, const std::vector
                 excess = std::max(excess, memory / caps.memory);
             }
             const double price =
-                static_cast<double>(works[table][option].cost) +
+                static_cast<double>(works[table][option].cost()) +
                 caps.price_of_byte * static_cast<double>(works[table][option].memory.count());
             return std::pair(excess <= 1 ? 0.0 : excess, price);
         };
@@ -146,18 +153,25 @@ std::vector<Caps> memory_caps(const Problem& problem, double bound) {
     return all;
 }
 
-std::int64_t bound_of(const Problem& problem, const std::vector<std::vector<Load>>& works) {
+std::int64_t bound_of(const Problem& problem, const std::vector<std::vector<Load>>& works, Part part) {
     std::int64_t low = 0;
-    std::int64_t high = std::numeric_limits<std::int64_t>::max() / 4;
+    std::int64_t high = std::numeric_limits<std::int64_t>::max() / 8;
     while (low < high) {
         const std::int64_t middle = low + (high - low) / 2;
-        if (may_reach(problem, works, middle)) {
+        if (may_reach(problem, works, part, middle)) {
             high = middle;
         } else {
             low = middle + 1;
         }
     }
     return low;
+}
+
+std::int64_t bound_of(const Problem& problem, const std::vector<std::vector<Load>>& works) {
+    const std::int64_t both = bound_of(problem, works, [](const Load& load) { return load.cost(); });
+    const std::int64_t forward = bound_of(problem, works, [](const Load& load) { return load.forward; });
+    const std::int64_t backward = bound_of(problem, works, [](const Load& load) { return load.backward; });
+    return std::max(both, forward + backward);
 }
 
 }  // namespace
@@ -171,11 +185,12 @@ std::vector<Load> loads_of(const Problem& problem, const Assignment& assignment)
 }
 
 std::int64_t makespan_of(const Problem& problem, const Assignment& assignment) {
-    std::int64_t largest = 0;
+    Load largest;
     for (const Load& load : loads_of(problem, assignment)) {
-        largest = std::max(largest, load.cost);
+        largest.forward = std::max(largest.forward, load.forward);
+        largest.backward = std::max(largest.backward, load.backward);
     }
-    return largest;
+    return largest.cost();
 }
 
 bool fits(const Problem& problem, const Assignment& assignment) {
@@ -212,14 +227,14 @@ std::optional<Assignment> place(const Problem& problem, const std::vector<std::s
     // What has no choice first, then what fills a host; by its share of all work, or of the memory.
     double work = 1;
     for (const Piece& piece : pieces) {
-        work += static_cast<double>(piece.load->cost) *
+        work += static_cast<double>(piece.load->cost()) *
                 static_cast<double>(loads.width(option_of(piece.table).span));
     }
     const double part_of_work = static_cast<double>(problem.ranks) / work;
     const double part_of_memory =
         problem.memory ? 1.0 / static_cast<double>(std::max<std::int64_t>(problem.memory->count(), 1)) : 0.0;
     const auto size = [&](const Piece& piece) {
-        return std::max(static_cast<double>(piece.load->cost) * part_of_work,
+        return std::max(static_cast<double>(piece.load->cost()) * part_of_work,
                         static_cast<double>(piece.load->memory.count()) * part_of_memory);
     };
     std::stable_sort(pieces.begin(), pieces.end(), [&](const Piece& a, const Piece& b) {

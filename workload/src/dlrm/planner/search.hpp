@@ -1,22 +1,25 @@
 /// Choosing how to shard every table, and where, so that the busiest rank has as little to do as possible.
 ///
 /// Model. N ranks on hosts of h. Table t is sharded in one of its options; an option is a list of pieces,
-/// each of which lies on one rank, on all ranks of one host, or on all ranks, and gives each of these a load
-/// of c picoseconds and of s bytes. Pieces of a table lie on different ranks, or hosts.
+/// each of which lies on one rank, on all ranks of one host, or on all ranks, and gives each of these f
+/// picoseconds before all ranks wait for each other (the pooled values are there), b after it (the tables are
+/// updated), and s bytes; c = f + b. Pieces of a table lie on different ranks, or hosts.
 ///
-///     minimise   max over r of  Σ c of the pieces on r                  (the makespan)
-///     subject to Σ s of the pieces on r <= memory                       for every r
+///     minimise   max over r of Σ f + max over r of Σ b, of the pieces on r      (the makespan)
+///     subject to Σ s of the pieces on r <= memory                               for every r
 ///
 /// Lower bound. With W_t(T) the least work (sum of the loads over all ranks) of the options of t whose pieces
-/// all have c <= T, a makespan of T needs Σ W_t(T) <= N·T. W_t falls with T, so the least T that satisfies
-/// this, found by bisection, is a bound: it holds without the memory's limit as well as with it.
+/// all have at most T, a busiest rank of T needs Σ W_t(T) <= N·T. W_t falls with T, so the least T that
+/// satisfies this, found by bisection, is a bound. That of c is one of the makespan, and so is the sum of
+/// those of f and of b; the larger one counts.
 ///
 /// Search.
 ///   1. For a number of caps on c and s, and of prices on memory, each table takes the option of least work
 ///      (and price) under the caps; pieces by falling part of the average work, or of the memory, go to the
 ///      least loaded rank or host that has room. The starts that are given join these.
-///   2. From the best of all: moves of a piece from the busiest rank, swaps of two, and other options for a
-///      table that lies there, as long as the busiest rank gets less without another getting as much.
+///   2. From the best of all: moves of a piece from the rank that is busiest forward, or backward, swaps of
+///   two,
+///      and other options for a table that lies there, as long as that rank gets less and no other as much.
 ///   3. Small problems (kExactCells): branch and bound over all options and places, which proves the
 ///      makespan unless kMaxNodes end it.
 ///
@@ -38,8 +41,11 @@ enum class Span : std::uint8_t { kRank, kHost, kAll };
 
 /// What a piece gives each of its ranks.
 struct Load {
-    std::int64_t cost = 0;
+    std::int64_t forward = 0;
+    std::int64_t backward = 0;
     Bytes memory = Bytes(0);
+
+    [[nodiscard]] std::int64_t cost() const { return forward + backward; }
 };
 
 struct Option {

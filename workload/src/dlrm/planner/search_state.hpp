@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace astrolabe::workload::planner {
@@ -31,12 +32,14 @@ public:
 
     void add(Span span, std::size_t place, const Load& load) {
         for (std::size_t rank = first(span, place), i = 0; i < width(span); ++rank, ++i) {
-            loads_[rank].cost += load.cost;
+            loads_[rank].forward += load.forward;
+            loads_[rank].backward += load.backward;
             loads_[rank].memory += load.memory;
         }
     }
     void remove(Span span, std::size_t place, const Load& load) {
-        add(span, place, {.cost = -load.cost, .memory = Bytes(-load.memory.count())});
+        add(span, place,
+            {.forward = -load.forward, .backward = -load.backward, .memory = Bytes(-load.memory.count())});
     }
     void add(const Option& option, const Choice& choice) {
         for (std::size_t i = 0; i < option.pieces.size(); ++i) {
@@ -49,14 +52,18 @@ public:
         }
     }
 
-    /// The greatest cost of the ranks of a place.
-    [[nodiscard]] std::int64_t cost(Span span, std::size_t place) const {
-        std::int64_t largest = 0;
+    /// The greatest of each phase of the ranks of a place.
+    [[nodiscard]] Load largest(Span span, std::size_t place) const {
+        Load found;
         for (std::size_t rank = first(span, place), i = 0; i < width(span); ++rank, ++i) {
-            largest = std::max(largest, loads_[rank].cost);
+            found.forward = std::max(found.forward, loads_[rank].forward);
+            found.backward = std::max(found.backward, loads_[rank].backward);
         }
-        return largest;
+        return found;
     }
+    /// Of all ranks.
+    [[nodiscard]] Load largest() const { return largest(Span::kAll, 0); }
+    [[nodiscard]] std::int64_t makespan() const { return largest().cost(); }
     [[nodiscard]] bool has_room(Span span, std::size_t place, Bytes memory) const {
         if (!problem_.memory) {
             return true;
@@ -68,28 +75,34 @@ public:
         }
         return true;
     }
-    /// The least loaded place with room that is not among `taken`; the first of several.
+    /// The place with room that is not among `taken` where the makespan grows least, and of these the least
+    /// loaded; the first of several.
     [[nodiscard]] std::optional<std::size_t> best_place(Span span, const Load& load,
                                                         const std::vector<std::size_t>& taken) const {
+        const Load peak = largest();
         std::optional<std::size_t> best;
-        std::int64_t smallest = 0;
+        std::pair<std::int64_t, std::int64_t> smallest;
         for (std::size_t place = 0; place < places(span); ++place) {
-            const std::int64_t cost = this->cost(span, place);
-            if ((!best || cost < smallest) && has_room(span, place, load.memory) &&
+            const Load there = largest(span, place);
+            const std::int64_t growth =
+                std::max<std::int64_t>(there.forward + load.forward - peak.forward, 0) +
+                std::max<std::int64_t>(there.backward + load.backward - peak.backward, 0);
+            const std::pair size(growth, there.cost());
+            if ((!best || size < smallest) && has_room(span, place, load.memory) &&
                 std::find(taken.begin(), taken.end(), place) == taken.end()) {
                 best = place;
-                smallest = cost;
+                smallest = size;
             }
         }
         return best;
     }
-    [[nodiscard]] std::size_t busiest() const {
+    /// The rank that has most in a phase.
+    [[nodiscard]] std::size_t busiest(std::int64_t Load::*phase) const {
         return static_cast<std::size_t>(
             std::max_element(loads_.begin(), loads_.end(),
-                             [](const Load& a, const Load& b) { return a.cost < b.cost; }) -
+                             [phase](const Load& a, const Load& b) { return a.*phase < b.*phase; }) -
             loads_.begin());
     }
-    [[nodiscard]] std::int64_t makespan() const { return loads_[busiest()].cost; }
 
 private:
     const Problem& problem_;

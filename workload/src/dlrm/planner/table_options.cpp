@@ -5,7 +5,6 @@
 #include "torchrec_estimate.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace astrolabe::workload::planner {
 
@@ -15,6 +14,11 @@ constexpr std::int64_t kVectorColumns = 4;
 
 std::int64_t host_size(const Sharding& sharding) {
     return sharding.ranks_per_host.value_or(1);
+}
+
+/// So that sums cannot overflow.
+Time limited(Time time) {
+    return std::min(time, Time::max() / 32);
 }
 
 /// Ranks that share a table's lookups by its rows.
@@ -99,7 +103,8 @@ public:
                                          : modelled(kind, columns);
             made.times.push_back(times);
             made.option.pieces.push_back(
-                {.cost = times.total(),
+                {.forward = times.forward().count(),
+                 .backward = times.backward().count(),
                  .memory = piece_memory(sharding_, costs_, table_, kind, columns).total()});
         }
         if (kind == TableSharding::kTableColumnWise) {
@@ -114,24 +119,29 @@ private:
         const WireFormats& formats = costs_.formats;
         PieceTimes times;
         if (kind == TableSharding::kDataParallel) {
-            times.lookup = costs_.replica(number_);
-            times.exchange = to_all(copy_exchange());
+            times.lookup = limited(costs_.lookup(number_, columns, costs_.samples, 1));
+            times.update = limited(costs_.replica_update(number_));
+            times.gradients = to_all(copy_exchange());
             return times;
         }
-        times.lookup = costs_.lookup(number_, columns, ranks_ / sharers * costs_.samples, sharers);
+        const std::int64_t samples = ranks_ / sharers * costs_.samples;
+        times.lookup = limited(costs_.lookup(number_, columns, samples, sharers));
+        times.update = limited(costs_.update(number_, columns, samples, sharers));
         const bool by_rows = kind == TableSharding::kRowWise;
         const auto forward = by_rows ? formats.forward_reduce_scatter : formats.forward_all_to_all;
         const auto backward = by_rows ? formats.backward_all_gather : formats.backward_all_to_all;
         if (kind == TableSharding::kTableRowWise || kind == TableSharding::kGrid) {
             const std::int64_t hosts = ranks_ / host_size(sharding_);
-            for (const auto& format : {forward, backward}) {
-                times.exchange +=
-                    inside((host_size(sharding_) - 1) * wire_size(hosts * costs_.samples, columns, format)) +
-                    across((hosts - 1) * wire_size(costs_.samples, columns, format));
-            }
+            const auto in_two_steps = [&](std::optional<WireFormat> format) {
+                return inside((host_size(sharding_) - 1) *
+                              wire_size(hosts * costs_.samples, columns, format)) +
+                       across((hosts - 1) * wire_size(costs_.samples, columns, format));
+            };
+            times.pooled = in_two_steps(forward);
+            times.gradients = in_two_steps(backward);
         } else {
-            times.exchange = to_all(wire_size(costs_.samples, columns, forward)) +
-                             to_all(wire_size(costs_.samples, columns, backward));
+            times.pooled = to_all(wire_size(costs_.samples, columns, forward));
+            times.gradients = to_all(wire_size(costs_.samples, columns, backward));
         }
         if (sharding_.input_distribution) {
             const InputDistribution& input = *sharding_.input_distribution;
@@ -156,9 +166,10 @@ private:
         const auto picoseconds = [](double seconds) {
             return Time(static_cast<std::int64_t>(seconds * static_cast<double>(kPicosecondsPerSecond)));
         };
-        return {.lookup = picoseconds(estimate.forward_compute + estimate.backward_compute),
-                .exchange = picoseconds(estimate.forward_exchange + estimate.backward_exchange),
-                .input = Time(0)};
+        PieceTimes times;
+        times.lookup = picoseconds(estimate.forward_compute + estimate.backward_compute);
+        times.pooled = picoseconds(estimate.forward_exchange + estimate.backward_exchange);
+        return times;
     }
 
     [[nodiscard]] Bytes wire_size(std::int64_t samples, std::int64_t columns,
@@ -202,12 +213,6 @@ private:
 };
 
 }  // namespace
-
-std::int64_t PieceTimes::total() const {
-    constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max() / 8;
-    return std::min(lookup.count(), kLargest / 4) + std::min(exchange.count(), kLargest / 4) +
-           std::min(input.count(), kLargest / 4);
-}
 
 PieceMemory& PieceMemory::operator+=(const PieceMemory& other) {
     weights += other.weights;

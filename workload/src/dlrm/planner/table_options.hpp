@@ -5,20 +5,22 @@
 ///
 /// Time of a piece of w columns, of an iteration:
 ///
-///     lookup    lookup and update as DlrmCost has them: of B samples; of row_wise m, of table_row_wise and
-///     grid
-///               B/h; of data_parallel m and the update of all copies
-///     exchange  of pooled values forward and their gradients backward. X(s) is the time of s bytes to every
-///               other rank: (N - 1)·s / rate, or, with rates of their own inside and across hosts,
-///               max((h - 1)·s / inside, (N - h)·s / across), as the two go at the same time
-///                 table_wise, column_wise, table_column_wise, row_wise   X(m·w·a_f) + X(m·w·a_b)
-///                 table_row_wise, grid      (h - 1)·(B/h)·w·(a_f + a_b) / inside
-///                                           + (N/h - 1)·m·w·(a_f + a_b) / across
-///                 data_parallel, dense      X(2·R·D·e / N): a reduction and a gathering
-///                 data_parallel, sparse     X(min(m·P, R)·(D·e + 8))
-///     input     X(m·l + m·P·i / sharers) received, where the exchange of indices is modelled; sharers are N
+///     input      X(m·l + m·P·i / sharers) received, where the exchange of indices is modelled; sharers are N
 ///     of
-///               row_wise, h of table_row_wise and grid, else 1
+///                row_wise, h of table_row_wise and grid, else 1
+///     lookup,    as DlrmCost has them: of B samples; of row_wise m, of table_row_wise and grid B/h; of
+///     update     data_parallel m, and the update by all ranks' gradients
+///     pooled,    exchanges of pooled values (a = a_f) and of their gradients (a = a_b). X(s) is the time of
+///     s gradients  bytes to every other rank: (N - 1)·s / rate, or, with rates of their own inside and
+///     across
+///                hosts, max((h - 1)·s / inside, (N - h)·s / across), as the two go at the same time
+///                  table_wise, column_wise, table_column_wise, row_wise   X(m·w·a)
+///                  table_row_wise, grid    (h - 1)·(B/h)·w·a / inside + (N/h - 1)·m·w·a / across
+///                  data_parallel, dense    gradients X(2·R·D·e / N): a reduction and a gathering
+///                  data_parallel, sparse   gradients X(min(m·P, R)·(D·e + 8))
+///
+/// Forward, before every rank has the pooled values of its samples, come input, lookup and pooled; backward
+/// gradients and update. The estimate of TorchRec's planner is one sum and counts as forward.
 ///
 /// Memory of a piece of r rows, in bytes: r·w·e weights, the optimiser's state of r rows of w columns, pooled
 /// values and gradients 2·B·w·a (of data_parallel 2·m·D·a), and b·(B·l + B·P·i / sharers) of indices, b being
@@ -52,9 +54,11 @@ namespace astrolabe::workload::planner {
 /// What the training asks for beside the sharding.
 struct TrainingCosts {
     std::size_t ranks = 1;
-    std::int64_t samples = 1;                                      ///< m
-    ShardTime lookup = {};                                         ///< lookup and update of a shard
-    std::function<Time(std::size_t table)> replica = {};           ///< of a copy, for m samples
+    std::int64_t samples = 1;  ///< m
+    ShardTime lookup = {};
+    ShardTime update = {};
+    /// Of a copy: gradients of m samples, and the update by all ranks'.
+    std::function<Time(std::size_t table)> replica_update = {};
     std::function<Bytes(std::int64_t columns)> state_of_row = {};  ///< of the tables' optimiser
     Bytes element_size;
     Bytes activation_size;
@@ -66,11 +70,14 @@ struct TrainingCosts {
 
 /// Of a piece, for each of its ranks.
 struct PieceTimes {
-    Time lookup;
-    Time exchange;
-    Time input;
+    Time input = Time(0);  ///< indices
+    Time lookup = Time(0);
+    Time pooled = Time(0);     ///< exchange of pooled values
+    Time gradients = Time(0);  ///< and of their gradients
+    Time update = Time(0);
 
-    [[nodiscard]] std::int64_t total() const;  ///< saturates at an eighth of the largest number
+    [[nodiscard]] Time forward() const { return input + lookup + pooled; }
+    [[nodiscard]] Time backward() const { return gradients + update; }
 };
 
 struct TableOption {

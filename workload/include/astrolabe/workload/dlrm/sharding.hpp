@@ -39,15 +39,16 @@
 ///                  the bytes. What perfect column-wise sharding would give
 ///     round_robin  shard i, counted over the tables in order, on rank i mod N; the i-th table of those that
 ///                  are placed on a host on host i mod N/h
-///     planner      by cost, see placement.hpp: time of the shard's lookup and update and, where `link_rate`
+///     planner      by cost, see placement.hpp; with search full as docs/models/sharding-planner.md says:
+///     time of the shard's lookup and update and, where `link_rate`
 ///                  is given, of the values it sends forward and receives backward, and of the lengths and
 ///                  indices that it receives. Tables that are placed on
 ///                  a host are placed first, by falling cost, on the host whose busiest rank then has the
 ///                  smallest load. Each column shard of a grid is placed on its own, as table_row_wise is
 ///     explicit     as given in `tables` for every table that is not on all ranks
 ///
-/// Limits: memory counts weights only, no optimiser state; tables are at most 65,536 and hold at most 2^20
-/// shards.
+/// Limits: memory counts weights only, no optimiser state, but for the full search; tables are at most 65,536
+/// and hold at most 2^20 shards.
 #pragma once
 
 #include <array>
@@ -178,16 +179,20 @@ struct HostTable {
 
 /// What the full search found.
 struct PlannerReport {
-    Time makespan;     ///< of the busiest rank: lookups, updates and exchanges of an iteration
+    Time makespan;     ///< of the ranks that are busiest forward and backward, of an iteration
     Time lower_bound;  ///< no plan of the kinds allowed has less
     bool proven = false;
     std::int64_t nodes = 0;  ///< places tried by branch and bound; 0: it was not needed, or too large
-    system::RankId rank{};   ///< the busiest
-    Time lookup;             ///< of it: lookups and updates,
-    Time exchange;           ///< pooled values and gradients,
-    Time input;              ///< indices
-    std::size_t table = 0;   ///< that it has most to do for
-    Time table_time;
+    struct Phase {
+        system::RankId rank{};    ///< the busiest
+        Time input = Time(0);     ///< of it: exchange of indices,
+        Time compute = Time(0);   ///< lookups or updates,
+        Time exchange = Time(0);  ///< pooled values or gradients
+        std::size_t table = 0;    ///< that it has most to do for
+        Time table_time = Time(0);
+    };
+    Phase forward;
+    Phase backward;
     struct Baseline {
         std::string name;
         Time makespan;
