@@ -73,9 +73,10 @@ protected:
         return found;
     }
     [[nodiscard]] std::vector<TablePlace> places() const {
-        return places_of(plan_sharding(sharding_, model_, 4, 2, [](std::size_t, std::int64_t, std::int64_t) {
-                             return 1_ns;
-                         }).plan);
+        return places_of(
+            plan_sharding(sharding_, model_, 4, 2, [](std::size_t, std::int64_t, std::int64_t, std::int64_t) {
+                return 1_ns;
+            }).plan);
     }
 
     DlrmModel model_;
