@@ -234,6 +234,27 @@ Schema<LookupRates> lookup_schema() {
     return schema;
 }
 
+Schema<HostCosts> host_schema() {
+    Schema<HostCosts> schema("host", "what the host spends to keep the device busy, for training: torchrec");
+    const Range<Time> range{Time(0), Time(kPicosecondsPerSecond)};
+    schema
+        .optional("forward_launch", &HostCosts::forward_launch,
+                  "from one kernel's launch to the next in the forward pass", range)
+        .optional("backward_launch", &HostCosts::backward_launch, "the same in the backward pass", range)
+        .optional("optimizer_launch", &HostCosts::optimizer_launch, "the same in the dense optimizer", range)
+        .optional("input_launch", &HostCosts::input_launch, "the same in the distribution of the input",
+                  range)
+        .optional("collective", &HostCosts::collective, "to issue a collective", range)
+        .optional("wait", &HostCosts::wait, "to have a stream wait for a collective", range)
+        .optional("iteration", &HostCosts::iteration, "once an iteration: zeroing gradients and the like",
+                  range)
+        .optional("batch", &HostCosts::batch, "to load the next batch and to start its copy to the device",
+                  range)
+        .optional("blocking_copy", &HostCosts::blocking_copy,
+                  "of a copy that the host waits for, beside that wait", range);
+    return schema;
+}
+
 /// What every kind of device has, with the help of the two rates.
 void add_rates(Schema<Device>& schema, const std::string& peak, const std::string& bandwidth) {
     schema
@@ -254,7 +275,10 @@ void add_rates(Schema<Device>& schema, const std::string& peak, const std::strin
         .optional("host_link", &Device::host_link, "rate to the memory of its host, one direction",
                   {Bandwidth(1), {}})
         .section("gemm", &Device::gemm, gemm_schema(), "matrix products, for mlp_time: gemm")
-        .section("lookup", &Device::lookup, lookup_schema(), "embedding kernels, for embedding_time: fbgemm");
+        .section("lookup", &Device::lookup, lookup_schema(), "embedding kernels, for embedding_time: fbgemm")
+        .section("host", &Device::host, host_schema(), "time that its host spends; unset: none")
+        .optional("kernel", &Device::kernel, "that a kernel takes at least, for training: torchrec",
+                  {Time(0), Time(kPicosecondsPerSecond)});
 }
 
 ValidationErrors nothing_measured(const Device& device) {

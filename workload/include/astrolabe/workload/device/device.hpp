@@ -43,6 +43,7 @@
 
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/core/units.hpp>
+#include <astrolabe/workload/device/host_costs.hpp>
 
 namespace astrolabe::workload {
 
@@ -163,6 +164,8 @@ struct Device {
     std::optional<Bandwidth> host_link = std::nullopt;  ///< to the memory of its host, one direction
     std::optional<GemmRates> gemm = std::nullopt;
     std::optional<LookupRates> lookup = std::nullopt;
+    std::optional<HostCosts> host = std::nullopt;
+    std::optional<Time> kernel = std::nullopt;  ///< that a kernel takes at least; host_costs.hpp
     std::map<std::string, LayerTimes, std::less<>> measured = {};  ///< by layer name
     std::optional<TableTimes> tables = std::nullopt;
 
