@@ -141,7 +141,7 @@ private:
         }
         for (const RankId rank : group) {
             Time& own = finish[rank.index()];
-            if (needs_all(work) || work.least_duration > Time(0)) {
+            if (needs_all(work) || work.begins_together || work.least_duration > Time(0)) {
                 own = std::max(own, later(last, work.least_duration));
             }
             if (loads_ != nullptr) {

@@ -53,7 +53,9 @@ void CollectiveEngine::issue(OperationId operation, RankId rank) {
     instance.issued_at[place.position] = backend_.now();
     ++instance.issued;
     const auto ranks = static_cast<Position>(instance.issued_at.size());
-    if (instance.plan != nullptr && starts_early_ && collective(operation).least_duration == Time(0)) {
+    const CollectiveOperation& work = collective(operation);
+    if (instance.plan != nullptr && starts_early_ && work.least_duration == Time(0) &&
+        !work.begins_together) {
         if (instance.issued == 1) {
             enqueue(index);
         }

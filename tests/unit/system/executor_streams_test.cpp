@@ -58,6 +58,18 @@ Time accounted(const StreamRecord& stream) {
     return sum;
 }
 
+TEST_F(StreamsTest, CollectivesThatBeginTogetherWaitForTheLastRank) {
+    const OperationId late = builder_.compute("late", PerRank<Time>({Time(0), Time(5000)}));
+    const OperationId early = exchange("early", {late});
+    const OperationId together = builder_.collective(
+        "together", {.kind = CollectiveKind::kAllToAll, .size = Bytes(200), .begins_together = true}, {late});
+    const ExecutionReport report = execute();
+    // Rank 0 sends at once; what begins together begins when rank 1 has issued it as well.
+    EXPECT_EQ(report.operations[early].first_start, Time(0));
+    EXPECT_EQ(report.operations[together].first_start, Time(5000));
+    EXPECT_EQ(end_of(report, together), Time(14000));
+}
+
 TEST_F(StreamsTest, RunSideBySide) {
     const OperationId a = builder_.compute("a", Time(5000));
     const OperationId b = builder_.compute_on(kHost, "b", Time(3000));

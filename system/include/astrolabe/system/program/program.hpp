@@ -168,6 +168,9 @@ struct CollectiveOperation {
     /// What it takes at least, from the last issue in its group to the end on any rank, whatever the network;
     /// above zero no rank begins it before all have issued it, as the kernels of a GPU library.
     Time least_duration{};
+    /// No rank begins it before all have issued it, whatever its least duration: what meets on the devices of
+    /// a group, as such kernels do.
+    bool begins_together = false;
     /// By group of the partition: sizes of an uneven all_to_all. Empty where all pairs have the same.
     /// Operations that move the same share the same.
     std::shared_ptr<const std::vector<PairSizes>> pair_sizes{};
