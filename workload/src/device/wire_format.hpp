@@ -6,6 +6,13 @@
 ///     w bytes     4     2     2    1     1
 ///     size     v·w,  for int8  v + 8·rows
 ///
+/// and as PyTorch's quantised communication packs embedding vectors (FBGEMM, fbgemm_gpu/quantize_comm.py),
+///
+///     int8_blocks  32 values, across rows, in 40 bytes: 32 and a scale and an offset of 4
+///     fp8_rows     rows of D values in ⌈D/4⌉·4 + 8 bytes
+///     mx4          rows of D values, filled up to blocks of 32, each in 16 + 1 bytes: 4 bits a value and a
+///                  common exponent
+///
 /// int8 carries a 4-byte scale and a 4-byte offset with every row, as FBGEMM's fused 8-bit rowwise format; a
 /// row is an embedding vector (of a column-wise shard: its piece), or the weights of one output of a layer.
 /// fp8 carries no scales.
@@ -26,8 +33,14 @@
 
 namespace astrolabe::workload {
 
-enum class WireFormat : std::uint8_t { kFp32, kFp16, kBf16, kFp8, kInt8 };
+enum class WireFormat : std::uint8_t { kFp32, kFp16, kBf16, kFp8, kInt8, kInt8Blocks, kFp8Rows, kMx4 };
 
+/// Those that pack the vectors of embeddings, which the gradients and parameters of layers are not.
+[[nodiscard]] constexpr bool packs_vectors(WireFormat format) {
+    return format == WireFormat::kInt8Blocks || format == WireFormat::kFp8Rows || format == WireFormat::kMx4;
+}
+
+/// Of a value, without scales; of kMx4 rounded up.
 [[nodiscard]] Bytes element_size(WireFormat format);
 /// Scale and offset; of kInt8 only, else 0.
 [[nodiscard]] Bytes row_overhead(WireFormat format);
@@ -36,7 +49,9 @@ enum class WireFormat : std::uint8_t { kFp32, kFp16, kBf16, kFp8, kInt8 };
 struct Payload {
     std::int64_t values = 0;
     std::int64_t rows = 0;
-    Bytes element_size;                               ///< e
+    std::int64_t blocks = 0;  ///< of 32 values, each row by itself; of formats that pack vectors
+    std::int64_t fours = 0;   ///< of 4 values, likewise
+    Bytes element_size;       ///< e
     std::optional<WireFormat> format = std::nullopt;  ///< none: as they are
 
     [[nodiscard]] Bytes size() const;

@@ -113,7 +113,10 @@ EmbeddingLayers::EmbeddingLayers(const DlrmModel& model, const DlrmTraining& tra
       samples_(local_batch(training, plan.ranks)) {}
 
 TrainingLayer EmbeddingLayers::balanced() const {
-    const Pooled pooled{.columns = pooled_width(model_), .rows = table_count(model_)};
+    Pooled pooled;
+    for (const EqualTables& run : equal_tables(model_)) {
+        pooled.add(run.dimension, run.count);
+    }
     const WireFormats& formats = training_.wire_formats;
     const Payload forward = payload(pooled, samples_, formats.forward_all_to_all);
     TrainingLayer layer{.name = std::string(kEmbeddingLayer), .forward = cost_.lookup()};
@@ -174,6 +177,8 @@ Payload EmbeddingLayers::payload(const Pooled& pooled, std::int64_t samples,
                                  std::optional<WireFormat> format) const {
     return {.values = samples * pooled.columns,
             .rows = samples * pooled.rows,
+            .blocks = samples * pooled.blocks,
+            .fours = samples * pooled.fours,
             .element_size = activation_element_size(model_),
             .format = format};
 }

@@ -1,6 +1,7 @@
 /// The layers that embeddings make of a training plan; equations in dlrm_training.hpp and sharding.hpp.
 #pragma once
 
+#include "../integer_division.hpp"
 #include "../loops/training_loop.hpp"
 #include "dlrm_cost.hpp"
 #include "dlrm_training.hpp"
@@ -35,10 +36,14 @@ private:
     struct Pooled {
         std::int64_t columns = 0;
         std::int64_t rows = 0;
+        std::int64_t blocks = 0;  ///< of 32 columns, and of 4: of formats that pack vectors
+        std::int64_t fours = 0;
 
-        void add(std::int64_t more) {
-            columns += more;
-            ++rows;
+        void add(std::int64_t more, std::int64_t times = 1) {
+            columns += times * more;
+            rows += times;
+            blocks += times * divide_up(more, 32);
+            fours += times * divide_up(more, 4);
         }
     };
     /// Rows of tables that samples touch at most, in values and in bytes with their indices.
