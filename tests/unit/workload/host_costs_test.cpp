@@ -27,10 +27,9 @@ TEST(HostCosts, AreThereWhereAskedForAndReadBack) {
         "host: {forward_launch: 52us, backward_launch: 44us, collective: 80us, batch: 1.4ms}\nkernel: 4us\n";
     const auto [device, resolved] = read(keys);
     ASSERT_TRUE(device.host.has_value()) << resolved;
-    EXPECT_EQ(*device.host, (HostCosts{.forward_launch = 52_us,
-                                       .backward_launch = 44_us,
-                                       .collective = 80_us,
-                                       .batch = 1400_us}));
+    EXPECT_EQ(*device.host,
+              (HostCosts{
+                  .forward_launch = 52_us, .backward_launch = 44_us, .collective = 80_us, .batch = 1400_us}));
     EXPECT_EQ(device.kernel, 4_us);
     EXPECT_EQ(read(resolved).second, resolved);
 }

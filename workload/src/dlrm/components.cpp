@@ -1,9 +1,11 @@
 #include "../device/precision_names.hpp"
 #include "../register.hpp"
 #include "dlrm_training.hpp"
+#include "framework_config.hpp"
 #include "model_schema.hpp"
 #include "planner/torchrec_plan.hpp"
 #include "sharding_schema.hpp"
+#include "torchrec/torchrec.hpp"
 
 #include <fmt/format.h>
 
@@ -59,12 +61,15 @@ struct EnumNames<workload::DenseSharding> {
 };
 template <>
 struct EnumNames<workload::WireFormat> {
-    static constexpr std::array<std::pair<std::string_view, workload::WireFormat>, 5> kNames{
+    static constexpr std::array<std::pair<std::string_view, workload::WireFormat>, 8> kNames{
         {{"fp32", workload::WireFormat::kFp32},
          {"fp16", workload::WireFormat::kFp16},
          {"bf16", workload::WireFormat::kBf16},
          {"fp8", workload::WireFormat::kFp8},
-         {"int8", workload::WireFormat::kInt8}}};
+         {"int8", workload::WireFormat::kInt8},
+         {"int8_blocks", workload::WireFormat::kInt8Blocks},
+         {"fp8_rows", workload::WireFormat::kFp8Rows},
+         {"mx4", workload::WireFormat::kMx4}}};
 };
 
 }  // namespace astrolabe
@@ -117,6 +122,8 @@ void read_embedding_time(DlrmParameters& parameters, const ConfigNode& node, Rea
 Schema<GradientBuckets> buckets_schema() {
     Schema<GradientBuckets> schema("gradient_buckets", "MLP gradients that are all-reduced together");
     schema.optional("size", &GradientBuckets::size, "a bucket is full when it holds as much", {Bytes(1), {}})
+        .optional("first", &GradientBuckets::first, "the same of the first bucket; unset: size",
+                  {Bytes(1), {}})
         .optional("order", &GradientBuckets::order, "of packing: from the last layer on, or from the first");
     return schema;
 }
@@ -168,6 +175,12 @@ Schema<DlrmParameters> dlrm_schema() {
         .optional("parallelism", &DlrmParameters::parallelism,
                   "hybrid: embedding tables spread over the ranks, MLPs on every rank")
         .field(
+            framework_key(),
+            [](DlrmParameters& parameters, const ConfigNode& node, ReadContext& context) {
+                parameters.framework = read_framework(node, context);
+            },
+            [](const DlrmParameters& parameters) { return write_framework(parameters.framework); })
+        .field(
             {"batch", "mapping", "", true, {}, "samples of an iteration", batch_schema().parameters()},
             [](DlrmParameters& parameters, const ConfigNode& node, ReadContext& context) {
                 if (const std::optional<DlrmTraining> batch = batch_schema().read(node, context)) {
@@ -217,7 +230,8 @@ Schema<DlrmParameters> dlrm_schema() {
         .section("sharding", &DlrmParameters::sharding, sharding_schema(),
                  "which rank holds what of which embedding table (hybrid)")
         .section("gradient_buckets", &DlrmParameters::gradient_buckets, buckets_schema(),
-                 "MLP gradients that are all-reduced together; unset: layer by layer")
+                 "MLP gradients that are all-reduced together; unset: layer by layer, of training: torchrec "
+                 "{first: 1MiB, size: 25MiB}")
         .optional("dense_sharding", &DlrmParameters::dense_sharding,
                   "fsdp: each rank keeps a part of every MLP layer and gathers the rest when it computes")
         .optional("parameter_prefetch", &DlrmParameters::parameter_prefetch,
@@ -290,6 +304,21 @@ void append_sharding(Facts& facts, const DlrmSummary& summary) {
     }
 }
 
+/// The collectives of an iteration in the order of issue.
+void append_operations(Facts& facts, const DlrmParameters& parameters, const Device& device,
+                       std::size_t ranks) {
+    DlrmTraining once = parameters;
+    once.iterations = 1;
+    const torchrec::Operations operations =
+        torchrec::operations_of(torchrec::build_program(parameters.model, once, device, ranks));
+    append_traffic(facts, operations.traffic);
+    std::size_t number = 0;
+    for (const auto& [name, size] : operations.collectives) {
+        facts.emplace_back(fmt::format("collective {}", ++number),
+                           fmt::format("{}, {}", name, readable(size)));
+    }
+}
+
 Facts dlrm_facts(const DlrmParameters& parameters, const Device& device, std::size_t ranks) {
     const DlrmSummary summary = summarise(parameters.model, parameters, device, ranks);
     Facts facts{{"batch", fmt::format("{} samples, {} per rank", summary.global_batch, summary.local_batch)},
@@ -307,7 +336,11 @@ Facts dlrm_facts(const DlrmParameters& parameters, const Device& device, std::si
     if (!summary.fullest_rank.empty()) {
         facts.emplace_back("memory of the fullest rank", summary.fullest_rank);
     }
-    append_traffic(facts, summary.traffic);
+    if (torchrec_of(parameters) != nullptr) {
+        append_operations(facts, parameters, device, ranks);
+    } else {
+        append_traffic(facts, summary.traffic);
+    }
     return facts;
 }
 

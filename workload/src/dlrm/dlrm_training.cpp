@@ -9,6 +9,7 @@
 #include "planner/memory_use.hpp"
 #include "planner/placed_tables.hpp"
 #include "sharding_decisions.hpp"
+#include "torchrec/torchrec.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -204,7 +205,8 @@ private:
             }
             unpacked += gradients_of(plan_.layers[index].name);
             put_in_bucket(index);
-            is_full = unpacked >= buckets.size;
+            is_full =
+                unpacked >= (plan_.buckets.size() == 1 ? buckets.first.value_or(buckets.size) : buckets.size);
         }
     }
 
@@ -312,16 +314,6 @@ void for_each_communication(const TrainingPlan& plan, Visit visit) {
     }
 }
 
-std::optional<ShardingPlan> sharding_plan(const DlrmModel& model, const DlrmTraining& training,
-                                          const Device& device, std::size_t ranks) {
-    if (training.sharding.is_balanced()) {
-        return std::nullopt;
-    }
-    ShardingResult result = planner::place_tables(model, training, device, ranks);
-    ASTROLABE_ASSERT(result.validation_errors.empty(), "the user's errors were reported before");
-    return std::move(result.plan);
-}
-
 detail::Int128 longest_iteration(const TrainingPlan& plan) {
     detail::Int128 longest = 0;
     for (std::size_t index = 0; index < plan.ranks; ++index) {
@@ -397,6 +389,16 @@ Precision precision(const DlrmTraining& training) {
     return training.precision.value_or(Precision::kFp32);
 }
 
+std::optional<ShardingPlan> sharding_plan(const DlrmModel& model, const DlrmTraining& training,
+                                          const Device& device, std::size_t ranks) {
+    if (training.sharding.is_balanced()) {
+        return std::nullopt;
+    }
+    ShardingResult result = planner::place_tables(model, training, device, ranks);
+    ASTROLABE_ASSERT(result.validation_errors.empty(), "the user's errors were reported before");
+    return std::move(result.plan);
+}
+
 std::int64_t local_batch(const DlrmTraining& training, std::size_t ranks) {
     return training.local_batch ? *training.local_batch
                                 : training.global_batch.value() / static_cast<std::int64_t>(ranks);
@@ -427,7 +429,8 @@ ValidationErrors validation_errors(const DlrmModel& model, const DlrmTraining& t
     }
     constexpr Time kMax = Time::max() / 2;
     const detail::Int128 iteration =
-        longest_iteration(PlanBuilder(model, training, device, ranks, sharding).build());
+        longest_iteration(PlanBuilder(model, training, device, ranks, sharding).build()) +
+        (torchrec_of(training) != nullptr ? torchrec::longest_launches(model, device, ranks) : 0);
     if (iteration <= kMax.count() / training.iterations) {
         return {};
     }
@@ -457,6 +460,9 @@ TrainingPlan dlrm_training_plan(const DlrmModel& model, const DlrmTraining& trai
 
 system::Program build_dlrm_program(const DlrmModel& model, const DlrmTraining& training, const Device& device,
                                    std::size_t ranks) {
+    if (torchrec_of(training) != nullptr) {
+        return torchrec::build_program(model, training, device, ranks);
+    }
     const TrainingPlan plan = dlrm_training_plan(model, training, device, ranks);
     switch (training.parallelism) {
         case Parallelism::kData:

@@ -53,6 +53,7 @@
 
 #include "../device/wire_format.hpp"
 #include "../loops/training_loop.hpp"
+#include "framework.hpp"
 #include "optimizers.hpp"
 
 #include <array>
@@ -94,6 +95,7 @@ enum class EmbeddingGradients : std::uint8_t { kSparse, kDense };
 enum class BucketOrder : std::uint8_t { kReverse, kForward };
 
 struct GradientBuckets {
+    std::optional<Bytes> first = std::nullopt;  ///< of the first bucket; `size`
     Bytes size = Bytes(25'000'000);
     BucketOrder order = BucketOrder::kReverse;
 };
@@ -102,6 +104,9 @@ enum class DenseSharding : std::uint8_t { kReplicated, kFsdp };
 
 struct DlrmTraining {
     Parallelism parallelism = Parallelism::kHybrid;
+    /// TorchRec's loop is torchrec/torchrec_loop.hpp, with DDP's buckets and placed tables; none: those of
+    /// training_loop.hpp.
+    Framework framework = {};
     std::optional<std::int64_t> global_batch = std::nullopt;  ///< exactly one of the two is given
     std::optional<std::int64_t> local_batch = std::nullopt;   ///< samples per rank
     int iterations = 1;
@@ -148,6 +153,9 @@ struct DlrmTraining {
 // The rest requires arguments without validation errors.
 
 [[nodiscard]] Precision precision(const DlrmTraining& training);
+[[nodiscard]] inline const TorchrecTraining* torchrec_of(const DlrmTraining& training) {
+    return std::get_if<TorchrecTraining>(&training.framework);
+}
 /// m, samples per rank.
 [[nodiscard]] std::int64_t local_batch(const DlrmTraining& training, std::size_t ranks);
 
@@ -155,6 +163,10 @@ struct DlrmTraining {
 [[nodiscard]] std::optional<std::vector<TablePlace>> table_places(const DlrmModel& model,
                                                                   const DlrmTraining& training,
                                                                   const Device& device, std::size_t ranks);
+
+/// Nothing where the sharding is balanced.
+[[nodiscard]] std::optional<ShardingPlan> sharding_plan(const DlrmModel& model, const DlrmTraining& training,
+                                                        const Device& device, std::size_t ranks);
 
 [[nodiscard]] TrainingPlan dlrm_training_plan(const DlrmModel& model, const DlrmTraining& training,
                                               const Device& device, std::size_t ranks);

@@ -1,4 +1,5 @@
 #include "dlrm_training.hpp"
+#include "torchrec/torchrec.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -331,6 +332,14 @@ void check_wire_formats(ValidationErrors& found, const DlrmTraining& training, c
                 "this training has no such collective to convert",
                 "see parallelism, sharding and dense_sharding for what it exchanges");
     }
+    for (const auto& [name, format] :
+         {std::pair("all_reduce", formats.all_reduce),
+          std::pair("parameter_all_gather", formats.parameter_all_gather),
+          std::pair("gradient_reduce_scatter", formats.gradient_reduce_scatter)}) {
+        require(found, !format || !packs_vectors(*format), fmt::format("wire_formats.{}", name),
+                "int8_blocks, fp8_rows and mx4 pack the vectors of embeddings",
+                "choose fp16, bf16, fp8 or int8");
+    }
 }
 
 void check_priorities(ValidationErrors& found, const DlrmTraining& training, const DlrmModel& model) {
@@ -387,6 +396,9 @@ ValidationErrors validation_errors(const DlrmTraining& training, const DlrmModel
         check_embedding_exchange(found, training, model);
         check_wire_formats(found, training, model);
         check_priorities(found, training, model);
+        if (torchrec_of(training) != nullptr) {
+            torchrec::check(found, training);
+        }
     }
     return found;
 }

@@ -1,0 +1,13 @@
+/// The loop of a training framework that a DLRM runs in, instead of one of training_loop.hpp.
+#pragma once
+
+#include "torchrec/options.hpp"
+
+#include <variant>
+
+namespace astrolabe::workload {
+
+/// None, or the options of one.
+using Framework = std::variant<std::monostate, TorchrecTraining>;
+
+}  // namespace astrolabe::workload
