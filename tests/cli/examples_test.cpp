@@ -72,6 +72,9 @@ TEST(Examples, Hoti20OnFluid) {
 TEST(Examples, DlrmModelAOnFluid) {
     expect_recorded("dlrm-model-a", "experiment", "fluid");
 }
+TEST(Examples, DlrmTorchrecOnFluid) {
+    expect_recorded("dlrm-torchrec", "experiment", "fluid");
+}
 TEST(Examples, DlrmOperaStudyOnFluid) {
     expect_recorded("opera-dlrm", "experiment-16", "fluid");
     expect_recorded("opera-dlrm", "experiment-1024", "fluid");

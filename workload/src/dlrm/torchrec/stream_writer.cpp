@@ -139,6 +139,13 @@ void StreamWriter::finish_waits(Stream stream, const Label& label) {
     }
 }
 
+void StreamWriter::finish(const Label& label) {
+    advance_host(label, "launch", Time(0), {});
+    if (!lasts_[index_of(Stream::kPrefetch)]) {
+        program_.streams.pop_back();
+    }
+}
+
 void StreamWriter::advance_host(const Label& label, std::string_view what, Time more,
                                 std::vector<system::OperationId> dependencies) {
     const Time time = std::exchange(pending_, Time(0)) + more;

@@ -81,8 +81,8 @@ public:
     }
     /// What a stream still waits for becomes an operation of its own, which takes no time.
     void finish_waits(Stream stream, const Label& label);
-    /// What the host has yet to launch takes its time.
-    void finish(const Label& label) { advance_host(label, "launch", Time(0), {}); }
+    /// What the host has yet to launch takes its time; a last stream that ran nothing goes.
+    void finish(const Label& label);
 
 private:
     [[nodiscard]] Time gap() const;
