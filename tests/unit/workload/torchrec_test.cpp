@@ -508,6 +508,25 @@ TEST_F(RecordedStep, PrefetchTakesTheRowsThatCachesMissOutOfTheLookup) {
     }));
 }
 
+TEST_F(RecordedStep, OneMeasuredTimeIsNotThatOfSeveralGroups) {
+    device_.measured["Embedding"] = {.forward = 10_us, .weight_gradient = 20_us};
+    EXPECT_TRUE(validation_errors(device_, training_, model_).empty());
+    training_.sharding.tables.push_back(
+        {.first = 0, .sharding = TableSharding::kColumnWise, .shards = 2, .ranks = {0, 1}});
+    const ValidationErrors errors = validation_errors(device_, training_, model_);
+    ASSERT_EQ(errors.size(), 1U);
+    EXPECT_EQ(errors.front().key, "layers.Embedding");
+}
+
+TEST_F(RecordedStep, PlacedTablesNeedARateEvenWhereTheirLayerWasMeasured) {
+    device_.measured["Embedding"] = {.forward = 10_us, .weight_gradient = 20_us};
+    training_.dense_optimizer.reset();
+    device_.memory_bandwidth.reset();
+    const ValidationErrors errors = validation_errors(device_, training_, model_);
+    ASSERT_EQ(errors.size(), 1U);
+    EXPECT_EQ(errors.front().key, "memory_bandwidth");
+}
+
 TEST_F(RecordedStep, RefusesWhatTorchRecDoesNotHave) {
     const auto key_of = [this](const auto& change) {
         DlrmTraining training = training_;

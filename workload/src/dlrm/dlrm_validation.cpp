@@ -213,10 +213,12 @@ Needs needed_rates(const Device& device, const DlrmTraining& training, const Dlr
                    const std::vector<std::string>& names) {
     Needs needs;
     for (const std::string& layer : names) {
-        if (is_measured_completely(device, layer)) {
+        const bool embeds = is_embedding(layer);
+        // Where tables are placed, what each of them takes is asked for even if their layer was measured.
+        const bool by_table = embeds && !training.sharding.is_balanced() && !device.tables;
+        if (is_measured_completely(device, layer) && !by_table) {
             continue;
         }
-        const bool embeds = is_embedding(layer);
         const bool flops = !embeds || training.embedding_time == EmbeddingTime::kFlops;
         const bool bytes = embeds ? training.embedding_time == EmbeddingTime::kBandwidth ||
                                         training.embedding_time == EmbeddingTime::kFbgemm
@@ -416,6 +418,9 @@ ValidationErrors validation_errors(const Device& device, const DlrmTraining& tra
     check_rate(found, "host_link", device.host_link, host_link_need(training, model));
     check_measured(found, device, names);
     check_table_times(found, device, model);
+    if (torchrec_of(training) != nullptr) {
+        torchrec::check(found, device, training, model);
+    }
     return found;
 }
 

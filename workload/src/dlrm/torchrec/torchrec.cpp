@@ -40,6 +40,21 @@ void check(ValidationErrors& found, const DlrmTraining& training) {
             "write fp16 or bf16");
 }
 
+void check(ValidationErrors& found, const Device& device, const DlrmTraining& training,
+           const DlrmModel& model) {
+    const TableCounts counts = count_tables(training.sharding, model);
+    std::int64_t kinds = 0;
+    for (const TableSharding kind :
+         {TableSharding::kTableWise, TableSharding::kColumnWise, TableSharding::kTableColumnWise}) {
+        kinds += counts[static_cast<std::size_t>(kind)] > 0 ? 1 : 0;
+    }
+    require(
+        found, kinds < 2 || !device.measured.contains(kEmbeddingLayer),
+        fmt::format("layers.{}", kEmbeddingLayer),
+        fmt::format("TorchRec looks up {} kinds of sharding by themselves, and one time was measured", kinds),
+        "give times by table");
+}
+
 detail::Int128 longest_launches(const DlrmModel& model, const Device& device, std::size_t ranks) {
     const HostCosts costs = device.host.value_or(HostCosts{});
     const Time longest = std::max({costs.forward_launch, costs.backward_launch, costs.optimizer_launch,

@@ -12,6 +12,9 @@ namespace astrolabe::workload::torchrec {
 
 /// What this training does not have. Keys: "training", "priorities", "gradient_buckets.order", ….
 void check(ValidationErrors& found, const DlrmTraining& training);
+/// What its groups cannot take from the device. Keys: "layers.Embedding".
+void check(ValidationErrors& found, const Device& device, const DlrmTraining& training,
+           const DlrmModel& model);
 
 /// At least what the host and the least times of kernels add to an iteration, in picoseconds.
 [[nodiscard]] detail::Int128 longest_launches(const DlrmModel& model, const Device& device,
