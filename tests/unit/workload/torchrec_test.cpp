@@ -6,12 +6,15 @@
 #include "workload/src/dlrm/torchrec/buckets.hpp"
 #include "workload/src/dlrm/torchrec/torchrec_loop.hpp"
 
+#include <filesystem>
 #include <map>
 #include <numeric>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <process.hpp>
 #include <rapidcheck/gtest.h>
 
 #include <astrolabe/workload/components.hpp>
@@ -216,6 +219,60 @@ TEST(TorchrecGolden, EveryCollectiveIsThatOfTheWorkedExample) {
     EXPECT_EQ(at(names[20]).collective().size, 53 * 4_B);
 }
 
+// The same from the file of the worked example: elements by pair of ranks, or held before and after.
+TEST(TorchrecGolden, EveryCollectiveIsThatOfTheFile) {
+    const std::filesystem::path file =
+        std::filesystem::path(ASTROLABE_SOURCE_DIR) / "../shared/data/dlrm/golden-4-ranks.json";
+    if (!std::filesystem::exists(file)) {
+        GTEST_SKIP() << "no " << file;
+    }
+    const nlohmann::json example = nlohmann::json::parse(astrolabe::testing::read_file(file));
+    const testing::GoldenExample golden;
+    const Program program =
+        torchrec::torchrec_loop(golden.plan(), TorchrecPipeline::kSparseDist, golden.device);
+    const std::vector<const Operation*> issued = collectives(program);
+    // The file lists the backward pass from the first group on.
+    const std::vector<std::size_t> order{0,  1,  2,  3,  4,  5,  6,  7,  8,  9,
+                                         10, 11, 12, 13, 18, 17, 16, 14, 15, 19};
+    ASSERT_EQ(example.at("collectives").size(), order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        const nlohmann::json& expected = example.at("collectives").at(i);
+        const system::CollectiveOperation& found = issued[order[i]]->collective();
+        const system::Partition& partition = program.partitions[found.partition];
+        const Bytes element(expected.at("element") == "int64" ? 8 : 4);
+        const LayerCommunication communication{.kind = found.kind,
+                                               .size = found.size,
+                                               .partition = found.partition,
+                                               .pair_sizes = found.pair_sizes};
+        const std::vector<Bytes> held = torchrec::held_by_rank(communication, partition);
+        const std::vector<Bytes> received = torchrec::received_by_rank(communication, partition);
+        for (std::size_t rank = 0; rank < 4; ++rank) {
+            if (expected.contains("elements")) {
+                EXPECT_EQ(held[rank], expected["elements"][rank].get<std::int64_t>() * element);
+            } else if (expected.contains("input_elements")) {
+                EXPECT_EQ(held[rank], expected["input_elements"][rank].get<std::int64_t>() * element);
+                // Partial sums from both ranks of a host are exchanged where the file has their sum.
+                const std::int64_t from = expected["kind"] == "reduce_scatter" && found.is_uneven() ? 2 : 1;
+                EXPECT_EQ(received[rank],
+                          from * expected["output_elements"][rank].get<std::int64_t>() * element);
+            } else {
+                std::int64_t sum = 0;
+                for (std::size_t other = 0; other < 4; ++other) {
+                    sum += expected["send_elements"][rank][other].get<std::int64_t>();
+                }
+                EXPECT_EQ(held[rank], sum * element) << expected["name"];
+                if (found.is_uneven() && partition.groups.size() == 1) {
+                    for (std::size_t other = 0; other < 4; ++other) {
+                        EXPECT_EQ(found.pair_sizes->front()(rank, other),
+                                  expected["send_elements"][rank][other].get<std::int64_t>() * element)
+                            << expected["name"];
+                    }
+                }
+            }
+        }
+    }
+}
+
 TEST(TorchrecGolden, CollectivesOfAGroupFollowOneAnother) {
     const testing::GoldenExample golden;
     for (const TorchrecPipeline pipeline :
@@ -412,6 +469,52 @@ TEST_F(RecordedStep, EveryPairExchangesWhatTheTraceSays) {
     }
     // Alike on all ranks: 16 samples of 3 tables of 16 columns for each.
     EXPECT_FALSE(named(program, "Embedding_table_wise.forward.all_to_all").collective().is_uneven());
+}
+
+// The host traces of that step (dlrm_pytorch_et.tar.gz), five of eight ranks: elements, their size, and for
+// uneven exchanges the elements for and from each rank.
+TEST_F(RecordedStep, IsThatOfTheHostTraces) {
+    const std::filesystem::path folder =
+        std::filesystem::path(ASTROLABE_SOURCE_DIR) / "../shared/data/dlrm/param";
+    if (!std::filesystem::exists(folder)) {
+        GTEST_SKIP() << "no " << folder;
+    }
+    const Program program = this->program();
+    std::vector<const Operation*> step = collectives(program);
+    step.erase(step.begin(), step.begin() + 3);
+    for (const std::size_t rank : {0, 1, 2, 4, 7}) {
+        const auto file = folder / ("dlrm-pytorch-et-rank" + std::to_string(rank) + ".json.gz");
+        const nlohmann::json trace =
+            nlohmann::json::parse(astrolabe::testing::run_program("gzip", {"-dc", file.string()}).out);
+        std::size_t next = 0;
+        for (const nlohmann::json& node : trace.at("nodes")) {
+            if (node.at("name") != "record_param_comms" || node.at("inputs").at(4) == "wait") {
+                continue;
+            }
+            ASSERT_LT(next, 8U);
+            const Operation& operation = *step[next++];
+            const bool reduces = operation.collective().kind == CollectiveKind::kAllReduce;
+            EXPECT_EQ(node.at("inputs").at(4).get<std::string>().starts_with("allreduce"), reduces);
+            nlohmann::json tensor = node.at("inputs").at(0);
+            while (tensor.at(0).is_array()) {
+                tensor = nlohmann::json(tensor.at(0));
+            }
+            const Bytes element(tensor.at(4).get<std::int64_t>());
+            EXPECT_EQ(tensor.at(3).get<std::int64_t>() * element, operation.collective().size);
+            const auto sent = node.at("inputs").at(5).get<std::vector<std::int64_t>>();
+            const auto received = node.at("inputs").at(6).get<std::vector<std::int64_t>>();
+            for (std::size_t other = 0; other < sent.size(); ++other) {
+                const auto between = [&](std::size_t source, std::size_t destination) {
+                    return operation.collective().is_uneven()
+                               ? operation.collective().pair_sizes->front()(source, destination)
+                               : Bytes(operation.collective().size.count() / 8);
+                };
+                EXPECT_EQ(sent[other] * element, between(rank, other)) << operation.name;
+                EXPECT_EQ(received[other] * element, between(other, rank)) << operation.name;
+            }
+        }
+        EXPECT_EQ(next, 8U);
+    }
 }
 
 TEST_F(RecordedStep, LaunchesWhatTheTraceLaunches) {
