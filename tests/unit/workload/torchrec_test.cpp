@@ -331,6 +331,27 @@ TEST(TorchrecGroups, WeightedTablesAreAGroupThatSendsItsWeights) {
               (std::vector<std::int64_t>{16, 16, 16, 16}));
 }
 
+TEST(TorchrecGroups, GridTablesAreExchangedInsideHostsAndAcross) {
+    testing::GoldenExample golden;
+    golden.model.tables.push_back({.count = 1, .rows = 100, .dimension = 8, .pooling = 2});
+    golden.training.sharding.tables.push_back(
+        {.first = 5, .sharding = TableSharding::kGrid, .shards = 2, .hosts = {0, 1}});
+    ASSERT_TRUE(validation_errors(golden.training, golden.model, 4).empty());
+    const Program program = build_dlrm_program(golden.model, golden.training, golden.device, 4);
+    // 2 samples to both ranks of both hosts, 4 lookups of which each block of rows has half, to both hosts.
+    EXPECT_EQ(matrix(named(program, "Input.indices.all_to_all.grid.lengths"), 4), Matrix(4, {2, 2, 2, 2}));
+    EXPECT_EQ(matrix(named(program, "Input.indices.all_to_all.grid.values"), 8), Matrix(4, {2, 2, 2, 2}));
+    const Operation& inside = named(program, "Embedding_grid.forward.reduce_scatter.within_hosts");
+    const Operation& across = named(program, "Embedding_grid.forward.all_to_all.across_hosts");
+    // 4 columns of 8 samples are summed in the host; a rank sends the 4 columns of 2 samples to each place.
+    EXPECT_EQ(inside.collective().size, Bytes(4 * 8 * 4));
+    EXPECT_EQ(across.collective().size, Bytes(2 * 2 * 4 * 4));
+    // They share the streams of the row-wise table of host 1.
+    EXPECT_EQ(
+        across.collective().partition,
+        named(program, "Embedding_table_row_wise.forward.all_to_all.across_hosts").collective().partition);
+}
+
 TEST(TorchrecGroups, MoveTheirDataAtTheMemorysBandwidth) {
     testing::GoldenExample golden;
     golden.device.memory_bandwidth = 8_Gbps;  // 1 ns a byte
