@@ -5,7 +5,7 @@
 
 namespace astrolabe::workload {
 
-/// Which part of which batch the host issues when; pipelines.cpp.
+/// Which part of which batch the host issues when; torchrec_loop.hpp.
 enum class TorchrecPipeline : std::uint8_t {
     kBase,             ///< only the copy of the next batch to the device overlaps
     kSparseDistLite,   ///< input distribution before the forward pass of its own batch
