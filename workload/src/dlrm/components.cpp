@@ -2,6 +2,7 @@
 #include "../register.hpp"
 #include "dlrm_training.hpp"
 #include "framework_config.hpp"
+#include "mlperf/mlperf.hpp"
 #include "model_schema.hpp"
 #include "planner/torchrec_plan.hpp"
 #include "sharding_schema.hpp"
@@ -310,7 +311,7 @@ void append_operations(Facts& facts, const DlrmParameters& parameters, const Dev
     DlrmTraining once = parameters;
     once.iterations = 1;
     const torchrec::Operations operations =
-        torchrec::operations_of(torchrec::build_program(parameters.model, once, device, ranks));
+        torchrec::operations_of(build_dlrm_program(parameters.model, once, device, ranks));
     append_traffic(facts, operations.traffic);
     std::size_t number = 0;
     for (const auto& [name, size] : operations.collectives) {
@@ -321,22 +322,30 @@ void append_operations(Facts& facts, const DlrmParameters& parameters, const Dev
 
 Facts dlrm_facts(const DlrmParameters& parameters, const Device& device, std::size_t ranks) {
     const DlrmSummary summary = summarise(parameters.model, parameters, device, ranks);
-    Facts facts{{"batch", fmt::format("{} samples, {} per rank", summary.global_batch, summary.local_batch)},
-                {"parameters", fmt::format("{} dense, {} in embeddings ({})", summary.mlp_parameters,
-                                           summary.embedding_parameters, readable(summary.embedding_size))},
-                {"compute per iteration",
-                 fmt::format("MLP {}, embeddings {}, interaction {}", readable(summary.mlp_compute),
-                             readable(summary.embedding_compute), readable(summary.interaction_compute))}};
+    Facts facts{
+        {"batch", fmt::format("{} samples, {} per rank", summary.global_batch, summary.local_batch)},
+        {"parameters", fmt::format("{} dense, {} in embeddings ({})", summary.mlp_parameters,
+                                   summary.embedding_parameters, readable(summary.embedding_size))},
+        {"compute per iteration",
+         fmt::format("MLP {}, embeddings {}, interaction {}", readable(summary.mlp_compute),
+                     readable(mlperf_of(parameters) != nullptr
+                                  ? mlperf::embedding_compute(parameters.model, parameters, device, ranks)
+                                  : summary.embedding_compute),
+                     readable(summary.interaction_compute))}};
     if (summary.conversion_compute > Time(0)) {
         facts.emplace_back("conversion per iteration", readable(summary.conversion_compute));
     }
     if (!parameters.sharding.is_balanced()) {
         append_sharding(facts, summary);
     }
-    if (!summary.fullest_rank.empty()) {
+    if (mlperf_of(parameters) != nullptr) {
+        for (auto& fact : mlperf::facts(parameters.model, parameters, device, ranks)) {
+            facts.push_back(std::move(fact));
+        }
+    } else if (!summary.fullest_rank.empty()) {
         facts.emplace_back("memory of the fullest rank", summary.fullest_rank);
     }
-    if (torchrec_of(parameters) != nullptr) {
+    if (torchrec_of(parameters) != nullptr || mlperf_of(parameters) != nullptr) {
         append_operations(facts, parameters, device, ranks);
     } else {
         append_traffic(facts, summary.traffic);

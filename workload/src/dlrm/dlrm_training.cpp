@@ -6,6 +6,7 @@
 #include "embedding/drawn_lookups.hpp"
 #include "embedding_layers.hpp"
 #include "input_distribution.hpp"
+#include "mlperf/mlperf.hpp"
 #include "planner/memory_use.hpp"
 #include "planner/placed_tables.hpp"
 #include "sharding_decisions.hpp"
@@ -410,6 +411,12 @@ ValidationErrors validation_errors(const DlrmModel& model, const DlrmTraining& t
     if (!found.empty()) {
         return found;
     }
+    if (mlperf_of(training) != nullptr) {
+        found = mlperf::memory_errors(model, training, ranks);
+        if (!found.empty()) {
+            return found;
+        }
+    }
     std::optional<ShardingPlan> sharding;
     if (!training.sharding.is_balanced()) {
         ShardingResult result = planner::place_tables(model, training, device, ranks);
@@ -418,7 +425,7 @@ ValidationErrors validation_errors(const DlrmModel& model, const DlrmTraining& t
         }
         sharding = std::move(result.plan);
     }
-    if (device.memory) {
+    if (device.memory && mlperf_of(training) == nullptr) {
         found = planner::memory_errors(
             planner::memory_use(model, training, planner::training_costs(model, training, device, ranks),
                                 sharding),
@@ -462,6 +469,9 @@ system::Program build_dlrm_program(const DlrmModel& model, const DlrmTraining& t
                                    std::size_t ranks) {
     if (torchrec_of(training) != nullptr) {
         return torchrec::build_program(model, training, device, ranks);
+    }
+    if (mlperf_of(training) != nullptr) {
+        return mlperf::build_program(model, training, device, ranks);
     }
     const TrainingPlan plan = dlrm_training_plan(model, training, device, ranks);
     switch (training.parallelism) {

@@ -156,6 +156,9 @@ struct DlrmTraining {
 [[nodiscard]] inline const TorchrecTraining* torchrec_of(const DlrmTraining& training) {
     return std::get_if<TorchrecTraining>(&training.framework);
 }
+[[nodiscard]] inline const MlperfTraining* mlperf_of(const DlrmTraining& training) {
+    return std::get_if<MlperfTraining>(&training.framework);
+}
 /// m, samples per rank.
 [[nodiscard]] std::int64_t local_batch(const DlrmTraining& training, std::size_t ranks);
 

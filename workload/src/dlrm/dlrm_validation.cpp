@@ -1,4 +1,5 @@
 #include "dlrm_training.hpp"
+#include "mlperf/mlperf.hpp"
 #include "torchrec/torchrec.hpp"
 
 #include <algorithm>
@@ -400,6 +401,9 @@ ValidationErrors validation_errors(const DlrmTraining& training, const DlrmModel
         check_priorities(found, training, model);
         if (torchrec_of(training) != nullptr) {
             torchrec::check(found, training);
+        }
+        if (mlperf_of(training) != nullptr) {
+            mlperf::check(found, training, ranks);
         }
     }
     return found;

@@ -12,14 +12,14 @@ namespace astrolabe {
 
 namespace workload {
 
-enum class FrameworkKind : std::uint8_t { kTorchrec };
+enum class FrameworkKind : std::uint8_t { kTorchrec, kMlperf };
 
 }  // namespace workload
 
 template <>
 struct EnumNames<workload::FrameworkKind> {
-    static constexpr std::array<std::pair<std::string_view, workload::FrameworkKind>, 1> kNames{
-        {{"torchrec", workload::FrameworkKind::kTorchrec}}};
+    static constexpr std::array<std::pair<std::string_view, workload::FrameworkKind>, 2> kNames{
+        {{"torchrec", workload::FrameworkKind::kTorchrec}, {"mlperf", workload::FrameworkKind::kMlperf}}};
 };
 template <>
 struct EnumNames<workload::TorchrecPipeline> {
@@ -47,7 +47,8 @@ struct Named : Options {
 template <class Options>
 Schema<Named<Options>> named_schema() {
     Schema<Named<Options>> schema("training", "the loop of a training framework");
-    schema.required("kind", &Named<Options>::kind, "torchrec: the loop of PyTorch, TorchRec and FBGEMM");
+    schema.required("kind", &Named<Options>::kind,
+                    "torchrec: the loop of PyTorch, TorchRec and FBGEMM; mlperf: that of HugeCTR in MLPerf");
     return schema;
 }
 
@@ -55,6 +56,23 @@ Schema<Named<TorchrecTraining>> torchrec_schema() {
     Schema<Named<TorchrecTraining>> schema = named_schema<TorchrecTraining>();
     schema.optional("pipeline", &Named<TorchrecTraining>::pipeline,
                     "which part of which batch is issued when");
+    return schema;
+}
+
+Schema<Named<MlperfTraining>> mlperf_schema() {
+    using Options = Named<MlperfTraining>;
+    Schema<Options> schema = named_schema<MlperfTraining>();
+    schema
+        .optional("ranks_per_host", &Options::ranks_per_host,
+                  "of mlperf; where there are several hosts, exchanges go through them; unset: one host",
+                  {1, {}})
+        .optional("replicate_below", &Options::replicate_below,
+                  "of mlperf; weights and state of a table; unset: 8 MB, on 8 hosts and more 12.5 MB",
+                  {Bytes(0), {}})
+        .optional("memory", &Options::memory, "of mlperf; that a rank has for tables", {Bytes(1), {}})
+        .optional("bandwidth_ratio", &Options::bandwidth_ratio,
+                  "of mlperf; of memory to exchange, for the plan; unset: 7, on several hosts 67",
+                  {0.0, 1e6});
     return schema;
 }
 
@@ -91,13 +109,20 @@ const ConfigNode* kind_of(const ConfigNode& node, ReadContext& context) {
 }  // namespace
 
 ParameterDescriptor framework_key() {
+    std::vector<ParameterDescriptor> keys = torchrec_schema().parameters();
+    const std::vector<ParameterDescriptor> of_mlperf = mlperf_schema().parameters();
+    for (const ParameterDescriptor& key : of_mlperf) {
+        if (key.key != "kind") {
+            keys.push_back(key);
+        }
+    }
     return {"training",
-            "torchrec, or mapping",
+            "torchrec, mlperf, or mapping",
             "unset",
             false,
             {},
             "the loop of a training framework, with placed tables; unset: that of the study",
-            torchrec_schema().parameters()};
+            std::move(keys)};
 }
 
 Framework read_framework(const ConfigNode& node, ReadContext& context) {
@@ -112,6 +137,8 @@ Framework read_framework(const ConfigNode& node, ReadContext& context) {
     switch (*kind) {
         case FrameworkKind::kTorchrec:
             return read_options(torchrec_schema(), node, context);
+        case FrameworkKind::kMlperf:
+            return read_options(mlperf_schema(), node, context);
     }
     invariant_failed("kind of training", "every framework is read");
 }
@@ -119,6 +146,9 @@ Framework read_framework(const ConfigNode& node, ReadContext& context) {
 std::optional<ConfigNode> write_framework(const Framework& framework) {
     if (const auto* options = std::get_if<TorchrecTraining>(&framework)) {
         return write_options(torchrec_schema(), *options, FrameworkKind::kTorchrec);
+    }
+    if (const auto* options = std::get_if<MlperfTraining>(&framework)) {
+        return write_options(mlperf_schema(), *options, FrameworkKind::kMlperf);
     }
     return std::nullopt;
 }
