@@ -1,54 +1,24 @@
-/// `astrolabe calibrate`: logs of nccl-tests become a file of measured collectives.
+/// `astrolabe calibrate`: what was measured becomes files of a machine.
+#include "calibrate.hpp"
 #include "commands.hpp"
 #include "console.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <sstream>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include <astrolabe/core/config/quantity.hpp>
-#include <astrolabe/experiment/calibration/fit_plot.hpp>
-#include <astrolabe/experiment/calibration/nccl_log.hpp>
-#include <astrolabe/experiment/results/fingerprint.hpp>
+#include <astrolabe/experiment/results/results.hpp>
 
 namespace astrolabe::cli {
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-struct CalibrateArguments {
-    std::vector<std::string> logs;
-    std::string collective;
-    std::optional<std::size_t> ranks;
-    std::string machine;
-    std::string launch;
-    std::string launch_per_device;
-    std::optional<std::size_t> ranks_per_node;
-    std::string out;
-    std::string plot;
-    bool json = false;
-};
 
 Diagnostic calibrate_error(std::string message, std::string hint) {
-    return {"calibrate.log", {}, std::move(message), std::move(hint), {}};
+    return {"calibrate.file", {}, std::move(message), std::move(hint), {}};
 }
 
-Result<std::string> text_of(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    if (!file || !(text << file.rdbuf())) {
-        return calibrate_error(fmt::format("cannot read '{}'", path), "give files that nccl-tests wrote");
-    }
-    return text.str();
-}
-
-std::optional<system::CollectiveKind> kind_named(const std::string& name) {
+std::optional<system::CollectiveKind> collective_named(const std::string& name) {
     std::string key = name;
     std::replace(key.begin(), key.end(), '-', '_');
     for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
@@ -60,227 +30,75 @@ std::optional<system::CollectiveKind> kind_named(const std::string& name) {
     return std::nullopt;
 }
 
-/// What the user says wins over what the log says.
-Result<experiment::NcclLog> read_log(const std::string& path, const CalibrateArguments& arguments,
-                                     const std::string& text) {
-    Result<experiment::NcclLog> log = experiment::parse_nccl_log(text, path);
-    if (!log) {
-        return log;
+Result<std::string> calibration_text(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    if (!file || !(text << file.rdbuf())) {
+        return calibrate_error(fmt::format("cannot read '{}'", path), "give files that a measurement wrote");
     }
-    if (!arguments.collective.empty()) {
-        log->kind = kind_named(arguments.collective);
-    }
-    log->ranks = arguments.ranks.value_or(log->ranks);
-    if (!arguments.machine.empty()) {
-        log->machine = arguments.machine;
-    }
-    if (!log->kind) {
-        return calibrate_error(fmt::format("'{}' does not say which collective it measured", path),
-                               "add --collective all-reduce, or name the file for it");
-    }
-    if (log->ranks < 2) {
-        return calibrate_error(fmt::format("'{}' lists {} ranks, expected 2 or more", path, log->ranks),
-                               "add --ranks N, if the lines '#  Rank  0 …' were cut off");
-    }
-    if (log->points.size() < 3 || log->points.size() > 64) {
-        return calibrate_error(fmt::format("'{}' has {} sizes, expected 3 to 64", path, log->points.size()),
-                               "measure with -b 8 -e 4G -f 2");
-    }
-    return log;
+    return text.str();
 }
 
-Result<experiment::FittedSeries> fit_log(const experiment::NcclLog& log, const std::string& path,
-                                         const std::string& text, Time launch) {
-    experiment::FittedSeries fit{.series = {}, .points = log.points};
-    for (experiment::MeasuredPoint& point : fit.points) {
-        if (point.time <= launch) {
-            return calibrate_error(fmt::format("'{}': {} take {}, no longer than --launch {}", path,
-                                               to_string(point.size), readable(point.time), readable(launch)),
-                                   "--launch is the part of every time that is the host's");
-        }
-        point.time -= launch;
-    }
-    fit.series = experiment::fit_series(*log.kind, log.ranks, fit.points);
-    fit.series.launch = launch;
-    fit.series.source = std::filesystem::path(path).filename().string();
-    experiment::Fingerprint print;
-    print.add(std::string_view(text));
-    fit.series.fingerprint = print.text();
-    return fit;
-}
-
-std::string rate_text(const std::optional<Bandwidth>& rate) {
-    return rate ? fmt::format("+ size / {:.4g} GB/s", to_bytes_per_second(*rate) / 1e9) : "whatever the size";
-}
-
-std::string table(const experiment::MeasuredCollectives& measured,
-                  const std::vector<experiment::FittedSeries>& fits) {
-    std::string text;
-    if (measured.scaling) {
-        text += fmt::format("steps: {} inside a node of {}, {} across nodes\n",
-                            readable(measured.scaling->inside), measured.scaling->ranks_per_node,
-                            readable(measured.scaling->across));
-    }
-    for (const experiment::FittedSeries& fit : fits) {
-        const experiment::MeasuredSeries& series = fit.series;
-        text += fmt::format("{} of {} ranks, {} sizes from {} to {} ({})\n", system::to_string(series.kind),
-                            series.ranks, fit.points.size(), to_string(series.from),
-                            to_string(fit.points.back().size), series.source);
-        for (const experiment::TimePiece& piece : series.pieces) {
-            text += fmt::format("  up to {:>9}  {:>10} {}\n", to_string(piece.up_to), readable(piece.latency),
-                                rate_text(piece.rate));
-        }
-        text += fmt::format(
-            "  error {:.1f} % mean, {:.1f} % at most; of sizes that are left out {:.1f} %, geometric {:.1f} "
-            "%\n",
-            100 * series.mean_error, 100 * series.largest_error, 100 * series.left_out_error,
-            100 * series.left_out_geometric_error);
-        for (const experiment::MeasuredPoint& point : fit.points) {
-            const Time fitted = experiment::time_of(series, point.size);
-            text += fmt::format("    {:>9}  measured {:>10}  fitted {:>10}  {:+.1f} %\n",
-                                to_string(point.size), readable(point.time), readable(fitted),
-                                100 * (to_seconds(fitted) / to_seconds(point.time) - 1));
-        }
-    }
-    return text;
-}
-
-Json to_json(const std::string& machine, const std::vector<experiment::FittedSeries>& fits) {
-    Json list = Json::array();
-    for (const experiment::FittedSeries& fit : fits) {
-        Json pieces = Json::array();
-        for (const experiment::TimePiece& piece : fit.series.pieces) {
-            pieces.push_back(
-                {{"up_to_bytes", piece.up_to.count()},
-                 {"latency_s", to_seconds(piece.latency)},
-                 {"rate_bytes_per_s", piece.rate ? Json(to_bytes_per_second(*piece.rate)) : Json()}});
-        }
-        Json points = Json::array();
-        for (const experiment::MeasuredPoint& point : fit.points) {
-            points.push_back({{"size_bytes", point.size.count()},
-                              {"measured_s", to_seconds(point.time)},
-                              {"fitted_s", to_seconds(experiment::time_of(fit.series, point.size))}});
-        }
-        list.push_back({{"collective", system::to_string(fit.series.kind)},
-                        {"ranks", fit.series.ranks},
-                        {"source", fit.series.source},
-                        {"fingerprint", fit.series.fingerprint},
-                        {"pieces", std::move(pieces)},
-                        {"mean_error", fit.series.mean_error},
-                        {"largest_error", fit.series.largest_error},
-                        {"left_out_error", fit.series.left_out_error},
-                        {"left_out_geometric_error", fit.series.left_out_geometric_error},
-                        {"launch_s", to_seconds(fit.series.launch)},
-                        {"points", std::move(points)}});
-    }
-    return {{"machine", machine}, {"series", std::move(list)}};
-}
-
-std::optional<Diagnostic> write_file(const std::string& path, const std::string& text) {
-    Result<experiment::OutputFile> file = experiment::OutputFile::create(path);
-    if (!file) {
-        return file.error().front();
-    }
-    file->append(text);
-    return file->finish();
-}
-
-/// Nothing, or what keeps the logs from being one machine's.
-std::optional<Diagnostic> conflict(const experiment::MeasuredCollectives& measured,
-                                   const experiment::MeasuredSeries& next, const std::string& machine,
-                                   const std::string& path) {
-    if (!measured.machine.empty() && measured.machine != machine) {
-        return calibrate_error(fmt::format("'{}' was measured on '{}', the logs before it on '{}'", path,
-                                           machine, measured.machine),
-                               "calibrate one machine at a time, or name it with --machine");
-    }
-    for (const experiment::MeasuredSeries& other : measured.series) {
-        if (other.kind == next.kind && other.ranks == next.ranks) {
-            return calibrate_error(fmt::format("'{}' has {} of {} ranks, and so has '{}'", path,
-                                               system::to_string(next.kind), next.ranks, other.source),
-                                   "give one log for each collective and number of ranks");
-        }
-    }
-    return std::nullopt;
-}
-
-Result<Time> time_of_option(const std::string& option, const std::string& text) {
-    if (text.empty()) {
-        return Time(0);
-    }
-    const Parsed<Time> parsed = parse_time(text);
-    if (const auto* failure = std::get_if<ParseFailure>(&parsed)) {
-        return calibrate_error(option + ": " + failure->message, failure->hint);
-    }
-    return std::get<Time>(parsed);
-}
-
-/// What of each time is the host's, as the options say.
-Result<Time> launch_of(const experiment::NcclLog& log, const CalibrateArguments& arguments) {
-    Result<Time> whole = time_of_option("--launch", arguments.launch);
-    Result<Time> of_device = time_of_option("--launch-per-device", arguments.launch_per_device);
-    if (!whole || !of_device) {
-        return whole ? of_device : whole;
-    }
-    return *whole + *of_device * static_cast<std::int64_t>(log.devices_per_process);
-}
-
-int calibrate_command(const CalibrateArguments& arguments) {
-    experiment::MeasuredCollectives measured;
-    std::size_t ranks_per_node = 0;
-    std::vector<experiment::FittedSeries> fits;
-    for (const std::string& path : arguments.logs) {
-        const Result<std::string> text = text_of(path);
-        if (!text) {
-            return report_invalid(text.error());
-        }
-        const Result<experiment::NcclLog> log = read_log(path, arguments, *text);
-        if (!log) {
-            return report_invalid(log.error());
-        }
-        const Result<Time> launch = launch_of(*log, arguments);
-        if (!launch) {
-            return report_invalid(launch.error());
-        }
-        Result<experiment::FittedSeries> fit = fit_log(*log, path, *text, *launch);
-        if (!fit) {
-            return report_invalid(fit.error());
-        }
-        const std::string machine = log->machine.empty() ? "an unnamed machine" : log->machine;
-        if (const std::optional<Diagnostic> error = conflict(measured, fit->series, machine, path)) {
-            return report_invalid({*error});
-        }
-        if (log->devices_per_process > 1 && *launch == Time(0)) {
-            print_error(fmt::format(
-                "{}: warning: one process launches on {} devices in turn, which is part of every time\n"
-                "  hint: --launch-per-device takes off what a launch takes, where it is known\n",
-                path, log->devices_per_process));
-        }
-        for (const std::size_t ranks : log->ranks_by_node) {
-            ranks_per_node = std::max(ranks_per_node, ranks);
-        }
-        measured.machine = machine;
-        measured.series.push_back(fit->series);
-        fits.push_back(*std::move(fit));
-    }
-    ranks_per_node = arguments.ranks_per_node.value_or(ranks_per_node);
-    if (ranks_per_node > 0) {
-        measured.scaling = experiment::fit_scaling(measured.series, ranks_per_node);
-    }
-    print_out(arguments.json ? to_json(measured.machine, fits).dump(2) + "\n" : table(measured, fits));
-    const std::string yaml = "# Times of collectives, from logs of nccl-tests by `astrolabe calibrate`.\n" +
-                             to_yaml(experiment::measured_collectives_schema().write(measured));
-    for (const auto& [path, text] :
-         {std::pair(arguments.out, yaml),
-          std::pair(arguments.plot, arguments.plot.empty() ? "" : fit_plot(measured.machine, fits))}) {
+int write_calibration(const std::vector<std::pair<std::string, std::string>>& texts_by_path) {
+    for (const auto& [path, text] : texts_by_path) {
         if (path.empty()) {
             continue;
         }
-        if (const std::optional<Diagnostic> error = write_file(path, text)) {
+        Result<experiment::OutputFile> file = experiment::OutputFile::create(path);
+        if (!file) {
+            return report_unusable(file.error());
+        }
+        file->append(text);
+        if (const std::optional<Diagnostic> error = file->finish()) {
             return report_unusable({*error});
         }
     }
     return kDone;
+}
+
+namespace {
+
+enum class MeasurementSort : std::uint8_t { kLog, kTrace, kKernels };
+
+/// By how a file begins: gzip or the JSON of a trace, a table of kernels, or text.
+std::optional<MeasurementSort> sort_of(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::string head(4096, '\0');
+    file.read(head.data(), static_cast<std::streamsize>(head.size()));
+    head.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+    if (head.empty()) {
+        return std::nullopt;
+    }
+    const std::size_t first = head.find_first_not_of(" \t\r\n");
+    if (head.starts_with("\x1f\x8b")) {
+        return MeasurementSort::kTrace;
+    }
+    if (first != std::string::npos && head[first] == '{') {
+        return head.find("\"measurements\"") != std::string::npos ? MeasurementSort::kKernels
+                                                                  : MeasurementSort::kTrace;
+    }
+    return head.find("kernel,samples") != std::string::npos ? MeasurementSort::kKernels
+                                                            : MeasurementSort::kLog;
+}
+
+int calibrate_command(const CalibrateArguments& arguments) {
+    const MeasurementSort sort = sort_of(arguments.files.front()).value_or(MeasurementSort::kLog);
+    for (const std::string& path : arguments.files) {
+        if (sort_of(path).value_or(sort) != sort) {
+            return report_invalid({calibrate_error(
+                fmt::format("'{}' and '{}' are of two sorts", arguments.files.front(), path),
+                "give logs of nccl-tests, traces or kernel tables, each in a call of its own")});
+        }
+    }
+    switch (sort) {
+        case MeasurementSort::kLog:
+            return calibrate_logs(arguments);
+        case MeasurementSort::kTrace:
+            return calibrate_traces(arguments);
+        case MeasurementSort::kKernels:
+            return calibrate_kernels(arguments);
+    }
+    return kInvalidInput;
 }
 
 }  // namespace
@@ -288,8 +106,12 @@ int calibrate_command(const CalibrateArguments& arguments) {
 void add_calibrate_command(CLI::App& app, int& exit_code) {
     const auto arguments = std::make_shared<CalibrateArguments>();
     CLI::App* command = app.add_subcommand(
-        "calibrate", "logs of nccl-tests become latencies and rates of a machine's collectives");
-    command->add_option("LOG", arguments->logs, "what all_reduce_perf and its like printed, one test a file")
+        "calibrate", "what was measured on a machine becomes its collectives, its host and its kernels");
+    command
+        ->add_option("FILE", arguments->files,
+                     "of one sort: what all_reduce_perf and its like printed, one test a file; traces of "
+                     "torch.profiler, one rank a file, gzipped or not; tables of kernel times (CSV "
+                     "'kernel,samples,forward,backward', or measure_*.json of FlexFlow's kernels)")
         ->required();
     command
         ->add_option(
@@ -297,7 +119,7 @@ void add_calibrate_command(CLI::App& app, int& exit_code) {
             "of logs that do not say: all-reduce, reduce-scatter, all-gather, all-to-all, broadcast, "
             "reduce or point-to-point")
         ->check([](const std::string& name) {
-            return kind_named(name) ? std::string() : "'" + name + "' is not the name of a collective";
+            return collective_named(name) ? std::string() : "'" + name + "' is not the name of a collective";
         });
     command->add_option("--ranks", arguments->ranks, "of logs whose lines of ranks were cut off")
         ->check(CLI::Range(std::size_t{2}, std::size_t{1} << 20));
@@ -310,7 +132,20 @@ void add_calibrate_command(CLI::App& app, int& exit_code) {
         ->add_option("--ranks-per-node", arguments->ranks_per_node,
                      "of logs of several numbers of ranks; unset: the most on a node in them")
         ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 20));
-    command->add_option("--out", arguments->out, "file for `cluster.measured_collectives`");
+    command->add_option("--memory-bandwidth", arguments->memory_bandwidth,
+                        "of the device, for kernel tables: what is faster than it is left out");
+    command
+        ->add_option("--lookups", arguments->lookups,
+                     "lookups a sample, of kernels of tables that do not say")
+        ->capture_default_str()
+        ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 20));
+    command->add_option("--precision", arguments->precision, "of the matrix products of a kernel table")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"fp32", "tf32", "bf16", "fp16"}));
+    command->add_option("--out", arguments->out,
+                        "file for `cluster.measured_collectives`, from logs or traces");
+    command->add_option("--device-out", arguments->device_out,
+                        "file with keys of a device: `host` from traces, `gemm` and `lookup` from kernels");
     command->add_option("--plot", arguments->plot, "picture of the fits, SVG");
     command->add_flag("--json", arguments->json, "print an object on stdout instead of the table");
     command->footer(

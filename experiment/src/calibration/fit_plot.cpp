@@ -5,6 +5,7 @@
 
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/experiment/calibration/fit_plot.hpp>
+#include <astrolabe/experiment/calibration/kernel_table.hpp>
 
 namespace astrolabe::experiment {
 namespace {
@@ -74,6 +75,18 @@ std::string time_text(double log10_seconds) {
 
 double error_of(const FittedSeries& fit, const MeasuredPoint& point) {
     return 100 * (to_seconds(time_of(fit.series, point.size)) / to_seconds(point.time) - 1);
+}
+
+/// The element's begin, with styles and a white ground.
+std::string svg_head(double width, double height) {
+    return fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" "
+        "height=\"{1:.0f}\" font-family=\"sans-serif\" font-size=\"11\">\n"
+        "<style>.title{{font-size:13px;font-weight:bold}} .grid{{stroke:#ddd}} "
+        ".fit{{fill:none;stroke:#d55e00;stroke-width:1.5}} .point{{fill:#0072b2}} "
+        ".error{{stroke:#0072b2;stroke-width:3}}</style>\n"
+        "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
+        width, height);
 }
 
 class PairOfPanels {
@@ -182,19 +195,66 @@ std::string fit_plot(const std::string& machine, const std::vector<FittedSeries>
     const std::size_t rows = (fits.size() + kColumns - 1) / kColumns;
     const double width = kPanelWidth * static_cast<double>(columns) + 16;
     const double height = kHead + kPairHeight * static_cast<double>(rows);
-    std::string text = fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" "
-        "height=\"{1:.0f}\" font-family=\"sans-serif\" font-size=\"11\">\n"
-        "<style>.title{{font-size:13px;font-weight:bold}} .grid{{stroke:#ddd}} "
-        ".fit{{fill:none;stroke:#d55e00;stroke-width:1.5}} .point{{fill:#0072b2}} "
-        ".error{{stroke:#0072b2;stroke-width:3}}</style>\n"
-        "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-        width, height);
+    std::string text = svg_head(width, height);
     text += label(16, 22, "start", machine + ": measured (points) and fitted (lines)", " class=\"title\"");
     for (std::size_t i = 0; i < fits.size(); ++i) {
         const double x = kPanelWidth * static_cast<double>(i % kColumns);
         const double y = kHead + kPairHeight * static_cast<double>(i / kColumns);
         text += PairOfPanels(fits[i], x, y).svg();
+    }
+    return text + "</svg>\n";
+}
+
+namespace {
+
+/// Fitted over measured times, both logarithmic; the diagonal is a fit without error.
+std::string residual_panel(const std::vector<const KernelResidual*>& residuals, const std::string& title,
+                           double x, double y) {
+    double low = 1e300;
+    double high = -1e300;
+    for (const KernelResidual* residual : residuals) {
+        for (const Time time : {residual->measured, residual->fitted}) {
+            const double log = std::log10(std::max(to_seconds(time), 1e-12));
+            low = std::min(low, std::floor(log));
+            high = std::max(high, std::ceil(log));
+        }
+    }
+    high = std::max(high, low + 1);
+    const double side = kTimeHeight + kGap + kErrorHeight;
+    const Axis across{low, high, x + kLeft, x + kLeft + side};
+    const Axis up{low, high, y + kTop + side, y + kTop};
+    std::string text = label(across.from, up.to - 12, "start", title, " class=\"title\"");
+    for (double decade = low; decade <= high; ++decade) {
+        text += stroke(across.from, up.at(decade), across.to, up.at(decade), "grid");
+        text += label(across.from - 6, up.at(decade) + 4, "end", time_text(decade));
+        text += label(across.at(decade), up.from + 16, "middle", time_text(decade));
+    }
+    text += stroke(across.from, up.from, across.to, up.to, "fit");
+    text += label((across.from + across.to) / 2, up.from + 34, "middle", "measured; upwards: fitted");
+    for (const KernelResidual* residual : residuals) {
+        text += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.5\" class=\"point\"/>\n",
+                            across.at(std::log10(to_seconds(residual->measured))),
+                            up.at(std::log10(std::max(to_seconds(residual->fitted), 1e-12))));
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string kernel_plot(const std::string& title, const KernelFit& fit) {
+    ASTROLABE_ASSERT(!fit.residuals.empty(), "there is a point to draw");
+    std::vector<std::pair<std::string, std::vector<const KernelResidual*>>> panels{{"matrix products", {}},
+                                                                                   {"lookups", {}}};
+    for (const KernelResidual& residual : fit.residuals) {
+        panels[residual.point->kind == KernelKind::kDense ? 0 : 1].second.push_back(&residual);
+    }
+    std::erase_if(panels, [](const auto& panel) { return panel.second.empty(); });
+    constexpr double kHead = 34;
+    std::string text = svg_head(kPanelWidth * static_cast<double>(panels.size()) + 16, kHead + kPairHeight) +
+                       label(16, 22, "start", title + ": fitted over measured", " class=\"title\"");
+    for (std::size_t i = 0; i < panels.size(); ++i) {
+        text +=
+            residual_panel(panels[i].second, panels[i].first, kPanelWidth * static_cast<double>(i), kHead);
     }
     return text + "</svg>\n";
 }

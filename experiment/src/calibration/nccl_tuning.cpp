@@ -131,12 +131,13 @@ private:
                          steps->across * latencies.network[index];
         double busbw = rate_;
         if (protocol == NcclProtocol::kLl) {
-            const double cap = nodes_ == 1 ? kLlCapInside[generation_]
-                                           : kLlCapAcross[static_cast<std::size_t>(tuning_.host)]
-                                                         [nodes_ == 2 ? 0 : 1];
+            const double cap =
+                nodes_ == 1 ? kLlCapInside[generation_]
+                            : kLlCapAcross[static_cast<std::size_t>(tuning_.host)][nodes_ == 2 ? 0 : 1];
             busbw = std::min(rate_ / 2, cap);
         } else if (protocol == NcclProtocol::kLl128) {
-            busbw = std::min(0.92 * rate_, static_cast<double>(tuning_.channels) * kLl128OfChannel[generation_]);
+            busbw =
+                std::min(0.92 * rate_, static_cast<double>(tuning_.channels) * kLl128OfChannel[generation_]);
         } else if (nodes_ > 1) {
             latency *= tuning_.generation == GpuGeneration::kVolta ? 1.9 : 1.4;
         }
@@ -150,9 +151,8 @@ private:
         const auto index = static_cast<std::size_t>(protocol);
         const AlgorithmLatencies& latencies = kLatencies[static_cast<std::size_t>(NcclAlgorithm::kTree)];
         const double latency =
-            latencies.base[index] +
-            2 * ((ranks_ / nodes_ - 1) * inside(NcclAlgorithm::kTree, protocol) +
-                 std::log2(nodes_) * latencies.network[index]);
+            latencies.base[index] + 2 * ((ranks_ / nodes_ - 1) * inside(NcclAlgorithm::kTree, protocol) +
+                                         std::log2(nodes_) * latencies.network[index]);
         double busbw = 0.92 * rate_;
         if (protocol == NcclProtocol::kLl) {
             busbw /= 3.8;

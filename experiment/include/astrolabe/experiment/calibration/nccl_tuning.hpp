@@ -4,21 +4,22 @@
 ///
 ///     t(S) = latency + S / algbw,      and the least of those that are allowed is taken.
 ///
-/// With n ranks on `nodes` nodes, B = channels · channel_rate (at most `across` where there are several nodes):
+/// With n ranks on `nodes` nodes, B = channels · channel_rate (at most `across` where there are several
+/// nodes):
 ///
-///     ring   latency = base + inside steps · inside + across steps · network;
-///            steps 2(n-1) all_reduce, n-1 all_gather and reduce_scatter, n broadcast and reduce, of them
-///            2(nodes-1), nodes-1, nodes across; over several nodes a step inside takes at least 1 us (Intel) or
-///            2 us (AMD), three times that with Simple, and all of it 1.4 times longer with Simple, 1.9 times on Volta;
+///     ring   latency = base + inside steps · inside + across steps · network
+///            steps   2(n-1) all_reduce, n-1 all_gather and reduce_scatter, n broadcast and reduce;
+///                    of them 2(nodes-1), nodes-1 and nodes across
 ///            busbw = B Simple; min(B/2, cap) LL; min(0.92·B, channels · limit) LL128; algbw = busbw·n/steps
+///            Over several nodes a step inside takes at least 1 us (Intel) or 2 us (AMD), three times that
+///            with Simple, whose whole latency is 1.4 times as long, on Volta 1.9 times.
 ///     tree   (all_reduce) latency = base + 2·((n/nodes - 1)·inside + log2(nodes)·network);
 ///            busbw = 0.92·B Simple; /3.8 LL; ·7/9 in one node LL128; algbw = busbw/2
 ///
 /// Times of base, inside and network and the caps are those of NCCL 2.30, by generation of the device.
 ///
 /// Left out: NVLS and CollNet, the correction of trees by size, grouped send and receive (all_to_all), which
-/// NCCL has no model of. It is a baseline: against nccl-tests on eight A100 it is 2 to 11 % too fast from 64 MiB up
-/// and two times too fast below 1 MiB (docs/models/measured-collectives.md).
+/// NCCL has no model of. It is a baseline.
 ///
 /// Source: the tuning of graphs in the source of NVIDIA/nccl, its constants read as data.
 #pragma once
