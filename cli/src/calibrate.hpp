@@ -20,6 +20,7 @@ struct CalibrateArguments {
     std::string launch;
     std::string launch_per_device;
     std::optional<std::size_t> ranks_per_node;
+    std::size_t fit_every = 1;
     std::string memory_bandwidth;
     std::size_t lookups = 1;
     std::string precision = "fp32";

@@ -132,6 +132,11 @@ void add_calibrate_command(CLI::App& app, int& exit_code) {
         ->add_option("--ranks-per-node", arguments->ranks_per_node,
                      "of logs of several numbers of ranks; unset: the most on a node in them")
         ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 20));
+    command
+        ->add_option("--fit-every", arguments->fit_every,
+                     "of logs: fit to every so manieth size only, from the first, and predict the others")
+        ->capture_default_str()
+        ->check(CLI::Range(std::size_t{1}, std::size_t{64}));
     command->add_option("--memory-bandwidth", arguments->memory_bandwidth,
                         "of the device, for kernel tables: what is faster than it is left out");
     command

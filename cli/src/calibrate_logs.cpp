@@ -3,6 +3,7 @@
 #include "console.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -48,7 +49,7 @@ Result<experiment::NcclLog> read_log(const std::string& path, const CalibrateArg
 }
 
 Result<experiment::FittedSeries> fit_log(const experiment::NcclLog& log, const std::string& path,
-                                         const std::string& text, Time launch) {
+                                         const std::string& text, Time launch, std::size_t fit_every) {
     experiment::FittedSeries fit{.series = {}, .points = log.points};
     for (experiment::MeasuredPoint& point : fit.points) {
         if (point.time <= launch) {
@@ -58,7 +59,16 @@ Result<experiment::FittedSeries> fit_log(const experiment::NcclLog& log, const s
         }
         point.time -= launch;
     }
-    fit.series = experiment::fit_series(*log.kind, log.ranks, fit.points);
+    std::vector<experiment::MeasuredPoint> fitted;
+    for (std::size_t i = 0; i < fit.points.size(); i += fit_every) {
+        fitted.push_back(fit.points[i]);
+    }
+    if (fitted.size() < 3) {
+        return calibrate_error(fmt::format("'{}': every {}th of {} sizes leaves {}, expected 3 or more", path,
+                                           fit_every, fit.points.size(), fitted.size()),
+                               "take a smaller --fit-every");
+    }
+    fit.series = experiment::fit_series(*log.kind, log.ranks, fitted);
     fit.series.launch = launch;
     fit.series.source = std::filesystem::path(path).filename().string();
     experiment::Fingerprint print;
@@ -71,8 +81,22 @@ std::string rate_text(const std::optional<Bandwidth>& rate) {
     return rate ? fmt::format("+ size / {:.4g} GB/s", to_bytes_per_second(*rate) / 1e9) : "whatever the size";
 }
 
+/// Geometric mean of the ratios, all above one, of sizes that were not fitted, less one.
+double predicted_error(const experiment::FittedSeries& fit, std::size_t fit_every) {
+    double sum = 0;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < fit.points.size(); ++i) {
+        if (i % fit_every != 0) {
+            const Time predicted = experiment::time_of(fit.series, fit.points[i].size);
+            sum += std::abs(std::log(to_seconds(predicted) / to_seconds(fit.points[i].time)));
+            ++count;
+        }
+    }
+    return count == 0 ? 0 : std::exp(sum / static_cast<double>(count)) - 1;
+}
+
 std::string table(const experiment::MeasuredCollectives& measured,
-                  const std::vector<experiment::FittedSeries>& fits) {
+                  const std::vector<experiment::FittedSeries>& fits, std::size_t fit_every) {
     std::string text;
     if (measured.scaling) {
         text += fmt::format("steps: {} inside a node of {}, {} across nodes\n",
@@ -93,11 +117,17 @@ std::string table(const experiment::MeasuredCollectives& measured,
             "%\n",
             100 * series.mean_error, 100 * series.largest_error, 100 * series.left_out_error,
             100 * series.left_out_geometric_error);
-        for (const experiment::MeasuredPoint& point : fit.points) {
+        if (fit_every > 1) {
+            text += fmt::format("  sizes that were not fitted: geometric {:.1f} %\n",
+                                100 * predicted_error(fit, fit_every));
+        }
+        for (std::size_t i = 0; i < fit.points.size(); ++i) {
+            const experiment::MeasuredPoint& point = fit.points[i];
             const Time fitted = experiment::time_of(series, point.size);
-            text += fmt::format("    {:>9}  measured {:>10}  fitted {:>10}  {:+.1f} %\n",
-                                to_string(point.size), readable(point.time), readable(fitted),
-                                100 * (to_seconds(fitted) / to_seconds(point.time) - 1));
+            text +=
+                fmt::format("    {:>9}  measured {:>10}  {:<9} {:>10}  {:+.1f} %\n", to_string(point.size),
+                            readable(point.time), i % fit_every == 0 ? "fitted" : "predicted",
+                            readable(fitted), 100 * (to_seconds(fitted) / to_seconds(point.time) - 1));
         }
     }
     return text;
@@ -193,7 +223,7 @@ int calibrate_logs(const CalibrateArguments& arguments) {
         if (!launch) {
             return report_invalid(launch.error());
         }
-        Result<experiment::FittedSeries> fit = fit_log(*log, path, *text, *launch);
+        Result<experiment::FittedSeries> fit = fit_log(*log, path, *text, *launch, arguments.fit_every);
         if (!fit) {
             return report_invalid(fit.error());
         }
@@ -218,7 +248,8 @@ int calibrate_logs(const CalibrateArguments& arguments) {
     if (ranks_per_node > 0) {
         measured.scaling = experiment::fit_scaling(measured.series, ranks_per_node);
     }
-    print_out(arguments.json ? to_json(measured.machine, fits).dump(2) + "\n" : table(measured, fits));
+    print_out(arguments.json ? to_json(measured.machine, fits).dump(2) + "\n"
+                             : table(measured, fits, arguments.fit_every));
     const std::string yaml = "# Times of collectives, from logs of nccl-tests by `astrolabe calibrate`.\n" +
                              to_yaml(experiment::measured_collectives_schema().write(measured));
     return write_calibration(
