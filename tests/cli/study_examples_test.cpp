@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <astrolabe/study/sweep/sweep.hpp>
@@ -85,6 +86,23 @@ TEST(StudyExamples, SmallPointsOfTheOperaStudyGiveWhatIsRecorded) {
                     {point({{"cluster.ranks", 16}, {"network", "fat_tree"}}),
                      point({{"cluster.ranks", 16}, {"network", "topoopt"}}),
                      point({{"cluster.ranks", 16}, {"network", "opera"}, {"workload.batch", 524288}})});
+}
+
+TEST(StudyExamples, PointsOfTheCharacterisationsGiveWhatIsRecorded) {
+    expect_recorded("dlrm-characterisation/buckets", {point({{"workload.gradient_buckets.size", "5MiB"}})});
+    expect_recorded("dlrm-characterisation/fsdp", {point({{"workload.parameter_prefetch", 1}})});
+    expect_recorded("dlrm-characterisation/widths", {point({{"workload.sharding.widest_shard", 64}})});
+}
+
+// Every iteration time of the page is that of the record, and all of the record are on the page.
+TEST(StudyExamples, ThePageOfTheCharacterisationsHasTheRecordedTimes) {
+    const std::string page = read_file(kExamples / "dlrm-characterisation/README.md");
+    for (const char* study : {"buckets", "fsdp", "widths"}) {
+        for (const Json& row : RecordedStudy(std::string("dlrm-characterisation/") + study).rows()) {
+            const double seconds = row["mean_iteration_time_s"].get<double>();
+            EXPECT_NE(page.find(fmt::format("{:.3f}", seconds * 1e3)), std::string::npos) << row.dump();
+        }
+    }
 }
 
 TEST(StudyExamples, SmallPointsOfTheHotiStudyGiveWhatIsRecorded) {
