@@ -63,7 +63,7 @@ protected:
         made.replica_update = [this, samples](std::size_t table) {
             return Time(samples * tables_[table].pooling * (12 * tables_[table].dimension + 16));
         };
-        made.state_of_row = [](std::int64_t columns) { return Bytes(4 * columns); };
+        made.optimizer = EmbeddingOptimizer::kAdagrad;  // 4 bytes a value
         return made;
     }
     [[nodiscard]] FullPlan plan(std::size_t ranks, std::int64_t samples) const {

@@ -52,6 +52,18 @@ protected:
     Device device_;
 };
 
+TEST_F(MemoryUse, CountsOfTheHostsTablesWhatIsInTheDevice) {
+    training_.sharding.plan = ShardingMethod::kRoundRobin;
+    training_.embedding_optimizer = EmbeddingOptimizer::kPartialRowWiseAdam;
+    model_.tables[0].traits.memory = TableMemory::kHost;
+    // One value of state for each of 1000 rows.
+    EXPECT_EQ(use()[0].tables.weights + use()[0].tables.state, 4'000_B);
+    model_.tables[0].traits.memory = TableMemory::kCached;
+    model_.tables[0].traits.cache.load_factor = 0.1;
+    // Beside it 4 bytes of the map a row, and ceil(100 / 32)·32 = 128 slots of 8·4 + 16 bytes.
+    EXPECT_EQ(use()[0].tables.weights + use()[0].tables.state, 8'000_B + 128 * 48_B);
+}
+
 TEST_F(MemoryUse, AddsUpWhatTheTablesOfARankNeed) {
     training_.sharding.plan = ShardingMethod::kRoundRobin;
     const std::vector<RankMemory> ranks = use();

@@ -32,6 +32,7 @@ TrainingCosts training_costs(const DlrmModel& model, const DlrmTraining& trainin
     const bool is_dense = training.embedding_gradients == EmbeddingGradients::kDense;
     TrainingCosts costs{.ranks = ranks,
                         .samples = samples,
+                        .optimizer = training.embedding_optimizer,
                         .element_size = model.element_size,
                         .activation_size = activation_element_size(model),
                         .formats = training.wire_formats,
@@ -51,9 +52,6 @@ TrainingCosts training_costs(const DlrmModel& model, const DlrmTraining& trainin
         return sum(shared->cost.replica_gradient(copy, table, samples),
                    shared->cost.replica_update(kReplicatedEmbeddingLayer,
                                                (is_dense ? copy.rows : touched) * copy.dimension));
-    };
-    costs.state_of_row = [optimizer = training.embedding_optimizer](std::int64_t columns) {
-        return optimizer ? state_of_row(*optimizer, columns) : Bytes(0);
     };
     if (device.memory) {
         const Bytes dense = dense_memory(model, training, ranks).total();

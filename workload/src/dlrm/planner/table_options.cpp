@@ -1,6 +1,7 @@
 #include "table_options.hpp"
 
 #include "../../integer_division.hpp"
+#include "../embedding/embedding_kernels.hpp"
 #include "../sharding_decisions.hpp"
 #include "torchrec_estimate.hpp"
 
@@ -235,8 +236,15 @@ PieceMemory piece_memory(const Sharding& sharding, const TrainingCosts& costs, c
     const std::int64_t sharers = sharers_of(sharding, costs.ranks, kind);
     const std::int64_t rows = divide_up(description.rows, sharers);
     const std::int64_t all_samples = static_cast<std::int64_t>(costs.ranks) * costs.samples;
-    PieceMemory memory{.weights = rows * columns * costs.element_size,
-                       .state = rows * costs.state_of_row(columns)};
+    PieceMemory memory;
+    if (description.traits.memory == TableMemory::kHbm) {
+        memory.weights = rows * columns * costs.element_size;
+        memory.state = costs.optimizer ? rows * state_of_row(*costs.optimizer, columns) : Bytes(0);
+    } else {
+        memory.weights = memory_of_shard({.element = costs.element_size, .optimizer = costs.optimizer},
+                                         description.traits, rows, columns)
+                             .device;
+    }
     const bool is_copy = kind == TableSharding::kDataParallel;
     memory.activations = 2 * (is_copy ? costs.samples : all_samples) * columns * costs.activation_size;
     const InputDistribution input = sharding.input_distribution.value_or(

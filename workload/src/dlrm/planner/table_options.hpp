@@ -37,6 +37,7 @@
 #pragma once
 
 #include "../../device/wire_format.hpp"
+#include "../optimizers.hpp"
 #include "search.hpp"
 
 #include <cstddef>
@@ -59,7 +60,7 @@ struct TrainingCosts {
     ShardTime update = {};
     /// Of a copy: gradients of m samples, and the update by all ranks'.
     std::function<Time(std::size_t table)> replica_update = {};
-    std::function<Bytes(std::int64_t columns)> state_of_row = {};  ///< of the tables' optimiser
+    std::optional<EmbeddingOptimizer> optimizer = std::nullopt;  ///< of the tables; none: no state
     Bytes element_size;
     Bytes activation_size;
     std::optional<Bytes> memory =
