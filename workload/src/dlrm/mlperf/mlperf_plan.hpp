@@ -10,13 +10,13 @@
 ///                 rows. Every sample has the same number of lookups, so that no lengths are sent and sizes
 ///                 are known
 ///     pooled      one host: all-to-all, m·W_r·a from rank r to every rank. Several: all-to-all within hosts,
-///                 (B/h)·W_b·a from every rank of host b to each, added up there (`reduce`), then all-to-all
+///                 (B/h)·W_b·a from every rank of host b to each, added up there, then all-to-all
 ///                 across hosts among ranks of the same place, m·W_b·a from those of host b to each
 ///     gradients   the same backward
 ///     all_reduce  of all dense parameters and all rows of replicated tables together, g bytes each
 ///
-/// `collect` adds up the partial sums that a rank received and puts them side by side, `reduce` is the same
-/// within hosts, `spread` and `repeat` copy the gradients the other way: bytes read and written over the
+/// `collect` adds up the partial sums that a rank received and puts them side by side, `between` two stages
+/// is the same within hosts, `spread` copies the gradients the other way: bytes read and written over the
 /// memory bandwidth. The optimiser is one pass over parameter, state and gradient: g + a + 8·(1 + s) bytes, s
 /// values of state a parameter (fp32 masters and state, and the copy in the precision of the products). The
 /// copy of a batch to the device takes m·(4·(dense features + 1) + i·Σ P_t) bytes over `host_link`.
