@@ -1,7 +1,9 @@
 #include "model_schema.hpp"
 
 #include "embedding/reuse_schema.hpp"
+#include "table_list.hpp"
 
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <variant>
@@ -327,6 +329,29 @@ std::optional<ConfigNode> write_interaction(const DlrmModel& model) {
     return node;
 }
 
+void read_listed_tables(DlrmModel& model, const ConfigNode& node, ReadContext& context) {
+    const std::optional<std::string> given = read_scalar<std::string>(node, "'table_list'", context);
+    if (!given) {
+        return;
+    }
+    if (!model.tables.empty()) {
+        context.error("config.value", node.where, "the model's tables are given twice",
+                      "leave out 'tables', or 'table_list'");
+        return;
+    }
+    const Result<ConfigNode> root =
+        load_config(std::filesystem::absolute(directory_of(node) / *given).lexically_normal());
+    if (!root) {
+        for (const Diagnostic& diagnostic : root.error()) {
+            context.error(diagnostic);
+        }
+        return;
+    }
+    if (std::optional<EmbeddingTables> tables = read_table_list(*root, context)) {
+        model.tables.push_back(*std::move(tables));
+    }
+}
+
 }  // namespace
 
 Schema<DlrmModel> model_schema() {
@@ -337,8 +362,16 @@ Schema<DlrmModel> model_schema() {
         .list("top_mlp", &DlrmModel::top_mlp, "output widths of the top MLP, first layer first", true,
               {1, {}});
     add_section_list(schema, "tables", &DlrmModel::tables, tables_schema(),
-                     "embedding tables, or groups of them", true);
+                     "embedding tables, or groups of them; or give table_list");
     schema
+        .field({"table_list",
+                "path",
+                "unset",
+                false,
+                {},
+                "TorchRec's list of tables in JSON, instead of tables; relative to the file that names it",
+                {}},
+               read_listed_tables, [](const DlrmModel&) { return std::optional<ConfigNode>(); })
         .section("slice", &DlrmModel::slice, slice_schema(),
                  "part of the tables that the model uses; unset: all")
         .field(
