@@ -98,7 +98,8 @@ TEST(StudyExamples, PointsOfTheCharacterisationsGiveWhatIsRecorded) {
 TEST(StudyExamples, ThePageOfTheCharacterisationsHasTheRecordedTimes) {
     const std::string page = read_file(kExamples / "dlrm-characterisation/README.md");
     for (const char* study : {"buckets", "fsdp", "widths"}) {
-        for (const Json& row : RecordedStudy(std::string("dlrm-characterisation/") + study).rows()) {
+        const RecordedStudy recorded(std::string("dlrm-characterisation/") + study);
+        for (const Json& row : recorded.rows()) {
             const double seconds = row["mean_iteration_time_s"].get<double>();
             EXPECT_NE(page.find(fmt::format("{:.3f}", seconds * 1e3)), std::string::npos) << row.dump();
         }
