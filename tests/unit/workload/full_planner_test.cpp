@@ -6,7 +6,6 @@
 #include "workload/src/dlrm/sharding_decisions.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <numeric>
 #include <string>
@@ -64,6 +63,7 @@ protected:
             return Time(samples * tables_[table].pooling * (12 * tables_[table].dimension + 16));
         };
         made.optimizer = EmbeddingOptimizer::kAdagrad;  // 4 bytes a value
+        made.formats = formats_;
         return made;
     }
     [[nodiscard]] FullPlan plan(std::size_t ranks, std::int64_t samples) const {
@@ -78,8 +78,32 @@ protected:
 
     DlrmModel model_;
     Sharding sharding_;
+    WireFormats formats_;
     std::vector<EqualTables> tables_;
 };
+
+// 64 values, two blocks of 32: 40 bytes each in 8 bits; 64 and 8 in rows of fp8; 16 and 1 a block in mx4. To 3
+// other ranks, 5 samples each, at a picosecond a byte.
+TEST_F(FullPlanner, WeighsWhatFormatsPack) {
+    set_tables({64}, {3});
+    const auto pooled = [this](WireFormat format) {
+        formats_.forward_all_to_all = format;
+        return option(TableSharding::kTableWise, 1, 4, 5).times.front().pooled;
+    };
+    EXPECT_EQ(pooled(WireFormat::kFp16), Time(3 * 5 * 128));
+    EXPECT_EQ(pooled(WireFormat::kInt8Blocks), Time(3 * 5 * 80));
+    EXPECT_EQ(pooled(WireFormat::kFp8Rows), Time(3 * 5 * 72));
+    EXPECT_EQ(pooled(WireFormat::kMx4), Time(3 * 5 * 34));
+}
+
+// Every one of 15 lookups of a rank sends 4 bytes more.
+TEST_F(FullPlanner, WeightsTravelWithTheirIndices) {
+    set_tables({64}, {3});
+    sharding_.input_distribution = InputDistribution{};
+    const Time without = option(TableSharding::kTableWise, 1, 4, 5).times.front().input;
+    tables_[0].traits.weighted = true;
+    EXPECT_EQ(option(TableSharding::kTableWise, 1, 4, 5).times.front().input, without + Time(3 * 15 * 4));
+}
 
 TEST_F(FullPlanner, CountsLookupsExchangesAndIndices) {
     // 4 ranks on hosts of 2, 5 samples each, 20 in all; a table of 64 columns, 3 lookups.
@@ -423,7 +447,7 @@ TEST_F(RandomModels, NeverWorseThanPlansByHand) {
     EXPECT_GT(better, kModels / 2);
 }
 
-TEST_F(RandomModels, AThousandTablesOn128RanksTakeSeconds) {
+TEST_F(RandomModels, AThousandTablesOn128RanksAreNearTheirBound) {
     Numbers dimensions;
     Numbers pooling;
     Numbers rows;
@@ -437,12 +461,8 @@ TEST_F(RandomModels, AThousandTablesOn128RanksTakeSeconds) {
     sharding_.link_rate = LinkRate(Bandwidth(4'800'000'000'000), 200_Gbps);
     sharding_.input_distribution = InputDistribution{};
     sharding_.memory = 80_GB;
-    const auto begin = std::chrono::steady_clock::now();
     const FullPlan found = plan(128, 512);
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-    RecordProperty("seconds", std::to_string(took.count()));
     ASSERT_EQ(found.rules.size(), 1000U);
-    EXPECT_LT(took.count(), 20) << "a few seconds on an idle machine";
     const double gap = static_cast<double>(found.report.makespan.count()) /
                            static_cast<double>(found.report.lower_bound.count()) -
                        1;

@@ -11,6 +11,11 @@ namespace astrolabe::workload::planner {
 
 namespace {
 
+/// What a weighted table's lookup sends beside its index.
+Bytes weight_of_lookup(const EqualTables& table) {
+    return Bytes(table.traits.weighted ? 4 : 0);
+}
+
 constexpr std::int64_t kVectorColumns = 4;
 
 std::int64_t host_size(const Sharding& sharding) {
@@ -146,8 +151,9 @@ private:
         }
         if (sharding_.input_distribution) {
             const InputDistribution& input = *sharding_.input_distribution;
-            times.input = to_all(costs_.samples * input.length +
-                                 divide_up(costs_.samples * table_.pooling, sharers) * input.index);
+            times.input =
+                to_all(costs_.samples * input.length + divide_up(costs_.samples * table_.pooling, sharers) *
+                                                           (input.index + weight_of_lookup(table_)));
         }
         return times;
     }
@@ -156,7 +162,8 @@ private:
         const TorchRecShard shard{.kind = kind,
                                   .rows = table_.rows,
                                   .columns = columns,
-                                  .lookups = static_cast<double>(table_.pooling)};
+                                  .lookups = static_cast<double>(table_.pooling),
+                                  .is_weighted = table_.traits.weighted};
         const TorchRecEstimate estimate = torchrec_estimate(
             shard, {.ranks = costs_.ranks,
                     .ranks_per_host = static_cast<std::size_t>(
@@ -177,6 +184,8 @@ private:
                                   std::optional<WireFormat> format) const {
         return Payload{.values = samples * columns,
                        .rows = samples,
+                       .blocks = samples * divide_up(columns, 32),
+                       .fours = samples * divide_up(columns, 4),
                        .element_size = costs_.activation_size,
                        .format = format}
             .size();
@@ -250,9 +259,9 @@ PieceMemory piece_memory(const Sharding& sharding, const TrainingCosts& costs, c
     const InputDistribution input = sharding.input_distribution.value_or(
         InputDistribution{.index = sharding.bytes_per_index(), .length = Bytes(0), .ahead = false});
     const std::int64_t looked_up = is_copy ? costs.samples : all_samples;
-    memory.indices =
-        (input.ahead ? 2 : 1) *
-        (looked_up * input.length + divide_up(looked_up * description.pooling, sharers) * input.index);
+    memory.indices = (input.ahead ? 2 : 1) *
+                     (looked_up * input.length + divide_up(looked_up * description.pooling, sharers) *
+                                                     (input.index + weight_of_lookup(description)));
     return memory;
 }
 

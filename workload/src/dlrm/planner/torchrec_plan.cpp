@@ -167,8 +167,9 @@ private:
     }
 
     [[nodiscard]] std::optional<std::int64_t> number(const ConfigNode& node, std::string_view what) {
+        constexpr std::int64_t kMost = std::int64_t{1} << 48;  // sums of two stay in range
         return read_scalar<std::int64_t>(node, fmt::format("{} of table '{}'", what, table_.name), context_,
-                                         {0, {}});
+                                         {0, kMost});
     }
 
     [[nodiscard]] std::optional<std::pair<std::int64_t, std::int64_t>> pair_of(const ConfigNode& shard,
