@@ -323,6 +323,13 @@ TEST_F(GraphTest, RefusesBrokenGraphs) {
     };
     EXPECT_EQ(json("{\"nodes\": [{\"id\": 0}]}"), "1:1 the graph has no 'links'");
     EXPECT_EQ(json("{\"nodes\": [{}], \"links\": []}"), "1:12 an entry without 'id'");
+    EXPECT_EQ(json("{\"nodes\": [{\"id\": 0, \"forwarding\": -1}, {\"id\": 1}],\n"
+                   " \"links\": [{\"source\": 0, \"target\": 1}]}"),
+              "1:12 '0' takes -1s to forward, expected 0 to 1000s");
+    EXPECT_EQ(json("{\"nodes\": [{\"id\": 0}, {\"id\": 1}],\n"
+                   " \"links\": [{\"source\": 0, \"target\": 1, \"count\": 16777216},\n"
+                   "  {\"source\": 0, \"target\": 1}]}"),
+              "3:3 the graph has more than 16777216 cables");
     EXPECT_EQ(json("{\"nodes\": [{\"id\": 0}],\n \"links\": [{\"source\": 0, \"target\": 7}]}"),
               "2:12 an edge ends at '7', which is no node");
     const auto xml = [&](const std::string& text) {

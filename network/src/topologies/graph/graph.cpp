@@ -156,7 +156,23 @@ void check_nodes(const Graph& graph, PathRule rule, DefectList& defects) {
             defects.add(node.where, fmt::format("two nodes have the name '{}'", node.name),
                         "links name their ends, so every node has a name of its own");
         }
-        if (node.kind == NodeKind::kSwitch && rule == PathRule::kUpDown &&
+        if (node.buffer < Bytes(0)) {
+            defects.add(node.where,
+                        fmt::format("the buffer of '{}' is {}, expected 0 or more", node.name,
+                                    to_string(node.buffer)),
+                        "0 stands for unlimited");
+        }
+        if (node.forwarding < Time(0) || node.forwarding > kMaxLinkLatency) {
+            defects.add(node.where,
+                        fmt::format("'{}' takes {} to forward, expected 0 to {}", node.name,
+                                    to_string(node.forwarding), to_string(kMaxLinkLatency)),
+                        "forwarding is what a host takes from receiving to queueing, for example 1us");
+        }
+        if (node.tier && node.kind == NodeKind::kHost) {
+            defects.add(node.where, fmt::format("host '{}' has a tier", node.name),
+                        "hosts are below tier 1; leave it out");
+        }
+        if (node.kind == NodeKind::kSwitch && (rule == PathRule::kUpDown || node.tier) &&
             (!node.tier || *node.tier < 1 || *node.tier > kMaxTier)) {
             defects.add(node.where,
                         node.tier ? fmt::format("the tier of '{}' is {}, expected 1 to {}", node.name,

@@ -152,6 +152,10 @@ private:
                              "count is the number of parallel cables");
             }
         }
+        if (count > kMaxCables - std::ssize(graph_.links)) {
+            graph_defect(edge.where, fmt::format("the graph has more than {} cables", kMaxCables),
+                         "use fewer, faster cables");
+        }
         for (std::int64_t i = 0; i < count; ++i) {
             if (!is_way_back(link)) {
                 graph_.links.push_back(link);

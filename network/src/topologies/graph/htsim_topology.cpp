@@ -160,6 +160,10 @@ private:
             Time(tiers_[tier].value_or("downlink_latency_ns", 0) * kPicosecondsPerNanosecond);
         link.parameters.buffer = Bytes(tier == 0 ? 0 : tiers_[tier - 1].value_or("queue_up", 0));
         link.buffer_back = Bytes(tiers_[tier].value_or("queue_down", 0));
+        if (cables > kMaxCables - std::ssize(graph_.links)) {
+            graph_defect(tiers_[tier].where, fmt::format("the network has more than {} cables", kMaxCables),
+                         "use fewer, faster cables");
+        }
         for (std::int64_t i = 0; i < cables; ++i) {
             graph_.links.push_back(link);
         }
