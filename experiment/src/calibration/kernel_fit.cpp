@@ -449,7 +449,9 @@ Result<KernelFit> fit_kernels(const std::vector<KernelTable>& tables, const Kern
         fit.lookup_floor = time_of_seconds(lookup.shared);
         for (const auto& [columns, own] : lookup.own) {
             if (own > 0) {
-                fit.lookup_bandwidth.emplace(columns, Bandwidth(std::llround(8 / own)));
+                constexpr double kMostBitsPerSecond = 1e18;
+                fit.lookup_bandwidth.emplace(columns,
+                                             Bandwidth(std::llround(std::min(8 / own, kMostBitsPerSecond))));
             }
         }
     }

@@ -195,9 +195,12 @@ private:
         const Word& time = words[words.size() - right];
         const Word& check = words[words.size() - right + per_half_ - 1];
         const std::optional<double> microseconds = number<double>(time.text);
-        if (!microseconds || !std::isfinite(*microseconds) || *microseconds <= 0) {
+        constexpr double kLeast = 1e-6;  // a picosecond
+        constexpr double kMost = 1e9;    // a quarter of an hour
+        if (!microseconds || !(*microseconds >= kLeast && *microseconds <= kMost)) {
             error(line, time.column + shift,
-                  fmt::format("'{}' where a time in microseconds is expected", time.text), "");
+                  fmt::format("'{}' where a time in microseconds is expected", time.text),
+                  "times are from 1 ps to 1000 s");
             return;
         }
         if (check.text != "N/A" && number<double>(check.text).value_or(1) != 0) {

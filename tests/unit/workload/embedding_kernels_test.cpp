@@ -408,10 +408,9 @@ TEST_F(KernelTraining, DrawnLookupsMakeRanksDiffer) {
     const system::PairSizes& pairs = values->collective().pair_sizes->front();
     EXPECT_NE(pairs(0, 1), pairs(2, 1));  // two ranks have as many samples but not as many lookups
     // What arrives is what is looked up: the bytes of rank 1's column are its lookups.
-    const LookupCount drawn = drawn_lookups(
-        std::vector<EqualTables>(
-            4, {.rows = 1000, .dimension = 16, .pooling = 4, .traits = model_.tables[0].traits}),
-        4, 64);
+    const std::vector<EqualTables> tables(
+        4, {.rows = 1000, .dimension = 16, .pooling = 4, .traits = model_.tables[0].traits});
+    const LookupCount drawn = drawn_lookups(tables, 4, 64);
     for (std::size_t source = 0; source < 4; ++source) {
         EXPECT_EQ(pairs(source, 1), drawn(source, 1, 0, 1) * 8_B);
     }

@@ -102,6 +102,11 @@ TEST(MlperfSharding, WithoutRoomThereIsNone) {
     EXPECT_FALSE(mlperf_sharding(dcnv2(), training, 8));
     std::get<MlperfTraining>(training.framework).memory = 30_GB;
     EXPECT_TRUE(mlperf_sharding(dcnv2(), training, 8));
+    // A copy of all of it on every rank is 209 GB of rows and state.
+    std::get<MlperfTraining>(training.framework).replicate_below = 1000_GB;
+    EXPECT_FALSE(mlperf_sharding(dcnv2(), training, 8));
+    std::get<MlperfTraining>(training.framework).memory = 210_GB;
+    EXPECT_TRUE(mlperf_sharding(dcnv2(), training, 8));
 }
 
 TEST(MlperfTraining, SaysWhatItDoesNotHave) {

@@ -253,6 +253,11 @@ std::string host_link_need(const DlrmTraining& training, const DlrmModel& model)
 
 /// Keys of tables that only the kernels' cost heeds.
 void check_traits(ValidationErrors& found, const DlrmTraining& training, const DlrmModel& model) {
+    for (std::size_t group = 0; group < model.tables.size(); ++group) {
+        const LookupTraits& traits = model.tables[group].traits;
+        require(found, !traits.unique_share || !traits.reuse, fmt::format("model.tables.{}.reuse", group),
+                "unique rows are given twice, by reuse and by unique_share", "leave one of them out");
+    }
     if (training.embedding_time == EmbeddingTime::kFbgemm) {
         return;
     }
@@ -260,6 +265,11 @@ void check_traits(ValidationErrors& found, const DlrmTraining& training, const D
         require(found, model.tables[group].traits.memory == TableMemory::kHbm,
                 fmt::format("model.tables.{}.memory", group),
                 "lookups in the memory of the host are modelled kernel by kernel",
+                "set embedding_time to fbgemm");
+        require(found, !model.tables[group].traits.unique_share && !model.tables[group].traits.reuse,
+                fmt::format("model.tables.{}.{}", group,
+                            model.tables[group].traits.unique_share ? "unique_share" : "reuse"),
+                "unique rows are counted where lookups are modelled kernel by kernel",
                 "set embedding_time to fbgemm");
     }
 }

@@ -69,7 +69,8 @@ Schema<Named<MlperfTraining>> mlperf_schema() {
         .optional("replicate_below", &Options::replicate_below,
                   "of mlperf; weights and state of a table; unset: 8 MB, on 8 hosts and more 12.5 MB",
                   {Bytes(0), {}})
-        .optional("memory", &Options::memory, "of mlperf; that a rank has for tables", {Bytes(1), {}})
+        .optional("memory", &Options::memory, "of mlperf; that a rank has for tables",
+                  {Bytes(1), Bytes(1'000'000'000'000)})
         .optional("bandwidth_ratio", &Options::bandwidth_ratio,
                   "of mlperf; of memory to exchange, for the plan; unset: 7, on several hosts 67",
                   {0.0, 1e6});

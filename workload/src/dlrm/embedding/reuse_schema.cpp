@@ -1,6 +1,7 @@
 #include "reuse_schema.hpp"
 
 #include <charconv>
+#include <cmath>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -68,11 +69,11 @@ bool take(LocalitySet& set, std::string_view line) {
     }
     if (const auto lookups = after(line, "Avg # of indices: ")) {
         set.lookups = number_in<double>(*lookups);
-        return set.lookups && *set.lookups >= 1;
+        return set.lookups && std::isfinite(*set.lookups) && *set.lookups >= 1;
     }
     if (const auto rows = after(line, "Avg # of unique cols: ")) {
         set.rows = number_in<double>(*rows);
-        return set.rows && *set.rows >= 1;
+        return set.rows && std::isfinite(*set.rows) && *set.rows >= 1;
     }
     if (line.starts_with("Histogram of col sizes:")) {
         set.list = &set.row_shares;

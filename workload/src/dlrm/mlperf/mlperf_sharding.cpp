@@ -35,6 +35,9 @@ public:
     [[nodiscard]] std::optional<MlperfSharding> best() {
         std::optional<MlperfSharding> best = everywhere();
         for (int round = 0; round < kMostRounds; ++round) {
+            if (memory_ < Bytes(0)) {
+                break;  // the copies alone take more than there is
+            }
             const std::optional<std::size_t> without_room = deal();
             if (!without_room && (!best || plan_.cost < best->cost)) {
                 best = plan_;
