@@ -65,6 +65,16 @@ void CollectiveEngine::issue(OperationId operation, RankId rank) {
     if (instance.issued < ranks) {
         return;
     }
+    if (ties_.last_may_be_another(channels_[instance.channel], instance)) {
+        held_back_.push_back({.instance = index, .run = kNone, .stage = 0});
+    } else {
+        group_issued(index);
+    }
+}
+
+void CollectiveEngine::group_issued(InstanceIndex index) {
+    Instance& instance = *instances_[index];
+    const auto ranks = static_cast<Position>(instance.issued_at.size());
     ties_.group_issued(channels_[instance.channel]);
     if (instance.plan != nullptr) {
         std::fill(instance.issued_at.begin(), instance.issued_at.end(), backend_.now());
@@ -74,9 +84,32 @@ void CollectiveEngine::issue(OperationId operation, RankId rank) {
         }
         return;
     }
-    records_[operation].first_start = std::min(records_[operation].first_start, backend_.now());
+    Time& first_start = records_[instance.operation].first_start;
+    first_start = std::min(first_start, backend_.now());
     for (Position position = 0; position < ranks; ++position) {
         complete(index, position);
+    }
+}
+
+bool CollectiveEngine::let_a_group_go_on() {
+    if (held_back_.empty()) {
+        return false;
+    }
+    const HeldBack next = held_back_.front();
+    held_back_.erase(held_back_.begin());
+    ties_.next_notification();
+    if (next.run == kNone) {
+        group_issued(next.instance);
+    } else {
+        pass_barrier(next.instance, next.run, next.stage);
+    }
+    return true;
+}
+
+void CollectiveEngine::pass_barrier(InstanceIndex instance, RunIndex run, std::uint32_t stage) {
+    const Channel& channel = channels_[instances_[instance]->channel];
+    for (Position each = 0; each < channel.representatives; ++each) {
+        arrivals_.push_back({run, stage, each});
     }
 }
 
@@ -103,7 +136,6 @@ InstanceIndex CollectiveEngine::open_instance(OperationId operation, ChannelInde
     Channel& channel = channels_[channel_index];
     const CollectiveOperation& work = collective(operation);
 
-    ties_.first_issue(channel_index);
     instance.operation = operation;
     instance.channel = channel_index;
     instance.size = work.size;
@@ -128,6 +160,7 @@ InstanceIndex CollectiveEngine::open_instance(OperationId operation, ChannelInde
         instance.takings = 0;
     }
     records_[operation].chunks = instance.chunks;
+    ties_.first_issue(channel_index);
     give_priority(instance, channel);
     return index;
 }
@@ -366,10 +399,10 @@ void CollectiveEngine::chunk_finished(const FinishedChunk& finished) {
     if (!is_last) {
         if (!chosen_algorithm(collective(instance.operation), options_)->has_barriers()) {
             arrivals_.push_back({run_index, stage + 1, position});
+        } else if (is_closed && ties_.is_on()) {
+            held_back_.push_back({.instance = run.instance, .run = run_index, .stage = stage + 1});
         } else if (is_closed) {
-            for (Position each = 0; each < channel.representatives; ++each) {
-                arrivals_.push_back({run_index, stage + 1, each});
-            }
+            pass_barrier(run.instance, run_index, stage + 1);
         }
         return;
     }

@@ -38,7 +38,9 @@
 /// backend may notify the end of a chunk and the end of a compute operation of one instant in either order
 /// and the choice is the same. All issues of one notification are made before any choice.
 ///
-/// Folded runs (folding.hpp) simulate the representatives, which are the first positions of some groups.
+/// Folded runs (folding.hpp) simulate the representatives, which are the first positions of some groups. What
+/// the last rank of a group sets off for all of them is held back there until the consequences of that rank's
+/// own notification are complete, as if another rank were the last (tie_watch.hpp).
 ///
 /// Complexity: a choice of the next chunk costs O(waiting collectives that the rank has not issued) and O(1)
 /// where ranks keep step; of the next stage see stage_queue.hpp. Memory follows the chunks in flight and the
@@ -76,6 +78,9 @@ public:
     /// Starts what has room, on the ranks that issued or finished something since the last call.
     void start_chunks();
     [[nodiscard]] bool wants_to_start() const { return !dirty_.empty() || !arrivals_.empty(); }
+    /// To be called when nothing else is left to do: lets the group go on that was held back first; false if
+    /// there is none.
+    [[nodiscard]] bool let_a_group_go_on();
 
     /// Filled by the three above, emptied by the owner.
     [[nodiscard]] std::vector<CompletedCollective>& completed() { return completed_; }
@@ -100,6 +105,13 @@ private:
         ChannelIndex channel;
         Position position;
     };
+    /// A group that may go on because its last rank has issued the collective, or has come to a barrier
+    /// inside `run`, before `stage`.
+    struct HeldBack {
+        InstanceIndex instance;
+        RunIndex run;  // kNone: issued
+        std::uint32_t stage;
+    };
     /// A rank that is ready for a stage.
     struct Arrival {
         RunIndex run;
@@ -117,6 +129,7 @@ private:
     [[nodiscard]] InstanceIndex instance_of(OperationId operation, std::uint32_t group);
     [[nodiscard]] InstanceIndex open_instance(OperationId operation, ChannelIndex channel);
     void give_priority(Instance& instance, Channel& channel);
+    void group_issued(InstanceIndex index);
     void enqueue(InstanceIndex index);
     void complete(InstanceIndex index, Position position);
     [[nodiscard]] RunIndex open_run(InstanceIndex instance, std::uint32_t number);
@@ -128,6 +141,7 @@ private:
     [[nodiscard]] bool extend(Channel& channel, Position position);
     [[nodiscard]] std::vector<InstanceIndex>::iterator best_waiting(Channel& channel, Position position);
     void reach_stage(const Arrival& arrival);
+    void pass_barrier(InstanceIndex instance, RunIndex run, std::uint32_t stage);
     void start_stage(RunIndex index, std::uint32_t stage, Position position);
 
     const Program& program_;
@@ -162,6 +176,7 @@ private:
     std::uint64_t next_sequence_ = 0;
     std::vector<Dirty> dirty_;
     std::vector<Arrival> arrivals_;
+    std::vector<HeldBack> held_back_;
     std::vector<CompletedCollective> completed_;
 };
 

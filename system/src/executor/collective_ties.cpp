@@ -4,6 +4,12 @@
 
 namespace astrolabe::system::detail {
 
+bool CollectiveTies::last_may_be_another(const Channel& channel, const Instance& instance) const {
+    return watch_.is_on() && !watch_.is_first_notification() &&
+           (channel.ranks.size() > channel.representatives ||
+            std::ranges::count(instance.issued_at, backend_.now()) > 1);
+}
+
 void CollectiveTies::group_issued(const Channel& channel) {
     // A group of one has no others to wait for.
     for (Position position = 0; channel.ranks.size() > 1 && position < channel.representatives; ++position) {

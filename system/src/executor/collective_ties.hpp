@@ -23,8 +23,15 @@ public:
         channels_.push_back({std::vector<Window>(representatives), {}});
     }
 
-    /// A rank was the first of its group to issue a collective.
+    /// A rank was the first of its group to issue a collective that moves something, and so has a priority.
     void first_issue(ChannelIndex channel) { watch_.happens(channels_[channel].first_issue); }
+    [[nodiscard]] bool is_on() const { return watch_.is_on(); }
+    void next_notification() { watch_.next_notification(); }
+    /// The whole group has issued `instance`, which waited for that. Whether, in the whole run, another rank
+    /// than here may be the last to issue it: one that did so at this instant, too. At the beginning of the
+    /// run all ranks issue in the order of the program, in one go. O(representatives of the group), once for
+    /// each instance.
+    [[nodiscard]] bool last_may_be_another(const Channel& channel, const Instance& instance) const;
     /// The whole group has issued a collective that waited for that.
     void group_issued(const Channel& channel);
     /// A rank made room in its window, or issued a collective for it; `has_entered`: a chunk entered.

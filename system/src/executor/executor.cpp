@@ -138,7 +138,7 @@ void Executor::Implementation::settle() {
             collectives_.issue(next.operation, next.rank);
         } else if (collectives_.wants_to_start()) {
             collectives_.start_chunks();
-        } else {
+        } else if (!collectives_.let_a_group_go_on()) {
             break;
         }
     }

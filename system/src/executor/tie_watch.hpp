@@ -11,17 +11,31 @@
 /// first and rank 1's group A. The folded run would start B first everywhere. If A is issued at 5 us and B at
 /// 6 us, there is no tie.
 ///
-/// Two notifications of one instant commute but for six cases, which are watched:
+/// Two notifications of one instant commute but for these cases, which are watched:
 ///   - both send a message from one host to another: the two are delivered in the order sent;
 ///   - both issue a collective first in its group: priorities follow the order of issue;
 ///   - two collectives of a rank start, or end, because the whole of their groups has now issued them: their
 ///     order depends on ranks that the folded run does not simulate;
 ///   - both make room in a rank's window, or issue a collective for it, and a chunk enters at that instant:
-///   its
-///     messages leave with those of the first;
+///     its messages leave with those of the first;
 ///   - a rank completes its part of two chunks in one notification, which may be two for an equivalent rank;
 ///   - two ranks of a group reach the end of their agreed order at one instant and would extend it
 ///     differently (collective_engine.cpp).
+///
+/// The last rank of a group. A collective without bytes ends, and one that may not start early starts, when
+/// the last rank of its group issues it; a barrier inside a collective opens when the last rank comes to it.
+/// For that rank one notification brings both its own consequences and those for the whole group, for any
+/// other rank of the group two do. Which of the ranks that come at one instant is the last may differ between
+/// images, and only one of them can be. So a folded run completes the consequences of the last rank's own
+/// notification and then lets the group go on, as in a notification of its own: what of the two does not
+/// commute is one of the cases above.
+///
+/// Example. Ranks 0 to 3 are equivalent. At 5 us a computation ends on all of them; each issues A, which has
+/// no bytes, and C, and when A ends B, which comes before C in the program. Ranks 0 to 2 send of C at once
+/// and of B when rank 3 has issued A, but rank 3, notified last, of B before C. The folded run sends of C and
+/// then of B, both from rank 0 to rank 1 at 5 us in two notifications: a tie. If C is issued at 6 us, there
+/// is none.
+///
 /// Serial copy engines and slots in dimensions have more such cases: such runs are not folded.
 ///
 /// Complexity: O(1) and 16 bytes for every pair that sends; nothing in runs that are not folded.
@@ -52,6 +66,8 @@ public:
     void report() { found_ = true; }
     /// To be called when the backend notifies.
     void next_notification() { ++notification_; }
+    /// Whether the run begins and no backend has notified yet.
+    [[nodiscard]] bool is_first_notification() const { return notification_ == 0; }
 
     /// Replaces `last` by now; whether it was at this instant, in another notification.
     [[nodiscard]] bool repeats(Event& last) {

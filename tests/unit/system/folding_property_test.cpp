@@ -157,7 +157,7 @@ system::SystemOptions random_options(Draw& draw, std::size_t ranks) {
     if (draw.one_in(3)) {
         choose(CollectiveKind::kAllReduce,
                {algorithm_of("double_binary_tree"), algorithm_of("halving_doubling"),
-                algorithm_of("recursive_doubling")});
+                algorithm_of("recursive_doubling"), algorithm_of("barrier_direct")});
         choose(CollectiveKind::kAllToAll, {algorithm_of("bruck"), algorithm_of("pairwise")});
     }
     const std::size_t first = divisor(draw, ranks);
@@ -348,6 +348,68 @@ RC_GTEST_PROP(FoldedRuns, AreTheWholeRuns, ()) {
         expect_same(one.report, other.report);
         expect_same(one.network, other.network);
     }
+}
+
+/// Four ranks on one switch.
+std::shared_ptr<const network::Fabric> one_switch() {
+    return network::build_flat(
+        {.hosts = 4, .link = {.rate = 100_Gbps, .latency = 1_us}, .switch_buffer = {}});
+}
+
+/// All ranks end the computation at one instant and issue `meeting`, which has no bytes and ends when the
+/// last of them has issued it. If they issue `other` at that instant, too, it begins before `next`, but not
+/// on the last rank: that one issues both in one notification, and `next` comes first in the program.
+Case meeting_of_ranks(bool other_comes_at_once) {
+    ProgramBuilder builder(4, 1);
+    builder.program().partitions.push_back(
+        {.name = "again", .groups = builder.program().partitions[PartitionId(0)].groups});
+    const auto collective = [&](const std::string& name, std::uint32_t partition, Bytes size,
+                                OperationId after) {
+        const system::CollectiveOperation work{
+            .kind = CollectiveKind::kAllToAll, .partition = PartitionId(partition), .size = size};
+        return builder.collective(name, work, {after});
+    };
+    const OperationId computation = builder.compute("computation", PerRank<Time>(5_us));
+    const OperationId meeting = collective("meeting", 0, Bytes(0), computation);
+    collective("next", 0, Bytes(40'000), meeting);
+    const OperationId before_other =
+        other_comes_at_once ? computation : builder.compute("later", PerRank<Time>(1_us), {computation});
+    collective("other", 1, Bytes(80'000), before_other);
+    return {builder.program(), options_with(algorithm_of("direct"), 1, 1), one_switch()};
+}
+
+/// With a second chunk, every rank but the last sends of it before the barrier in the first one opens; the
+/// last rank opens it, and sends of the first chunk before.
+Case barrier_of_ranks(std::uint32_t chunks) {
+    ProgramBuilder builder(4, 1);
+    builder.collective(
+        "all_reduce",
+        {.kind = CollectiveKind::kAllReduce, .partition = PartitionId(0), .size = Bytes(48'000)});
+    return {builder.program(), options_with(algorithm_of("barrier_direct"), chunks, 1), one_switch()};
+}
+
+/// Whether the folded run of `test` stops at a tie; else it is to be the whole one.
+bool has_tie(const Case& test) {
+    const FoldedRanks folded = fold(test);
+    EXPECT_LT(folded.folding.representatives, test.program.ranks) << folded.unsupported;
+    const ExecutionReport one = execute_folded(test, folded).report;
+    if (!one.has_tie) {
+        const ExecutionReport other = execute(test, network::FluidBackend(test.fabric)).report;
+        for (std::size_t i = 0; i < other.operations.size(); ++i) {
+            const OperationId id(i);
+            EXPECT_EQ(one.operations[id].last_finish, other.operations[id].last_finish) << i;
+        }
+    }
+    return one.has_tie;
+}
+
+TEST(FoldedRuns, StopWhereItMattersWhichRankIsTheLastOfItsGroup) {
+    EXPECT_TRUE(has_tie(meeting_of_ranks(true)));
+    EXPECT_FALSE(has_tie(meeting_of_ranks(false)));
+    EXPECT_TRUE(has_tie(barrier_of_ranks(2)));
+    EXPECT_FALSE(has_tie(barrier_of_ranks(1)));
+    // Found by AreTheWholeRuns: eight equivalent ranks issue a collective without bytes at one instant.
+    EXPECT_TRUE(has_tie(random_case(15742430392583175467ULL)));
 }
 
 // What is drawn above is worth comparing only if much of it folds, and to the end.
