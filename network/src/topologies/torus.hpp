@@ -20,6 +20,8 @@
 /// not modelled. The metric is the number of links, so a slow dimension is not avoided.
 #pragma once
 
+#include "grid/grid_parameters.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -29,19 +31,12 @@
 
 namespace astrolabe::network {
 
-/// Enough for the greatest number of hosts with 2 in every dimension.
-inline constexpr std::size_t kMaxTorusDimensions = 20;
-
-/// One value for all dimensions, or one for each.
-struct TorusLinkParameters {
-    std::vector<Bandwidth> rate = {Bandwidth(100'000'000'000)};
-    std::vector<Time> latency = {Time(500'000)};  ///< one way
-};
+inline constexpr std::size_t kMaxTorusDimensions = kMaxGridDimensions;
 
 struct TorusParameters {
     std::vector<std::int64_t> sizes;  ///< must be given, each >= 1; dimension 0 first
     bool double_links = false;        ///< two cables instead of one in dimensions of 2
-    TorusLinkParameters link;
+    GridLinkParameters link;
     LoadBalancing load_balancing = LoadBalancing::kFlowHash;
     std::int64_t seed = 1;  ///< of the flow hash
 };
