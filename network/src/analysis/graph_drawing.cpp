@@ -23,6 +23,7 @@ constexpr double kRowHeight = 150.0;
 constexpr double kCircle = 720.0;
 constexpr double kEdge = 60.0;
 constexpr double kLegendLine = 20.0;
+constexpr double kArch = 100.0;         // above a row whose nodes are joined to one another
 constexpr std::size_t kMostNames = 24;  // in a row
 
 /// Okabe and Ito's colours, told apart by everybody; beyond them rates share one.
@@ -63,6 +64,13 @@ public:
             place_circle();
         }
         count_cables();
+        if (std::ranges::any_of(cables_,
+                                [this](const auto& entry) { return is_arched(entry.first.first); })) {
+            height_ += kArch;
+            for (Point& place : places_) {
+                place.y += kArch;
+            }
+        }
     }
 
     [[nodiscard]] std::string svg() && {
@@ -175,15 +183,30 @@ private:
         return kColours[std::min(behind, kColours.size() - 1)];
     }
 
+    /// Cables of a row would lie on one another.
+    [[nodiscard]] bool is_arched(const std::pair<std::uint32_t, std::uint32_t>& ends) const {
+        return has_switches_ && places_[ends.first].y == places_[ends.second].y;
+    }
+
     void draw_cables() {
         const double thin = std::clamp(400.0 / static_cast<double>(cables_.size() + 1), 0.3, 1.5);
         for (const auto& [cable, count] : cables_) {
             const Point& a = places_[cable.first.first];
             const Point& b = places_[cable.first.second];
+            const double wide = thin * std::min(static_cast<double>(count), 8.0);
+            if (is_arched(cable.first)) {
+                // The middle of the curve is half as far from the row as its control point.
+                const double rise = 2 * kArch * std::min(1.0, 0.1 + 2 * std::abs(b.x - a.x) / kWide);
+                append(
+                    "<path d=\"M {:.1f} {:.1f} Q {:.1f} {:.1f} {:.1f} {:.1f}\" fill=\"none\" stroke=\"{}\" "
+                    "stroke-width=\"{:.2f}\" stroke-opacity=\"0.7\"/>\n",
+                    a.x, a.y, (a.x + b.x) / 2, a.y - rise, b.x, b.y, colour(cable.second), wide);
+                continue;
+            }
             append(
                 "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\" "
                 "stroke-width=\"{:.2f}\" stroke-opacity=\"0.7\"/>\n",
-                a.x, a.y, b.x, b.y, colour(cable.second), thin * std::min(static_cast<double>(count), 8.0));
+                a.x, a.y, b.x, b.y, colour(cable.second), wide);
         }
     }
 

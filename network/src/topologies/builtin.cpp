@@ -8,6 +8,9 @@
     TOPOLOGY(fat_tree)                 \
     TOPOLOGY(ring)                     \
     TOPOLOGY(torus)                    \
+    TOPOLOGY(mesh)                     \
+    TOPOLOGY(hypercube)                \
+    TOPOLOGY(dragonfly)                \
     TOPOLOGY(fully_connected)          \
     TOPOLOGY(hierarchical)             \
     TOPOLOGY(graph)                    \

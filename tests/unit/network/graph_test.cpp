@@ -349,6 +349,7 @@ TEST_F(GraphTest, WhatIsWrittenIsReadBackTheSame) {
           "{kind: fat_tree, k: 4, load_balancing: spray, switch_buffer: 16MB}",
           "{kind: leaf_spine, hosts: 12, hosts_per_leaf: 4, spines: 3, uplinks: 2}", "{kind: ring, hosts: 6}",
           "{kind: torus, sizes: [4, 3, 2], double_links: true, link: {rate: [50GB/s, 25GB/s, 10Gbps]}}",
+          "{kind: dragonfly, hosts_per_router: 2, groups: 5}", "{kind: mesh, sizes: [3, 4]}",
           "{kind: hierarchical, hosts: 12, hosts_per_package: 4}", "{kind: fully_connected, hosts: 5}"}) {
         const auto original = build(yaml);
         ASSERT_TRUE(original) << yaml << render(errors_);

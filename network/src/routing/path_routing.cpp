@@ -1,0 +1,110 @@
+#include "path_routing.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include <astrolabe/core/assert.hpp>
+#include <astrolabe/core/random.hpp>
+
+namespace astrolabe::network {
+
+std::size_t PathRouting::choose(HostId source, HostId destination, std::uint64_t salt,
+                                std::size_t choices) const {
+    const std::uint64_t pair = std::uint64_t{source.index()} << 32 | destination.index();
+    const std::uint64_t flow = mix_bits(mix_bits(seed_ + kGoldenGamma) ^ pair);
+    const std::uint64_t upper = mix_bits(flow + kGoldenGamma * (salt + 1)) >> 32;
+    return static_cast<std::size_t>((upper * choices) >> 32);
+}
+
+std::size_t PathRouting::path_count(HostId source, HostId destination) const {
+    return load_balancing_ == LoadBalancing::kPaths ? count_paths(source, destination) : 1;
+}
+
+LinkId PathRouting::select(NodeId at, HostId source, HostId destination) const {
+    if (load_balancing_ == LoadBalancing::kPaths) {
+        return shortest_.select(at, source, destination);
+    }
+    return select_on(0, at, source, destination);
+}
+
+LinkId PathRouting::select_on(std::size_t path, NodeId at, HostId source, HostId destination) const {
+    if (source != destination) {
+        const std::size_t number = load_balancing_ == LoadBalancing::kPaths
+                                       ? path
+                                       : choose(source, destination, 0, count_paths(source, destination));
+        for (const LinkId link : find_path(number, source, destination)) {
+            if (fabric_.source(link) == at) {
+                return link;
+            }
+        }
+    }
+    return shortest_.select(at, source, destination);
+}
+
+Route PathRouting::route(HostId source, HostId destination) const {
+    ASTROLABE_ASSERT(source != destination, "a route leads from one host to another");
+    const std::size_t choices = count_paths(source, destination);
+    const bool splits = load_balancing_ == LoadBalancing::kPaths;
+    const std::size_t first = splits ? 0 : choose(source, destination, 0, choices);
+    const std::size_t paths = splits ? choices : 1;
+    struct Crossing {
+        std::size_t hop;
+        std::size_t count;
+    };
+    std::unordered_map<LinkId, Crossing> crossings;
+    Route route;
+    for (std::size_t number = first; number < first + paths; ++number) {
+        const Path path = find_path(number, source, destination);
+        Time latency;
+        for (std::size_t hop = 0; hop < path.size(); ++hop) {
+            latency += hop_latency(fabric_, path[hop], hop == 0);
+            Crossing& crossing = crossings.try_emplace(path[hop], Crossing{hop, 0}).first->second;
+            crossing.hop = std::min(crossing.hop, hop);
+            if (crossing.count++ == 0) {
+                route.legs.push_back({path[hop], 0.0});
+            }
+        }
+        route.latency = std::max(route.latency, latency);
+        route.hops = std::max(route.hops, path.size());
+    }
+    for (RouteLeg& leg : route.legs) {
+        leg.share = static_cast<double>(crossings.at(leg.link).count) / static_cast<double>(paths);
+    }
+    std::sort(route.legs.begin(), route.legs.end(), [&](const RouteLeg& a, const RouteLeg& b) {
+        return std::pair(crossings.at(a.link).hop, a.link) < std::pair(crossings.at(b.link).hop, b.link);
+    });
+    return route;
+}
+
+PathRouting::Path PathRouting::shortest_path(HostId source, HostId destination) const {
+    Path path;
+    const NodeId target = fabric_.node_of(destination);
+    for (NodeId at = fabric_.node_of(source); at != target; at = fabric_.target(path.back())) {
+        path.push_back(shortest_.select(at, source, destination));
+    }
+    return path;
+}
+
+void PathRouting::remove_circles(Path& path) const {
+    std::unordered_map<NodeId, std::size_t> left_by;  // place of the link out of a node
+    std::size_t kept = 0;
+    for (const LinkId link : path) {
+        const auto again = left_by.find(fabric_.source(link));
+        if (again != left_by.end()) {
+            for (std::size_t i = again->second + 1; i < kept; ++i) {
+                left_by.erase(fabric_.source(path[i]));
+            }
+            kept = again->second;
+        }
+        left_by[fabric_.source(link)] = kept;
+        path[kept++] = link;
+    }
+    if (kept > 0) {
+        const auto passed = left_by.find(fabric_.target(path[kept - 1]));
+        kept = passed == left_by.end() ? kept : passed->second;
+    }
+    path.resize(kept);
+}
+
+}  // namespace astrolabe::network
