@@ -336,7 +336,8 @@ void add_run_command(CLI::App& app, const experiment::Components& components, in
     add_experiment_options(*command, *arguments);
     command->add_option(
         "--out", arguments->out,
-        "folder for summary.json, resolved.yaml, operations.csv, links.csv and traffic_matrix.csv");
+        "folder for summary.json, resolved.yaml, operations.csv, links.csv, traffic_matrix.csv and "
+        "traffic_by_switch.csv");
     add_record_options(*command, arguments->records);
     command->add_flag(
         "--why", arguments->why,

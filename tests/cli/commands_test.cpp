@@ -146,8 +146,9 @@ TEST(Run, WritesWholeFilesAndTheResolvedOneReproducesTheRun) {
         names.push_back(entry.path().filename().string());
     }
     std::sort(names.begin(), names.end());
-    EXPECT_EQ(names, (std::vector<std::string>{"critical_path.csv", "links.csv", "operations.csv",
-                                               "resolved.yaml", "summary.json", "traffic_matrix.csv"}));
+    EXPECT_EQ(names,
+              (std::vector<std::string>{"critical_path.csv", "links.csv", "operations.csv", "resolved.yaml",
+                                        "summary.json", "traffic_by_switch.csv", "traffic_matrix.csv"}));
     const Json first = Json::parse(read_file(out / "summary.json"));
     const ProcessResult again = astrolabe({"run", (out / "resolved.yaml").string(), "--json"});
     ASSERT_EQ(again.exit_code, 0) << again.err;
@@ -159,15 +160,17 @@ TEST(Run, WritesWholeFilesAndTheResolvedOneReproducesTheRun) {
     const std::string csv = read_file(out / "operations.csv");
     EXPECT_EQ(csv.substr(0, csv.find(',')), "iteration");
     EXPECT_NE(csv.find("Top_0.weight_gradient.all_reduce"), std::string::npos);
-    std::istringstream matrix(read_file(out / "traffic_matrix.csv"));
-    std::string row;
-    std::getline(matrix, row);
-    EXPECT_EQ(row, "source,destination,bytes");
-    std::int64_t bytes = 0;
-    while (std::getline(matrix, row)) {
-        bytes += std::stoll(row.substr(row.rfind(',') + 1));
+    for (const char* name : {"traffic_matrix.csv", "traffic_by_switch.csv"}) {
+        std::istringstream matrix(read_file(out / name));
+        std::string row;
+        std::getline(matrix, row);
+        EXPECT_EQ(row, "source,destination,bytes");
+        std::int64_t bytes = 0;
+        while (std::getline(matrix, row)) {
+            bytes += std::stoll(row.substr(row.rfind(',') + 1));
+        }
+        EXPECT_EQ(first["network"]["bytes_delivered"], bytes) << name;
     }
-    EXPECT_EQ(first["network"]["bytes_delivered"], bytes);
 }
 
 TEST(Run, FlowsAreWrittenOnRequestAndSummedUp) {

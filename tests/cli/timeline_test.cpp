@@ -93,7 +93,7 @@ TEST(RunTimeline, OnADiskThatItFillsLeavesRoomForTheResults) {
     EXPECT_EQ(result.err.find("error["), result.err.rfind("error[")) << result.err;
     EXPECT_EQ(result.out,
               "critical_path.csv\nlinks.csv\noperations.csv\nresolved.yaml\nsummary.json\n"
-              "traffic_matrix.csv\n");
+              "traffic_by_switch.csv\ntraffic_matrix.csv\n");
 }
 
 }  // namespace

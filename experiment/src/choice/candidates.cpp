@@ -156,10 +156,10 @@ struct PortRates {
     Bandwidth link{1};
 };
 
-PortRates fastest_ports(const network::Fabric& fabric, std::size_t ranks) {
+PortRates fastest_ports(const network::Fabric& fabric, std::size_t ranks, const Placement& placement) {
     PortRates rates;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
-        const network::HostId host(rank);
+        const network::HostId host = placement[rank];
         rates.all = std::max(rates.all, fabric.egress_rate(host));
         const network::NodeId node = fabric.node_of(host);
         for (std::size_t i = 0; i < fabric.out_degree(node); ++i) {
@@ -176,11 +176,12 @@ public:
     Estimator(const Experiment& alone, const system::Program& program)
         : alone_(alone),
           program_(program),
-          loads_(program, alone.cluster.options, *alone.fabric),
+          loads_(program, alone.cluster.options, *alone.fabric, alone.placement),
           traffic_(program, alone.cluster.options),
-          rates_(fastest_ports(*alone.fabric, program.ranks)) {
+          rates_(fastest_ports(*alone.fabric, program.ranks, alone.placement)) {
         const system::EndPoint& end_point = alone.cluster.options.end_point;
-        latency_ = later(least_latency(*alone.fabric, program.ranks), end_point.injection_latency);
+        latency_ =
+            later(least_latency(*alone.fabric, program.ranks, alone.placement), end_point.injection_latency);
         if (end_point.reduction_bandwidth) {
             added_byte_time_ = 3 * byte_time(*end_point.reduction_bandwidth);
         }
@@ -255,7 +256,7 @@ private:
                 sent += part.units * part.load->sent[rank];
                 received += part.units * part.load->received[rank];
             }
-            const network::HostId host(rank);
+            const network::HostId host = alone_.placement[rank];
             all += sent;
             rate += to_bytes_per_second(fabric.egress_rate(host));
             most = std::max({most, carrying_time(sent, fabric.egress_rate(host)),

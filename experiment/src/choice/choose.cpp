@@ -75,6 +75,11 @@ public:
             print.add(fabric.link(id).rate.count());
             print.add(fabric.link(id).latency.count());
         }
+        if (!experiment.placement.is_linear()) {
+            for (const network::HostId host : experiment.placement.hosts_of(experiment.program.ranks)) {
+                print.add(static_cast<std::uint64_t>(host.index()));
+            }
+        }
         has_others_ = std::ranges::count_if(experiment.program.operations, [](const system::Operation& one) {
                           return !one.is_compute() && one.iteration == 0;
                       }) > 1;
@@ -147,6 +152,7 @@ Experiment setting_of(const Experiment& experiment, const Components& components
     alone.seed = experiment.seed;
     alone.cluster = experiment.cluster;
     alone.fabric = experiment.fabric;
+    alone.placement = experiment.placement;
     alone.backend = trial_engine(experiment, components);
     alone.program.ranks = experiment.program.ranks;
     return alone;
@@ -453,7 +459,7 @@ bool is_near_bound(const Experiment& alone, const CollectiveOperation& work, con
     std::vector<Candidate> itself{named};
     estimate(itself, alone, work, partition);
     const system::Program program = program_of(alone, work, partition, {named.how});
-    const Time bound = lower_bound(program, alone.cluster.options, *alone.fabric).value();
+    const Time bound = lower_bound(program, alone.cluster.options, *alone.fabric, alone.placement).value();
     return bound > Time(0) && ratio(itself.front().estimate, bound) < kSlow;
 }
 

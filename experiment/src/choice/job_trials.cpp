@@ -42,7 +42,7 @@ system::Program first_iterations(const system::Program& program) {
 double work_of_job(const Experiment& job) {
     const system::SystemOptions& options = job.cluster.options;
     const system::ProgramTraffic traffic(job.program, options);
-    const ScheduleLoads loads(job.program, options, *job.fabric);
+    const ScheduleLoads loads(job.program, options, *job.fabric, job.placement);
     const auto ranks = static_cast<double>(job.program.ranks);
     double work = 0;
     for (std::size_t i = 0; i < job.program.operations.size(); ++i) {

@@ -21,12 +21,13 @@ using network::NodeId;
 using system::OperationId;
 
 /// Fastest that a message can go: at the rate of a host's link, or of all where its bytes are spread.
-double fastest_byte(const network::Fabric& fabric, std::size_t ranks, bool follows_routes) {
+double fastest_byte(const network::Fabric& fabric, std::size_t ranks, const Placement& placement,
+                    bool follows_routes) {
     const bool single =
         follows_routes && fabric.routing().load_balancing() == network::LoadBalancing::kFlowHash;
     Bandwidth fastest(1);
     for (std::size_t rank = 0; rank < ranks; ++rank) {
-        const HostId host(rank);
+        const HostId host = placement[rank];
         if (!single) {
             fastest = std::max(fastest, fabric.egress_rate(host));
             continue;
@@ -46,8 +47,9 @@ public:
         : experiment_(experiment),
           loads_(loads),
           has_links_(follows_routes && loads.omission().empty()),
-          latency_(least_latency(*experiment.fabric, experiment.program.ranks)),
-          byte_time_(fastest_byte(*experiment.fabric, experiment.program.ranks, follows_routes)) {
+          latency_(least_latency(*experiment.fabric, experiment.program.ranks, experiment.placement)),
+          byte_time_(fastest_byte(*experiment.fabric, experiment.program.ranks, experiment.placement,
+                                  follows_routes)) {
         const system::EndPoint& end_point = experiment.cluster.options.end_point;
         if (end_point.timing == system::EndPointTiming::kPerMessage) {
             copy_ = end_point.injection_latency;
@@ -105,7 +107,7 @@ private:
                 sent += part.units * part.load->sent[rank];
                 received += part.units * part.load->received[rank];
             }
-            const HostId host(rank);
+            const HostId host = experiment_.placement[rank];
             most = std::max({most, carrying_time(sent, fabric.egress_rate(host)),
                              carrying_time(received, fabric.ingress_rate(host))});
         }
@@ -150,17 +152,18 @@ Bounds certified_bounds(const Experiment& experiment) {
     const system::Program& program = experiment.program;
     const network::Fabric& fabric = *experiment.fabric;
     const system::SystemOptions& options = experiment.cluster.options;
-    const Bound least = lower_bound(program, options, fabric);
+    const Bound least = lower_bound(program, options, fabric, experiment.placement);
     Bounds bounds;
     bounds.compute = least.compute;
     bounds.collectives.resize(program.operations.size());
     if (!experiment.backend.shares_links) {
         bounds.omission = "the engine shares no links";
-        bounds.dependencies = dependency_bound(program, fabric, bounds.collectives, nullptr, false);
+        bounds.dependencies =
+            dependency_bound(program, fabric, experiment.placement, bounds.collectives, nullptr, false);
         return bounds;
     }
     bounds.ports = least.communication;
-    const ScheduleLoads loads(program, options, fabric);
+    const ScheduleLoads loads(program, options, fabric, experiment.placement);
     const bool follows_routes = fabric.is_static() && experiment.backend.follows_routes(fabric);
     CollectiveBounds collectives(experiment, loads, follows_routes);
     for (std::size_t i = 0; i < program.operations.size(); ++i) {
@@ -168,21 +171,23 @@ Bounds certified_bounds(const Experiment& experiment) {
             bounds.collectives[OperationId(i)] = collectives.of(OperationId(i));
         }
     }
-    bounds.dependencies = dependency_bound(program, fabric, bounds.collectives, &loads, follows_routes);
+    bounds.dependencies =
+        dependency_bound(program, fabric, experiment.placement, bounds.collectives, &loads, follows_routes);
     bounds.omission = loads.omission();
     if (!bounds.omission.empty() || bounds.ports == Time(0)) {
         return bounds;
     }
     const TotalLoad total = total_load(program, loads, fabric);
     const Busiest busiest = busiest_link(total.links, fabric);
-    const Time latency = least_latency(fabric, program.ranks);
+    const Time latency = least_latency(fabric, program.ranks, experiment.placement);
     if (follows_routes) {
         bounds.links = later(busiest.time, latency);
         bounds.busiest = busiest.link;
     } else {
         bounds.omission = "the engine does not keep to the fabric's routes";
     }
-    bounds.any_routing = routing_bound(total, fabric.is_static() ? busiest.time : Time::max(), fabric);
+    bounds.any_routing =
+        routing_bound(total, fabric.is_static() ? busiest.time : Time::max(), fabric, experiment.placement);
     bounds.any_routing->least = later(bounds.any_routing->least, latency);
     bounds.any_routing->most = later(bounds.any_routing->most, latency);
     if (!fabric.circuits().is_static()) {

@@ -16,12 +16,12 @@ constexpr std::size_t kMostFollowedSends = std::size_t{1} << 16;  ///< that a co
 constexpr std::size_t kMostConnectedRanks = 4096;
 
 /// Whether a host splits what it sends to another over several of its cables.
-bool spreads_over_cables(const network::Fabric& fabric, std::size_t ranks) {
+bool spreads_over_cables(const network::Fabric& fabric, std::size_t ranks, const Placement& placement) {
     if (fabric.routing().load_balancing() != network::LoadBalancing::kSpray) {
         return false;
     }
     for (std::size_t rank = 0; rank < ranks; ++rank) {
-        if (fabric.out_degree(fabric.node_of(HostId(rank))) > 1) {
+        if (fabric.out_degree(fabric.node_of(placement[rank])) > 1) {
             return true;
         }
     }
@@ -93,13 +93,13 @@ CollectiveWorks::CollectiveWorks(const Experiment& experiment)
         return;
     }
     const system::SystemOptions& options = experiment.cluster.options;
-    loads_ = std::make_unique<ScheduleLoads>(experiment.program, options, fabric_);
+    loads_ = std::make_unique<ScheduleLoads>(experiment.program, options, fabric_, experiment.placement);
     if (!loads_->omission().empty()) {
         omission_ = loads_->omission();
         return;
     }
-    if (spreads_over_cables(fabric_, experiment.program.ranks)) {
-        single_ = std::make_unique<ScheduleLoads>(experiment.program, options, fabric_,
+    if (spreads_over_cables(fabric_, experiment.program.ranks, experiment.placement)) {
+        single_ = std::make_unique<ScheduleLoads>(experiment.program, options, fabric_, experiment.placement,
                                                   network::LoadBalancing::kFlowHash);
     }
     if (experiment.program.ranks <= kMostConnectedRanks) {
@@ -254,9 +254,10 @@ void CollectiveWorks::find_bursts(CollectiveWork& work, const system::Collective
                 if (!action.is_send() || action.dependency_count > 0 || action.stage > 0) {
                     continue;
                 }
-                const HostId destination(group[steps.resolve(rank, action.peer)].index());
+                const HostId destination =
+                    experiment_.placement[group[steps.resolve(rank, action.peer)].index()];
                 const network::Route route =
-                    fabric_.routing().route(HostId(group[rank].index()), destination);
+                    fabric_.routing().route(experiment_.placement[group[rank].index()], destination);
                 const std::size_t turn = turns[route.legs.front().link.index()]++;
                 ++meeting[{route.legs.back().link.index(), turn}];
                 if (++sends > kMostFollowedSends) {
@@ -306,9 +307,10 @@ void CollectiveWorks::find_peaks(CollectiveWork& work, const ChunkSchedule& chun
                 const std::size_t level = levels[is_alike ? 0 : rank][i];
                 by_level.resize(std::max(by_level.size(), level + 1));
                 const double bytes = message_bytes(steps, rank, action, chunk, sizes);
-                const HostId destination(group[steps.resolve(rank, action.peer)].index());
+                const HostId destination =
+                    experiment_.placement[group[steps.resolve(rank, action.peer)].index()];
                 const network::Route route =
-                    fabric_.routing().route(HostId(group[rank].index()), destination);
+                    fabric_.routing().route(experiment_.placement[group[rank].index()], destination);
                 for (const network::RouteLeg& leg : route.legs) {
                     Meeting& meeting = by_level[level][leg.link.index()];
                     meeting.bytes += bytes * leg.share;
@@ -359,8 +361,8 @@ void CollectiveWorks::add_path(CollectiveWork& work, const system::CollectiveSch
     Path longest;
     double count = 0;
     for (Position from = is_alike ? 0 : rank; from < steps.ranks(); from += stride) {
-        const HostId source(ranks[from].index());
-        const HostId destination(ranks[steps.resolve(from, peer)].index());
+        const HostId source = experiment_.placement[ranks[from].index()];
+        const HostId destination = experiment_.placement[ranks[steps.resolve(from, peer)].index()];
         const Path own = path_between(fabric_, source, destination, false);
         longest = own.forward + own.back > longest.forward + longest.back ? own : longest;
         sum += own;

@@ -13,15 +13,16 @@ using system::RankId;
 
 class LongestChain {
 public:
-    LongestChain(const system::Program& program, const network::Fabric& fabric,
+    LongestChain(const system::Program& program, const network::Fabric& fabric, const Placement& placement,
                  const IndexedVector<OperationId, CollectiveBound>& collectives, const ScheduleLoads* loads,
                  bool follows_routes)
         : program_(program),
           fabric_(fabric),
+          placement_(placement),
           bounds_(collectives),
           loads_(loads),
           has_links_(loads != nullptr && follows_routes && loads->omission().empty()),
-          latency_(loads == nullptr ? Time(0) : least_latency(fabric, program.ranks)),
+          latency_(loads == nullptr ? Time(0) : least_latency(fabric, program.ranks, placement)),
           finish_(program.operations.size(), {}),
           latest_(program.operations.size(), Time(0)),
           first_issue_(program.operations.size(), Time(0)),
@@ -150,7 +151,7 @@ private:
                     received += part.units * part.load->received[rank.index()];
                 }
                 if (received > 0) {
-                    const network::HostId host(rank.index());
+                    const network::HostId host = placement_[rank.index()];
                     own = std::max(own, later(later(first, latency_),
                                               carrying_time(received, fabric_.ingress_rate(host))));
                 }
@@ -196,6 +197,7 @@ private:
 
     const system::Program& program_;
     const network::Fabric& fabric_;
+    const Placement& placement_;
     const IndexedVector<OperationId, CollectiveBound>& bounds_;
     const ScheduleLoads* loads_;
     bool has_links_;
@@ -213,9 +215,10 @@ private:
 }  // namespace
 
 Time dependency_bound(const system::Program& program, const network::Fabric& fabric,
+                      const Placement& placement,
                       const IndexedVector<OperationId, CollectiveBound>& collectives,
                       const ScheduleLoads* loads, bool follows_routes) {
-    return LongestChain(program, fabric, collectives, loads, follows_routes).find();
+    return LongestChain(program, fabric, placement, collectives, loads, follows_routes).find();
 }
 
 }  // namespace astrolabe::experiment

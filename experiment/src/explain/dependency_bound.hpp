@@ -33,6 +33,7 @@ namespace astrolabe::experiment {
 /// `collectives` as in Bounds; `loads` is null where links are not shared: collectives then take no time.
 /// `follows_routes`: loads of links are those of the engine.
 [[nodiscard]] Time dependency_bound(const system::Program& program, const network::Fabric& fabric,
+                                    const Placement& placement,
                                     const IndexedVector<system::OperationId, CollectiveBound>& collectives,
                                     const ScheduleLoads* loads, bool follows_routes);
 

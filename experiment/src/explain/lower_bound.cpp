@@ -119,20 +119,21 @@ Int128 least_bytes_sent(const system::Program& program) {
 }
 
 /// Of all ports together.
-Time aggregate_bound(Int128 sent, std::size_t ranks, const network::Fabric& fabric) {
+Time aggregate_bound(Int128 sent, std::size_t ranks, const network::Fabric& fabric,
+                     const Placement& placement) {
     // What one rank sends another receives, so the same bytes also enter the ranks' hosts.
     Int128 out = 0;
     Int128 in = 0;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
-        out += fabric.egress_rate(network::HostId(rank)).count();
-        in += fabric.ingress_rate(network::HostId(rank)).count();
+        out += fabric.egress_rate(placement[rank]).count();
+        in += fabric.ingress_rate(placement[rank]).count();
     }
     return least_duration(sent, std::min(out, in));
 }
 
 /// Of the busiest port.
 Time port_bound(const system::Program& program, const system::SystemOptions& options,
-                const network::Fabric& fabric) {
+                const network::Fabric& fabric, const Placement& placement) {
     std::vector<PortBytes> ports(program.ranks);
     for_each_group(program, [&](const CollectiveOperation& collective, std::size_t group, const auto& ranks) {
         const std::uint32_t chunks = system::chunk_count(collective, options);
@@ -144,7 +145,7 @@ Time port_bound(const system::Program& program, const system::SystemOptions& opt
     });
     Time most;
     for (std::size_t rank = 0; rank < program.ranks; ++rank) {
-        const network::HostId host(rank);
+        const network::HostId host = placement[rank];
         if (ports[rank].out > 0) {
             most = std::max(most, least_duration(ports[rank].out, fabric.egress_rate(host).count()));
         }
@@ -175,12 +176,12 @@ Time busiest_compute(const system::Program& program) {
 
 }  // namespace
 
-Time least_latency(const network::Fabric& fabric, std::size_t ranks) {
+Time least_latency(const network::Fabric& fabric, std::size_t ranks, const Placement& placement) {
     Time direct = Time::max();
     Time up = Time::max();
     Time down = Time::max();
     for (std::size_t rank = 0; rank < ranks; ++rank) {
-        const network::NodeId node = fabric.node_of(network::HostId(rank));
+        const network::NodeId node = fabric.node_of(placement[rank]);
         const network::LinkId first = fabric.first_link(node);
         for (std::size_t i = 0; i < fabric.out_degree(node); ++i) {
             const network::LinkId out(first.index() + i);
@@ -196,13 +197,13 @@ Time least_latency(const network::Fabric& fabric, std::size_t ranks) {
 }
 
 Bound lower_bound(const system::Program& program, const system::SystemOptions& options,
-                  const network::Fabric& fabric) {
+                  const network::Fabric& fabric, const Placement& placement) {
     Bound bound;
     bound.compute = busiest_compute(program);
     if (const Int128 sent = least_bytes_sent(program); sent > 0) {
-        const Time bytes =
-            std::max(aggregate_bound(sent, program.ranks, fabric), port_bound(program, options, fabric));
-        bound.communication = later(bytes, least_latency(fabric, program.ranks));
+        const Time bytes = std::max(aggregate_bound(sent, program.ranks, fabric, placement),
+                                    port_bound(program, options, fabric, placement));
+        bound.communication = later(bytes, least_latency(fabric, program.ranks, placement));
     }
     return bound;
 }

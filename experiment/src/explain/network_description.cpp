@@ -25,7 +25,7 @@ network::Description describe_for_job(const Experiment& experiment) {
     for (std::size_t source = 0; source < traffic.ranks(); ++source) {
         for (std::size_t destination = 0; destination < traffic.ranks(); ++destination) {
             if (source != destination) {
-                job.push_back({network::HostId(source), network::HostId(destination),
+                job.push_back({experiment.placement[source], experiment.placement[destination],
                                static_cast<double>(traffic(source, destination).count())});
             }
         }

@@ -59,6 +59,9 @@ std::vector<std::string> random_streams(const Experiment& experiment) {
                has_choice_of_paths(fabric)) {
         add("network.flow_hash");
     }
+    if (experiment.placement_follows_seed) {
+        add("cluster.placement");
+    }
     if (experiment.backend.packet_payload > Bytes(0)) {
         add("backend.packets");
     }

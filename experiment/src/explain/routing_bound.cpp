@@ -44,10 +44,11 @@ PlaceGraph place_graph(const network::Fabric& fabric) {
 }
 
 /// What must leave and enter every host, and every place.
-Time fullest_place(const TotalLoad& total, const PlaceGraph& graph, const network::Fabric& fabric) {
+Time fullest_place(const TotalLoad& total, const PlaceGraph& graph, const network::Fabric& fabric,
+                   const Placement& placement) {
     Time most;
     for (std::size_t rank = 0; rank < total.sent.size(); ++rank) {
-        const HostId host(rank);
+        const HostId host = placement[rank];
         most = std::max({most, carrying_time(total.sent[rank], fabric.egress_rate(host)),
                          carrying_time(total.received[rank], fabric.ingress_rate(host))});
     }
@@ -162,9 +163,10 @@ TotalLoad total_load(const system::Program& program, const ScheduleLoads& loads,
     return total;
 }
 
-RoutingBound routing_bound(const TotalLoad& total, Time in_use, const network::Fabric& fabric) {
+RoutingBound routing_bound(const TotalLoad& total, Time in_use, const network::Fabric& fabric,
+                           const Placement& placement) {
     const PlaceGraph graph = place_graph(fabric);
-    RoutingBound bound{fullest_place(total, graph, fabric), in_use, "ports and switches"};
+    RoutingBound bound{fullest_place(total, graph, fabric, placement), in_use, "ports and switches"};
     if (is_closed(bound) || total.places.empty() || !fabric.is_static()) {
         return bound;
     }

@@ -39,6 +39,7 @@ struct TotalLoad {
 /// The time that the best routing takes, without latency; `in_use` is that of one that is known. Looks for
 /// more than ports, cuts around single places and even spreading only where these leave a gap, and no link
 /// comes and goes: those are taken as always there, so that no routing is found.
-[[nodiscard]] RoutingBound routing_bound(const TotalLoad& total, Time in_use, const network::Fabric& fabric);
+[[nodiscard]] RoutingBound routing_bound(const TotalLoad& total, Time in_use, const network::Fabric& fabric,
+                                         const Placement& placement);
 
 }  // namespace astrolabe::experiment

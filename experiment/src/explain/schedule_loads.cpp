@@ -137,11 +137,12 @@ Time carrying_time(double bytes, Bandwidth rate) {
 }
 
 ScheduleLoads::ScheduleLoads(const system::Program& program, const system::SystemOptions& options,
-                             const network::Fabric& fabric,
+                             const network::Fabric& fabric, const Placement& placement,
                              std::optional<network::LoadBalancing> load_balancing)
     : program_(program),
       options_(options),
       fabric_(fabric),
+      placement_(placement),
       load_balancing_(load_balancing.value_or(fabric.routing().load_balancing())),
       parts_(program.operations.size(), {}) {
     for (std::size_t i = 0; i < program.operations.size(); ++i) {
@@ -238,7 +239,7 @@ const UnitLoad& ScheduleLoads::load_of(const CollectiveOperation& collective, un
             load.sent[from] += amount;
             load.received[to] += amount;
             if (omission_.empty()) {
-                routes.add(network::HostId(from), network::HostId(to), amount);
+                routes.add(placement_[from], placement_[to], amount);
             }
         };
         if (is_uneven) {

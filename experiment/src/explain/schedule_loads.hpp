@@ -23,6 +23,7 @@
 #include <vector>
 
 #include <astrolabe/core/ids.hpp>
+#include <astrolabe/experiment/file/placement.hpp>
 #include <astrolabe/network/analysis/route_load.hpp>
 #include <astrolabe/network/fabric.hpp>
 #include <astrolabe/system/executor/executor.hpp>
@@ -60,7 +61,7 @@ class ScheduleLoads {
 public:
     /// On the routes of the fabric, or as if it chose among equal paths by `load_balancing`.
     ScheduleLoads(const system::Program& program, const system::SystemOptions& options,
-                  const network::Fabric& fabric,
+                  const network::Fabric& fabric, const Placement& placement,
                   std::optional<network::LoadBalancing> load_balancing = std::nullopt);
 
     /// Where this is not empty, no links and places are known, and this is why.
@@ -115,6 +116,7 @@ private:
     const system::Program& program_;
     const system::SystemOptions& options_;
     const network::Fabric& fabric_;
+    const Placement& placement_;
     network::LoadBalancing load_balancing_;
     std::string omission_;
     std::uint64_t pairs_ = 0;

@@ -152,6 +152,38 @@ void check_algorithms(const Experiment& experiment, const ConfigNode& root, Read
     }
 }
 
+void check_placement(const Experiment& experiment, const PlacementKeys& keys, bool network_needs_job,
+                     const ConfigNode& root, ReadContext& context) {
+    const ConfigNode* given = root.find_path("cluster.placement");
+    if (given == nullptr || keys.is_linear()) {
+        return;
+    }
+    if (network_needs_job) {
+        Diagnostic diagnostic{"config.placement",
+                              given->where,
+                              fmt::format("network '{}' is built around the ranks: host i is that of rank i",
+                                          experiment.network_kind),
+                              "leave 'placement' out",
+                              {}};
+        diagnostic.notes.emplace_back(root.find("network")->where, "the network comes from here");
+        context.error(std::move(diagnostic));
+        return;
+    }
+    for (std::size_t rank = 0; rank < keys.hosts.size(); ++rank) {
+        if (keys.hosts[rank] >= experiment.fabric->host_count()) {
+            Diagnostic diagnostic{
+                "config.placement",
+                given->items[rank].where,
+                fmt::format("rank {} is placed on host {}, and the network has {} hosts", rank,
+                            keys.hosts[rank], experiment.fabric->host_count()),
+                fmt::format("hosts are numbered from 0 to {}", experiment.fabric->host_count() - 1),
+                {}};
+            diagnostic.notes.emplace_back(root.find("network")->where, "the hosts come from here");
+            context.error(std::move(diagnostic));
+        }
+    }
+}
+
 void check_fabric(const Experiment& experiment, const ConfigNode& root, ReadContext& context) {
     check_ranks(experiment, root, context);
     check_traffic_classes(experiment, root, context);

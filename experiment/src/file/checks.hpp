@@ -16,6 +16,9 @@ void apply_operation_rules(Experiment& experiment, const std::vector<OperationRu
                            const ConfigNode& root, ReadContext& context);
 /// Every collective of the program must be one its algorithm can do over the shapes of the groups it spans.
 void check_algorithms(const Experiment& experiment, const ConfigNode& root, ReadContext& context);
+/// Listed hosts that the fabric does not have, and placements on a network that is built around the ranks.
+void check_placement(const Experiment& experiment, const PlacementKeys& keys, bool network_needs_job,
+                     const ConfigNode& root, ReadContext& context);
 /// What only shows once the fabric is there.
 void check_fabric(const Experiment& experiment, const ConfigNode& root, ReadContext& context);
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -50,6 +51,7 @@ namespace {
 
 constexpr Range<std::uint32_t> kChunks{1, 1U << 20};
 constexpr Range<std::uint32_t> kTrafficClasses{0, 7};
+constexpr Range<std::uint64_t> kSeeds{0, std::numeric_limits<std::int64_t>::max()};
 
 system::AlgorithmRegistry::Configured configured(const Components& components, const ConfigNode& keys) {
     ReadContext context;
@@ -260,6 +262,9 @@ ValidationErrors cluster_errors(const ClusterKeys& keys, const Components& compo
     if (std::optional<ValidationError> problem = dimensions_problem(keys.dimensions, keys.ranks)) {
         problems.push_back(*std::move(problem));
     }
+    for (ValidationError& error : placement_errors(keys.placement, keys.ranks)) {
+        problems.push_back(std::move(error));
+    }
     return problems;
 }
 
@@ -366,7 +371,29 @@ Schema<OperationRule> operation_rule_schema() {
 
 Schema<ClusterKeys> cluster_schema(const Components& components) {
     Schema<ClusterKeys> schema("cluster", "the ranks, their device, and how they carry out collectives");
-    schema.required("ranks", &ClusterKeys::ranks, "number of ranks; rank i runs on host i", {1, 1U << 20})
+    schema.required("ranks", &ClusterKeys::ranks, "number of ranks", {1, 1U << 20})
+        .field(
+            placement_parameter(),
+            [](ClusterKeys& keys, const ConfigNode& node, ReadContext& context) {
+                read_placement(keys.placement, node, context);
+            },
+            [](const ClusterKeys& keys) { return write_placement(keys.placement); })
+        .field(
+            {"placement_seed",
+             ValueTraits<std::uint64_t>::type(),
+             "unset",
+             false,
+             range_text(kSeeds),
+             "of placement: random; unset: that of the experiment",
+             {}},
+            [](ClusterKeys& keys, const ConfigNode& node, ReadContext& context) {
+                keys.placement.seed = read_scalar<std::uint64_t>(node, "'placement_seed'", context, kSeeds);
+            },
+            [](const ClusterKeys& keys) {
+                return keys.placement.seed
+                           ? std::optional(ConfigNode::scalar(std::to_string(*keys.placement.seed)))
+                           : std::nullopt;
+            })
         .field(
             {"device",
              "mapping",

@@ -307,8 +307,15 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root,
         }
         check_fabric(experiment, root, context);
     }
+    check_placement(experiment, keys.cluster->placement, network.needs_job(), root, context);
     if (context.error_count() > 0) {
         return std::nullopt;
+    }
+    if (!network.needs_job()) {
+        experiment.placement =
+            place(keys.cluster->placement, experiment.cluster.ranks, *experiment.fabric, keys.seed);
+        experiment.placement_follows_seed =
+            keys.cluster->placement.is_random() && !keys.cluster->placement.seed;
     }
     make_program(experiment, keys.cluster->operations, root, context);
     if (network.needs_job()) {
@@ -332,8 +339,8 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root,
     if (keys.scaled) {
         scale_ranks(experiment, *keys.scaled);
     }
-    if (const std::optional<std::string> problem =
-            time_problem(lower_bound(experiment.program, experiment.cluster.options, *experiment.fabric))) {
+    if (const std::optional<std::string> problem = time_problem(lower_bound(
+            experiment.program, experiment.cluster.options, *experiment.fabric, experiment.placement))) {
         context.error("config.time", root.find("workload")->where, *problem,
                       "check the units of sizes and rates, or simulate fewer iterations");
     }

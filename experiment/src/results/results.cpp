@@ -17,7 +17,10 @@ Diagnostics write_results(const OutputFolder& folder, const Experiment& experime
         {"links.csv", links_csv(experiment, run)},
         {"summary.json", summary_json(experiment, run).dump(2) + "\n"}};
     if (experiment.cluster.ranks <= kMostMatrixRanks) {
-        files.emplace_back("traffic_matrix.csv", traffic_matrix_csv(experiment));
+        const system::TrafficMatrix matrix =
+            system::traffic_matrix(experiment.program, experiment.cluster.options);
+        files.emplace_back("traffic_matrix.csv", traffic_matrix_csv(matrix));
+        files.emplace_back("traffic_by_switch.csv", traffic_by_switch_csv(experiment, matrix));
     }
     for (const auto& [name, content] : files) {
         if (std::optional<Diagnostic> error = folder.write(name, content)) {

@@ -1,9 +1,13 @@
 #include <iterator>
+#include <map>
+#include <utility>
+#include <vector>
 
 #include <astrolabe/experiment/file/cluster.hpp>
 #include <astrolabe/experiment/results/csv.hpp>
 #include <astrolabe/experiment/results/figures.hpp>
 #include <astrolabe/experiment/results/results.hpp>
+#include <astrolabe/network/analysis/route_load.hpp>
 
 namespace astrolabe::experiment {
 namespace {
@@ -89,9 +93,7 @@ std::string operations_csv(const Experiment& experiment, const Run& run) {
     return csv;
 }
 
-std::string traffic_matrix_csv(const Experiment& experiment) {
-    const system::TrafficMatrix matrix =
-        system::traffic_matrix(experiment.program, experiment.cluster.options);
+std::string traffic_matrix_csv(const system::TrafficMatrix& matrix) {
     std::string csv = "source,destination,bytes\n";
     for (std::size_t source = 0; source < matrix.ranks(); ++source) {
         for (std::size_t destination = 0; destination < matrix.ranks(); ++destination) {
@@ -99,6 +101,28 @@ std::string traffic_matrix_csv(const Experiment& experiment) {
                 fmt::format_to(std::back_inserter(csv), "{},{},{}\n", source, destination, bytes.count());
             }
         }
+    }
+    return csv;
+}
+
+std::string traffic_by_switch_csv(const Experiment& experiment, const system::TrafficMatrix& matrix) {
+    const network::Fabric& fabric = *experiment.fabric;
+    std::vector<network::NodeId> place_of_rank;
+    for (std::size_t rank = 0; rank < matrix.ranks(); ++rank) {
+        place_of_rank.push_back(network::place_of(fabric, experiment.placement[rank]));
+    }
+    std::map<std::pair<network::NodeId, network::NodeId>, Bytes> between;
+    for (std::size_t source = 0; source < matrix.ranks(); ++source) {
+        for (std::size_t destination = 0; destination < matrix.ranks(); ++destination) {
+            if (const Bytes bytes = matrix(source, destination); bytes > Bytes(0)) {
+                between[{place_of_rank[source], place_of_rank[destination]}] += bytes;
+            }
+        }
+    }
+    std::string csv = "source,destination,bytes\n";
+    for (const auto& [ends, bytes] : between) {
+        fmt::format_to(std::back_inserter(csv), "{},{},{}\n", csv_field(fabric.node(ends.first).name),
+                       csv_field(fabric.node(ends.second).name), bytes.count());
     }
     return csv;
 }

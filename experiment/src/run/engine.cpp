@@ -7,11 +7,7 @@
 namespace astrolabe::experiment {
 
 std::vector<network::HostId> place_ranks(const Experiment& experiment) {
-    std::vector<network::HostId> placement;
-    for (std::size_t rank = 0; rank < experiment.cluster.ranks; ++rank) {
-        placement.emplace_back(rank);
-    }
-    return placement;
+    return experiment.placement.hosts_of(experiment.cluster.ranks);
 }
 
 Engine whole_engine(const Experiment& experiment, const std::vector<network::HostId>& placement,

@@ -16,7 +16,7 @@ struct Engine {
     std::string refusal;  // where they are not
 };
 
-/// Rank i on host i.
+/// The hosts of the ranks, by rank.
 [[nodiscard]] std::vector<network::HostId> place_ranks(const Experiment& experiment);
 
 /// With every rank.

@@ -143,7 +143,7 @@ double probe_events_per_second(const Experiment& experiment, Engine& engine,
 Prediction predict(const Experiment& experiment) {
     const system::Program& program = experiment.program;
     const network::Fabric& fabric = *experiment.fabric;
-    const ScheduleLoads loads(program, experiment.cluster.options, fabric);
+    const ScheduleLoads loads(program, experiment.cluster.options, fabric, experiment.placement);
     const TotalLoad total = total_load(program, loads, fabric);
     const double hops = mean_hops(total);
     const std::vector<network::HostId> placement = place_ranks(experiment);

@@ -43,8 +43,8 @@ double iteration_seconds(const experiment::Experiment& experiment, Time run) {
 }
 
 double bound_seconds(const experiment::Experiment& experiment) {
-    const experiment::Bound bound =
-        experiment::lower_bound(experiment.program, experiment.cluster.options, *experiment.fabric);
+    const experiment::Bound bound = experiment::lower_bound(experiment.program, experiment.cluster.options,
+                                                            *experiment.fabric, experiment.placement);
     return iteration_seconds(experiment, bound.value());
 }
 

@@ -73,8 +73,8 @@ double relaxed_bound(experiment::Experiment& experiment, Relaxation relaxation) 
     } else if (relaxation == Relaxation::kBalanced) {
         rounded = static_cast<std::int64_t>(experiment.program.operations.size());
     }
-    experiment::Bound bound =
-        experiment::lower_bound(experiment.program, experiment.cluster.options, *experiment.fabric);
+    experiment::Bound bound = experiment::lower_bound(experiment.program, experiment.cluster.options,
+                                                      *experiment.fabric, experiment.placement);
     if (experiment.network_is_built_for_job && relaxation != Relaxation::kNone) {
         bound.communication = Time(0);
     }

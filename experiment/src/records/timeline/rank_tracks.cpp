@@ -22,9 +22,8 @@ std::string rank_name(const Experiment& experiment, RankId rank) {
     return fmt::format("rank {} of {}", rank.index(), experiment.cluster.ranks);
 }
 
-std::string message_arguments(HostId from, HostId to, Bytes size) {
-    return fmt::format(R"({{"from":"rank {}","to":"rank {}","bytes":{}}})", from.index(), to.index(),
-                       size.count());
+std::string message_arguments(std::size_t from, std::size_t to, Bytes size) {
+    return fmt::format(R"({{"from":"rank {}","to":"rank {}","bytes":{}}})", from, to, size.count());
 }
 
 /// As many threads as a host has links out, all of the longest name that a link has.
@@ -33,8 +32,8 @@ void add_longest_threads(const Experiment& experiment, const LinkTracks& links, 
     const network::Fabric& fabric = *experiment.fabric;
     std::size_t degree = 0;
     std::size_t longest = 0;
-    for (std::size_t host = 0; host < experiment.cluster.ranks; ++host) {
-        const NodeId node(host);
+    for (std::size_t rank = 0; rank < experiment.cluster.ranks; ++rank) {
+        const NodeId node = fabric.node_of(experiment.placement[rank]);
         degree = std::max(degree, fabric.out_degree(node));
         for (std::size_t i = 0; i < fabric.out_degree(node); ++i) {
             const LinkId link(fabric.first_link(node).index() + i);
@@ -56,7 +55,11 @@ RankTracks::RankTracks(const Experiment& experiment, const LinkTracks& links,
       links_(links),
       links_process_(process),
       compute_(program_.streams.size()),
-      place_(experiment.cluster.ranks, kHidden) {
+      place_(experiment.cluster.ranks, kHidden),
+      rank_on_(experiment.fabric->host_count(), 0) {
+    for (std::size_t rank = 0; rank < experiment.cluster.ranks; ++rank) {
+        rank_on_[experiment.placement[rank].index()] = rank;
+    }
     for (int i = 0; i < program_.iterations; ++i) {
         iterations_.push_back(fmt::format(R"({{"iteration":{}}})", i));
     }
@@ -179,7 +182,7 @@ void RankTracks::write_wait(const Stream& stream, OperationId cause, OperationId
 }
 
 void RankTracks::message(const network::MessageRecord& record) {
-    Shown* const rank = shown(record.source.index());
+    Shown* const rank = shown(rank_on_[record.source.index()]);
     if (rank == nullptr) {
         return;
     }
@@ -197,7 +200,8 @@ void RankTracks::write_first_message(const Shown& rank, Time issued, const netwo
         writer_.slice(rank.issued, issued, issued, operation);
         return;
     }
-    const std::string arguments = message_arguments(record.source, record.destination, record.size);
+    const std::string arguments =
+        message_arguments(rank_on_[record.source.index()], rank_on_[record.destination.index()], record.size);
     writer_.arrow(rank.issued, issued, operation, thread_of(*link), record.sent,
                   {"first message", operation.name, arguments});
 }
@@ -266,7 +270,7 @@ std::uint64_t RankTracks::most_bytes(const Experiment& experiment, const LinkTra
         } else {
             const TraceText text = tracks.text(id, "collective");
             counting.span(rank.process, far, far, text);
-            const std::string arguments = message_arguments(HostId(last), HostId(last), Bytes::max());
+            const std::string arguments = message_arguments(last, last, Bytes::max());
             counting.arrow(rank.issued, far, text, rank.streams.front().compute, far,
                            {"first message", text.name, arguments});
         }

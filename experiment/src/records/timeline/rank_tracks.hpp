@@ -92,6 +92,7 @@ private:
     std::vector<std::string> iterations_;                    ///< JSON, arguments of operations by iteration
     std::vector<std::vector<system::OperationId>> compute_;  ///< by stream
     std::vector<std::uint32_t> place_;                       ///< by rank, into shown_; kHidden
+    std::vector<std::size_t> rank_on_;                       ///< by host, of those with one
     std::vector<Shown> shown_;
     std::unordered_map<network::LinkId, TraceThread> link_threads_;
 };

@@ -26,6 +26,7 @@
 #include <string>
 
 #include <astrolabe/core/units.hpp>
+#include <astrolabe/experiment/file/placement.hpp>
 #include <astrolabe/network/fabric.hpp>
 #include <astrolabe/system/executor/executor.hpp>
 #include <astrolabe/system/program/program.hpp>
@@ -38,14 +39,15 @@ struct Bound {
     [[nodiscard]] Time value() const { return compute > communication ? compute : communication; }
 };
 
-/// The lower bound of a program on the hosts of its ranks (rank i on host i). Exact in 128 bits, rounded
-/// down. O(operations · ranks).
+/// The lower bound of a program on the hosts of its ranks. Exact in 128 bits, rounded down.
+/// O(operations · ranks).
 [[nodiscard]] Bound lower_bound(const system::Program& program, const system::SystemOptions& options,
-                                const network::Fabric& fabric);
+                                const network::Fabric& fabric, const Placement& placement = {});
 
 /// Least latency between the hosts of two of the ranks: over a link that joins two hosts, or out to a switch
 /// and in from one.
-[[nodiscard]] Time least_latency(const network::Fabric& fabric, std::size_t ranks);
+[[nodiscard]] Time least_latency(const network::Fabric& fabric, std::size_t ranks,
+                                 const Placement& placement);
 
 /// Why no run can take as little as the bound, or nothing: simulated time ends.
 [[nodiscard]] std::optional<std::string> time_problem(const Bound& bound);

@@ -43,6 +43,7 @@ inline const Range<Time> kInjectionLatencies{Time(0), Time(1000 * kPicosecondsPe
 struct ClusterKeys {
     std::size_t ranks = 0;
     std::optional<Registry<workload::Device>::Configured> device;
+    PlacementKeys placement;
     std::vector<system::Position> dimensions;  ///< empty: one, of all ranks
     std::array<CollectiveKeys, system::kCollectiveKinds> collectives;
     std::vector<OperationRule> operations;    ///< the first that fits an operation holds

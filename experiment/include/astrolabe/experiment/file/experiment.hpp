@@ -40,6 +40,7 @@
 #include <astrolabe/experiment/calibration/measured_collectives.hpp>
 #include <astrolabe/experiment/calibration/nccl_tuning.hpp>
 #include <astrolabe/experiment/choice/choice.hpp>
+#include <astrolabe/experiment/file/placement.hpp>
 #include <astrolabe/network/components.hpp>
 #include <astrolabe/system/components.hpp>
 #include <astrolabe/system/executor/executor.hpp>
@@ -91,6 +92,8 @@ struct Experiment {
     std::string network_kind;
     std::shared_ptr<const network::Fabric> fabric;
     bool network_is_built_for_job = false;
+    Placement placement;                  ///< of the ranks on the hosts of the fabric
+    bool placement_follows_seed = false;  ///< it was drawn with `seed`
     std::string backend_kind;
     network::BackendMaker backend;
     system::Program program;

@@ -11,6 +11,7 @@
 
 #include <astrolabe/experiment/results/output_folder.hpp>
 #include <astrolabe/experiment/run/run.hpp>
+#include <astrolabe/system/program/characterisation.hpp>
 
 namespace astrolabe::experiment {
 
@@ -34,7 +35,11 @@ namespace astrolabe::experiment {
 inline constexpr std::size_t kMostMatrixRanks = 4096;
 
 /// traffic_matrix.csv: a row (source, destination, bytes) for every pair of ranks that send.
-[[nodiscard]] std::string traffic_matrix_csv(const Experiment& experiment);
+[[nodiscard]] std::string traffic_matrix_csv(const system::TrafficMatrix& matrix);
+/// traffic_by_switch.csv: the same between the switches that the ranks' hosts hang on (network::place_of), by
+/// name; with a row of what stays on a switch.
+[[nodiscard]] std::string traffic_by_switch_csv(const Experiment& experiment,
+                                                const system::TrafficMatrix& matrix);
 
 /// critical_path.csv: a row for every segment, which tile the run, and resource that held it up; without
 /// causes one row for each.
@@ -47,7 +52,7 @@ inline constexpr std::size_t kMostMatrixRanks = 4096;
 [[nodiscard]] std::string text_summary(const Experiment& experiment, const Run& run);
 
 /// summary.json, resolved.yaml, operations.csv, critical_path.csv, links.csv and, up to kMostMatrixRanks,
-/// traffic_matrix.csv.
+/// traffic_matrix.csv and traffic_by_switch.csv.
 [[nodiscard]] Diagnostics write_results(const OutputFolder& folder, const Experiment& experiment,
                                         const Run& run);
 
