@@ -101,7 +101,7 @@ Executor::Implementation::Implementation(Executor& owner, const Program& program
       ties_(backend, folding_.representatives < folding_.ranks),
       chunks_(backend, options_.end_point, options_.circuit_windows, ties_, *this),
       collectives_(program, options_, backend, placement, folding_, chunks_, ties_, records_),
-      ranks_(program, backend, folding_, records_, *this),
+      ranks_(program, backend, folding_, options_.compute_speeds.get(), records_, *this),
       completion_timer_(*this),
       completions_(backend) {}
 

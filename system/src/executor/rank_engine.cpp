@@ -21,11 +21,12 @@ bool RankEngine::comes_after(const ReadyCompute& a, const ReadyCompute& b) {
 }
 
 RankEngine::RankEngine(const Program& program, network::NetworkBackend& backend,
-                       const network::Folding& folding, IndexedVector<OperationId, OperationRecord>& records,
-                       Continuation& continuation)
+                       const network::Folding& folding, const ComputeSpeeds* speeds,
+                       IndexedVector<OperationId, OperationRecord>& records, Continuation& continuation)
     : program_(program),
       backend_(backend),
       folding_(folding),
+      speeds_(speeds),
       records_(records),
       continuation_(continuation),
       stream_count_(program.streams.size()),
@@ -178,7 +179,9 @@ void RankEngine::compute(OperationId operation, RankId id, Place place) {
     stream.is_computing = true;
     stream.computing = operation;
     started_.push_back({operation, id});
-    const Time duration = program_.operations[operation].compute().duration[id];
+    const Time alone = program_.operations[operation].compute().duration[id];
+    const Time duration = speeds_ != nullptr ? speeds_->duration(id, backend_.now(), alone) : alone;
+    stream.takes = duration;
     if (duration == Time(0)) {
         ended_.push_back({operation, id});
         return;
@@ -192,7 +195,7 @@ void RankEngine::end_compute(OperationId operation, RankId id) {
     ASTROLABE_ASSERT(stream.is_computing && stream.computing == operation,
                      "compute operations of a stream run one at a time");
     stream.is_computing = false;
-    stream.compute += work.duration[id];
+    stream.compute += stream.takes;
     stream.idle_since = backend_.now();
     stream.next_dependency = 0;
     ++stream.next_compute;

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include <astrolabe/network/backend.hpp>
+#include <astrolabe/system/executor/compute_speeds.hpp>
 #include <astrolabe/system/executor/executor.hpp>
 
 namespace astrolabe::system::detail {
@@ -34,8 +35,10 @@ struct OperationOnRank {
 
 class RankEngine final : public network::NotificationHandler {
 public:
+    /// `speeds`, which may be null, and all others outlive it.
     RankEngine(const Program& program, network::NetworkBackend& backend, const network::Folding& folding,
-               IndexedVector<OperationId, OperationRecord>& records, Continuation& continuation);
+               const ComputeSpeeds* speeds, IndexedVector<OperationId, OperationRecord>& records,
+               Continuation& continuation);
 
     /// Collectives without dependencies become ready, first compute operations start.
     void begin();
@@ -86,6 +89,7 @@ private:
         std::uint32_t next_dependency = 0;  // of that operation
         bool is_computing = false;
         OperationId computing;  // while it is
+        Time takes;             // the operation, likewise
         Time idle_since;
         Time compute;
     };
@@ -125,6 +129,7 @@ private:
     const Program& program_;
     network::NetworkBackend& backend_;
     const network::Folding& folding_;
+    const ComputeSpeeds* const speeds_;
     IndexedVector<OperationId, OperationRecord>& records_;
     Continuation& continuation_;
     const std::size_t stream_count_;

@@ -44,6 +44,9 @@
 /// messages are held back at their ranks until a circuit comes and cut in pieces that fit it
 /// (docs/models/rotor-collectives.md); a rank has sent a message when its last piece has entered the network.
 ///
+/// Slow ranks. A compute operation takes its duration of the program, or longer where `compute_speeds` has
+/// its rank slow.
+///
 /// Folding. Of equivalent ranks (folding.hpp) one representative is simulated; times and counts are those of
 /// all ranks.
 ///
@@ -67,6 +70,8 @@
 #include <astrolabe/system/program/program.hpp>
 
 namespace astrolabe::system {
+
+class ComputeSpeeds;
 
 enum class Scheduling : std::uint8_t { kLifo, kFifo };
 
@@ -128,6 +133,8 @@ struct SystemOptions {
     Bytes minimum_chunk = Bytes(1024);
     /// Of the network, for algorithms that use circuits; unset: they send everything at once.
     std::shared_ptr<const network::CircuitWindows> circuit_windows{};
+    /// Of ranks that compute more slowly for a time (compute_speeds.hpp); unset: none does.
+    std::shared_ptr<const ComputeSpeeds> compute_speeds{};
     std::array<CollectiveChoice, kCollectiveKinds> collectives;  ///< by CollectiveKind
 };
 
