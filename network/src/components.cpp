@@ -44,6 +44,11 @@ std::optional<std::string> BackendMaker::unsupported(const Fabric& fabric) const
     if (!engine->make) {
         return engine->help;
     }
+    if (fabric.failures() != nullptr && !engine->breaks_links) {
+        return fmt::format("links cannot fail in its engine for {} networks",
+                           fabric.family().engines().empty() ? kind_of_links(fabric)
+                                                             : fabric.family().engines());
+    }
     return engine->unsupported ? engine->unsupported(fabric) : std::nullopt;
 }
 
@@ -66,7 +71,8 @@ bool BackendMaker::folds() const {
 
 bool BackendMaker::follows_routes(const Fabric& fabric) const {
     const Engine* engine = engine_of(*this, fabric);
-    return engine == nullptr || !engine->follows_routes || engine->follows_routes(fabric);
+    return fabric.failures() == nullptr &&
+           (engine == nullptr || !engine->follows_routes || engine->follows_routes(fabric));
 }
 
 }  // namespace astrolabe::network

@@ -27,19 +27,35 @@ Bandwidth Fabric::ingress_rate(HostId host) const {
     return sum;
 }
 
+std::shared_ptr<Fabric> Fabric::copy() const {
+    std::shared_ptr<Fabric> copy(new Fabric);
+    copy->kind_ = kind_;
+    copy->nodes_ = nodes_;
+    copy->host_count_ = host_count_;
+    copy->links_ = links_;
+    copy->sources_ = sources_;
+    copy->targets_ = targets_;
+    copy->first_links_ = first_links_;
+    copy->links_in_ = links_in_;
+    copy->first_links_in_ = first_links_in_;
+    copy->one_way_links_ = one_way_links_;
+    copy->make_routing_ = make_routing_;
+    copy->circuits_ = circuits_;
+    copy->family_ = family_;
+    copy->demand_aware_circuits_ = demand_aware_circuits_;
+    copy->failures_ = failures_;
+    return copy;
+}
+
 std::shared_ptr<const Fabric> Fabric::with_speeds(const std::function<LinkSpeed(LinkId)>& speed,
                                                   const std::function<Time(Time)>& forwarding,
                                                   std::shared_ptr<const DemandAwareCircuits> circuits) const {
     ASTROLABE_ASSERT((circuits == nullptr) == (demand_aware_circuits_ == nullptr),
                      "a copy has circuits that move where its original does");
-    const std::shared_ptr<Fabric> copy(new Fabric);
-    copy->kind_ = kind_;
-    copy->nodes_ = nodes_;
+    const std::shared_ptr<Fabric> copy = this->copy();
     for (Node& node : copy->nodes_) {
         node.forwarding = forwarding(node.forwarding);
     }
-    copy->host_count_ = host_count_;
-    copy->links_ = links_;
     for (LinkId id; id.index() < links_.size(); ++id) {
         const LinkSpeed of = speed(id);
         ASTROLABE_ASSERT(of.rate > Bandwidth(0) && of.latency >= Time(0),
@@ -47,16 +63,14 @@ std::shared_ptr<const Fabric> Fabric::with_speeds(const std::function<LinkSpeed(
         copy->links_[id].rate = of.rate;
         copy->links_[id].latency = of.latency;
     }
-    copy->sources_ = sources_;
-    copy->targets_ = targets_;
-    copy->first_links_ = first_links_;
-    copy->links_in_ = links_in_;
-    copy->first_links_in_ = first_links_in_;
-    copy->one_way_links_ = one_way_links_;
-    copy->circuits_ = circuits_;
-    copy->family_ = family_;
     copy->demand_aware_circuits_ = std::move(circuits);
-    copy->make_routing_ = make_routing_;
+    copy->routing_ = make_routing_(*copy);
+    return copy;
+}
+
+std::shared_ptr<const Fabric> Fabric::with_failures(std::shared_ptr<const FailureTimeline> failures) const {
+    const std::shared_ptr<Fabric> copy = this->copy();
+    copy->failures_ = std::move(failures);
     copy->routing_ = make_routing_(*copy);
     return copy;
 }

@@ -76,6 +76,8 @@ struct Engine {
     /// Whether bytes take the routes of the fabric's RoutingPolicy, every link its share. If not, the engine
     /// chooses among the same next links by itself, at random for instance. Null: they do.
     std::function<bool(const Fabric&)> follows_routes;
+    /// Whether links may fail in a run of it (Fabric::failures).
+    bool breaks_links = false;
 };
 
 /// A configured backend, not yet built: its engines, one for each kind of networks at most. A network of a
@@ -93,6 +95,7 @@ struct BackendMaker {
                                                               std::uint64_t seed) const;
     /// Whether any engine takes links together.
     [[nodiscard]] bool folds() const;
+    /// Never where links fail: routes change then.
     [[nodiscard]] bool follows_routes(const Fabric& fabric) const;
 
     /// False: messages pass through one another, so that runs may beat the bound of their ports and links may

@@ -33,6 +33,7 @@ namespace astrolabe::network {
 
 class NetworkFamily;
 class DemandAwareCircuits;
+class FailureTimeline;
 class RoutingPolicy;
 
 enum class NodeKind : std::uint8_t { kHost, kSwitch };
@@ -116,6 +117,13 @@ public:
         return demand_aware_circuits_;
     }
 
+    /// What fails of it, and when (failures/failure_timeline.hpp); null: nothing does. Links, their rates and
+    /// `routing` are those of the whole fabric.
+    [[nodiscard]] const std::shared_ptr<const FailureTimeline>& failures() const { return failures_; }
+    /// The same network of which this fails.
+    [[nodiscard]] std::shared_ptr<const Fabric> with_failures(
+        std::shared_ptr<const FailureTimeline> failures) const;
+
     /// Sum of the rates of all links out of (into) a host: no host ever sends (receives) faster.
     [[nodiscard]] Bandwidth egress_rate(HostId host) const;
     [[nodiscard]] Bandwidth ingress_rate(HostId host) const;
@@ -129,6 +137,8 @@ public:
 private:
     friend class FabricBuilder;
     Fabric() = default;
+    /// All but the routes, which are made for the copy when it is complete.
+    [[nodiscard]] std::shared_ptr<Fabric> copy() const;
 
     std::string kind_;
     std::vector<Node> nodes_;
@@ -145,6 +155,7 @@ private:
     CircuitSchedule circuits_;
     std::shared_ptr<const NetworkFamily> family_;
     std::shared_ptr<const DemandAwareCircuits> demand_aware_circuits_;
+    std::shared_ptr<const FailureTimeline> failures_;
 };
 
 /// Which of several equal paths a message takes.

@@ -75,6 +75,20 @@ Engine fluid_engine(std::string_view networks, std::string help, const Transport
     return engine;
 }
 
+/// One that links may fail under, where the terms are not of a path that then changes.
+Engine static_engine(const TransportTerms& terms) {
+    Engine engine = fluid_engine(kStaticNetworks, "max-min fair rates", terms, !terms.incast);
+    engine.breaks_links = true;
+    engine.unsupported = [terms](const Fabric& fabric) -> std::optional<std::string> {
+        return terms == TransportTerms() || fabric.failures() == nullptr
+                   ? std::nullopt
+                   : std::optional<std::string>(
+                         "its links fail, and the terms of fluid know one path for a pair: leave out all "
+                         "keys of fluid");
+    };
+    return engine;
+}
+
 Engine demand_aware_engine(const TransportTerms& terms) {
     Engine engine = fluid_engine(kDemandAwareNetworks, "max-min fair rates, anew at every change of circuits",
                                  terms, !terms.incast);
@@ -117,7 +131,7 @@ void register_fluid_backend(Registry<BackendMaker>& registry) {
         maker.shares_links = terms.latency;
         maker.transport = transport_of(terms);
         // Who finds no room for a window depends on the order among messages that are alike.
-        maker.engines = {fluid_engine(kStaticNetworks, "max-min fair rates", terms, !terms.incast),
+        maker.engines = {static_engine(terms),
                          fluid_engine(kScheduledNetworks, "max-min fair rates that repeat with the schedule",
                                       terms, !terms.incast),
                          demand_aware_engine(terms), slot_engine(terms)};

@@ -1,6 +1,7 @@
 #include "flow_rates.hpp"
 
 #include "demand_aware_rates.hpp"
+#include "failing_rates.hpp"
 #include "fixed_route_rates.hpp"
 #include "rounding.hpp"
 #include "service_record.hpp"
@@ -87,6 +88,11 @@ std::unique_ptr<FlowRates> make_flow_rates(std::shared_ptr<const LinkClasses> cl
     }
     if (!fabric.is_static()) {
         return std::make_unique<PeriodicRates>(*classes, terms, connections, bytes);
+    }
+    if (fabric.failures() != nullptr) {
+        ASTROLABE_ASSERT(terms == nullptr && classes->flows_per_representative() == 1,
+                         "a flow that a link fails under has a path that changes, and stands for itself");
+        return std::make_unique<FailingRates>(fabric, connections, bytes);
     }
     return std::make_unique<StaticRates>(*classes, terms, strategy, connections, bytes);
 }

@@ -4,6 +4,7 @@
 ///     fixed_route_rates.hpp   all links at all times: max-min fair rates (max_min_solver.hpp)
 ///     fixed_route_rates.hpp   links come and go with a schedule: rates that repeat (circuit_rates.hpp)
 ///     demand_aware_rates.hpp  a controller moves links with what waits (demand_aware_circuits.hpp)
+///     failing_rates.hpp       all links at all times, but for those that fail (failure_timeline.hpp)
 ///
 /// The engine owns connections, queues and events. It reports which connections start and stop; `update` then
 /// makes the rates of the instant, and `completion` says when a connection is done at its rate.
@@ -18,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <astrolabe/core/units.hpp>
@@ -125,6 +127,11 @@ public:
     /// class has for every byte it sends.
     using LinkVisitor = std::function<void(LinkId, double)>;
     virtual void for_each_link(std::uint32_t connection, const LinkVisitor& visit) const = 0;
+
+    /// Why these messages, all that are outstanding, do not move, as far as links are to blame.
+    [[nodiscard]] virtual std::string explain(const std::vector<OutstandingMessage>& /*messages*/) const {
+        return {};
+    }
 
     /// Writes what links carried, and what else is known of links.
     virtual void report(NetworkStatistics& statistics, Time now) const = 0;

@@ -54,7 +54,9 @@ LinkReports FluidBackend::observe_links(LinkObserver& observer) {
     const ConnectionBytes& bytes = *this;
     record_ = std::make_unique<ServiceRecord>(observer, connections_, bytes, *rates_);
     rates_->settle_with(*record_);
-    if (fabric().demand_aware_circuits() == nullptr && classes_->size() < fabric().link_count()) {
+    const bool has_fixed_routes =
+        fabric().demand_aware_circuits() == nullptr && fabric().failures() == nullptr;
+    if (has_fixed_routes && classes_->size() < fabric().link_count()) {
         std::vector<std::uint32_t> class_of;
         for (LinkId link; link.index() < fabric().link_count(); ++link) {
             class_of.push_back(classes_->class_of(link));
@@ -62,7 +64,7 @@ LinkReports FluidBackend::observe_links(LinkObserver& observer) {
         observer.links_are_alike(class_of);
     }
     // Where routes change a byte of each connection may be cut, and is of the piece after it.
-    return fabric().demand_aware_circuits() == nullptr ? LinkReports::kAll : LinkReports::kOverlapping;
+    return has_fixed_routes ? LinkReports::kAll : LinkReports::kOverlapping;
 }
 
 void FluidBackend::settle_service() {
@@ -110,7 +112,8 @@ std::string FluidBackend::explain_stall() const {
             return connection.state == State::kWaiting ||
                    (connection.state == State::kServing && rates_->moves(index));
         });
-    return any_comes ? std::string(kBeyondTime) : std::string();
+    return any_comes ? std::string(kBeyondTime)
+                     : rates_->explain(describe_outstanding(outstanding_messages()));
 }
 
 NetworkStatistics FluidBackend::statistics() const {
