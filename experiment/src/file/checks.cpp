@@ -184,16 +184,20 @@ void check_placement(const Experiment& experiment, const PlacementKeys& keys, bo
     }
 }
 
-void check_fabric(const Experiment& experiment, const ConfigNode& root, ReadContext& context) {
-    check_ranks(experiment, root, context);
-    check_traffic_classes(experiment, root, context);
-    check_circuits_and_rings(experiment, root, context);
+void check_backend(const Experiment& experiment, const ConfigNode& root, ReadContext& context) {
     if (const std::optional<std::string> refusal = experiment.backend.unsupported(*experiment.fabric)) {
         context.error(
             "config.backend", root.find("backend")->where,
             fmt::format("backend '{}' cannot run this network: {}", experiment.backend_kind, *refusal),
             "choose another backend or change the network");
     }
+}
+
+void check_fabric(const Experiment& experiment, const ConfigNode& root, ReadContext& context) {
+    check_ranks(experiment, root, context);
+    check_traffic_classes(experiment, root, context);
+    check_circuits_and_rings(experiment, root, context);
+    check_backend(experiment, root, context);
 }
 
 }  // namespace astrolabe::experiment

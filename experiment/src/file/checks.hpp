@@ -19,6 +19,8 @@ void check_algorithms(const Experiment& experiment, const ConfigNode& root, Read
 /// Listed hosts that the fabric does not have, and placements on a network that is built around the ranks.
 void check_placement(const Experiment& experiment, const PlacementKeys& keys, bool network_needs_job,
                      const ConfigNode& root, ReadContext& context);
+/// The backend must have an engine for the fabric.
+void check_backend(const Experiment& experiment, const ConfigNode& root, ReadContext& context);
 /// What only shows once the fabric is there.
 void check_fabric(const Experiment& experiment, const ConfigNode& root, ReadContext& context);
 

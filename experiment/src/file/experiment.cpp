@@ -3,6 +3,7 @@
 #include "../choice/job_trials.hpp"
 #include "../run/engine.hpp"
 #include "checks.hpp"
+#include "failures.hpp"
 #include "job_network.hpp"
 #include "open_seeds.hpp"
 #include "scaled.hpp"
@@ -37,6 +38,7 @@ struct FileKeys {
     std::optional<Registry<network::FabricMaker>::Configured> network;
     std::optional<Registry<network::BackendMaker>::Configured> backend;
     std::optional<ScaledKeys> scaled;
+    std::optional<FailureKeys> failures;
 };
 
 /// `components` may be null to describe the keys only.
@@ -79,7 +81,9 @@ Schema<FileKeys> file_schema(const Components* components) {
             },
             section(&FileKeys::backend))
         .section("scaled", &FileKeys::scaled, scaled_schema(),
-                 "resources times factors: what would change if there were more or less of them");
+                 "resources times factors: what would change if there were more or less of them")
+        .section("failures", &FileKeys::failures, failures_schema(),
+                 "what fails or slows down of network and ranks, and when");
     return schema;
 }
 
@@ -352,6 +356,10 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root,
         keys.cluster->choices = experiment.choices;
         keys.cluster->network_choice = network_choice;
         keys.cluster->window_choice = experiment.job_choices.window;
+    }
+    if (keys.failures && context.error_count() == 0) {
+        add_failures(experiment, *keys.failures, *root.find("failures"), context);
+        check_backend(experiment, root, context);
     }
     return experiment;
 }

@@ -28,6 +28,10 @@ Engine make_engine(const Experiment& experiment, const std::vector<network::Host
         refusal = "folding is off";
     } else if (!experiment.fabric->is_static()) {
         refusal = "circuits of the network come and go";
+    } else if (experiment.fabric->failures() != nullptr) {
+        refusal = "links of the network fail";
+    } else if (experiment.cluster.options.compute_speeds != nullptr) {
+        refusal = "ranks compute at different speeds for a time";
     } else if (is_recorded) {
         refusal = "what happens on every rank is recorded";
     } else {

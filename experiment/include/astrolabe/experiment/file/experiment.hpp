@@ -13,7 +13,8 @@
 ///
 /// A `seed` that network or workload leave out is that of the experiment.
 ///
-/// `scaled` multiplies resources of what the rest of the file says (experiment/src/file/scaled.hpp).
+/// `scaled` multiplies resources of what the rest of the file says (experiment/src/file/scaled.hpp), and
+/// `failures` says what fails of it (experiment/src/file/failures.hpp).
 ///
 /// A network that is built for a job (FabricMaker::needs_job) is found for the program of the same file,
 /// after all else was checked, with all_reduce, reduce_scatter and all_gather on rings of it unless the file
@@ -83,6 +84,13 @@ struct Cluster {
     std::optional<NcclTuning> nccl_tuning;                  ///< likewise; not both
 };
 
+/// A failure as people know it.
+struct FailureSpan {
+    std::string what;  ///< "leaf 0 - spine 1 down", "rank 5 at 0.5 of its speed"
+    Time from;
+    Time until = Time::max();  ///< for ever
+};
+
 struct Experiment {
     std::string name;
     std::uint64_t seed = 1;
@@ -94,6 +102,7 @@ struct Experiment {
     bool network_is_built_for_job = false;
     Placement placement;                  ///< of the ranks on the hosts of the fabric
     bool placement_follows_seed = false;  ///< it was drawn with `seed`
+    std::vector<FailureSpan> failures;  ///< of network and ranks, by time
     std::string backend_kind;
     network::BackendMaker backend;
     system::Program program;
