@@ -21,9 +21,9 @@ using network::PartKind;
 /// Of single links, in all.
 constexpr std::size_t kMostFailures = 1'000'000;
 /// A hundred days, so that sums of a few are times.
-constexpr Range<Time> kTimes{Time(0), Time(8'640'000 * kPicosecondsPerSecond)};
-constexpr Range<Time> kMeans{Time(1), kTimes.max};
-constexpr Range<double> kFactors{0.0, 0.999999};
+constexpr Range<Time> kFailureTimes{Time(0), Time(8'640'000 * kPicosecondsPerSecond)};
+constexpr Range<Time> kFailureMeans{Time(1), kFailureTimes.max};
+constexpr Range<double> kFailureFactors{0.0, 0.999999};
 
 ValidationErrors event_errors(const FailureEvent& event) {
     ValidationErrors errors;
@@ -79,10 +79,10 @@ Schema<FailureEvent> event_schema() {
         .optional("number", &FailureEvent::number,
                   "one of those that the name fits, from 0 in the order of the network; unset: all")
         .optional("rate", &FailureEvent::rate, "of the links, times their rate; unset: 0, they are down",
-                  kFactors)
+                  kFailureFactors)
         .optional("speed", &FailureEvent::speed, "of the rank, times its speed", {0.0, 1.0})
-        .optional("at", &FailureEvent::at, "from when on", kTimes)
-        .optional("until", &FailureEvent::until, "before when; unset: for ever", kTimes)
+        .optional("at", &FailureEvent::at, "from when on", kFailureTimes)
+        .optional("until", &FailureEvent::until, "before when; unset: for ever", kFailureTimes)
         .check(event_errors);
     return schema;
 }
@@ -94,14 +94,14 @@ Schema<RandomFailures> random_schema() {
         .optional("hosts", &RandomFailures::hosts, "hosts, by names")
         .optional("number", &RandomFailures::number, "so many of them, drawn once, fail at 'at'")
         .optional("mean_time_between", &RandomFailures::mean_time_between,
-                  "of each of them, from a repair to the next failure, exponential", kMeans)
+                  "of each of them, from a repair to the next failure, exponential", kFailureMeans)
         .optional("mean_time_to_repair", &RandomFailures::mean_time_to_repair, "of each failure, exponential",
-                  kMeans)
+                  kFailureMeans)
         .optional("rate", &RandomFailures::rate, "of the links, times their rate; unset: 0, they are down",
-                  kFactors)
-        .optional("at", &RandomFailures::at, "from when on", kTimes)
+                  kFailureFactors)
+        .optional("at", &RandomFailures::at, "from when on", kFailureTimes)
         .optional("until", &RandomFailures::until,
-                  "before when a number has failed, or failures begin; unset: for ever", kTimes)
+                  "before when a number has failed, or failures begin; unset: for ever", kFailureTimes)
         .optional("seed", &RandomFailures::seed, "of what is drawn; unset: that of the experiment",
                   {0, std::numeric_limits<std::int64_t>::max()})
         .check(random_errors);
@@ -234,7 +234,7 @@ Schema<FailureKeys> failures_schema() {
     Schema<FailureKeys> schema("failures", "what fails or slows down of network and ranks, and when");
     schema
         .optional("detection", &FailureKeys::detection,
-                  "from when a link goes down, or is up again, until routes change", kTimes)
+                  "from when a link goes down, or is up again, until routes change", kFailureTimes)
         .list("events", &FailureKeys::events, event_schema(), "failures at given times",
               "[{link: leaf 0 - spine 1, at: 2ms, until: 5ms}]")
         .list("random", &FailureKeys::random, random_schema(), "failures at random",

@@ -23,7 +23,7 @@ std::vector<Bytes> bytes_by_pair(const system::Program& program, const system::C
     std::vector<Bytes> bytes(program.ranks * program.ranks);
     const auto& groups = program.partitions[work.partition].groups;
     for (std::size_t index = 0; index < groups.size(); ++index) {
-        const std::vector<RankId>& group = groups[index];
+        const std::vector<system::RankId>& group = groups[index];
         for (std::size_t source = 0; source < group.size(); ++source) {
             for (std::size_t destination = 0; destination < group.size(); ++destination) {
                 const Bytes block = work.is_uneven()
