@@ -26,7 +26,7 @@ protected:
         const Result<Experiment> loaded = load(failures, more);
         return loaded ? "" : render(loaded.error());
     }
-    Run run(const std::string& failures, const std::vector<std::string>& more = {}) {
+    experiment::Run run(const std::string& failures, const std::vector<std::string>& more = {}) {
         const Result<Experiment> loaded = load(failures, more);
         EXPECT_TRUE(loaded) << render(loaded.error());
         return run_experiment(*loaded, {});
@@ -85,8 +85,8 @@ TEST_F(FailuresTest, ASectionWithoutFailuresChangesNothing) {
 
 TEST_F(FailuresTest, ASwitchThatIsDownAtTheStartDelaysTheRunByThatTime) {
     // Nothing arrives before it is up, whatever happens before on the ranks: no sooner than 10 ms.
-    const Run with = run("{events: [{switch: switch, until: 10ms}]}");
-    const Run without = run("{}");
+    const experiment::Run with = run("{events: [{switch: switch, until: 10ms}]}");
+    const experiment::Run without = run("{}");
     ASSERT_TRUE(with.execution.finished);
     EXPECT_GT(with.execution.total, 10_ms);
     EXPECT_LE(with.execution.total, 10_ms + without.execution.total);
@@ -94,15 +94,15 @@ TEST_F(FailuresTest, ASwitchThatIsDownAtTheStartDelaysTheRunByThatTime) {
 }
 
 TEST_F(FailuresTest, AHostThatIsCutIsNamed) {
-    const Run cut = run("{events: [{host: host 2}]}");
+    const experiment::Run cut = run("{events: [{host: host 2}]}");
     EXPECT_FALSE(cut.execution.finished);
     EXPECT_NE(cut.execution.stall.find("host 2"), std::string::npos) << cut.execution.stall;
     EXPECT_NE(cut.execution.stall.find("cut these pairs"), std::string::npos) << cut.execution.stall;
 }
 
 TEST_F(FailuresTest, AllRanksAtHalfSpeedComputeTwiceAsLong) {
-    const Run whole = run("{}");
-    const Run slow =
+    const experiment::Run whole = run("{}");
+    const experiment::Run slow =
         run("{events: [{rank: 0, speed: 0.5}, {rank: 1, speed: 0.5}, {rank: 2, speed: 0.5}, "
             "{rank: 3, speed: 0.5}]}");
     for (std::size_t rank = 0; rank < 4; ++rank) {
@@ -115,7 +115,7 @@ TEST_F(FailuresTest, RandomFailuresRepeatWithTheSeedAndDifferWithout) {
     const std::string random =
         "{detection: 1us, random: [{links: host-switch, mean_time_between: 50us, mean_time_to_repair: 5us, "
         "until: 100ms}]}";
-    const Run first = run(random);
+    const experiment::Run first = run(random);
     ASSERT_TRUE(first.execution.finished);
     EXPECT_EQ(first.fingerprint, run(random).fingerprint);
     EXPECT_NE(first.fingerprint, run(random, {"seed=2"}).fingerprint);
