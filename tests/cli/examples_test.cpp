@@ -87,6 +87,9 @@ TEST(Examples, TopoOptModelAOnFluid) {
 TEST(Examples, OwnNetworkOnFluid) {
     expect_recorded("own-network", "experiment", "fluid");
 }
+TEST(Examples, FailuresOnFluid) {
+    expect_recorded("failures", "experiment", "fluid");
+}
 TEST(Examples, OperaShuffleOnFluid) {
     expect_recorded("opera-shuffle", "experiment", "fluid");
 }
