@@ -1,3 +1,5 @@
+#include "links_over_time.hpp"
+
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -5,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/network/failures/links_over_time.hpp>
 
 namespace astrolabe::network {
 

@@ -1,3 +1,5 @@
+#include "repaired_routing.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -8,7 +10,6 @@
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/core/random.hpp>
 #include <astrolabe/network/analysis/route_load.hpp>
-#include <astrolabe/network/failures/repaired_routing.hpp>
 
 namespace astrolabe::network {
 

@@ -1,4 +1,6 @@
 // Routes around links that are down: single paths, sprayed, named, and where nothing leads around.
+#include "network/src/failures/repaired_routing.hpp"
+
 #include "failing_fabrics.hpp"
 #include "network/src/topologies/fat_tree.hpp"
 #include "network/src/topologies/flat.hpp"
@@ -11,8 +13,6 @@
 #include <set>
 
 #include <gtest/gtest.h>
-
-#include <astrolabe/network/failures/repaired_routing.hpp>
 
 namespace astrolabe::network {
 namespace {

@@ -4,6 +4,8 @@
 /// Complexity: O(1) a change, and O(links) each time routes change.
 #pragma once
 
+#include "repaired_routing.hpp"
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -15,7 +17,6 @@
 #include <astrolabe/network/backend.hpp>
 #include <astrolabe/network/fabric.hpp>
 #include <astrolabe/network/failures/failure_timeline.hpp>
-#include <astrolabe/network/failures/repaired_routing.hpp>
 #include <astrolabe/network/routing.hpp>
 
 namespace astrolabe::network {
