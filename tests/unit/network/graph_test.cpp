@@ -342,6 +342,29 @@ TEST_F(GraphTest, RefusesBrokenGraphs) {
               "3:14 data of key 'k', which is not declared");
 }
 
+/// Leaves of `hosts` hosts each under two spines; the last `cut` leaves are joined to none.
+std::string many_leaves(int leaves, int hosts, int cut) {
+    std::string yaml = fmt::format(
+        "kind: graph\nrouting: up_down\nnodes:\n  - {{name: gpu, count: {}}}\n"
+        "  - {{name: leaf, kind: switch, tier: 1, count: {}}}\n"
+        "  - {{name: spine, kind: switch, tier: 2, count: 2}}\nlinks:\n",
+        leaves * hosts, leaves);
+    for (int leaf = 0; leaf < leaves; ++leaf) {
+        yaml += fmt::format("  - {{from: gpu {}..{}, to: leaf {}}}\n", leaf * hosts, (leaf + 1) * hosts - 1,
+                            leaf);
+    }
+    return yaml + fmt::format("  - {{from: leaf 0..{}, to: spine}}\n", leaves - cut - 1);
+}
+
+TEST_F(GraphTest, UpAndDownIsCheckedForManyHosts) {
+    const auto graph = build(many_leaves(1000, 100, 0));
+    ASSERT_TRUE(graph) << render(errors_);
+    EXPECT_EQ(graph->host_count(), 100'000U);
+    // Hosts of 129 leaves reach one another, in more than one sweep of 64; those of the last leaf are cut
+    // off.
+    EXPECT_EQ(defect(many_leaves(130, 2, 1)), "4:5 no path leads from 'gpu 0' to 'gpu 258'");
+}
+
 // Every static network that routes by shortest paths, written and read back, is itself.
 TEST_F(GraphTest, WhatIsWrittenIsReadBackTheSame) {
     for (const std::string yaml :

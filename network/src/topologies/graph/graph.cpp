@@ -4,6 +4,8 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <numeric>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -36,15 +38,17 @@ public:
 
     /// The first two hosts without a path from one to the other.
     [[nodiscard]] std::optional<std::pair<std::size_t, std::size_t>> unconnected() const {
-        if (rule_ == PathRule::kShortest && has_centre()) {
+        if (rule_ == PathRule::kUpDown) {
+            return unconnected_up_and_down();
+        }
+        if (has_centre()) {
             return std::nullopt;
         }
         for (std::size_t host = 0; host < graph_.nodes.size(); ++host) {
             if (!is_host(host)) {
                 continue;
             }
-            const std::vector<bool> reached =
-                rule_ == PathRule::kShortest ? from(host, out_) : up_and_down_from(host);
+            const std::vector<bool> reached = from(host, out_);
             for (std::size_t other = 0; other < graph_.nodes.size(); ++other) {
                 if (is_host(other) && !reached[other]) {
                     return std::pair(host, other);
@@ -105,27 +109,55 @@ private:
         return reached;
     }
 
-    [[nodiscard]] std::vector<bool> up_and_down_from(std::size_t begin) const {
-        // A node is entered rising or falling; who falls goes on falling.
-        std::vector<bool> rising(graph_.nodes.size());
-        std::vector<bool> reached(graph_.nodes.size());
-        std::deque<std::pair<std::size_t, bool>> waiting{{begin, true}};
-        rising[begin] = reached[begin] = true;
-        while (!waiting.empty()) {
-            const auto [at, may_rise] = waiting.front();
-            waiting.pop_front();
-            for (const std::uint32_t next : out_[at]) {
-                const bool rises = tier(next) > tier(at);
-                if (rises && may_rise && !rising[next]) {
-                    rising[next] = reached[next] = true;
-                    waiting.emplace_back(next, true);
-                } else if (tier(next) < tier(at) && !reached[next]) {
-                    reached[next] = true;
-                    waiting.emplace_back(next, false);
+    /// Hosts with other neighbours than all hosts before them: those with the same reach the same.
+    [[nodiscard]] std::vector<std::size_t> different_hosts() const {
+        std::set<std::vector<std::uint32_t>> known;
+        std::vector<std::size_t> hosts;
+        for (const std::size_t host : all_hosts()) {
+            std::vector<std::uint32_t> neighbours = out_[host];
+            std::ranges::sort(neighbours);
+            if (known.insert(std::move(neighbours)).second) {
+                hosts.push_back(host);
+            }
+        }
+        return hosts;
+    }
+
+    /// Sweeps the tiers upwards and then downwards with a bit for each of 64 hosts at a time.
+    [[nodiscard]] std::optional<std::pair<std::size_t, std::size_t>> unconnected_up_and_down() const {
+        constexpr std::size_t kTogether = 64;
+        std::vector<std::size_t> order(graph_.nodes.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::ranges::stable_sort(order, {}, [this](std::size_t node) { return tier(node); });
+        const std::vector<std::size_t> hosts = all_hosts();
+        const std::vector<std::size_t> sources = different_hosts();
+        for (std::size_t first = 0; first < sources.size(); first += kTogether) {
+            const std::size_t count = std::min(kTogether, sources.size() - first);
+            std::vector<std::uint64_t> reached(graph_.nodes.size());
+            for (std::size_t i = 0; i < count; ++i) {
+                reached[sources[first + i]] = std::uint64_t{1} << i;
+            }
+            sweep(order.begin(), order.end(), reached, [](auto from, auto to) { return from < to; });
+            sweep(order.rbegin(), order.rend(), reached, [](auto from, auto to) { return from > to; });
+            for (std::size_t i = 0; i < count; ++i) {
+                for (const std::size_t other : hosts) {
+                    if (other != sources[first + i] && (reached[other] >> i & 1U) == 0) {
+                        return std::pair(sources[first + i], other);
+                    }
                 }
             }
         }
-        return reached;
+        return std::nullopt;
+    }
+    template <class Iterator, class Leads>
+    void sweep(Iterator begin, Iterator end, std::vector<std::uint64_t>& reached, Leads leads) const {
+        for (Iterator node = begin; node != end; ++node) {
+            for (const std::uint32_t next : out_[*node]) {
+                if (leads(tier(*node), tier(next))) {
+                    reached[next] |= reached[*node];
+                }
+            }
+        }
     }
 
     const Graph& graph_;

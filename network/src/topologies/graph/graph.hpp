@@ -13,7 +13,8 @@
 /// Every host must reach every other; what does not is reported with its names.
 ///
 /// Limits: those of parameters.hpp. O(nodes + links) to build; that all hosts reach one another takes two
-/// searches where one forwarding node lies between all, else a search for each host.
+/// searches where one forwarding node lies between all, else a search for each host; up and down a sweep for
+/// every 64 hosts that differ in their neighbours.
 #pragma once
 
 #include "../../routing/shortest_path_routing.hpp"
