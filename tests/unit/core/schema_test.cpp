@@ -187,6 +187,38 @@ TEST(Registry, TheDiscriminatorHasTheNameTheRegistryGivesIt) {
     EXPECT_NE(context.errors().front().message.find("needs 'algorithm'"), std::string::npos);
 }
 
+struct Composite {
+    std::optional<Registry<int>::Configured> inner;
+};
+
+TEST(Registry, ACompositeReadsComponentsThatWereAddedAfterIt) {
+    Registry<int> registry("network");
+    const auto make_schema = [](const Registry<int>& components) {
+        Schema<Composite> composite("twice", "another component, doubled");
+        composite.field(
+            {"inner", "mapping", "", true, {}, "the other component", {}},
+            [components](Composite& target, const ConfigNode& node, ReadContext& context) {
+                target.inner = components.read(node, context);
+            },
+            [](const Composite& source) { return std::optional(source.inner->resolved); });
+        return composite;
+    };
+    registry.add_composite<Composite>(make_schema,
+                                      [](const Composite& keys) { return keys.inner->make() * 2; });
+    registry.add<Keys>(schema(), [](const Keys& keys) { return keys.hosts; });
+    ReadContext context;
+    const auto configured = registry.read(
+        *parse_config(
+            "{kind: twice, inner: {kind: twice, inner: {kind: thing, hosts: 4, link: {latency: 0}}}}", "x"),
+        context);
+    ASSERT_TRUE(configured) << render(context.errors());
+    EXPECT_EQ(configured->make(), 2 * 2 * 4);
+    EXPECT_EQ(configured->resolved.find("inner")->find("inner")->find("colour")->text, "red");
+    EXPECT_EQ(registry.descriptions().front().parameters.front().key, "inner");
+    EXPECT_FALSE(registry.read(*parse_config("{kind: twice, inner: {kind: thnig}}", "x"), context));
+    EXPECT_NE(context.errors().front().hint.find("did you mean 'thing'?"), std::string::npos);
+}
+
 TEST(Registry, UnknownAndMissingKindsListWhatThereIs) {
     Registry<int> registry("network");
     registry.add<Keys>(schema(), [](const Keys&) { return 0; });

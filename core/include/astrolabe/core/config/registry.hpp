@@ -44,21 +44,27 @@ public:
     void add(Schema<Parameters> schema, std::function<Product(const Parameters&)> make) {
         Entry entry;
         entry.description = {schema.name(), schema.help(), schema.parameters()};
-        entry.read = [schema, make = std::move(make), discriminator = discriminator_](
-                         const ConfigNode& node, ReadContext& context,
+        entry.read = [schema, make = std::move(make)](
+                         const Registry& registry, const ConfigNode& node, ReadContext& context,
                          const std::vector<std::string>& also_known) -> std::optional<Configured> {
-            std::optional<Parameters> parameters = schema.read(node, context, also_known);
-            if (!parameters) {
-                return std::nullopt;
-            }
-            ConfigNode resolved = ConfigNode::mapping();
-            resolved.set(discriminator, ConfigNode::scalar(schema.name()));
-            ConfigNode written = schema.write(*parameters);
-            for (ConfigEntry& key : written.entries) {
-                resolved.entries.push_back(std::move(key));
-            }
-            return Configured{schema.name(), std::move(resolved),
-                              [make, parameters = *parameters] { return make(parameters); }};
+            return registry.configure(schema, make, node, context, also_known);
+        };
+        entries_.push_back(std::move(entry));
+    }
+
+    /// As `add`, of a component that is made of others of this registry: `schema` makes what reads a file of
+    /// the registry as it is then, so that it knows components that were added later. It makes the same
+    /// descriptors of every registry.
+    template <class Parameters>
+    void add_composite(std::function<Schema<Parameters>(const Registry&)> schema,
+                       std::function<Product(const Parameters&)> make) {
+        Entry entry;
+        const Schema<Parameters> described = schema(*this);
+        entry.description = {described.name(), described.help(), described.parameters()};
+        entry.read = [schema = std::move(schema), make = std::move(make)](
+                         const Registry& registry, const ConfigNode& node, ReadContext& context,
+                         const std::vector<std::string>& also_known) -> std::optional<Configured> {
+            return registry.configure(schema(registry), make, node, context, also_known);
         };
         entries_.push_back(std::move(entry));
     }
@@ -84,7 +90,7 @@ public:
         also_known.push_back(discriminator_);
         for (const Entry& entry : entries_) {
             if (kind->is_scalar() && kind->text == entry.description.name) {
-                return entry.read(node, context, also_known);
+                return entry.read(*this, node, context, also_known);
             }
         }
         context.error("config.unknown-kind", kind->where, "'" + kind->text + "' is not a kind of " + section_,
@@ -112,10 +118,29 @@ public:
 private:
     struct Entry {
         ComponentDescription description;
-        std::function<std::optional<Configured>(const ConfigNode&, ReadContext&,
+        std::function<std::optional<Configured>(const Registry&, const ConfigNode&, ReadContext&,
                                                 const std::vector<std::string>& also_known)>
             read;
     };
+
+    template <class Parameters>
+    [[nodiscard]] std::optional<Configured> configure(const Schema<Parameters>& schema,
+                                                      const std::function<Product(const Parameters&)>& make,
+                                                      const ConfigNode& node, ReadContext& context,
+                                                      const std::vector<std::string>& also_known) const {
+        std::optional<Parameters> parameters = schema.read(node, context, also_known);
+        if (!parameters) {
+            return std::nullopt;
+        }
+        ConfigNode resolved = ConfigNode::mapping();
+        resolved.set(discriminator_, ConfigNode::scalar(schema.name()));
+        ConfigNode written = schema.write(*parameters);
+        for (ConfigEntry& key : written.entries) {
+            resolved.entries.push_back(std::move(key));
+        }
+        return Configured{schema.name(), std::move(resolved),
+                          [make, parameters = *std::move(parameters)] { return make(parameters); }};
+    }
 
     std::string section_;
     std::string discriminator_;
