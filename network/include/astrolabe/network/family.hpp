@@ -34,6 +34,7 @@
 namespace astrolabe::network {
 
 class CircuitWindows;
+class ServerLayout;
 struct Scaling;
 
 /// A fabric, or what makes it impossible, by keys of Scaling (scaling.hpp).
@@ -145,6 +146,9 @@ public:
 
     /// All rings that the network was made of. None: it was not made of rings for a job.
     [[nodiscard]] virtual std::optional<JobRings> job_rings() const { return std::nullopt; }
+
+    /// Which hosts share a server; null: every host is one by itself. It lives as long as the family.
+    [[nodiscard]] virtual const ServerLayout* servers() const { return nullptr; }
 };
 
 }  // namespace astrolabe::network

@@ -40,6 +40,10 @@ public:
 
     [[nodiscard]] virtual LoadBalancing load_balancing() const = 0;
 
+    /// False: the costs of links do not say which routes are taken, so that they are no lengths by which
+    /// routes in use would be shortest.
+    [[nodiscard]] virtual bool follows_costs() const { return true; }
+
     /// Links out of `at` that lie on a shortest path to `destination`, ascending by id; empty if it cannot be
     /// reached or `at` is the destination itself. The span lives as long as the policy. `select` and `route`
     /// take others where the policy says so.
