@@ -34,6 +34,9 @@ std::pair<NicId, NicId> ServerLayout::nics_between(HostId source, HostId destina
     if (const std::uint32_t rail = parts_.nics[arrives].rail; rail < from.nics) {
         return {NicId(from.first_nic + rail), arrives};
     }
+    if (parts_.nics[leaves].plane == parts_.nics[arrives].plane) {
+        return {leaves, arrives};
+    }
     const ServerMembers& to = parts_.servers[server_of(destination)];
     const std::uint32_t rail = parts_.nics[leaves].rail;
     ASTROLABE_ASSERT(rail < to.nics, "of two servers the one with fewer NICs has rails that both have");

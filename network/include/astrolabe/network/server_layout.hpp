@@ -8,7 +8,8 @@
 ///     own NIC (kOwn)           NIC number a of s, NIC number b of d, by the lists of both; of m NICs of one
 ///                              host that of number (d for s, s for d) mod m
 ///     rail of the destination  as above for d, and for s the NIC of its server that is on the same rail. If
-///     (kRail)                  its server has none there, the rail of s instead, on which d's server has one
+///     (kRail)                  its server has none there, its own NIC; then a message on a plane without d's
+///                              NIC arrives through the NIC that d's server has on that plane
 ///
 /// The scale-out network is one, or one for each rail (*planes*, which are not connected to each other; then
 /// the rule is kRail).

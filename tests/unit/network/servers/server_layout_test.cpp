@@ -64,11 +64,10 @@ TEST(ServerLayout, ByRailAMessageLeavesThroughTheRailOfItsDestination) {
     EXPECT_EQ(between(servers, 6, 1), Nics(5, 1));
 }
 
-TEST(ServerLayout, ByRailTheSmallerServerKeepsToTheRailsThatBothHave) {
+TEST(ServerLayout, ByRailAServerWithoutTheRailLeavesThroughItsOwnNic) {
     const ServerLayout servers = layout({4, 2}, 1, NicRule::kRail);
-    // Server 1 has rails 0 and 1. To GPU 3, rail 3, its GPU 5 keeps to its own rail 1, where server 0 has
-    // NIC 1.
-    EXPECT_EQ(between(servers, 5, 3), Nics(5, 1));
+    // Server 1 has rails 0 and 1. To GPU 3, rail 3, its GPU 5 leaves through its own NIC 5.
+    EXPECT_EQ(between(servers, 5, 3), Nics(5, 3));
     EXPECT_EQ(between(servers, 3, 5), Nics(1, 5));
 }
 
