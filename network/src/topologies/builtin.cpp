@@ -13,6 +13,7 @@
     TOPOLOGY(dragonfly)                \
     TOPOLOGY(fully_connected)          \
     TOPOLOGY(hierarchical)             \
+    TOPOLOGY(servers)                  \
     TOPOLOGY(graph)                    \
     TOPOLOGY(direct_connect)           \
     TOPOLOGY(topoopt)                  \
