@@ -35,7 +35,7 @@ template <class TimeFor>
 void give_times(system::Program& program, MeasuredUse& use, const TimeFor& time_for) {
     std::set<std::string> unknown;
     for (system::Operation& operation : program.operations) {
-        if (operation.is_compute()) {
+        if (!operation.is_collective()) {
             continue;
         }
         auto& work = std::get<system::CollectiveOperation>(operation.work);

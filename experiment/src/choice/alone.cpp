@@ -67,6 +67,7 @@ system::Program program_of(const Experiment& experiment, const system::Collectiv
     for (const MethodPointer& method : methods) {
         system::CollectiveOperation operation = work;
         operation.partition = only;
+        operation.is_one_sided = false;
         operation.method = method;
         program.operations.push_back({.name = fmt::format("by method {}", program.operations.size()),
                                       .layer = "alone",

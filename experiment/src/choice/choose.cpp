@@ -81,7 +81,7 @@ public:
             }
         }
         has_others_ = std::ranges::count_if(experiment.program.operations, [](const system::Operation& one) {
-                          return !one.is_compute() && one.iteration == 0;
+                          return one.is_collective() && one.iteration == 0;
                       }) > 1;
         print.add(std::uint64_t{has_others_});
         setting_ = print.text();
@@ -526,7 +526,7 @@ void choose_methods(Experiment& experiment, const std::vector<MethodChoice>& rec
     }
     Chooser chooser(experiment, recorded, components);
     for (system::Operation& operation : experiment.program.operations) {
-        if (!operation.is_compute()) {
+        if (operation.is_collective()) {
             chooser.choose(operation);
         }
     }
@@ -543,7 +543,7 @@ std::vector<SlowMethod> slow_methods(const Experiment& experiment, const Compone
         // The largest speaks for its kind.
         const system::Operation* largest = nullptr;
         for (const system::Operation& operation : experiment.program.operations) {
-            if (!operation.is_compute() && static_cast<std::size_t>(operation.collective().kind) == kind &&
+            if (operation.is_collective() && static_cast<std::size_t>(operation.collective().kind) == kind &&
                 moves_something(operation.collective(),
                                 experiment.program.partitions[operation.collective().partition]) &&
                 (largest == nullptr || operation.collective().size > largest->collective().size)) {

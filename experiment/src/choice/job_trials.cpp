@@ -10,6 +10,7 @@
 
 #include <astrolabe/experiment/choice/slow_methods.hpp>
 #include <astrolabe/system/program/characterisation.hpp>
+#include <astrolabe/system/program/participants.hpp>
 
 namespace astrolabe::experiment {
 namespace {
@@ -26,16 +27,13 @@ system::Program first_iterations(const system::Program& program) {
     };
     const auto& operations = program.operations;
     const auto end = std::find_if_not(operations.begin(), operations.end(), is_tried);
-    if (std::any_of(end, operations.end(), is_tried)) {
+    const bool is_kept_whole = !system::Participants(program).is_spmd();  // a send may be received later on
+    if (is_kept_whole || std::any_of(end, operations.end(), is_tried)) {
         return program;
     }
-    system::Program first{.ranks = program.ranks,
-                          .iterations = std::min(program.iterations, kTriedIterations),
-                          .operations = {},
-                          .partitions = program.partitions};
-    for (auto operation = operations.begin(); operation != end; ++operation) {
-        first.operations.push_back(*operation);
-    }
+    system::Program first = program;
+    first.iterations = std::min(program.iterations, kTriedIterations);
+    first.operations.resize(static_cast<std::size_t>(end - operations.begin()));
     return first;
 }
 
@@ -47,7 +45,7 @@ double work_of_job(const Experiment& job) {
     double work = 0;
     for (std::size_t i = 0; i < job.program.operations.size(); ++i) {
         const system::OperationId id(i);
-        if (!job.program.operations[id].is_compute()) {
+        if (job.program.operations[id].is_collective()) {
             const auto messages = static_cast<double>(traffic.of(id).messages());
             const auto steps = static_cast<double>(loads.chain(id, Time(1), 0, 0).count());
             work += messages * std::min(messages / std::max(steps, 1.0), ranks * (ranks - 1));
@@ -74,7 +72,7 @@ std::uint32_t chunks_of(const Experiment& experiment) {
     const system::SystemOptions& options = experiment.cluster.options;
     std::uint32_t chunks = 0;
     for (const system::Operation& operation : experiment.program.operations) {
-        if (!operation.is_compute() && operation.iteration == 0) {
+        if (operation.is_collective() && operation.iteration == 0) {
             chunks += system::chunk_count(operation.collective(), options);
         }
     }

@@ -167,7 +167,7 @@ Bounds certified_bounds(const Experiment& experiment) {
     const bool follows_routes = fabric.is_static() && experiment.backend.follows_routes(fabric);
     CollectiveBounds collectives(experiment, loads, follows_routes);
     for (std::size_t i = 0; i < program.operations.size(); ++i) {
-        if (!program.operations[OperationId(i)].is_compute()) {
+        if (program.operations[OperationId(i)].is_collective()) {
             bounds.collectives[OperationId(i)] = collectives.of(OperationId(i));
         }
     }

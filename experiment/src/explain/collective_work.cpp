@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <astrolabe/network/routing.hpp>
+#include <astrolabe/system/program/participants.hpp>
 
 namespace astrolabe::experiment::wire {
 namespace {
@@ -92,6 +93,10 @@ CollectiveWorks::CollectiveWorks(const Experiment& experiment)
         omission_ = "circuits of the network come and go";
         return;
     }
+    if (!system::Participants(experiment.program).is_spmd()) {
+        omission_ = "ranks have operations of their own";
+        return;
+    }
     const system::SystemOptions& options = experiment.cluster.options;
     loads_ = std::make_unique<ScheduleLoads>(experiment.program, options, fabric_, experiment.placement);
     if (!loads_->omission().empty()) {
@@ -106,7 +111,7 @@ CollectiveWorks::CollectiveWorks(const Experiment& experiment)
         sent_.assign(experiment.program.ranks * experiment.program.ranks, 0);
     }
     for (std::size_t i = 0; i < experiment.program.operations.size(); ++i) {
-        if (!experiment.program.operations[OperationId(i)].is_compute()) {
+        if (experiment.program.operations[OperationId(i)].is_collective()) {
             add(OperationId(i));
         }
     }

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include <astrolabe/experiment/explain/critical_path.hpp>
+#include <astrolabe/system/program/participants.hpp>
 
 namespace astrolabe::experiment {
 namespace {
@@ -43,21 +44,28 @@ std::vector<PathSegment> path_of_operations(const system::Program& program,
             computed_before[stream[i]] = stream[i - 1];
         }
     }
+    const bool is_spmd = system::Participants(program).is_spmd();
     std::vector<PathSegment> path;
+    Time until = at ? end_of(*at) : Time(0);
     while (at) {
         const OperationId id = *at;
         const system::Operation& operation = program.operations[id];
         std::optional<OperationId> last = operation.is_compute() ? computed_before[id] : std::nullopt;
+        if (operation.is_receive()) {
+            last = operation.receive().send;
+        }
         for (const OperationId dependency : operation.dependencies) {
             if (!last || end_of(dependency) > end_of(*last)) {
                 last = dependency;
             }
         }
         const Time begin = last ? end_of(*last) : Time(0);
-        ASTROLABE_ASSERT(begin <= end_of(id), "an operation ends after what it waits for");
-        if (begin < end_of(id)) {
-            path.push_back({id, begin, end_of(id), {}});
+        // Where ranks differ others may still be at it.
+        ASTROLABE_ASSERT(!is_spmd || begin <= until, "an operation ends after what it waits for");
+        if (begin < until) {
+            path.push_back({id, begin, until, {}});
         }
+        until = std::min(begin, until);
         at = last;
     }
     std::reverse(path.begin(), path.end());
@@ -80,6 +88,9 @@ std::vector<PathSegment> path_of_causes(const std::vector<network::CausalSegment
 }
 
 std::string_view kind_name(const system::Program& program, const system::Operation& operation) {
+    if (operation.is_receive()) {
+        return "receive";
+    }
     return operation.is_compute() ? std::string_view(program.streams[operation.compute().stream])
                                   : "collective";
 }

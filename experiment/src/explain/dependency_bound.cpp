@@ -3,6 +3,10 @@
 #include "saturation.hpp"
 
 #include <algorithm>
+#include <map>
+#include <optional>
+
+#include <astrolabe/system/program/participants.hpp>
 
 namespace astrolabe::experiment {
 namespace {
@@ -17,6 +21,7 @@ public:
                  const IndexedVector<OperationId, CollectiveBound>& collectives, const ScheduleLoads* loads,
                  bool follows_routes)
         : program_(program),
+          participants_(program),
           fabric_(fabric),
           placement_(placement),
           bounds_(collectives),
@@ -41,9 +46,11 @@ public:
         for (std::size_t i = 0; i < program_.operations.size(); ++i) {
             const OperationId id(i);
             const system::Operation& operation = program_.operations[id];
-            issue(operation);
+            issue(id);
             if (operation.is_compute()) {
                 compute(id, operation.compute());
+            } else if (operation.is_receive()) {
+                receive(id, operation.receive().send);
             } else {
                 first_issue_[id] = *std::min_element(issue_.begin(), issue_.end());
                 communicate(id, operation.collective());
@@ -62,14 +69,23 @@ public:
     }
 
 private:
-    void issue(const system::Operation& operation) {
-        issue_.assign(program_.ranks, Time(0));
+    void issue(OperationId id) {
+        const std::vector<OperationId>& dependencies = program_.operations[id].dependencies;
+        issue_.clear();
         latest_issue_ = Time(0);
-        for (const OperationId dependency : operation.dependencies) {
-            for (std::size_t rank = 0; rank < issue_.size(); ++rank) {
-                issue_[rank] = std::max(issue_[rank], finish_[dependency][rank]);
+        participants_.for_each(id, [&](RankId rank) {
+            Time& own = issue_.emplace_back();
+            for (const OperationId dependency : dependencies) {
+                if (const std::optional<std::size_t> place = participants_.place(dependency, rank)) {
+                    own = std::max(own, finish_[dependency][*place]);
+                }
             }
-            latest_issue_ = std::max(latest_issue_, latest_[dependency]);
+            latest_issue_ = std::max(latest_issue_, own);
+        });
+        if (participants_.is_spmd()) {
+            for (const OperationId dependency : dependencies) {
+                latest_issue_ = std::max(latest_issue_, latest_[dependency]);
+            }
         }
     }
 
@@ -83,18 +99,65 @@ private:
             before.assign(program_.ranks, Time(0));
             latest_before = Time(0);
         }
-        for (std::size_t rank = 0; rank < issue_.size(); ++rank) {
-            const Time duration = work.duration[RankId(rank)];
+        std::vector<Time> finish;
+        participants_.for_each(id, [&](RankId rank) {
+            const Time duration = work.duration[rank];
             shortest = std::min(shortest, duration);
-            before[rank] = later(std::max(issue_[rank], before[rank]), duration);
-            last = std::max(last, before[rank]);
+            Time& own = before[rank.index()];
+            own = later(std::max(issue_[finish.size()], own), duration);
+            last = std::max(last, own);
+            finish.push_back(own);
+        });
+        finish_[id] = std::move(finish);
+        if (participants_.is_spmd()) {
+            last = std::max(last, later(std::max(latest_issue_, latest_before), shortest));
+            latest_before = last;
         }
-        finish_[id] = before;
-        latest_before = std::max(last, later(std::max(latest_issue_, latest_before), shortest));
-        latest_[id] = latest_before;
+        latest_[id] = last;
+    }
+
+    /// Of the messages that `send` brought.
+    void receive(OperationId id, OperationId send) {
+        const std::vector<Time>& arrivals = arrivals_.at(send);
+        std::vector<Time> finish = issue_;
+        for (std::size_t place = 0; place < finish.size(); ++place) {
+            finish[place] = std::max(finish[place], arrivals[place]);
+        }
+        latest_[id] = *std::max_element(finish.begin(), finish.end());
+        finish_[id] = std::move(finish);
+    }
+
+    /// On senders it is over when it begins; when it arrives, at the earliest, is kept for the receive.
+    void send(OperationId id, const CollectiveOperation& work) {
+        std::map<RankId, Time> arrivals;
+        for (const std::vector<RankId>& pair : program_.partitions[work.partition].groups) {
+            Time arrival = issue_[*participants_.place(id, pair.front())];
+            if (loads_ != nullptr && !work.moves_nothing(pair.size())) {
+                const Bandwidth rate = fabric_.ingress_rate(network::HostId(pair.back().index()));
+                arrival = later(later(arrival, latency_),
+                                carrying_time(static_cast<double>(work.size.count()), rate));
+            }
+            arrivals.emplace(pair.back(), arrival);
+        }
+        std::vector<Time>& in_order = arrivals_[id];
+        Time last;
+        for (const auto& [receiver, arrival] : arrivals) {
+            in_order.push_back(arrival);
+            last = std::max(last, arrival);
+        }
+        finish_[id] = issue_;
+        for (Time& time : finish_[id]) {
+            time = later(time, work.completion_delay);
+            last = std::max(last, time);
+        }
+        latest_[id] = last;
     }
 
     void communicate(OperationId id, const CollectiveOperation& work) {
+        if (work.is_one_sided) {
+            send(id, work);
+            return;
+        }
         std::vector<Time> finish = issue_;
         for (const auto& group : program_.partitions[work.partition].groups) {
             if (group.size() > 1) {
@@ -128,20 +191,21 @@ private:
         Time first = Time::max();
         Time last;
         for (const RankId rank : group) {
-            first = std::min(first, issue_[rank.index()]);
-            last = std::max(last, issue_[rank.index()]);
+            const Time issue = issue_[*participants_.place(id, rank)];
+            first = std::min(first, issue);
+            last = std::max(last, issue);
         }
         if (work.moves_nothing(group.size())) {
             for (const RankId rank : group) {
-                finish[rank.index()] = last;
+                finish[*participants_.place(id, rank)] = last;
             }
             return;
         }
-        if (group.size() == program_.ranks) {
+        if (group.size() == participants_.count(id)) {
             last = std::max(last, latest_issue_);
         }
         for (const RankId rank : group) {
-            Time& own = finish[rank.index()];
+            Time& own = finish[*participants_.place(id, rank)];
             if (needs_all(work) || work.begins_together || work.least_duration > Time(0)) {
                 own = std::max(own, later(last, work.least_duration));
             }
@@ -196,17 +260,21 @@ private:
     }
 
     const system::Program& program_;
+    const system::Participants participants_;
     const network::Fabric& fabric_;
     const Placement& placement_;
     const IndexedVector<OperationId, CollectiveBound>& bounds_;
     const ScheduleLoads* loads_;
     bool has_links_;
     Time latency_;
-    IndexedVector<OperationId, std::vector<Time>> finish_;  ///< by rank; empty when no longer needed
+    /// By place among those that take part; empty when no longer needed.
+    IndexedVector<OperationId, std::vector<Time>> finish_;
+    /// Of one-sided messages, by ascending receiver.
+    std::map<OperationId, std::vector<Time>> arrivals_;
     IndexedVector<OperationId, Time> latest_;
     IndexedVector<OperationId, Time> first_issue_;
     IndexedVector<OperationId, std::size_t> last_use_;
-    std::vector<Time> issue_;                ///< of the operation at hand, by rank
+    std::vector<Time> issue_;                ///< of the operation at hand, by place
     std::vector<std::vector<Time>> before_;  ///< by stream, end of its last computation, by rank
     Time latest_issue_;
     std::vector<Time> latest_before_;  ///< by stream

@@ -7,12 +7,15 @@
 ///   collective    f_r ≥ i_r;  f_r ≥ min_p i_p + bytes that r receives / rate into its host + α;
 ///                 f_r ≥ latest issue, where every rank's result needs every other rank: even sizes, no root
 ///                 f_r = latest issue in its group, where nothing moves
+///   one-sided message, from p to r: its receive f_r ≥ max(i_r, i_p + bytes / rate into its host + α)
 /// plus the operation's own delay after the collective, and of the rank that is *latest*, whichever it is:
 ///   issue         I = max(max_r i_r, max over dependencies of F)
 ///   computation   F = max(max_r f_r, max(I, F of the computation before it on its stream) + its least
 ///   duration) collective    F = max(max_r f_r, min_r i_r + its bound, and I + α where every rank needs every
 ///   other
 ///                 and every group moves something)
+/// Where ranks differ an operation waits for its dependencies on ranks of its own (program.hpp), and F is
+/// the maximum over the ranks that take part alone.
 /// The run ends at max F at the earliest.
 ///
 /// Links work on what was issued: with h(o) = min_r i_r(o), for every link l

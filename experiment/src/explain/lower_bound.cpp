@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <astrolabe/experiment/explain/lower_bound.hpp>
+#include <astrolabe/system/program/participants.hpp>
 
 namespace astrolabe::experiment {
 namespace {
@@ -87,7 +88,7 @@ PortBytes least_port_bytes(const CollectiveOperation& collective, std::size_t gr
 template <class Visit>
 void for_each_group(const system::Program& program, const Visit& visit) {
     for (const system::Operation& operation : program.operations) {
-        if (operation.is_compute()) {
+        if (!operation.is_collective()) {
             continue;
         }
         const auto& groups = program.partitions[operation.collective().partition].groups;
@@ -158,13 +159,15 @@ Time port_bound(const system::Program& program, const system::SystemOptions& opt
 
 /// Of the busiest stream of all ranks.
 Time busiest_compute(const system::Program& program) {
+    const system::Participants participants(program);
     std::vector<std::vector<Time>> compute(program.streams.size(), std::vector<Time>(program.ranks));
-    for (const system::Operation& operation : program.operations) {
-        if (operation.is_compute()) {
-            std::vector<Time>& of_ranks = compute[operation.compute().stream];
-            for (std::size_t rank = 0; rank < program.ranks; ++rank) {
-                of_ranks[rank] += operation.compute().duration[system::RankId(rank)];
-            }
+    for (std::size_t i = 0; i < program.operations.size(); ++i) {
+        const system::OperationId id(i);
+        if (program.operations[id].is_compute()) {
+            const system::ComputeOperation& work = program.operations[id].compute();
+            std::vector<Time>& of_ranks = compute[work.stream];
+            participants.for_each(
+                id, [&](system::RankId rank) { of_ranks[rank.index()] += work.duration[rank]; });
         }
     }
     Time most;

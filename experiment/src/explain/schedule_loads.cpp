@@ -146,7 +146,7 @@ ScheduleLoads::ScheduleLoads(const system::Program& program, const system::Syste
       load_balancing_(load_balancing.value_or(fabric.routing().load_balancing())),
       parts_(program.operations.size(), {}) {
     for (std::size_t i = 0; i < program.operations.size(); ++i) {
-        if (!program.operations[system::OperationId(i)].is_compute()) {
+        if (program.operations[system::OperationId(i)].is_collective()) {
             add_operation(system::OperationId(i));
         }
     }

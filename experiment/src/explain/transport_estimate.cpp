@@ -271,7 +271,7 @@ private:
                                   seconds_of(operation.compute().duration[system::RankId(rank)]);
                 }
                 before = issue;
-            } else {
+            } else if (operation.is_collective()) {
                 collective(id, transport, single, issue, occupied, known, result, cable_seconds);
             }
             result.seconds = std::max(result.seconds, *std::ranges::max_element(issue));

@@ -34,7 +34,7 @@ void check_ranks(const Experiment& experiment, const ConfigNode& root, ReadConte
 std::vector<std::string> collective_names(const system::Program& program) {
     std::vector<std::string> names;
     for (const system::Operation& operation : program.operations) {
-        if (!operation.is_compute() && operation.iteration == 0) {
+        if (operation.is_collective() && operation.iteration == 0) {
             names.push_back(operation.name);
         }
     }
@@ -104,7 +104,7 @@ void apply_operation_rules(Experiment& experiment, const std::vector<OperationRu
         const ConfigNode& given = list.is_sequence() ? list.items[i] : list;
         bool is_used = false;
         for (system::Operation& operation : experiment.program.operations) {
-            if (operation.is_compute() || fnmatch(rules[i].name.c_str(), operation.name.c_str(), 0) != 0) {
+            if (!operation.is_collective() || fnmatch(rules[i].name.c_str(), operation.name.c_str(), 0) != 0) {
                 continue;
             }
             auto& collective = std::get<system::CollectiveOperation>(operation.work);
@@ -126,7 +126,7 @@ void apply_operation_rules(Experiment& experiment, const std::vector<OperationRu
 void check_algorithms(const Experiment& experiment, const ConfigNode& root, ReadContext& context) {
     std::vector<std::string> reported;
     for (const system::Operation& operation : experiment.program.operations) {
-        if (operation.is_compute()) {
+        if (!operation.is_collective()) {
             continue;
         }
         const system::CollectiveOperation& collective = operation.collective();

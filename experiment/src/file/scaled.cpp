@@ -100,7 +100,7 @@ void scale_ranks(Experiment& experiment, const ScaledKeys& keys) {
         if (operation.is_compute()) {
             auto& work = std::get<system::ComputeOperation>(operation.work);
             work.duration = divided(work.duration, compute);
-        } else {
+        } else if (operation.is_collective()) {
             auto& work = std::get<system::CollectiveOperation>(operation.work);
             work.completion_delay = network::scaled(work.completion_delay, 1 / compute);
             work.least_duration = network::scaled(work.least_duration, 1 / keys.end_points.times);

@@ -73,7 +73,7 @@ Json collective_json(const Experiment& experiment, const Run& run, std::size_t k
     for (std::size_t i = 0; i < experiment.program.operations.size(); ++i) {
         const system::OperationId id(i);
         const system::Operation& operation = experiment.program.operations[id];
-        if (operation.is_compute() || static_cast<std::size_t>(operation.collective().kind) != kind) {
+        if (!operation.is_collective() || static_cast<std::size_t>(operation.collective().kind) != kind) {
             continue;
         }
         const system::OperationRecord& record = run.execution.operations[id];
@@ -116,7 +116,7 @@ Json collective_json(const Experiment& experiment, const Run& run, std::size_t k
 Json collectives_json(const Experiment& experiment, const Run& run) {
     std::array<bool, system::kCollectiveKinds> occurs{};
     for (const system::Operation& operation : experiment.program.operations) {
-        if (!operation.is_compute()) {
+        if (operation.is_collective()) {
             occurs[static_cast<std::size_t>(operation.collective().kind)] = true;
         }
     }

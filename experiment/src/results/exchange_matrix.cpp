@@ -11,7 +11,7 @@ namespace astrolabe::experiment {
 namespace {
 
 const system::CollectiveOperation* all_to_all_of(const system::Operation& operation) {
-    if (operation.is_compute()) {
+    if (!operation.is_collective()) {
         return nullptr;
     }
     const system::CollectiveOperation& work = operation.collective();

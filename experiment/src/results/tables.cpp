@@ -22,7 +22,7 @@ std::string imbalance_of(const system::Operation& operation) {
         }
         return times.empty() ? "" : fmt::format("{}", max_over_mean(times));
     }
-    if (!operation.collective().is_uneven()) {
+    if (operation.is_receive() || !operation.collective().is_uneven()) {
         return "";
     }
     std::vector<Bytes> held;
@@ -75,7 +75,7 @@ std::string operations_csv(const Experiment& experiment, const Run& run) {
         std::string algorithm;
         std::string groups;
         std::string bytes;
-        if (!operation.is_compute()) {
+        if (operation.is_collective()) {
             const system::CollectiveOperation& collective = operation.collective();
             const auto index = static_cast<std::size_t>(collective.kind);
             kind = collective_key(index);

@@ -13,6 +13,7 @@
 
 #include <astrolabe/experiment/run/prediction.hpp>
 #include <astrolabe/network/family.hpp>
+#include <astrolabe/system/program/participants.hpp>
 
 namespace astrolabe::experiment {
 namespace {
@@ -48,13 +49,14 @@ struct Counts {
 };
 
 Counts count(const Experiment& experiment) {
+    const system::Participants participants(experiment.program);
     const system::ProgramTraffic traffic(experiment.program, experiment.cluster.options);
     const auto payload = static_cast<double>(experiment.backend.packet_payload.count());
     Counts counts;
     for (std::size_t i = 0; i < experiment.program.operations.size(); ++i) {
         const OperationId id(i);
         if (experiment.program.operations[id].is_compute()) {
-            counts.computations += static_cast<double>(experiment.program.ranks);
+            counts.computations += static_cast<double>(participants.count(id));
         }
         for (const system::StageTraffic& stage : traffic.of(id).stages) {
             counts.messages += static_cast<double>(stage.messages);

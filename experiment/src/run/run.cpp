@@ -11,6 +11,7 @@
 #include <astrolabe/experiment/results/fingerprint.hpp>
 #include <astrolabe/experiment/run/limited_run.hpp>
 #include <astrolabe/experiment/run/run.hpp>
+#include <astrolabe/system/program/participants.hpp>
 #include <astrolabe/system/symmetry/folding.hpp>
 
 namespace astrolabe::experiment {
@@ -206,11 +207,12 @@ bool follows_causes(Causes causes, const Experiment& experiment, const system::P
         return causes == Causes::kAlways;
     }
     double count = 0;
+    const system::Participants participants(experiment.program);
     for (std::size_t i = 0; i < experiment.program.operations.size(); ++i) {
         const system::OperationId id(i);
-        count += experiment.program.operations[id].is_compute()
-                     ? static_cast<double>(folding.ranks)
-                     : static_cast<double>(traffic.of(id).messages());
+        count += experiment.program.operations[id].is_collective()
+                     ? static_cast<double>(traffic.of(id).messages())
+                     : static_cast<double>(participants.count(id));
     }
     return count / static_cast<double>(folding.class_size()) <= kMostCausesUnasked;
 }
@@ -264,7 +266,7 @@ std::variant<Run, Time> run_watched(const Experiment& experiment, Watch watch,
     for (std::size_t i = 0; i < experiment.program.operations.size(); ++i) {
         const system::OperationId id(i);
         const system::Operation& operation = experiment.program.operations[id];
-        if (!operation.is_compute()) {
+        if (operation.is_collective()) {
             run.traffic[static_cast<std::size_t>(operation.collective().kind)] +=
                 run.execution.operations[id].bytes_sent;
         }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include <astrolabe/system/program/participants.hpp>
+
 namespace astrolabe::experiment {
 
 using system::OperationId;
@@ -15,9 +17,15 @@ RunLimit::RunLimit(const system::Program& program, std::size_t simulated, Time m
       executor_(executor),
       streams_of_rank_(program.streams.size()),
       streams_(simulated * streams_of_rank_) {
-    for (const system::Operation& operation : program.operations) {
-        for (std::size_t rank = 0; operation.is_compute() && rank < simulated; ++rank) {
-            stream_of(operation, RankId(rank)).to_begin += operation.compute().duration[RankId(rank)];
+    const system::Participants participants(program);
+    for (std::size_t i = 0; i < program.operations.size(); ++i) {
+        const system::Operation& operation = program.operations[OperationId(i)];
+        if (operation.is_compute()) {
+            participants.for_each(OperationId(i), [&](RankId rank) {
+                if (rank.index() < simulated) {
+                    stream_of(operation, rank).to_begin += operation.compute().duration[rank];
+                }
+            });
         }
     }
     executor.operation_issued.connect([this, &program](OperationId id, RankId rank, Time now) {

@@ -17,9 +17,9 @@ constexpr std::size_t kMostSpanRanks = 16;
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
 std::string kind_of(const system::Program& program, const system::Operation& operation) {
-    return operation.is_compute()
-               ? program.streams[operation.compute().stream]
-               : experiment::collective_key(static_cast<std::size_t>(operation.collective().kind));
+    return operation.is_collective()
+               ? experiment::collective_key(static_cast<std::size_t>(operation.collective().kind))
+               : std::string(experiment::kind_name(program, operation));
 }
 
 std::string ranks_text(const experiment::Run& run) {

@@ -133,7 +133,7 @@ private:
         std::vector<system::Shape> shapes;
         std::map<std::string, bool> known;
         for (const system::Operation& operation : experiment_.program.operations) {
-            if (operation.is_compute() || static_cast<std::size_t>(operation.collective().kind) != kind) {
+            if (!operation.is_collective() || static_cast<std::size_t>(operation.collective().kind) != kind) {
                 continue;
             }
             for (const auto& group :

@@ -123,7 +123,7 @@ void order_by_circuits(Program& program, const SystemOptions& options,
     }
     std::map<PartitionId, PartitionId> ordered;
     for (Operation& operation : program.operations) {
-        if (operation.is_compute()) {
+        if (!operation.is_collective()) {
             continue;
         }
         auto& work = std::get<CollectiveOperation>(operation.work);

@@ -9,8 +9,8 @@
 
 namespace astrolabe::system::detail {
 
-CollectiveEngine::CollectiveEngine(const Program& program, const SystemOptions& options,
-                                   network::NetworkBackend& backend,
+CollectiveEngine::CollectiveEngine(const Program& program, const Participants& participants,
+                                   const SystemOptions& options, network::NetworkBackend& backend,
                                    const std::vector<network::HostId>& placement,
                                    const network::Folding& folding, ChunkEngine& chunks, TieWatch& ties,
                                    IndexedVector<OperationId, OperationRecord>& records)
@@ -22,10 +22,9 @@ CollectiveEngine::CollectiveEngine(const Program& program, const SystemOptions& 
       ties_(ties, backend, folding.representatives),
       records_(records),
       schedules_(options),
-      starts_early_(is_independent() || may_start_early(program)) {
+      starts_early_(is_independent() || may_start_early(program, participants)) {
     for (const Partition& partition : program.partitions) {
         first_channel_.push_back(static_cast<ChannelIndex>(channels_.size()));
-        IndexedVector<RankId, Place> places(program.ranks);
         std::uint32_t represented_groups = 0;
         for (std::uint32_t group = 0; group < partition.groups.size(); ++group) {
             const std::vector<RankId>& ranks = partition.groups[group];
@@ -34,19 +33,30 @@ CollectiveEngine::CollectiveEngine(const Program& program, const SystemOptions& 
             channels_.emplace_back(ranks, representatives, placement, options);
             ties_.add_channel(representatives);
             represented_groups += representatives > 0 ? 1 : 0;
-            for (Position position = 0; position < ranks.size(); ++position) {
-                places[ranks[position]] = {group, position};
-            }
         }
-        places_.push_back(std::move(places));
+        places_.push_back(GroupPlaces(partition, program.ranks));
         represented_groups_.push_back(represented_groups);
     }
     groups_.resize(program.operations.size());
     accounts_.resize(program.operations.size());
+    for (std::size_t index = 0; index < program.operations.size(); ++index) {
+        const OperationId id(index);
+        if (program.operations[id].is_receive()) {
+            receive_of_.emplace(program.operations[id].receive().send, id);
+        }
+    }
 }
 
 void CollectiveEngine::issue(OperationId operation, RankId rank) {
-    const Place place = places_[collective(operation).partition][rank];
+    if (program_.operations[operation].is_receive()) {
+        issue_one_sided(program_.operations[operation].receive().send, rank);
+        return;
+    }
+    if (collective(operation).is_one_sided) {
+        issue_one_sided(operation, rank);
+        return;
+    }
+    const GroupPlace place = *places_[collective(operation).partition].find(rank);
     const InstanceIndex index = instance_of(operation, place.group);
     Instance& instance = *instances_[index];
     ASTROLABE_ASSERT(instance.issued_at[place.position] == kNever, "a rank issues a collective once");
@@ -69,6 +79,34 @@ void CollectiveEngine::issue(OperationId operation, RankId rank) {
         held_back_.push_back({.instance = index, .run = kNone, .stage = 0});
     } else {
         group_issued(index);
+    }
+}
+
+void CollectiveEngine::issue_one_sided(OperationId send, RankId rank) {
+    const auto [group, position] = *places_[collective(send).partition].find(rank);
+    const InstanceIndex index = instance_of(send, group);
+    Instance& instance = *instances_[index];
+    ASTROLABE_ASSERT(instance.issued_at[position] == kNever, "a rank issues a collective once");
+    instance.issued_at[position] = backend_.now();
+    ++instance.issued;
+    if (instance.plan == nullptr) {
+        Time& first_start = records_[send].first_start;
+        first_start = std::min(first_start, backend_.now());
+        const bool is_sender = position == 0;
+        if (is_sender) {
+            complete(index, 0);
+        }
+        // Nothing is sent, and a receive waits for the other rank all the same.
+        if (instance.issued == 2) {
+            complete(index, 1);
+        }
+        return;
+    }
+    for (std::uint32_t number = 0; number < instance.chunks; ++number) {
+        if (instance.runs[number] == kNone) {
+            instance.runs[number] = open_run(index, number);
+        }
+        start_stage(instance.runs[number], 0, position);
     }
 }
 
@@ -154,7 +192,7 @@ InstanceIndex CollectiveEngine::open_instance(OperationId operation, ChannelInde
     instance.chunks = chunk_count(work, options_);
     instance.plan = &schedules_.of(work, channel.shape, instance.chunks);
     instance.chunks_left.assign(channel.representatives, instance.chunks);
-    if (is_independent()) {
+    if (is_independent() || work.is_one_sided) {
         instance.taken.assign(channel.representatives, 0);
         instance.runs.assign(instance.chunks, kNone);
         instance.takings = 0;
@@ -382,14 +420,16 @@ void CollectiveEngine::chunk_finished(const FinishedChunk& finished) {
     StageAccount& account = *run.stages[stage].account;
     account.in_flight.end(now);
     account.record.last_finish = now;
-    if (stage == 0) {
-        --channel.in_window[position];
-    }
-    if (!channel.queues.empty()) {
-        channel.queues[run.schedule->stages[stage].dimension].leave(position);
-    }
-    if (stage == 0 || !channel.queues.empty()) {
-        dirty_.push_back({instance.channel, position});
+    if (!collective(instance.operation).is_one_sided) {
+        if (stage == 0) {
+            --channel.in_window[position];
+        }
+        if (!channel.queues.empty()) {
+            channel.queues[run.schedule->stages[stage].dimension].leave(position);
+        }
+        if (stage == 0 || !channel.queues.empty()) {
+            dirty_.push_back({instance.channel, position});
+        }
     }
     const bool is_last = stage + 1 == run.stages.size();
     const bool is_closed = ++chunk.finished == chunk.representatives;
@@ -418,12 +458,13 @@ void CollectiveEngine::chunk_finished(const FinishedChunk& finished) {
 void CollectiveEngine::complete(InstanceIndex index, Position position) {
     Instance& instance = *instances_[index];
     const Channel& channel = channels_[instance.channel];
-    completed_.push_back({instance.operation, channel.ranks[position],
-                          instance.plan != nullptr
-                              ? instance.issued_at[position] + collective(instance.operation).least_duration
-                              : Time(0)});
+    const CollectiveOperation& work = collective(instance.operation);
+    const bool is_receive = work.is_one_sided && position == 1;
+    completed_.push_back(
+        {is_receive ? receive_of_.at(instance.operation) : instance.operation, channel.ranks[position],
+         instance.plan != nullptr ? instance.issued_at[position] + work.least_duration : Time(0)});
     if (++instance.finished == channel.representatives) {
-        const PartitionId partition = collective(instance.operation).partition;
+        const PartitionId partition = work.partition;
         Groups& groups = groups_[instance.operation];
         groups.instances[instance.channel - first_channel_[partition]] = kNone;
         free_instances_.push_back(index);
@@ -446,15 +487,17 @@ const Instance* CollectiveEngine::find(OperationId operation, RankId rank) const
     if (groups.instances.empty()) {
         return nullptr;
     }
-    const InstanceIndex index = groups.instances[places_[collective(operation).partition][rank].group];
+    const std::optional<GroupPlace> place = places_[collective(operation).partition].find(rank);
+    const InstanceIndex index = place ? groups.instances[place->group] : kNone;
     return index == kNone ? nullptr : instances_[index].get();
 }
 
 std::optional<Position> CollectiveEngine::position(const Instance& instance, RankId rank) const {
     const PartitionId partition = collective(instance.operation).partition;
-    const Place place = places_[partition][rank];
-    return first_channel_[partition] + place.group == instance.channel ? std::optional(place.position)
-                                                                       : std::nullopt;
+    const std::optional<GroupPlace> place = places_[partition].find(rank);
+    return place && first_channel_[partition] + place->group == instance.channel
+               ? std::optional(place->position)
+               : std::nullopt;
 }
 
 }  // namespace astrolabe::system::detail

@@ -30,6 +30,10 @@
 /// collective only becomes eligible once its whole group has issued it (`starts_early_` is false). Windows
 /// are counted per channel: overlapping groups with a common window could fill it with different collectives.
 ///
+/// One-sided messages are in no order and no window: a rank hands its part over, or begins to receive, when
+/// it issues the operation, whatever others have issued. So they hold up nothing, and where ranks differ
+/// (executor.hpp, "Ranks that differ") sends and receives may come in any order.
+///
 /// With independent orders none of this holds: two ranks can fill their windows with different chunks and
 /// wait for each other. report.cpp finds the cycle.
 ///
@@ -49,17 +53,20 @@
 
 #include "collective_state.hpp"
 #include "collective_ties.hpp"
+#include "group_places.hpp"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include <astrolabe/system/executor/executor.hpp>
+#include <astrolabe/system/program/participants.hpp>
 
 namespace astrolabe::system::detail {
 
-/// A rank on which a collective is complete but for its completion delay.
+/// A rank on which a collective, or the receive of a one-sided one, is complete but for its completion delay.
 struct CompletedCollective {
     OperationId operation;
     RankId rank;
@@ -68,11 +75,13 @@ struct CompletedCollective {
 
 class CollectiveEngine {
 public:
-    CollectiveEngine(const Program& program, const SystemOptions& options, network::NetworkBackend& backend,
+    CollectiveEngine(const Program& program, const Participants& participants, const SystemOptions& options,
+                     network::NetworkBackend& backend,
                      const std::vector<network::HostId>& placement, const network::Folding& folding,
                      ChunkEngine& chunks, TieWatch& ties,
                      IndexedVector<OperationId, OperationRecord>& records);
 
+    /// A collective or a receive.
     void issue(OperationId operation, RankId rank);
     void chunk_finished(const FinishedChunk& finished);
     /// Starts what has room, on the ranks that issued or finished something since the last call.
@@ -92,6 +101,7 @@ public:
     // For reports.
     /// Over all ranks.
     [[nodiscard]] std::vector<StageRecord> stages(OperationId operation) const;
+    /// Of a collective, if the rank's group has begun it and not ended.
     [[nodiscard]] const Instance* find(OperationId operation, RankId rank) const;
     [[nodiscard]] const Instance& instance(InstanceIndex index) const { return *instances_[index]; }
     [[nodiscard]] const ChunkRun& run(RunIndex index) const { return runs_[index]; }
@@ -126,6 +136,7 @@ private:
     [[nodiscard]] StageAccount& account_of(OperationId operation, const Stage& stage);
 
     // From the issue of a collective to its chunks.
+    void issue_one_sided(OperationId send, RankId rank);
     [[nodiscard]] InstanceIndex instance_of(OperationId operation, std::uint32_t group);
     [[nodiscard]] InstanceIndex open_instance(OperationId operation, ChannelIndex channel);
     void give_priority(Instance& instance, Channel& channel);
@@ -157,11 +168,8 @@ private:
     std::vector<Channel> channels_;                                 // by partition, then group
     IndexedVector<PartitionId, ChannelIndex> first_channel_;        // of a partition
     IndexedVector<PartitionId, std::uint32_t> represented_groups_;  // how many groups have representatives
-    struct Place {
-        std::uint32_t group = 0;
-        Position position = 0;
-    };
-    IndexedVector<PartitionId, IndexedVector<RankId, Place>> places_;
+    IndexedVector<PartitionId, GroupPlaces> places_;
+    std::map<OperationId, OperationId> receive_of_;  // of one-sided sends
 
     std::vector<std::unique_ptr<Instance>> instances_;
     std::vector<InstanceIndex> free_instances_;

@@ -36,11 +36,14 @@ bool are_nested(const Partition& first, const Partition& second, std::size_t ran
 
 }  // namespace
 
-bool may_start_early(const Program& program) {
+bool may_start_early(const Program& program, const Participants& participants) {
+    if (!participants.is_spmd()) {
+        return false;
+    }
     std::set<PartitionId> used;
     bool has_rooted = false;
     for (const Operation& operation : program.operations) {
-        if (!operation.is_compute()) {
+        if (operation.is_collective()) {
             used.insert(operation.collective().partition);
             has_rooted = has_rooted || has_root(operation.collective().kind);
         }

@@ -10,14 +10,18 @@
 /// collectives, it leads in circles, and groups can wait for each other's orders; there a collective only
 /// becomes eligible once its whole group has issued it. Then every rank can always start its next chunk, and
 /// the first unfinished chunk of every order progresses.
+///
+/// The argument needs that r and s wait for the same before E. Where ranks differ E may wait on r for a chain
+/// of r's own operations that leads through other groups back to s, so there, too, whole groups issue first.
 #pragma once
 
+#include <astrolabe/system/program/participants.hpp>
 #include <astrolabe/system/program/program.hpp>
 
 namespace astrolabe::system::detail {
 
-/// The groups of all partitions that communicate are disjoint or nested, and no collective among several
-/// partitions is rooted. O(partitions² · ranks · log groups).
-[[nodiscard]] bool may_start_early(const Program& program);
+/// All ranks have the same program, the groups of all partitions that communicate are disjoint or nested, and
+/// no collective among several partitions is rooted. O(partitions² · ranks · log groups).
+[[nodiscard]] bool may_start_early(const Program& program, const Participants& participants);
 
 }  // namespace astrolabe::system::detail

@@ -39,7 +39,7 @@ void check_placement(const Program& program, const std::vector<network::HostId>&
 void check_algorithms(const Program& program, const SystemOptions& options) {
     std::set<std::tuple<CollectiveKind, PartitionId, const CollectiveMethod*>> checked;
     for (const Operation& operation : program.operations) {
-        if (operation.is_compute() || operation.collective().size == Bytes(0) ||
+        if (!operation.is_collective() || operation.collective().size == Bytes(0) ||
             !checked
                  .emplace(operation.collective().kind, operation.collective().partition,
                           operation.collective().method.get())
@@ -96,12 +96,13 @@ Executor::Implementation::Implementation(Executor& owner, const Program& program
       options_(std::move(options)),
       backend_(backend),
       folding_(checked(folding, program)),
+      participants_(program),
       records_(program.operations.size(),
                OperationRecord{.first_issue = Time::max(), .first_start = Time::max()}),
       ties_(backend, folding_.representatives < folding_.ranks),
       chunks_(backend, options_.end_point, options_.circuit_windows, ties_, *this),
-      collectives_(program, options_, backend, placement, folding_, chunks_, ties_, records_),
-      ranks_(program, backend, folding_, options_.compute_speeds.get(), records_, *this),
+      collectives_(program, participants_, options_, backend, placement, folding_, chunks_, ties_, records_),
+      ranks_(program, participants_, backend, folding_, options_.compute_speeds.get(), records_, *this),
       completion_timer_(*this),
       completions_(backend) {}
 
@@ -176,8 +177,9 @@ void Executor::Implementation::begin_operation(OperationOnRank issued) {
 }
 
 void Executor::Implementation::complete(const CompletedCollective& completed) {
+    const Operation& operation = program_.operations[completed.operation];
     const Time delay = std::max(completed.not_before - backend_.now(), Time(0)) +
-                       program_.operations[completed.operation].collective().completion_delay;
+                       (operation.is_collective() ? operation.collective().completion_delay : Time(0));
     if (delay == Time(0)) {
         ranks_.ended().push_back({completed.operation, completed.rank});
         return;
@@ -195,8 +197,9 @@ void Executor::Implementation::CompletionTimer::notify(std::uint64_t token) {
 
 network::TimerPurpose Executor::Implementation::CompletionTimer::purpose(std::uint64_t token) const {
     const auto operation = static_cast<std::uint32_t>(token >> kRankBits);
-    const CollectiveOperation& work = executor_.program_.operations[OperationId(operation)].collective();
-    return {work.least_duration > Time(0) ? network::Resources::kEndPoints : network::Resources::kCompute,
+    const Operation& what = executor_.program_.operations[OperationId(operation)];
+    const bool lasts = what.is_receive() || what.collective().least_duration > Time(0);
+    return {lasts ? network::Resources::kEndPoints : network::Resources::kCompute,
             operation};
 }
 

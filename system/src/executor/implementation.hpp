@@ -12,6 +12,7 @@
 
 #include <astrolabe/network/backend.hpp>
 #include <astrolabe/system/executor/executor.hpp>
+#include <astrolabe/system/program/participants.hpp>
 
 namespace astrolabe::system {
 
@@ -26,7 +27,7 @@ public:
 
     [[nodiscard]] std::uint64_t finished_operations() const { return ranks_.finished_count(); }
     [[nodiscard]] std::uint64_t total_operations() const {
-        return program_.operations.size() * program_.ranks;
+        return participants_.total();
     }
 
     /// Carries consequences through until nothing more happens at this instant: ends of chunks, then of
@@ -58,6 +59,7 @@ private:
     [[nodiscard]] bool passes_the_end_of_time() const;
     [[nodiscard]] std::string describe_stall() const;
     void describe_rank(RankId rank, std::string& text) const;
+    void describe_receive(OperationId operation, RankId rank, std::string& text) const;
     void describe_collective(OperationId operation, RankId rank, std::string& text) const;
     /// Both return how many of the instance's chunks they found on the rank.
     std::size_t describe_chunks(const detail::Instance& instance, RankId rank, Position position,
@@ -86,6 +88,7 @@ private:
     SystemOptions options_;
     network::NetworkBackend& backend_;
     const network::Folding folding_;
+    const Participants participants_;
     IndexedVector<OperationId, OperationRecord> records_;
     detail::TieWatch ties_;
     detail::ChunkEngine chunks_;

@@ -1,7 +1,6 @@
 #include "rank_engine.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include <astrolabe/core/assert.hpp>
 
@@ -20,8 +19,9 @@ bool RankEngine::comes_after(const ReadyCompute& a, const ReadyCompute& b) {
     return a.since != b.since ? a.since > b.since : a.operation > b.operation;
 }
 
-RankEngine::RankEngine(const Program& program, network::NetworkBackend& backend,
-                       const network::Folding& folding, const ComputeSpeeds* speeds,
+RankEngine::RankEngine(const Program& program, const Participants& participants,
+                       network::NetworkBackend& backend, const network::Folding& folding,
+                       const ComputeSpeeds* speeds,
                        IndexedVector<OperationId, OperationRecord>& records, Continuation& continuation)
     : program_(program),
       backend_(backend),
@@ -30,78 +30,54 @@ RankEngine::RankEngine(const Program& program, network::NetworkBackend& backend,
       records_(records),
       continuation_(continuation),
       stream_count_(program.streams.size()),
-      compute_(stream_count_),
+      roles_(program, participants, folding.representatives),
       ranks_(folding.representatives),
       streams_(folding.representatives * stream_count_),
       iteration_ends_(folding.representatives,
                       std::vector<Time>(static_cast<std::size_t>(program.iterations))),
       waiting_(is_first_come() ? folding.representatives : 0),
-      finished_((folding.representatives * program.operations.size() + 63) / 64),
       timers_(backend) {
-    dependents_.resize(program.operations.size());
-    name_of_.resize(program.operations.size());
-    std::map<std::string, std::uint32_t> known;
-    const auto iterations = static_cast<std::size_t>(program.iterations);
-    std::vector<std::uint32_t> on_first_stream(iterations, 0);
-    std::vector<std::uint32_t> on_any_stream(iterations, 0);
-    for (std::size_t index = 0; index < program.operations.size(); ++index) {
-        const OperationId id(index);
-        const Operation& operation = program.operations[id];
-        if (operation.is_compute()) {
-            const std::uint32_t stream = operation.compute().stream;
-            compute_[stream].push_back(id);
-            on_first_stream[static_cast<std::size_t>(operation.iteration)] += stream == 0 ? 1 : 0;
-            ++on_any_stream[static_cast<std::size_t>(operation.iteration)];
-        }
-        if (!operation.is_compute() || is_first_come()) {
-            for (const OperationId dependency : operation.dependencies) {
-                std::vector<OperationId>& dependents = dependents_[dependency];
-                if (dependents.empty() || dependents.back() != id) {
-                    dependents.push_back(id);
-                }
-            }
-        }
-        const auto [entry, is_new] =
-            known.try_emplace(operation.name, static_cast<std::uint32_t>(names_.size()));
-        if (is_new) {
-            names_.push_back(operation.name);
-        }
-        name_of_[id] = entry->second;
-    }
-    for (std::size_t iteration = 0; iteration < iterations; ++iteration) {
-        ends_with_any_stream_.push_back(on_first_stream[iteration] == 0);
-        if (on_first_stream[iteration] == 0) {
-            on_first_stream[iteration] = on_any_stream[iteration];
+    std::size_t bits = 0;
+    for (std::size_t index = 0; index < folding.representatives; ++index) {
+        const RankId rank(index);
+        const Role& role = roles_.of(rank);
+        ranks_[rank].first_bit = bits;
+        bits += role.size();
+        left_in_iteration_.push_back(role.deciding());
+        for (std::size_t stream = 0; stream < stream_count_; ++stream) {
+            exposed_.emplace_back(role.names().size());
         }
     }
-    left_in_iteration_.assign(folding.representatives, on_first_stream);
-    exposed_.assign(streams_.size(), std::vector<Time>(names_.size()));
+    finished_.resize((bits + 63) / 64);
 }
 
 void RankEngine::begin() {
-    for (std::size_t index = 0; index < program_.operations.size(); ++index) {
-        const OperationId id(index);
-        const Operation& operation = program_.operations[id];
-        if (!operation.dependencies.empty() || (operation.is_compute() && !is_first_come())) {
-            continue;
-        }
-        for (std::size_t rank = 0; rank < folding_.representatives; ++rank) {
-            if (operation.is_compute()) {
-                make_ready_to_compute({backend_.now(), id, id}, RankId(rank));
-            } else {
-                make_ready(id, RankId(rank));
-            }
-        }
+    for (std::size_t rank = 0; rank < folding_.representatives; ++rank) {
+        begin(RankId(rank));
     }
     for (std::size_t rank = 0; rank < folding_.representatives; ++rank) {
         start_streams(RankId(rank));
     }
 }
 
-bool RankEngine::dependencies_finished(OperationId operation, RankId rank) const {
-    const std::vector<OperationId>& dependencies = program_.operations[operation].dependencies;
-    return std::all_of(dependencies.begin(), dependencies.end(),
-                       [&](OperationId dependency) { return has_finished(dependency, rank); });
+void RankEngine::begin(RankId rank) {
+    const Role& role = roles_.of(rank);
+    for (OwnIndex own = 0; own < role.size(); ++own) {
+        if (!role.dependencies(own).empty()) {
+            continue;
+        }
+        const OperationId id = role.operation(own);
+        if (!program_.operations[id].is_compute()) {
+            make_ready(id, rank);
+        } else if (is_first_come()) {
+            make_ready_to_compute({backend_.now(), own, own}, rank);
+        }
+    }
+}
+
+bool RankEngine::dependencies_finished(OwnIndex own, RankId rank) const {
+    return std::ranges::all_of(roles_.of(rank).dependencies(own),
+                               [&](OwnIndex dependency) { return is_finished(dependency, rank); });
 }
 
 void RankEngine::make_ready(OperationId operation, RankId rank) {
@@ -121,12 +97,13 @@ void RankEngine::make_ready_to_compute(const ReadyCompute& ready, RankId rank) {
     std::push_heap(waiting_[rank].begin(), waiting_[rank].end(), comes_after);
 }
 
-void RankEngine::charge_wait(OperationId cause, Place place) {
+void RankEngine::charge_wait(OwnIndex cause, RankId rank, Place place) {
     Stream& stream = streams_[place];
+    const Role& role = roles_.of(rank);
     const Time waited = backend_.now() - stream.idle_since;
-    exposed_[place][name_of_[cause]] += waited;
+    exposed_[place][role.name_of(cause)] += waited;
     if (place % stream_count_ == 0) {
-        Time& over_ranks = records_[cause].exposed;
+        Time& over_ranks = records_[role.operation(cause)].exposed;
         over_ranks = waited < (Time::max() - over_ranks) / folding_.class_size()
                          ? over_ranks + waited * folding_.class_size()
                          : Time::max();
@@ -143,22 +120,23 @@ void RankEngine::start_streams(RankId id) {
 void RankEngine::start_compute(RankId id, std::size_t number) {
     const Place place = place_of(id, number);
     Stream& stream = streams_[place];
-    if (stream.is_computing || stream.next_compute == compute_[number].size()) {
+    const Role& role = roles_.of(id);
+    if (stream.is_computing || stream.next_compute == role.computations(number).size()) {
         return;
     }
     if (is_first_come()) {
         start_first_come(id);
         return;
     }
-    const OperationId operation = compute_[number][stream.next_compute];
-    const std::vector<OperationId>& dependencies = program_.operations[operation].dependencies;
+    const OwnIndex own = role.computations(number)[stream.next_compute];
+    const std::vector<OwnIndex>& dependencies = role.dependencies(own);
     while (stream.next_dependency < dependencies.size() &&
-           has_finished(dependencies[stream.next_dependency], id)) {
-        charge_wait(dependencies[stream.next_dependency], place);
+           is_finished(dependencies[stream.next_dependency], id)) {
+        charge_wait(dependencies[stream.next_dependency], id, place);
         ++stream.next_dependency;
     }
     if (stream.next_dependency == dependencies.size()) {
-        compute(operation, id, place);
+        compute(own, id, place);
     }
 }
 
@@ -170,11 +148,12 @@ void RankEngine::start_first_come(RankId id) {
     std::pop_heap(waiting.begin(), waiting.end(), comes_after);
     const ReadyCompute first = waiting.back();
     waiting.pop_back();
-    charge_wait(first.cause, place_of(id, 0));
+    charge_wait(first.cause, id, place_of(id, 0));
     compute(first.operation, id, place_of(id, 0));
 }
 
-void RankEngine::compute(OperationId operation, RankId id, Place place) {
+void RankEngine::compute(OwnIndex own, RankId id, Place place) {
+    const OperationId operation = roles_.of(id).operation(own);
     Stream& stream = streams_[place];
     stream.is_computing = true;
     stream.computing = operation;
@@ -200,15 +179,18 @@ void RankEngine::end_compute(OperationId operation, RankId id) {
     stream.next_dependency = 0;
     ++stream.next_compute;
     const auto iteration = static_cast<std::size_t>(program_.operations[operation].iteration);
-    if ((work.stream == 0 || ends_with_any_stream_[iteration]) && --left_in_iteration_[id][iteration] == 0) {
+    if ((work.stream == 0 || roles_.of(id).any_stream_decides(iteration)) &&
+        --left_in_iteration_[id][iteration] == 0) {
         iteration_ends_[id][iteration] = backend_.now();
     }
 }
 
 void RankEngine::finish(OperationOnRank finished) {
     const auto [operation, id] = finished;
-    ASTROLABE_ASSERT(!has_finished(operation, id), "an operation finishes once on each rank");
-    const std::size_t bit = bit_of(operation, id);
+    const Role& role = roles_.of(id);
+    const OwnIndex own = role.own(operation);
+    ASTROLABE_ASSERT(!is_finished(own, id), "an operation finishes once on each rank");
+    const std::size_t bit = bit_of(own, id);
     finished_[bit / 64] |= std::uint64_t{1} << (bit % 64);
     ++finished_count_;
     const Time now = backend_.now();
@@ -219,14 +201,15 @@ void RankEngine::finish(OperationOnRank finished) {
     if (program_.operations[operation].is_compute()) {
         end_compute(operation, id);
     }
-    for (const OperationId dependent : dependents_[operation]) {
+    for (const OwnIndex dependent : role.dependents(own)) {
         if (!dependencies_finished(dependent, id)) {
             continue;
         }
-        if (program_.operations[dependent].is_compute()) {
-            make_ready_to_compute({now, dependent, operation}, id);
+        const OperationId next = role.operation(dependent);
+        if (program_.operations[next].is_compute()) {
+            make_ready_to_compute({now, dependent, own}, id);
         } else {
-            make_ready(dependent, id);
+            make_ready(next, id);
         }
     }
     start_streams(id);
@@ -248,22 +231,24 @@ StreamRecord RankEngine::account(Place place, Time total, bool check) const {
     StreamRecord record;
     record.compute = stream.compute;
     Time accounted = stream.compute;
-    for (std::size_t name = 0; name < names_.size(); ++name) {
+    const RankId rank(place / stream_count_);
+    const Role& role = roles_.of(rank);
+    for (std::size_t name = 0; name < role.names().size(); ++name) {
         if (exposed_[place][name] > Time(0)) {
-            record.exposed.emplace(names_[name], exposed_[place][name]);
+            record.exposed.emplace(role.names()[name], exposed_[place][name]);
             accounted += exposed_[place][name];
         }
     }
     if (check) {
-        const Time end = ranks_[RankId(place / stream_count_)].end;
+        const Time end = ranks_[rank].end;
         ASTROLABE_ASSERT(stream.idle_since == accounted,
                          "until its last compute operation ends, a stream computes or waits for a named "
                          "operation");
         ASTROLABE_ASSERT(stream.idle_since <= end && end <= total,
                          "the final communication tail is not negative");
     }
-    record.drain =
-        stream.next_compute == compute_[place % stream_count_].size() ? total - stream.idle_since : Time(0);
+    const bool is_draining = stream.next_compute == role.computations(place % stream_count_).size();
+    record.drain = is_draining ? total - stream.idle_since : Time(0);
     return record;
 }
 
@@ -285,23 +270,25 @@ std::vector<RankRecord> RankEngine::records(Time total, bool check) const {
     return records;
 }
 
-OperationId RankEngine::first_unfinished_compute(RankId id) const {
-    return *std::ranges::find_if(compute_.front(), [&](OperationId each) { return !has_finished(each, id); });
+OwnIndex RankEngine::first_unfinished_compute(RankId id) const {
+    return *std::ranges::find_if(roles_.of(id).computations(0),
+                                 [&](OwnIndex each) { return !is_finished(each, id); });
 }
 
 RankEngine::Situation RankEngine::situation(RankId id, std::size_t number) const {
     const Stream& stream = streams_[place_of(id, number)];
-    if (stream.next_compute == compute_[number].size()) {
+    const Role& role = roles_.of(id);
+    if (stream.next_compute == role.computations(number).size()) {
         return {Activity::kDraining, {}, {}};
     }
     if (stream.is_computing) {
         return {Activity::kComputing, stream.computing, {}};
     }
-    const OperationId operation =
-        is_first_come() ? first_unfinished_compute(id) : compute_[number][stream.next_compute];
-    const std::vector<OperationId>& dependencies = program_.operations[operation].dependencies;
-    return {Activity::kWaiting, operation,
-            *std::ranges::find_if(dependencies, [&](OperationId each) { return !has_finished(each, id); })};
+    const OwnIndex own =
+        is_first_come() ? first_unfinished_compute(id) : role.computations(number)[stream.next_compute];
+    const OwnIndex awaited = *std::ranges::find_if(role.dependencies(own),
+                                                   [&](OwnIndex each) { return !is_finished(each, id); });
+    return {Activity::kWaiting, role.operation(own), role.operation(awaited)};
 }
 
 }  // namespace astrolabe::system::detail

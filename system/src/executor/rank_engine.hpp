@@ -11,11 +11,14 @@
 /// An operation that finishes may let any stream of its rank go on, so all of them are asked: O(streams), of
 /// which a program has few.
 ///
-/// Memory: one bit per (operation, rank), one time per (operation name, rank, stream), a time and a count per
-/// (iteration, rank); in first-come order 16 bytes for each ready operation.
+/// Ranks go through their own operations (roles.hpp), whose numbers are used inside.
+///
+/// Memory: one bit per rank and own operation, one time per (own operation name, rank, stream), a time and a
+/// count per (iteration, rank); in first-come order 16 bytes for each ready operation.
 #pragma once
 
 #include "continuation.hpp"
+#include "roles.hpp"
 #include "timers.hpp"
 
 #include <cstdint>
@@ -36,8 +39,9 @@ struct OperationOnRank {
 class RankEngine final : public network::NotificationHandler {
 public:
     /// `speeds`, which may be null, and all others outlive it.
-    RankEngine(const Program& program, network::NetworkBackend& backend, const network::Folding& folding,
-               const ComputeSpeeds* speeds, IndexedVector<OperationId, OperationRecord>& records,
+    RankEngine(const Program& program, const Participants& participants, network::NetworkBackend& backend,
+               const network::Folding& folding, const ComputeSpeeds* speeds,
+               IndexedVector<OperationId, OperationRecord>& records,
                Continuation& continuation);
 
     /// Collectives without dependencies become ready, first compute operations start.
@@ -56,7 +60,7 @@ public:
     void notify(std::uint64_t place) override;  ///< the compute operation of a stream has taken its time
     [[nodiscard]] network::TimerPurpose purpose(std::uint64_t place) const override;
 
-    /// Operations times ranks.
+    /// Over all ranks.
     [[nodiscard]] std::uint64_t finished_count() const { return finished_count_ * folding_.class_size(); }
     [[nodiscard]] const Timers& timers() const { return timers_; }
 
@@ -65,10 +69,13 @@ public:
     [[nodiscard]] std::vector<RankRecord> records(Time total, bool check) const;
 
     // For reports.
+    /// Of one of the rank's own operations.
     [[nodiscard]] bool has_finished(OperationId operation, RankId rank) const {
-        return (finished_[bit_of(operation, rank) / 64] >> (bit_of(operation, rank) % 64) & 1) != 0;
+        return is_finished(roles_.of(rank).own(operation), rank);
     }
-    [[nodiscard]] std::size_t finished_on(RankId rank) const { return ranks_[rank].finished; }
+    [[nodiscard]] bool has_finished_all(RankId rank) const {
+        return ranks_[rank].finished == roles_.of(rank).size();
+    }
     enum class Activity : std::uint8_t { kComputing, kWaiting, kDraining };
     struct Situation {
         Activity activity;
@@ -79,8 +86,9 @@ public:
 
 private:
     struct Rank {
-        std::uint32_t finished = 0;  // operations
-        Time end;                    // of the last operation so far
+        std::size_t first_bit = 0;   // of its own operations
+        std::uint32_t finished = 0;  // of these
+        Time end;                    // of the last so far
     };
 
     /// A stream of a rank.
@@ -99,32 +107,36 @@ private:
     /// A compute operation in first-come order, and the dependency that finished last.
     struct ReadyCompute {
         Time since;
-        OperationId operation;
-        OperationId cause;
+        OwnIndex operation;
+        OwnIndex cause;
     };
 
     /// Orders a heap so that its top became ready first, then comes first in program order.
     [[nodiscard]] static bool comes_after(const ReadyCompute& a, const ReadyCompute& b);
     [[nodiscard]] bool is_first_come() const { return program_.compute_order == ComputeOrder::kFirstCome; }
-    [[nodiscard]] std::size_t bit_of(OperationId operation, RankId rank) const {
-        return std::size_t{rank.index()} * program_.operations.size() + operation.index();
+    [[nodiscard]] std::size_t bit_of(OwnIndex own, RankId rank) const {
+        return ranks_[rank].first_bit + own;
+    }
+    [[nodiscard]] bool is_finished(OwnIndex own, RankId rank) const {
+        return (finished_[bit_of(own, rank) / 64] >> (bit_of(own, rank) % 64) & 1) != 0;
     }
     [[nodiscard]] Place place_of(RankId rank, std::size_t stream) const {
         return rank.index() * stream_count_ + stream;
     }
-    [[nodiscard]] bool dependencies_finished(OperationId operation, RankId rank) const;
+    [[nodiscard]] bool dependencies_finished(OwnIndex own, RankId rank) const;
+    void begin(RankId rank);
     void make_ready(OperationId operation, RankId rank);
     void make_ready_to_compute(const ReadyCompute& ready, RankId rank);
     void start_streams(RankId rank);
     void start_compute(RankId rank, std::size_t stream);
     void start_first_come(RankId rank);
-    void compute(OperationId operation, RankId rank, Place place);
+    void compute(OwnIndex own, RankId rank, Place place);
     void end_compute(OperationId operation, RankId rank);
     /// Ends the wait of a stream that began when it became idle.
-    void charge_wait(OperationId cause, Place place);
+    void charge_wait(OwnIndex cause, RankId rank, Place place);
     [[nodiscard]] StreamRecord account(Place place, Time total, bool check) const;
     /// Of a waiting rank in first-come order.
-    [[nodiscard]] OperationId first_unfinished_compute(RankId rank) const;
+    [[nodiscard]] OwnIndex first_unfinished_compute(RankId rank) const;
 
     const Program& program_;
     network::NetworkBackend& backend_;
@@ -133,15 +145,10 @@ private:
     IndexedVector<OperationId, OperationRecord>& records_;
     Continuation& continuation_;
     const std::size_t stream_count_;
-    std::vector<std::vector<OperationId>> compute_;  // by stream, in program order
-    std::vector<bool> ends_with_any_stream_;         // by iteration: stream 0 has nothing in it
-    // Collectives, and in first-come order compute operations; in program order.
-    IndexedVector<OperationId, std::vector<OperationId>> dependents_;
-    std::vector<std::string> names_;  // of operations, each once
-    IndexedVector<OperationId, std::uint32_t> name_of_;
+    const Roles roles_;
     IndexedVector<RankId, Rank> ranks_;       // representatives
     std::vector<Stream> streams_;             // by place
-    std::vector<std::vector<Time>> exposed_;  // by place and name
+    std::vector<std::vector<Time>> exposed_;  // by place and the role's names
     IndexedVector<RankId, std::vector<Time>> iteration_ends_;
     IndexedVector<RankId, std::vector<std::uint32_t>> left_in_iteration_;  // that decide its end
     IndexedVector<RankId, std::vector<ReadyCompute>> waiting_;  // heaps, first come on top; first-come order

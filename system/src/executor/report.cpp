@@ -67,7 +67,7 @@ void Executor::Implementation::check_totals() {
     ASTROLABE_ASSERT(backend_.outstanding_messages() == 0, "nothing is left in the network");
     for (std::size_t index = 0; index < program_.operations.size(); ++index) {
         const OperationId id(index);
-        if (!program_.operations[id].is_compute()) {
+        if (program_.operations[id].is_collective()) {
             ASTROLABE_ASSERT(
                 records_[id].bytes_sent == collectives_.expected_bytes(id),
                 "a collective sends the bytes of its schedules: " + program_.operations[id].name);
@@ -99,7 +99,7 @@ std::string Executor::Implementation::describe_stall() const {
     std::size_t unfinished = 0;
     for (std::size_t index = 0; index < folding_.representatives; ++index) {
         const RankId rank(index);
-        if (ranks_.finished_on(rank) == program_.operations.size()) {
+        if (ranks_.has_finished_all(rank)) {
             continue;
         }
         if (unfinished++ < kDescribedRanks) {
@@ -146,10 +146,28 @@ void Executor::Implementation::describe_rank(RankId rank, std::string& text) con
     }
     for (std::size_t index = 0; index < program_.operations.size(); ++index) {
         const OperationId operation(index);
-        if (!program_.operations[operation].is_compute() && !ranks_.has_finished(operation, rank)) {
+        if (!participants_.include(operation, rank) || ranks_.has_finished(operation, rank)) {
+            continue;
+        }
+        if (program_.operations[operation].is_receive()) {
+            describe_receive(operation, rank, text);
+        } else if (program_.operations[operation].is_collective()) {
             describe_collective(operation, rank, text);
         }
     }
+}
+
+void Executor::Implementation::describe_receive(OperationId operation, RankId rank,
+                                                std::string& text) const {
+    const OperationId send = program_.operations[operation].receive().send;
+    const detail::Instance* instance = collectives_.find(send, rank);
+    if (instance == nullptr || instance->issued_at.back() == detail::kNever) {
+        return;
+    }
+    const RankId sender = collectives_.channel(instance->channel).ranks.front();
+    append(text, "rank {}: '{}' waits for '{}' from rank {}, which has {}\n", rank.index(),
+           program_.operations[operation].name, program_.operations[send].name, sender.index(),
+           instance->issued_at.front() == detail::kNever ? "not sent it" : "sent it");
 }
 
 void Executor::Implementation::describe_collective(OperationId operation, RankId rank,

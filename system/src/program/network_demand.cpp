@@ -37,7 +37,7 @@ Program part_of(const Program& program, const SystemOptions& options, bool wants
                  .operations = {},
                  .partitions = program.partitions};
     for (const Operation& operation : program.operations) {
-        if (!operation.is_compute() &&
+        if (operation.is_collective() &&
             is_mutable(program, options, operation.collective()) == wants_mutable) {
             part.operations[part.operations.push_back(operation)].dependencies.clear();
         }

@@ -10,7 +10,7 @@ Kinds kinds_of(const Program& program) {
     Kinds kinds;
     std::map<Key, std::uint32_t> known;
     for (const Operation& operation : program.operations) {
-        if (operation.is_compute()) {
+        if (!operation.is_collective()) {
             kinds.kind_of.push_back(0);
             continue;
         }

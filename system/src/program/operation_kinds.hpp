@@ -11,7 +11,7 @@ namespace astrolabe::system {
 struct Kinds {
     std::vector<const CollectiveOperation*> examples;
     std::vector<std::int64_t> operations;
-    IndexedVector<OperationId, std::uint32_t> kind_of;  ///< 1 + index; 0 for compute operations
+    IndexedVector<OperationId, std::uint32_t> kind_of;  ///< 1 + index; 0 for all but collectives
 };
 
 [[nodiscard]] Kinds kinds_of(const Program& program);

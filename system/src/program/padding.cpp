@@ -29,7 +29,7 @@ Bytes padded(Bytes size, std::size_t ranks, Bytes minimum_chunk, std::uint32_t c
 
 void pad_collectives(Program& program, const SystemOptions& options) {
     for (Operation& operation : program.operations) {
-        if (operation.is_compute() || !is_shared_out(operation.collective())) {
+        if (!operation.is_collective() || !is_shared_out(operation.collective())) {
             continue;
         }
         auto& work = std::get<CollectiveOperation>(operation.work);

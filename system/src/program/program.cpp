@@ -1,9 +1,12 @@
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <stdexcept>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include <astrolabe/system/program/participants.hpp>
 #include <astrolabe/system/program/program.hpp>
 
 namespace astrolabe::system {
@@ -16,7 +19,6 @@ namespace {
 
 void check_partition(const Partition& partition, std::size_t ranks) {
     std::vector<bool> seen(ranks, false);
-    std::size_t members = 0;
     for (const std::vector<RankId>& group : partition.groups) {
         if (group.empty()) {
             reject(fmt::format("partition '{}' has an empty group", partition.name));
@@ -30,11 +32,19 @@ void check_partition(const Partition& partition, std::size_t ranks) {
                 reject(fmt::format("partition '{}' names rank {} twice", partition.name, rank.index()));
             }
             seen[rank.index()] = true;
-            ++members;
         }
     }
-    if (members != ranks) {
-        reject(fmt::format("partition '{}' holds {} of {} ranks", partition.name, members, ranks));
+}
+
+void check_rank_set(const std::vector<RankId>& set, std::size_t ranks) {
+    if (set.empty()) {
+        reject("a set of ranks is empty");
+    }
+    if (set.back().index() >= ranks) {
+        reject(fmt::format("a set of ranks names rank {} of {}", set.back().index(), ranks));
+    }
+    if (std::ranges::adjacent_find(set, std::greater_equal<>()) != set.end()) {
+        reject("a set of ranks is not in ascending order");
     }
 }
 
@@ -57,6 +67,9 @@ void check_compute(const Operation& operation, const Program& program) {
     if (operation.compute().stream >= program.streams.size()) {
         reject(fmt::format("'{}' runs on stream {} of {}", operation.name, operation.compute().stream,
                            program.streams.size()));
+    }
+    if (operation.compute().ranks && operation.compute().ranks->index() >= program.rank_sets.size()) {
+        reject(fmt::format("'{}' names a set of ranks that does not exist", operation.name));
     }
     if (!duration.uniform() && duration.size() != ranks) {
         reject(fmt::format("'{}' has {} durations for {} ranks", operation.name, duration.size(), ranks));
@@ -100,9 +113,15 @@ void check_collective(const Operation& operation, const Program& program) {
     if (collective.size < Bytes(0)) {
         reject(fmt::format("'{}' has a negative size", operation.name));
     }
+    if (program.partitions[collective.partition].groups.empty()) {
+        reject(fmt::format("'{}' is a collective of no ranks", operation.name));
+    }
+    if (collective.is_one_sided && collective.kind != CollectiveKind::kPointToPoint) {
+        reject(fmt::format("'{}' is one-sided and no point_to_point", operation.name));
+    }
     if (collective.kind == CollectiveKind::kPointToPoint) {
         for (const std::vector<RankId>& group : program.partitions[collective.partition].groups) {
-            if (group.size() > 2) {
+            if (group.size() > 2 || (collective.is_one_sided && group.size() < 2)) {
                 reject(fmt::format("'{}' is point_to_point in a group of {}", operation.name, group.size()));
             }
         }
@@ -112,6 +131,50 @@ void check_collective(const Operation& operation, const Program& program) {
     }
     if (collective.completion_delay < Time(0) || collective.least_duration < Time(0)) {
         reject(fmt::format("'{}' has a negative completion delay or least duration", operation.name));
+    }
+}
+
+/// Of operation `index`. `is_received` says by operation whether an earlier one receives it.
+void check_receive(const Program& program, std::size_t index, std::vector<bool>& is_received) {
+    const Operation& operation = program.operations[OperationId(index)];
+    const std::size_t send = operation.receive().send.index();
+    if (send >= index) {
+        reject(fmt::format("'{}' receives operation {}, which is not before it ({})", operation.name, send,
+                           index));
+    }
+    const Operation& sent = program.operations[OperationId(send)];
+    if (!sent.is_collective() || !sent.collective().is_one_sided) {
+        reject(fmt::format("'{}' receives '{}', which is no one-sided point_to_point", operation.name,
+                           sent.name));
+    }
+    if (is_received[send]) {
+        reject(fmt::format("'{}' is received twice", sent.name));
+    }
+    is_received[send] = true;
+}
+
+void check_all_received(const Program& program, const std::vector<bool>& is_received) {
+    for (std::size_t index = 0; index < program.operations.size(); ++index) {
+        const Operation& operation = program.operations[OperationId(index)];
+        if (operation.is_collective() && operation.collective().is_one_sided && !is_received[index]) {
+            reject(fmt::format("'{}' is one-sided and nothing receives it", operation.name));
+        }
+    }
+}
+
+void check_dependencies_are_local(const Program& program) {
+    const Participants participants(program);
+    if (participants.is_spmd()) {
+        return;
+    }
+    for (std::size_t index = 0; index < program.operations.size(); ++index) {
+        const OperationId id(index);
+        for (const OperationId dependency : program.operations[id].dependencies) {
+            if (!participants.overlap(id, dependency)) {
+                reject(fmt::format("'{}' depends on '{}', and no rank takes part in both",
+                                   program.operations[id].name, program.operations[dependency].name));
+            }
+        }
     }
 }
 
@@ -213,6 +276,10 @@ void Program::check() const {
     for (const Partition& partition : partitions) {
         check_partition(partition, ranks);
     }
+    for (const std::vector<RankId>& set : rank_sets) {
+        check_rank_set(set, ranks);
+    }
+    std::vector<bool> is_received(operations.size(), false);
     std::set<std::pair<int, std::string_view>> names;
     for (std::size_t index = 0; index < operations.size(); ++index) {
         const Operation& operation = operations[OperationId(index)];
@@ -231,10 +298,14 @@ void Program::check() const {
         }
         if (operation.is_compute()) {
             check_compute(operation, *this);
-        } else {
+        } else if (operation.is_collective()) {
             check_collective(operation, *this);
+        } else {
+            check_receive(*this, index, is_received);
         }
     }
+    check_all_received(*this, is_received);
+    check_dependencies_are_local(*this);
 }
 
 }  // namespace astrolabe::system

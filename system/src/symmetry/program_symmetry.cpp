@@ -6,6 +6,7 @@
 
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/system/program/characterisation.hpp>
+#include <astrolabe/system/program/participants.hpp>
 
 namespace astrolabe::system {
 
@@ -126,6 +127,9 @@ std::optional<std::string> ProgramSymmetry::asymmetry(const network::Folding& fo
 }
 
 std::optional<std::string> ProgramSymmetry::order_dependence() const {
+    if (!Participants(program_).is_spmd()) {
+        return "ranks have operations of their own";
+    }
     const EndPoint& end_point = options_.end_point;
     if (end_point.copy_engine == CopyEngine::kSerial && end_point.injection_latency > Time(0)) {
         return "a copy engine takes messages that are ready at one instant in the order of notifications";

@@ -33,7 +33,7 @@ protected:
     [[nodiscard]] system::CollectiveOperation collective() const {
         return {.kind = system::CollectiveKind::kAllReduce, .partition = world_, .size = 1_MB};
     }
-    void add(const char* name, std::variant<system::ComputeOperation, system::CollectiveOperation> work,
+    void add(const char* name, decltype(system::Operation::work) work,
              std::vector<OperationId> dependencies) {
         system::Operation operation;
         operation.name = name;

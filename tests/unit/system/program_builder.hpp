@@ -33,13 +33,39 @@ public:
                                    std::vector<system::OperationId> after = {}) {
         return add(std::move(name), collective, std::move(after));
     }
+    /// Groups that need not hold all ranks.
+    system::PartitionId groups(std::string name, std::vector<std::vector<system::RankId>> groups) {
+        return program_.partitions.push_back({std::move(name), std::move(groups)});
+    }
+    /// On some ranks alone.
+    system::OperationId compute_by(std::vector<system::RankId> ranks, std::string name, Time duration,
+                                   std::vector<system::OperationId> after = {}) {
+        const system::RankSetId set = program_.rank_sets.push_back(std::move(ranks));
+        return add(std::move(name), system::ComputeOperation{.duration = duration, .ranks = set},
+                   std::move(after));
+    }
+    system::OperationId send(std::string name, system::RankId from, system::RankId to, Bytes size,
+                             std::vector<system::OperationId> after = {}) {
+        const system::PartitionId pair = groups(name, {{from, to}});
+        return add(std::move(name),
+                   system::CollectiveOperation{.kind = system::CollectiveKind::kPointToPoint,
+                                               .partition = pair,
+                                               .size = size,
+                                               .is_one_sided = true},
+                   std::move(after));
+    }
+    system::OperationId receive(std::string name, system::OperationId send,
+                                std::vector<system::OperationId> after = {}) {
+        return add(std::move(name), system::ReceiveOperation{send}, std::move(after));
+    }
     void next_iteration() { ++iteration_; }
     [[nodiscard]] system::Program& program() { return program_; }
 
 private:
-    system::OperationId add(std::string name,
-                            std::variant<system::ComputeOperation, system::CollectiveOperation> work,
-                            std::vector<system::OperationId> after) {
+    using Work =
+        std::variant<system::ComputeOperation, system::CollectiveOperation, system::ReceiveOperation>;
+
+    system::OperationId add(std::string name, Work work, std::vector<system::OperationId> after) {
         return program_.operations.push_back({.name = name,
                                               .layer = name,
                                               .iteration = iteration_,

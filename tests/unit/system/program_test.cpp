@@ -96,10 +96,7 @@ TEST(Program, RefusesAPartitionThatDoesNotExist) {
     EXPECT_EQ(error_of(program), "program: 'reduce' names a partition that does not exist");
 }
 
-TEST(Program, RefusesPartitionsThatDoNotHoldEveryRankOnce) {
-    Program missing = sound_program();
-    missing.partitions.push_back({"half", {{RankId(0), RankId(2)}}});
-    EXPECT_EQ(error_of(missing), "program: partition 'half' holds 2 of 3 ranks");
+TEST(Program, RefusesPartitionsThatNameRanksTwiceOrStrangers) {
     Program twice = sound_program();
     twice.partitions.push_back({"twice", {{RankId(0), RankId(1)}, {RankId(1), RankId(2)}}});
     EXPECT_EQ(error_of(twice), "program: partition 'twice' names rank 1 twice");

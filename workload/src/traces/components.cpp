@@ -72,7 +72,7 @@ Facts astra_facts(const AstraParameters& parameters, std::size_t ranks) {
         }
         if (operation.is_compute()) {
             compute += operation.compute().duration[system::RankId(0)];
-        } else {
+        } else if (operation.is_collective()) {
             traffic[static_cast<std::size_t>(operation.collective().kind)] += operation.collective().size;
         }
     }

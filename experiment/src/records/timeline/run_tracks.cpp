@@ -102,7 +102,7 @@ void write_collectives(const Experiment& experiment, const Run& run, TraceProces
                        TraceWriter& writer) {
     for (std::size_t i = 0; i < experiment.program.operations.size(); ++i) {
         const system::Operation& operation = experiment.program.operations[OperationId(i)];
-        if (!operation.is_compute()) {
+        if (operation.is_collective()) {
             const system::OperationRecord& record = run.execution.operations[OperationId(i)];
             write_collective(experiment, writer, process, operation,
                              {record.first_issue, record.last_finish, record.chunks,
@@ -114,7 +114,7 @@ void write_collectives(const Experiment& experiment, const Run& run, TraceProces
 std::uint64_t most_bytes_of_collectives(const Experiment& experiment) {
     TraceWriter counting;
     for (const system::Operation& operation : experiment.program.operations) {
-        if (!operation.is_compute()) {
+        if (operation.is_collective()) {
             write_collective(experiment, counting, {~std::uint32_t{0}}, operation, kLongestFacts);
         }
     }

@@ -80,7 +80,7 @@ system::Program build_program(const DlrmModel& model, const DlrmTraining& traini
 Operations operations_of(const system::Program& program) {
     Operations operations;
     for (const system::Operation& operation : program.operations) {
-        if (operation.iteration == 0 && !operation.is_compute()) {
+        if (operation.iteration == 0 && operation.is_collective()) {
             const system::CollectiveOperation& collective = operation.collective();
             operations.collectives.emplace_back(operation.name, collective.size);
             operations.traffic[static_cast<std::size_t>(collective.kind)] += collective.size;

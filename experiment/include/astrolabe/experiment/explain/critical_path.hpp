@@ -46,7 +46,7 @@ struct PathSegment {
 /// operation that they delayed.
 [[nodiscard]] std::vector<PathSegment> path_of_causes(const std::vector<network::CausalSegment>& path);
 
-/// "collective", or the name of the stream on which it computes: "compute" of programs with one.
+/// "collective", "receive", or the name of the stream on which it computes: "compute" of programs with one.
 [[nodiscard]] std::string_view kind_name(const system::Program& program, const system::Operation& operation);
 /// What held an operation up: where that is computation, the name of its stream.
 [[nodiscard]] const std::string& resource_name(const network::Resources& resources,

@@ -37,6 +37,17 @@
 /// opens is too late if another was waiting. So the choice does not depend on the order in which
 /// a backend notifies what happens at one instant.
 ///
+/// Ranks that differ. Where not all ranks take part in all operations (program.hpp), a collective starts when
+/// its whole group has issued it, and one-sided messages are in no window and no order. A program that keeps
+/// its contract then ends on any network that delivers, unless messages wait for requests of receivers
+/// (`rendezvous_threshold`). Proof. Let o be the first operation of the list that some rank r does not finish.
+/// What it waits for on r is earlier, so finished. A computation has the one before it on its stream behind
+/// it, starts and ends. A one-sided message is handed over. Its receive has had its send, so the message
+/// comes. Of a collective all members have finished what they wait for, so all issue it; what is before it in
+/// the orders of its group was issued by all likewise, ends by the argument inside a group
+/// (collective_engine.hpp), and so does o. Windows belong to one group, so no other is in the way. Such
+/// programs are not folded.
+///
 /// Costs. The costs of messages at their senders and receivers follow from `EndPoint`
 /// (docs/models/end-points.md): copies, additions, requests of rendezvous. By default all of it is free.
 ///

@@ -1,7 +1,17 @@
 /// The Program: the operations of one training run, which the workload layer gives to the system layer.
 ///
-/// A DAG of operations, the same for every rank; what differs between ranks is data inside an operation
-/// (`PerRank`), never another copy of the program.
+/// A DAG of operations in one list for all ranks. Every operation has *participants*:
+///     computation                      the ranks of its set; none given: all ranks
+///     collective                       the ranks of its partition's groups
+///     one-sided point_to_point         the first rank of each pair, which sends
+///     receive                          the second rank of each pair of its send
+/// The program of a rank are the operations it takes part in, in the order of the list. Where all ranks take
+/// part in all operations the program is *SPMD*, one program for any number of ranks: what differs between
+/// them is then data inside an operation (`PerRank`), never another copy of it.
+///
+/// An operation waits on a rank for those of its dependencies in which the rank takes part; what one rank
+/// does never waits for another but through a collective, or a receive for its send. So of an operation and
+/// its dependency at least one rank takes part in both.
 ///
 /// Meaning, per rank:
 ///   - A *compute* operation occupies one *stream* of the rank, in the program's ComputeOrder. Streams are
@@ -24,11 +34,18 @@
 ///     after the rank's last chunk is done and its `least_duration`, if it has one, is over.
 ///     A collective occupies no stream. A communication stream that carries out collectives in their order of
 ///     issue is a dependency of each on the one before it.
+///   - A *one-sided* point_to_point is finished on its sender when the message has been handed over, whether
+///     the receiver is ready or not. Its *receive* is finished on the receiver when all dependencies of the
+///     receive have finished and the message has come; it occupies no stream either. The order of sends and
+///     that of their receives may differ. (A point_to_point that is not one-sided is one operation of both
+///     ranks and begins in the order agreed between them, executor.hpp.)
 ///   - An iteration ends on a rank when the last compute operation of stream 0 of that iteration to finish
 ///     there does; where stream 0 has none, the last of any stream. After the last of all a stream drains (of
 ///     stream 0 the final communication tail of the rank): it waits for whatever is still in flight.
 ///
-/// Dependencies name earlier operations only, so the program order is a topological order.
+/// Dependencies, and the send of a receive, name earlier operations only, so the program order is a
+/// topological order of every rank's operations at once. Why such a program always ends is said in
+/// executor.hpp, "Ranks that differ".
 ///
 /// Accounting identity (docs/theory/training-loops.md, "Accounting identity"), asserted at the end of every
 /// run, per rank and stream:
@@ -135,8 +152,8 @@ private:
     std::vector<T> each_;
 };
 
-/// Disjoint groups that together hold every rank once. Order inside a group is the order of the algorithm's
-/// positions (ring neighbours and so on).
+/// Disjoint groups of ranks, which need not hold all of them. Order inside a group is the order of the
+/// algorithm's positions (ring neighbours and so on).
 struct Partition {
     std::string name;  ///< "world"
     std::vector<std::vector<RankId>> groups;
@@ -146,7 +163,8 @@ struct Partition {
 
 struct ComputeOperation {
     PerRank<Time> duration{};
-    std::uint32_t stream = 0;  ///< into Program::streams
+    std::uint32_t stream = 0;          ///< into Program::streams
+    std::optional<RankSetId> ranks{};  ///< that compute; unset: all
 };
 
 class CollectiveAlgorithm;
@@ -171,6 +189,9 @@ struct CollectiveOperation {
     /// No rank begins it before all have issued it, whatever its least duration: what meets on the devices of
     /// a group, as such kernels do.
     bool begins_together = false;
+    /// Of a point_to_point between pairs: only the first of a pair takes part, the second in the
+    /// ReceiveOperation that names this one.
+    bool is_one_sided = false;
     /// By group of the partition: sizes of an uneven all_to_all. Empty where all pairs have the same.
     /// Operations that move the same share the same.
     std::shared_ptr<const std::vector<PairSizes>> pair_sizes{};
@@ -184,19 +205,28 @@ struct CollectiveOperation {
     [[nodiscard]] bool moves_nothing(std::size_t ranks) const { return ranks < 2 || size == Bytes(0); }
 };
 
+/// What the second rank of each pair of a one-sided point_to_point does.
+struct ReceiveOperation {
+    OperationId send;
+};
+
 struct Operation {
     std::string
         name;  ///< unique within an iteration: "Top_0.weight_gradient", "Embedding.forward.all_to_all"
     std::string layer;  ///< "Top_0"; collects operations in reports
     int iteration = 0;
-    std::variant<ComputeOperation, CollectiveOperation> work;
+    std::variant<ComputeOperation, CollectiveOperation, ReceiveOperation> work;
     std::vector<OperationId> dependencies{};
 
     [[nodiscard]] bool is_compute() const { return std::holds_alternative<ComputeOperation>(work); }
+    /// One-sided ones included, but not their receives.
+    [[nodiscard]] bool is_collective() const { return std::holds_alternative<CollectiveOperation>(work); }
+    [[nodiscard]] bool is_receive() const { return std::holds_alternative<ReceiveOperation>(work); }
     [[nodiscard]] const ComputeOperation& compute() const { return std::get<ComputeOperation>(work); }
     [[nodiscard]] const CollectiveOperation& collective() const {
         return std::get<CollectiveOperation>(work);
     }
+    [[nodiscard]] const ReceiveOperation& receive() const { return std::get<ReceiveOperation>(work); }
 };
 
 enum class ComputeOrder : std::uint8_t { kProgram, kFirstCome };
@@ -209,6 +239,8 @@ struct Program {
     std::vector<std::string> streams{"compute"};
     IndexedVector<OperationId, Operation> operations;  ///< in program order
     IndexedVector<PartitionId, Partition> partitions;
+    /// Ascending, each rank once, none of them empty.
+    IndexedVector<RankSetId, std::vector<RankId>> rank_sets{};
 
     /// Throws std::logic_error where the contract above is broken (a workload's defect, never its user's).
     void check() const;
