@@ -9,7 +9,8 @@
     WORKLOAD(flexflow_dlrm)           \
     WORKLOAD(astra_text)              \
     WORKLOAD(collective)              \
-    WORKLOAD(messages)
+    WORKLOAD(messages)              \
+    WORKLOAD(flows)
 
 namespace astrolabe::workload {
 

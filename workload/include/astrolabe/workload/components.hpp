@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <variant>
@@ -12,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include <astrolabe/core/config/registry.hpp>
+#include <astrolabe/system/flows/flow.hpp>
 #include <astrolabe/system/program/program.hpp>
 #include <astrolabe/workload/device/device.hpp>
 #include <astrolabe/workload/dlrm/sharding.hpp>
@@ -37,6 +39,12 @@ struct SourceCounts {
     std::string text;             ///< the same on one line, for people
 };
 
+/// What flows are sent over.
+struct FlowSetting {
+    std::size_t hosts = 0;
+    Bandwidth rate;  ///< of the link of a host, mean over hosts
+};
+
 /// A configured training job; the cluster it runs on completes it.
 struct Job {
     int iterations = 1;
@@ -56,6 +64,9 @@ struct Job {
         [](const Device&, std::size_t) { return nlohmann::ordered_json(); };
     /// Size of the job for people, one (name, value) a line: parameters, bytes, compute time.
     std::function<std::vector<std::pair<std::string, std::string>>(const Device&, std::size_t ranks)> facts;
+    /// Of a job that is flows between ranks, whose program is empty; null of all others. Precondition: no
+    /// validation errors.
+    std::function<std::shared_ptr<const system::FlowTraffic>(const FlowSetting&)> flows;
     /// Precondition: no validation errors.
     std::function<SourceCounts(const Device&, std::size_t ranks)> source_counts =
         [](const Device&, std::size_t) { return SourceCounts(); };
