@@ -41,30 +41,6 @@ std::vector<std::string> collective_names(const system::Program& program) {
     return names;
 }
 
-/// A class that nobody looks at would change nothing, silently.
-void check_traffic_class(const Experiment& experiment, std::uint32_t traffic_class, const ConfigNode& given,
-                         ReadContext& context) {
-    // A network that is yet to be built for the job leaves classes to engines.
-    const std::optional<std::string> ignored = experiment.fabric != nullptr
-                                                   ? experiment.fabric->family().ignored_class(traffic_class)
-                                                   : std::nullopt;
-    const bool is_honoured = ignored ? ignored->empty() : experiment.backend.has_traffic_classes;
-    if (traffic_class == 0 || is_honoured) {
-        return;
-    }
-    if (ignored) {
-        context.error("config.traffic-class", given.where,
-                      fmt::format("'traffic_class' {} has no effect: {}", traffic_class, *ignored),
-                      "list it there, or leave it out");
-        return;
-    }
-    context.error(
-        "config.traffic-class", given.where,
-        fmt::format("'traffic_class' has no effect on backend '{}', which carries all messages alike",
-                    experiment.backend_kind),
-        "leave it out, or choose a backend that tells classes apart");
-}
-
 void check_traffic_classes(const Experiment& experiment, const ConfigNode& root, ReadContext& context) {
     for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
         const std::string key = "cluster.collectives." + collective_key(kind) + ".traffic_class";
@@ -95,6 +71,29 @@ void check_circuits_and_rings(const Experiment& experiment, const ConfigNode& ro
 }
 
 }  // namespace
+
+void check_traffic_class(const Experiment& experiment, std::uint32_t traffic_class, const ConfigNode& given,
+                         ReadContext& context) {
+    // A network that is yet to be built for the job leaves classes to engines.
+    const std::optional<std::string> ignored = experiment.fabric != nullptr
+                                                   ? experiment.fabric->family().ignored_class(traffic_class)
+                                                   : std::nullopt;
+    const bool is_honoured = ignored ? ignored->empty() : experiment.backend.has_traffic_classes;
+    if (traffic_class == 0 || is_honoured) {
+        return;
+    }
+    if (ignored) {
+        context.error("config.traffic-class", given.where,
+                      fmt::format("'traffic_class' {} has no effect: {}", traffic_class, *ignored),
+                      "list it there, or leave it out");
+        return;
+    }
+    context.error(
+        "config.traffic-class", given.where,
+        fmt::format("'traffic_class' has no effect on backend '{}', which carries all messages alike",
+                    experiment.backend_kind),
+        "leave it out, or choose a backend that tells classes apart");
+}
 
 void apply_operation_rules(Experiment& experiment, const std::vector<OperationRule>& rules,
                            const ConfigNode& root, ReadContext& context) {

@@ -21,6 +21,9 @@ void check_placement(const Experiment& experiment, const PlacementKeys& keys, bo
                      const ConfigNode& root, ReadContext& context);
 /// The backend must have an engine for the fabric.
 void check_backend(const Experiment& experiment, const ConfigNode& root, ReadContext& context);
+/// A class that no engine looks at would change nothing, silently.
+void check_traffic_class(const Experiment& experiment, std::uint32_t traffic_class, const ConfigNode& given,
+                         ReadContext& context);
 /// What only shows once the fabric is there.
 void check_fabric(const Experiment& experiment, const ConfigNode& root, ReadContext& context);
 

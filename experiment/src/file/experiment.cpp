@@ -2,6 +2,7 @@
 #include "../choice/choose.hpp"
 #include "../choice/job_trials.hpp"
 #include "../run/engine.hpp"
+#include "background.hpp"
 #include "checks.hpp"
 #include "failures.hpp"
 #include "job_network.hpp"
@@ -37,6 +38,7 @@ struct FileKeys {
     std::optional<ClusterKeys> cluster;
     std::optional<Registry<network::FabricMaker>::Configured> network;
     std::optional<Registry<network::BackendMaker>::Configured> backend;
+    std::optional<workload::FlowKeys> background;
     std::optional<ScaledKeys> scaled;
     std::optional<FailureKeys> failures;
 };
@@ -80,6 +82,8 @@ Schema<FileKeys> file_schema(const Components* components) {
                 keys.backend = components->backends.read(node, context);
             },
             section(&FileKeys::backend))
+        .section("background", &FileKeys::background, background_schema(),
+                 "flows between hosts beside the job, which end with it")
         .section("scaled", &FileKeys::scaled, scaled_schema(),
                  "resources times factors: what would change if there were more or less of them")
         .section("failures", &FileKeys::failures, failures_schema(),
@@ -343,6 +347,7 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root,
     if (keys.scaled) {
         scale_ranks(experiment, *keys.scaled);
     }
+    take_flows(experiment, keys.background, root, context);
     if (const std::optional<std::string> problem = time_problem(lower_bound(
             experiment.program, experiment.cluster.options, *experiment.fabric, experiment.placement))) {
         context.error("config.time", root.find("workload")->where, *problem,

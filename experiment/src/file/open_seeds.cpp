@@ -1,5 +1,7 @@
 #include "open_seeds.hpp"
 
+#include "background.hpp"
+
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -20,6 +22,7 @@ bool has_key(const Parameters& parameters, const char* key) {
 /// Whether values of this mapping are drawn: one of several forms may be, and what a file holds is there.
 bool is_drawn(const ConfigNode& mapping, const Parameters& parameters) {
     return has_key(parameters, kSeedKey) && mapping.find("file") == nullptr &&
+           mapping.find("flows") == nullptr &&
            (!has_key(parameters, "distribution") || mapping.find("distribution") != nullptr);
 }
 
@@ -70,6 +73,9 @@ void for_each_drawn(ConfigNode& root, const char* section, const Registry<Produc
 void for_each_drawn(ConfigNode& root, const Components& components, const Visit& visit) {
     for_each_drawn(root, "network", components.networks, visit);
     for_each_drawn(root, "workload", components.workloads, visit);
+    if (ConfigNode* background = root.find("background")) {
+        for_each_drawn(*background, background_schema().parameters(), "background", visit);
+    }
 }
 
 }  // namespace

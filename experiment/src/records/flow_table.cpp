@@ -14,6 +14,7 @@ FlowTable::FlowTable(const Experiment& experiment, OutputFile file)
     for (const system::Operation& operation : experiment.program.operations) {
         operations_.push_back(fmt::format("{},{}", operation.iteration, csv_field(operation.name)));
     }
+    operations_.push_back(experiment.flows != nullptr ? "0,flows" : "0,background");
     file_.append(
         "source,destination,bytes,traffic_class,iteration,operation,sent_s,delivered_s,time_s,ideal_s,"
         "slowdown\n");

@@ -1,3 +1,5 @@
+#include "flows_json.hpp"
+
 #include <algorithm>
 
 #include <nlohmann/json.hpp>
@@ -222,6 +224,12 @@ Json summary_json(const Experiment& experiment, const Run& run) {
         {"collectives", collectives_json(experiment, run)},
         {"imbalance", imbalance_json(experiment, run)},
         {"engine", engine_json(run.engine)}};
+    if (run.flows) {
+        summary["flows"] = flows_json(*run.flows);
+    }
+    if (run.background) {
+        summary["background"] = flows_json(*run.background);
+    }
     if (experiment.program.streams.size() > 1) {
         summary["streams"] = streams_json(experiment.program, means);
     }

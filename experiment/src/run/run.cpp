@@ -1,4 +1,5 @@
 #include "engine.hpp"
+#include "flow_run.hpp"
 #include "run_limit.hpp"
 
 #include <algorithm>
@@ -77,6 +78,11 @@ Fingerprint trajectory(const Experiment& experiment, const Run& run) {
         print.add(record.bytes_sent.count());
         print.add(record.messages);
     }
+    for (const std::optional<FlowResults>* flows : {&run.flows, &run.background}) {
+        if (*flows) {
+            print.add((*flows)->fingerprint);
+        }
+    }
     print.add(run.network.messages);
     print.add(run.network.bytes_delivered.count());
     print.add(run.network.packets);
@@ -114,6 +120,14 @@ void check_run(const Experiment& experiment, const Run& run) {
     // The fluid engine may end each message of a chain early by 2^-36 of its duration.
     const Time rounding = run.bounds.value() / (std::int64_t{1} << 34);
     ASTROLABE_ASSERT(run.execution.total >= run.bounds.value() - rounding, "no run beats its lower bound");
+    Bytes flows;
+    if (run.flows) {
+        ASTROLABE_ASSERT(run.execution.total >= run.flows->ports_bound - rounding,
+                         "no flows beat the bound of their ports");
+        flows = run.flows->delivered_bytes;
+    } else if (run.background) {
+        flows = run.background->delivered_bytes;
+    }
     Time tiled;
     for (const PathSegment& segment : run.path) {
         ASTROLABE_ASSERT(segment.from == tiled, "the critical path has no gap");
@@ -125,12 +139,12 @@ void check_run(const Experiment& experiment, const Run& run) {
         ASTROLABE_ASSERT(run.resources == nullptr || held_up == segment.to - segment.from,
                          "all time of the critical path goes to a resource");
     }
-    ASTROLABE_ASSERT(tiled == run.execution.total, "the critical path is as long as the run");
+    ASTROLABE_ASSERT(run.flows || tiled == run.execution.total, "the critical path is as long as the run");
     Bytes sent;
     for (const Bytes bytes : run.traffic) {
         sent += bytes;
     }
-    ASTROLABE_ASSERT(run.network.bytes_delivered == sent + run.execution.request_bytes,
+    ASTROLABE_ASSERT(run.network.bytes_delivered == sent + flows + run.execution.request_bytes,
                      "every byte sent is delivered exactly once");
     for (std::size_t i = 0; i < experiment.program.operations.size(); ++i) {
         const system::OperationId id(i);
@@ -203,6 +217,9 @@ system::ExecutionReport execute(const Experiment& experiment, const std::vector<
 /// Whether the causes of a run on these representatives are to be followed.
 bool follows_causes(Causes causes, const Experiment& experiment, const system::ProgramTraffic& traffic,
                     const network::Folding& folding) {
+    if (experiment.flows != nullptr) {
+        return false;  // no operation waits for anything
+    }
     if (causes != Causes::kWhereCheap) {
         return causes == Causes::kAlways;
     }
@@ -249,7 +266,16 @@ std::variant<Run, Time> run_watched(const Experiment& experiment, Watch watch,
         run.link_reports = backend->observe_links(*observers.links);
     }
 
+    std::optional<FlowRun> flows;
+    if (experiment.flows != nullptr || experiment.background != nullptr) {
+        flows.emplace(experiment, placement, *engine.backend, *backend, observers.messages);
+        flows->begin();
+        backend = &flows->job_backend();
+    }
     run.execution = execute(experiment, placement, *backend, engine.folding, watch, observers.execution);
+    if (flows) {
+        flows->sum_up(run);
+    }
     if (run.execution.has_tie && watch.least <= watch.most) {
         causes.reset();
         engine = whole_engine(experiment, placement,

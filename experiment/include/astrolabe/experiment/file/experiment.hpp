@@ -45,6 +45,7 @@
 #include <astrolabe/network/components.hpp>
 #include <astrolabe/system/components.hpp>
 #include <astrolabe/system/executor/executor.hpp>
+#include <astrolabe/system/flows/flow.hpp>
 #include <astrolabe/workload/components.hpp>
 
 namespace astrolabe::experiment {
@@ -106,6 +107,10 @@ struct Experiment {
     std::string backend_kind;
     network::BackendMaker backend;
     system::Program program;
+    /// Of a workload that is flows between ranks, whose program is empty; null of all others.
+    std::shared_ptr<const system::FlowTraffic> flows;
+    /// Between hosts, beside the job; null where there are none.
+    std::shared_ptr<const system::FlowTraffic> background;
     std::string setting;                ///< hash of network, backend, seed, and the job that shapes a network
     std::vector<MethodChoice> choices;  ///< in the order of the first operations
     std::optional<MeasuredUse> measured;  ///< of the cluster's measured collectives, or of NCCL's model

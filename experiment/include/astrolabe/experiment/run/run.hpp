@@ -14,6 +14,7 @@
 #include <astrolabe/experiment/explain/critical_path.hpp>
 #include <astrolabe/experiment/explain/engine_fit.hpp>
 #include <astrolabe/experiment/file/experiment.hpp>
+#include <astrolabe/experiment/records/flow_statistics.hpp>
 #include <astrolabe/network/analysis/link_utilization.hpp>
 #include <astrolabe/network/backend.hpp>
 #include <astrolabe/network/link_observer.hpp>
@@ -55,6 +56,8 @@ struct Run {
     system::ProgramTraffic traffic_counts;  ///< from the schedules alone; asserted to be what was sent
     network::LinkUtilization utilization;
     std::optional<TimeHistogram> message_times;  ///< from sending to delivery, where messages were recorded
+    std::optional<FlowResults> flows;       ///< of a workload of flows
+    std::optional<FlowResults> background;  ///< of flows beside a job; `network` counts both
     std::string fingerprint;                     ///< of everything above, 16 hexadecimal digits
     /// What an observer of links was told.
     network::LinkReports link_reports = network::LinkReports::kNothing;
