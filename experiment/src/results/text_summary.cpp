@@ -139,6 +139,28 @@ std::string time_lines(const Experiment& experiment, const Run& run) {
     return text;
 }
 
+/// How flows fared.
+std::string flow_lines(const char* what, const FlowResults& flows) {
+    const auto summary = [](const ValueSummary& values, const auto& write) {
+        std::string text = "mean " + write(values.mean.value);
+        for (std::size_t i = 0; i < values.percentiles.size(); ++i) {
+            text += fmt::format(", {} {}", kFlowPercentiles[i].name, write(values.percentiles[i].value));
+        }
+        return text + ", max " + write(values.max);
+    };
+    std::string text = summary_line(
+        what, fmt::format("{} of {} delivered, {} of {}", flows.delivered, flows.started,
+                          readable(flows.delivered_bytes), readable(flows.started_bytes)));
+    if (flows.delivered > 0) {
+        text += summary_line("completion", summary(flows.all.seconds, [](double seconds) {
+                                 return readable_seconds(seconds);
+                             }));
+        text += summary_line(
+            "slowdown", summary(flows.all.slowdown, [](double times) { return fmt::format("{:.2f}", times); }));
+    }
+    return text;
+}
+
 /// What was sent, and how it fared.
 std::string traffic_lines(const Experiment& experiment, const Run& run) {
     std::string shares;
@@ -209,7 +231,15 @@ std::string text_summary(const Experiment& experiment, const Run& run) {
     std::string text =
         fmt::format("{}: {} ranks on {} ({} hosts), {}\n", experiment.name, experiment.cluster.ranks,
                     experiment.network_kind, experiment.fabric->host_count(), experiment.backend_kind);
-    text += time_lines(experiment, run) + traffic_lines(experiment, run) + choice_lines(experiment, run);
+    if (run.flows) {
+        text += summary_line("ended", readable(run.execution.total)) + flow_lines("flows", *run.flows);
+    } else {
+        text += time_lines(experiment, run);
+    }
+    if (run.background) {
+        text += flow_lines("background", *run.background);
+    }
+    text += traffic_lines(experiment, run) + choice_lines(experiment, run);
     if (run.utilization.busiest) {
         text += summary_line("links", fmt::format("busiest {}, mean {:.1f} %", busiest_text(experiment, run),
                                                   100.0 * run.utilization.mean));

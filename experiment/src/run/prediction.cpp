@@ -79,6 +79,14 @@ double sent_bytes(const TotalLoad& total) {
     return std::accumulate(total.sent.begin(), total.sent.end(), 0.0);
 }
 
+double expected_flows(const system::FlowTraffic* traffic) {
+    return traffic != nullptr ? traffic->expected_flows : 0;
+}
+
+double expected_bytes(const system::FlowTraffic* traffic) {
+    return traffic != nullptr ? traffic->expected_bytes : 0;
+}
+
 /// Links that a byte crosses on average; 2, out to a switch and in from it, where links are not counted.
 double mean_hops(const TotalLoad& total) {
     const double crossings = std::accumulate(total.links.begin(), total.links.end(), 0.0);
@@ -188,8 +196,19 @@ Prediction predict(const Experiment& experiment) {
         prediction.events += kEventsOfATcpHop * hops * counts.packets;
         prediction.memory_bytes += pairs * kTcpPair;
     }
+    const double flows = expected_flows(experiment.flows.get()) + expected_flows(experiment.background.get());
+    const double flow_bytes = expected_bytes(experiment.flows.get()) + expected_bytes(experiment.background.get());
+    if (is_flow_engine) {
+        prediction.events += (kEventsOfAMessage + 1) * flows;  // and a timer for its start
+    } else {
+        const auto payload = static_cast<double>(experiment.backend.packet_payload.count());
+        prediction.events += flows + 2 * hops * (flow_bytes / payload + flows);
+    }
+    prediction.memory_bytes += flows * kFlowMessage;
     if (own) {
         prediction.wall_seconds = own->seconds;
+    } else if (program.operations.empty() || flows > 0) {
+        prediction.wall_seconds = prediction.events * kSecondsOfAnEvent;
     } else if (pairs > static_cast<double>(kMostProbedPairs)) {
         prediction.wall_seconds = prediction.events * kSecondsOfAnEvent;
     } else {

@@ -113,7 +113,7 @@ Result<FlowList> read_csv_flows(LineReader lines) {
     return list;
 }
 
-Result<FlowList> read_opera_flows(LineReader lines) {
+Result<FlowList> read_htsim_lines(LineReader lines) {
     constexpr std::int64_t kPicosecondsPerNanosecond = 1000;
     const std::string hint = "a line is: source destination bytes start, in nanoseconds";
     FlowList list;
@@ -152,11 +152,11 @@ Result<FlowList> read_flow_list(std::string text, std::string name) {
         return read_htsim_flows(std::move(lines));
     }
     if (extension == ".htsim") {
-        return read_opera_flows(std::move(lines));
+        return read_htsim_lines(std::move(lines));
     }
     return lines.error_at_end("flows.format",
                               fmt::format("'{}' says nothing of the format of the list", extension),
-                              "name it .csv, .cm (htsim) or .htsim (opera-sim)");
+                              "name it .csv, .cm (htsim) or .htsim (a flow a line)");
 }
 
 }  // namespace astrolabe::workload

@@ -15,8 +15,8 @@ inline constexpr std::size_t kMostListedFlows = 5'000'000;
 
 /// "source,destination,bytes,start" in any order, named in the first line; starts have units: 1.5us.
 [[nodiscard]] Result<FlowList> read_csv_flows(LineReader lines);
-/// "source destination bytes start_ns": opera-sim.
-[[nodiscard]] Result<FlowList> read_opera_flows(LineReader lines);
+/// "source destination bytes start_ns" a line.
+[[nodiscard]] Result<FlowList> read_htsim_lines(LineReader lines);
 /// Connection matrices of htsim, with triggers; starts are picoseconds. A trigger gets its signal when the
 /// last byte of a flow arrives, for send_done_trigger too, which htsim gives one acknowledgement later.
 [[nodiscard]] Result<FlowList> read_htsim_flows(LineReader lines);

@@ -134,7 +134,7 @@ Schema<ListedFlow> listed_schema() {
     return schema;
 }
 
-ValidationErrors key_errors(const FlowKeys& keys, bool is_background) {
+ValidationErrors key_errors(const FlowKeys& keys) {
     ValidationErrors errors;
     const int given = (keys.file.empty() ? 0 : 1) + (keys.listed.empty() ? 0 : 1) + (keys.pattern ? 1 : 0);
     require(errors, given == 1, "", "flows are one of 'file', 'flows' and 'pattern'",
@@ -153,7 +153,7 @@ ValidationErrors key_errors(const FlowKeys& keys, bool is_background) {
             "write sizes: {fixed: 100KB}");
     require(errors, keys.load.has_value() || !keys.duration, "duration",
             "'duration' is how long flows arrive at a 'load'", "add load: 0.25, or leave it out");
-    require(errors, is_background || !keys.load || keys.duration, "load",
+    require(errors, !keys.load || keys.duration, "load",
             "flows that arrive at a load need 'duration'", "add duration: 10ms");
     const bool is_incast = keys.pattern == FlowPattern::kIncast;
     require(errors, is_incast == keys.senders.has_value(), is_incast ? "pattern" : "senders",
@@ -251,7 +251,7 @@ Schema<FlowKeys> flow_schema(std::string name, std::string help, bool is_backgro
                 "unset",
                 false,
                 {},
-                "a list of flows: .csv, .cm (connection matrix of htsim), .htsim (opera-sim)",
+                "a list of flows: .csv, .cm (connection matrix of htsim), .htsim (a flow a line)",
                 {}},
                read_list_file, [](const FlowKeys& keys) { return written_path(keys.file); })
         .list("flows", &FlowKeys::listed, listed_schema(), "a list of flows",
@@ -283,7 +283,7 @@ Schema<FlowKeys> flow_schema(std::string name, std::string help, bool is_backgro
                         "when the run ends, with what has arrived by then; unset: when all have arrived",
                         kDurations);
     }
-    schema.check([is_background](const FlowKeys& keys) { return key_errors(keys, is_background); })
+    schema.check([](const FlowKeys& keys) { return key_errors(keys); })
         .complete(complete_listed);
     return schema;
 }

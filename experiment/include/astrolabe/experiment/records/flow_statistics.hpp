@@ -63,7 +63,7 @@ struct FlowResults {
     std::uint64_t delivered = 0;
     Bytes started_bytes;
     Bytes delivered_bytes;
-    bool is_at_limit = false;  ///< the run was ended at a time limit, or with the job beside it
+    bool is_at_limit = false;  ///< the run was ended at its time limit
     std::vector<system::UnfinishedFlow> unfinished;  ///< the first of them
     SizeClass all;
     std::vector<SizeClass> classes;

@@ -107,7 +107,8 @@ struct FlowKeys {
     std::uint32_t traffic_class = 0;
 };
 
-/// `is_background`: beside a job, with whose end they end, so that neither a duration nor a limit is needed.
+/// `is_background`: beside a job, with whose end they end, so that there is no limit of time. Arrivals have a
+/// duration all the same: a job that never ends does not keep them coming for ever.
 [[nodiscard]] Schema<FlowKeys> flow_schema(std::string name, std::string help, bool is_background);
 /// On that many hosts, by key.
 [[nodiscard]] ValidationErrors validation_errors(const FlowKeys& keys, std::size_t hosts);
@@ -115,7 +116,7 @@ struct FlowKeys {
 [[nodiscard]] system::FlowTraffic make_traffic(const FlowKeys& keys, const FlowSetting& setting,
                                                const std::string& stream_name);
 
-/// Reads a list by the end of its name: .csv, .cm (htsim's connection matrices), .htsim (opera-sim's flows).
+/// Reads a list by the end of its name: .csv, .cm (htsim's connection matrices), .htsim (a flow a line).
 [[nodiscard]] Result<FlowList> read_flow_list(std::string text, std::string name);
 
 }  // namespace astrolabe::workload
