@@ -57,6 +57,10 @@ PriceFile default_prices() {
 }
 
 network::Wiring wiring_of(const ConfigNode& section) {
+    const ConfigNode* scale_out = section.find("scale_out");
+    if (scale_out != nullptr && section.find("servers") != nullptr) {
+        return wiring_of(*scale_out);
+    }
     network::Wiring wiring;
     if (const ConfigNode* medium = section.find("medium")) {
         wiring.between_hosts = std::get<network::Medium>(ValueTraits<network::Medium>::parse(medium->text));

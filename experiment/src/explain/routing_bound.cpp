@@ -171,7 +171,7 @@ RoutingBound routing_bound(const TotalLoad& total, Time in_use, const network::F
         return bound;
     }
     const Time hosts = bound.least;
-    const Time lengths = by_costs(total, fabric);
+    const Time lengths = fabric.routing().follows_costs() ? by_costs(total, fabric) : Time(0);
     if (lengths > bound.least) {
         bound.least = lengths;
         bound.how = "lengths of the routes in use";

@@ -6,6 +6,7 @@
 
 #include <astrolabe/network/cost/cost.hpp>
 #include <astrolabe/network/family.hpp>
+#include <astrolabe/network/server_layout.hpp>
 
 namespace astrolabe::network {
 
@@ -82,6 +83,30 @@ void add_one_way_links(Inventory& inventory, const Fabric& fabric, Medium medium
     }
 }
 
+/// What is bought with servers: their insides, and that NICs are interfaces of theirs.
+class ServerParts {
+public:
+    explicit ServerParts(const Fabric& fabric)
+        : fabric_(fabric),
+          servers_(fabric.family().servers()),
+          is_nic_(servers_ == nullptr ? 0 : fabric.node_count(), false) {
+        for (NicId nic; servers_ != nullptr && nic.index() < servers_->nic_count(); ++nic) {
+            is_nic_[servers_->nic(nic).node.index()] = true;
+        }
+    }
+    [[nodiscard]] bool is_inside(LinkId link) const {
+        return servers_ != nullptr && servers_->place_of(link) != LinkPlace::kScaleOut;
+    }
+    [[nodiscard]] NodeKind kind(NodeId node) const {
+        return servers_ != nullptr && is_nic_[node.index()] ? NodeKind::kHost : fabric_.node(node).kind;
+    }
+
+private:
+    const Fabric& fabric_;
+    const ServerLayout* servers_;
+    std::vector<bool> is_nic_;  ///< by node
+};
+
 std::vector<std::string> texts_of(const std::vector<PricePoint>& points) {
     std::vector<std::string> texts;
     for (const PricePoint& point : points) {
@@ -107,14 +132,16 @@ ValidationError missing(const PriceList& prices, const PartCount& parts) {
 std::vector<PartCount> count_parts(const Fabric& fabric, const Wiring& wiring, HostCables host_cables) {
     Inventory inventory;
     const std::optional<SharedPorts> ports = fabric.family().shared_ports(fabric);
+    const ServerParts servers(fabric);
     for (std::size_t i = 0; i < fabric.link_count(); ++i) {
         const LinkId id(i);
         const Link& link = fabric.link(id);
-        const NodeKind source = fabric.node(fabric.source(id)).kind;
-        const NodeKind target = fabric.node(fabric.target(id)).kind;
+        const NodeKind source = servers.kind(fabric.source(id));
+        const NodeKind target = servers.kind(fabric.target(id));
         const bool shares_ports = ports && ports->port_of[id] != SharedPorts::kNone;
         // A cable is two links; it is counted at the first.
-        if (!link.reverse || *link.reverse < id || shares_ports || link.cost == wiring.package_link_cost) {
+        if (!link.reverse || *link.reverse < id || shares_ports || link.cost == wiring.package_link_cost ||
+            servers.is_inside(id)) {
             continue;
         }
         const Bandwidth rate = std::max(link.rate, fabric.link(*link.reverse).rate);

@@ -59,6 +59,9 @@ ServerPaths::ServerPaths(const ServerGraph& graph, LoadBalancing load_balancing,
     } else {
         find_nics();
     }
+    for (std::size_t node = fabric_->host_count(); node < fabric_->node_count(); ++node) {
+        nics_of_switch_.push_back(nearest(NodeId(node)));
+    }
 }
 
 std::uint64_t ServerPaths::cost(NodeId from, HostId to) const {
@@ -95,9 +98,6 @@ void ServerPaths::find_nics() {
     std::map<std::vector<std::uint32_t>, std::vector<std::uint32_t>> gpus_by_nearest;
     for (std::uint32_t gpu = 0; gpu < gpus_; ++gpu) {
         gpus_by_nearest[nearest(NodeId(gpu))].push_back(gpu);
-    }
-    for (std::size_t node = fabric_->host_count(); node < fabric_->node_count(); ++node) {
-        nics_of_switch_.push_back(nearest(NodeId(node)));
     }
     for (const auto& [nics, gpus] : gpus_by_nearest) {
         if (nics.empty()) {

@@ -1,5 +1,10 @@
 /// Servers over scale-out networks: nodes, routes and what is refused.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -7,6 +12,7 @@
 
 #include <astrolabe/core/config/config.hpp>
 #include <astrolabe/network/components.hpp>
+#include <astrolabe/network/cost/cost.hpp>
 #include <astrolabe/network/family.hpp>
 #include <astrolabe/network/routing.hpp>
 #include <astrolabe/network/scaling.hpp>
@@ -72,25 +78,61 @@ TEST_F(Servers, ByRailAMessageTakesTheScaleUpNetworkToTheRailOfItsDestination) {
     EXPECT_EQ(path(*separate, 1, 6), Names({"nvswitch 0", "gpu 2", "nic 2", "switch 2", "nic 6", "gpu 6"}));
 }
 
-TEST_F(Servers, EveryPairHasARouteThatNextLinksAndSelectAgreeOn) {
-    for (const std::string rails : {"none", "aligned", "separate"}) {
-        for (const std::string balancing : {"flow_hash", "spray"}) {
-            const auto fabric = build(
-                "kind: servers\nservers: [{count: 2, gpus: 4, nics: {per: pair, attach: pcie}}, "
-                "{count: 1, gpus: 2}]\nrails: " +
-                rails + "\nscale_out: {kind: flat, load_balancing: " + balancing + "}\n");
-            for (int source = 0; source < 10; ++source) {
-                for (int destination = 0; destination < 10; ++destination) {
-                    if (source == destination) {
-                        continue;
-                    }
-                    const Names names = path(*fabric, source, destination);
-                    ASSERT_FALSE(names.empty()) << rails << " " << source << " to " << destination;
-                    EXPECT_EQ(names.back(), "gpu " + std::to_string(destination));
+/// Every link of every route is one of the next links where it begins, and the one that `select` takes.
+void expect_agreement(const Fabric& fabric, bool selects) {
+    const RoutingPolicy& routing = fabric.routing();
+    for (std::size_t source = 0; source < fabric.host_count(); ++source) {
+        for (std::size_t destination = 0; destination < fabric.host_count(); ++destination) {
+            if (source == destination) {
+                continue;
+            }
+            const HostId from(source);
+            const HostId to(destination);
+            const Route route = routing.route(from, to);
+            ASSERT_FALSE(route.legs.empty()) << source << " to " << destination;
+            EXPECT_EQ(fabric.target(route.legs.back().link), fabric.node_of(to));
+            for (const RouteLeg& leg : route.legs) {
+                const NodeId at = fabric.source(leg.link);
+                const std::span<const LinkId> links = routing.next_links(at, to);
+                EXPECT_NE(std::ranges::find(links, leg.link), links.end())
+                    << source << " to " << destination << " at " << fabric.node(at).name;
+                if (selects) {
+                    EXPECT_EQ(routing.select(at, from, to), leg.link)
+                        << source << " to " << destination << " at " << fabric.node(at).name;
                 }
             }
         }
     }
+}
+
+TEST_F(Servers, EveryPairHasARouteThatNextLinksAndSelectAgreeOn) {
+    for (const std::string rails : {"none", "aligned", "separate"}) {
+        for (const std::string balancing : {"flow_hash", "spray"}) {
+            SCOPED_TRACE(rails + ", " + balancing);
+            // Leaves of one NIC: two spines are two paths.
+            expect_agreement(
+                *build("kind: servers\nservers: [{count: 2, gpus: 4, nics: {per: pair, attach: pcie}}, "
+                       "{count: 1, gpus: 2}]\nrails: " +
+                       rails +
+                       "\nscale_out: {kind: leaf_spine, hosts_per_leaf: 1, spines: 2, load_balancing: " +
+                       balancing + "}\n"),
+                balancing == "flow_hash");
+        }
+    }
+}
+
+TEST_F(Servers, PricesAreThoseOfTheScaleOutNetwork) {
+    // 8 NICs on a switch: two ports, two transceivers and a fibre each. NVLink and PCIe come with the server.
+    const auto fabric = build(kTwoOfFour + "scale_out: {kind: flat}\n");
+    const Bandwidth rate(400'000'000'000);
+    std::map<Part, std::uint64_t> counts;
+    for (const PartCount& parts : count_parts(*fabric, {}, HostCables::kFibre)) {
+        EXPECT_EQ(parts.rate, rate);
+        counts[parts.part] += parts.count;
+    }
+    EXPECT_EQ(counts,
+              (std::map<Part, std::uint64_t>{
+                  {Part::kNicPort, 8}, {Part::kSwitchPort, 8}, {Part::kTransceiver, 16}, {Part::kFibre, 8}}));
 }
 
 TEST_F(Servers, PartsThatDoNotFitAreRefused) {

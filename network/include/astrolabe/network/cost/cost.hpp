@@ -13,7 +13,8 @@
 /// a host has as many interfaces for one-way links of a rate as it has links out or, if these are more, links
 /// in; each takes what the end of a cable does, and where no plane lies between, two links make up a fibre.
 /// Cables at a switch are fibres, or copper where they lead to hosts and the prices say so
-/// (PriceList::host_cables). Wires inside a package of hosts are bought with it and count for nothing. Links
+/// (PriceList::host_cables). Wires inside a package of hosts, or inside a server, are bought with it and
+/// count for nothing; a NIC of a server counts as a host. Links
 /// that share their ports are no cables: what the ports take is said by the family of the network
 /// (NetworkFamily::parts), whatever has failed. A part has the rate of its cable, the larger one of its two
 /// directions.
