@@ -87,8 +87,14 @@ TEST(Examples, TopoOptModelAOnFluid) {
 TEST(Examples, OwnNetworkOnFluid) {
     expect_recorded("own-network", "experiment", "fluid");
 }
+TEST(Examples, GpuServersOnFluid) {
+    expect_recorded("gpu-servers", "experiment", "fluid");
+}
 TEST(Examples, FailuresOnFluid) {
     expect_recorded("failures", "experiment", "fluid");
+}
+TEST(Examples, FlowsOnFluid) {
+    expect_recorded("flows", "experiment", "fluid");
 }
 TEST(Examples, OperaShuffleOnFluid) {
     expect_recorded("opera-shuffle", "experiment", "fluid");

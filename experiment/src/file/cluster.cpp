@@ -410,7 +410,7 @@ Schema<ClusterKeys> cluster_schema(const Components& components) {
             })
         .list("dimensions", &ClusterKeys::dimensions,
               "logical dimensions of the ranks, the fastest-varying first, whatever the links are; empty: "
-              "one",
+              "one, or inside and across on equal servers that the ranks fill in order",
               false, {1, 1U << 20})
         .section("collectives", &ClusterKeys::collectives, collectives_schema(components),
                  "algorithm and chunks of each kind of collective");

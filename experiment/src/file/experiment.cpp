@@ -8,6 +8,7 @@
 #include "job_network.hpp"
 #include "open_seeds.hpp"
 #include "scaled.hpp"
+#include "server_shape.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -324,6 +325,9 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root,
             place(keys.cluster->placement, experiment.cluster.ranks, *experiment.fabric, keys.seed);
         experiment.placement_follows_seed =
             keys.cluster->placement.is_random() && !keys.cluster->placement.seed;
+        if (std::optional<system::Shape>& shape = experiment.cluster.options.dimensions; !shape) {
+            shape = server_shape(*experiment.fabric, experiment.placement, experiment.cluster.ranks);
+        }
     }
     make_program(experiment, keys.cluster->operations, root, context);
     if (network.needs_job()) {

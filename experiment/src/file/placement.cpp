@@ -8,6 +8,8 @@
 #include <astrolabe/core/random.hpp>
 #include <astrolabe/experiment/file/placement.hpp>
 #include <astrolabe/network/analysis/route_load.hpp>
+#include <astrolabe/network/family.hpp>
+#include <astrolabe/network/server_layout.hpp>
 
 namespace astrolabe {
 
@@ -147,8 +149,15 @@ Placement place(const PlacementKeys& keys, std::size_t ranks, const network::Fab
 }
 
 std::vector<std::vector<HostId>> host_groups(const network::Fabric& fabric) {
-    std::map<network::NodeId, std::size_t> number_of;
     std::vector<std::vector<HostId>> groups;
+    if (const network::ServerLayout* servers = fabric.family().servers()) {
+        groups.resize(servers->size());
+        for (std::size_t index = 0; index < fabric.host_count(); ++index) {
+            groups[servers->server_of(HostId(index)).index()].emplace_back(index);
+        }
+        return groups;
+    }
+    std::map<network::NodeId, std::size_t> number_of;
     for (std::size_t index = 0; index < fabric.host_count(); ++index) {
         const HostId host(index);
         const auto [entry, is_new] = number_of.try_emplace(place_of(fabric, host), groups.size());

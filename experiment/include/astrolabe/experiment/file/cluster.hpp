@@ -44,7 +44,7 @@ struct ClusterKeys {
     std::size_t ranks = 0;
     std::optional<Registry<workload::Device>::Configured> device;
     PlacementKeys placement;
-    std::vector<system::Position> dimensions;  ///< empty: one, of all ranks
+    std::vector<system::Position> dimensions;  ///< empty: one, or as servers have it
     std::array<CollectiveKeys, system::kCollectiveKinds> collectives;
     std::vector<OperationRule> operations;    ///< the first that fits an operation holds
     std::vector<MethodChoice> choices;        ///< that an earlier run made

@@ -2,7 +2,7 @@
 ///
 /// Model. A placement is an injective map of N ranks to H ≥ N hosts. *Groups* are the hosts that hang by one
 /// cable each on one switch (network::place_of), in the order of their first hosts; a host with several
-/// cables, or joined to hosts, is a group by itself.
+/// cables, or joined to hosts, is a group by itself. Of a network of servers they are the servers.
 ///     linear       rank i on host i
 ///     round_robin  a rank to every group in turn, on its first free host; full groups are skipped
 ///     random       N of the H hosts in random order, all orders equally likely
@@ -72,7 +72,7 @@ void read_placement(PlacementKeys& keys, const ConfigNode& node, ReadContext& co
 [[nodiscard]] Placement place(const PlacementKeys& keys, std::size_t ranks, const network::Fabric& fabric,
                               std::uint64_t experiment_seed);
 
-/// Hosts that hang on one switch, as the head of this file has it.
+/// Hosts that hang on one switch, or share a server, as the head of this file has it.
 [[nodiscard]] std::vector<std::vector<network::HostId>> host_groups(const network::Fabric& fabric);
 
 }  // namespace astrolabe::experiment
