@@ -1,6 +1,6 @@
+#include "../source_text.hpp"
 #include "graph_readers.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -14,14 +14,8 @@ class GraphmlReader {
 public:
     GraphmlReader(const std::shared_ptr<const SourceText>& source, const GraphFileOptions& options)
         : source_(source),
-          options_(options) {
-        line_begins_.push_back(0);
-        for (std::size_t i = 0; i < source->text.size(); ++i) {
-            if (source->text[i] == '\n') {
-                line_begins_.push_back(static_cast<std::ptrdiff_t>(i) + 1);
-            }
-        }
-    }
+          places_(source),
+          options_(options) {}
 
     Graph read() {
         const pugi::xml_parse_result parsed =
@@ -101,15 +95,11 @@ private:
     }
 
     [[nodiscard]] SourceRange place(pugi::xml_node node) const { return place(node.offset_debug() - 1); }
-    [[nodiscard]] SourceRange place(std::ptrdiff_t offset) const {
-        const auto behind = std::ranges::upper_bound(line_begins_, std::max<std::ptrdiff_t>(offset, 0));
-        return {source_, static_cast<int>(behind - line_begins_.begin()),
-                static_cast<int>(offset - *std::prev(behind)) + 1, 1};
-    }
+    [[nodiscard]] SourceRange place(std::ptrdiff_t offset) const { return places_.at(offset); }
 
     std::shared_ptr<const SourceText> source_;
+    TextPlaces places_;
     const GraphFileOptions& options_;
-    std::vector<std::ptrdiff_t> line_begins_;
     pugi::xml_document document_;
     std::map<std::string, Key, std::less<>> keys_;
     std::vector<AttributedNode> nodes_;

@@ -1,0 +1,63 @@
+#include "source_text.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace astrolabe::network::detail {
+
+namespace {
+
+constexpr std::uintmax_t kMaxFileSize = std::uintmax_t{64} << 20;
+
+}  // namespace
+
+Result<std::shared_ptr<const SourceText>> read_source(const std::filesystem::path& path,
+                                                      std::string_view error_code) {
+    const auto named = [&path](std::string text) {
+        return std::make_shared<const SourceText>(SourceText{path.string(), std::move(text)});
+    };
+    const auto refuse = [&](std::string message, std::string hint) {
+        return Diagnostics{
+            {std::string(error_code), {named({}), 0, 0, 1}, std::move(message), std::move(hint), {}}};
+    };
+    std::error_code failure;
+    const std::uintmax_t size = std::filesystem::file_size(path, failure);
+    if (failure) {
+        return refuse(fmt::format("cannot be read: {}", failure.message()),
+                      "paths are relative to the file that names them");
+    }
+    if (size > kMaxFileSize) {
+        return refuse(fmt::format("{} bytes, expected at most {}", size, kMaxFileSize),
+                      "is this the right file?");
+    }
+    std::ifstream file(path, std::ios::binary);
+    std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    if (!file && !file.eof()) {
+        return refuse("cannot be read", "paths are relative to the file that names them");
+    }
+    return named(std::move(text));
+}
+
+TextPlaces::TextPlaces(std::shared_ptr<const SourceText> source)
+    : source_(std::move(source)) {
+    line_begins_.push_back(0);
+    for (std::size_t i = 0; i < source_->text.size(); ++i) {
+        if (source_->text[i] == '\n') {
+            line_begins_.push_back(static_cast<std::ptrdiff_t>(i) + 1);
+        }
+    }
+}
+
+SourceRange TextPlaces::at(std::ptrdiff_t offset) const {
+    const auto behind = std::ranges::upper_bound(line_begins_, std::max<std::ptrdiff_t>(offset, 0));
+    return {source_, static_cast<int>(behind - line_begins_.begin()),
+            static_cast<int>(offset - *std::prev(behind)) + 1, 1};
+}
+
+}  // namespace astrolabe::network::detail
