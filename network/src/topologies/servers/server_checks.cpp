@@ -68,7 +68,8 @@ void check_pcie(const ServerParameters& p, detail::ParameterCheck& check) {
 ValidationErrors validation_errors(const ServerParameters& p) {
     detail::ParameterCheck check;
     check.count("count", p.count, 1, kMaxHosts, "say how many servers there are");
-    check.count("gpus", p.gpus, 1, kMaxGpusOfServer, "say how many GPUs a server has");
+    check.count("gpus", p.gpus, p.topology.empty() || p.inside ? 1 : 0, kMaxGpusOfServer,
+                "say how many GPUs a server has, or name a topology file");
     check.count("nics.count", p.nics.count, 1, kMaxNicsOfGroup,
                 "say how many NICs a GPU, pair or server has");
     check.rate("scale_up.rate", p.scale_up.rate);
@@ -87,11 +88,13 @@ ValidationErrors validation_errors(const ServerParameters& p) {
         check.count("pcie.processors", p.pcie->processors, 1, kMaxProcessors,
                     "say how many processors a server has");
     }
-    if (check.sound()) {
+    if (check.sound() && (p.topology.empty() || p.inside)) {
         check_gpus(p, check);
+    }
+    if (check.sound() && p.topology.empty()) {
         check_attachment(p, check);
     }
-    if (check.sound()) {
+    if (check.sound() && p.topology.empty()) {
         check_pcie(p, check);
     }
     return std::move(check).take();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -27,6 +28,10 @@ public:
     }
 
     [[nodiscard]] ServerGraph make() && {
+        if (server_.inside) {
+            add_file(*server_.inside);
+            return std::move(graph_);
+        }
         add_scale_up();
         if (has_pcie_switches(server_)) {
             add_pcie_switches();
@@ -47,17 +52,76 @@ private:
         graph_.nodes.push_back({part, std::move(name), buffer});
         return static_cast<std::uint32_t>(graph_.nodes.size() - 1);
     }
-    void join(std::uint32_t a, std::uint32_t b, LinkPlace place) {
-        const bool is_scale_up = place == LinkPlace::kScaleUp;
-        const bool is_socket = place == LinkPlace::kSocket;
-        graph_.links.push_back({a, b,
-                                is_scale_up ? server_.scale_up.rate
-                                : is_socket ? pcie_.socket_rate
-                                            : pcie_.rate,
-                                is_scale_up ? server_.scale_up.latency
-                                : is_socket ? pcie_.socket_latency
-                                            : pcie_.latency,
+    void join(std::uint32_t a, std::uint32_t b, LinkPlace place, Bandwidth rate) {
+        graph_.links.push_back({a, b, rate,
+                                place == LinkPlace::kScaleUp  ? server_.scale_up.latency
+                                : place == LinkPlace::kSocket ? pcie_.socket_latency
+                                                              : pcie_.latency,
                                 place});
+    }
+    void join(std::uint32_t a, std::uint32_t b, LinkPlace place) {
+        join(a, b, place,
+             place == LinkPlace::kScaleUp  ? server_.scale_up.rate
+             : place == LinkPlace::kSocket ? pcie_.socket_rate
+                                           : pcie_.rate);
+    }
+
+    /// GPUs are there already.
+    void add_file(const NcclTopology& file) {
+        using Kind = NcclDevice::Kind;
+        std::vector<std::uint32_t> nodes(file.devices.size());
+        for (std::uint32_t gpu = 0; gpu < gpus_; ++gpu) {
+            nodes[file.gpus[gpu]] = gpu;
+        }
+        if (file.has_scale_up()) {
+            add_nvlinks(file, nodes);
+        } else {
+            add_scale_up();
+        }
+        std::vector<std::uint32_t> processors;
+        for (std::size_t i = 0; i < file.devices.size(); ++i) {
+            if (file.devices[i].kind == Kind::kPcieSwitch) {
+                nodes[i] = add(ServerPart::kSwitch, "pcie switch", Bytes(0));
+            } else if (file.devices[i].kind == Kind::kProcessor) {
+                nodes[i] = add(ServerPart::kProcessor, "cpu", Bytes(0));
+                processors.push_back(nodes[i]);
+            }
+        }
+        for (const std::uint32_t nic : file.nics) {
+            nodes[nic] = add(ServerPart::kNic, "nic", server_.nics.buffer);
+        }
+        for (std::size_t i = 0; i < file.devices.size(); ++i) {
+            if (const NcclDevice& device = file.devices[i]; device.parent) {
+                join(nodes[*device.parent], nodes[i], LinkPlace::kPcie, device.rate.value_or(pcie_.rate));
+            }
+        }
+        for (const NcclLink& link : file.links) {
+            if (link.target && file.devices[*link.target].kind == Kind::kProcessor) {
+                join(nodes[link.gpu], nodes[*link.target], LinkPlace::kPcie, link.rate);
+            }
+        }
+        join_processors(processors);
+    }
+
+    void add_nvlinks(const NcclTopology& file, const std::vector<std::uint32_t>& nodes) {
+        std::optional<std::uint32_t> nvswitch;
+        for (const NcclLink& link : file.links) {
+            if (!link.target) {
+                nvswitch = nvswitch ? nvswitch
+                                    : add(ServerPart::kSwitch, "nvswitch", server_.scale_up.switch_buffer);
+                join(nodes[link.gpu], *nvswitch, LinkPlace::kScaleUp, link.rate);
+            } else if (file.devices[*link.target].kind == NcclDevice::Kind::kGpu) {
+                join(nodes[link.gpu], nodes[*link.target], LinkPlace::kScaleUp, link.rate);
+            }
+        }
+    }
+
+    void join_processors(const std::vector<std::uint32_t>& processors) {
+        for (std::size_t a = 0; a < processors.size(); ++a) {
+            for (std::size_t b = a + 1; b < processors.size(); ++b) {
+                join(processors[a], processors[b], LinkPlace::kSocket);
+            }
+        }
     }
 
     void add_scale_up() {
@@ -115,16 +179,12 @@ private:
         const std::size_t count = std::min(static_cast<std::size_t>(pcie_.processors), pcie_switches_.size());
         std::vector<std::uint32_t> processors;
         for (std::size_t i = 0; i < count; ++i) {
-            processors.push_back(add(ServerPart::kSwitch, "cpu", Bytes(0)));
+            processors.push_back(add(ServerPart::kProcessor, "cpu", Bytes(0)));
         }
         for (std::size_t i = 0; i < pcie_switches_.size(); ++i) {
             join(pcie_switches_[i], processors[i * count / pcie_switches_.size()], LinkPlace::kPcie);
         }
-        for (std::size_t a = 0; a < count; ++a) {
-            for (std::size_t b = a + 1; b < count; ++b) {
-                join(processors[a], processors[b], LinkPlace::kSocket);
-            }
-        }
+        join_processors(processors);
     }
 
     void add_nics() {
@@ -199,6 +259,9 @@ std::int64_t gpus_per_switch(const ServerParameters& server) {
 }
 
 std::int64_t cables_of_server(const ServerParameters& server) {
+    if (server.inside) {
+        return static_cast<std::int64_t>(make_graph(server).links.size());
+    }
     const std::int64_t gpus = server.gpus;
     const std::int64_t dimensions = std::bit_width(static_cast<std::uint64_t>(gpus)) - 1;
     std::int64_t cables = 0;

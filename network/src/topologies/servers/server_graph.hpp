@@ -18,7 +18,8 @@
 
 namespace astrolabe::network {
 
-enum class ServerPart : std::uint8_t { kGpu, kSwitch, kNic };
+/// Processors are switches whose ports come with them.
+enum class ServerPart : std::uint8_t { kGpu, kSwitch, kProcessor, kNic };
 
 struct ServerNode {
     ServerPart part = ServerPart::kGpu;

@@ -19,14 +19,22 @@
 ///
 /// A PCIe switch has `gpus_per_switch` GPUs. In scale_up: pcie every switch is on a processor, neighbouring
 /// switches on the same, and processors are joined by a cable each two.
+///
+/// With a topology file (nccl_topology.hpp) GPUs, NICs, the tree of PCIe switches and processors, and NVLinks
+/// are those of the file; the keys give what it leaves out. Processors are joined each two, and `pcie.rate`
+/// is that of cables for which the file has none. Where it has no NVLinks, GPUs are joined by `scale_up`.
 #pragma once
 
+#include "nccl_topology.hpp"
 #include "server_graph.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include <astrolabe/core/config/schema.hpp>
 #include <astrolabe/core/units.hpp>
 #include <astrolabe/core/validation_error.hpp>
 
@@ -72,10 +80,13 @@ struct NicParameters {
 /// Servers that are alike.
 struct ServerParameters {
     std::int64_t count = 0;  ///< must be given
-    std::int64_t gpus = 0;   ///< must be given
+    std::int64_t gpus = 0;   ///< must be given; 0: those of the topology file
+    std::string topology;    ///< path of a file; empty: by keys
     ScaleUpParameters scale_up;
     std::optional<PcieParameters> pcie;  ///< unset: as by default
     NicParameters nics;
+    /// What is in the topology file.
+    std::shared_ptr<const NcclTopology> inside;
 };
 
 /// GPUs that share NICs.
@@ -88,6 +99,12 @@ struct ServerParameters {
 
 /// By keys of one entry of the list.
 [[nodiscard]] ValidationErrors validation_errors(const ServerParameters& server);
+
+/// Reads the topology file, if there is one, and takes over what it says; reports what does not fit it.
+void read_topology(ServerParameters& server, const ConfigNode& node, ReadContext& context);
+/// Of what a server is written as, keys that a topology file stands for.
+void leave_out_topology(const ServerParameters& server, ConfigNode& written);
+
 /// Requires parameters without errors. O(cables of a server).
 [[nodiscard]] ServerGraph make_graph(const ServerParameters& server);
 

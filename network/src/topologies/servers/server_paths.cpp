@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -35,8 +36,10 @@ ServerPaths::ServerPaths(const ServerGraph& graph, LoadBalancing load_balancing,
     gpus_ = add_hosts(ServerPart::kGpu);
     nics_ = add_hosts(ServerPart::kNic);
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-        if (graph.nodes[i].part == ServerPart::kSwitch) {
-            ids[i] = builder.add_switch(graph.nodes[i].name, graph.nodes[i].buffer);
+        const ServerNode& node = graph.nodes[i];
+        if (node.part == ServerPart::kSwitch || node.part == ServerPart::kProcessor) {
+            ids[i] = builder.add_switch(node.name, node.buffer);
+            is_processor_.push_back(node.part == ServerPart::kProcessor);
         }
     }
     const std::uint16_t other_cost = static_cast<std::uint16_t>(
@@ -93,11 +96,39 @@ std::vector<std::uint32_t> ServerPaths::nearest(NodeId node) const {
     return found;
 }
 
+std::vector<std::uint32_t> ServerPaths::nearest_over_bus(NodeId node) const {
+    std::vector<std::uint32_t> found;
+    std::vector<bool> is_known(fabric_->node_count(), false);
+    is_known[node.index()] = true;
+    std::vector<NodeId> reached{node};
+    while (!reached.empty() && found.empty()) {
+        std::vector<NodeId> next;
+        for (const NodeId at : reached) {
+            for (std::size_t i = 0; i < fabric_->out_degree(at); ++i) {
+                const LinkId link(fabric_->first_link(at).index() + i);
+                const NodeId to = fabric_->target(link);
+                if (places_[link] == LinkPlace::kScaleUp || is_known[to.index()]) {
+                    continue;
+                }
+                is_known[to.index()] = true;
+                next.push_back(to);
+                if (to.index() >= gpus_ && to.index() < fabric_->host_count()) {
+                    found.push_back(to.index() - gpus_);
+                }
+            }
+        }
+        reached = std::move(next);
+    }
+    std::ranges::sort(found);
+    return found;
+}
+
 void ServerPaths::find_nics() {
     nics_of_gpu_.resize(gpus_);
     std::map<std::vector<std::uint32_t>, std::vector<std::uint32_t>> gpus_by_nearest;
     for (std::uint32_t gpu = 0; gpu < gpus_; ++gpu) {
-        gpus_by_nearest[nearest(NodeId(gpu))].push_back(gpu);
+        std::vector<std::uint32_t> nics = nearest_over_bus(NodeId(gpu));
+        gpus_by_nearest[nics.empty() ? nearest(NodeId(gpu)) : std::move(nics)].push_back(gpu);
     }
     for (const auto& [nics, gpus] : gpus_by_nearest) {
         if (nics.empty()) {

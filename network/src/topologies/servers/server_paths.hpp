@@ -5,7 +5,8 @@
 /// scale-up network exceeds: bytes cross the bus only where NVLink does not lead. Messages take the cheapest
 /// path (ShortestPathRouting); of several by hash, or evenly where the whole network sprays.
 ///
-/// The NICs of a GPU are the nearest by cost. GPUs with the same nearest NICs divide them: of g such GPUs and
+/// The NICs of a GPU are the nearest over the bus, by the number of links; where it leads to none, the nearest
+/// by cost. GPUs with the same nearest NICs divide them: of g such GPUs and
 /// m NICs GPU i has NICs floor(i·m/g) to floor((i+1)·m/g) - 1, at least the first of these.
 ///
 /// Example. Eight GPUs and four NICs around one switch: GPUs 0 and 1 have NIC 0, GPUs 2 and 3 NIC 1, …
@@ -65,6 +66,9 @@ public:
     [[nodiscard]] std::span<const std::uint32_t> nics_near(NodeId node) const {
         return nics_of_switch_[node.index() - fabric_->host_count()];
     }
+    [[nodiscard]] bool is_processor(NodeId switch_node) const {
+        return is_processor_[switch_node.index() - fabric_->host_count()];
+    }
     /// Packet memory of a NIC that is a node.
     [[nodiscard]] Bytes buffer_of(std::uint32_t nic) const { return buffers_[nic]; }
     /// Whether a path leads from any node to a GPU, or NIC.
@@ -78,6 +82,8 @@ public:
 private:
     void find_nics();
     [[nodiscard]] std::vector<std::uint32_t> nearest(NodeId node) const;
+    /// NICs at the least number of links that are none of the scale-up network. O(links).
+    [[nodiscard]] std::vector<std::uint32_t> nearest_over_bus(NodeId node) const;
     /// Of the cheapest path to a NIC.
     [[nodiscard]] std::uint64_t cost(NodeId from, HostId to) const;
 
@@ -87,6 +93,7 @@ private:
     std::shared_ptr<const Fabric> fabric_;
     std::vector<std::vector<std::uint32_t>> nics_of_gpu_;
     std::vector<std::vector<std::uint32_t>> nics_of_switch_;
+    std::vector<bool> is_processor_;  ///< by switch
     std::vector<Bytes> buffers_;
     IndexedVector<LinkId, LinkPlace> places_;
 };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -105,11 +106,32 @@ Schema<ServerParameters> server_schema() {
         .optional("buffer", &NicParameters::buffer, "packet memory of a NIC; 0: unlimited", {Bytes(0), {}});
     Schema<ServerParameters> schema("servers", "servers that are alike");
     schema.required("count", &ServerParameters::count, "number of servers", {1, kMaxHosts})
-        .required("gpus", &ServerParameters::gpus, "GPUs of a server", {1, kMaxGpusOfServer})
+        .optional("gpus", &ServerParameters::gpus, "GPUs of a server; 0: as many as the topology file has",
+                  {0, kMaxGpusOfServer})
+        .field(
+            {"topology",
+             "path",
+             "unset",
+             false,
+             {},
+             "NCCL's XML of what is inside a server; relative to the file that names it",
+             {}},
+            [](ServerParameters& server, const ConfigNode& node, ReadContext& context) {
+                if (const auto given = read_scalar<std::string>(node, "'topology'", context)) {
+                    // Absolute, so that a resolved experiment finds it from anywhere.
+                    server.topology =
+                        std::filesystem::absolute(directory_of(node) / *given).lexically_normal().string();
+                }
+            },
+            [](const ServerParameters& server) -> std::optional<ConfigNode> {
+                return server.topology.empty() ? std::nullopt
+                                               : std::optional(ConfigNode::scalar(server.topology));
+            })
         .section("scale_up", &ServerParameters::scale_up, scale_up, "the network between their GPUs")
         .section("pcie", &ServerParameters::pcie, pcie, "their bus")
         .section("nics", &ServerParameters::nics, nics, "their network interfaces")
-        .check([](const ServerParameters& p) { return validation_errors(p); });
+        .check([](const ServerParameters& p) { return validation_errors(p); })
+        .complete(read_topology);
     return schema;
 }
 
@@ -349,7 +371,9 @@ Schema<ServersParameters> servers_schema(const Networks& networks) {
                  read_servers, [](const ServersParameters& p) -> std::optional<ConfigNode> {
                      std::vector<ConfigNode> items;
                      for (const ServerParameters& server : p.servers) {
-                         items.push_back(server_schema().write(server));
+                         ConfigNode written = server_schema().write(server);
+                         leave_out_topology(server, written);
+                         items.push_back(std::move(written));
                      }
                      return items.size() == 1 ? items.front() : ConfigNode::sequence(std::move(items));
                  });
