@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <astrolabe/experiment/explain/network_cost.hpp>
-#include <astrolabe/network/topologies/hierarchical.hpp>
 
 namespace astrolabe::experiment {
 
@@ -65,9 +64,6 @@ network::Wiring wiring_of(const ConfigNode& section) {
     if (const ConfigNode* medium = section.find("medium")) {
         wiring.between_hosts = std::get<network::Medium>(ValueTraits<network::Medium>::parse(medium->text));
     }
-    if (section.find("scale_up") != nullptr) {
-        wiring.package_link_cost = network::kScaleUpLinkCost;
-    }
     return wiring;
 }
 
@@ -87,10 +83,13 @@ Result<network::NetworkCost> network_cost(const Experiment& experiment, const Pr
 }
 
 nlohmann::ordered_json cost_json(const network::NetworkCost& cost, const network::PriceList& prices) {
-    nlohmann::ordered_json object{{"prices", prices.name},
-                                  {"total_usd", cost.total()},
-                                  {"per_host_usd", cost.per_host()},
-                                  {"parts", nlohmann::ordered_json::array()}};
+    nlohmann::ordered_json object{
+        {"prices", prices.name}, {"total_usd", cost.total()}, {"per_host_usd", cost.per_host()}};
+    if (cost.has_servers()) {
+        object["scale_out_usd"] = cost.total() - cost.inside_servers();
+        object["inside_servers_usd"] = cost.inside_servers();
+    }
+    object["parts"] = nlohmann::ordered_json::array();
     for (const network::CostLine& line : cost.lines) {
         object["parts"].push_back({{"part", key_of(line.parts.part)},
                                    {"rate_bps", line.parts.rate.count()},
@@ -98,16 +97,34 @@ nlohmann::ordered_json cost_json(const network::NetworkCost& cost, const network
                                    {"price_usd", line.price},
                                    {"cost_usd", line.cost()}});
     }
+    if (!cost.unpriced.empty()) {
+        object["not_priced"] = nlohmann::ordered_json::array();
+        for (const network::PartCount& parts : cost.unpriced) {
+            object["not_priced"].push_back(
+                {{"part", key_of(parts.part)}, {"rate_bps", parts.rate.count()}, {"count", parts.count}});
+        }
+    }
     return object;
 }
 
 std::string cost_text(const network::NetworkCost& cost, const network::PriceList& prices) {
     std::string text = fmt::format("  {:<18}${}, ${} per host (prices: {})\n", "cost", dollars(cost.total()),
                                    dollars(cost.per_host()), prices.name);
+    const auto hosts = static_cast<double>(cost.hosts);
+    if (cost.has_servers()) {
+        const double inside = cost.inside_servers();
+        text += fmt::format("    {:<20}${}, ${} per host\n    {:<20}${}, ${} per host\n", "scale-out",
+                            dollars(cost.total() - inside), dollars((cost.total() - inside) / hosts),
+                            "inside servers", dollars(inside), dollars(inside / hosts));
+    }
     text += fmt::format("    {:<20}{:>18}{:>12}{:>12}{:>16}\n", "part", "rate", "count", "price", "cost");
     for (const network::CostLine& line : cost.lines) {
         text += fmt::format("    {:<20}{:>18}{:>12}{:>12.2f}{:>16}\n", key_of(line.parts.part),
                             to_string(line.parts.rate), line.parts.count, line.price, dollars(line.cost()));
+    }
+    for (const network::PartCount& parts : cost.unpriced) {
+        text += fmt::format("    {:<20}{:>18}{:>12}{:>12}\n", key_of(parts.part), to_string(parts.rate),
+                            parts.count, "not priced");
     }
     return text;
 }

@@ -50,8 +50,10 @@ Schema<EqualCostKeys> equal_cost_schema() {
     schema
         .required(kKey, &EqualCostKeys::other,
                   "the other network: path of a file with it, or of an experiment")
-        .optional("solve_for", &EqualCostKeys::solve_for,
-                  "what is free: link.rate, or the switches above the edge of fat_tree and leaf_spine")
+        .optional(
+            "solve_for", &EqualCostKeys::solve_for,
+            "what is free: link.rate, or the switches above the edge of fat_tree and leaf_spine; of servers "
+            "those of scale_out")
         .optional("costs", &EqualCostKeys::costs,
                   "path of a price list; empty: that built in, inputs/costs/default.yaml");
     return schema;
@@ -82,6 +84,31 @@ std::optional<ConfigNode> load_section(const std::filesystem::path& path, ReadCo
         return inner;
     }
     return *std::move(file);
+}
+
+/// The section whose keys are solved for: that of the network itself, or of the one between servers.
+const ConfigNode* inner_network(const ConfigNode& section) {
+    const ConfigNode* between = section.find("scale_out");
+    return between != nullptr && between->find("kind") != nullptr ? between : nullptr;
+}
+
+ConfigNode with_inner(const ConfigNode& section, ConfigNode inner) {
+    if (inner_network(section) == nullptr) {
+        return inner;
+    }
+    ConfigNode whole = section;
+    whole.set("scale_out", std::move(inner));
+    return whole;
+}
+
+/// Whether the rate of links follows from that of NICs.
+bool has_rate_of_nics(const ConfigNode& section) {
+    const ConfigNode* servers = section.find("servers");
+    const std::vector<ConfigNode> alike = servers == nullptr       ? std::vector<ConfigNode>{}
+                                          : servers->is_sequence() ? servers->items
+                                                                   : std::vector{*servers};
+    return std::any_of(alike.begin(), alike.end(),
+                       [](const ConfigNode& one) { return one.find_path("nics.rate") != nullptr; });
 }
 
 /// Reports what another file lacks, with the place that names it.
@@ -195,7 +222,8 @@ std::optional<double> EqualCost::cost_of(const ConfigNode& section) {
 }
 
 bool EqualCost::refuse_given(const char* path) {
-    const ConfigNode* given = tree_.find_path(path);
+    const ConfigNode* inner = inner_network(tree_);
+    const ConfigNode* given = (inner != nullptr ? *inner : tree_).find_path(path);
     if (given == nullptr) {
         return false;
     }
@@ -205,7 +233,8 @@ bool EqualCost::refuse_given(const char* path) {
 }
 
 std::optional<ConfigNode> EqualCost::solve_rate(const Networks::Configured& given, const Target& target) {
-    const ConfigNode* rate = given.resolved.find_path("link.rate");
+    const ConfigNode* inside = inner_network(given.resolved);
+    const ConfigNode* rate = (inside != nullptr ? *inside : given.resolved).find_path("link.rate");
     if (rate == nullptr || !rate->is_scalar()) {
         error(fmt::format("a network of kind '{}' has no single link.rate to solve for", given.kind),
               "make a fat_tree, a leaf_spine or a flat network cost as much");
@@ -214,12 +243,18 @@ std::optional<ConfigNode> EqualCost::solve_rate(const Networks::Configured& give
     if (refuse_given("link.rate")) {
         return std::nullopt;
     }
+    if (inside != nullptr && has_rate_of_nics(given.resolved)) {
+        error("NICs have a rate of their own, which is that of the links that are solved for",
+              "leave nics.rate out, or solve_for: oversubscription");
+        return std::nullopt;
+    }
     const auto with = [&](std::int64_t bits) {
-        ConfigNode section = tree_;
-        ConfigNode link = tree_.find("link") != nullptr ? *tree_.find("link") : ConfigNode::mapping();
+        const ConfigNode* inner = inner_network(tree_);
+        ConfigNode section = inner != nullptr ? *inner : tree_;
+        ConfigNode link = section.find("link") != nullptr ? *section.find("link") : ConfigNode::mapping();
         link.set("rate", ConfigNode::scalar(to_string(Bandwidth(bits))));
         section.set("link", std::move(link));
-        return section;
+        return with_inner(tree_, std::move(section));
     };
     const auto cost = [&](std::int64_t bits) { return cost_of(with(bits)); };
     std::vector<std::int64_t> bends;
@@ -269,16 +304,21 @@ std::optional<ConfigNode> EqualCost::solve_rate(const Networks::Configured& give
 }
 
 std::optional<ConfigNode> EqualCost::solve_switches(const Networks::Configured& given, const Target& target) {
-    if (given.kind != "leaf_spine" && given.kind != "fat_tree") {
-        error(fmt::format("a network of kind '{}' has no oversubscription to solve for", given.kind),
+    const ConfigNode* inner = inner_network(tree_);
+    const ConfigNode& tree = inner != nullptr ? *inner : tree_;
+    const ConfigNode& resolved = inner != nullptr ? *inner_network(given.resolved) : given.resolved;
+    const std::string kind = inner != nullptr ? inner->find("kind")->text : given.kind;
+    if (kind != "leaf_spine" && kind != "fat_tree") {
+        error(fmt::format("a network of kind '{}' has no oversubscription to solve for", kind),
               "solve for link_rate, or take a fat_tree or a leaf_spine", "solve_for");
         return std::nullopt;
     }
-    const SpineLayer layer = spine_layer(given, tree_);
+    const SpineLayer layer = spine_layer(kind, resolved, tree);
     if (refuse_given(layer.oversubscription)) {
         return std::nullopt;
     }
-    const auto cost = [&](std::int64_t switches) { return cost_of(layer.with(switches)); };
+    const auto with = [&](std::int64_t switches) { return with_inner(tree_, layer.with(switches)); };
+    const auto cost = [&](std::int64_t switches) { return cost_of(with(switches)); };
     const std::optional<double> least = cost(1);
     const std::optional<double> most = least ? cost(layer.largest) : std::nullopt;
     if (!most) {
@@ -294,14 +334,14 @@ std::optional<ConfigNode> EqualCost::solve_switches(const Networks::Configured& 
         return std::nullopt;
     }
     if (*most == target.per_host) {
-        return layer.with(layer.largest);
+        return with(layer.largest);
     }
     const auto crossing = largest_within(target.per_host, {1, *least}, {layer.largest, *most}, {}, cost);
     if (!crossing) {
         return std::nullopt;
     }
     const bool lower = target.per_host - crossing->within.cost <= crossing->beyond.cost - target.per_host;
-    return layer.with(lower ? crossing->within.number : crossing->beyond.number);
+    return with(lower ? crossing->within.number : crossing->beyond.number);
 }
 
 std::optional<Networks::Configured> EqualCost::solve() {

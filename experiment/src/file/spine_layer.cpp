@@ -18,15 +18,15 @@ ConfigNode SpineLayer::with(std::int64_t switches) const {
     return section;
 }
 
-SpineLayer spine_layer(const Registry<network::FabricMaker>::Configured& given, const ConfigNode& tree) {
+SpineLayer spine_layer(std::string_view kind, const ConfigNode& resolved, const ConfigNode& tree) {
     const auto number = [&](const char* key) {
-        return std::get<std::int64_t>(parse_integer(given.resolved.find(key)->text));
+        return std::get<std::int64_t>(parse_integer(resolved.find(key)->text));
     };
     const auto rate = [&](const char* path) {
         return static_cast<double>(
-            std::get<Bandwidth>(parse_bandwidth(given.resolved.find_path(path)->text)).count());
+            std::get<Bandwidth>(parse_bandwidth(resolved.find_path(path)->text)).count());
     };
-    const bool is_leaf_spine = given.kind == "leaf_spine";
+    const bool is_leaf_spine = kind == "leaf_spine";
     SpineLayer layer{tree, is_leaf_spine ? "spines" : "aggregations_per_pod",
                      is_leaf_spine ? "oversubscription" : "edge_oversubscription"};
     std::int64_t hosts = 0;  // of an edge switch

@@ -2,10 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include <astrolabe/core/config/config.hpp>
-#include <astrolabe/core/config/registry.hpp>
-#include <astrolabe/network/components.hpp>
 
 namespace astrolabe::experiment {
 
@@ -22,8 +21,8 @@ struct SpineLayer {
     [[nodiscard]] ConfigNode with(std::int64_t switches) const;
 };
 
-/// Of a leaf_spine or a fat_tree as it was read; `tree` is its section.
-[[nodiscard]] SpineLayer spine_layer(const Registry<network::FabricMaker>::Configured& given,
+/// Of a leaf_spine or a fat_tree, whose section is `tree`, and `resolved` with all its keys.
+[[nodiscard]] SpineLayer spine_layer(std::string_view kind, const ConfigNode& resolved,
                                      const ConfigNode& tree);
 
 }  // namespace astrolabe::experiment

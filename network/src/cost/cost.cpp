@@ -83,7 +83,7 @@ void add_one_way_links(Inventory& inventory, const Fabric& fabric, Medium medium
     }
 }
 
-/// What is bought with servers: their insides, and that NICs are interfaces of theirs.
+/// What is inside servers, and that NICs are interfaces of theirs.
 class ServerParts {
 public:
     explicit ServerParts(const Fabric& fabric)
@@ -99,6 +99,21 @@ public:
     }
     [[nodiscard]] NodeKind kind(NodeId node) const {
         return servers_ != nullptr && is_nic_[node.index()] ? NodeKind::kHost : fabric_.node(node).kind;
+    }
+    /// Of a cable inside a server.
+    void add(Inventory& inventory, LinkId link, Bandwidth rate) const {
+        const LinkPlace place = servers_->place_of(link);
+        if (place == LinkPlace::kSocket) {
+            return;
+        }
+        const bool is_scale_up = place == LinkPlace::kScaleUp;
+        inventory.add(is_scale_up ? Part::kScaleUpLink : Part::kPcieLink, rate, 1);
+        for (const NodeId end : {fabric_.source(link), fabric_.target(link)}) {
+            const bool is_processor = std::ranges::binary_search(servers_->processors(), end);
+            if (kind(end) == NodeKind::kSwitch && !is_processor) {
+                inventory.add(is_scale_up ? Part::kScaleUpPort : Part::kPciePort, rate, 1);
+            }
+        }
     }
 
 private:
@@ -140,11 +155,14 @@ std::vector<PartCount> count_parts(const Fabric& fabric, const Wiring& wiring, H
         const NodeKind target = servers.kind(fabric.target(id));
         const bool shares_ports = ports && ports->port_of[id] != SharedPorts::kNone;
         // A cable is two links; it is counted at the first.
-        if (!link.reverse || *link.reverse < id || shares_ports || link.cost == wiring.package_link_cost ||
-            servers.is_inside(id)) {
+        if (!link.reverse || *link.reverse < id || shares_ports) {
             continue;
         }
         const Bandwidth rate = std::max(link.rate, fabric.link(*link.reverse).rate);
+        if (servers.is_inside(id)) {
+            servers.add(inventory, id, rate);
+            continue;
+        }
         inventory.add_end(source, rate);
         inventory.add_end(target, rate);
         if (host_cables == HostCables::kCopper && source != target) {
@@ -173,6 +191,19 @@ double NetworkCost::total() const {
     return sum;
 }
 
+double NetworkCost::inside_servers() const {
+    double sum = 0.0;
+    for (const CostLine& line : lines) {
+        sum += is_inside_server(line.parts.part) ? line.cost() : 0.0;
+    }
+    return sum;
+}
+
+bool NetworkCost::has_servers() const {
+    return !unpriced.empty() ||
+           std::ranges::any_of(lines, [](const CostLine& line) { return is_inside_server(line.parts.part); });
+}
+
 std::variant<NetworkCost, ValidationErrors> cost_of(const Fabric& fabric, const Wiring& wiring,
                                                     const PriceList& prices) {
     NetworkCost cost;
@@ -183,6 +214,8 @@ std::variant<NetworkCost, ValidationErrors> cost_of(const Fabric& fabric, const 
         const std::optional<double> dollars = price ? price->at(parts.rate) : std::nullopt;
         if (dollars) {
             cost.lines.push_back({parts, *dollars});
+        } else if (!price && is_inside_server(parts.part)) {
+            cost.unpriced.push_back(parts);
         } else {
             problems.push_back(missing(prices, parts));
         }

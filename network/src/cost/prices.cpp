@@ -40,6 +40,10 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, kParts> kPar
     {"patch_panel_port", "a port of a patch panel"},
     {"circuit_switch_port", "a port of an optical circuit switch"},
     {"look_ahead_switch", "an optical 1x2 switch before two ports of a patch panel"},
+    {"scale_up_link", "a link of a server's scale-up network; unset: bought with the server"},
+    {"scale_up_port", "a port of a server's scale-up switch; unset: bought with the server"},
+    {"pcie_link", "a link of a server's bus; unset: bought with the server"},
+    {"pcie_port", "a port of a PCIe switch; unset: bought with the server"},
 }};
 
 Schema<PricePoint> point_schema() {

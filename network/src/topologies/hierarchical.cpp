@@ -1,4 +1,5 @@
 #include "checks.hpp"
+#include "servers/composition.hpp"
 #include "topology_schemas.hpp"
 
 #include <array>
@@ -55,38 +56,63 @@ ValidationErrors validation_errors(const HierarchicalParameters& parameters) {
     return std::move(check).take();
 }
 
-std::shared_ptr<const Fabric> build_hierarchical(const HierarchicalParameters& parameters) {
-    const HierarchicalParameters& p = parameters;
-    ASTROLABE_ASSERT(validation_errors(p).empty(), "parameters are checked before a fabric is built");
-    FabricBuilder builder("hierarchical");
+namespace {
+
+/// Hosts of a package, whose interfaces are parts of them, and the network between them.
+ServerGraph package_of(const HierarchicalParameters& p) {
+    ServerGraph package;
+    package.has_integrated_nics = true;
+    const auto size = static_cast<std::uint32_t>(p.hosts_per_package);
+    for (std::uint32_t i = 0; i < size; ++i) {
+        package.nodes.push_back({ServerPart::kGpu, "host"});
+    }
+    const auto join = [&](std::uint32_t a, std::uint32_t b) {
+        package.links.push_back({a, b, p.scale_up.rate, p.scale_up.latency, LinkPlace::kScaleUp});
+    };
+    if (p.scale_up.kind == ScaleUpKind::kSwitch && size > 1) {
+        package.nodes.push_back({ServerPart::kSwitch, "scale-up", p.switch_buffer});
+        for (std::uint32_t i = 0; i < size; ++i) {
+            join(i, size);
+        }
+    }
+    for (std::uint32_t i = 0; i < size && p.scale_up.kind == ScaleUpKind::kFullyConnected; ++i) {
+        for (std::uint32_t j = i + 1; j < size; ++j) {
+            join(i, j);
+        }
+    }
+    return package;
+}
+
+std::shared_ptr<const Fabric> scale_out_of(const HierarchicalParameters& p) {
+    FabricBuilder builder("flat");
     for (std::int64_t i = 0; i < p.hosts; ++i) {
         builder.add_host(fmt::format("host {}", i));
     }
-    const auto hosts = static_cast<std::size_t>(p.hosts);
-    const auto package_size = static_cast<std::size_t>(p.hosts_per_package);
-    const LinkParameters local{p.scale_up.rate, p.scale_up.latency, Bytes(0), kScaleUpLinkCost};
-    for (std::size_t first = 0; first < hosts && package_size > 1; first += package_size) {
-        const std::size_t end = first + package_size;
-        if (p.scale_up.kind == ScaleUpKind::kSwitch) {
-            const NodeId hub =
-                builder.add_switch(fmt::format("scale-up {}", first / package_size), p.switch_buffer);
-            for (std::size_t i = first; i < end; ++i) {
-                builder.connect(NodeId(i), hub, local);
-            }
-            continue;
-        }
-        for (std::size_t i = first; i < end; ++i) {
-            for (std::size_t j = i + 1; j < end; ++j) {
-                builder.connect(NodeId(i), NodeId(j), local);
-            }
-        }
-    }
-    const LinkParameters interface { p.scale_out.rate, p.scale_out.latency, Bytes(0), kScaleOutCost };
     const NodeId hub = builder.add_switch("scale-out", p.switch_buffer);
-    for (std::size_t i = 0; i < hosts; ++i) {
-        builder.connect(NodeId(i), hub, interface);
+    for (std::int64_t i = 0; i < p.hosts; ++i) {
+        builder.connect(NodeId(static_cast<std::size_t>(i)), hub,
+                        {p.scale_out.rate, p.scale_out.latency, Bytes(0), kScaleOutCost});
     }
     return std::move(builder).build();
+}
+
+}  // namespace
+
+std::shared_ptr<const Fabric> build_hierarchical(const HierarchicalParameters& parameters) {
+    ASTROLABE_ASSERT(validation_errors(parameters).empty(),
+                     "parameters are checked before a fabric is built");
+    servers::ComposedParts parts;
+    parts.kind = "hierarchical";
+    parts.gpu_name = "host";
+    parts.shapes_collectives = false;
+    parts.follows_costs = true;
+    parts.planes = {scale_out_of(parameters)};
+    const auto package =
+        std::make_shared<const servers::ServerPaths>(package_of(parameters), LoadBalancing::kFlowHash, 1);
+    for (std::int64_t i = 0; i < parameters.hosts / parameters.hosts_per_package; ++i) {
+        parts.servers.push_back(package);
+    }
+    return servers::compose(parts);
 }
 
 namespace {

@@ -25,11 +25,13 @@ TEST(PriceFile, BuiltInPricesAreThoseOfTheInputs) {
     const auto schema = network::price_schema();
     EXPECT_EQ(to_yaml(schema.write(default_prices().list)), to_yaml(schema.write(file->list)));
     EXPECT_EQ(default_prices().list.name, "default");
-    // Every part but copper cables, at every rate.
+    // Every part but copper cables and what is inside servers, at every rate.
     for (std::size_t i = 0; i < network::kParts; ++i) {
         const auto part = static_cast<Part>(i);
         for (const Bandwidth rate : {1_Gbps, 40_Gbps, 150_Gbps, 800_Gbps, 3000_Gbps}) {
-            EXPECT_EQ(file->list.of(part).has_value(), part != Part::kCopperCable) << key_of(part);
+            EXPECT_EQ(file->list.of(part).has_value(),
+                      part != Part::kCopperCable && !is_inside_server(part))
+                << key_of(part);
             EXPECT_TRUE(!file->list.of(part) || file->list.of(part)->at(rate)) << key_of(part);
         }
     }

@@ -27,7 +27,11 @@ inline PriceList one_dollar_each() {
                         {Part::kRotorPort, 1.0},
                         {Part::kPatchPanelPort, 1.0},
                         {Part::kCircuitSwitchPort, 1.0},
-                        {Part::kLookAheadSwitch, 1.0}});
+                        {Part::kLookAheadSwitch, 1.0},
+                        {Part::kScaleUpLink, 1.0},
+                        {Part::kScaleUpPort, 1.0},
+                        {Part::kPcieLink, 1.0},
+                        {Part::kPciePort, 1.0}});
 }
 
 /// Opera (NSDI 2020), table 2: 80 + 45 for a transceiver and the fibre of its port, 90 for a switch port, 60

@@ -119,19 +119,20 @@ TEST(CountParts, RotorsHaveAPortForEachUplinkWhateverFails) {
     EXPECT_EQ(count_parts(*rotor::build_opera(parameters), {}), parts);
 }
 
-TEST(CountParts, WhatIsInsideAPackageIsBoughtWithIt) {
+TEST(CountParts, PackagesHaveScaleUpLinks) {
+    // Two packages of four: a cable and a port for each host, or 2 · 4 · 3 / 2 cables without a switch.
     HierarchicalParameters parameters;
     parameters.hosts = 8;
     parameters.hosts_per_package = 4;
     parameters.scale_out.rate = 25_Gbps;
-    for (const ScaleUpKind kind : {ScaleUpKind::kSwitch, ScaleUpKind::kFullyConnected}) {
-        parameters.scale_up.kind = kind;
-        EXPECT_EQ(count_parts(*build_hierarchical(parameters), {.package_link_cost = kScaleUpLinkCost}),
-                  (Counts{{Part::kNicPort, 25_Gbps, 8},
-                          {Part::kTransceiver, 25_Gbps, 16},
-                          {Part::kFibre, 25_Gbps, 8},
-                          {Part::kSwitchPort, 25_Gbps, 8}}));
-    }
+    Counts parts{{Part::kNicPort, 25_Gbps, 8},       {Part::kTransceiver, 25_Gbps, 16},
+                 {Part::kFibre, 25_Gbps, 8},         {Part::kSwitchPort, 25_Gbps, 8},
+                 {Part::kScaleUpLink, 1200_Gbps, 8}, {Part::kScaleUpPort, 1200_Gbps, 8}};
+    EXPECT_EQ(count_parts(*build_hierarchical(parameters), {}), parts);
+    parameters.scale_up.kind = ScaleUpKind::kFullyConnected;
+    parts.pop_back();
+    parts.back().count = 12;
+    EXPECT_EQ(count_parts(*build_hierarchical(parameters), {}), parts);
 }
 
 TEST(CountParts, CopperToTheHostsTakesTheirTransceivers) {
@@ -209,6 +210,33 @@ TEST(CostOf, MissingPricesAreNamed) {
     EXPECT_EQ(missing[0].message, "the network has 96 of 100Gbps, which has no price");
     EXPECT_EQ(missing[1].key, "");
     EXPECT_EQ(missing[1].message, "the network has 48 x fibre, which has no price");
+}
+
+TEST(CostOf, WhatIsInsideServersIsBoughtWithThemUnlessItHasAPrice) {
+    HierarchicalParameters parameters;
+    parameters.hosts = 8;
+    parameters.hosts_per_package = 4;
+    const auto fabric = build_hierarchical(parameters);
+    // 8 NIC ports, 16 transceivers, 8 fibres, 8 switch ports; inside 8 links and 8 ports.
+    const auto all = std::get<NetworkCost>(cost_of(*fabric, {}, testing::one_dollar_each()));
+    EXPECT_EQ(all.total(), 40.0 + 16.0);
+    EXPECT_EQ(all.inside_servers(), 16.0);
+    EXPECT_TRUE(all.unpriced.empty());
+    PriceList prices = testing::one_dollar_each();
+    prices.prices[static_cast<std::size_t>(Part::kScaleUpPort)].reset();
+    const auto links = std::get<NetworkCost>(cost_of(*fabric, {}, prices));
+    EXPECT_EQ(links.total(), 40.0 + 8.0);
+    EXPECT_EQ(links.unpriced, (Counts{{Part::kScaleUpPort, 1200_Gbps, 8}}));
+    prices.prices[static_cast<std::size_t>(Part::kScaleUpLink)].reset();
+    const auto none = std::get<NetworkCost>(cost_of(*fabric, {}, prices));
+    EXPECT_EQ(none.total(), 40.0);
+    EXPECT_EQ(none.inside_servers(), 0.0);
+    EXPECT_TRUE(none.has_servers());
+    // A price that does not know the rate is a defect, as of any part.
+    prices.prices[static_cast<std::size_t>(Part::kScaleUpLink)] =
+        Price{.dollars = {}, .by_rate = {{25_Gbps, 39.0}}, .source = "test"};
+    EXPECT_EQ(std::get<ValidationErrors>(cost_of(*fabric, {}, prices)).front().key, "scale_up_link.by_rate");
+    EXPECT_FALSE(std::get<NetworkCost>(cost_of(*k_ary_tree(4), {}, prices)).has_servers());
 }
 
 TEST(CostOf, AHostAloneCostsNothing) {

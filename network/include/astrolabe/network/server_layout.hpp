@@ -66,6 +66,7 @@ struct ServerLayoutParts {
     std::vector<std::vector<NicId>> nics_of_host;  ///< the nearest, at least one
     std::vector<std::shared_ptr<const Fabric>> planes;
     IndexedVector<LinkId, LinkPlace> places;  ///< by link of the whole fabric
+    std::vector<NodeId> processors;           ///< of servers, by ascending node of the whole fabric
     NicRule rule = NicRule::kOwn;
     std::uint32_t rails = 0;  ///< largest number of NICs of a server; 0: NICs are not arranged by rail
     /// Collectives see two dimensions, inside a server and across, where servers are equal and nothing else
@@ -97,6 +98,10 @@ public:
     /// The scale-out networks by themselves, whose hosts are the NICs. Their speeds are those as built.
     [[nodiscard]] std::span<const std::shared_ptr<const Fabric>> planes() const { return parts_.planes; }
     [[nodiscard]] LinkPlace place_of(LinkId link) const { return parts_.places[link]; }
+    /// Switches inside servers that are processors, in ascending order.
+    [[nodiscard]] std::span<const NodeId> processors() const { return parts_.processors; }
+    /// The rail of a host: that of the first of its NICs.
+    [[nodiscard]] std::uint32_t rail_of(HostId host) const { return parts_.nics[nics_of(host).front()].rail; }
     [[nodiscard]] NicRule rule() const { return parts_.rule; }
     [[nodiscard]] std::uint32_t rails() const { return parts_.rails; }
     [[nodiscard]] bool shapes_collectives() const { return parts_.shapes_collectives; }

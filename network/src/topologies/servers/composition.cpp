@@ -86,6 +86,7 @@ public:
         layout_.planes = parts.planes;
         layout_.rule = parts.rule;
         layout_.shapes_collectives = parts.shapes_collectives;
+        whole_->follows_costs_ = parts.follows_costs;
     }
 
     [[nodiscard]] std::shared_ptr<const Fabric> make() && {
@@ -183,7 +184,11 @@ private:
             whole_->first_switch_.push_back(static_cast<std::uint32_t>(nodes_));
             for (std::size_t i = server.host_count(); i < server.node_count(); ++i) {
                 const Node& node = server.node(NodeId(i));
-                builder_.add_switch(fmt::format("{} {}", node.name, numbers[node.name]++), node.buffer);
+                const NodeId added =
+                    builder_.add_switch(fmt::format("{} {}", node.name, numbers[node.name]++), node.buffer);
+                if (parts_.servers[id]->is_processor(NodeId(i))) {
+                    layout_.processors.push_back(added);
+                }
                 add_role({Kind::kServer, id.index(), static_cast<std::uint32_t>(i)});
             }
         }

@@ -55,6 +55,7 @@ public:
     [[nodiscard]] NicId nic_at(std::uint32_t plane, HostId host) const {
         return nics_of_plane_[plane][host.index()];
     }
+    [[nodiscard]] bool follows_costs() const { return follows_costs_; }
     /// Links of the whole fabric.
     [[nodiscard]] LinkId link_in_server(const Fabric& whole, ServerId server, LinkId inner) const {
         const Fabric& fabric = paths(server).fabric();
@@ -73,6 +74,7 @@ public:
 private:
     friend class Composer;
 
+    bool follows_costs_ = false;
     std::shared_ptr<const ServerLayout> layout_;
     IndexedVector<ServerId, std::shared_ptr<const ServerPaths>> paths_;
     IndexedVector<ServerId, std::uint32_t> first_switch_;  ///< node of the first switch
@@ -89,6 +91,7 @@ struct ComposedParts {
     Rails rails = Rails::kNone;
     NicRule rule = NicRule::kOwn;
     bool shapes_collectives = true;
+    bool follows_costs = false;  ///< whether costs of links say which routes of the whole are shortest
     std::string gpu_name = "gpu";
 };
 

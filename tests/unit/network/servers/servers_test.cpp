@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -121,18 +120,45 @@ TEST_F(Servers, EveryPairHasARouteThatNextLinksAndSelectAgreeOn) {
     }
 }
 
-TEST_F(Servers, PricesAreThoseOfTheScaleOutNetwork) {
-    // 8 NICs on a switch: two ports, two transceivers and a fibre each. NVLink and PCIe come with the server.
-    const auto fabric = build(kTwoOfFour + "scale_out: {kind: flat}\n");
-    const Bandwidth rate(400'000'000'000);
-    std::map<Part, std::uint64_t> counts;
-    for (const PartCount& parts : count_parts(*fabric, {}, HostCables::kFibre)) {
-        EXPECT_EQ(parts.rate, rate);
-        counts[parts.part] += parts.count;
-    }
-    EXPECT_EQ(counts,
-              (std::map<Part, std::uint64_t>{
-                  {Part::kNicPort, 8}, {Part::kSwitchPort, 8}, {Part::kTransceiver, 16}, {Part::kFibre, 8}}));
+using Counts = std::vector<PartCount>;
+
+TEST_F(Servers, PartsAreThoseOfTheScaleOutNetworkAndOfTheInside) {
+    // 8 NICs on a switch: two ports, two transceivers and a fibre each. Inside, each GPU has a cable to the
+    // NVSwitch, with a port there, and one to its NIC.
+    EXPECT_EQ(count_parts(*build(kTwoOfFour + "scale_out: {kind: flat}\n"), {}),
+              (Counts{{Part::kNicPort, 400_Gbps, 8},
+                      {Part::kTransceiver, 400_Gbps, 16},
+                      {Part::kFibre, 400_Gbps, 8},
+                      {Part::kSwitchPort, 400_Gbps, 8},
+                      {Part::kScaleUpLink, 3600_Gbps, 8},
+                      {Part::kScaleUpPort, 3600_Gbps, 8},
+                      {Part::kPcieLink, 504_Gbps, 8}}));
+}
+
+TEST_F(Servers, PciePortsAreThoseOfPcieSwitchesAlone) {
+    // A server of four GPUs, two PCIe switches, a processor each, and two NICs: 4 + 2 + 2 cables at PCIe
+    // switches, which have all 8 ends; the cable between processors comes with them.
+    EXPECT_EQ(count_parts(*build("kind: servers\nservers: {count: 1, gpus: 4, scale_up: {kind: pcie}, nics: "
+                                 "{per: pair, attach: pcie, rate: 100Gbps}}\nscale_out: {kind: flat}\n"),
+                          {}),
+              (Counts{{Part::kNicPort, 100_Gbps, 2},
+                      {Part::kTransceiver, 100_Gbps, 4},
+                      {Part::kFibre, 100_Gbps, 2},
+                      {Part::kSwitchPort, 100_Gbps, 2},
+                      {Part::kPcieLink, 504_Gbps, 8},
+                      {Part::kPciePort, 504_Gbps, 8}}));
+}
+
+TEST_F(Servers, SeparateRailsAreCountedEach) {
+    // Four rails of two NICs on a switch each: as many parts as of one switch for all.
+    EXPECT_EQ(count_parts(*build(kTwoOfFour + "rails: separate\nscale_out: {kind: flat}\n"), {}),
+              count_parts(*build(kTwoOfFour + "scale_out: {kind: flat}\n"), {}));
+    // On leaves of two with a spine each rail has an uplink of its own, 1:1: 2 · 400 Gb/s.
+    const Counts rails =
+        count_parts(*build(kTwoOfFour + "rails: separate\nscale_out: {kind: leaf_spine, hosts_per_leaf: 2, "
+                                        "spines: 1, oversubscription: 1}\n"),
+                    {});
+    EXPECT_NE(std::ranges::find(rails, PartCount{Part::kSwitchPort, 800_Gbps, 8}), rails.end());
 }
 
 TEST_F(Servers, PartsThatDoNotFitAreRefused) {

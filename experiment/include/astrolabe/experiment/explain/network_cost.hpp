@@ -44,8 +44,7 @@ struct PriceFile {
 /// Those of inputs/costs/default.yaml when the program was built.
 [[nodiscard]] PriceFile default_prices();
 
-/// What the network section says and its fabric does not show: `medium`, and packages of hosts. `section` is
-/// as resolved.
+/// What the network section says and its fabric does not show: `medium`. `section` is as resolved.
 [[nodiscard]] network::Wiring wiring_of(const ConfigNode& section);
 
 /// Or which prices are missing, at their places in the file.
@@ -56,7 +55,8 @@ struct PriceFile {
                                                         const PriceFile& prices);
 
 /// Keys: prices (their name), total_usd, per_host_usd, parts: a list of part, rate_bps, count, price_usd,
-/// cost_usd.
+/// cost_usd. Of servers also scale_out_usd and inside_servers_usd, and not_priced: a list of part, rate_bps,
+/// count.
 [[nodiscard]] nlohmann::ordered_json cost_json(const network::NetworkCost& cost,
                                                const network::PriceList& prices);
 /// The same for people.

@@ -13,11 +13,15 @@
 /// a host has as many interfaces for one-way links of a rate as it has links out or, if these are more, links
 /// in; each takes what the end of a cable does, and where no plane lies between, two links make up a fibre.
 /// Cables at a switch are fibres, or copper where they lead to hosts and the prices say so
-/// (PriceList::host_cables). Wires inside a package of hosts, or inside a server, are bought with it and
-/// count for nothing; a NIC of a server counts as a host. Links
-/// that share their ports are no cables: what the ports take is said by the family of the network
-/// (NetworkFamily::parts), whatever has failed. A part has the rate of its cable, the larger one of its two
-/// directions.
+/// (PriceList::host_cables). A NIC of a server counts as a host. Links that share their ports are no cables:
+/// what the ports take is said by the family of the network (NetworkFamily::parts), whatever has failed. A
+/// part has the rate of its cable, the larger one of its two directions.
+///
+/// Inside a server, or a package of hosts, every link of the scale-up network is a scale_up_link with a
+/// scale_up_port at each end that is a switch, and every link of the bus a pcie_link with a pcie_port at each
+/// end that is a PCIe switch; links between processors come with these. Where a price list has no price of
+/// such a part it is bought with the server: it is counted, adds nothing to the cost, and is named as not
+/// priced.
 ///
 /// So a server of a network of n servers takes
 ///
@@ -32,8 +36,8 @@
 ///
 /// Adding links, or rate to a cable or to all one-way links, never lowers the cost (prices.hpp).
 ///
-/// What is left out: chassis and unused ports of switches, lengths of cables, racks, power, work, servers
-/// and what is inside a package.
+/// What is left out: chassis and unused ports of switches, lengths of cables, racks, power, work, and servers
+/// but for these parts.
 ///
 /// Complexity: O(links log links).
 ///
@@ -56,8 +60,6 @@ namespace astrolabe::network {
 /// What a fabric does not show of itself.
 struct Wiring {
     Medium between_hosts = Medium::kFibre;  ///< of cables that join hosts to each other
-    /// That of links inside packages in the metric of routing; 0: there are no packages.
-    std::uint16_t package_link_cost = 0;
 };
 
 /// So many parts of one kind and rate.
@@ -81,11 +83,15 @@ struct CostLine {
 };
 
 struct NetworkCost {
-    std::vector<CostLine> lines;  ///< in the order of `count_parts`
+    std::vector<CostLine> lines;      ///< in the order of `count_parts`
+    std::vector<PartCount> unpriced;  ///< inside servers, and not in the price list
     std::size_t hosts = 0;
 
     [[nodiscard]] double total() const;  ///< US dollars
     [[nodiscard]] double per_host() const { return total() / static_cast<double>(hosts); }
+    /// Of the total, what is inside servers.
+    [[nodiscard]] double inside_servers() const;
+    [[nodiscard]] bool has_servers() const;  ///< with anything inside
 };
 
 /// Or which prices are missing, by keys of the price list.

@@ -32,9 +32,18 @@ enum class Part : std::uint8_t {
     kRotorPort,
     kPatchPanelPort,
     kCircuitSwitchPort,
-    kLookAheadSwitch  ///< 1x2, optical
+    kLookAheadSwitch,  ///< 1x2, optical
+    kScaleUpLink,      ///< inside a server, of NVLinks as one, with its ends at GPUs
+    kScaleUpPort,      ///< of a scale-up switch
+    kPcieLink,         ///< inside a server, with its ends at GPUs, NICs and processors
+    kPciePort          ///< of a PCIe switch
 };
-inline constexpr std::size_t kParts = 9;
+inline constexpr std::size_t kParts = 13;
+
+/// What is bought with servers where nothing else is said: a price list may leave it out.
+[[nodiscard]] constexpr bool is_inside_server(Part part) {
+    return part >= Part::kScaleUpLink;
+}
 
 /// As in a price list: "nic_port".
 [[nodiscard]] std::string_view key_of(Part part);

@@ -1,5 +1,8 @@
 /// Hierarchical: packages of hosts with a scale-up network inside, and a scale-out network between all hosts.
 ///
+/// A short form of servers (docs/models/servers.md): packages are servers, hosts are GPUs, network interfaces
+/// are parts of them, the scale-out network is flat, and collectives see no dimensions unless told.
+///
 /// Host p·L + l is member l of package p, L = hosts_per_package. Scale-up, inside a package: a non-blocking
 /// switch with one cable to every member (`switch`), or one cable between every two members
 /// (`fully_connected`). Scale-out: one non-blocking switch with one cable to every host, its own network
@@ -27,9 +30,6 @@
 #include <astrolabe/network/topologies/parameters.hpp>
 
 namespace astrolabe::network {
-
-/// In the metric of routing.
-inline constexpr std::uint16_t kScaleUpLinkCost = 1;
 
 enum class ScaleUpKind : std::uint8_t { kSwitch, kFullyConnected };
 
