@@ -337,7 +337,7 @@ void add_run_command(CLI::App& app, const experiment::Components& components, in
     command->add_option(
         "--out", arguments->out,
         "folder for summary.json, resolved.yaml, operations.csv, links.csv, traffic_matrix.csv and "
-        "traffic_by_switch.csv");
+        "traffic_by_switch.csv; of servers also traffic_by_server.csv");
     add_record_options(*command, arguments->records);
     command->add_flag(
         "--why", arguments->why,

@@ -103,7 +103,8 @@ void apply_operation_rules(Experiment& experiment, const std::vector<OperationRu
         const ConfigNode& given = list.is_sequence() ? list.items[i] : list;
         bool is_used = false;
         for (system::Operation& operation : experiment.program.operations) {
-            if (!operation.is_collective() || fnmatch(rules[i].name.c_str(), operation.name.c_str(), 0) != 0) {
+            if (!operation.is_collective() ||
+                fnmatch(rules[i].name.c_str(), operation.name.c_str(), 0) != 0) {
                 continue;
             }
             auto& collective = std::get<system::CollectiveOperation>(operation.work);
@@ -167,6 +168,16 @@ void check_placement(const Experiment& experiment, const PlacementKeys& keys, bo
         diagnostic.notes.emplace_back(root.find("network")->where, "the network comes from here");
         context.error(std::move(diagnostic));
         return;
+    }
+    if (keys.is_by_rail() && experiment.fabric->family().servers() == nullptr) {
+        Diagnostic diagnostic{
+            "config.placement",
+            given->where,
+            fmt::format("network '{}' has no servers, whose NICs make rails", experiment.network_kind),
+            "use round_robin, or a network of servers",
+            {}};
+        diagnostic.notes.emplace_back(root.find("network")->where, "the network comes from here");
+        context.error(std::move(diagnostic));
     }
     for (std::size_t rank = 0; rank < keys.hosts.size(); ++rank) {
         if (keys.hosts[rank] >= experiment.fabric->host_count()) {

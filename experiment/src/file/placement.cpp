@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <map>
 #include <string_view>
@@ -5,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <astrolabe/core/assert.hpp>
 #include <astrolabe/core/random.hpp>
 #include <astrolabe/experiment/file/placement.hpp>
 #include <astrolabe/network/analysis/route_load.hpp>
@@ -15,9 +17,10 @@ namespace astrolabe {
 
 template <>
 struct EnumNames<experiment::PlacementOrder> {
-    static constexpr std::array<std::pair<std::string_view, experiment::PlacementOrder>, 3> kNames{
+    static constexpr std::array<std::pair<std::string_view, experiment::PlacementOrder>, 4> kNames{
         {{"linear", experiment::PlacementOrder::kLinear},
          {"round_robin", experiment::PlacementOrder::kRoundRobin},
+         {"by_rail", experiment::PlacementOrder::kByRail},
          {"random", experiment::PlacementOrder::kRandom}}};
 };
 
@@ -40,6 +43,16 @@ std::vector<HostId> round_robin(std::size_t ranks, const network::Fabric& fabric
             }
         }
     }
+    return hosts;
+}
+
+std::vector<HostId> by_rail(std::size_t ranks, const network::Fabric& fabric) {
+    const network::ServerLayout* servers = fabric.family().servers();
+    ASTROLABE_ASSERT(servers != nullptr, "rails are those of servers");
+    std::vector<HostId> hosts = Placement().hosts_of(fabric.host_count());
+    // Hosts of a server are consecutive, and stay in order.
+    std::ranges::stable_sort(hosts, {}, [servers](HostId host) { return servers->rail_of(host); });
+    hosts.resize(ranks);
     return hosts;
 }
 
@@ -113,8 +126,8 @@ ParameterDescriptor placement_parameter() {
             ValueTraits<PlacementOrder>::format(PlacementKeys().order),
             false,
             {},
-            "host of every rank: rank i on host i; a rank to every switch that hosts hang on in turn; hosts "
-            "drawn at random; or the hosts of ranks 0, 1, …",
+            "host of every rank: rank i on host i; a rank to every switch that hosts hang on in turn; the "
+            "rails of servers one after another; hosts drawn at random; or the hosts of ranks 0, 1, …",
             {}};
 }
 
@@ -142,6 +155,8 @@ Placement place(const PlacementKeys& keys, std::size_t ranks, const network::Fab
             break;
         case PlacementOrder::kRoundRobin:
             return Placement(round_robin(ranks, fabric));
+        case PlacementOrder::kByRail:
+            return Placement(by_rail(ranks, fabric));
         case PlacementOrder::kRandom:
             return Placement(drawn(ranks, fabric, keys.seed.value_or(experiment_seed)));
     }

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include <astrolabe/experiment/results/results.hpp>
+#include <astrolabe/network/family.hpp>
 
 namespace astrolabe::experiment {
 
@@ -21,6 +22,9 @@ Diagnostics write_results(const OutputFolder& folder, const Experiment& experime
             system::traffic_matrix(experiment.program, experiment.cluster.options);
         files.emplace_back("traffic_matrix.csv", traffic_matrix_csv(matrix));
         files.emplace_back("traffic_by_switch.csv", traffic_by_switch_csv(experiment, matrix));
+        if (experiment.fabric->family().servers() != nullptr) {
+            files.emplace_back("traffic_by_server.csv", traffic_by_server_csv(experiment, matrix));
+        }
     }
     for (const auto& [name, content] : files) {
         if (std::optional<Diagnostic> error = folder.write(name, content)) {

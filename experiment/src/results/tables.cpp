@@ -8,6 +8,8 @@
 #include <astrolabe/experiment/results/figures.hpp>
 #include <astrolabe/experiment/results/results.hpp>
 #include <astrolabe/network/analysis/route_load.hpp>
+#include <astrolabe/network/family.hpp>
+#include <astrolabe/network/server_layout.hpp>
 
 namespace astrolabe::experiment {
 namespace {
@@ -123,6 +125,25 @@ std::string traffic_by_switch_csv(const Experiment& experiment, const system::Tr
     for (const auto& [ends, bytes] : between) {
         fmt::format_to(std::back_inserter(csv), "{},{},{}\n", csv_field(fabric.node(ends.first).name),
                        csv_field(fabric.node(ends.second).name), bytes.count());
+    }
+    return csv;
+}
+
+std::string traffic_by_server_csv(const Experiment& experiment, const system::TrafficMatrix& matrix) {
+    const network::ServerLayout& servers = *experiment.fabric->family().servers();
+    std::map<std::pair<network::ServerId, network::ServerId>, Bytes> between;
+    for (std::size_t source = 0; source < matrix.ranks(); ++source) {
+        const network::ServerId from = servers.server_of(experiment.placement[source]);
+        for (std::size_t destination = 0; destination < matrix.ranks(); ++destination) {
+            if (const Bytes bytes = matrix(source, destination); bytes > Bytes(0)) {
+                between[{from, servers.server_of(experiment.placement[destination])}] += bytes;
+            }
+        }
+    }
+    std::string csv = "source,destination,bytes\n";
+    for (const auto& [ends, bytes] : between) {
+        fmt::format_to(std::back_inserter(csv), "{},{},{}\n", ends.first.index(), ends.second.index(),
+                       bytes.count());
     }
     return csv;
 }

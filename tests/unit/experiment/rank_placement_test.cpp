@@ -86,6 +86,62 @@ TEST_F(RankPlacementTest, RoundRobinSkipsFullGroups) {
               (std::vector<std::size_t>{0, 1, 4, 2, 5, 3}));
 }
 
+/// Two servers of four GPUs.
+std::string servers(const std::string& nics) {
+    return "network={kind: servers, servers: {count: 2, gpus: 4, nics: {" + nics +
+           "}}, scale_out: {kind: flat}}";
+}
+
+TEST_F(RankPlacementTest, ByRailGoesFromRailToRail) {
+    using Hosts = std::vector<std::size_t>;
+    const auto placed = [this](const std::string& network, const std::string& placement, int ranks = 8) {
+        return hosts(
+            {network, kRing, "cluster.ranks=" + std::to_string(ranks), "cluster.placement=" + placement});
+    };
+    // A NIC each: GPU 0 of both servers is on rail 0, … as round_robin deals.
+    EXPECT_EQ(placed(servers("per: gpu"), "by_rail"), (Hosts{0, 4, 1, 5, 2, 6, 3, 7}));
+    EXPECT_EQ(placed(servers("per: gpu"), "by_rail"), placed(servers("per: gpu"), "round_robin"));
+    // Two GPUs of a server share rail 0, and go before the other server's.
+    EXPECT_EQ(placed(servers("per: pair"), "by_rail"), (Hosts{0, 1, 4, 5, 2, 3, 6, 7}));
+    EXPECT_EQ(placed(servers("per: pair"), "round_robin"), (Hosts{0, 4, 1, 5, 2, 6, 3, 7}));
+    EXPECT_EQ(placed(servers("per: pair"), "by_rail", 5), (Hosts{0, 1, 4, 5, 2}));
+    EXPECT_EQ(placed(servers("per: server"), "by_rail"), (Hosts{0, 1, 2, 3, 4, 5, 6, 7}));
+    // Several NICs of a GPU: rails 0, 2, 4, 6.
+    EXPECT_EQ(placed(servers("per: gpu, count: 2"), "by_rail"), (Hosts{0, 4, 1, 5, 2, 6, 3, 7}));
+    // GPUs 4 and 5 are a server of two: it is on rails 0 and 1.
+    EXPECT_EQ(
+        placed("network={kind: servers, servers: [{count: 1, gpus: 4}, {count: 1, gpus: 2}], scale_out: "
+               "{kind: flat}}",
+               "by_rail", 6),
+        (Hosts{0, 4, 1, 5, 2, 3}));
+    // Packages of a hierarchical network are servers.
+    EXPECT_EQ(placed("network={kind: hierarchical, hosts: 8, hosts_per_package: 4}", "by_rail"),
+              (Hosts{0, 4, 1, 5, 2, 6, 3, 7}));
+    const std::string flat = refusal({"cluster.placement=by_rail"});
+    EXPECT_NE(flat.find("network 'flat' has no servers, whose NICs make rails"), std::string::npos) << flat;
+    const Experiment experiment =
+        load({servers("per: pair"), kRing, "cluster.ranks=8", "cluster.placement=by_rail"});
+    const auto again = read_experiment(experiment.resolved, {}, "again", std::nullopt, components_);
+    ASSERT_TRUE(again) << render(again.error());
+    EXPECT_EQ(again->placement.hosts_of(8), experiment.placement.hosts_of(8));
+}
+
+// Ring all-reduce of 8 MB over 8 ranks: 14 steps of 1 MB from every rank to the next, 14 MB a pair. Linear, 3
+// pairs of a server stay in it and one leaves; in turns all 4 leave; by rails of two GPUs every second one.
+TEST_F(RankPlacementTest, TrafficByServerIsThatOfRanksSummedUp) {
+    const auto csv = [this](const std::string& placement) {
+        const Experiment experiment =
+            load({servers("per: pair"), kRing, "cluster.ranks=8", "cluster.placement=" + placement});
+        return traffic_by_server_csv(experiment,
+                                     system::traffic_matrix(experiment.program, experiment.cluster.options));
+    };
+    EXPECT_EQ(csv("linear"),
+              "source,destination,bytes\n0,0,42000000\n0,1,14000000\n1,0,14000000\n1,1,42000000\n");
+    EXPECT_EQ(csv("round_robin"), "source,destination,bytes\n0,1,56000000\n1,0,56000000\n");
+    EXPECT_EQ(csv("by_rail"),
+              "source,destination,bytes\n0,0,28000000\n0,1,28000000\n1,0,28000000\n1,1,28000000\n");
+}
+
 TEST_F(RankPlacementTest, RandomOnesAreInjectiveAndFollowTheirSeed) {
     std::set<std::vector<std::size_t>> drawn;
     for (const std::string seed : {"1", "2", "3", "4", "5", "6", "7", "8"}) {

@@ -5,14 +5,20 @@
 /// cables, or joined to hosts, is a group by itself. Of a network of servers they are the servers.
 ///     linear       rank i on host i
 ///     round_robin  a rank to every group in turn, on its first free host; full groups are skipped
+///     by_rail      on a network of servers: the hosts of rail 0, server by server, then those of rail 1, …; the
+///                  rail of a host is that of its NIC, the first if it has several
 ///     random       N of the H hosts in random order, all orders equally likely
 ///     a list       rank i on the host at place i of the list
 /// Example. Six hosts on two leaves of three: round_robin puts ranks 0 to 5 on hosts 0, 3, 1, 4, 2, 5, so
 /// that neighbours in a ring are on different leaves.
 ///
+/// Where every host has a NIC of its own, by_rail is round_robin. Where two hosts share one it is not: of two
+/// servers of four hosts and two NICs by_rail is hosts 0, 1, 4, 5, 2, 3, 6, 7 and round_robin 0, 4, 1, 5, 2, 6,
+/// 3, 7.
+///
 /// Random placements draw from the stream "cluster.placement" of their seed (core/random.hpp).
 ///
-/// Complexity: O(H).
+/// Complexity: O(H log H).
 #pragma once
 
 #include <cstddef>
@@ -27,7 +33,7 @@
 
 namespace astrolabe::experiment {
 
-enum class PlacementOrder : std::uint8_t { kLinear, kRoundRobin, kRandom };
+enum class PlacementOrder : std::uint8_t { kLinear, kRoundRobin, kByRail, kRandom };
 
 /// The key `cluster.placement`: an order, or a list of hosts.
 struct PlacementKeys {
@@ -36,6 +42,7 @@ struct PlacementKeys {
     std::optional<std::uint64_t> seed;  ///< of random ones; unset: that of the experiment
 
     [[nodiscard]] bool is_linear() const { return order == PlacementOrder::kLinear && hosts.empty(); }
+    [[nodiscard]] bool is_by_rail() const { return order == PlacementOrder::kByRail && hosts.empty(); }
     [[nodiscard]] bool is_random() const { return order == PlacementOrder::kRandom && hosts.empty(); }
 };
 
@@ -68,7 +75,8 @@ void read_placement(PlacementKeys& keys, const ConfigNode& node, ReadContext& co
 /// section.
 [[nodiscard]] ValidationErrors placement_errors(const PlacementKeys& keys, std::size_t ranks);
 
-/// Precondition: the fabric has as many hosts as there are ranks, and those that are listed.
+/// Precondition: the fabric has as many hosts as there are ranks, those that are listed, and servers for a
+/// placement by rail.
 [[nodiscard]] Placement place(const PlacementKeys& keys, std::size_t ranks, const network::Fabric& fabric,
                               std::uint64_t experiment_seed);
 

@@ -40,6 +40,10 @@ inline constexpr std::size_t kMostMatrixRanks = 4096;
 /// name; with a row of what stays on a switch.
 [[nodiscard]] std::string traffic_by_switch_csv(const Experiment& experiment,
                                                 const system::TrafficMatrix& matrix);
+/// traffic_by_server.csv: the same between servers, by number; with a row of what stays in a server.
+/// Precondition: the network has servers.
+[[nodiscard]] std::string traffic_by_server_csv(const Experiment& experiment,
+                                                const system::TrafficMatrix& matrix);
 
 /// critical_path.csv: a row for every segment, which tile the run, and resource that held it up; without
 /// causes one row for each.
@@ -52,7 +56,7 @@ inline constexpr std::size_t kMostMatrixRanks = 4096;
 [[nodiscard]] std::string text_summary(const Experiment& experiment, const Run& run);
 
 /// summary.json, resolved.yaml, operations.csv, critical_path.csv, links.csv and, up to kMostMatrixRanks,
-/// traffic_matrix.csv and traffic_by_switch.csv.
+/// traffic_matrix.csv, traffic_by_switch.csv and, of a network of servers, traffic_by_server.csv.
 [[nodiscard]] Diagnostics write_results(const OutputFolder& folder, const Experiment& experiment,
                                         const Run& run);
 
