@@ -1,6 +1,7 @@
 #include "default_prices.hpp"
 
 #include <cmath>
+#include <string_view>
 #include <variant>
 
 #include <fmt/format.h>
@@ -113,9 +114,13 @@ std::string cost_text(const network::NetworkCost& cost, const network::PriceList
     const auto hosts = static_cast<double>(cost.hosts);
     if (cost.has_servers()) {
         const double inside = cost.inside_servers();
-        text += fmt::format("    {:<20}${}, ${} per host\n    {:<20}${}, ${} per host\n", "scale-out",
-                            dollars(cost.total() - inside), dollars((cost.total() - inside) / hosts),
-                            "inside servers", dollars(inside), dollars(inside / hosts));
+        const auto line = [&](std::string_view name, double sum) {
+            return fmt::format("    {:<20}${}, ${} per host\n", name, dollars(sum), dollars(sum / hosts));
+        };
+        text += line("scale-out", cost.total() - inside);
+        text += inside == 0.0 && !cost.unpriced.empty()
+                    ? fmt::format("    {:<20}not priced, bought with the servers\n", "inside servers")
+                    : line("inside servers", inside);
     }
     text += fmt::format("    {:<20}{:>18}{:>12}{:>12}{:>16}\n", "part", "rate", "count", "price", "cost");
     for (const network::CostLine& line : cost.lines) {

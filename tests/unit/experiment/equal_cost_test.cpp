@@ -246,6 +246,90 @@ TEST_F(EqualCostTest, RefusesWhatItCannotSolve) {
            "at no link rate this network costs more");
 }
 
+/// 16 GPUs in 4 servers.
+const std::string kServers =
+    "kind: servers\nservers: {count: 4, gpus: 4}\nscale_out: {kind: leaf_spine, hosts_per_leaf: 4, spines: "
+    "2, "
+    "oversubscription: 1";
+
+TEST_F(EqualCostTest, ServersAreSolvedForTheLinksBetweenThem) {
+    // A GPU's share of the network at 200 Gb/s 1:1: 2 spines take half of 4 · 200 Gb/s each, 400 Gb/s cables:
+    // NIC port 1079, leaf port 374, 2 · 239, 45, and 2/4 of a cable of 2 · 1090 + 2 · 659 + 45.
+    write("servers.yaml", kServers + ", link: {rate: 200Gbps}}\n");
+    EXPECT_DOUBLE_EQ(per_host(read((folder_.path() / "servers.yaml").string())),
+                     1079 + 374 + 2 * 239 + 45 + (2 * 1090 + 2 * 659 + 45) / 2.0);
+    // Made to cost as much as itself the rate is that again, with or without separate rails.
+    const auto again = load(kServers + "}\ncost_equivalent_to: servers.yaml\n");
+    EXPECT_EQ(again.section.find_path("scale_out.link.rate")->text, "200Gbps");
+    write("rails.yaml",
+          "kind: servers\nservers: {count: 4, gpus: 4}\nrails: separate\nscale_out: {kind: flat, "
+          "link: {rate: 400Gbps}}\n");
+    // A NIC and a port of 400 Gb/s each: 1499 + 1090 + 2 · 659 + 45.
+    EXPECT_DOUBLE_EQ(per_host(read((folder_.path() / "rails.yaml").string())), 1499 + 1090 + 2 * 659 + 45);
+    const auto rails = load(
+        "kind: servers\nservers: {count: 4, gpus: 4}\nrails: separate\nscale_out: {kind: "
+        "flat}\ncost_equivalent_to: rails.yaml\n");
+    EXPECT_EQ(rails.section.find_path("scale_out.link.rate")->text, "400Gbps");
+    // A graph and a flat network cost the same where they are the same.
+    write("graph.yaml",
+          "kind: graph\nnodes: [{name: h, count: 16}, {name: s, kind: switch}]\nlinks: [{from: h, "
+          "to: s, rate: 400Gbps}]\n");
+    const auto graph = load(
+        "kind: servers\nservers: {count: 4, gpus: 4}\nscale_out: {kind: flat}\n"
+        "cost_equivalent_to: graph.yaml\n");
+    EXPECT_EQ(graph.section.find_path("scale_out.link.rate")->text, "400Gbps");
+    const auto back = load(
+        "kind: graph\nnodes: [{name: h, count: 16}, {name: s, kind: switch}]\nlinks: [{from: "
+        "h, to: s}]\ncost_equivalent_to: rails.yaml\n");
+    EXPECT_EQ(back.section.find_path("link.rate")->text, "400Gbps");
+    const std::string given = errors(
+        "kind: servers\nservers: {count: 4, gpus: 4, nics: {rate: 100Gbps}}\n"
+        "scale_out: {kind: flat}\ncost_equivalent_to: rails.yaml\n");
+    EXPECT_NE(given.find("leave nics.rate out"), std::string::npos) << given;
+}
+
+TEST_F(EqualCostTest, ServersAreSolvedForTheSpinesBetweenThem) {
+    // With uplinks of 200 Gb/s each spine adds a quarter of a cable of 2 · 374 + 2 · 239 + 45 for a GPU.
+    const std::string tree =
+        "kind: servers\nservers: {count: 4, gpus: 4}\nscale_out: {kind: leaf_spine, "
+        "hosts_per_leaf: 4, link: {rate: 200Gbps}, uplink: {rate: 200Gbps}, spines: ";
+    write("three.yaml", tree + "3}\n");
+    EXPECT_DOUBLE_EQ(per_host(read((folder_.path() / "three.yaml").string())),
+                     1079 + 374 + 2 * 239 + 45 + 3 * (2 * 374 + 2 * 239 + 45) / 4.0);
+    const auto found = load(tree + "1}\ncost_equivalent_to: three.yaml\nsolve_for: oversubscription\n");
+    EXPECT_EQ(switches_named(found, "spine"), 3U);
+}
+
+TEST_F(EqualCostTest, InsidesOfServersCountWhereThePricesHaveThem) {
+    const std::string prices =
+        "nic_port: {dollars: 100, source: t}\ntransceiver: {dollars: 0, source: t}\n"
+        "fibre: {dollars: 0, source: t}\nswitch_port: {by_rate: [{rate: 100Gbps, dollars: "
+        "10}, {rate: 200Gbps, dollars: 20}], other_rates: interpolate, source: t}\n";
+    write("outside.yaml", prices);
+    write("all.yaml", prices + "scale_up_port: {dollars: 5, source: t}\n");
+    write("servers.yaml", "kind: servers\nservers: {count: 4, gpus: 4}\nscale_out: {kind: flat}\n");
+    const std::string flat = "kind: flat\nhosts: 16\ncost_equivalent_to: servers.yaml\ncosts: ";
+    // A GPU: 100 + 10 outside, and a port of an NVSwitch. 110 buy a flat network 100 Gb/s, 115 half as much
+    // more.
+    EXPECT_EQ(link_rate(load(flat + "outside.yaml\n")), 100_Gbps);
+    EXPECT_EQ(link_rate(load(flat + "all.yaml\n")), 150_Gbps);
+    const auto priced = *load_prices(folder_.path() / "all.yaml");
+    const auto servers = read((folder_.path() / "servers.yaml").string());
+    const auto cost = *network_cost(*servers.fabric, wiring_of(servers.section), priced);
+    const auto json = cost_json(cost, priced.list);
+    EXPECT_EQ(json["scale_out_usd"], 16 * 110.0);
+    EXPECT_EQ(json["inside_servers_usd"], 16 * 5.0);
+    // 16 cables to NVSwitches and 16 to NICs have no price.
+    ASSERT_EQ(json["not_priced"].size(), 2U);
+    EXPECT_EQ(json["not_priced"][0]["part"], "scale_up_link");
+    EXPECT_EQ(json["not_priced"][0]["count"], 16);
+    const std::string text = cost_text(cost, priced.list);
+    for (const char* words : {"$1,840, $115 per host", "scale-out           $1,760, $110 per host",
+                              "inside servers      $80, $5 per host", "not priced"}) {
+        EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
+    }
+}
+
 RC_GTEST_PROP(GreatestWithin, FindsTheCrossingOfAnyCostThatNeverFalls, ()) {
     // cost(n) = sum of the steps up to n.
     const auto steps = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 4));

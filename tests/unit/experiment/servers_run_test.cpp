@@ -7,13 +7,18 @@
 #include "small_experiment.hpp"
 
 #include <cstddef>
+#include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <astrolabe/experiment/run/run.hpp>
+#include <astrolabe/network/analysis/graph_drawing.hpp>
+#include <astrolabe/network/family.hpp>
+#include <astrolabe/network/server_layout.hpp>
 
 namespace astrolabe::experiment {
 namespace {
@@ -96,6 +101,89 @@ TEST(ServersRun, HierarchicalAllReduceGoesInsideThenAlongRailsWithoutBeingTold) 
     EXPECT_GT(to_nanoseconds(time_of(run)), 62 * 20'971.52);
 }
 
+/// Rails of leaves with a NIC of every server each.
+struct RailShape {
+    int servers;
+    int gpus;
+    std::string nics;  ///< of a server beside rate and latency
+    int sharing;       ///< GPUs of a NIC
+};
+std::vector<RailShape> rail_shapes() {
+    return {{2, 4, "", 1},
+            {4, 8, "", 1},
+            {8, 2, "", 1},
+            {16, 2, "", 1},
+            {4, 4, ", per: pair", 2},
+            {2, 8, ", per: pair", 2},
+            {4, 4, ", per: server", 4}};
+}
+std::string rails_of(const RailShape& shape) {
+    return leaf_spine(fmt::format("{{count: {}, gpus: {}, nics: {{rate: 400Gbps, latency: 500ns{}}}}}",
+                                  shape.servers, shape.gpus, shape.nics),
+                      "rails: aligned", shape.servers, 1);
+}
+
+TEST(ServersRun, HierarchicalAllReduceOnRailsTakesItsClosedForm) {
+    for (const RailShape& shape : rail_shapes()) {
+        // Of 1 MiB a rank: inside 2 (g - 1) steps of s MiB over 2 cables of 250 ns, across 2 (s - 1) steps of
+        // 1 MiB, which as many GPUs as share a NIC send at once.
+        const int s = shape.servers;
+        const int g = shape.gpus;
+        const auto run = request(rails_of(shape), "all_reduce", "hierarchical", fmt::format("{}MiB", s * g));
+        SCOPED_TRACE(fmt::format("{} servers of {}{}", s, g, shape.nics));
+        expect_time(time_of(run), 2 * (g - 1) * (s * 1'048'576 / 450.0 + 500) +
+                                      2 * (s - 1) * (shape.sharing * 20'971.52 + 1'500));
+    }
+}
+
+TEST(ServersRun, AllToAllOnRailsTakesWhatANicSendsToItsRail) {
+    for (const RailShape& shape : rail_shapes()) {
+        if (shape.sharing > 1 || !shape.nics.empty()) {
+            continue;
+        }
+        // NIC k sends what g GPUs have for GPU k of s - 1 servers, over NVLink first.
+        const int s = shape.servers;
+        const int g = shape.gpus;
+        const auto run = request(rails_of(shape), "all_to_all", "direct", fmt::format("{}MiB", s * g));
+        SCOPED_TRACE(fmt::format("{} servers of {}", s, g));
+        expect_time(time_of(run), g * (s - 1) * 20'971.52 + 2'000);
+    }
+}
+
+TEST(ServersRun, HierarchicalNetworksAreServersWithNicsInGpusOnAFlatNetwork) {
+    struct Case {
+        int hosts;
+        int package;
+        std::string kind;       ///< of scale_up, hierarchical
+        std::string as_server;  ///< the same of servers
+    };
+    for (const Case& which : {Case{16, 4, "switch", "switch"}, Case{16, 8, "switch", "switch"},
+                              Case{12, 3, "fully_connected", "mesh"}, Case{8, 2, "fully_connected", "mesh"},
+                              Case{8, 1, "switch", "switch"}, Case{8, 8, "switch", "switch"}}) {
+        const std::string short_form = fmt::format(
+            "{{kind: hierarchical, hosts: {}, hosts_per_package: {}, scale_up: {{kind: {}, rate: 300GB/s, "
+            "latency: 200ns}}, scale_out: {{rate: 100Gbps, latency: 500ns}}}}",
+            which.hosts, which.package, which.kind);
+        const std::string servers = fmt::format(
+            "{{kind: servers, servers: {{count: {}, gpus: {}, scale_up: {{kind: {}, rate: 300GB/s, latency: "
+            "200ns}}, nics: {{attach: integrated, rate: 100Gbps, latency: 500ns}}}}, scale_out: {{kind: "
+            "flat}}}}",
+            which.hosts / which.package, which.package, which.as_server);
+        for (const auto& [kind, algorithm] :
+             {std::pair<std::string, std::string>{"all_reduce", "ring"}, {"all_to_all", "direct"}}) {
+            SCOPED_TRACE(
+                fmt::format("{} in packages of {}, {}, {}", which.hosts, which.package, which.kind, kind));
+            auto one = request(short_form, kind, algorithm, fmt::format("{}MiB", which.hosts));
+            auto other = request(servers, kind, algorithm, fmt::format("{}MiB", which.hosts));
+            other.dimensions = fmt::format("{}", which.hosts);
+            const auto expected = testing::run_collective(one).run;
+            const auto got = testing::run_collective(other).run;
+            EXPECT_EQ(got.execution.total, expected.execution.total);
+            EXPECT_EQ(got.fingerprint, expected.fingerprint);
+        }
+    }
+}
+
 TEST(ServersRun, FoldedRunsAreTheWholeOnes) {
     for (const std::string rails : {"rails: none", "rails: aligned"}) {
         auto run =
@@ -121,6 +209,23 @@ TEST(ServersRun, PacketsTakeNoLessThanTheFluidEngineAndLittleMore) {
         EXPECT_GE(packets, fluid) << rails;
         // Headers are below 3 % of a packet, and every step stores one packet at each of at most 7 hops.
         EXPECT_LE(packets, 1.1 * fluid) << rails;
+    }
+}
+
+TEST(ServersRun, TcpTakesNoLessThanTheFluidEngine) {
+    for (const std::string rails : {"rails: none", "rails: aligned"}) {
+        auto run = request(
+            "{kind: servers, servers: {count: 2, gpus: 2, nics: {rate: 100Gbps, latency: 500ns}}, " + rails +
+                ", scale_out: {kind: leaf_spine, hosts_per_leaf: 2, spines: 1, uplink: "
+                "{latency: 500ns}, load_balancing: flow_hash}}",
+            "all_reduce", "hierarchical", "4MiB");
+        const double fluid = to_nanoseconds(time_of(run));
+        run.backend = "tcp";
+        const double tcp = to_nanoseconds(time_of(run));
+        // Headers take some 4 % of 1,448 B segments; each of 4 messages in a row opens its window anew.
+        EXPECT_GE(tcp, fluid) << rails;
+        EXPECT_LE(tcp, 2 * fluid) << rails;
+        RecordProperty("tcp over fluid, " + rails, fmt::format("{:.3f}", tcp / fluid));
     }
 }
 #endif
@@ -157,6 +262,85 @@ TEST_F(ServersExperiment, EqualServersGiveRanksTheirDimensions) {
                      "scale_out: {kind: flat}}"}),
               "");
     EXPECT_EQ(shape({"network.hosts=8"}), "");
+}
+
+/// A server of four GPUs on an NVSwitch and two PCIe switches with a NIC each; rates are NCCL's.
+const char* const kTopology = R"(<system version="1">
+  <cpu numaid="0">
+    <pci busid="0:b0" class="0x060400" link_speed="16.0 GT/s PCIe" link_width="16">
+      <pci busid="0:00" class="0x030200" link_speed="16.0 GT/s PCIe" link_width="16">
+        <gpu dev="0" sm="80"><nvlink target="0:f0" count="12" tclass="0x068000"/></gpu></pci>
+      <pci busid="0:01" class="0x030200" link_speed="16.0 GT/s PCIe" link_width="16">
+        <gpu dev="1" sm="80"><nvlink target="0:f0" count="12" tclass="0x068000"/></gpu></pci>
+      <pci busid="0:a0" class="0x020000" link_speed="16.0 GT/s PCIe" link_width="16">
+        <nic><net name="n0" dev="0" speed="100000"/></nic></pci>
+    </pci>
+    <pci busid="0:b1" class="0x060400" link_speed="16.0 GT/s PCIe" link_width="16">
+      <pci busid="0:02" class="0x030200" link_speed="16.0 GT/s PCIe" link_width="16">
+        <gpu dev="2" sm="80"><nvlink target="0:f0" count="12" tclass="0x068000"/></gpu></pci>
+      <pci busid="0:03" class="0x030200" link_speed="16.0 GT/s PCIe" link_width="16">
+        <gpu dev="3" sm="80"><nvlink target="0:f0" count="12" tclass="0x068000"/></gpu></pci>
+      <pci busid="0:a1" class="0x020000" link_speed="16.0 GT/s PCIe" link_width="16">
+        <nic><net name="n1" dev="1" speed="100000"/></nic></pci>
+    </pci>
+  </cpu>
+</system>
+)";
+
+TEST_F(ServersExperiment, ATopologyFileTakesAsLongAsTheSameServersByKeys) {
+    const testing::TemporaryFolder folder;
+    const std::string file = folder.write("server.xml", kTopology).string();
+    const std::string rest = "}, scale_out: {kind: flat, link: {latency: 500ns}}}";
+    // 16 GT/s x 16 = 24 GB/s; 12 · 20 GB/s.
+    const Experiment by_file =
+        load({"network={kind: servers, servers: {count: 2, topology: " + file + rest, "cluster.ranks=8"});
+    const Experiment by_keys =
+        load({"network={kind: servers, servers: {count: 2, gpus: 4, scale_up: {rate: 240GB/s}, pcie: {rate: "
+              "24GB/s}, nics: {per: pair, attach: pcie, rate: 100Gbps}" +
+                  rest,
+              "cluster.ranks=8"});
+    const auto run = run_experiment(by_file, {});
+    EXPECT_EQ(run.iteration_times, run_experiment(by_keys, {}).iteration_times);
+    EXPECT_EQ(run.iteration_times.size(), 2U);
+}
+
+TEST_F(ServersExperiment, AwsServersWithTwoGpusOnANicAreReadAndRun) {
+    const std::string folder = ASTROLABE_SOURCE_DIR "/../../shared/data/networks/nccl/";
+    const std::string beside = ASTROLABE_SOURCE_DIR "/../shared/data/networks/nccl/";
+    const std::string nccl = std::filesystem::exists(folder) ? folder : beside;
+    if (!std::filesystem::exists(nccl)) {
+        GTEST_SKIP() << "no public topologies at hand";
+    }
+    const auto servers = [&](const std::string& file, const std::string& keys) {
+        return "network={kind: servers, servers: {count: 2, topology: " + nccl + file + keys +
+               "}, scale_out: {kind: flat, link: {latency: 500ns}}}";
+    };
+    // The file has no NVLinks: 12 of NVLink 3, and four NICs of 100 Gb/s.
+    const std::string nvswitch = ", scale_up: {kind: switch, rate: 300GB/s}, nics: {rate: 100Gbps}";
+    const std::vector<std::string> job{"workload={kind: collective, collective: all_to_all, size: 16MiB}",
+                                       "cluster.ranks=16", servers("p4d-24xl-topo.xml", nvswitch)};
+    const Experiment experiment = load(job);
+    ASSERT_NE(experiment.fabric, nullptr);
+    const network::ServerLayout& layout = *experiment.fabric->family().servers();
+    EXPECT_EQ(layout.nic_count(), 8U);
+    EXPECT_EQ(layout.hosts_per_server(), 8U);
+    for (std::size_t gpu = 0; gpu < 16; ++gpu) {
+        ASSERT_EQ(layout.nics_of(network::HostId(gpu)).size(), 1U);
+        EXPECT_EQ(layout.nics_of(network::HostId(gpu)).front().index(), gpu / 2);
+    }
+    EXPECT_FALSE(network::draw_graph(*experiment.fabric).empty());
+    // 2 GPUs of a NIC send 8 blocks of 1 MiB each to the other server, at 12 GB/s of PCIe 3.0 as NCCL
+    // reckons, 87,381.333 ns a block; over four PCIe cables of 250 ns and two of 500 ns.
+    expect_time(run_experiment(experiment, {}).execution.total, 16 * 1'048'576 / 12.0 + 4 * 250 + 2 * 500);
+    const auto refusal = [&](const std::string& network) {
+        const Result<Experiment> loaded = testing::load_small(components_, {network, "cluster.ranks=16"});
+        return loaded ? "" : render(loaded.error());
+    };
+    EXPECT_NE(refusal(servers("p4d-24xl-topo.xml", "")).find("says nothing of NVLinks"), std::string::npos);
+    EXPECT_NE(refusal(servers("g5.48xl-topo.xml", ""))
+                  .find("g5.48xl-topo.xml:14:6: error[network.servers]: device '0000:00:16.0' says neither"),
+              std::string::npos)
+        << refusal(servers("g5.48xl-topo.xml", ""));
 }
 
 TEST_F(ServersExperiment, TheResolvedFileSaysTheSame) {
