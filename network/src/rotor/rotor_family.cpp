@@ -107,7 +107,8 @@ public:
 
     [[nodiscard]] bool has_one_rate() const override { return true; }
 
-    [[nodiscard]] std::optional<ScaledFabric> scaled(const Scaling& scaling) const override {
+    [[nodiscard]] std::optional<ScaledFabric> scaled(const Fabric& /*fabric*/,
+                                                     const Scaling& scaling) const override {
         if (!scaling_) {
             return ValidationErrors{{"", "its rotors are not made for other speeds", "leave it out"}};
         }
