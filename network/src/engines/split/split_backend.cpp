@@ -299,8 +299,12 @@ SplitBackend::PartDelays::PartDelays(const SplitNetwork::Part& part, const Resou
 bool SplitBackend::account_delays(const Resources& resources) {
     inside_delays_ = std::make_unique<PartDelays>(network_->inside, resources);
     outside_delays_ = std::make_unique<PartDelays>(network_->outside, resources);
-    return inside_.account_delays(inside_delays_->resources) &&
-           outside_->account_delays(outside_delays_->resources);
+    const bool both = inside_.account_delays(inside_delays_->resources) &&
+                      outside_->account_delays(outside_delays_->resources);
+    if (!both) {
+        outside_delays_ = nullptr;
+    }
+    return both;
 }
 
 Time SplitBackend::add_part(const NetworkBackend& backend, const PartDelays& part,

@@ -218,7 +218,8 @@ TEST_F(SplitServers, WhatCannotBeApartIsRefused) {
                          "has 24 hosts, and the servers have 32 NICs"));
     EXPECT_TRUE(contains(refusal(servers("", "",
                                          "{kind: direct_connect, hosts: 32, rings: [1], medium: "
-                                         "circuit_switch, reconfiguration: {every: 1ms, delay: 10us}}")),
+                                         "circuit_switch, reconfiguration: {every: 1ms, delay: 10us, "
+                                         "forwarding: false}}")),
                          "a controller moves"));
     const auto fabric = build(servers(""));
     EXPECT_TRUE(contains(backend("congestion_free").unsupported(*fabric).value_or(""), "shares links"));
@@ -267,7 +268,7 @@ TEST_F(SplitServers, ADemandOfRanksIsOneOfTheirNics) {
 TEST_F(SplitServers, ANetworkForAJobJoinsServersByWhatTheyExchange) {
     const FabricMaker made = maker(
         "kind: servers\nservers: {count: 4, gpus: 2, nics: {per: server, attach: scale_up}}\n"
-        "scale_out: {kind: topoopt, degree: 2, mode: paper, link: {rate: 400Gbps}}\n");
+        "scale_out: {kind: topoopt, degree: 3, mode: paper, link: {rate: 400Gbps}}\n");
     ASSERT_TRUE(made.needs_job());
     EXPECT_EQ(made.hosts_per_server(), 2U);
     Demand ranks{.servers = 8, .groups = {}, .point_to_point = PairDemand(8), .exchanges = 1};
