@@ -105,7 +105,7 @@ public:
         return rotor_windows(network_);
     }
 
-    [[nodiscard]] bool has_one_rate() const override { return true; }
+    [[nodiscard]] bool has_one_rate() const override { return !network_->host_rate; }
 
     [[nodiscard]] std::optional<ScaledFabric> scaled(const Fabric& /*fabric*/,
                                                      const Scaling& scaling) const override {
