@@ -1,3 +1,5 @@
+#include "engines/split/split_backend.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -6,6 +8,7 @@
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/network/components.hpp>
 #include <astrolabe/network/family.hpp>
+#include <astrolabe/network/split_network.hpp>
 
 namespace astrolabe::network {
 
@@ -37,6 +40,16 @@ const Engine& supporting_engine(const BackendMaker& maker, const Fabric& fabric)
 }  // namespace
 
 std::optional<std::string> BackendMaker::unsupported(const Fabric& fabric) const {
+    if (const auto split = fabric.family().split(fabric)) {
+        if (fabric.failures() != nullptr) {
+            return "links cannot fail in networks of servers whose circuits move";
+        }
+        if (!shares_links) {
+            return "what servers send inside shares links, and messages of this engine do not";
+        }
+        const std::optional<std::string> reason = unsupported(*split->outside.fabric);
+        return reason ? std::optional(fmt::format("of the network between servers: {}", *reason)) : reason;
+    }
     const Engine* engine = engine_of(*this, fabric);
     if (engine == nullptr) {
         return fmt::format("it has no engine for {} networks", kind_of_links(fabric));
@@ -45,15 +58,19 @@ std::optional<std::string> BackendMaker::unsupported(const Fabric& fabric) const
         return engine->help;
     }
     if (fabric.failures() != nullptr && !engine->breaks_links) {
-        return fmt::format("links cannot fail in its engine for {} networks",
-                           fabric.family().engines().empty() ? kind_of_links(fabric)
-                                                             : fabric.family().engines());
+        return fmt::format(
+            "links cannot fail in its engine for {} networks",
+            fabric.family().engines().empty() ? kind_of_links(fabric) : fabric.family().engines());
     }
     return engine->unsupported ? engine->unsupported(fabric) : std::nullopt;
 }
 
 std::unique_ptr<NetworkBackend> BackendMaker::make(std::shared_ptr<const Fabric> fabric,
                                                    std::uint64_t seed) const {
+    if (auto split = fabric->family().split(*fabric)) {
+        std::unique_ptr<NetworkBackend> outside = make(split->outside.fabric, seed);
+        return std::make_unique<SplitBackend>(std::move(fabric), std::move(split), std::move(outside));
+    }
     const Engine& engine = supporting_engine(*this, *fabric);
     return engine.make(std::move(fabric), seed);
 }
@@ -70,6 +87,9 @@ bool BackendMaker::folds() const {
 }
 
 bool BackendMaker::follows_routes(const Fabric& fabric) const {
+    if (const auto split = fabric.family().split(fabric)) {
+        return follows_routes(*split->outside.fabric);
+    }
     const Engine* engine = engine_of(*this, fabric);
     return fabric.failures() == nullptr &&
            (engine == nullptr || !engine->follows_routes || engine->follows_routes(fabric));

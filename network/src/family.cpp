@@ -20,7 +20,8 @@ std::optional<EstimatedWork> NetworkFamily::estimate(const JobSize& /*job*/) con
     return std::nullopt;
 }
 
-std::optional<ScaledFabric> NetworkFamily::scaled(const Scaling& /*scaling*/) const {
+std::optional<ScaledFabric> NetworkFamily::scaled(const Fabric& /*fabric*/,
+                                                  const Scaling& /*scaling*/) const {
     return std::nullopt;
 }
 

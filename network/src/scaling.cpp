@@ -157,7 +157,7 @@ ScaledFabric scale(const std::shared_ptr<const Fabric>& fabric, const Scaling& s
             return errors;
         }
     }
-    if (std::optional<ScaledFabric> own = fabric->family().scaled(scaling)) {
+    if (std::optional<ScaledFabric> own = fabric->family().scaled(*fabric, scaling)) {
         return *std::move(own);
     }
     std::shared_ptr<const DemandAwareCircuits> circuits = fabric->demand_aware_circuits();

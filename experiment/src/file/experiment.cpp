@@ -328,6 +328,8 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root,
         if (std::optional<system::Shape>& shape = experiment.cluster.options.dimensions; !shape) {
             shape = server_shape(*experiment.fabric, experiment.placement, experiment.cluster.ranks);
         }
+    } else if (std::optional<system::Shape>& shape = experiment.cluster.options.dimensions; !shape) {
+        shape = server_shape(network.hosts_per_server(), experiment.cluster.ranks);
     }
     make_program(experiment, keys.cluster->operations, root, context);
     if (network.needs_job()) {

@@ -11,7 +11,10 @@ std::optional<system::Shape> server_shape(const network::Fabric& fabric, const P
     if (servers == nullptr || !servers->shapes_collectives() || !placement.is_linear()) {
         return std::nullopt;
     }
-    const std::uint32_t inside = servers->hosts_per_server();
+    return server_shape(servers->hosts_per_server(), ranks);
+}
+
+std::optional<system::Shape> server_shape(std::uint32_t inside, std::size_t ranks) {
     if (inside < 2 || ranks % inside != 0 || ranks / inside < 2) {
         return std::nullopt;
     }

@@ -15,4 +15,7 @@ namespace astrolabe::experiment {
 [[nodiscard]] std::optional<system::Shape> server_shape(const network::Fabric& fabric,
                                                         const Placement& placement, std::size_t ranks);
 
+/// Of servers of so many hosts, in order.
+[[nodiscard]] std::optional<system::Shape> server_shape(std::uint32_t inside, std::size_t ranks);
+
 }  // namespace astrolabe::experiment

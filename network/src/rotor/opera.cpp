@@ -66,7 +66,7 @@ RotorTiming timing_of(const OperaParameters& p, const HopCounts& hops) {
         derive_timing({.propagation = p.propagation,
                        .queue = p.queue,
                        .packet = packet_of(p),
-                       .rate = p.link.rate,
+                       .rate = std::min(p.link.rate, circuit_rate_of(p)),
                        .most_hops = std::max<std::int64_t>(1, static_cast<std::int64_t>(hops.worst())),
                        .reconfiguration = p.reconfiguration_delay});
     timing.eps = p.eps.value_or(timing.eps);
@@ -121,7 +121,7 @@ RotorSchedule schedule_together(const OperaParameters& p) {
 /// A packet that is in flight for more than a cycle arrives after its circuit has come back: nobody builds
 /// that, but units are mistaken.
 ValidationErrors way_errors(const OperaParameters& p, const RotorSchedule& schedule) {
-    const Time on_links = 3 * (packet_of(p) / p.link.rate);
+    const Time on_links = 2 * (packet_of(p) / p.link.rate) + packet_of(p) / circuit_rate_of(p);
     const Time of_hosts = 2 * p.link.latency;
     const Time way = p.propagation + of_hosts + on_links;
     if (way <= schedule.cycle()) {
@@ -149,8 +149,12 @@ ScaledFabric scaled_rotors(const Parameters& parameters, RotorSchedule (*schedul
                                  "leave it out, or give the network by its numbers instead of a file"}};
     }
     Parameters p = parameters;
-    // All classes of links have the same factor.
-    p.link.rate = scaled(p.link.rate, scaling.links.empty() ? 1.0 : scaling.links.begin()->second);
+    if (p.uplink_rate) {
+        p.link.rate = scaled(p.link.rate, scaling.of_links("host-rack"));
+        p.uplink_rate = scaled(*p.uplink_rate, scaling.of_links("rack-rack"));
+    } else {  // all classes of links have the same factor
+        p.link.rate = scaled(p.link.rate, scaling.links.empty() ? 1.0 : scaling.links.begin()->second);
+    }
     p.link.latency = scaled(p.link.latency, scaling.latency);
     p.propagation = scaled(p.propagation, scaling.latency);
     if (ValidationErrors errors = validation_errors(p); !errors.empty()) {
@@ -218,7 +222,7 @@ std::shared_ptr<RotorNetwork> network_of(const OperaParameters& p, const RotorSc
     return std::make_shared<RotorNetwork>(
         RotorNetwork{.schedule = std::move(left.schedule),
                      .hosts_per_rack = static_cast<std::uint32_t>(hosts),
-                     .rate = p.link.rate,
+                     .rate = circuit_rate_of(p),
                      .propagation = p.propagation,
                      .host_latency = p.link.latency,
                      .bulk = {p.bulk.routing, p.bulk.intra_rack, p.bulk.remainders, p.bulk.payload,
@@ -227,6 +231,7 @@ std::shared_ptr<RotorNetwork> network_of(const OperaParameters& p, const RotorSc
                                      classes_of(p.low_latency.classes)},
                      .paths = nullptr,
                      .seed = static_cast<std::uint64_t>(p.run_seed),
+                     .host_rate = p.uplink_rate ? std::optional(p.link.rate) : std::nullopt,
                      .failing = std::move(left.failing)});
 }
 
@@ -294,7 +299,8 @@ constexpr Range<std::uint32_t> kClasses{0, TrafficClasses::kMost};
 Schema<RackLinkParameters> rack_link_schema() {
     Schema<RackLinkParameters> schema("link", "all links");
     schema
-        .optional("rate", &RackLinkParameters::rate, "of every link, of hosts and between racks",
+        .optional("rate", &RackLinkParameters::rate,
+                  "of every link, of hosts and, unless uplink_rate is given, between racks",
                   {Bandwidth(1), kMaxLinkRate})
         .optional("latency", &RackLinkParameters::latency, "one-way propagation between a host and its rack",
                   {Time(0), kMaxLinkLatency});
@@ -365,6 +371,8 @@ void add_racks(Schema<Parameters>& schema) {
 template <class Parameters>
 void add_lengths(Schema<Parameters>& schema) {
     schema.section("link", &Parameters::link, rack_link_schema(), "all links")
+        .optional("uplink_rate", &Parameters::uplink_rate,
+                  "of uplinks and their circuits; unset: that of all links", {Bandwidth(1), kMaxLinkRate})
         .optional("propagation", &Parameters::propagation, "one way, between racks", kPartLengths)
         .optional("reconfiguration_delay", &Parameters::reconfiguration_delay,
                   "how long a rotor is dark while it changes its matching", kPartLengths)

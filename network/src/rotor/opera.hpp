@@ -26,7 +26,7 @@
 
 namespace astrolabe::network::rotor {
 
-/// The cable of a host; its rate is that of all links.
+/// The cable of a host; its rate is that of all links, unless uplinks have one of their own.
 struct RackLinkParameters {
     Bandwidth rate = Bandwidth(100'000'000'000);
     Time latency;  ///< one way
@@ -67,6 +67,7 @@ struct OperaParameters {
     std::int64_t groups = 1;          ///< of rotors that reconfigure in parallel; divides uplinks
 
     RackLinkParameters link;
+    std::optional<Bandwidth> uplink_rate;           ///< and of circuits; unset: link.rate
     Time propagation = Time(500'000);               ///< between racks, one way
     Time reconfiguration_delay = Time(10'000'000);  ///< r
     std::int64_t queue = 8;                         ///< full packets a port holds

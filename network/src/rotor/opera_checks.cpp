@@ -20,6 +20,10 @@ Bytes packet_of(const OperaParameters& p) {
     return p.bulk.payload + p.bulk.header;
 }
 
+Bandwidth circuit_rate_of(const OperaParameters& p) {
+    return p.uplink_rate.value_or(p.link.rate);
+}
+
 namespace {
 
 constexpr std::int64_t kMaxUplinks = kMaxRacks;
@@ -78,11 +82,14 @@ void check_part(detail::ParameterCheck& check, const char* key, Time part) {
 
 void check_times(detail::ParameterCheck& check, const OperaParameters& p) {
     check.rate("link.rate", p.link.rate);
+    if (p.uplink_rate) {
+        check.rate("uplink_rate", *p.uplink_rate);
+    }
     check.latency("link.latency", p.link.latency);
     check_part(check, "propagation", p.propagation);
     check_part(check, "reconfiguration_delay", p.reconfiguration_delay);
     if (check.count("queue", p.queue, 1, kMaxQueue, "full packets a port holds") && check.sound()) {
-        const Time full = packet_of(p) * p.queue / p.link.rate;
+        const Time full = packet_of(p) * p.queue / std::min(p.link.rate, circuit_rate_of(p));
         if (full > kMaxPart) {
             check.report("queue",
                          fmt::format("a queue of {} packets takes {} to send, expected at most {}", p.queue,
@@ -172,14 +179,16 @@ void check_beside_file(detail::ParameterCheck& check, const OperaParameters& p) 
         said("del", to_string(*p.del));
     }
     const Time del = p.topology->schedule.timing().del;
-    if (p.link.rate > Bandwidth(0) && del < p.propagation + packet_of(p) / p.link.rate) {
-        check.report(
-            p.propagation > packet_of(p) / p.link.rate ? "propagation" : "link.rate",
-            fmt::format("the last packet of a slot takes {} and {} of propagation, and the topology "
-                        "file gives it {} (del)",
-                        to_string(packet_of(p) / p.link.rate), to_string(p.propagation), to_string(del)),
-            "lengths in line 2 of the file are those of the links it was made for: say their rate "
-            "and propagation");
+    const Bandwidth rate = circuit_rate_of(p);
+    if (rate > Bandwidth(0) && del < p.propagation + packet_of(p) / rate) {
+        check.report(p.propagation > packet_of(p) / rate ? "propagation"
+                     : p.uplink_rate                     ? "uplink_rate"
+                                                         : "link.rate",
+                     fmt::format("the last packet of a slot takes {} and {} of propagation, and the topology "
+                                 "file gives it {} (del)",
+                                 to_string(packet_of(p) / rate), to_string(p.propagation), to_string(del)),
+                     "lengths in line 2 of the file are those of the links it was made for: say their rate "
+                     "and propagation");
     }
     if (p.low_latency.paths != unset.low_latency.paths) {
         said("low_latency.paths", std::to_string(p.low_latency.paths));

@@ -12,6 +12,8 @@ namespace astrolabe::network::rotor {
 /// A full packet on the wire.
 [[nodiscard]] Bytes packet_of(const OperaParameters& p);
 
+[[nodiscard]] Bandwidth circuit_rate_of(const OperaParameters& p);
+
 [[nodiscard]] ValidationErrors problems_before_drawing(const OperaParameters& p);
 
 /// What is said although rotors that all switch together have none of it.

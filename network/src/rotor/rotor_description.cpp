@@ -31,15 +31,15 @@ RotorCapacity capacity_of(const RotorNetwork& network) {
     const std::int64_t all =
         std::int64_t{schedule.uplinks()} * schedule.matchings_per_rotor() * schedule.racks();
     const Bytes packet = network.bulk.payload + network.bulk.header;
-    const std::int64_t busiest = std::max(network.hosts_per_rack, schedule.uplinks());
-    // A host sends on one rotor once in `busiest` packet times.
-    const Time transmission_slot = packet * busiest / network.rate;
+    const std::int64_t parts = network.parts_of_host();
+    // A host sends on one rotor once in so many packet times.
+    const Time transmission_slot = packet * parts / network.rate_of_host();
     const Time stay = schedule.timing().superslice() * schedule.residence();
 
     RotorCapacity capacity;
     capacity.carried = ratio(carried, all);
     capacity.slot = ratio(schedule.bulk_slot().count(), stay.count());
-    capacity.uplinks = ratio(schedule.uplinks(), busiest);
+    capacity.uplinks = ratio(schedule.uplinks(), parts);
     capacity.packets_per_slot = schedule.bulk_slot() / transmission_slot;
     capacity.whole = schedule.bulk_slot() == Time(0)
                          ? 0.0
@@ -50,7 +50,7 @@ RotorCapacity capacity_of(const RotorNetwork& network) {
                                              network.bulk.payload.count() * 8) /
                          to_seconds(schedule.cycle()) * ratio(carried, pairs);
     capacity.met = ratio(met, pairs);
-    capacity.host_rate = static_cast<double>(network.rate.count()) * capacity.share();
+    capacity.host_rate = static_cast<double>(network.rate_of_host().count()) * capacity.share();
     return capacity;
 }
 

@@ -6,8 +6,10 @@
 ///
 /// carried   uplinks that lead to another rack, of all: (N - 1) / N for a factorisation (matchings.hpp)
 /// slot      bulk slot over the time a circuit stays, ((g - 1) T + eps) / (g T): dark and guard times
-/// uplinks   u over max(h, u), u uplinks and h hosts a rack: a rack that has more hosts shares its uplinks
-/// whole     packets per slot, n = ⌊slot / (max(h, u) sigma)⌋, over the same number unrounded
+/// uplinks   u over p = max(u, ⌈h R / R'⌉), u uplinks of rate R' and h hosts of rate R a rack: hosts that
+/// send
+///           more than the uplinks carry share them
+/// whole     packets per slot, n = ⌊slot / (p sigma)⌋, over the same number unrounded
 /// payload   of a packet, over all of it
 ///
 /// and the rate of payload from one rack to another is h n payload / (S T) for each circuit of theirs in a

@@ -68,7 +68,7 @@ std::shared_ptr<const Fabric> build_rotor_fabric(std::string kind,
     }
     for (std::uint32_t host = 0; host < hosts; ++host) {
         builder.connect(NodeId(host), switches[host / network->hosts_per_rack],
-                        {network->rate, network->host_latency, Bytes(0)});
+                        {network->rate_of_host(), network->host_latency, Bytes(0)});
     }
     Circuits circuits(schedule.uplinks());
     for (Rotor rotor = 0; rotor < schedule.uplinks(); ++rotor) {

@@ -105,9 +105,10 @@ public:
         return rotor_windows(network_);
     }
 
-    [[nodiscard]] bool has_one_rate() const override { return true; }
+    [[nodiscard]] bool has_one_rate() const override { return !network_->host_rate; }
 
-    [[nodiscard]] std::optional<ScaledFabric> scaled(const Scaling& scaling) const override {
+    [[nodiscard]] std::optional<ScaledFabric> scaled(const Fabric& /*fabric*/,
+                                                     const Scaling& scaling) const override {
         if (!scaling_) {
             return ValidationErrors{{"", "its rotors are not made for other speeds", "leave it out"}};
         }

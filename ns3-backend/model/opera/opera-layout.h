@@ -14,6 +14,7 @@ struct OperaLayout
     uint32_t racks{0};
     uint32_t hostsPerRack{0};
     uint32_t rotors{0};
+    uint32_t shares{0}; //!< links of hosts that carry what a circuit does, rounded up; 0: as many as hosts
 
     uint32_t GetHosts() const
     {
@@ -25,11 +26,11 @@ struct OperaLayout
         return host / hostsPerRack;
     }
 
-    /// Of a round of a host (OperaTransmissionSlots): one for each rotor, or each host of those that share a
-    /// circuit.
+    /// Of a round of a host (OperaTransmissionSlots): one for each rotor, or more where all hosts of a rack
+    /// send more than a circuit carries.
     uint32_t GetTransmissionSlots() const
     {
-        return std::max(rotors, hostsPerRack);
+        return std::max(rotors, shares > 0 ? shares : hostsPerRack);
     }
 
     // Nodes

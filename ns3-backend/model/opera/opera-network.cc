@@ -22,9 +22,14 @@ OperaNetwork::GetTypeId()
             .SetGroupName("Astrolabe")
             .AddConstructor<OperaNetwork>()
             .AddAttribute("Rate",
-                          "Of every link.",
+                          "Of every link, unless HostRate says otherwise.",
                           DataRateValue(DataRate(100'000'000'000)),
                           MakeDataRateAccessor(&OperaNetwork::m_rate),
+                          MakeDataRateChecker())
+            .AddAttribute("HostRate",
+                          "Of the links of hosts; 0bps: Rate.",
+                          DataRateValue(DataRate(0)),
+                          MakeDataRateAccessor(&OperaNetwork::m_hostRate),
                           MakeDataRateChecker())
             .AddAttribute("HostLatency",
                           "Of the links of hosts.",
@@ -121,7 +126,7 @@ OperaNetwork::Build(const OperaSchedule& schedule,
                     "there are hosts, and a policy for what they send");
     m_schedule = schedule;
     m_hasPaths = paths != nullptr;
-    m_layout = {schedule.GetRacks(), hostsPerRack, schedule.GetRotors()};
+    m_layout = LayOut(schedule, hostsPerRack);
     BuildPorts();
     m_bulk = std::make_unique<OperaBulk>(
         m_layout, m_schedule, *m_fabric, *policy, OperaBulk::Parameters{m_payload, m_header}, client);
@@ -168,8 +173,9 @@ OperaNetwork::BuildPorts()
     for (uint32_t host = 0; host < m_layout.GetHosts(); ++host)
     {
         const uint32_t rack = m_layout.GetRackNode(m_layout.GetRackOf(host));
-        const uint32_t up = m_fabric->AddPort(host, rack, rate, m_hostLatency.GetTimeStep(), 0);
-        const uint32_t down = m_fabric->AddPort(rack, host, rate, m_hostLatency.GetTimeStep(), 0);
+        const uint32_t up = m_fabric->AddPort(host, rack, GetHostRate(), m_hostLatency.GetTimeStep(), 0);
+        const uint32_t down =
+            m_fabric->AddPort(rack, host, GetHostRate(), m_hostLatency.GetTimeStep(), 0);
         m_fabric->Pair(up, down);
     }
     for (uint32_t rack = 0; rack < m_layout.racks; ++rack)
@@ -268,8 +274,25 @@ OperaNetwork::TakePacket(uint64_t offer, int64_t when, uint32_t& packet)
 uint32_t
 OperaNetwork::GetSlotPackets(const OperaSchedule& schedule, uint32_t hostsPerRack) const
 {
-    const OperaLayout layout{schedule.GetRacks(), hostsPerRack, schedule.GetRotors()};
-    return OperaBulk::GetSlotPackets(layout, schedule, m_rate.GetBitRate(), m_payload + m_header);
+    return OperaBulk::GetSlotPackets(
+        LayOut(schedule, hostsPerRack), schedule, GetHostRate(), m_payload + m_header);
+}
+
+uint64_t
+OperaNetwork::GetHostRate() const
+{
+    return m_hostRate.GetBitRate() > 0 ? m_hostRate.GetBitRate() : m_rate.GetBitRate();
+}
+
+OperaLayout
+OperaNetwork::LayOut(const OperaSchedule& schedule, uint32_t hostsPerRack) const
+{
+    const uint64_t rate = m_rate.GetBitRate();
+    const unsigned __int128 offered = static_cast<unsigned __int128>(hostsPerRack) * GetHostRate();
+    return {schedule.GetRacks(),
+            hostsPerRack,
+            schedule.GetRotors(),
+            static_cast<uint32_t>((offered + rate - 1) / rate)};
 }
 
 } // namespace ns3

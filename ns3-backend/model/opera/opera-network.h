@@ -107,6 +107,8 @@ class OperaNetwork : public Object, private PacketSink, private PacketSource
     void DoDispose() override;
 
   private:
+    uint64_t GetHostRate() const;
+    OperaLayout LayOut(const OperaSchedule& schedule, uint32_t hostsPerRack) const;
     void BuildPorts();
     void BuildTransport(PacketTransportClient* client);
 
@@ -117,6 +119,7 @@ class OperaNetwork : public Object, private PacketSink, private PacketSource
     static constexpr uint8_t LOW_LATENCY_PRIORITY = 1;
 
     DataRate m_rate;
+    DataRate m_hostRate;
     Time m_hostLatency;
     Time m_propagation;
     uint32_t m_payload;

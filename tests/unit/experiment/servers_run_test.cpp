@@ -382,5 +382,35 @@ TEST_F(ServersExperiment, TheCompositionTakesAsLongAsTheSameNetworkDrawnByHand) 
     EXPECT_EQ(got.iteration_times, expected.iteration_times);
 }
 
+/// 16 GPUs in four servers over an Opera network of eight racks with two uplinks.
+std::string over_opera(const std::string& rates) {
+    return "{kind: servers, servers: {count: 4, gpus: 4, nics: {rate: 100Gbps, latency: 500ns}}, scale_out: "
+           "{kind: opera, racks: 8, uplinks: 2, hosts_per_rack: 2, groups: 1" +
+           rates + "}}";
+}
+
+TEST(ServersRun, OverOperaPacketsTakeWhatSlotsDo) {
+    for (const std::string rates : {"", ", uplink_rate: 200Gbps", ", uplink_rate: 50Gbps"}) {
+        SCOPED_TRACE(rates);
+        CollectiveRequest run = request(over_opera(rates), "all_to_all", "direct", "8MiB");
+        const Time slots = time_of(run);
+        run.backend = "packet";
+        const Time packets = time_of(run);
+        // Slots leave out what waits in a rack for packets of the same transmission slot.
+        EXPECT_NEAR(to_seconds(packets) / to_seconds(slots), 1.0, 0.05);
+        // Each GPU sends 12 blocks of 512 KiB to other servers: at 12.5 GB/s no sooner than
+        EXPECT_GT(to_nanoseconds(slots), 12 * 524'288 / 12.5);
+    }
+}
+
+TEST(ServersRun, UplinksOfARateOfTheirOwnChangeWhatTheyBind) {
+    const auto time = [](const std::string& rates) {
+        return to_seconds(time_of(request(over_opera(rates), "all_to_all", "direct", "64MiB")));
+    };
+    // Two uplinks of a rack carry what its two NICs send; of half the rate they carry half of it.
+    const double one_rate = time("");
+    EXPECT_NEAR(time(", uplink_rate: 50Gbps") / one_rate, 2.0, 0.1);
+}
+
 }  // namespace
 }  // namespace astrolabe::experiment

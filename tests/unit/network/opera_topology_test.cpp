@@ -1,5 +1,6 @@
 /// Opera and RotorNet as fabrics.
 #include "network/src/engines/slots/slot_engine.hpp"
+#include "network/src/engines/slots/slot_timing.hpp"
 #include "network/src/rotor/opera.hpp"
 #include "network/src/rotor/rotor_fabric.hpp"
 #include "network/src/rotor/topology_file.hpp"
@@ -21,6 +22,7 @@
 #include <astrolabe/network/rotor/slice_graph.hpp>
 #include <astrolabe/network/rotor/slice_paths.hpp>
 #include <astrolabe/network/routing.hpp>
+#include <astrolabe/network/scaling.hpp>
 
 namespace astrolabe::network::rotor {
 namespace {
@@ -31,6 +33,46 @@ OperaParameters small() {
     p.uplinks = 4;
     p.hosts_per_rack = 2;
     return p;
+}
+
+TEST(OperaRates, UplinksMayHaveARateOfTheirOwn) {
+    OperaParameters p = small();
+    p.hosts_per_rack = 1;
+    p.link.rate = 400_Gbps;
+    p.uplink_rate = 100_Gbps;
+    // A packet of 1,500 B takes 30 ns at 400 Gb/s and 120 ns at 100 Gb/s. A host fills four uplinks of a
+    // quarter of its rate: in a round of 4 packets it sends one on each.
+    const auto fast_hosts = make_rotor_network(p);
+    const SlotTiming fast(*fast_hosts);
+    EXPECT_EQ(fast.packet(), 30_ns);
+    EXPECT_EQ(fast.transmission_slots(1), 120_ns);
+    EXPECT_EQ(fast.to_other_rack(), 30_ns + 120_ns + 500_ns + 30_ns);
+    EXPECT_EQ(fast.to_intra_rack(), 60_ns);
+
+    p.hosts_per_rack = 3;
+    p.link.rate = 250_Gbps;
+    // 48 ns; 3 · 250 / 100 = 7.5, so a host has an eighth of its link for each circuit.
+    EXPECT_EQ(SlotTiming(*make_rotor_network(p)).transmission_slots(1), 8 * 48_ns);
+
+    p.link.rate = 100_Gbps;
+    p.uplink_rate = 400_Gbps;
+    // Its own link limits a host: a quarter for each of four circuits.
+    const SlotTiming slow(*make_rotor_network(p));
+    EXPECT_EQ(slow.transmission_slots(1), 4 * 120_ns);
+    EXPECT_EQ(slow.to_other_rack(), 120_ns + 30_ns + 500_ns + 120_ns);
+}
+
+TEST(OperaRates, RatesOfHostsAndUplinksAreScaledApart) {
+    OperaParameters p = small();
+    p.uplink_rate = 50_Gbps;
+    const auto fabric = build_opera(p);
+    Scaling scaling;
+    scaling.links["rack-rack"] = 2;
+    const auto scaled = std::get<std::shared_ptr<const Fabric>>(scale(fabric, scaling));
+    const RotorNetwork& network = *rotors_of(*scaled);
+    EXPECT_EQ(network.rate, 100_Gbps);
+    EXPECT_EQ(network.rate_of_host(), 100_Gbps);
+    EXPECT_EQ(rotors_of(*fabric)->rate, 50_Gbps);
 }
 
 TEST(OperaParameters, WhatIsRefused) {

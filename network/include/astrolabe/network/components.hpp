@@ -41,19 +41,24 @@ public:
              std::is_invocable_r_v<std::shared_ptr<const Fabric>, const F&, std::uint64_t>)
         FabricMaker(F build)  // NOLINT(google-explicit-constructor)
         : build_(std::move(build)) {}
-    explicit FabricMaker(BuildForJob for_job)
-        : for_job_(std::move(for_job)) {}
+    /// `hosts_per_server` where servers are alike, whatever the job.
+    explicit FabricMaker(BuildForJob for_job, std::uint32_t hosts_per_server = 0)
+        : for_job_(std::move(for_job)),
+          hosts_per_server_(hosts_per_server) {}
 
     /// Whether there is no network without a job.
     [[nodiscard]] bool needs_job() const { return !build_; }
     /// Precondition: needs_job().
     [[nodiscard]] const BuildForJob& for_job() const { return for_job_; }
+    /// Of a network that needs a job: hosts of every server; 0: servers differ, or there are none.
+    [[nodiscard]] std::uint32_t hosts_per_server() const { return hosts_per_server_; }
     /// Precondition: !needs_job().
     [[nodiscard]] std::shared_ptr<const Fabric> operator()(std::uint64_t seed) const { return build_(seed); }
 
 private:
     Build build_;
     BuildForJob for_job_;
+    std::uint32_t hosts_per_server_ = 0;
 };
 
 /// Kinds of networks that engines register for, beside those that families name (NetworkFamily::engines).

@@ -36,6 +36,7 @@ namespace astrolabe::network {
 class CircuitWindows;
 class ServerLayout;
 struct Scaling;
+struct SplitNetwork;
 
 /// A fabric, or what makes it impossible, by keys of Scaling (scaling.hpp).
 using ScaledFabric = std::variant<std::shared_ptr<const Fabric>, ValidationErrors>;
@@ -142,10 +143,17 @@ public:
     /// The network with other speeds, where more than links has them; none: links are scaled one by one.
     /// Classes that are named exist, rates and latencies stay within their limits, and where there is one
     /// rate all classes have the same factor.
-    [[nodiscard]] virtual std::optional<ScaledFabric> scaled(const Scaling& scaling) const;
+    [[nodiscard]] virtual std::optional<ScaledFabric> scaled(const Fabric& fabric,
+                                                             const Scaling& scaling) const;
 
     /// All rings that the network was made of. None: it was not made of rings for a job.
     [[nodiscard]] virtual std::optional<JobRings> job_rings() const { return std::nullopt; }
+
+    /// Where messages take one of two networks that share no links, each with an engine of its own; null: one
+    /// engine runs the whole. O(links).
+    [[nodiscard]] virtual std::shared_ptr<const SplitNetwork> split(const Fabric& /*fabric*/) const {
+        return nullptr;
+    }
 
     /// Which hosts share a server; null: every host is one by itself. It lives as long as the family.
     [[nodiscard]] virtual const ServerLayout* servers() const { return nullptr; }

@@ -236,27 +236,53 @@ void FluidBackend::settle_rates() {
     restarted_.clear();
 }
 
+Time FluidBackend::next_event() {
+    process_instant();
+    settle_rates();
+    return std::min(completions_.next_time(), delayed_.next_time());
+}
+
 void FluidBackend::run() {
     stop_requested_ = false;
     for (;;) {
-        process_instant();
-        settle_rates();
-        Time next_event = std::min(completions_.next_time(), delayed_.next_time());
-        if (next_event == now_) {
+        Time next = next_event();
+        if (next == now_) {
             continue;
         }
         if (stop_requested_) {
             settle_service();
             return;
         }
-        next_event = rates_->act(now_, next_event);
-        events_ += next_event == now_ ? 1 : 0;
-        if (next_event == Time::max()) {
+        next = rates_->act(now_, next);
+        events_ += next == now_ ? 1 : 0;
+        if (next == Time::max()) {
             settle_service();
             return;
         }
-        now_ = next_event;
+        now_ = next;
     }
+}
+
+Time FluidBackend::advance(Time until) {
+    for (;;) {
+        Time next = next_event();
+        if (next == now_) {
+            continue;
+        }
+        next = rates_->act(now_, next);
+        events_ += next == now_ ? 1 : 0;
+        if (next > until) {
+            now_ = until;
+            return next;
+        }
+        now_ = next;
+    }
+}
+
+void FluidBackend::wait(Time time) {
+    ASTROLABE_ASSERT(time >= now_ && std::min(completions_.next_time(), delayed_.next_time()) >= time,
+                     "nothing is due while the clock is moved");
+    now_ = time;
 }
 
 }  // namespace astrolabe::network

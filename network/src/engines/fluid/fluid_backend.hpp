@@ -92,6 +92,17 @@ public:
     void schedule(Time delay, NotificationHandler& handler, std::uint64_t token) override;
     void run() override;
     void stop() override { stop_requested_ = true; }
+
+    // For one that runs on the clock of another engine, in the place of `run`.
+
+    /// Processes what is due until `until`, which is then now. Returns when something is due next if nothing
+    /// is sent before; Time::max(): nothing is.
+    Time advance(Time until);
+    /// Now is `time`, before which nothing was due.
+    void wait(Time time);
+    /// Settles what is in service with the observer of links, if there is one: once, when all is over.
+    void settle_service();
+
     [[nodiscard]] std::uint64_t outstanding_messages() const override { return sent_ - delivered_; }
     [[nodiscard]] std::vector<OutstandingMessage> describe_outstanding(std::size_t limit) const override;
     [[nodiscard]] std::string explain_stall() const override;
@@ -129,8 +140,6 @@ private:
     [[nodiscard]] Bytes sent(std::uint32_t index) const override;
     [[nodiscard]] Bytes waiting(std::uint32_t index) const override;
     [[nodiscard]] PieceBytes in_service(std::uint32_t index) const override;
-    /// Before `run` returns: settles what is in service with the observer of links, if there is one.
-    void settle_service();
     void plan_completion(std::uint32_t index);
     void begin_service(std::uint32_t index);
     void start_waiting(std::uint32_t index);
@@ -144,6 +153,8 @@ private:
     void deliver();
     void process_instant();
     void settle_rates();
+    /// Completes the instant, unless something of it is still due: then that is now.
+    [[nodiscard]] Time next_event();
 
     std::shared_ptr<const LinkClasses> classes_;
     std::unique_ptr<ConnectionTerms> terms_;  // null where there are none

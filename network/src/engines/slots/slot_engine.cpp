@@ -26,6 +26,10 @@ std::optional<std::string> slot_engine_unsupported(const Fabric& fabric) {
         return "slots are those of rotor switches, and this network has none";
     }
     const RotorNetwork& network = *rotors_of(fabric);
+    if (network.has_low_latency() && network.host_rate) {
+        return "slots know one rate of low-latency messages on all their way: leave out uplink_rate, or "
+               "low_latency, or take a packet engine";
+    }
     return service_unsupported(network);
 }
 

@@ -32,7 +32,7 @@ std::uint32_t take_one(std::vector<Element>& elements, std::vector<std::uint32_t
 
 SlotLowLatency::SlotLowLatency(const RotorNetwork& network)
     : network_(network),
-      packet_((network.bulk.payload + network.bulk.header) / network.rate),
+      packet_(network.packet_between_racks()),
       up_(std::size_t{network.schedule.racks()} * network.hosts_per_rack),
       down_(up_.size()),
       uplinks_(std::size_t{network.schedule.racks()} * network.schedule.uplinks()),

@@ -1,9 +1,9 @@
 /// When the packets of a slot leave and arrive: the arithmetic of bulk packets on a circuit.
 ///
-/// All packets take σ = (payload + header) · 8 / rate on every link. A host's network card transmits on the
-/// u circuits of its rack round-robin, and h hosts share each, so a host sends on one circuit once in every
-/// *transmission slot* of
-///     τ = max(h, u) · σ,
+/// A packet takes σ = (payload + header) · 8 / R on the link of a host, of rate R, and σ' on a circuit, of
+/// rate R'. A host's network card transmits on the u circuits of its rack round-robin, and h hosts share
+/// each, so a host sends on one circuit once in every *transmission slot* of
+///     τ = max(u, ⌈h R / R'⌉) · σ,        max(h, u) · σ where all links have one rate,
 /// and ⌊slot / τ⌋ packets in the time in which bulk traffic may use a circuit. What a host may send on a
 /// circuit is several grants; with r the rank of one among them, the largest first, its packet k (from 0) of
 /// n leaves in transmission slot
@@ -11,7 +11,7 @@
 /// evenly over the slot, and beside the first packets of the others. At least r + 1 grants have n packets or
 /// more, so (r + 1) n transmission slots fit into the slot, and the last packet leaves within it. That two
 /// grants may use one transmission slot later is left out. A packet arrives
-///     3σ + propagation + 2 host latencies     later at a host of another rack,
+///     2σ + σ' + propagation + 2 host latencies     later at a host of another rack,
 ///     2σ + 2 host latencies                   later at a host of the same rack:
 /// every node stores it before it sends it on. What waits at a switch for packets of other hosts that come in
 /// the same transmission slot, less than h σ, is left out.
@@ -32,17 +32,18 @@ class SlotTiming {
 public:
     explicit SlotTiming(const RotorNetwork& network)
         : slot_(network.schedule.bulk_slot()),
-          packet_((network.bulk.payload + network.bulk.header) / network.rate),
-          transmission_slot_(packet_ * std::max(network.hosts_per_rack, network.schedule.uplinks())),
+          packet_(network.packet_of_host()),
+          transmission_slot_(packet_ * network.parts_of_host()),
           transmission_slots_(slot_ / transmission_slot_),
           fraction_((slot_ % transmission_slot_).count()),
-          to_other_rack_(3 * packet_ + network.propagation + 2 * network.host_latency),
+          to_other_rack_(2 * packet_ + network.packet_between_racks() + network.propagation +
+                         2 * network.host_latency),
           to_intra_rack_(2 * packet_ + 2 * network.host_latency),
           to_circuit_(packet_ + network.host_latency) {}
 
     [[nodiscard]] Time slot() const { return slot_; }
 
-    /// Time of a packet on a link.
+    /// Time of a packet on the link of a host.
     [[nodiscard]] Time packet() const { return packet_; }
     /// So many transmission slots can be counted in 32 bits, and multiplied in 64; a slot with as many is
     /// refused.

@@ -2,6 +2,7 @@
 
 #include "composed_routing.hpp"
 #include "servers_family.hpp"
+#include "split_servers.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -102,7 +103,11 @@ public:
         join_planes();
         layout_.places = by_link(nodes_, places_);
         whole_->layout_ = std::make_shared<const ServerLayout>(std::move(layout_));
-        builder_.set_family(std::make_shared<const ServersFamily>(whole_));
+        if (is_split(*parts_.planes.front())) {
+            builder_.set_family(std::make_shared<const SplitServersFamily>(whole_, parts_));
+        } else {
+            builder_.set_family(std::make_shared<const ServersFamily>(whole_));
+        }
         return std::move(builder_).build([whole = whole_](const Fabric& fabric) {
             return std::make_shared<const ComposedRouting>(fabric, whole);
         });
@@ -218,19 +223,23 @@ private:
         }
     }
 
-    void connect(NodeId a, NodeId b, const Link& forward, const Link& backward, LinkPlace place) {
+    FabricBuilder::Cable connect(NodeId a, NodeId b, const Link& forward, const Link& backward,
+                                 LinkPlace place) {
         const auto parameters = [](const Link& link) {
             return LinkParameters{link.rate, link.latency, link.buffer, link.cost};
         };
-        builder_.connect(a, b, parameters(forward), parameters(backward));
         places_.emplace_back(a, place);
         places_.emplace_back(b, place);
+        return builder_.connect(a, b, parameters(forward), parameters(backward));
     }
 
     /// Adds the cables of `fabric` so that the links of every node keep their order: a cable when it comes
     /// next at both of its ends. The order in which the cables of `fabric` were added is one such order.
+    /// Returns, by link of `fabric`, what the builder calls it.
     template <class NodeOf, class PlaceOf>
-    void join(const Fabric& fabric, const NodeOf& node_of, const PlaceOf& place_of) {
+    IndexedVector<LinkId, std::uint32_t> join(const Fabric& fabric, const NodeOf& node_of,
+                                              const PlaceOf& place_of) {
+        IndexedVector<LinkId, std::uint32_t> added(fabric.link_count());
         std::vector<std::uint32_t> next;
         std::deque<NodeId> waiting;
         for (NodeId node; node.index() < fabric.node_count(); ++node) {
@@ -249,7 +258,10 @@ private:
                 if (next[other.index()] != back.index()) {
                     break;
                 }
-                connect(node_of(node), node_of(other), fabric.link(link), fabric.link(back), place_of(link));
+                const FabricBuilder::Cable cable = connect(node_of(node), node_of(other), fabric.link(link),
+                                                           fabric.link(back), place_of(link));
+                added[link] = cable.forward;
+                added[back] = cable.backward;
                 ++next[node.index()];
                 ++next[other.index()];
                 joined += 2;
@@ -257,6 +269,7 @@ private:
             }
         }
         ASTROLABE_ASSERT(joined == fabric.link_count(), "cables were added in some order");
+        return added;
     }
 
     void join_servers() {
@@ -270,10 +283,29 @@ private:
 
     void join_planes() {
         for (std::uint32_t number = 0; number < parts_.planes.size(); ++number) {
-            join(
+            const auto links = join(
                 *parts_.planes[number], [&](NodeId node) { return whole_->node_in_plane(number, node); },
                 [](LinkId) { return LinkPlace::kScaleOut; });
+            set_circuits(parts_.planes[number]->circuits(), links);
         }
+    }
+
+    void set_circuits(const CircuitSchedule& circuits, const IndexedVector<LinkId, std::uint32_t>& links) {
+        if (circuits.is_static()) {
+            return;
+        }
+        ASTROLABE_ASSERT(parts_.planes.size() == 1, "there is one schedule");
+        std::vector<CircuitInterval<std::uint32_t>> intervals;
+        intervals.reserve(circuits.intervals().size());
+        for (const CircuitInterval<LinkId>& interval : circuits.intervals()) {
+            CircuitInterval<std::uint32_t>& of_whole = intervals.emplace_back();
+            of_whole.duration = interval.duration;
+            of_whole.links.reserve(interval.links.size());
+            for (const LinkId link : interval.links) {
+                of_whole.links.push_back(links[link]);
+            }
+        }
+        builder_.set_circuits(circuits.period(), std::move(intervals));
     }
 
     const ComposedParts& parts_;

@@ -11,6 +11,9 @@
 ///     by rail            number (NICs on rails before k) + (servers before s that have a rail k)
 ///     a plane a rail     the same within each rail, whose network is one by itself
 ///
+/// Where the links of the scale-out network come and go, so do those of the whole, and messages take one of
+/// two networks (split_servers.hpp).
+///
 /// Limits: a scale-out network without one-way links, whose hosts forward at once, and, where NICs are parts
 /// of GPUs, without hosts that forward: whether a message at a GPU has just left the server or is passing
 /// could not be told.

@@ -144,6 +144,14 @@ void ServerPaths::find_nics() {
     }
 }
 
+std::shared_ptr<const ServerPaths> ServerPaths::with_speeds(
+    const std::function<LinkSpeed(LinkId)>& speed) const {
+    const auto copy = std::make_shared<ServerPaths>(*this);
+    copy->fabric_ = fabric_->with_speeds(
+        speed, [](Time time) { return time; }, nullptr);
+    return copy;
+}
+
 bool ServerPaths::is_connected() const {
     for (std::uint32_t gpu = 0; gpu < gpus_; ++gpu) {
         for (std::size_t host = 0; host < fabric_->host_count(); ++host) {

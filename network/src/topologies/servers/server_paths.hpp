@@ -15,6 +15,7 @@
 #include "server_graph.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -75,6 +76,9 @@ public:
     [[nodiscard]] bool reaches(NodeId from, HostId to) const {
         return from.index() == to.index() || !routing().next_links(from, to).empty();
     }
+    /// The same paths over links of other speeds, by link of the server's fabric.
+    [[nodiscard]] std::shared_ptr<const ServerPaths> with_speeds(
+        const std::function<LinkSpeed(LinkId)>& speed) const;
     /// Whether every GPU reaches every other GPU and every NIC.
     [[nodiscard]] bool is_connected() const;
     [[nodiscard]] LinkPlace place_of(LinkId link) const { return places_[link]; }

@@ -1,15 +1,20 @@
 #include "../checks.hpp"
+#include "../flat.hpp"
 #include "../topology_schemas.hpp"
 #include "composition.hpp"
+#include "job_servers.hpp"
 #include "server_parameters.hpp"
+#include "split_servers.hpp"
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -72,6 +77,7 @@ struct ServersParameters {
     /// As completed for each plane.
     std::vector<Networks::Configured> planes;
     bool gives_hosts = false;
+    bool is_split = false;  ///< messages leave through their own NICs, whatever rails there are
 };
 
 Schema<ServerParameters> server_schema() {
@@ -148,7 +154,7 @@ void read_servers(ServersParameters& p, const ConfigNode& node, ReadContext& con
 }
 
 NicRule rule_of(const ServersParameters& p) {
-    const NicRule usual = p.rails == Rails::kNone ? NicRule::kOwn : NicRule::kRail;
+    const NicRule usual = p.rails == Rails::kNone || p.is_split ? NicRule::kOwn : NicRule::kRail;
     return p.rail_policy.value_or(usual);
 }
 
@@ -237,11 +243,11 @@ std::optional<std::pair<std::string, std::string>> plane_defect(const Fabric& pl
                                   plane.host_count(), nics),
                       "its hosts are the NICs: make both numbers the same"};
     }
-    if (!plane.is_static() || !plane.family().engines().empty()) {
-        return Defect{fmt::format("servers take networks whose links exist at all times, and those of '{}' "
-                                  "come and go",
+    if (plane.demand_aware_circuits() != nullptr) {
+        return Defect{fmt::format("servers take networks whose links are always there or follow a schedule, "
+                                  "and a controller moves those of '{}'",
                                   plane.kind()),
-                      "use a static network, for example leaf_spine, fat_tree or torus"};
+                      "leave out reconfiguration"};
     }
     if (plane.one_way_link_count() > 0) {
         return Defect{"the scale-out network has one-way links, and NICs have full-duplex cables",
@@ -285,6 +291,34 @@ bool has_integrated_nics(const ServersParameters& p) {
         p.servers, [](const ServerParameters& server) { return server.nics.attach == Attach::kIntegrated; });
 }
 
+/// What makes servers no part of a network whose links come and go; empty: nothing.
+std::optional<std::pair<std::string, std::string>> split_defect(
+    const ServersParameters& p, const Fabric& plane,
+    const IndexedVector<ServerId, std::shared_ptr<const ServerPaths>>& servers) {
+    using Defect = std::pair<std::string, std::string>;
+    if (p.rails == Rails::kSeparate) {
+        return Defect{
+            fmt::format("links of '{}' come and go, and rails would each have a schedule of its own",
+                        plane.kind()),
+            "use rails: aligned or none"};
+    }
+    if (p.rail_policy == NicRule::kRail) {
+        return Defect{fmt::format("rail_policy is nvlink_first, and links of '{}' come and go: they are "
+                                  "simulated apart from those inside servers",
+                                  plane.kind()),
+                      "use rail_policy: spine, or a network whose links are always there"};
+    }
+    std::set<const ServerPaths*> checked;
+    for (const auto& server : servers) {
+        if (checked.insert(server.get()).second) {
+            if (auto defect = leg_defect(*server, plane.egress_rate(HostId(0)))) {
+                return defect;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
 void check_planes(ServersParameters& p, ReadContext& context) {
     const auto servers = paths_of(p, LoadBalancing::kFlowHash, 1);
     const std::vector<std::size_t> hosts = hosts_of_planes(servers, p.rails);
@@ -294,13 +328,19 @@ void check_planes(ServersParameters& p, ReadContext& context) {
     for (std::size_t plane = 0; plane < p.planes.size(); ++plane) {
         const FabricMaker maker = p.planes[plane].make();
         if (maker.needs_job()) {
-            return refuse(fmt::format("a network of kind '{}' is built for a job, and servers take networks "
-                                      "that are given",
-                                      p.planes[plane].kind),
-                          "use a network that needs no job (astrolabe list networks)");
+            if (p.rails == Rails::kSeparate) {
+                refuse(fmt::format("a network of kind '{}' is built for a job, and rails would share the job",
+                                   p.planes[plane].kind),
+                       "use rails: aligned or none");
+            }
+            return;
         }
         const std::shared_ptr<const Fabric> fabric = maker(1);
         if (const auto defect = plane_defect(*fabric, hosts[plane], has_integrated_nics(p))) {
+            return refuse(defect->first, defect->second);
+        }
+        p.is_split = is_split(*fabric);
+        if (const auto defect = p.is_split ? split_defect(p, *fabric, servers) : std::nullopt) {
             return refuse(defect->first, defect->second);
         }
         const bool has_choice = std::ranges::any_of(servers, [](const auto& server) {
@@ -381,8 +421,10 @@ Schema<ServersParameters> servers_schema(const Networks& networks) {
         .optional("rails", &ServersParameters::rails,
                   "whether hosts of the scale-out network are numbered by rail, or every rail has one of its "
                   "own")
-        .optional("rail_policy", &ServersParameters::rail_policy,
-                  "how a message gets to another rail; unset: nvlink_first where there are rails");
+        .optional(
+            "rail_policy", &ServersParameters::rail_policy,
+            "how a message gets to another rail; unset: nvlink_first where there are rails, spine where "
+            "links of the scale-out network come and go");
     schema.field(
         {"scale_out",
          networks.section(),
@@ -414,15 +456,65 @@ Schema<ServersParameters> servers_schema(const Networks& networks) {
     return schema;
 }
 
-std::shared_ptr<const Fabric> build(const ServersParameters& p, std::uint64_t seed) {
+std::shared_ptr<const Fabric> build(const ServersParameters& p,
+                                    std::vector<std::shared_ptr<const Fabric>> planes, std::uint64_t seed) {
     ComposedParts parts;
-    for (const Networks::Configured& plane : p.planes) {
-        parts.planes.push_back(plane.make()(seed));
-    }
+    parts.planes = std::move(planes);
     parts.servers = paths_of(p, parts.planes.front()->routing().load_balancing(), seed);
     parts.rails = p.rails;
     parts.rule = rule_of(p);
     return compose(parts);
+}
+
+std::shared_ptr<const Fabric> build(const ServersParameters& p, std::uint64_t seed) {
+    std::vector<std::shared_ptr<const Fabric>> planes;
+    for (const Networks::Configured& plane : p.planes) {
+        planes.push_back(plane.make()(seed));
+    }
+    return build(p, std::move(planes), seed);
+}
+
+std::variant<NetworksForJob, ValidationErrors> build_for_job(const ServersParameters& p, const Demand& demand,
+                                                             std::uint64_t seed) {
+    const std::size_t nics = hosts_of_planes(paths_of(p, LoadBalancing::kFlowHash, 1), p.rails).front();
+    FlatParameters any;  // who has which NIC does not depend on the network between them
+    any.hosts = static_cast<std::int64_t>(nics);
+    const std::shared_ptr<const Fabric> placeholder = build(p, {build_flat(any)}, seed);
+    if (placeholder->host_count() != demand.servers) {
+        return ValidationErrors{{"servers",
+                                 fmt::format("a network that is built for its job has a GPU for every rank, "
+                                             "and {} GPUs are not {} ranks",
+                                             placeholder->host_count(), demand.servers),
+                                 "make both numbers the same"}};
+    }
+    std::variant<Demand, ValidationErrors> of_nics = demand_of_nics(*placeholder->family().servers(), demand);
+    if (auto* errors = std::get_if<ValidationErrors>(&of_nics)) {
+        return std::move(*errors);
+    }
+    auto built = p.planes.front().make().for_job()(std::get<Demand>(of_nics), seed);
+    if (auto* errors = std::get_if<ValidationErrors>(&built)) {
+        for (ValidationError& error : *errors) {
+            error.key = error.key.empty() ? "scale_out" : "scale_out." + error.key;
+        }
+        return std::move(*errors);
+    }
+    NetworksForJob networks;
+    for (std::shared_ptr<const Fabric>& plane : std::get<NetworksForJob>(built)) {
+        if (const auto defect = plane_defect(*plane, nics, has_integrated_nics(p))) {
+            return ValidationErrors{{"scale_out", defect->first, defect->second}};
+        }
+        networks.push_back(build(p, {std::move(plane)}, seed));
+    }
+    return networks;
+}
+
+/// Of every server; 0: they differ.
+std::uint32_t gpus_per_server(const ServersParameters& p) {
+    const std::int64_t first = p.servers.front().gpus;
+    return std::ranges::all_of(p.servers,
+                               [first](const ServerParameters& server) { return server.gpus == first; })
+               ? static_cast<std::uint32_t>(first)
+               : 0;
 }
 
 }  // namespace
@@ -434,6 +526,13 @@ namespace astrolabe::network {
 void register_servers(Registry<FabricMaker>& registry) {
     registry.add_composite<servers::ServersParameters>(
         servers::servers_schema, [](const servers::ServersParameters& parameters) {
+            if (parameters.planes.front().make().needs_job()) {
+                return FabricMaker(
+                    [parameters](const Demand& demand, std::uint64_t seed) {
+                        return servers::build_for_job(parameters, demand, seed);
+                    },
+                    servers::gpus_per_server(parameters));
+            }
             return FabricMaker([parameters](std::uint64_t seed) { return servers::build(parameters, seed); });
         });
 }

@@ -34,6 +34,9 @@ sim::Ptr<sim::OperaNetwork> configure(const RotorNetwork& network, const PacketO
     };
     opera->SetAttribute("Rate",
                         sim::DataRateValue(sim::DataRate(static_cast<std::uint64_t>(network.rate.count()))));
+    opera->SetAttribute(
+        "HostRate",
+        sim::DataRateValue(sim::DataRate(static_cast<std::uint64_t>(network.rate_of_host().count()))));
     set_time("HostLatency", network.host_latency);
     set_time("Propagation", network.propagation);
     set("Payload", count_of(network.bulk.payload));

@@ -5,9 +5,9 @@
 /// (rotor_lb.hpp). *Low-latency* messages leave at once, over the shortest path of the expander that the
 /// circuits of the moment form. Which one a message gets, for all engines, is said by `is_low_latency`.
 ///
-/// Hosts are numbered by rack: host = rack * hosts_per_rack + port. All links, of hosts and between racks,
-/// have one rate. An engine that knows rotors reads this; for all others the fabric's circuits define when
-/// which racks are joined, and messages wait for the circuit between their racks.
+/// Hosts are numbered by rack: host = rack * hosts_per_rack + port. All links of hosts have one rate, and all
+/// links between racks. An engine that knows rotors reads this; for all others the fabric's circuits define
+/// when which racks are joined, and messages wait for the circuit between their racks.
 ///
 /// Failures. A network starts in one state and passes to others as parts fail (rotor_failures.hpp). From the
 /// instant of a failure circuits of what failed carry nothing. Hosts and switches know of it from the start
@@ -15,9 +15,11 @@
 /// paths low-latency packets take are then those of the new state.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -90,7 +92,7 @@ struct RotorState {
 struct RotorNetwork {
     RotorSchedule schedule;  ///< at the start
     std::uint32_t hosts_per_rack = 0;
-    Bandwidth rate;    ///< of every link
+    Bandwidth rate;    ///< of every link between racks
     Time propagation;  ///< between racks, each way
     Time host_latency;
     BulkService bulk;
@@ -101,7 +103,21 @@ struct RotorNetwork {
     /// Where all of the schedule and the paths were read, to be written back as it was; null: drawn, or
     /// something failed since.
     std::shared_ptr<const TopologyFile> file = nullptr;
-    std::vector<RotorState> failing{};  ///< later states, by time; null paths where `paths` are
+    std::optional<Bandwidth> host_rate{};  ///< of every link of a host; unset: that of links between racks
+    std::vector<RotorState> failing{};     ///< later states, by time; null paths where `paths` are
+
+    [[nodiscard]] Bandwidth rate_of_host() const { return host_rate.value_or(rate); }
+    /// Into how many parts a host's link is divided, each as long as a packet takes on it: in a round of them
+    /// it sends one packet on each of its u circuits, and no more than its share of a circuit that h hosts
+    /// fill, max(u, ⌈h · rate_of_host / rate⌉).
+    [[nodiscard]] std::uint32_t parts_of_host() const {
+        const auto filling = static_cast<astrolabe::detail::Int128>(hosts_per_rack) * rate_of_host().count();
+        const auto shares = static_cast<std::uint32_t>((filling + rate.count() - 1) / rate.count());
+        return std::max(schedule.uplinks(), shares);
+    }
+    /// A whole packet on a link of a host, and on one between racks.
+    [[nodiscard]] Time packet_of_host() const { return (bulk.payload + bulk.header) / rate_of_host(); }
+    [[nodiscard]] Time packet_between_racks() const { return (bulk.payload + bulk.header) / rate; }
 
     /// Is a message of this size and traffic class low-latency? By its class where a service lists it, else
     /// by its size; all others are bulk.
