@@ -183,9 +183,6 @@ std::shared_ptr<const Fabric> FabricBuilder::build(const RoutingMaker& routing) 
         fabric->targets_.push_back(link.target);
     }
 
-    ASTROLABE_ASSERT(fabric->one_way_links_ == 0 || node_count == host_count_,
-                     "a fabric with one-way links has no switches");
-
     fabric->first_links_in_.assign(node_count + 1, 0);
     for (const PendingLink& link : links_) {
         ++fabric->first_links_in_[link.target.index() + 1];

@@ -192,11 +192,15 @@ Time least_latency(const network::Fabric& fabric, std::size_t ranks, const Place
                 direct = std::min(direct, fabric.link(out).latency);
             } else {
                 up = std::min(up, fabric.link(out).latency);
-                down = std::min(down, fabric.link(*fabric.link(out).reverse).latency);
+            }
+        }
+        for (const network::LinkId in : fabric.links_into(node)) {
+            if (fabric.node(fabric.source(in)).kind != network::NodeKind::kHost) {
+                down = std::min(down, fabric.link(in).latency);
             }
         }
     }
-    return up == Time::max() ? direct : std::min(direct, up + down);
+    return up == Time::max() || down == Time::max() ? direct : std::min(direct, up + down);
 }
 
 Bound lower_bound(const system::Program& program, const system::SystemOptions& options,

@@ -81,10 +81,14 @@ private:
 
 NodeId place_of(const Fabric& fabric, HostId host) {
     const NodeId node = fabric.node_of(host);
-    if (fabric.out_degree(node) != 1) {
+    if (fabric.out_degree(node) != 1 || fabric.links_into(node).size() != 1) {
         return node;
     }
-    const NodeId neighbour = fabric.target(fabric.first_link(node));
+    const LinkId only = fabric.first_link(node);
+    if (!fabric.link(only).reverse) {
+        return node;
+    }
+    const NodeId neighbour = fabric.target(only);
     return fabric.node(neighbour).kind == NodeKind::kSwitch ? neighbour : node;
 }
 

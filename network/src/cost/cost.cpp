@@ -49,36 +49,43 @@ void add_optics(Inventory& inventory, Medium medium, Bandwidth rate, std::uint64
     }
 }
 
-/// Links without a way back, all of which join hosts: an interface sends over one and receives over another.
-void add_one_way_links(Inventory& inventory, const Fabric& fabric, Medium medium) {
+/// Links without a way back: a port sends over one and receives over another, if to the same kind of node.
+void add_one_way_links(Inventory& inventory, const Fabric& fabric, Medium between_hosts) {
     struct Crossing {
         std::uint64_t out = 0;
         std::uint64_t in = 0;
     };
-    std::map<Bandwidth, std::uint64_t> strands;
-    for (NodeId host; host.index() < fabric.host_count(); ++host) {
-        std::map<Bandwidth, Crossing> crossings;
-        for (std::size_t i = 0; i < fabric.out_degree(host); ++i) {
-            const Link& link = fabric.link(LinkId(fabric.first_link(host).index() + i));
-            if (!link.reverse) {
-                ++crossings[link.rate].out;
+    using Kind = std::pair<Medium, Bandwidth>;
+    std::map<Kind, std::uint64_t> strands;
+    for (NodeId node; node.index() < fabric.node_count(); ++node) {
+        const NodeKind end = fabric.node(node).kind;
+        std::map<Kind, Crossing> crossings;
+        const auto crossing_to = [&](NodeId neighbour, LinkId link) -> Crossing& {
+            const bool joins_hosts = end == NodeKind::kHost && fabric.node(neighbour).kind == NodeKind::kHost;
+            return crossings[{joins_hosts ? between_hosts : Medium::kFibre, fabric.link(link).rate}];
+        };
+        for (std::size_t i = 0; i < fabric.out_degree(node); ++i) {
+            const LinkId out(fabric.first_link(node).index() + i);
+            if (!fabric.link(out).reverse) {
+                ++crossing_to(fabric.target(out), out).out;
             }
         }
-        for (const LinkId in : fabric.links_into(host)) {
+        for (const LinkId in : fabric.links_into(node)) {
             if (!fabric.link(in).reverse) {
-                ++crossings[fabric.link(in).rate].in;
+                ++crossing_to(fabric.source(in), in).in;
             }
         }
-        for (const auto& [rate, crossing] : crossings) {
-            const std::uint64_t interfaces = std::max(crossing.out, crossing.in);
-            inventory.add(Part::kNicPort, rate, interfaces);
-            add_optics(inventory, medium, rate, interfaces);
-            strands[rate] += crossing.out;
+        for (const auto& [kind, crossing] : crossings) {
+            const auto& [medium, rate] = kind;
+            const std::uint64_t ports = std::max(crossing.out, crossing.in);
+            inventory.add(end == NodeKind::kHost ? Part::kNicPort : Part::kSwitchPort, rate, ports);
+            add_optics(inventory, medium, rate, ports);
+            strands[kind] += crossing.out;
         }
     }
-    for (const auto& [rate, count] : strands) {
-        if (medium == Medium::kFibre) {
-            inventory.add(Part::kFibre, rate, (count + 1) / 2);
+    for (const auto& [kind, count] : strands) {
+        if (kind.first == Medium::kFibre && count > 0) {
+            inventory.add(Part::kFibre, kind.second, (count + 1) / 2);
         }
     }
 }

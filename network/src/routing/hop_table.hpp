@@ -14,16 +14,14 @@ namespace astrolabe::network::detail {
 class HopTable {
 public:
     static constexpr std::uint16_t kFar = std::numeric_limits<std::uint16_t>::max();
-    enum class Way : std::uint8_t { kFrom, kTo };
 
-    HopTable(const Fabric& fabric, Way way)
+    explicit HopTable(const Fabric& fabric)
         : fabric_(fabric),
-          way_(way),
           found_(std::make_unique<std::once_flag[]>(fabric.node_count())),
           hops_(fabric.node_count()) {}
 
-    /// From `node` to every other, or from every other to it; kFar where no way leads. Lives as long as the
-    /// table. Several threads may ask at once.
+    /// From `node` to every other; kFar where no way leads. Lives as long as the table. Several threads may
+    /// ask at once.
     [[nodiscard]] const std::vector<std::uint16_t>& of(NodeId node) {
         std::vector<std::uint16_t>& hops = hops_[node.index()];
         std::call_once(found_[node.index()], [&] { hops = find(node); });
@@ -37,27 +35,18 @@ private:
         std::vector<NodeId> queue{origin};
         for (std::size_t next = 0; next < queue.size(); ++next) {
             const NodeId node = queue[next];
-            const auto reach = [&](NodeId neighbour) {
+            for (std::size_t i = 0; i < fabric_.out_degree(node); ++i) {
+                const NodeId neighbour = fabric_.target(LinkId(fabric_.first_link(node).index() + i));
                 if (hops[neighbour.index()] == kFar) {
                     hops[neighbour.index()] = static_cast<std::uint16_t>(hops[node.index()] + 1);
                     queue.push_back(neighbour);
                 }
-            };
-            if (way_ == Way::kTo) {
-                for (const LinkId in : fabric_.links_into(node)) {
-                    reach(fabric_.source(in));
-                }
-                continue;
-            }
-            for (std::size_t i = 0; i < fabric_.out_degree(node); ++i) {
-                reach(fabric_.target(LinkId(fabric_.first_link(node).index() + i)));
             }
         }
         return hops;
     }
 
     const Fabric& fabric_;
-    Way way_;
     std::unique_ptr<std::once_flag[]> found_;       // by node asked for
     std::vector<std::vector<std::uint16_t>> hops_;  // the same
 };

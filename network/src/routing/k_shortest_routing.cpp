@@ -1,8 +1,7 @@
 #include "k_shortest_routing.hpp"
 
-#include "hop_table.hpp"
-
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -17,7 +16,7 @@ public:
     Search(const Fabric& fabric, const KShortestOptions& options)
         : fabric_(fabric),
           options_(options),
-          hops_(fabric, detail::HopTable::Way::kTo),
+          lengths_to_(fabric.node_count()),
           arrived_by_(fabric.node_count()),
           length_(fabric.node_count(), 0),
           seen_(fabric.node_count(), 0),
@@ -26,7 +25,7 @@ public:
     std::vector<Path> find(HostId source, HostId destination) {
         const NodeId from = fabric_.node_of(source);
         to_ = fabric_.node_of(destination);
-        to_there_ = &hops_.of(to_);
+        to_there_ = &lengths_to(to_);
         pair_ = mix_bits(mix_bits(options_.seed + kGoldenGamma) ^
                          (std::uint64_t{source.index()} << 32 | destination.index()));
         std::vector<Path> found;
@@ -41,7 +40,8 @@ public:
         found.push_back(*search(from, 0));
         while (found.size() < options_.paths) {
             const Path& last = found.back();
-            for (std::size_t spur = 0; spur < last.size(); ++spur) {
+            std::size_t before = 0;  // the length as far as the spur
+            for (std::size_t spur = 0; spur < last.size(); before += fabric_.link(last[spur++]).cost) {
                 begin_search();
                 for (std::size_t i = 0; i < spur; ++i) {
                     close(fabric_.source(last[i]));
@@ -52,7 +52,7 @@ public:
                         banned_.push_back(path[spur]);
                     }
                 }
-                std::optional<Path> rest = search(fabric_.source(last[spur]), spur);
+                std::optional<Path> rest = search(fabric_.source(last[spur]), before);
                 if (!rest) {
                     continue;
                 }
@@ -61,7 +61,7 @@ public:
                 const bool is_known = std::any_of(candidates.begin(), candidates.end(),
                                                   [&](const auto& one) { return one.second == path; });
                 if (!is_known) {
-                    const std::size_t length = path.size();
+                    const std::size_t length = length_of(path);
                     candidates.emplace(std::pair(length, order++), std::move(path));
                 }
             }
@@ -76,13 +76,50 @@ public:
     }
 
 private:
-    static constexpr std::uint16_t kFar = detail::HopTable::kFar;
+    static constexpr std::uint32_t kFar = std::numeric_limits<std::uint32_t>::max();
+
+    /// From every node; found when first asked for.
+    const std::vector<std::uint32_t>& lengths_to(NodeId destination) {
+        std::vector<std::uint32_t>& lengths = lengths_to_[destination.index()];
+        if (!lengths.empty()) {
+            return lengths;
+        }
+        lengths.assign(fabric_.node_count(), kFar);
+        lengths[destination.index()] = 0;
+        std::vector<std::vector<NodeId>> waiting{{destination}};  // by length
+        for (std::uint32_t length = 0; length < waiting.size(); ++length) {
+            const std::vector<NodeId> nodes = std::move(waiting[length]);
+            for (const NodeId node : nodes) {
+                if (length > lengths[node.index()] || (node != destination && !fabric_.node(node).forwards)) {
+                    continue;  // a shorter way was found since, or none leads through it
+                }
+                for (const LinkId in : fabric_.links_into(node)) {
+                    const NodeId neighbour = fabric_.source(in);
+                    const std::uint32_t there = length + fabric_.link(in).cost;
+                    if (there < lengths[neighbour.index()]) {
+                        lengths[neighbour.index()] = there;
+                        waiting.resize(std::max<std::size_t>(waiting.size(), there + 1));
+                        waiting[there].push_back(neighbour);
+                    }
+                }
+            }
+        }
+        return lengths;
+    }
+
+    [[nodiscard]] std::size_t length_of(const Path& path) const {
+        std::size_t length = 0;
+        for (const LinkId link : path) {
+            length += fabric_.link(link).cost;
+        }
+        return length;
+    }
 
     void begin_search() { ++round_; }
     void close(NodeId node) { closed_[node.index()] = round_; }
 
     /// A shortest way from a node to the destination, without closed nodes and, out of the node itself,
-    /// without banned links; nothing if what is `before` it and it are longer than paths may be.
+    /// without banned links; nothing if it is longer than paths may be with what is `before` it.
     std::optional<Path> search(NodeId from, std::size_t before) {
         // Nodes wait by the least length of a path through them, which never falls along a way.
         buckets_.clear();
@@ -116,16 +153,18 @@ private:
                 for (std::size_t i = 0; i < degree; ++i) {
                     const LinkId link(fabric_.first_link(node).index() + (first + i) % degree);
                     const NodeId next = fabric_.target(link);
+                    const std::size_t there = length + fabric_.link(link).cost;
                     const bool is_banned =
                         node == from && std::find(banned_.begin(), banned_.end(), link) != banned_.end();
                     if (is_banned || closed_[next.index()] == round_ ||
-                        (seen_[next.index()] == round_ && length_[next.index()] <= length + 1)) {
+                        (next != to_ && !fabric_.node(next).forwards) ||
+                        (seen_[next.index()] == round_ && length_[next.index()] <= there)) {
                         continue;
                     }
                     seen_[next.index()] = round_;
-                    length_[next.index()] = length + 1;
+                    length_[next.index()] = there;
                     arrived_by_[next.index()] = link;
-                    put(next, length + 1);
+                    put(next, there);
                 }
             }
         }
@@ -143,11 +182,11 @@ private:
 
     const Fabric& fabric_;
     const KShortestOptions& options_;
-    detail::HopTable hops_;
+    std::vector<std::vector<std::uint32_t>> lengths_to_;  // by destination, then by node; empty: not known
 
     // Of the pair in hand.
     NodeId to_;
-    const std::vector<std::uint16_t>* to_there_ = nullptr;
+    const std::vector<std::uint32_t>* to_there_ = nullptr;
     std::uint64_t pair_ = 0;
     std::size_t most_ = 0;
 
@@ -162,14 +201,10 @@ private:
 };
 
 KShortestRouting::KShortestRouting(const Fabric& fabric, const KShortestOptions& options)
-    : fabric_(fabric),
+    : PathRouting(fabric, options.load_balancing, options.seed),
       options_(options),
-      all_shortest_(fabric, LoadBalancing::kFlowHash, options.seed),
-      search_(std::make_unique<Search>(fabric_, options_)) {
+      search_(std::make_unique<Search>(fabric, options_)) {
     ASTROLABE_ASSERT(options.paths >= 1, "a pair has a path");
-    for (std::size_t i = 0; i < fabric.link_count(); ++i) {
-        ASTROLABE_ASSERT(fabric.link(LinkId(i)).cost == 1, "the length of a path is its number of links");
-    }
 }
 
 KShortestRouting::~KShortestRouting() = default;
@@ -200,53 +235,27 @@ std::vector<KShortestRouting::Path> KShortestRouting::paths(HostId source, HostI
     return known_paths(source, destination);
 }
 
-std::size_t KShortestRouting::path_count(HostId source, HostId destination) const {
+std::size_t KShortestRouting::count_paths(HostId source, HostId destination) const {
     const std::scoped_lock lock(finding_);
     return known_paths(source, destination).size();
 }
 
+KShortestRouting::Path KShortestRouting::find_path(std::size_t path, HostId source,
+                                                   HostId destination) const {
+    const std::scoped_lock lock(finding_);
+    return known_paths(source, destination)[path];
+}
+
 LinkId KShortestRouting::select_on(std::size_t path, NodeId at, HostId source, HostId destination) const {
-    {
+    if (load_balancing() == LoadBalancing::kPaths) {  // packets ask at every hop: nothing is copied
         const std::scoped_lock lock(finding_);
         for (const LinkId link : known_paths(source, destination)[path]) {
-            if (fabric_.source(link) == at) {
+            if (fabric().source(link) == at) {
                 return link;
             }
         }
     }
-    return select(at, source, destination);
-}
-
-Route KShortestRouting::route(HostId source, HostId destination) const {
-    const std::vector<Path> all = paths(source, destination);
-    struct Leg {
-        std::size_t hop;
-        LinkId link;
-        double share;
-    };
-    std::vector<Leg> legs;
-    Route route;
-    for (const Path& path : all) {
-        Time latency;
-        for (std::size_t hop = 0; hop < path.size(); ++hop) {
-            latency += hop_latency(fabric_, path[hop], hop == 0);
-            const auto known =
-                std::find_if(legs.begin(), legs.end(), [&](const Leg& leg) { return leg.link == path[hop]; });
-            if (known == legs.end()) {
-                legs.push_back({hop, path[hop], 1.0});
-            } else {
-                known->share += 1.0;
-            }
-        }
-        route.latency = std::max(route.latency, latency);
-        route.hops = std::max(route.hops, path.size());
-    }
-    std::sort(legs.begin(), legs.end(),
-              [](const Leg& a, const Leg& b) { return std::pair(a.hop, a.link) < std::pair(b.hop, b.link); });
-    for (const Leg& leg : legs) {
-        route.legs.push_back({leg.link, leg.share / static_cast<double>(all.size())});
-    }
-    return route;
+    return PathRouting::select_on(path, at, source, destination);
 }
 
 }  // namespace astrolabe::network

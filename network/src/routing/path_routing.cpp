@@ -44,36 +44,39 @@ LinkId PathRouting::select_on(std::size_t path, NodeId at, HostId source, HostId
 
 Route PathRouting::route(HostId source, HostId destination) const {
     ASTROLABE_ASSERT(source != destination, "a route leads from one host to another");
+    Route route;
     const std::size_t choices = count_paths(source, destination);
+    if (choices == 0) {
+        return route;
+    }
     const bool splits = load_balancing_ == LoadBalancing::kPaths;
     const std::size_t first = splits ? 0 : choose(source, destination, 0, choices);
     const std::size_t paths = splits ? choices : 1;
-    struct Crossing {
-        std::size_t hop;
-        std::size_t count;
-    };
-    std::unordered_map<LinkId, Crossing> crossings;
-    Route route;
+    std::vector<std::pair<LinkId, std::size_t>> crossings;  // a link, and how many come before it
     for (std::size_t number = first; number < first + paths; ++number) {
         const Path path = find_path(number, source, destination);
         Time latency;
         for (std::size_t hop = 0; hop < path.size(); ++hop) {
             latency += hop_latency(fabric_, path[hop], hop == 0);
-            Crossing& crossing = crossings.try_emplace(path[hop], Crossing{hop, 0}).first->second;
-            crossing.hop = std::min(crossing.hop, hop);
-            if (crossing.count++ == 0) {
-                route.legs.push_back({path[hop], 0.0});
-            }
+            crossings.emplace_back(path[hop], hop);
         }
         route.latency = std::max(route.latency, latency);
         route.hops = std::max(route.hops, path.size());
     }
-    for (RouteLeg& leg : route.legs) {
-        leg.share = static_cast<double>(crossings.at(leg.link).count) / static_cast<double>(paths);
+    // Of every link its smallest number of hops and its share.
+    std::ranges::sort(crossings);
+    std::vector<std::pair<std::size_t, RouteLeg>> legs;
+    for (auto link = crossings.begin(); link != crossings.end();) {
+        const auto end = std::find_if(link, crossings.end(),
+                                      [&](const auto& other) { return other.first != link->first; });
+        const double share = static_cast<double>(end - link) / static_cast<double>(paths);
+        legs.push_back({link->second, {link->first, share}});
+        link = end;
     }
-    std::sort(route.legs.begin(), route.legs.end(), [&](const RouteLeg& a, const RouteLeg& b) {
-        return std::pair(crossings.at(a.link).hop, a.link) < std::pair(crossings.at(b.link).hop, b.link);
-    });
+    std::ranges::sort(legs, {}, [](const auto& leg) { return std::pair(leg.first, leg.second.link); });
+    for (const auto& [hop, leg] : legs) {
+        route.legs.push_back(leg);
+    }
     return route;
 }
 

@@ -1,7 +1,7 @@
 /// Routing by paths that are named for every pair: what topologies with rules of their own derive from.
 ///
-/// Model. A pair (s, d) has n(s, d) >= 1 paths, numbered from 0, none of which visits a node twice. Under
-/// kFlowHash it takes one of them, number
+/// Model. A pair (s, d) has n(s, d) paths, numbered from 0, none of which visits a node twice; none only
+/// where d cannot be reached. Under kFlowHash it takes one of them, number
 ///
 ///     floor(h·n / 2^32),   h the upper half of a 64-bit mix of (seed, s, d),
 ///
@@ -39,14 +39,15 @@ public:
     [[nodiscard]] Route route(HostId source, HostId destination) const override;
 
 protected:
-    /// kFlowHash or kPaths. `fabric` owns the policy and outlives it; every host reaches every other.
-    PathRouting(const Fabric& fabric, LoadBalancing load_balancing, std::uint64_t seed)
+    /// kFlowHash or kPaths. `fabric` owns the policy and outlives it. `rule` is that of `next_links`.
+    PathRouting(const Fabric& fabric, LoadBalancing load_balancing, std::uint64_t seed,
+                PathRule rule = PathRule::kShortest)
         : fabric_(fabric),
           load_balancing_(load_balancing),
           seed_(seed),
-          shortest_(fabric, LoadBalancing::kFlowHash, seed) {}
+          shortest_(fabric, LoadBalancing::kFlowHash, seed, rule) {}
 
-    /// Of a pair of different hosts; at least 1.
+    /// Of a pair of different hosts; 0: unreachable.
     [[nodiscard]] virtual std::size_t count_paths(HostId source, HostId destination) const = 0;
     /// Number `path` < count_paths, from the source to the destination, no node twice.
     [[nodiscard]] virtual Path find_path(std::size_t path, HostId source, HostId destination) const = 0;

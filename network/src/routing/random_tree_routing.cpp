@@ -12,7 +12,7 @@ namespace astrolabe::network {
 RandomTreeRouting::RandomTreeRouting(const Fabric& fabric, std::uint64_t seed)
     : fabric_(fabric),
       seed_(seed),
-      hops_(std::make_unique<detail::HopTable>(fabric, detail::HopTable::Way::kFrom)),
+      hops_(std::make_unique<detail::HopTable>(fabric)),
       all_shortest_(fabric, LoadBalancing::kFlowHash, seed) {}
 
 RandomTreeRouting::~RandomTreeRouting() = default;

@@ -8,6 +8,7 @@
 
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/core/random.hpp>
+#include <astrolabe/network/analysis/route_load.hpp>
 
 namespace astrolabe::network {
 
@@ -34,14 +35,10 @@ ShortestPathRouting::ShortestPathRouting(const Fabric& fabric, LoadBalancing loa
       leaf_down_(fabric.host_count()) {
     for (std::size_t i = 0; i < fabric.node_count(); ++i) {
         const NodeId node(i);
-        const bool is_host = fabric.node(node).kind == NodeKind::kHost;
-        if (is_host && fabric.out_degree(node) == 1) {
-            const LinkId up = fabric.first_link(node);
-            if (fabric.node(fabric.target(up)).kind == NodeKind::kSwitch) {
-                leaf_up_[i] = up;
-                leaf_down_[i] = *fabric.link(up).reverse;
-                continue;
-            }
+        if (i < fabric.host_count() && place_of(fabric, HostId(i)) != node) {
+            leaf_up_[i] = fabric.first_link(node);
+            leaf_down_[i] = *fabric.link(leaf_up_[i]).reverse;
+            continue;
         }
         forwarding_index_[node] = static_cast<std::uint32_t>(forwarding_nodes_.size());
         forwarding_nodes_.push_back(node);

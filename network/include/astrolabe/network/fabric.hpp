@@ -185,8 +185,8 @@ public:
     Cable connect(NodeId a, NodeId b, const LinkParameters& forward, const LinkParameters& backward);
 
     /// A link without a way back, as on a fibre of its own, in builder numbering; the same must hold of its
-    /// parameters. It joins hosts, and a fabric that has one has no switches, as what engines and routing
-    /// know of switches takes their cables for full-duplex.
+    /// parameters. Engines whose transport needs the way back, for pauses, credits or acknowledgements on the
+    /// same cable, refuse a fabric that has one and say so.
     std::uint32_t connect_one_way(NodeId from, NodeId to, const LinkParameters& parameters);
 
     /// Directions named in no interval exist at all times. Indices are those of `Cable`. The durations of the

@@ -1,6 +1,10 @@
 #include "graph.hpp"
 
+#include "../../routing/given_routing.hpp"
+#include "../../routing/k_shortest_routing.hpp"
+
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <limits>
 #include <map>
@@ -44,10 +48,7 @@ public:
         if (has_centre()) {
             return std::nullopt;
         }
-        for (std::size_t host = 0; host < graph_.nodes.size(); ++host) {
-            if (!is_host(host)) {
-                continue;
-            }
+        for (const std::size_t host : different_hosts()) {
             const std::vector<bool> reached = from(host, out_);
             for (std::size_t other = 0; other < graph_.nodes.size(); ++other) {
                 if (is_host(other) && !reached[other]) {
@@ -61,23 +62,34 @@ public:
 private:
     using Neighbours = std::vector<std::vector<std::uint32_t>>;
 
-    [[nodiscard]] bool is_host(std::size_t node) const { return graph_.nodes[node].kind == NodeKind::kHost; }
+    [[nodiscard]] bool is_host(std::size_t node) const {
+        return graph_.nodes[node].kind == GraphNodeKind::kHost;
+    }
     [[nodiscard]] bool forwards(std::size_t node) const {
         return !is_host(node) || graph_.nodes[node].forwards;
     }
     [[nodiscard]] std::int64_t tier(std::size_t node) const { return graph_.nodes[node].tier.value_or(0); }
 
-    /// A forwarding node that every host reaches and that reaches every host: then all reach one another.
+    /// Whether the first host or one of the first neighbours of it forwards, is reached by every host and
+    /// reaches every host: then all reach one another.
     [[nodiscard]] bool has_centre() const {
-        for (std::size_t node = 0; node < graph_.nodes.size(); ++node) {
-            if (forwards(node)) {
-                const std::vector<bool> reached = from(node, out_);
-                const std::vector<bool> reaching = from(node, into_);
-                return std::ranges::all_of(all_hosts(),
-                                           [&](std::size_t host) { return reached[host] && reaching[host]; });
+        constexpr std::size_t kMostTried = 4;
+        const std::vector<std::size_t> hosts = all_hosts();
+        std::vector<std::size_t> candidates{hosts.front()};
+        for (const std::uint32_t next : out_[hosts.front()]) {
+            if (candidates.size() <= kMostTried && std::ranges::find(candidates, next) == candidates.end()) {
+                candidates.push_back(next);
             }
         }
-        return false;
+        return std::ranges::any_of(candidates, [&](std::size_t node) {
+            if (!forwards(node)) {
+                return false;
+            }
+            const std::vector<bool> reached = from(node, out_);
+            const std::vector<bool> reaching = from(node, into_);
+            return std::ranges::all_of(hosts,
+                                       [&](std::size_t host) { return reached[host] && reaching[host]; });
+        });
     }
     [[nodiscard]] std::vector<std::size_t> all_hosts() const {
         std::vector<std::size_t> hosts;
@@ -109,13 +121,16 @@ private:
         return reached;
     }
 
-    /// Hosts with other neighbours than all hosts before them: those with the same reach the same.
+    /// Hosts with other neighbours than all hosts before them, in either direction: those with the same reach
+    /// the same, and one another alike.
     [[nodiscard]] std::vector<std::size_t> different_hosts() const {
-        std::set<std::vector<std::uint32_t>> known;
+        std::set<std::array<std::vector<std::uint32_t>, 2>> known;
         std::vector<std::size_t> hosts;
         for (const std::size_t host : all_hosts()) {
-            std::vector<std::uint32_t> neighbours = out_[host];
-            std::ranges::sort(neighbours);
+            std::array<std::vector<std::uint32_t>, 2> neighbours{out_[host], into_[host]};
+            for (std::vector<std::uint32_t>& one_way : neighbours) {
+                std::ranges::sort(one_way);
+            }
             if (known.insert(std::move(neighbours)).second) {
                 hosts.push_back(host);
             }
@@ -183,7 +198,7 @@ void check_nodes(const Graph& graph, PathRule rule, DefectList& defects) {
     std::map<std::string_view, const GraphNode*> by_name;
     std::int64_t hosts = 0;
     for (const GraphNode& node : graph.nodes) {
-        hosts += node.kind == NodeKind::kHost ? 1 : 0;
+        hosts += node.kind == GraphNodeKind::kHost ? 1 : 0;
         if (!by_name.emplace(node.name, &node).second) {
             defects.add(node.where, fmt::format("two nodes have the name '{}'", node.name),
                         "links name their ends, so every node has a name of its own");
@@ -200,11 +215,11 @@ void check_nodes(const Graph& graph, PathRule rule, DefectList& defects) {
                                     to_string(node.forwarding), to_string(kMaxLinkLatency)),
                         "forwarding is what a host takes from receiving to queueing, for example 1us");
         }
-        if (node.tier && node.kind == NodeKind::kHost) {
+        if (node.tier && node.kind == GraphNodeKind::kHost) {
             defects.add(node.where, fmt::format("host '{}' has a tier", node.name),
                         "hosts are below tier 1; leave it out");
         }
-        if (node.kind == NodeKind::kSwitch && (rule == PathRule::kUpDown || node.tier) &&
+        if (node.kind == GraphNodeKind::kSwitch && (rule == PathRule::kUpDown || node.tier) &&
             (!node.tier || *node.tier < 1 || *node.tier > kMaxTier)) {
             defects.add(node.where,
                         node.tier ? fmt::format("the tier of '{}' is {}, expected 1 to {}", node.name,
@@ -225,8 +240,6 @@ void check_nodes(const Graph& graph, PathRule rule, DefectList& defects) {
 }
 
 void check_links(const Graph& graph, DefectList& defects) {
-    const bool has_switch = std::ranges::any_of(
-        graph.nodes, [](const GraphNode& node) { return node.kind == NodeKind::kSwitch; });
     if (std::ssize(graph.links) > kMaxCables) {
         defects.add(
             graph.links.front().where,
@@ -251,10 +264,6 @@ void check_links(const Graph& graph, DefectList& defects) {
                                     to_string(kMaxLinkLatency)),
                         "latency is the one-way time of the cable, for example 500ns");
         }
-        if (link.one_way && has_switch) {
-            defects.add(link.where, "a one-way link in a network with switches",
-                        "switches have full-duplex cables; one-way links join hosts that forward");
-        }
     }
 }
 
@@ -278,19 +287,61 @@ Diagnostics graph_defects(const Graph& graph, PathRule rule) {
     return std::move(defects).take();
 }
 
-std::shared_ptr<const Fabric> build_graph(const Graph& graph, PathRule rule, LoadBalancing load_balancing,
-                                          std::uint64_t seed) {
+namespace {
+
+std::shared_ptr<const GivenPaths> given_paths(const GraphRoutes& routes, const std::vector<NodeId>& id_of) {
+    auto given = std::make_shared<GivenPaths>();
+    for (const std::vector<std::uint32_t>& path : routes.paths) {
+        std::vector<NodeId> between;
+        for (const std::uint32_t node : path) {
+            between.push_back(id_of[node]);
+        }
+        given->add_path(std::move(between));
+    }
+    for (const GraphRoutes::Pair& pair : routes.pairs) {
+        given->give(HostId(id_of[pair.from].index()), HostId(id_of[pair.to].index()), pair.path, pair.weight);
+    }
+    return given;
+}
+
+RoutingMaker routing_maker(const GraphRouting& routing, const std::vector<NodeId>& id_of,
+                           std::uint64_t seed) {
+    const LoadBalancing over_paths =
+        routing.load_balancing == LoadBalancing::kSpray ? LoadBalancing::kPaths : LoadBalancing::kFlowHash;
+    if (!routing.routes.pairs.empty()) {
+        return [given = given_paths(routing.routes, id_of), over_paths, seed,
+                rule = routing.rule()](const Fabric& fabric) {
+            return std::make_shared<const GivenRouting>(fabric, given, over_paths, seed, rule);
+        };
+    }
+    if (routing.kind == GraphRoutingKind::kKShortest) {
+        const KShortestOptions options{static_cast<std::size_t>(routing.paths),
+                                       static_cast<std::size_t>(routing.detour), seed, over_paths};
+        return [options](const Fabric& fabric) {
+            return std::make_shared<const KShortestRouting>(fabric, options);
+        };
+    }
+    return [balancing = routing.load_balancing, seed, rule = routing.rule()](const Fabric& fabric) {
+        return std::make_shared<const ShortestPathRouting>(fabric, balancing, seed, rule);
+    };
+}
+
+}  // namespace
+
+std::shared_ptr<const Fabric> build_graph(const Graph& graph, const GraphRouting& routing, std::uint64_t seed,
+                                          std::shared_ptr<const NetworkFamily> family) {
     FabricBuilder builder("graph");
+    builder.set_family(std::move(family));
     std::vector<NodeId> id_of(graph.nodes.size());
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
         const GraphNode& node = graph.nodes[i];
-        if (node.kind == NodeKind::kHost) {
+        if (node.kind == GraphNodeKind::kHost) {
             id_of[i] = NodeId(builder.add_host(node.name, node.forwarding, node.forwards).index());
         }
     }
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
         const GraphNode& node = graph.nodes[i];
-        if (node.kind == NodeKind::kSwitch) {
+        if (node.kind == GraphNodeKind::kSwitch) {
             id_of[i] =
                 builder.add_switch(node.name, node.buffer, static_cast<std::uint16_t>(node.tier.value_or(0)));
         }
@@ -304,9 +355,7 @@ std::shared_ptr<const Fabric> build_graph(const Graph& graph, PathRule rule, Loa
             builder.connect(id_of[link.from], id_of[link.to], link.parameters, back);
         }
     }
-    return std::move(builder).build([=](const Fabric& fabric) {
-        return std::make_shared<const ShortestPathRouting>(fabric, load_balancing, seed, rule);
-    });
+    return std::move(builder).build(routing_maker(routing, id_of, seed));
 }
 
 }  // namespace astrolabe::network

@@ -1,9 +1,12 @@
 #include "graph_attributes.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <functional>
+#include <set>
+#include <string_view>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -44,12 +47,20 @@ std::int64_t whole(const Attribute& given) {
     return std::get<std::int64_t>(parsed);
 }
 
+using NamedKind = std::pair<std::string_view, GraphNodeKind>;
+constexpr std::array<NamedKind, 3> kNodeKinds{{{"host", GraphNodeKind::kHost},
+                                               {"switch", GraphNodeKind::kSwitch},
+                                               {"circuit_switch", GraphNodeKind::kCircuitSwitch}}};
+
+constexpr std::array<std::string_view, 4> kEdgeAttributes{"rate", "latency", "cost", "count"};
+
 class AttributeReader {
 public:
     explicit AttributeReader(const GraphFileOptions& options)
         : options_(options) {}
 
     Graph read(const std::vector<AttributedNode>& nodes, const std::vector<AttributedEdge>& edges) {
+        check_names(nodes, edges);
         std::vector<std::size_t> degrees(nodes.size());
         for (const AttributedNode& node : nodes) {
             if (!by_id_.emplace(node.id, by_id_.size()).second) {
@@ -71,10 +82,39 @@ public:
     }
 
 private:
+    /// Attributes that the experiment names are in the file.
+    void check_names(const std::vector<AttributedNode>& nodes,
+                     const std::vector<AttributedEdge>& edges) const {
+        if (options_.attributes.empty()) {
+            return;
+        }
+        const auto names_in = [](const auto& owners) {
+            std::set<std::string> names;
+            for (const auto& owner : owners) {
+                for (const auto& [name, attribute] : owner.attributes) {
+                    names.insert(name);
+                }
+            }
+            return std::vector<std::string>(names.begin(), names.end());
+        };
+        const std::vector<std::string> of_nodes = names_in(nodes);
+        const std::vector<std::string> of_edges = names_in(edges);
+        for (const auto& [ours, theirs] : options_.attributes) {
+            const bool is_of_edges = std::ranges::find(kEdgeAttributes, ours) != kEdgeAttributes.end();
+            const std::vector<std::string>& names = is_of_edges ? of_edges : of_nodes;
+            if (std::ranges::find(names, theirs.text) == names.end()) {
+                graph_defect(theirs.where,
+                             fmt::format("no {} of the file has an attribute '{}'",
+                                         is_of_edges ? "edge" : "node", theirs.text),
+                             names.empty() ? "there are no attributes" : suggest(theirs.text, names));
+            }
+        }
+    }
+
     [[nodiscard]] const Attribute* find(const Attributes& attributes, std::string_view ours) const {
         const auto renamed = options_.attributes.find(std::string(ours));
-        const auto found =
-            attributes.find(renamed == options_.attributes.end() ? ours : std::string_view(renamed->second));
+        const auto found = attributes.find(
+            renamed == options_.attributes.end() ? ours : std::string_view(renamed->second.text));
         return found == attributes.end() ? nullptr : &found->second;
     }
 
@@ -92,16 +132,18 @@ private:
         if (const Attribute* name = find(given.attributes, "name")) {
             node.name = name->text;
         }
-        node.kind = degree == 1 ? NodeKind::kHost : NodeKind::kSwitch;
+        node.kind = degree == 1 ? GraphNodeKind::kHost : GraphNodeKind::kSwitch;
         if (const Attribute* kind = find(given.attributes, "kind")) {
-            if (kind->text != "host" && kind->text != "switch") {
-                graph_defect(kind->where,
-                             fmt::format("a node of kind '{}', expected host or switch", kind->text),
-                             "other kinds of nodes are not known");
+            const auto known = std::ranges::find(kNodeKinds, kind->text, &NamedKind::first);
+            if (known == kNodeKinds.end()) {
+                graph_defect(
+                    kind->where,
+                    fmt::format("a node of kind '{}', expected host, switch or circuit_switch", kind->text),
+                    "other kinds of nodes are not known");
             }
-            node.kind = kind->text == "host" ? NodeKind::kHost : NodeKind::kSwitch;
+            node.kind = known->second;
         }
-        node.forwards = node.kind == NodeKind::kHost && options_.hosts_forward;
+        node.forwards = node.kind == GraphNodeKind::kHost && options_.hosts_forward;
         if (const Attribute* forwards = find(given.attributes, "forwards")) {
             // networkx writes true, GraphML of Python programs True.
             std::string text = forwards->text;

@@ -15,7 +15,7 @@
 /// outermost.
 #pragma once
 
-#include "graph.hpp"
+#include "node_names.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -27,7 +27,7 @@ namespace astrolabe::network {
 
 struct NodeGroup {
     std::string name;
-    NodeKind kind = NodeKind::kHost;
+    GraphNodeKind kind = GraphNodeKind::kHost;
     std::optional<std::int64_t> count = std::nullopt;  ///< none: one node of that name
     Bytes buffer{};
     Time forwarding{};
@@ -39,8 +39,8 @@ struct NodeGroup {
 enum class LinkPairing : std::uint8_t { kAll, kEach };
 
 struct LinkGroup {
-    std::vector<std::string> from;
-    std::vector<std::string> to;
+    std::vector<PlacedText> from;
+    std::vector<PlacedText> to;
     LinkPairing pairing = LinkPairing::kAll;
     std::optional<Bandwidth> rate = std::nullopt;  ///< none: that of `link`
     std::optional<Time> latency = std::nullopt;

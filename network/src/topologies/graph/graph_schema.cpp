@@ -1,6 +1,9 @@
 #include "../topology_schemas.hpp"
+#include "graph_circuits.hpp"
+#include "graph_family.hpp"
 #include "graph_files.hpp"
 #include "graph_lists.hpp"
+#include "graph_routes.hpp"
 
 #include <filesystem>
 #include <utility>
@@ -10,9 +13,11 @@
 namespace astrolabe {
 
 template <>
-struct EnumNames<network::NodeKind> {
-    static constexpr std::array<std::pair<std::string_view, network::NodeKind>, 2> kNames{
-        {{"host", network::NodeKind::kHost}, {"switch", network::NodeKind::kSwitch}}};
+struct EnumNames<network::GraphNodeKind> {
+    static constexpr std::array<std::pair<std::string_view, network::GraphNodeKind>, 3> kNames{
+        {{"host", network::GraphNodeKind::kHost},
+         {"switch", network::GraphNodeKind::kSwitch},
+         {"circuit_switch", network::GraphNodeKind::kCircuitSwitch}}};
 };
 template <>
 struct EnumNames<network::LinkPairing> {
@@ -20,9 +25,11 @@ struct EnumNames<network::LinkPairing> {
         {{"all", network::LinkPairing::kAll}, {"each", network::LinkPairing::kEach}}};
 };
 template <>
-struct EnumNames<network::PathRule> {
-    static constexpr std::array<std::pair<std::string_view, network::PathRule>, 2> kNames{
-        {{"shortest", network::PathRule::kShortest}, {"up_down", network::PathRule::kUpDown}}};
+struct EnumNames<network::GraphRoutingKind> {
+    static constexpr std::array<std::pair<std::string_view, network::GraphRoutingKind>, 3> kNames{
+        {{"shortest", network::GraphRoutingKind::kShortest},
+         {"up_down", network::GraphRoutingKind::kUpDown},
+         {"k_shortest", network::GraphRoutingKind::kKShortest}}};
 };
 template <>
 struct EnumNames<network::GraphFormat> {
@@ -42,16 +49,23 @@ namespace {
 struct GraphParameters {
     std::vector<NodeGroup> nodes;
     std::vector<LinkGroup> links;
+    std::vector<CircuitGroup> circuits;
     std::string file;
     std::optional<GraphFormat> format;
-    std::map<std::string, std::string> attributes;
+    std::map<std::string, PlacedText> attributes;
     HostLinkParameters link;
     bool hosts_forward = false;
-    PathRule routing = PathRule::kShortest;
+    GraphRoutingKind routing = GraphRoutingKind::kShortest;
+    std::int64_t paths = 4;
+    std::int64_t detour = 0;
+    std::vector<RouteGroup> routes;
+    std::string routes_file;
+    bool routes_only = false;
     LoadBalancing load_balancing = LoadBalancing::kFlowHash;
     std::int64_t seed = 1;
     /// What the lists or the file make.
-    std::shared_ptr<const Graph> graph;
+    std::shared_ptr<const JoinedGraph> joined;
+    std::shared_ptr<const GraphRouting> made_routing;
 };
 
 Schema<NodeGroup> node_schema() {
@@ -69,37 +83,34 @@ Schema<NodeGroup> node_schema() {
 }
 
 /// One text, or a list of them.
-void add_ends(Schema<LinkGroup>& schema, const std::string& key,
-              std::vector<std::string> LinkGroup::*member) {
+template <class Group>
+void add_texts(Schema<Group>& schema, const std::string& key, std::vector<PlacedText> Group::*member,
+               std::string help) {
     schema.field(
-        {key,
-         "text, or list of text",
-         "",
-         true,
-         {},
-         "ends of the links: a node, 'name a..b', or a whole entry",
-         {}},
-        [member, key](LinkGroup& target, const ConfigNode& node, ReadContext& context) {
+        {key, "text, or list of text", "", true, {}, std::move(help), {}},
+        [member, key](Group& target, const ConfigNode& node, ReadContext& context) {
             const std::vector<ConfigNode> items = node.is_sequence() ? node.items : std::vector{node};
             for (const ConfigNode& item : items) {
                 if (auto text = read_scalar<std::string>(item, "'" + key + "'", context)) {
-                    (target.*member).push_back(*std::move(text));
+                    (target.*member).push_back({*std::move(text), item.where});
                 }
             }
         },
-        [member](const LinkGroup& source) -> std::optional<ConfigNode> {
+        [member](const Group& source) -> std::optional<ConfigNode> {
             std::vector<ConfigNode> items;
-            for (const std::string& text : source.*member) {
-                items.push_back(ConfigNode::scalar(text));
+            for (const PlacedText& one : source.*member) {
+                items.push_back(ConfigNode::scalar(one.text));
             }
             return items.size() == 1 ? items.front() : ConfigNode::sequence(std::move(items));
         });
 }
 
+constexpr const char* kEndsHelp = "ends of the links: a node, 'name a..b', or a whole entry";
+
 Schema<LinkGroup> link_group_schema() {
     Schema<LinkGroup> schema("links", "links that are alike");
-    add_ends(schema, "from", &LinkGroup::from);
-    add_ends(schema, "to", &LinkGroup::to);
+    add_texts(schema, "from", &LinkGroup::from, kEndsHelp);
+    add_texts(schema, "to", &LinkGroup::to, kEndsHelp);
     schema
         .optional("pairing", &LinkGroup::pairing,
                   "every node of from with every node of to, or the first with the first and so on")
@@ -109,7 +120,30 @@ Schema<LinkGroup> link_group_schema() {
                   {Time(0), kMaxLinkLatency})
         .optional("cost", &LinkGroup::cost, "in the metric of routing", {1, kMaxLinkCost})
         .optional("count", &LinkGroup::count, "parallel cables between two nodes", {1, kMaxCables})
-        .optional("one_way", &LinkGroup::one_way, "only from from to to; between hosts, without switches");
+        .optional("one_way", &LinkGroup::one_way, "only from from to to");
+    return schema;
+}
+
+Schema<CircuitGroup> circuit_group_schema() {
+    Schema<CircuitGroup> schema("circuits", "circuits of one circuit switch");
+    add_texts(schema, "switch", &CircuitGroup::at, "the circuit switch");
+    add_texts(schema, "from", &CircuitGroup::from, "nodes at the other ends of its cables");
+    add_texts(schema, "to", &CircuitGroup::to, "as many nodes: the first has a circuit to the first");
+    schema.optional("count", &CircuitGroup::count, "circuits between two nodes, on parallel cables",
+                    {1, kMaxCables});
+    return schema;
+}
+
+Schema<RouteGroup> route_group_schema() {
+    Schema<RouteGroup> schema("routes", "a path of pairs of hosts");
+    add_texts(schema, "from", &RouteGroup::from, "hosts: one, 'name a..b', or a whole entry");
+    add_texts(schema, "to", &RouteGroup::to, "hosts, as from; every pair of two different ones has the path");
+    add_texts(schema, "path", &RouteGroup::path,
+              "nodes between the ends, in order; [] where a link joins them");
+    schema
+        .optional("weight", &RouteGroup::weight, "of the path among all those of the pair",
+                  {1, kMaxRouteWeight})
+        .optional("both_ways", &RouteGroup::both_ways, "the way back too, over the same nodes");
     return schema;
 }
 
@@ -143,6 +177,70 @@ void add_groups(Schema<GraphParameters>& schema, const std::string& key,
             }
             return ConfigNode::sequence(std::move(items));
         });
+}
+
+void read_routes(GraphParameters& parameters, const Schema<RouteGroup>& item, const ConfigNode& node,
+                 ReadContext& context) {
+    if (!node.is_sequence()) {
+        context.error("config.type", node.where,
+                      fmt::format("'routes' takes a list, found {}", node.kind_name()),
+                      "write one entry for each path: - {from: …, to: …, path: […]}");
+        return;
+    }
+    for (const ConfigNode& one : node.items) {
+        if (std::optional<RouteGroup> group = item.read(one, context)) {
+            group->where = one.where;
+            parameters.routes.push_back(*std::move(group));
+        }
+    }
+}
+
+void add_routes(Schema<GraphParameters>& schema) {
+    const Schema<RouteGroup> item = route_group_schema();
+    schema.field(
+        {"routes",
+         "list of mappings, or path",
+         "[]",
+         false,
+         {},
+         "paths of pairs of hosts, or a YAML or JSON file that is such a list; other pairs follow routing",
+         item.parameters()},
+        [item](GraphParameters& parameters, const ConfigNode& node, ReadContext& context) {
+            if (!node.is_scalar()) {
+                read_routes(parameters, item, node, context);
+                return;
+            }
+            const auto given = read_scalar<std::string>(node, "'routes'", context);
+            if (!given) {
+                return;
+            }
+            parameters.routes_file =
+                std::filesystem::absolute(directory_of(node) / *given).lexically_normal().string();
+            const Result<ConfigNode> list = load_config(parameters.routes_file);
+            if (list) {
+                read_routes(parameters, item, *list, context);
+                return;
+            }
+            for (Diagnostic defect : list.error()) {
+                defect.notes.emplace_back(node.where, "the file is named here");
+                context.error(std::move(defect));
+            }
+        },
+        [item](const GraphParameters& p) -> std::optional<ConfigNode> {
+            if (!p.routes_file.empty()) {
+                return ConfigNode::scalar(p.routes_file);
+            }
+            if (p.routes.empty()) {
+                return std::nullopt;
+            }
+            std::vector<ConfigNode> items;
+            for (const RouteGroup& group : p.routes) {
+                items.push_back(item.write(group));
+            }
+            return ConfigNode::sequence(std::move(items));
+        });
+    schema.optional("routes_only", &GraphParameters::routes_only,
+                    "whether every pair of hosts must be given a route");
 }
 
 void add_file(Schema<GraphParameters>& schema) {
@@ -184,7 +282,7 @@ void add_file(Schema<GraphParameters>& schema) {
             report_unknown_keys(node, kOurs, "attributes", false, context);
             for (const ConfigEntry& entry : node.entries) {
                 if (auto name = read_scalar<std::string>(entry.value, "'" + entry.key + "'", context)) {
-                    parameters.attributes.emplace(entry.key, *std::move(name));
+                    parameters.attributes.emplace(entry.key, PlacedText{*std::move(name), entry.value.where});
                 }
             }
         },
@@ -194,7 +292,7 @@ void add_file(Schema<GraphParameters>& schema) {
             }
             ConfigNode node = ConfigNode::mapping();
             for (const auto& [ours, theirs] : p.attributes) {
-                node.set(ours, ConfigNode::scalar(theirs));
+                node.set(ours, ConfigNode::scalar(theirs.text));
             }
             return node;
         });
@@ -212,6 +310,14 @@ ValidationErrors choose_source(const GraphParameters& p) {
     require(errors, p.file.empty() || p.format || graph_format_of(p.file), "file",
             fmt::format("the end of '{}' does not say what it holds", p.file),
             "give format: node_link, graphml, hpcc or htsim");
+    const std::optional<GraphFormat> format = p.format ? p.format : graph_format_of(p.file);
+    require(errors, p.attributes.empty() || (format != GraphFormat::kHpcc && format != GraphFormat::kHtsim),
+            "attributes", "files of hpcc and htsim have no attributes", "leave it out");
+    require(errors, p.routing != GraphRoutingKind::kKShortest || p.routes.empty(), "routes",
+            "pairs that are not given take shortest paths, or go up and down, not k_shortest",
+            "give routing: shortest or up_down");
+    require(errors, !p.routes_only || !p.routes.empty(), "routes_only", "no routes are given",
+            "give routes, or leave it out");
     return errors;
 }
 
@@ -235,7 +341,7 @@ void make_graph(GraphParameters& p, const ConfigNode& node, ReadContext& context
         }
         graph = std::get<Graph>(std::move(made));
         for (GraphNode& one : graph.nodes) {
-            one.forwards |= one.kind == NodeKind::kHost && p.hosts_forward;
+            one.forwards |= one.kind == GraphNodeKind::kHost && p.hosts_forward;
         }
     } else {
         Result<Graph> loaded = load_graph(p.file, p.format ? *p.format : *graph_format_of(p.file),
@@ -245,28 +351,53 @@ void make_graph(GraphParameters& p, const ConfigNode& node, ReadContext& context
         }
         graph = *std::move(loaded);
     }
-    if (const Diagnostics defects = graph_defects(graph, p.routing); !defects.empty()) {
+    std::variant<JoinedGraph, Diagnostics> joined = join_circuits(graph, p.circuits);
+    if (const auto* defects = std::get_if<Diagnostics>(&joined)) {
+        return refuse(*defects);
+    }
+    auto made = std::make_shared<JoinedGraph>(std::get<JoinedGraph>(std::move(joined)));
+    GraphRouting routing{p.routing, p.load_balancing, p.paths, p.detour, {}};
+    if (const Diagnostics defects = graph_defects(made->graph, routing.rule()); !defects.empty()) {
         return refuse(defects);
     }
-    p.graph = std::make_shared<const Graph>(std::move(graph));
+    if (!p.routes.empty()) {
+        std::variant<GraphRoutes, Diagnostics> routes =
+            expand_routes(made->graph, p.routes, p.routes_only, p.load_balancing == LoadBalancing::kSpray,
+                          node.find("routes")->where);
+        if (const auto* defects = std::get_if<Diagnostics>(&routes)) {
+            return refuse(*defects);
+        }
+        routing.routes = std::get<GraphRoutes>(std::move(routes));
+    }
+    p.joined = std::move(made);
+    p.made_routing = std::make_shared<const GraphRouting>(std::move(routing));
 }
 
 std::shared_ptr<const Fabric> build(const GraphParameters& p) {
-    return build_graph(*p.graph, p.routing, p.load_balancing, static_cast<std::uint64_t>(p.seed));
+    return build_graph(p.joined->graph, *p.made_routing, static_cast<std::uint64_t>(p.seed),
+                       p.joined->switches.empty() ? nullptr : graph_family(p.joined->switches));
 }
 
 }  // namespace
 
 void register_graph(Registry<FabricMaker>& registry) {
     Schema<GraphParameters> schema("graph", "nodes and links of one's own, listed or from a file");
-    add_groups(schema, "nodes", &GraphParameters::nodes, node_schema(), "hosts and switches");
+    add_groups(schema, "nodes", &GraphParameters::nodes, node_schema(),
+               "hosts, switches and circuit switches");
     add_groups(schema, "links", &GraphParameters::links, link_group_schema(), "cables and one-way links");
+    add_groups(schema, "circuits", &GraphParameters::circuits, circuit_group_schema(),
+               "which ports circuit switches join");
     add_file(schema);
     schema.optional("format", &GraphParameters::format, "of the file; unset: by the end of its name")
         .optional("hosts_forward", &GraphParameters::hosts_forward,
                   "whether hosts that do not say so may be between two others");
     detail::add_link(schema);
-    schema.optional("routing", &GraphParameters::routing, "which paths messages may take");
+    schema.optional("routing", &GraphParameters::routing, "which paths messages may take")
+        .optional("paths", &GraphParameters::paths, "of k_shortest: how many a pair has", {1, 64})
+        .optional("detour", &GraphParameters::detour,
+                  "of k_shortest: most by which the cost of a path is above that of the shortest",
+                  {0, 64'000});
+    add_routes(schema);
     detail::add_load_balancing(schema);
     schema.check(choose_source).complete(make_graph);
     detail::add_topology(registry, schema, build, &GraphParameters::seed);

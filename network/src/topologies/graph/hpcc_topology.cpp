@@ -31,10 +31,10 @@ Graph read_hpcc(const std::shared_ptr<const SourceText>& source, const GraphFile
         }
         const std::int64_t id = lines.number(word, "a switch", 0, nodes - 1);
         GraphNode& node = graph.nodes[static_cast<std::size_t>(id)];
-        if (node.kind == NodeKind::kSwitch) {
+        if (node.kind == GraphNodeKind::kSwitch) {
             lines.fail(word, fmt::format("switch {} is listed twice", id), "list every switch once");
         }
-        node.kind = NodeKind::kSwitch;
+        node.kind = GraphNodeKind::kSwitch;
         node.forwards = false;
         node.name = fmt::format("switch {}", id);
         node.where = lines.place(word);

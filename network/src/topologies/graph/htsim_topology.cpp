@@ -146,7 +146,7 @@ private:
 
     std::uint32_t add_switch(std::string_view kind, std::int64_t number, std::size_t tier) {
         graph_.nodes.push_back({.name = fmt::format("{} {}", kind, number),
-                                .kind = NodeKind::kSwitch,
+                                .kind = GraphNodeKind::kSwitch,
                                 .tier = static_cast<std::int64_t>(tier) + 1,
                                 .where = tiers_[tier].where});
         return static_cast<std::uint32_t>(graph_.nodes.size() - 1);

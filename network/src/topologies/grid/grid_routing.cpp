@@ -1,8 +1,39 @@
 #include "grid_routing.hpp"
 
+#include <utility>
+
 #include <astrolabe/core/assert.hpp>
 
 namespace astrolabe::network {
+
+GridRouting::GridRouting(const Fabric& fabric, std::vector<std::int64_t> sizes, GridRule rule,
+                         LoadBalancing load_balancing, std::uint64_t seed)
+    : PathRouting(fabric, load_balancing, seed),
+      sizes_(std::move(sizes)),
+      rule_(rule) {
+    for (LinkId link; link.index() < fabric.link_count(); ++link) {
+        links_.push_back(link);
+    }
+}
+
+std::span<const LinkId> GridRouting::next_links(NodeId at, HostId destination) const {
+    if (rule_ != GridRule::kDimensionOrder) {
+        return PathRouting::next_links(at, destination);
+    }
+    std::size_t stride = 1;  // between neighbours along the dimension
+    for (const std::int64_t given : sizes_) {
+        const auto size = static_cast<std::size_t>(given);
+        const std::size_t here = at.index() / stride % size;
+        const std::size_t goal = destination.index() / stride % size;
+        if (here != goal) {
+            const LinkId next =
+                link_between(at.index(), here < goal ? at.index() + stride : at.index() - stride);
+            return std::span(links_).subspan(next.index(), 1);
+        }
+        stride *= size;
+    }
+    return {};
+}
 
 std::size_t GridRouting::count_paths(HostId /*source*/, HostId /*destination*/) const {
     return rule_ == GridRule::kValiant ? fabric().host_count() : 1;

@@ -19,6 +19,7 @@
 #include "../../routing/path_routing.hpp"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace astrolabe::network {
@@ -29,10 +30,10 @@ class GridRouting final : public PathRouting {
 public:
     /// kDimensionOrder or kValiant. The hosts of `fabric` are those of a mesh of `sizes`.
     GridRouting(const Fabric& fabric, std::vector<std::int64_t> sizes, GridRule rule,
-                LoadBalancing load_balancing, std::uint64_t seed)
-        : PathRouting(fabric, load_balancing, seed),
-          sizes_(std::move(sizes)),
-          rule_(rule) {}
+                LoadBalancing load_balancing, std::uint64_t seed);
+
+    /// In dimension order the one link that is next, so that engines that choose have no choice.
+    [[nodiscard]] std::span<const LinkId> next_links(NodeId at, HostId destination) const override;
 
 private:
     [[nodiscard]] std::size_t count_paths(HostId source, HostId destination) const override;
@@ -42,6 +43,7 @@ private:
 
     std::vector<std::int64_t> sizes_;
     GridRule rule_;
+    std::vector<LinkId> links_;  // each at its own number
 };
 
 }  // namespace astrolabe::network

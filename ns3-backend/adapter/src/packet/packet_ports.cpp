@@ -148,6 +148,12 @@ std::optional<std::string> ports_unsupported(const network::Fabric& fabric, cons
         const network::Node& node = fabric.node(fabric.target(id));
         const bool is_switch = node.kind == network::NodeKind::kSwitch;
         const auto port = static_cast<std::uint32_t>(id.index());
+        const bool is_paused = is_switch && ports->flowControl == sim::PacketFlowControlKind::PFC;
+        if (is_paused && !fabric.link(id).reverse) {
+            return "pauses return over the other direction of a cable, and the link from " +
+                   fabric.node(fabric.source(id)).name + " to " + node.name +
+                   " goes one way; leave flow_control out";
+        }
         const Bytes room = is_switch ? size_of(ports->GetIngressRoom(port)) : Bytes(0);
         if (ports->flowControl == sim::PacketFlowControlKind::PFC) {
             const auto reason =

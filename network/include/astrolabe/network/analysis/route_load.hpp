@@ -21,8 +21,8 @@
 
 namespace astrolabe::network {
 
-/// The switch that a host hangs on by its only cable; the host itself where it has several, or is joined to
-/// a host.
+/// The switch that a host hangs on by its only cable; the host itself where it has several or one-way links,
+/// or is joined to a host.
 [[nodiscard]] NodeId place_of(const Fabric& fabric, HostId host);
 
 /// What goes from one place to another.

@@ -1,95 +1,21 @@
 /// Networks of one's own: lists, files, routing, and what is written of a fabric (graph.hpp, graph_files.hpp,
 /// graph_export.hpp).
-#include "fabric_structure.hpp"
+#include "../fabric_structure.hpp"
+#include "../graph_networks.hpp"
 
-#include <filesystem>
-#include <fstream>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <astrolabe/core/config/config.hpp>
 #include <astrolabe/network/analysis/graph_export.hpp>
-#include <astrolabe/network/components.hpp>
 #include <astrolabe/network/routing.hpp>
 
 namespace astrolabe::network {
 namespace {
-
-class GraphTest : public testing::Test {
-protected:
-    GraphTest() { register_builtin_topologies(registry_); }
-    ~GraphTest() override { std::filesystem::remove_all(folder_); }
-
-    std::shared_ptr<const Fabric> build(const std::string& yaml) {
-        const Result<ConfigNode> node = parse_config(yaml, (folder_ / "network.yaml").string(), folder_);
-        if (!node) {
-            ADD_FAILURE() << render(node.error());
-            return nullptr;
-        }
-        ReadContext context;
-        const auto configured = registry_.read(*node, context);
-        errors_ = context.errors();
-        return configured ? configured->make()(1) : nullptr;
-    }
-    /// Of a network that cannot be: the first diagnostic as "line:column message".
-    std::string defect(const std::string& yaml) {
-        EXPECT_EQ(build(yaml), nullptr) << yaml;
-        if (errors_.empty()) {
-            return "";
-        }
-        const Diagnostic& first = errors_.front();
-        return fmt::format("{}:{} {}", first.where.line, first.where.column, first.message);
-    }
-    std::string write(const std::string& name, const std::string& text) {
-        std::filesystem::create_directories(folder_);
-        std::ofstream(folder_ / name, std::ios::binary) << text;
-        return (folder_ / name).string();
-    }
-
-    std::filesystem::path folder_ =
-        std::filesystem::temp_directory_path() /
-        fmt::format("astrolabe-graph-{}-{}", ::getpid(),
-                    testing::UnitTest::GetInstance()->current_test_info()->name());
-    Registry<FabricMaker> registry_{"network"};
-    Diagnostics errors_;
-};
-
-/// Every link and every route of one fabric is that of the other.
-void expect_same(const Fabric& a, const Fabric& b) {
-    ASSERT_EQ(a.host_count(), b.host_count());
-    ASSERT_EQ(a.node_count(), b.node_count());
-    ASSERT_EQ(a.link_count(), b.link_count());
-    for (LinkId id; id.index() < a.link_count(); ++id) {
-        ASSERT_EQ(a.source(id), b.source(id)) << id.index();
-        ASSERT_EQ(a.target(id), b.target(id)) << id.index();
-        EXPECT_EQ(a.link(id).rate, b.link(id).rate);
-        EXPECT_EQ(a.link(id).latency, b.link(id).latency);
-        EXPECT_EQ(a.link(id).reverse, b.link(id).reverse);
-        EXPECT_EQ(a.link(id).cost, b.link(id).cost);
-    }
-    for (std::size_t i = 0; i < a.host_count(); ++i) {
-        for (std::size_t j = 0; j < a.host_count(); ++j) {
-            if (i == j) {
-                continue;
-            }
-            const Route one = a.routing().route(HostId(i), HostId(j));
-            const Route other = b.routing().route(HostId(i), HostId(j));
-            ASSERT_EQ(one.legs.size(), other.legs.size());
-            EXPECT_EQ(one.latency, other.latency);
-            for (std::size_t leg = 0; leg < one.legs.size(); ++leg) {
-                EXPECT_EQ(one.legs[leg].link, other.legs[leg].link);
-                EXPECT_EQ(one.legs[leg].share, other.legs[leg].share);
-            }
-        }
-    }
-}
 
 constexpr const char* kLeafSpine = R"(
 kind: graph
@@ -175,14 +101,12 @@ TEST_F(GraphTest, RefusesWhatIsNoNetworkWithItsPlace) {
     const std::string nodes =
         "kind: graph\nnodes:\n  - {name: a, count: 2}\n  - {name: s, kind: switch}\nlinks:\n";
     EXPECT_EQ(defect("kind: graph\n"), "1:1 the graph has no nodes");
-    EXPECT_EQ(defect(nodes + "  - {from: a, to: t}\n"), "6:5 't' is no node");
-    EXPECT_EQ(defect(nodes + "  - {from: a 0..2, to: s}\n"), "6:5 'a 0..2', but 'a' has 2 nodes, 0 to 1");
+    EXPECT_EQ(defect(nodes + "  - {from: a, to: t}\n"), "6:19 't' is no node");
+    EXPECT_EQ(defect(nodes + "  - {from: a 0..2, to: s}\n"), "6:12 'a 0..2', but 'a' has 2 nodes, 0 to 1");
     EXPECT_EQ(defect(nodes + "  - {from: a, to: s, pairing: each}\n"),
               "6:5 2 nodes are joined to 1, one each");
     EXPECT_EQ(defect(nodes + "  - {from: a, to: a 0}\n"), "6:5 'a 0' is joined to itself");
     EXPECT_EQ(defect(nodes + "  - {from: a 0, to: s}\n"), "3:5 no path leads from 'a 0' to 'a 1'");
-    EXPECT_EQ(defect(nodes + "  - {from: a, to: s}\n  - {from: a 0, to: a 1, one_way: true}\n"),
-              "7:5 a one-way link in a network with switches");
     EXPECT_EQ(defect(nodes + "  - {from: a, to: s}\nrouting: up_down\n"), "4:5 switch 's' has no tier");
     EXPECT_EQ(defect("kind: graph\nnodes:\n  - {name: a}\n  - {name: a}\nlinks: []\n"),
               "4:5 two entries of nodes have the name 'a'");
@@ -314,6 +238,26 @@ TEST_F(GraphTest, ReadsGraphsOfNetworkx) {
     ASSERT_TRUE(xml) << render(errors_);
     EXPECT_EQ(xml->egress_rate(HostId(0)), 50_Gbps);
     EXPECT_EQ(xml->egress_rate(HostId(1)), 100_Gbps);
+}
+
+// An attribute that the experiment names must be one of the file, of edges or of nodes.
+TEST_F(GraphTest, AttributesThatOccurNowhereAreRefused) {
+    write("plain.json", R"({"nodes": [{"id": 0}, {"id": 1, "role": "switch"}, {"id": 2}],
+        "links": [{"source": 0, "target": 1, "capacity": 4e10}, {"source": 2, "target": 1, "capacity": 4e10}]})");
+    const auto hint_of = [&](const std::string& attributes) {
+        const std::string found = defect("kind: graph\nfile: plain.json\nattributes: {" + attributes + "}\n");
+        return found + "; " + (errors_.empty() ? "" : errors_.front().hint);
+    };
+    EXPECT_EQ(hint_of("rate: capasity"),
+              "3:20 no edge of the file has an attribute 'capasity'; did you mean 'capacity'?");
+    EXPECT_EQ(hint_of("kind: rol"), "3:20 no node of the file has an attribute 'rol'; did you mean 'role'?");
+    EXPECT_EQ(hint_of("kind: capacity").substr(0, 53),
+              "3:20 no node of the file has an attribute 'capacity';");
+    ASSERT_TRUE(build("{kind: graph, file: plain.json, attributes: {rate: capacity, kind: role}}"))
+        << render(errors_);
+    write("ring.txt", "2 0 1\n\n0 1 25Gbps 1us 0\n");
+    EXPECT_EQ(defect("{kind: graph, file: ring.txt, attributes: {rate: capacity}}").substr(5),
+              "'attributes': files of hpcc and htsim have no attributes");
 }
 
 TEST_F(GraphTest, RefusesBrokenGraphs) {
