@@ -57,12 +57,17 @@ std::optional<std::string> BackendMaker::unsupported(const Fabric& fabric) const
     if (!engine->make) {
         return engine->help;
     }
+    if (engine->unsupported) {
+        if (const auto reason = engine->unsupported(fabric)) {
+            return reason;
+        }
+    }
     if (fabric.failures() != nullptr && !engine->breaks_links) {
         return fmt::format(
             "links cannot fail in its engine for {} networks",
             fabric.family().engines().empty() ? kind_of_links(fabric) : fabric.family().engines());
     }
-    return engine->unsupported ? engine->unsupported(fabric) : std::nullopt;
+    return std::nullopt;
 }
 
 std::unique_ptr<NetworkBackend> BackendMaker::make(std::shared_ptr<const Fabric> fabric,

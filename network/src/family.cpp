@@ -25,6 +25,11 @@ std::optional<ScaledFabric> NetworkFamily::scaled(const Fabric& /*fabric*/,
     return std::nullopt;
 }
 
+BrokenFabric NetworkFamily::broken(const std::vector<PartFailure>& /*failures*/) const {
+    ASTROLABE_ASSERT(false, "the family names parts that fail by its rules");
+    return {};
+}
+
 std::optional<std::string> NetworkFamily::ignored_class(std::uint32_t /*traffic_class*/) const {
     return std::nullopt;
 }

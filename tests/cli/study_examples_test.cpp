@@ -106,6 +106,21 @@ TEST(StudyExamples, ThePageOfTheCharacterisationsHasTheRecordedTimes) {
     }
 }
 
+TEST(StudyExamples, FailuresGiveWhatIsRecordedAndTheirPageSays) {
+    std::vector<Json> all;
+    const std::string page = read_file(kExamples / "failures/README.md");
+    const RecordedStudy recorded("failures/study");
+    for (const Json& row : recorded.rows()) {
+        all.push_back(row["parameters"]);
+        const double seconds = row["mean_iteration_time_s"].get<double>();
+        EXPECT_NE(page.find(fmt::format("{:.3f} ms", seconds * 1e3)), std::string::npos) << row.dump();
+        const auto lost = row["network.drops"].get<int>();
+        const std::string cost = fmt::format("| {}, {} |", lost, row["network.timeouts"].get<int>());
+        EXPECT_TRUE(lost == 0 || page.find(cost) != std::string::npos) << row.dump();
+    }
+    expect_recorded("failures/study", all);
+}
+
 TEST(StudyExamples, SmallPointsOfTheHotiStudyGiveWhatIsRecorded) {
     expect_recorded("hoti20-dlrm/study", {point({{"network", "Hier-8"}})});
     expect_recorded("hoti20-dlrm/copies",

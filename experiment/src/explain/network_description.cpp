@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -14,6 +15,25 @@ namespace {
 
 std::string line(std::string_view name, std::string_view value) {
     return fmt::format("  {:<18}{}\n", name, value);
+}
+
+/// As many as people look through, by time.
+std::string failure_table(const std::vector<FailureSpan>& failures) {
+    constexpr std::size_t kMostListed = 20;
+    std::string text;
+    if (!failures.empty()) {
+        text = fmt::format("  {:<44}{:>16}{:>16}\n", fmt::format("failures, {} in all", failures.size()),
+                           "from", "until");
+    }
+    for (std::size_t i = 0; i < std::min(kMostListed, failures.size()); ++i) {
+        const FailureSpan& failure = failures[i];
+        text += fmt::format("    {:<42}{:>16}{:>16}\n", failure.what, to_string(failure.from),
+                            failure.until == Time::max() ? "for ever" : to_string(failure.until));
+    }
+    if (failures.size() > kMostListed) {
+        text += fmt::format("    and {} more\n", failures.size() - kMostListed);
+    }
+    return text;
 }
 
 }  // namespace
@@ -41,7 +61,8 @@ Result<DescribedNetwork> load_network(const std::string& path, const Components&
     ReadContext context;
     ConfigNode network = *std::move(file);
     const bool is_experiment = network.find("workload") != nullptr;
-    const bool is_scaled = is_experiment && network.find("scaled") != nullptr;
+    const bool needs_experiment =
+        is_experiment && (network.find("scaled") != nullptr || network.find("failures") != nullptr);
     if (ConfigNode* section = network.find("network")) {
         resolve_reference(*section, context);
         ConfigNode inner = std::move(*section);
@@ -55,9 +76,9 @@ Result<DescribedNetwork> load_network(const std::string& path, const Components&
         return context.errors();
     }
     const network::FabricMaker maker = configured->make();
-    if (!maker.needs_job() && !is_scaled) {
+    if (!maker.needs_job() && !needs_experiment) {
         const std::shared_ptr<const network::Fabric> fabric = maker(1);
-        return DescribedNetwork{configured->resolved, fabric, fabric->family().describe(*fabric, {})};
+        return DescribedNetwork{configured->resolved, fabric, fabric->family().describe(*fabric, {}), {}};
     }
     if (!is_experiment) {
         context.error("config.no-job", network.find("kind")->where,
@@ -73,7 +94,8 @@ Result<DescribedNetwork> load_network(const std::string& path, const Components&
     return DescribedNetwork{configured->resolved, experiment->fabric,
                             maker.needs_job()
                                 ? describe_for_job(*experiment)
-                                : experiment->fabric->family().describe(*experiment->fabric, {})};
+                                : experiment->fabric->family().describe(*experiment->fabric, {}),
+                            experiment->failures};
 }
 
 nlohmann::ordered_json describe_json(const DescribedNetwork& described) {
@@ -88,6 +110,12 @@ nlohmann::ordered_json describe_json(const DescribedNetwork& described) {
     }
     if (!described.description.key.empty()) {
         object[described.description.key] = described.description.json;
+    }
+    for (const FailureSpan& failure : described.failures) {
+        object["failures"].push_back({{"what", failure.what}, {"from_s", to_seconds(failure.from)}});
+        if (failure.until < Time::max()) {
+            object["failures"].back()["until_s"] = to_seconds(failure.until);
+        }
     }
     return object;
 }
@@ -106,7 +134,7 @@ std::string describe_text(const DescribedNetwork& described) {
     for (const auto& [name, value] : description.facts) {
         text += line(name, value);
     }
-    return text + description.tables;
+    return text + description.tables + failure_table(described.failures);
 }
 
 }  // namespace astrolabe::experiment

@@ -62,6 +62,9 @@ std::vector<std::string> random_streams(const Experiment& experiment) {
     if (experiment.placement_follows_seed) {
         add("cluster.placement");
     }
+    if (experiment.failures_follow_seed) {
+        add("failures.random.seed");
+    }
     if (experiment.backend.packet_payload > Bytes(0)) {
         add("backend.packets");
     }

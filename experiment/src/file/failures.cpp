@@ -4,12 +4,14 @@
 #include <limits>
 #include <memory>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
 #include <astrolabe/core/random.hpp>
 #include <astrolabe/network/failures/failing_parts.hpp>
 #include <astrolabe/network/failures/failure_timeline.hpp>
+#include <astrolabe/network/family.hpp>
 #include <astrolabe/system/executor/compute_speeds.hpp>
 
 namespace astrolabe::experiment {
@@ -142,7 +144,7 @@ public:
             found = {found[*event.number]};
         }
         for (const FailingPart& part : found) {
-            fail(part, {event.at, until}, event.rate.value_or(0.0));
+            fail(part, {event.at, until}, event.rate.value_or(0.0), key);
         }
     }
 
@@ -153,6 +155,7 @@ public:
                                            : Named{PartKind::kHost, *random.hosts, "hosts"};
         std::vector<FailingPart> found = find(kind, name, key + "." + own);
         RandomStream stream(random.seed.value_or(experiment_.seed), fmt::format("failures {}", index));
+        experiment_.failures_follow_seed = experiment_.failures_follow_seed || !random.seed;
         const double factor = random.rate.value_or(0.0);
         if (random.number) {
             if (*random.number > found.size()) {
@@ -164,7 +167,7 @@ public:
             stream.shuffle(found);
             found.resize(*random.number);
             for (const FailingPart& part : found) {
-                fail(part, {random.at, random.until.value_or(Time::max())}, factor);
+                fail(part, {random.at, random.until.value_or(Time::max())}, factor, key);
             }
             return;
         }
@@ -173,9 +176,9 @@ public:
                 network::draw_outages({*random.mean_time_between, *random.mean_time_to_repair}, random.at,
                                       *random.until, kMostFailures + 1, stream);
             for (const network::Outage& outage : outages) {
-                fail(part, outage, factor);
+                fail(part, outage, factor, key);
             }
-            if (links_.size() > kMostFailures) {
+            if (links_.size() + parts_that_fail_.size() > kMostFailures) {
                 add_error(errors_, key + ".mean_time_between",
                           fmt::format("makes more than {} failures of links", kMostFailures),
                           "take a longer mean time, fewer parts, or an earlier 'until'");
@@ -184,8 +187,11 @@ public:
         }
     }
 
-    /// Gives network and ranks what fails of them.
+    /// Gives network and ranks what fails of them, or reports why that cannot be.
     void finish(Time detection) {
+        if (!parts_that_fail_.empty()) {
+            break_parts(detection);
+        }
         if (!links_.empty()) {
             experiment_.fabric = experiment_.fabric->with_failures(
                 std::make_shared<const network::FailureTimeline>(std::move(links_), detection));
@@ -212,7 +218,31 @@ private:
         return found;
     }
 
-    void fail(const FailingPart& part, const network::Outage& outage, double factor) {
+    void break_parts(Time detection) {
+        const network::NetworkFamily& family = experiment_.fabric->family();
+        if (const std::string reason = family.undetected(); detection > Time(0) && !reason.empty()) {
+            add_error(errors_, "detection", "has no effect in network '" + experiment_.network_kind + "'",
+                      reason);
+        }
+        network::BrokenFabric broken = family.broken(parts_that_fail_);
+        if (auto* fabric = std::get_if<std::shared_ptr<const network::Fabric>>(&broken)) {
+            experiment_.fabric = std::move(*fabric);
+            return;
+        }
+        std::string last;
+        for (const network::PartProblem& problem : std::get<std::vector<network::PartProblem>>(broken)) {
+            const std::string& key = keys_of_parts_[problem.failure];
+            if (std::exchange(last, key + problem.message) != key + problem.message) {
+                add_error(errors_, key, problem.message, problem.hint);
+            }
+        }
+    }
+
+    void fail(const FailingPart& part, const network::Outage& outage, double factor, const std::string& key) {
+        if (part.named) {
+            parts_that_fail_.push_back({*part.named, outage.from, outage.until, factor});
+            keys_of_parts_.push_back(key);
+        }
         for (const network::LinkId link : part.links) {
             links_.push_back({link, outage.from, outage.until, factor});
         }
@@ -225,6 +255,8 @@ private:
     ValidationErrors& errors_;
     network::FailingParts parts_;
     std::vector<network::LinkFailure> links_;
+    std::vector<network::PartFailure> parts_that_fail_;
+    std::vector<std::string> keys_of_parts_;  // of the entries that made them
     std::vector<system::SlowRank> slow_;
 };
 
@@ -258,6 +290,7 @@ void add_failures(Experiment& experiment, const FailureKeys& keys, const ConfigN
     }
     std::ranges::stable_sort(experiment.failures, {}, &FailureSpan::from);
     collector.finish(keys.detection);
+    report_validation_errors(section, errors, context);
 }
 
 }  // namespace astrolabe::experiment

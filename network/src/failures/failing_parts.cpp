@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <span>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/network/failures/failing_parts.hpp>
+#include <astrolabe/network/family.hpp>
 #include <astrolabe/network/scaling.hpp>
 
 namespace astrolabe::network {
@@ -33,7 +35,11 @@ Time later(Time time, Time by) {
 }  // namespace
 
 FailingParts::FailingParts(const Fabric& fabric)
-    : fabric_(fabric) {
+    : fabric_(fabric),
+      named_(fabric.family().named_parts()) {
+    if (!named_.empty()) {
+        return;
+    }
     for (LinkId link; link.index() < fabric.link_count(); ++link) {
         const auto reverse = fabric.link(link).reverse;
         if (reverse && *reverse < link) {
@@ -47,23 +53,38 @@ FailingParts::FailingParts(const Fabric& fabric)
     }
 }
 
+std::vector<FailingPart> FailingParts::find_named(PartKind kind, const std::string& pattern) const {
+    std::vector<FailingPart> found;
+    for (std::size_t i = 0; i < named_.size(); ++i) {
+        const NamedPart& part = named_[i];
+        if (part.kind == kind &&
+            (fits(part.name, pattern) || fits(part.other, pattern) || fits(part.part_class, pattern))) {
+            found.push_back({part.name, {}, i});
+        }
+    }
+    return found;
+}
+
 std::vector<FailingPart> FailingParts::find(PartKind kind, const std::string& pattern) const {
+    if (!named_.empty()) {
+        return find_named(kind, pattern);
+    }
     std::vector<FailingPart> found;
     if (kind == PartKind::kCable) {
         for (const Cable& cable : cables_) {
             const auto reverse = fabric_.link(cable.link).reverse;
             if (fits(cable.name, pattern) || fits(cable.other, pattern) || fits(cable.link_class, pattern)) {
-                found.push_back({cable.name, {cable.link}});
+                found.push_back({cable.name, {cable.link}, {}});
                 if (reverse) {
                     found.back().links.push_back(*reverse);
                 }
                 continue;
             }
             if (fits(cable.direction, pattern)) {
-                found.push_back({cable.direction, {cable.link}});
+                found.push_back({cable.direction, {cable.link}, {}});
             }
             if (reverse && fits(cable.reverse, pattern)) {
-                found.push_back({cable.reverse, {*reverse}});
+                found.push_back({cable.reverse, {*reverse}, {}});
             }
         }
         return found;
@@ -73,7 +94,7 @@ std::vector<FailingPart> FailingParts::find(PartKind kind, const std::string& pa
         if (fabric_.node(node).kind != node_kind || !fits(fabric_.node(node).name, pattern)) {
             continue;
         }
-        FailingPart& part = found.emplace_back(FailingPart{fabric_.node(node).name, {}});
+        FailingPart& part = found.emplace_back(FailingPart{fabric_.node(node).name, {}, {}});
         for (std::size_t i = 0; i < fabric_.out_degree(node); ++i) {
             part.links.emplace_back(fabric_.first_link(node).index() + i);
         }
@@ -83,7 +104,30 @@ std::vector<FailingPart> FailingParts::find(PartKind kind, const std::string& pa
     return found;
 }
 
+std::string FailingParts::named_examples(PartKind kind) const {
+    std::vector<std::string> names;
+    std::set<std::string> classes;
+    for (const NamedPart& part : named_) {
+        if (part.kind != kind) {
+            continue;
+        }
+        const bool is_another = names.empty() || part.name.substr(0, part.name.find(' ')) !=
+                                                     names.back().substr(0, names.back().find(' '));
+        if (kind == PartKind::kCable ? classes.insert(part.part_class).second : is_another) {
+            names.push_back(part.name);
+        }
+    }
+    return names.empty()
+               ? "the network has none that fail"
+               : fmt::format("there are '{}'{}; names may have * and ?", fmt::join(names, "', '"),
+                             classes.empty() ? std::string()
+                                             : fmt::format(", of classes {}", fmt::join(classes, ", ")));
+}
+
 std::string FailingParts::examples(PartKind kind) const {
+    if (!named_.empty()) {
+        return named_examples(kind);
+    }
     if (kind == PartKind::kCable) {
         return cables_.empty() ? "the network has no cables"
                                : fmt::format(

@@ -1,4 +1,4 @@
-#include "links_over_time.hpp"
+#include "repaired_routing.hpp"
 
 #include <algorithm>
 #include <set>
@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <astrolabe/core/assert.hpp>
+#include <astrolabe/network/failures/links_over_time.hpp>
 
 namespace astrolabe::network {
 
@@ -21,6 +22,8 @@ LinksOverTime::LinksOverTime(const Fabric& fabric)
       failures_(*fabric.failures()),
       factors_(fabric.link_count(), 1.0),
       is_known_down_(fabric.link_count(), 0) {}
+
+LinksOverTime::~LinksOverTime() = default;
 
 Time LinksOverTime::next_change() const {
     Time next = Time::max();

@@ -192,8 +192,8 @@ ValidationErrors all_errors(const OperaParameters& p, RotorSchedule (&schedule_o
         found = way_errors(p, schedule_of(p));
     }
     const char* services = low_latency_key(p);
-    if (found.empty() && fail_from_start(p.failures) && services != nullptr) {
-        const HopCounts hops = HopCounts::of_cycle(degrade(whole_schedule(p), p.failures).schedule);
+    if (found.empty() && fail_from_start(p) && services != nullptr) {
+        const HopCounts hops = HopCounts::of_cycle(degrade(whole_schedule(p), p).schedule);
         if (hops.disconnected() > 0) {
             found.push_back(
                 {"failures",
@@ -215,7 +215,7 @@ TrafficClasses classes_of(const std::vector<std::uint32_t>& listed) {
 }
 
 std::shared_ptr<RotorNetwork> network_of(const OperaParameters& p, const RotorSchedule& whole) {
-    DegradedSchedule left = degrade(whole, p.failures);
+    DegradedSchedule left = degrade(whole, p);
     const std::int64_t hosts = p.topology              ? p.topology->hosts_per_rack
                                : p.hosts_per_rack != 0 ? p.hosts_per_rack
                                                        : uplinks_of(p);
@@ -237,7 +237,7 @@ std::shared_ptr<RotorNetwork> network_of(const OperaParameters& p, const RotorSc
 
 /// Of what is left after failures.
 HopCounts hops_of(const OperaParameters& p, const RotorSchedule& schedule) {
-    return p.topology || fail_from_start(p.failures) ? HopCounts::of_cycle(schedule) : draw(p)->hops;
+    return p.topology || fail_from_start(p) ? HopCounts::of_cycle(schedule) : draw(p)->hops;
 }
 
 }  // namespace
@@ -259,7 +259,7 @@ std::shared_ptr<const RotorNetwork> make_rotor_network(const OperaParameters& pa
         return std::make_shared<const ShortestSlicePaths>(
             schedule, static_cast<std::size_t>(p.low_latency.paths), network->seed);
     };
-    if (p.topology && !fail_from_start(p.failures)) {
+    if (p.topology && !fail_from_start(p)) {
         network->paths = p.topology->paths;
         network->file = p.topology;
     } else if (hops_of(p, network->schedule).disconnected() == 0) {
@@ -278,17 +278,35 @@ std::shared_ptr<const RotorNetwork> make_rotor_network(const RotorNetParameters&
     return network_of(p, schedule_together(p));
 }
 
+namespace {
+
+/// What the family makes of the same parameters otherwise.
+template <class Parameters>
+RotorVariants variants_of(const Parameters& parameters, RotorSchedule (*schedule_of)(const OperaParameters&),
+                          std::shared_ptr<const Fabric> (*build)(const Parameters&)) {
+    return {
+        .scaled =
+            [=](const Scaling& scaling) { return scaled_rotors(parameters, schedule_of, scaling, build); },
+        .broken = [=](const std::vector<BrokenPart>& broken) -> ScaledFabric {
+            Parameters p = parameters;
+            p.broken = broken;
+            if (ValidationErrors errors = validation_errors(p); !errors.empty()) {
+                return errors;
+            }
+            return build(p);
+        }};
+}
+
+}  // namespace
+
 std::shared_ptr<const Fabric> build_opera(const OperaParameters& parameters) {
-    return build_rotor_fabric("opera", make_rotor_network(parameters), [parameters](const Scaling& scaling) {
-        return scaled_rotors(parameters, whole_schedule, scaling, build_opera);
-    });
+    return build_rotor_fabric("opera", make_rotor_network(parameters),
+                              variants_of(parameters, whole_schedule, build_opera));
 }
 
 std::shared_ptr<const Fabric> build_rotornet(const RotorNetParameters& parameters) {
-    return build_rotor_fabric(
-        "rotornet", make_rotor_network(parameters), [parameters](const Scaling& scaling) {
-            return scaled_rotors(parameters, schedule_together, scaling, build_rotornet);
-        });
+    return build_rotor_fabric("rotornet", make_rotor_network(parameters),
+                              variants_of(parameters, schedule_together, build_rotornet));
 }
 
 namespace {

@@ -59,6 +59,16 @@ struct FailureParameters {
     std::int64_t seed = 1;
 };
 
+/// A part that fails by its name rather than by lot.
+struct BrokenPart {
+    enum class Kind : std::uint8_t { kCable, kRack, kRotor };
+
+    Time at{};
+    Kind kind = Kind::kCable;
+    std::uint32_t rack = 0;   ///< of a cable or rack
+    std::uint32_t rotor = 0;  ///< of a cable or rotor
+};
+
 struct OperaParameters {
     std::int64_t racks = 0;           ///< must be given, a multiple of the uplinks; or a file
     std::int64_t radix = 0;           ///< even: ports of a rack's switch, half of them uplinks; or
@@ -83,6 +93,7 @@ struct OperaParameters {
     std::shared_ptr<const TopologyFile> topology;
 
     std::vector<FailureParameters> failures;  ///< by time
+    std::vector<BrokenPart> broken;           ///< by time; no key of the network says them
     BulkParameters bulk;
     LowLatencyParameters low_latency;
 

@@ -54,7 +54,7 @@ std::vector<CircuitInterval<std::uint32_t>> intervals(const RotorSchedule& sched
 
 std::shared_ptr<const Fabric> build_rotor_fabric(std::string kind,
                                                  std::shared_ptr<const RotorNetwork> network,
-                                                 RotorScaling scaling) {
+                                                 RotorVariants variants) {
     const RotorSchedule& schedule = network->schedule;
     ASTROLABE_ASSERT(network->hosts_per_rack > 0, "a rack has a host");
     FabricBuilder builder(std::move(kind));
@@ -88,7 +88,7 @@ std::shared_ptr<const Fabric> build_rotor_fabric(std::string kind,
     }
     builder.set_circuits(schedule.cycle(), intervals(schedule, circuits));
     const std::uint64_t seed = network->seed;
-    builder.set_family(rotor_family(std::move(network), std::move(scaling)));
+    builder.set_family(rotor_family(std::move(network), std::move(variants)));
     return std::move(builder).build(LoadBalancing::kFlowHash, seed);
 }
 

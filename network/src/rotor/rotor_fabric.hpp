@@ -28,6 +28,6 @@ namespace astrolabe::network::rotor {
 /// `kind` is that of the fabric: "opera", "rotornet".
 [[nodiscard]] std::shared_ptr<const Fabric> build_rotor_fabric(std::string kind,
                                                                std::shared_ptr<const RotorNetwork> network,
-                                                               RotorScaling scaling = {});
+                                                               RotorVariants variants = {});
 
 }  // namespace astrolabe::network::rotor

@@ -24,9 +24,9 @@ constexpr double kSecondsOfAService = 0.013e-6;  // of a pair, once a cycle
 
 class RotorFamily final : public NetworkFamily {
 public:
-    explicit RotorFamily(std::shared_ptr<const RotorNetwork> network, RotorScaling scaling)
+    explicit RotorFamily(std::shared_ptr<const RotorNetwork> network, RotorVariants variants)
         : network_(std::move(network)),
-          scaling_(std::move(scaling)) {}
+          variants_(std::move(variants)) {}
 
     [[nodiscard]] const RotorNetwork& network() const { return *network_; }
 
@@ -109,10 +109,22 @@ public:
 
     [[nodiscard]] std::optional<ScaledFabric> scaled(const Fabric& /*fabric*/,
                                                      const Scaling& scaling) const override {
-        if (!scaling_) {
+        if (!variants_.scaled) {
             return ValidationErrors{{"", "its rotors are not made for other speeds", "leave it out"}};
         }
-        return scaling_(scaling);
+        return variants_.scaled(scaling);
+    }
+
+    [[nodiscard]] std::vector<NamedPart> named_parts() const override {
+        return variants_.broken ? rotor_parts(*network_) : std::vector<NamedPart>();
+    }
+
+    [[nodiscard]] std::string undetected() const override {
+        return "hosts and switches know of a failure from the start of the next superslice on";
+    }
+
+    [[nodiscard]] BrokenFabric broken(const std::vector<PartFailure>& failures) const override {
+        return break_rotor_parts(*network_, failures, variants_.broken);
     }
 
 private:
@@ -124,14 +136,14 @@ private:
     }
 
     std::shared_ptr<const RotorNetwork> network_;
-    RotorScaling scaling_;
+    RotorVariants variants_;
 };
 
 }  // namespace
 
 std::shared_ptr<const NetworkFamily> rotor_family(std::shared_ptr<const RotorNetwork> network,
-                                                  RotorScaling scaling) {
-    return std::make_shared<const RotorFamily>(std::move(network), std::move(scaling));
+                                                  RotorVariants variants) {
+    return std::make_shared<const RotorFamily>(std::move(network), std::move(variants));
 }
 
 const RotorNetwork* rotors_of(const Fabric& fabric) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <astrolabe/network/circuit_windows.hpp>
 #include <astrolabe/network/family.hpp>
@@ -11,11 +12,24 @@
 
 namespace astrolabe::network::rotor {
 
-/// Builds the same network with other speeds; null: its builder knows none but these.
-using RotorScaling = std::function<ScaledFabric(const Scaling&)>;
+struct BrokenPart;
+
+/// Build the same network otherwise; null: its builder knows no other.
+struct RotorVariants {
+    std::function<ScaledFabric(const Scaling&)> scaled;                         ///< with other speeds
+    std::function<ScaledFabric(const std::vector<BrokenPart>& broken)> broken;  ///< by time
+};
 
 [[nodiscard]] std::shared_ptr<const NetworkFamily> rotor_family(std::shared_ptr<const RotorNetwork> network,
-                                                                RotorScaling scaling);
+                                                                RotorVariants variants);
+
+/// Racks, rotors, the cables between them, "rack 3 - rotor 1", and those of hosts, "host 7 - rack 3".
+[[nodiscard]] std::vector<NamedPart> rotor_parts(const RotorNetwork& network);
+
+/// `failures` of rotor_parts(), as `break_parts` takes them, or what does not fail here.
+[[nodiscard]] BrokenFabric break_rotor_parts(
+    const RotorNetwork& network, const std::vector<PartFailure>& failures,
+    const std::function<ScaledFabric(const std::vector<BrokenPart>&)>& break_parts);
 
 /// Keys: `rotors`, with times in seconds, rates in bits per second and shares of 1.
 [[nodiscard]] Description describe_rotors(const RotorNetwork& network);

@@ -114,7 +114,8 @@ void register_backends(Registry<network::BackendMaker>& registry) {
                                 .unsupported = unsupported_by<PacketOptions>(options),
                                 .make = made_of<PacketBackend>(options),
                                 .make_folded = {},
-                                .follows_routes = {}};
+                                .follows_routes = {},
+                                .breaks_links = true};
         packets.follows_routes = [options](const network::Fabric& fabric) {
             return fabric.routing().load_balancing() == network::LoadBalancing::kFlowHash &&
                    options.transport.connections != ::ns3::PacketConnections::PER_MESSAGE &&
@@ -148,7 +149,8 @@ void register_backends(Registry<network::BackendMaker>& registry) {
                      return std::make_unique<TcpBackend>(std::move(fabric), std::move(seeded));
                  },
              .make_folded = {},
-             .follows_routes = {}},
+             .follows_routes = {},
+             .breaks_links = true},
             none(network::kScheduledNetworks,
                  "its links come and go with time, and TCP over ns-3 devices runs on static fabrics only"),
             none(network::kDemandAwareNetworks,

@@ -86,6 +86,24 @@ class PacketHostScheduler
         return first;
     }
 
+    /// All of them, whether their time has come or not: by priority, the highest first.
+    std::vector<uint64_t> TakeAll()
+    {
+        std::vector<uint64_t> all;
+        for (uint8_t priority = PACKET_PRIORITIES; priority-- > 0;)
+        {
+            while (m_ready[priority].count > 0)
+            {
+                all.push_back(Take(priority).offer);
+            }
+        }
+        for (; !m_later.empty(); m_later.pop())
+        {
+            all.push_back(m_later.top().offer);
+        }
+        return all;
+    }
+
   private:
     struct Ring
     {

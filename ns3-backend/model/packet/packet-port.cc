@@ -80,6 +80,13 @@ PacketPort::Refuse(uint32_t packet, int64_t now)
         Return(packet, now);
         return;
     }
+    Lose(packet, now);
+}
+
+void
+PacketPort::Lose(uint32_t packet, int64_t now)
+{
+    const PacketDescriptor& descriptor = m_context.packets[packet];
     if (PacketFlowControl* before = PacketFlowControl::Before(m_context, descriptor))
     {
         before->Release(descriptor.priority, descriptor.bytes, now, false);
@@ -128,6 +135,11 @@ PacketPort::Enqueue(uint32_t packet)
             Transmit(packet, now, now);
             return;
         }
+    }
+    if (!m_isUp)
+    {
+        Lose(packet, now);
+        return;
     }
     if (!m_queue.Admit(packet, now))
     {
@@ -519,6 +531,10 @@ PacketPort::NotePause(uint8_t priority, bool pause, int64_t now)
 int64_t
 PacketPort::SendControlFrame(uint32_t bytes, int64_t now)
 {
+    if (!m_isUp)
+    {
+        return now + m_latency;
+    }
     Advance(now);
     const int64_t start = std::max(m_freeAt, now);
     m_freeAt = start + ComputeSerialization(bytes);
@@ -545,6 +561,43 @@ PacketPort::SetUp(bool isUp)
     {
         Delay(m_inFlight.TakeFirst(), PacketFaults::LOST, now);
     }
+    Flush(now);
+}
+
+void
+PacketPort::Flush(int64_t now)
+{
+    for (uint8_t lane = 0; lane <= CONTROL; ++lane)
+    {
+        while ((m_queue.GetLanes() & PacketQueue::BitOf(lane)) != 0)
+        {
+            const uint32_t packet = m_queue.Remove(lane, now);
+            ++m_queue.GetCounters().drops;
+            m_context.Drop(m_number, packet, now);
+        }
+    }
+}
+
+void
+PacketPort::SetBitsPerSecond(uint64_t bitsPerSecond)
+{
+    NS_ASSERT_MSG(bitsPerSecond > 0, "a link that carries nothing is down");
+    Advance(Simulator::Now().GetTimeStep());
+    m_bitsPerSecond = bitsPerSecond;
+    m_lastBytes = 0;
+    m_lastSerialization = 0;
+    m_headerSerialization = ComputeSerialization(m_header);
+}
+
+std::vector<uint64_t>
+PacketPort::WithdrawOffers()
+{
+    if (m_hostScheduler == nullptr)
+    {
+        return {};
+    }
+    Advance(Simulator::Now().GetTimeStep());
+    return m_hostScheduler->TakeAll();
 }
 
 } // namespace ns3

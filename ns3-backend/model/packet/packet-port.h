@@ -89,8 +89,15 @@ class PacketPort final : public EventImpl
     void NotePause(uint8_t priority, bool pause, int64_t now);
     /// A frame of the link itself goes before everything that waits. \returns when it has arrived.
     int64_t SendControlFrame(uint32_t bytes, int64_t now);
-    /// A link that is down loses what is in flight, and starts nothing; packets wait.
+    /// A link that goes down loses what is in flight and what waits in the port, and while it is down what
+    /// comes; data that the host itself has to send waits. Pauses and credits are not lost: they are state of
+    /// the cable, which its ends agree on again whenever it comes up, and here take effect without it.
     void SetUp(bool isUp);
+    /// From the next packet on, and for what the port notes from now on.
+    void SetBitsPerSecond(uint64_t bitsPerSecond);
+    /// Takes back all that the source has offered and the port has not served, in the order in which it would
+    /// have been: the source offers it anew.
+    std::vector<uint64_t> WithdrawOffers();
 
     uint32_t GetNumber() const
     {
@@ -146,6 +153,8 @@ class PacketPort final : public EventImpl
     static constexpr int64_t NEVER = PacketSource::NEVER;
 
     void Refuse(uint32_t packet, int64_t now);
+    void Lose(uint32_t packet, int64_t now);
+    void Flush(int64_t now);
     void Return(uint32_t packet, int64_t now);
     uint32_t GetLanes() const;
     uint32_t GetCreditNeed(uint8_t lane) const;

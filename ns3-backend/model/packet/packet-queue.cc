@@ -97,7 +97,7 @@ PacketQueue::Wait(uint32_t packet, int64_t now)
 }
 
 uint32_t
-PacketQueue::Leave(uint8_t lane, int64_t when)
+PacketQueue::TakeFirst(uint8_t lane, int64_t when)
 {
     PacketList& list = m_lists[lane];
     const uint32_t packet = list.TakeFirst(m_context.packets);
@@ -113,14 +113,36 @@ PacketQueue::Leave(uint8_t lane, int64_t when)
     {
         m_sharedBuffer->Give(descriptor.bytes);
     }
-    if (m_marks && lane != CONTROL)
-    {
-        Mark(packet, m_waitingOf[lane], when);
-    }
+    return packet;
+}
+
+void
+PacketQueue::FreeRoom(uint32_t packet, int64_t when)
+{
+    const PacketDescriptor& descriptor = m_context.packets[packet];
     if (PacketFlowControl* before = PacketFlowControl::Before(m_context, descriptor))
     {
         before->Release(descriptor.priority, descriptor.bytes, when, true);
     }
+}
+
+uint32_t
+PacketQueue::Leave(uint8_t lane, int64_t when)
+{
+    const uint32_t packet = TakeFirst(lane, when);
+    if (m_marks && lane != CONTROL)
+    {
+        Mark(packet, m_waitingOf[lane], when);
+    }
+    FreeRoom(packet, when);
+    return packet;
+}
+
+uint32_t
+PacketQueue::Remove(uint8_t lane, int64_t when)
+{
+    const uint32_t packet = TakeFirst(lane, when);
+    FreeRoom(packet, when);
     return packet;
 }
 

@@ -150,6 +150,8 @@ class PacketQueue
     void Wait(uint32_t packet, int64_t now);
     /// The first of a lane that is not empty.
     uint32_t Leave(uint8_t lane, int64_t when);
+    /// The same packet, which goes nowhere and is not marked.
+    uint32_t Remove(uint8_t lane, int64_t when);
 
     /// The lanes in which packets wait, bit by bit.
     uint32_t GetLanes() const
@@ -188,6 +190,8 @@ class PacketQueue
     bool MakeRoom(uint32_t packet, int64_t now);
     void TakePlaceOfLast(uint32_t packet, int64_t now);
     void Trim(uint32_t packet, int64_t now);
+    uint32_t TakeFirst(uint8_t lane, int64_t when);
+    void FreeRoom(uint32_t packet, int64_t when);
     void Mark(uint32_t packet, uint64_t waiting, int64_t when);
     void Count(int64_t when);
 

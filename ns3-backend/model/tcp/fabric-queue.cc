@@ -63,13 +63,22 @@ FabricQueue::SetSharedMemory(Ptr<SharedPacketMemory> memory)
     m_memory = memory;
 }
 
+void
+FabricQueue::SetUp(bool isUp)
+{
+    m_isUp = isUp;
+    while (!m_isUp && Remove())
+    {
+    }
+}
+
 bool
 FabricQueue::Admit(Ptr<Packet> packet, Iterator& place)
 {
     const uint32_t size = packet->GetSize();
     const uint64_t waiting = GetNBytes();
     const uint64_t limit = m_byteLimit > 0 ? m_byteLimit : MOST_BYTES;
-    if (waiting + size > limit || (m_memory && !m_memory->TryTake(size)))
+    if (!m_isUp || waiting + size > limit || (m_memory && !m_memory->TryTake(size)))
     {
         ++m_counters.drops;
         DropBeforeEnqueue(packet);

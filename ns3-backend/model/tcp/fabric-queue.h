@@ -70,10 +70,19 @@ class FabricQueue : public Queue<Packet>
     /// Draws on `memory` beside its own limit; the same object for all queues of a switch.
     void SetSharedMemory(Ptr<SharedPacketMemory> memory);
 
+    /// While its link is down a queue drops what waits in it and what comes.
+    void SetUp(bool isUp);
+
     bool Enqueue(Ptr<Packet> packet) override;
     Ptr<Packet> Dequeue() override;
     Ptr<Packet> Remove() override;
     Ptr<const Packet> Peek() const override;
+
+    /// A frame that this queue released did not arrive.
+    void CountLoss()
+    {
+        ++m_counters.drops;
+    }
 
     /// Counters since the start. Data packets are those with TCP payload.
     struct Counters
@@ -109,6 +118,7 @@ class FabricQueue : public Queue<Packet>
 
     uint64_t m_byteLimit;
     uint64_t m_markThreshold;
+    bool m_isUp{true};
     Ptr<SharedPacketMemory> m_memory;
     Counters m_counters;
     TracedCallback<Ptr<const Packet>> m_markTrace;

@@ -32,6 +32,12 @@ FabricRouting::SetRouteCallback(RouteCallback callback)
     m_route = callback;
 }
 
+void
+FabricRouting::ForgetRoutes()
+{
+    m_ownRoutes.clear();
+}
+
 Ptr<Ipv4Route>
 FabricRouting::Find(Ipv4Address source, Ipv4Address destination) const
 {

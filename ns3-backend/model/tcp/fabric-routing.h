@@ -15,7 +15,8 @@ namespace ns3
  * IPv4 routing of a fabric host: the builder of the fabric decides, and this class calls it.
  *
  * The host has one address, on all of its interfaces. A callback names the device that a packet from a source
- * to a destination address leaves by; the answer for packets of the host itself is cached. A packet for
+ * to a destination address leaves by; the answer for packets of the host itself is cached until routes are
+ * forgotten. A packet for
  * the host is delivered, whichever interface it came in by; any other is forwarded, so a host may
  * stand between others as in a direct-connect torus.
  */
@@ -35,6 +36,8 @@ class FabricRouting : public Ipv4RoutingProtocol
     }
 
     void SetRouteCallback(RouteCallback callback);
+    /// The callback gives other answers from now on.
+    void ForgetRoutes();
 
     Ptr<Ipv4Route> RouteOutput(Ptr<Packet> p,
                                const Ipv4Header& header,

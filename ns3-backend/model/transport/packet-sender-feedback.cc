@@ -96,7 +96,7 @@ PacketSender::Acknowledge(uint32_t index, PacketDescriptor& packet)
     TraceWindow(pair, allowed);
     pair.retries = 0;
     pair.holds &= static_cast<uint8_t>(~PacketQueuePair::GIVEN_UP);
-    if (m_parameters.hasTimers)
+    if (m_core.hasTimers)
     {
         pair.deadline = PacketTransportCore::Now() + GetTimeout(index);
         StartTimer(index); // one that had given up has none
@@ -194,7 +194,7 @@ PacketSender::NotePull(uint32_t index)
     pair.retries = 0;
     pair.holds &= static_cast<uint8_t>(~PacketQueuePair::GIVEN_UP);
     pair.deadline = PacketTransportCore::Now() + GetTimeout(index);
-    if (m_parameters.hasTimers)
+    if (m_core.hasTimers)
     {
         StartTimer(index);
     }
@@ -231,6 +231,21 @@ PacketSender::StartTimer(uint32_t index)
         m_timers.Set(std::max(pair.deadline, PacketTransportCore::Now()),
                      uint64_t{pair.incarnation} << 32 | index);
         WakeForTimers();
+    }
+}
+
+void
+PacketSender::StartTimers()
+{
+    for (uint32_t index = 0; index < m_pairEnd; ++index)
+    {
+        PacketQueuePair& pair = m_core.pairs[index];
+        // One that has been given back has nothing behind it.
+        if (pair.oldest != PACKET_NONE && (pair.nextPacket != pair.acknowledged || m_parameters.IsPulled()))
+        {
+            pair.deadline = PacketTransportCore::Now() + GetTimeout(index);
+            StartTimer(index);
+        }
     }
 }
 

@@ -218,6 +218,34 @@ PacketSender::GoOn(uint32_t index)
                 std::max(now, m_core.congestion->GetReadyTime(index)));
 }
 
+void
+PacketSender::NoteRoutes()
+{
+    std::vector<uint64_t> offers;
+    for (uint32_t node = 0; node < m_core.fabric.GetNodeCount(); ++node)
+    {
+        const std::vector<PacketPort*>& ports = m_core.fabric.GetNode(node).GetPorts();
+        if (ports.size() < 2)
+        {
+            continue;
+        }
+        for (PacketPort* port : ports)
+        {
+            const std::vector<uint64_t> withdrawn = port->WithdrawOffers();
+            offers.insert(offers.end(), withdrawn.begin(), withdrawn.end());
+        }
+    }
+    for (const uint64_t offer : offers)
+    {
+        const auto index = static_cast<uint32_t>(offer);
+        if (m_core.pairs[index].incarnation == offer >> 32)
+        {
+            m_core.pairs[index].isOffered = false;
+            GoOn(index);
+        }
+    }
+}
+
 uint32_t
 PacketSender::PayloadOf(const PacketQueuePair& pair, uint32_t message, uint64_t packet) const
 {
@@ -286,7 +314,7 @@ PacketSender::Make(uint32_t index, int64_t when)
     {
         descriptor.subject = PacketRtt::StampOf(when);
     }
-    if (m_parameters.hasTimers)
+    if (m_core.hasTimers)
     {
         if (descriptor.sequence == pair.acknowledged)
         {

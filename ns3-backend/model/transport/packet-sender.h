@@ -53,6 +53,11 @@ class PacketSender
     /// 2017, section 3.2). The packet is sent again before anything new, at once.
     void TakeReturned(const PacketDescriptor& packet);
 
+    /// The router names other ports: pairs on offer are offered to those.
+    void NoteRoutes();
+    /// Of all pairs that wait for an answer, which takes no longer than a timeout from now.
+    void StartTimers();
+
     uint64_t GetQueuePairCount() const
     {
         return m_pairCount;

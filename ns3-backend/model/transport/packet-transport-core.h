@@ -113,7 +113,8 @@ struct PacketTransportCore
     PacketPool<PacketMessageRecord> messages;
     const std::unique_ptr<PacketCongestionControl> congestion; //!< made last: it refers to all of the above
     PacketTransportCounters counters;
-    uint64_t outstanding{0}; //!< messages
+    uint64_t outstanding{0};              //!< messages
+    bool hasTimers{parameters.hasTimers}; //!< packets may be lost, by now
 };
 
 } // namespace ns3

@@ -64,6 +64,22 @@ PacketTransport::Send(const PacketMessage& message)
     m_sender->Send(message);
 }
 
+void
+PacketTransport::NoteRoutes()
+{
+    m_sender->NoteRoutes();
+}
+
+void
+PacketTransport::ExpectLosses()
+{
+    if (!m_core->hasTimers)
+    {
+        m_core->hasTimers = true;
+        m_sender->StartTimers();
+    }
+}
+
 int64_t
 PacketTransport::TakePacket(uint64_t offer, int64_t when, uint32_t& packet)
 {

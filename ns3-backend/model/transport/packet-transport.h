@@ -83,6 +83,11 @@ class PacketTransport : public Object,
 
     /// From one host to another.
     void Send(const PacketMessage& message);
+    /// The router names other ports from now on. What hosts with several ports have not sent yet leaves by
+    /// those.
+    void NoteRoutes();
+    /// From now on packets may be lost (hasTimers), those in flight among them. Does nothing the second time.
+    void ExpectLosses();
 
     void Take(uint32_t packet) override;
     int64_t TakePacket(uint64_t offer, int64_t when, uint32_t& packet) override;

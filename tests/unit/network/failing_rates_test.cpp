@@ -1,11 +1,11 @@
 // Links that fail under the fluid engine, by arithmetic.
-#include "failing_fabrics.hpp"
 #include "network/src/engines/fluid/fluid_backend.hpp"
 #include "network/src/topologies/flat.hpp"
 #include "network/src/topologies/leaf_spine.hpp"
 #include "network/src/topologies/torus.hpp"
 #include "recorder.hpp"
 
+#include <failing_fabrics.hpp>
 #include <gtest/gtest.h>
 
 namespace astrolabe::network {

@@ -1,7 +1,6 @@
 // Routes around links that are down: single paths, sprayed, named, and where nothing leads around.
 #include "network/src/failures/repaired_routing.hpp"
 
-#include "failing_fabrics.hpp"
 #include "network/src/topologies/fat_tree.hpp"
 #include "network/src/topologies/flat.hpp"
 #include "network/src/topologies/leaf_spine.hpp"
@@ -12,6 +11,7 @@
 #include <map>
 #include <set>
 
+#include <failing_fabrics.hpp>
 #include <gtest/gtest.h>
 
 namespace astrolabe::network {

@@ -1,5 +1,7 @@
 #include "run_tracks.hpp"
 
+#include <algorithm>
+
 #include <astrolabe/experiment/explain/critical_path.hpp>
 #include <astrolabe/experiment/file/cluster.hpp>
 
@@ -118,6 +120,28 @@ std::uint64_t most_bytes_of_collectives(const Experiment& experiment) {
             write_collective(experiment, counting, {~std::uint32_t{0}}, operation, kLongestFacts);
         }
     }
+    return bytes_of(counting);
+}
+
+std::size_t write_failures(const Experiment& experiment, Time end, TraceProcess process,
+                           TraceWriter& writer) {
+    constexpr std::size_t kMostShown = 2'000;
+    std::size_t begun = 0;
+    for (const FailureSpan& failure : experiment.failures) {  // by time
+        if (failure.from >= end) {
+            break;
+        }
+        if (begun++ < kMostShown) {
+            const std::string name = quoted_json(failure.what);
+            writer.span(process, failure.from, std::min(failure.until, end), {"failure", name, "{}"});
+        }
+    }
+    return begun - std::min(begun, kMostShown);
+}
+
+std::uint64_t most_bytes_of_failures(const Experiment& experiment) {
+    TraceWriter counting;
+    write_failures(experiment, Time::max(), {~std::uint32_t{0}}, counting);
     return bytes_of(counting);
 }
 

@@ -25,7 +25,7 @@ namespace {
 /// More counters than this nobody looks through.
 constexpr std::size_t kMostLinks = 256;
 /// Of what is left out, all there is to say.
-constexpr std::size_t kMostNotes = 6;
+constexpr std::size_t kMostNotes = 7;
 constexpr std::size_t kLongestNote = 120;
 
 /// Of the whole file ranks may take three quarters.
@@ -38,7 +38,8 @@ struct Processes {
     TraceThread iterations;
     TraceThread path;
     TraceProcess links;
-    std::optional<TraceProcess> network;  // where it does something of itself
+    std::optional<TraceProcess> network;   // where it does something of itself
+    std::optional<TraceProcess> failures;  // where something fails
 };
 
 Processes add_processes(const Experiment& experiment, TraceWriter& writer) {
@@ -50,6 +51,9 @@ Processes add_processes(const Experiment& experiment, TraceWriter& writer) {
         processes.network = writer.add_process(activity->name);
     }
     processes.links = writer.add_process("links");
+    if (!experiment.failures.empty()) {
+        processes.failures = writer.add_process("failures");
+    }
     return processes;
 }
 
@@ -78,7 +82,7 @@ std::uint64_t most_bytes_of_frame(const Experiment& experiment) {
     const auto activity = experiment.fabric->family().activity();
     return counting.written() + (activity ? most_bytes_of_marks(*activity) : 0) +
            most_bytes_of_iterations(experiment) + most_bytes_of_collectives(experiment) +
-           most_bytes_of_end(experiment);
+           most_bytes_of_failures(experiment) + most_bytes_of_end(experiment);
 }
 
 /// As many as have room, at least one, evenly spaced.
@@ -141,6 +145,13 @@ public:
         write_collectives(experiment_, run, processes_.run, writer_);
         if (activity_) {
             write_marks(*activity_, run.execution.total, *processes_.network, writer_);
+        }
+        if (processes_.failures) {
+            const std::size_t more =
+                write_failures(experiment_, run.execution.total, *processes_.failures, writer_);
+            if (more > 0) {
+                leave_out("the last {} failures", more);
+            }
         }
         if (most_bytes_of_phases(experiment_, run) <= room() / 2) {
             write_phases(experiment_, run, processes_.run, writer_);

@@ -30,6 +30,7 @@
 #include <astrolabe/network/analysis/route_report.hpp>
 #include <astrolabe/network/cost/cost.hpp>
 #include <astrolabe/network/fabric.hpp>
+#include <astrolabe/network/failures/named_parts.hpp>
 
 namespace astrolabe::network {
 
@@ -40,6 +41,9 @@ struct SplitNetwork;
 
 /// A fabric, or what makes it impossible, by keys of Scaling (scaling.hpp).
 using ScaledFabric = std::variant<std::shared_ptr<const Fabric>, ValidationErrors>;
+
+/// A fabric, or all that its family cannot break of it.
+using BrokenFabric = std::variant<std::shared_ptr<const Fabric>, std::vector<PartProblem>>;
 
 /// Figures of a network, for programs and for people.
 struct Description {
@@ -154,6 +158,14 @@ public:
     [[nodiscard]] virtual std::shared_ptr<const SplitNetwork> split(const Fabric& /*fabric*/) const {
         return nullptr;
     }
+
+    /// The parts that failures may name, where they fail by the family's rules; empty: those of the fabric
+    /// do.
+    [[nodiscard]] virtual std::vector<NamedPart> named_parts() const { return {}; }
+    /// Why a time of detection has no effect on such failures; empty: it has.
+    [[nodiscard]] virtual std::string undetected() const { return {}; }
+    /// The network of which these fail, in any order. Precondition: they are of named_parts().
+    [[nodiscard]] virtual BrokenFabric broken(const std::vector<PartFailure>& failures) const;
 
     /// Which hosts share a server; null: every host is one by itself. It lives as long as the family.
     [[nodiscard]] virtual const ServerLayout* servers() const { return nullptr; }

@@ -50,6 +50,11 @@ std::optional<std::string> congestion_free_unsupported(const Fabric& fabric,
     if (!fabric.is_static()) {
         return "its circuits come and go, and a formula of latency and rate knows no time at which they do";
     }
+    if (fabric.failures() != nullptr) {
+        return "its links fail, and a formula of latency and rate knows no time at which they do: use the "
+               "fluid "
+               "engine, which gives a message that is alone the time of this one";
+    }
     if (options.switching == Switching::kStoreAndForward &&
         fabric.routing().load_balancing() != LoadBalancing::kFlowHash) {
         return "store_and_forward follows one path, and this network spreads messages over several";

@@ -92,7 +92,12 @@ Engine static_engine(const TransportTerms& terms) {
 Engine demand_aware_engine(const TransportTerms& terms) {
     Engine engine = fluid_engine(kDemandAwareNetworks, "max-min fair rates, anew at every change of circuits",
                                  terms, !terms.incast);
-    engine.unsupported = [terms](const Fabric&) -> std::optional<std::string> {
+    engine.unsupported = [terms](const Fabric& fabric) -> std::optional<std::string> {
+        if (fabric.failures() != nullptr) {
+            return "its links fail, and its circuits move with the demand: a controller that moves them "
+                   "knows "
+                   "none that is down; leave reconfiguration out";
+        }
         return terms == TransportTerms()
                    ? std::nullopt
                    : std::optional<std::string>(

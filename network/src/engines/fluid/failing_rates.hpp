@@ -15,7 +15,6 @@
 /// beside the solver. Without terms (transport_terms.hpp).
 #pragma once
 
-#include "../../failures/links_over_time.hpp"
 #include "flow_rates.hpp"
 #include "max_min_solver.hpp"
 
@@ -28,6 +27,7 @@
 
 #include <astrolabe/core/units.hpp>
 #include <astrolabe/network/backend.hpp>
+#include <astrolabe/network/failures/links_over_time.hpp>
 
 namespace astrolabe::network {
 

@@ -3,6 +3,8 @@
 #include "rotor_failures.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <string>
 
 #include <fmt/format.h>
@@ -10,9 +12,6 @@
 namespace astrolabe::network::rotor {
 
 namespace {
-
-/// A state of 512 racks takes 3 MB, and as much again for its paths.
-constexpr std::size_t kMostEntries = 100;
 
 struct Kind {
     const char* key;
@@ -44,13 +43,33 @@ bool fails(const FailureParameters& entry) {
     return entry.cables + entry.racks + entry.rotors > 0;
 }
 
+void add_part(RotorFailures& failures, const BrokenPart& part, const RotorSchedule& schedule) {
+    const auto add = [](std::vector<std::uint8_t>& failed, std::size_t size, std::size_t index) {
+        failed.resize(size, 0);
+        failed[index] = 1;
+    };
+    const std::size_t racks = schedule.racks();
+    const std::size_t uplinks = schedule.uplinks();
+    switch (part.kind) {
+        case BrokenPart::Kind::kCable:
+            add(failures.cables, racks * uplinks, part.rack * uplinks + part.rotor);
+            break;
+        case BrokenPart::Kind::kRack:
+            add(failures.racks, racks, part.rack);
+            break;
+        case BrokenPart::Kind::kRotor:
+            add(failures.rotors, uplinks, part.rotor);
+            break;
+    }
+}
+
 }  // namespace
 
 void check_failures(detail::ParameterCheck& check, const std::vector<FailureParameters>& failures,
                     std::int64_t racks, std::int64_t uplinks) {
-    if (failures.size() > kMostEntries) {
+    if (failures.size() > kMostFailureTimes) {
         check.report("failures",
-                     fmt::format("{} entries, expected at most {}", failures.size(), kMostEntries),
+                     fmt::format("{} entries, expected at most {}", failures.size(), kMostFailureTimes),
                      "let what fails soon one after the other fail at once");
         return;
     }
@@ -71,15 +90,17 @@ void check_failures(detail::ParameterCheck& check, const std::vector<FailurePara
     check_counts(check, failures, {"rotors", &FailureParameters::rotors, uplinks}, is_list);
 }
 
-bool fail_from_start(const std::vector<FailureParameters>& failures) {
-    return std::ranges::any_of(
-        failures, [](const FailureParameters& entry) { return entry.at == Time(0) && fails(entry); });
+bool fail_from_start(const OperaParameters& parameters) {
+    return (!parameters.broken.empty() && parameters.broken.front().at == Time(0)) ||
+           std::ranges::any_of(parameters.failures, [](const FailureParameters& entry) {
+               return entry.at == Time(0) && fails(entry);
+           });
 }
 
-DegradedSchedule degrade(const RotorSchedule& whole, const std::vector<FailureParameters>& failures) {
-    DegradedSchedule degraded{whole, {}};
-    RotorFailures failed;
-    for (const FailureParameters& entry : failures) {
+DegradedSchedule degrade(const RotorSchedule& whole, const OperaParameters& parameters) {
+    std::map<Time, RotorFailures> failed;  // by the time from which on
+    RotorFailures drawn;
+    for (const FailureParameters& entry : parameters.failures) {
         if (!fails(entry)) {
             continue;
         }
@@ -87,14 +108,26 @@ DegradedSchedule degrade(const RotorSchedule& whole, const std::vector<FailurePa
         const FailureCounts counts{static_cast<std::uint32_t>(entry.cables),
                                    static_cast<std::uint32_t>(entry.racks),
                                    static_cast<std::uint32_t>(entry.rotors)};
-        failed = draw_failures(whole, counts, random, failed);
-        RotorSchedule left = without_failed(whole, failed);
-        if (entry.at == Time(0)) {
+        drawn = draw_failures(whole, counts, random, drawn);
+        failed[entry.at] = drawn;
+    }
+    for (const BrokenPart& part : parameters.broken) {
+        auto state = failed.lower_bound(part.at);
+        if (state == failed.end() || state->first != part.at) {
+            const RotorFailures before = state == failed.begin() ? RotorFailures() : std::prev(state)->second;
+            state = failed.emplace_hint(state, part.at, before);
+        }
+        for (; state != failed.end(); ++state) {
+            add_part(state->second, part, whole);
+        }
+    }
+    DegradedSchedule degraded{whole, {}};
+    for (const auto& [at, failures] : failed) {
+        RotorSchedule left = without_failed(whole, failures);
+        if (at == Time(0)) {
             degraded.schedule = std::move(left);
-        } else if (!degraded.failing.empty() && degraded.failing.back().from == entry.at) {
-            degraded.failing.back().schedule = std::move(left);
         } else {
-            degraded.failing.push_back({entry.at, std::move(left), nullptr});
+            degraded.failing.push_back({at, std::move(left), nullptr});
         }
     }
     return degraded;

@@ -191,6 +191,16 @@ std::optional<ScaledFabric> SplitServersFamily::scaled(const Fabric& fabric, con
     return ScaledFabric(compose(parts));
 }
 
+BrokenFabric SplitServersFamily::broken(const std::vector<PartFailure>& failures) const {
+    BrokenFabric outside = scale_out().broken(failures);
+    if (auto* plane = std::get_if<std::shared_ptr<const Fabric>>(&outside)) {
+        ComposedParts parts = parts_;
+        parts.planes.front() = std::move(*plane);
+        return compose(parts);
+    }
+    return outside;
+}
+
 std::shared_ptr<const SplitNetwork> SplitServersFamily::split(const Fabric& fabric) const {
     auto network = std::make_shared<SplitNetwork>();
     const ServerLayout& layout = composition().layout();

@@ -54,6 +54,10 @@ public:
     [[nodiscard]] std::shared_ptr<const CircuitWindows> circuit_windows() const override;
     [[nodiscard]] std::optional<ScaledFabric> scaled(const Fabric& fabric,
                                                      const Scaling& scaling) const override;
+    /// As the scale-out network names them, whose hosts are the NICs.
+    [[nodiscard]] std::vector<NamedPart> named_parts() const override { return scale_out().named_parts(); }
+    [[nodiscard]] std::string undetected() const override { return scale_out().undetected(); }
+    [[nodiscard]] BrokenFabric broken(const std::vector<PartFailure>& failures) const override;
     [[nodiscard]] std::shared_ptr<const SplitNetwork> split(const Fabric& fabric) const override;
 
 private:

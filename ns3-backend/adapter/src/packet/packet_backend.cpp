@@ -66,6 +66,26 @@ PacketBackend::PacketBackend(std::shared_ptr<const network::Fabric> fabric, cons
     ports_->GetContext().random = sim::PacketRandom(seed + 1);
     ports_->GetContext().faults = loss_.get();
     ports_->Install(router_, *transport_, *transport_);
+    if (fabric_->failures() != nullptr) {
+        start_failures();
+    }
+}
+
+void PacketBackend::start_failures() {
+    const auto change_rate = [this](LinkId link, double factor) {
+        sim::PacketPort& port = ports_->GetPort(static_cast<std::uint32_t>(link.index()));
+        if (factor == 0) {
+            transport_->ExpectLosses();
+        } else {
+            port.SetBitsPerSecond(degraded_rate(fabric_->link(link).rate, factor));
+        }
+        port.SetUp(factor > 0);
+    };
+    const auto change_routes = [this](const network::RoutingPolicy& routing) {
+        router_.set_routing(routing);
+        transport_->NoteRoutes();
+    };
+    failures_ = std::make_unique<FailingLinks>(*fabric_, change_rate, change_routes);
 }
 
 void PacketBackend::send(const Message& message) {
@@ -98,9 +118,20 @@ std::string PacketBackend::link_name(NodeId source, NodeId target) const {
 }
 
 std::string PacketBackend::explain_stall() const {
+    std::string text;
+    if (failures_ != nullptr) {
+        text = failures_->name_cut_pairs(describe_outstanding(outstanding_messages()));
+    }
+    for (const std::string& more : {explain_circle(), explain_given_up()}) {
+        text += (text.empty() || more.empty() ? "" : "\n") + more;
+    }
+    return text;
+}
+
+std::string PacketBackend::explain_circle() const {
     const std::vector<std::uint32_t> circle = ports_->FindDeadlock();
     if (circle.empty()) {
-        return explain_given_up();
+        return {};
     }
     std::string text =
         "the flow control of these links is locked in a circle, each full until the next moves:";

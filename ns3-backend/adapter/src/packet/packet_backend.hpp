@@ -13,6 +13,12 @@
 /// Routes are those of the fabric's RoutingPolicy, hop by hop: by flow hash with `select`, or by spraying,
 /// each packet on one of the equal next links in pseudo-random choice.
 ///
+/// Where links fail (Fabric::failures) a packet that is on a link that goes down, that waits in front of it,
+/// or that comes to it until routes lead elsewhere, is lost, whatever the flow control, and the transport
+/// sends it again: by what the receiver asks for where later packets arrive, else by the timeout; timeouts
+/// run from the first time at which a link goes down. What a host has not made packets of waits for its link.
+/// A link that is slow is so from the next packet on.
+///
 /// Limits: static fabrics (rotor switches: opera_packet_backend.hpp); fixed windows or those of DCTCP; no
 /// pauses; a host with several cables keeps a burst of a sprayed pair on one of them. ns-3 has one simulator
 /// per process, so one backend may live at a time.
@@ -20,6 +26,7 @@
 /// Cost: one ns-3 event per packet and hop.
 #pragma once
 
+#include "failing_links.hpp"
 #include "packet/packet_engine.hpp"
 #include "packet/packet_options.hpp"
 #include "packet/packet_router.hpp"
@@ -54,7 +61,9 @@ private:
     void connect(PacketLinkTap& tap) override { connect_received(*transport_, tap); }
     [[nodiscard]] std::string link_name(network::NodeId source, network::NodeId target) const;
     [[nodiscard]] std::string explain_given_up() const;
+    [[nodiscard]] std::string explain_circle() const;
     [[nodiscard]] bool is_lossy() const;
+    void start_failures();
 
     std::shared_ptr<const network::Fabric> fabric_;
     PacketOptions options_;
@@ -62,6 +71,7 @@ private:
     PacketFabricRouter router_;
     std::unique_ptr<::ns3::PacketFaults> loss_;  // null: no packet is lost at random
     ::ns3::Ptr<::ns3::PacketTransport> transport_;
+    std::unique_ptr<FailingLinks> failures_;  // null: nothing fails
 };
 
 }  // namespace astrolabe::ns3

@@ -65,6 +65,12 @@ std::optional<std::string> unsupported(const network::Fabric& fabric, const Pack
                " compares what the same links noted on two packets of a pair, and its packets take several "
                "ways: choose another congestion_control, or routes by flow hash";
     }
+    if (options.transport.congestionControl->Has(sim::PacketControlKind::USES_TELEMETRY) &&
+        fabric.failures() != nullptr) {
+        return std::string(options.transport.congestionControl->name) +
+               " compares what the same links noted on two packets of a pair, and routes change where links "
+               "fail: choose another congestion_control";
+    }
     return ports_unsupported(fabric, options);
 }
 

@@ -10,7 +10,7 @@ using network::NodeId;
 
 PacketFabricRouter::PacketFabricRouter(const network::Fabric& fabric, sim::PacketFabric& ports,
                                        bool by_connection, Time flowlet_gap, std::uint64_t seed)
-    : fabric_(fabric),
+    : routing_(&fabric.routing()),
       ports_(ports),
       sprays_(fabric.routing().load_balancing() == network::LoadBalancing::kSpray),
       splits_(fabric.routing().load_balancing() == network::LoadBalancing::kPaths),
@@ -23,7 +23,7 @@ PacketFabricRouter::PacketFabricRouter(const network::Fabric& fabric, sim::Packe
 sim::PacketPort* PacketFabricRouter::Route(std::uint32_t node, sim::PacketDescriptor& packet) {
     const NodeId at(node);
     const HostId to(packet.destination);
-    const network::RoutingPolicy& routing = fabric_.routing();
+    const network::RoutingPolicy& routing = *routing_;
     // What has left its source arrives, by whichever of the shortest ways.
     if (node == packet.source && routing.next_links(at, to).empty()) {
         return nullptr;
@@ -43,8 +43,8 @@ LinkId PacketFabricRouter::next_on_path(std::uint32_t node, const sim::PacketDes
     sim::PacketRandom of_pair((std::uint64_t{packet.source} << 32 | packet.destination) ^ seed_);
     sim::PacketRandom of_connection(of_pair.Next() ^ packet.queuePair);
     sim::PacketRandom of_packet(of_connection.Next() + packet.sequence);
-    const std::size_t path = of_packet.Next() % fabric_.routing().path_count(from, to);
-    return fabric_.routing().select_on(path, NodeId(node), from, to);
+    const std::size_t path = of_packet.Next() % routing_->path_count(from, to);
+    return routing_->select_on(path, NodeId(node), from, to);
 }
 
 LinkId PacketFabricRouter::choose(std::uint32_t node, const sim::PacketDescriptor& packet,

@@ -28,6 +28,9 @@ public:
 
     ::ns3::PacketPort* Route(std::uint32_t node, ::ns3::PacketDescriptor& packet) override;
 
+    /// Routes are these from now on; they outlive their use, and balance loads as those of the fabric.
+    void set_routing(const network::RoutingPolicy& routing) { routing_ = &routing; }
+
     /// Whether packets of a pair may overtake one another.
     [[nodiscard]] bool reorders() const { return sprays_ || splits_ || flowlet_gap_ > 0; }
 
@@ -45,7 +48,7 @@ private:
     network::LinkId choose(std::uint32_t node, const ::ns3::PacketDescriptor& packet,
                            std::span<const network::LinkId> links);
 
-    const network::Fabric& fabric_;
+    const network::RoutingPolicy* routing_;
     ::ns3::PacketFabric& ports_;
     bool sprays_;
     bool splits_;

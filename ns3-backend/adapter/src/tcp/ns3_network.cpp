@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "tcp/ns3_network.hpp"
 
+#include "failing_links.hpp"
 #include "tcp/attributes.hpp"
 
 #include <algorithm>
 #include <limits>
 
+#include <ns3/fabric-channel.h>
 #include <ns3/fabric-helper.h>
 #include <ns3/fabric-host-queue.h>
+#include <ns3/fabric-routing.h>
 #include <ns3/simulator.h>
 #include <ns3/uinteger.h>
 
@@ -40,7 +43,8 @@ HostId Ns3Network::host_of(sim::Ipv4Address address) {
 }
 
 Ns3Network::Ns3Network(std::shared_ptr<const network::Fabric> fabric, const TcpOptions& options)
-    : fabric_(std::move(fabric)) {
+    : fabric_(std::move(fabric)),
+      routing_(&fabric_->routing()) {
     const sim::FabricHelper helper(static_cast<std::uint16_t>(options.mtu.count()));
     nodes_.resize(fabric_->node_count());
     memories_.resize(fabric_->node_count());
@@ -113,17 +117,40 @@ sim::Ptr<sim::FabricQueue> Ns3Network::make_queue(LinkId link, const TcpOptions&
 sim::Ptr<sim::NetDevice> Ns3Network::next_device(NodeId at, sim::Ipv4Address source,
                                                  sim::Ipv4Address destination) const {
     const HostId to = host_of(destination);
-    const network::RoutingPolicy& routing = fabric_->routing();
-    if (to.index() >= fabric_->host_count() || routing.next_links(at, to).empty()) {
+    if (to.index() >= fabric_->host_count() || routing_->next_links(at, to).empty()) {
         return nullptr;
     }
-    return devices_[routing.select(at, host_of(source), to)];
+    return devices_[routing_->select(at, host_of(source), to)];
+}
+
+void Ns3Network::change_rate(LinkId link, double factor) {
+    const sim::Ptr<sim::PointToPointNetDevice> device = devices_[link];
+    const auto channel = sim::DynamicCast<sim::FabricChannel>(device->GetChannel());
+    if (factor > 0) {
+        const sim::DataRate rate(degraded_rate(fabric_->link(link).rate, factor));
+        device->SetDataRate(rate);
+        if (!transmitters_.empty()) {
+            transmitters_[link.index()].rate = rate;
+        }
+    } else {
+        channel->SetLossCallback(device, sim::MakeCallback(&sim::FabricQueue::CountLoss, queues_[link]));
+    }
+    channel->SetUp(device, factor > 0);
+    queues_[link]->SetUp(factor > 0);
+}
+
+void Ns3Network::change_routes(const network::RoutingPolicy& routing) {
+    routing_ = &routing;
+    for (std::size_t host = 0; host < fabric_->host_count(); ++host) {
+        nodes_[NodeId(host)]->GetObject<sim::FabricRouting>()->ForgetRoutes();
+    }
 }
 
 void Ns3Network::observe(network::LinkObserver& observer) {
     for (LinkId id; id.index() < fabric_->link_count(); ++id) {
-        const auto rate = static_cast<std::uint64_t>(fabric_->link(id).rate.count());
-        Transmitter& transmitter = transmitters_.emplace_back(Transmitter{observer, id, sim::DataRate(rate)});
+        sim::DataRateValue rate;
+        devices_[id]->GetAttribute("DataRate", rate);
+        Transmitter& transmitter = transmitters_.emplace_back(Transmitter{observer, id, rate.Get()});
         queues_[id]->TraceConnectWithoutContext(
             "Dequeue", sim::MakeBoundCallback(&Ns3Network::transmitted, &transmitter));
     }

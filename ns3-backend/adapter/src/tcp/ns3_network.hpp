@@ -13,6 +13,7 @@
 #include <ns3/ipv4-address.h>
 #include <ns3/node.h>
 #include <ns3/packet.h>
+#include <ns3/point-to-point-net-device.h>
 
 #include <astrolabe/network/backend.hpp>
 #include <astrolabe/network/fabric.hpp>
@@ -32,6 +33,12 @@ public:
     }
     [[nodiscard]] static ::ns3::Ipv4Address address(network::HostId id);
     [[nodiscard]] static network::HostId host_of(::ns3::Ipv4Address address);
+
+    /// The link has this share of its rate from the next frame on; 0: it is down, and what is on it and in
+    /// the queue in front of it is lost.
+    void change_rate(network::LinkId link, double factor);
+    /// Routes are these from now on; they outlive their use.
+    void change_routes(const network::RoutingPolicy& routing);
 
     /// Reports every frame that a device transmits to `observer`, which outlives this.
     void observe(network::LinkObserver& observer);
@@ -54,9 +61,11 @@ private:
                                                            ::ns3::Ipv4Address destination) const;
 
     std::shared_ptr<const network::Fabric> fabric_;
+    const network::RoutingPolicy* routing_;
     IndexedVector<network::NodeId, ::ns3::Ptr<::ns3::Node>> nodes_;
     IndexedVector<network::NodeId, ::ns3::Ptr<::ns3::SharedPacketMemory>> memories_;  // null: not shared
-    IndexedVector<network::LinkId, ::ns3::Ptr<::ns3::NetDevice>> devices_;  // the one that sends into a link
+    IndexedVector<network::LinkId, ::ns3::Ptr<::ns3::PointToPointNetDevice>>
+        devices_;  // the one that sends into a link
     IndexedVector<network::LinkId, ::ns3::Ptr<::ns3::FabricQueue>> queues_;
     std::deque<Transmitter> transmitters_;  // as many as links where they are observed
 };

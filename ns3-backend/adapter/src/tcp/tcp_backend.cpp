@@ -38,9 +38,16 @@ TcpBackend::TcpBackend(std::shared_ptr<const network::Fabric> fabric, TcpOptions
     attributes_.emplace(attribute_values(options_));
     network_.emplace(std::move(fabric), options_);
     transport_.on_delivered = [this](const Message& message) { deliver(message); };
+    if (network_->fabric().failures() != nullptr) {
+        failures_.emplace(
+            network_->fabric(),
+            [this](network::LinkId link, double factor) { network_->change_rate(link, factor); },
+            [this](const network::RoutingPolicy& routing) { network_->change_routes(routing); });
+    }
 }
 
 TcpBackend::~TcpBackend() {
+    failures_.reset();
     network_.reset();
     attributes_.reset();
     end();  // sockets use their connection until then
@@ -80,6 +87,31 @@ std::vector<network::OutstandingMessage> TcpBackend::describe_outstanding(std::s
             {message.source, message.destination, message.size, connection->remaining(*pending)});
     }
     return described;
+}
+
+std::string TcpBackend::explain_stall() const {
+    std::string text;
+    if (failures_) {
+        text = failures_->name_cut_pairs(describe_outstanding(outstanding_messages()));
+    }
+    std::vector<const Message*> given_up;
+    for (const auto& connection : connections_) {
+        if (connection->has_given_up() && !connection->pending().empty()) {
+            given_up.push_back(&connection->pending().front().message);
+        }
+    }
+    if (!given_up.empty()) {
+        constexpr std::size_t kLargestListed = 10;
+        text += text.empty() ? "" : "\n";
+        text += "these connections had no answer to all tries of their sockets and gave up, " +
+                std::to_string(given_up.size()) + " in all:";
+        for (std::size_t i = 0; i < std::min(kLargestListed, given_up.size()); ++i) {
+            const network::Fabric& fabric = network_->fabric();
+            text += "\n  " + fabric.node(fabric.node_of(given_up[i]->source)).name + " -> " +
+                    fabric.node(fabric.node_of(given_up[i]->destination)).name;
+        }
+    }
+    return text;
 }
 
 network::NetworkStatistics TcpBackend::statistics() const {

@@ -13,6 +13,11 @@
 /// Routes are those of the fabric's RoutingPolicy, hop by hop with `select`; acknowledgements take the route
 /// of the opposite pair.
 ///
+/// Where links fail (Fabric::failures) a frame that is on a link that goes down, that waits in front of it,
+/// or that comes to it until routes lead elsewhere, is lost, in hosts too, and TCP sends it again. A link
+/// that is slow is so from the next frame on. A connection gives up after as many tries as its socket makes
+/// (ns3::TcpSocket::DataRetries and ConnCount), and with it all of its messages.
+///
 /// Limits: static fabrics with flow-hash load balancing (`unsupported` gives the reason); a message must fit
 /// 2^63 bytes; the switch adds no delay; hosts have no processing cost and an unlimited send queue
 /// (acknowledgements first, then data by destination, round-robin). ns-3 has one
@@ -22,6 +27,7 @@
 /// number of connections; some 27 kB per connection beside the packets in flight.
 #pragma once
 
+#include "failing_links.hpp"
 #include "ns3_backend.hpp"
 #include "tcp/attributes.hpp"
 #include "tcp/ns3_network.hpp"
@@ -30,6 +36,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -49,6 +56,7 @@ public:
     void send(const network::Message& message) override;
     [[nodiscard]] std::vector<network::OutstandingMessage> describe_outstanding(
         std::size_t limit) const override;
+    [[nodiscard]] std::string explain_stall() const override;
     [[nodiscard]] std::optional<Bytes> carried(network::LinkId link) const override {
         return network_->carried(link);
     }
@@ -68,6 +76,7 @@ private:
     std::unordered_map<std::uint64_t, std::size_t> by_pair_;   // never iterated
     std::optional<AttributeDefaults> attributes_;
     std::optional<Ns3Network> network_;
+    std::optional<FailingLinks> failures_;  // none: nothing fails
 
     std::uint64_t next_order_ = 0;
     std::uint64_t messages_ = 0;

@@ -22,7 +22,9 @@ TcpConnection::TcpConnection(sim::Ptr<sim::Socket> sender, Bytes frame_header, T
     sender_->GetAttribute("SegmentSize", segment_size);
     segment_size_ = segment_size.Get();
     sender_->SetConnectCallback(sim::MakeCallback(&TcpConnection::on_connected, this),
-                                sim::MakeNullCallback<void, sim::Ptr<sim::Socket>>());
+                                sim::MakeCallback(&TcpConnection::on_given_up, this));
+    sender_->SetCloseCallbacks(sim::MakeNullCallback<void, sim::Ptr<sim::Socket>>(),
+                               sim::MakeCallback(&TcpConnection::on_given_up, this));
     sender_->SetSendCallback(sim::MakeCallback(&TcpConnection::on_room, this));
     sender_->TraceConnectWithoutContext("Tx", sim::MakeCallback(&TcpConnection::on_segment, this));
     sender_->TraceConnectWithoutContext("RTO", sim::MakeCallback(&TcpConnection::on_timeout_value, this));
@@ -65,6 +67,11 @@ void TcpConnection::on_connected(sim::Ptr<sim::Socket>) {
     connected_ = true;
     buffer_size_ = sender_->GetTxAvailable();
     write();
+}
+
+void TcpConnection::on_given_up(sim::Ptr<sim::Socket>) {
+    has_given_up_ = true;
+    connected_ = false;
 }
 
 void TcpConnection::on_room(sim::Ptr<sim::Socket>, std::uint32_t) {

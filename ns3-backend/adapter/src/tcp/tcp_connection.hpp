@@ -50,10 +50,13 @@ public:
     [[nodiscard]] const std::deque<Pending>& pending() const { return pending_; }
     /// Payload of `pending`, a message of this connection, that the receiving application has not read.
     [[nodiscard]] Bytes remaining(const Pending& pending) const;
+    /// The socket had no answer to as many tries as it makes, and sends no more.
+    [[nodiscard]] bool has_given_up() const { return has_given_up_; }
 
 private:
     void on_accepted(::ns3::Ptr<::ns3::Socket> receiver, const ::ns3::Address& from);
     void on_connected(::ns3::Ptr<::ns3::Socket> socket);
+    void on_given_up(::ns3::Ptr<::ns3::Socket> socket);
     void on_room(::ns3::Ptr<::ns3::Socket> socket, std::uint32_t room);
     void on_readable(::ns3::Ptr<::ns3::Socket> socket);
     void on_segment(::ns3::Ptr<const ::ns3::Packet> payload, const ::ns3::TcpHeader& header,
@@ -71,6 +74,7 @@ private:
     std::uint64_t frame_header_;
     std::uint32_t buffer_size_ = 0;  // the send buffer when empty; known once connected
     bool connected_ = false;
+    bool has_given_up_ = false;
     bool requested_ = false;      // a connection request has left
     bool timer_doubled_ = false;  // at timer_doubled_at_, and no segment has left since
     ::ns3::Time timer_doubled_at_;

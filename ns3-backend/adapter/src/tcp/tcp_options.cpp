@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "tcp/tcp_options.hpp"
 
+#include "failing_links.hpp"
 #include "packet/port_room.hpp"
 #include "tcp/attributes.hpp"
 
 #include <algorithm>
 
+#include <astrolabe/network/failures/failure_timeline.hpp>
 #include <astrolabe/network/routing.hpp>
 
 namespace astrolabe::ns3 {
@@ -41,6 +43,17 @@ std::optional<std::string> override_problem(const TcpOptions& options) {
         }
     }
     return std::nullopt;
+}
+
+/// Why a link is too slow, or nothing.
+std::optional<std::string> slowness(Bytes packet, Bandwidth rate, Time latency) {
+    const Time taken = packet / rate + latency;
+    if (taken <= kSlowestLink) {
+        return std::nullopt;
+    }
+    return "a packet of " + to_string(packet) + " takes " + to_string(taken) + " over a link of " +
+           to_string(rate) + " and " + to_string(latency) + ", more than the " + to_string(kSlowestLink) +
+           " that the timers of TCP can wait for";
 }
 
 }  // namespace
@@ -131,10 +144,19 @@ std::optional<std::string> unsupported(const network::Fabric& fabric, const TcpO
     const Bytes packet = options.mtu + kPppHeader;
     for (network::LinkId id; id.index() < fabric.link_count(); ++id) {
         const network::Link& link = fabric.link(id);
-        if (const Time taken = packet / link.rate + link.latency; taken > kSlowestLink) {
-            return "a packet of " + to_string(packet) + " takes " + to_string(taken) + " over a link of " +
-                   to_string(link.rate) + " and " + to_string(link.latency) + ", more than the " +
-                   to_string(kSlowestLink) + " that the timers of TCP can wait for";
+        if (const auto reason = slowness(packet, link.rate, link.latency)) {
+            return reason;
+        }
+    }
+    if (fabric.failures() != nullptr) {
+        for (const network::FailureTimeline::RateChange& change : fabric.failures()->rate_changes()) {
+            const network::Link& link = fabric.link(change.link);
+            const Bandwidth rate(static_cast<std::int64_t>(degraded_rate(link.rate, change.factor)));
+            const auto reason =
+                change.factor > 0 ? slowness(packet, rate, link.latency) : std::optional<std::string>();
+            if (reason) {
+                return reason;
+            }
         }
     }
     const Bytes marked = uses_ecn(options) ? options.ecn_threshold : Bytes(0);

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -19,18 +20,20 @@ namespace astrolabe::experiment {
 struct DescribedNetwork {
     ConfigNode section;  ///< of the network, as resolved
     std::shared_ptr<const network::Fabric> fabric;
-    network::Description description;  ///< what its family adds
+    network::Description description;     ///< what its family adds
+    std::vector<FailureSpan> failures{};  ///< of an experiment's section `failures`, by time
 };
 
-/// The network of a network file, or of an experiment file, with what that has `scaled`. One that is built
-/// for a job needs the latter.
+/// The network of a network file, or of an experiment file, with what that has `scaled` and what fails of it.
+/// One that is built for a job needs the latter.
 [[nodiscard]] Result<DescribedNetwork> load_network(const std::string& path, const Components& components);
 
 /// What the family of an experiment's network adds, with what the job sends over it. Complexity: that of
 /// `traffic_matrix`, and what the family says.
 [[nodiscard]] network::Description describe_for_job(const Experiment& experiment);
 
-/// Keys: kind, hosts, switches, cables; one_way_links where there are any; that of the family's description.
+/// Keys: kind, hosts, switches, cables; one_way_links where there are any; that of the family's description;
+/// failures where there are any, with times in seconds.
 [[nodiscard]] nlohmann::ordered_json describe_json(const DescribedNetwork& described);
 /// The same for people.
 [[nodiscard]] std::string describe_text(const DescribedNetwork& described);

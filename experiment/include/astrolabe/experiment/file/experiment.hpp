@@ -103,7 +103,8 @@ struct Experiment {
     bool network_is_built_for_job = false;
     Placement placement;                  ///< of the ranks on the hosts of the fabric
     bool placement_follows_seed = false;  ///< it was drawn with `seed`
-    std::vector<FailureSpan> failures;  ///< of network and ranks, by time
+    std::vector<FailureSpan> failures;    ///< of network and ranks, by time
+    bool failures_follow_seed = false;    ///< some were drawn with `seed`
     std::string backend_kind;
     network::BackendMaker backend;
     system::Program program;

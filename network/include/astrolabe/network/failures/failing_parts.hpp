@@ -4,27 +4,31 @@
 /// (scaling.hpp), "leaf-spine"; "leaf 0 to spine 1" is that direction alone. Switches and hosts have the
 /// names of their nodes and fail as all their cables do. Names are patterns with *, ? and [] as of files.
 ///
+/// Where the family of the network names parts of its own (NetworkFamily::named_parts) there are these alone.
+///
 /// Example. "leaf 0 - spine *" are all uplinks of leaf 0, and "*-spine" all uplinks there are.
 ///
 /// Complexity: O(nodes + links) to list, and that many matches of a pattern for each search.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <astrolabe/core/random.hpp>
 #include <astrolabe/core/units.hpp>
 #include <astrolabe/network/fabric.hpp>
+#include <astrolabe/network/failures/named_parts.hpp>
 #include <astrolabe/network/ids.hpp>
 
 namespace astrolabe::network {
 
-enum class PartKind : std::uint8_t { kCable, kSwitch, kHost };
-
 struct FailingPart {
     std::string name;
     std::vector<LinkId> links;
+    /// Of a network that breaks its parts by rules of its own: its place among them, and no links.
+    std::optional<std::size_t> named;
 };
 
 class FailingParts {
@@ -47,8 +51,12 @@ private:
         LinkId link;
     };
 
+    [[nodiscard]] std::vector<FailingPart> find_named(PartKind kind, const std::string& pattern) const;
+    [[nodiscard]] std::string named_examples(PartKind kind) const;
+
     const Fabric& fabric_;
-    std::vector<Cable> cables_;
+    std::vector<NamedPart> named_;
+    std::vector<Cable> cables_;  // none where parts are named
 };
 
 /// A time in which a part has failed.

@@ -4,12 +4,9 @@
 /// Complexity: O(1) a change, and O(links) each time routes change.
 #pragma once
 
-#include "repaired_routing.hpp"
-
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,10 +18,15 @@
 
 namespace astrolabe::network {
 
+class RepairedRouting;
+
 class LinksOverTime {
 public:
     /// The state before anything fails. Precondition: the fabric has failures; it outlives this.
     explicit LinksOverTime(const Fabric& fabric);
+    ~LinksOverTime();
+    LinksOverTime(const LinksOverTime&) = delete;
+    LinksOverTime& operator=(const LinksOverTime&) = delete;
 
     /// Of the next change of a rate or of routes; Time::max(): there is none.
     [[nodiscard]] Time next_change() const;
