@@ -129,8 +129,9 @@ int run_command(const RunArguments& arguments, const experiment::Components& com
     run.slow = experiment::slow_methods(*loaded, components);
     run.slow_window = experiment::slow_window(*loaded, run.execution.total, components);
     run.ignored = experiment::ignored_terms(*loaded, components);
-    print_out(arguments.json ? experiment::summary_json(*loaded, run).dump(2) + "\n"
-                             : experiment::text_summary(*loaded, run) + next_command(arguments));
+    print_out(arguments.json
+                  ? experiment::summary_json(*loaded, run).dump(2) + "\n"
+                  : experiment::text_summary(*loaded, run) + (run.flows ? "" : next_command(arguments)));
     Diagnostics errors = recorder.finish(run);
     if (folder) {
         const Diagnostics more = experiment::write_results(*folder, *loaded, run);

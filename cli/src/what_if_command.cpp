@@ -79,6 +79,17 @@ int what_if_command(const WhatIfArguments& arguments, const experiment::Componen
     if (!loaded) {
         return report_invalid(loaded.error());
     }
+    if (loaded->flows != nullptr) {
+        return report_invalid(
+            {{"what-if.flows",
+              {},
+              fmt::format("the workload of '{}' is flows: there is no iteration to be shorter, and at a load "
+                          "faster links bring more flows",
+                          arguments.file),
+              "astrolabe compare FILE --change network.spines=4 puts a change beside it; a study with vary: "
+              "{workload.load: [0.1, 0.3]} shows what a network carries",
+              {}}});
+    }
     Result<experiment::PriceFile> prices =
         arguments.costs.empty() ? experiment::default_prices() : experiment::load_prices(arguments.costs);
     if (!prices) {

@@ -2,6 +2,7 @@
 #include "process.hpp"
 
 #include <filesystem>
+#include <tuple>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -220,6 +221,31 @@ TEST(Compare, ABackendThatRefusesTheFabricSaysWhyInItsColumn) {
         << result.out;
 }
 #endif
+
+TEST(Compare, FlowsAreComparedByTheirTimes) {
+    const std::string flows = ASTROLABE_SOURCE_DIR "/examples/flows/experiment.yaml";
+    const std::vector<std::string> twice{flows, "--set", "workload.duration=200us", "--change",
+                                         "network.load_balancing=spray"};
+    std::vector<std::string> as_json = twice;
+    as_json.emplace_back("--json");
+    const ProcessResult result = compare(as_json);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const Json comparison = Json::parse(result.out);
+    const Json& runs = comparison["runs"];
+    ASSERT_EQ(runs.size(), 2u);
+    for (const auto& [key, quantity, value] :
+         {std::tuple{"flow_time_p99", "time_s", "p99"}, std::tuple{"slowdown_mean", "slowdown", "mean"}}) {
+        EXPECT_EQ(runs[1]["ratios"][key].get<double>(),
+                  runs[1]["summary"]["flows"]["all"][quantity][value].get<double>() /
+                      runs[0]["summary"]["flows"]["all"][quantity][value].get<double>());
+    }
+    // The two choices of a route by hash and by packets differ, and none has an iteration.
+    EXPECT_LT(runs[1]["ratios"]["slowdown_mean"].get<double>(), 1);
+    const ProcessResult text = compare(twice);
+    EXPECT_NE(text.out.find("\ncompletion p99 "), std::string::npos) << text.out;
+    EXPECT_NE(text.out.find("\nslowdown mean "), std::string::npos) << text.out;
+    EXPECT_EQ(text.out.find("\niteration "), std::string::npos) << text.out;
+}
 
 }  // namespace
 }  // namespace astrolabe::testing

@@ -182,5 +182,12 @@ TEST(CompareChanges, AreMadeToEveryFile) {
     EXPECT_EQ(run_program(ASTROLABE_PROGRAM, {"compare", kQuickstart, "--change", "ranks"}).exit_code, 2);
 }
 
+TEST(WhatIf, FlowsHaveNoIterationToBeShorter) {
+    const ProcessResult refused = what_if({ASTROLABE_SOURCE_DIR "/examples/flows/experiment.yaml"});
+    EXPECT_EQ(refused.exit_code, 3);
+    EXPECT_NE(refused.err.find("error[what-if.flows]"), std::string::npos) << refused.err;
+    EXPECT_NE(refused.err.find("examples/flows/experiment.yaml"), std::string::npos) << refused.err;
+}
+
 }  // namespace
 }  // namespace astrolabe::testing

@@ -397,10 +397,11 @@ Schema<ClusterKeys> cluster_schema(const Components& components) {
         .field(
             {"device",
              "mapping",
-             "",
-             true,
+             "unset",
+             false,
              {},
-             "what a rank computes on, or the path of a file that holds it",
+             "what a rank computes on, or the path of a file that holds it; only a workload that computes "
+             "nothing, kind: flows, goes without",
              {}},
             [&components](ClusterKeys& keys, const ConfigNode& node, ReadContext& context) {
                 keys.device = components.devices.read(node, context);
@@ -451,7 +452,9 @@ Schema<ClusterKeys> cluster_schema(const Components& components) {
 Cluster make_cluster(const ClusterKeys& keys, const Components& components, bool network_needs_job) {
     Cluster cluster;
     cluster.ranks = keys.ranks;
-    cluster.device = keys.device->make();
+    if (keys.device) {
+        cluster.device = keys.device->make();
+    }
     system::SystemOptions& options = cluster.options;
     if (!keys.dimensions.empty()) {
         options.dimensions = system::Shape(keys.dimensions);

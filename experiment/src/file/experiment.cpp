@@ -186,7 +186,9 @@ std::string setting_of(const FileKeys& keys, const Experiment& experiment) {
     print.add(random_streams(experiment).empty() ? FileKeys().seed : keys.seed);
     if (experiment.network_is_built_for_job) {
         print.add(to_yaml(keys.workload->resolved));
-        print.add(to_yaml(keys.cluster->device->resolved));
+        if (keys.cluster->device) {
+            print.add(to_yaml(keys.cluster->device->resolved));
+        }
     }
     return print.text();
 }
@@ -303,11 +305,17 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root,
     experiment.backend_kind = keys.backend->kind;
     experiment.backend = keys.backend->make();
 
+    if (!keys.cluster->device && !experiment.job.flows) {
+        context.error("config.missing-key", root.find("cluster")->where, "'cluster' needs 'device'",
+                      "what a rank computes on: this workload computes (mapping)");
+        return std::nullopt;
+    }
     report_validation_errors(
         *root.find("workload"),
         experiment.job.validation_errors(experiment.cluster.device, experiment.cluster.ranks), context);
-    report_validation_errors(*root.find_path("cluster.device"),
-                             experiment.job.device_errors(experiment.cluster.device), context);
+    if (const ConfigNode* device = root.find_path("cluster.device")) {
+        report_validation_errors(*device, experiment.job.device_errors(experiment.cluster.device), context);
+    }
     if (!network.needs_job()) {
         experiment.fabric = network(keys.seed);
         experiment.cluster.options.circuit_windows = experiment.fabric->family().circuit_windows();

@@ -238,7 +238,7 @@ Diagnostics Recorder::finish(const Run& run) {
         note(flows_->finish());
     }
     if (throughput_) {
-        const Diagnostics unwritten = throughput_->finish(run.network, run.link_reports);
+        const Diagnostics unwritten = throughput_->finish(run.network, run.link_reports, under_way(run));
         errors.insert(errors.end(), unwritten.begin(), unwritten.end());
     }
     if (capture_) {

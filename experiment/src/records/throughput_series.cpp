@@ -120,8 +120,9 @@ void ThroughputSeries::add(Class& to, std::uint32_t group, LinkReports reports) 
     }
 }
 
-Diagnostics ThroughputSeries::finish(const network::NetworkStatistics& statistics, LinkReports reports) {
-    record_.expect_totals(statistics, reports);
+Diagnostics ThroughputSeries::finish(const network::NetworkStatistics& statistics, LinkReports reports,
+                                     const UnderWay& under_way) {
+    record_.expect_totals(statistics, reports, under_way);
     Class out_of_hosts;
     std::vector<Class> classes;  // as they first occur
     for (std::uint32_t group = 0; carried_ && group < groups_.size(); ++group) {

@@ -52,6 +52,23 @@ Quantity quantity_at(const char* pointer) {
     return [pointer](const Json& summary) { return number(summary, pointer); };
 }
 
+/// Whether a run was flows and nothing else.
+bool is_of_flows(const Json& summary) {
+    return summary.contains("flows");
+}
+
+/// Keys of `ratios` where both runs are flows.
+const std::vector<std::pair<const char*, Quantity>>& compared_flow_quantities() {
+    static const std::vector<std::pair<const char*, Quantity>> kQuantities{
+        {"flow_time_mean", quantity_at("/flows/all/time_s/mean")},
+        {"flow_time_p50", quantity_at("/flows/all/time_s/p50")},
+        {"flow_time_p99", quantity_at("/flows/all/time_s/p99")},
+        {"slowdown_mean", quantity_at("/flows/all/slowdown/mean")},
+        {"slowdown_p50", quantity_at("/flows/all/slowdown/p50")},
+        {"slowdown_p99", quantity_at("/flows/all/slowdown/p99")}};
+    return kQuantities;
+}
+
 /// Keys of `ratios`.
 const std::vector<std::pair<const char*, Quantity>>& compared_quantities() {
     static const std::vector<std::pair<const char*, Quantity>> kQuantities{
@@ -72,6 +89,13 @@ Json ratios_json(const Json& summary, const Json& reference) {
     for (const auto& [key, quantity] : compared_quantities()) {
         if (const double whole = quantity(reference); whole != 0) {
             ratios[key] = quantity(summary) / whole;
+        }
+    }
+    if (is_of_flows(summary) && is_of_flows(reference)) {
+        for (const auto& [key, quantity] : compared_flow_quantities()) {
+            if (const double whole = quantity(reference); whole != 0) {
+                ratios[key] = quantity(summary) / whole;
+            }
         }
     }
     return ratios;
@@ -222,6 +246,37 @@ void add_exposed(Table& table, std::span<const ComparedRun> runs) {
             return readable_seconds(std::max(rest, 0.0));
         });
     }
+}
+
+/// Flows in place of iterations; a run without them has "-".
+void add_flows(Table& table, const ComparedRun& reference) {
+    const auto add = [&table](std::string name, const std::function<std::string(const Json&)>& cell) {
+        table.add(std::move(name),
+                  [cell](const Json& summary) { return is_of_flows(summary) ? cell(summary) : "-"; });
+    };
+    add("flows delivered", [](const Json& summary) {
+        const Json& flows = summary.at("flows");
+        return fmt::format("{} of {}", flows.at("delivered").get<std::uint64_t>(),
+                           flows.at("started").get<std::uint64_t>());
+    });
+    add("completion mean",
+        [](const Json& summary) { return readable_seconds(number(summary, "/flows/all/time_s/mean")); });
+    add("  over " + reference.label, [&reference](const Json& summary) {
+        const double whole = number(reference.summary, "/flows/all/time_s/mean");
+        return whole > 0 ? fmt::format("{:.4f}", number(summary, "/flows/all/time_s/mean") / whole) : "-";
+    });
+    for (const char* percentile : {"p50", "p99"}) {
+        add(fmt::format("completion {}", percentile), [percentile](const Json& summary) {
+            return readable_seconds(summary.at("flows").at("all").at("time_s").at(percentile).get<double>());
+        });
+    }
+    for (const char* what : {"mean", "p50", "p99"}) {
+        add(fmt::format("slowdown {}", what), [what](const Json& summary) {
+            return fmt::format("{:.3f}", summary.at("flows").at("all").at("slowdown").at(what).get<double>());
+        });
+    }
+    table.add("whole run",
+              [](const Json& summary) { return readable_seconds(number(summary, "/total_time_s")); });
 }
 
 void add_count(Table& table, const std::string& name, const char* pointer) {
@@ -416,16 +471,21 @@ std::string comparison_text(std::span<const ComparedRun> runs) {
         };
         table.add("network", text("network_kind"));
         table.add("backend", text("backend_kind"));
-        table.add("iteration", seconds("/mean_iteration_time_s"));
-        table.add("  over " + reference->label, [&](const Json& summary) {
-            const double whole = number(reference->summary, "/mean_iteration_time_s");
-            return whole > 0 ? fmt::format("{:.4f}", number(summary, "/mean_iteration_time_s") / whole) : "-";
-        });
-        table.add("lower bound", seconds("/lower_bound_s"));
-        table.add("whole run", seconds("/total_time_s"));
-        table.add("compute", seconds("/compute_s"));
-        add_exposed(table, runs);
-        table.add("drain", seconds("/drain_s"));
+        if (is_of_flows(reference->summary)) {
+            add_flows(table, *reference);
+        } else {
+            table.add("iteration", seconds("/mean_iteration_time_s"));
+            table.add("  over " + reference->label, [&](const Json& summary) {
+                const double whole = number(reference->summary, "/mean_iteration_time_s");
+                return whole > 0 ? fmt::format("{:.4f}", number(summary, "/mean_iteration_time_s") / whole)
+                                 : "-";
+            });
+            table.add("lower bound", seconds("/lower_bound_s"));
+            table.add("whole run", seconds("/total_time_s"));
+            table.add("compute", seconds("/compute_s"));
+            add_exposed(table, runs);
+            table.add("drain", seconds("/drain_s"));
+        }
         table.add("busiest link", [](const Json& summary) {
             return fmt::format("{:.1f} %", 100 * number(summary, "/network/max_link_utilization"));
         });

@@ -148,15 +148,14 @@ std::string flow_lines(const char* what, const FlowResults& flows) {
         }
         return text + ", max " + write(values.max);
     };
-    std::string text = summary_line(
-        what, fmt::format("{} of {} delivered, {} of {}", flows.delivered, flows.started,
-                          readable(flows.delivered_bytes), readable(flows.started_bytes)));
+    std::string text =
+        summary_line(what, fmt::format("{} of {} delivered, {} of {}", flows.delivered, flows.started,
+                                       readable(flows.delivered_bytes), readable(flows.started_bytes)));
     if (flows.delivered > 0) {
-        text += summary_line("completion", summary(flows.all.seconds, [](double seconds) {
-                                 return readable_seconds(seconds);
-                             }));
-        text += summary_line(
-            "slowdown", summary(flows.all.slowdown, [](double times) { return fmt::format("{:.2f}", times); }));
+        text += summary_line("completion", summary(flows.all.seconds,
+                                                   [](double seconds) { return readable_seconds(seconds); }));
+        text += summary_line("slowdown", summary(flows.all.slowdown,
+                                                 [](double times) { return fmt::format("{:.2f}", times); }));
     }
     return text;
 }
@@ -170,7 +169,7 @@ std::string traffic_lines(const Experiment& experiment, const Run& run) {
                                   100.0 * share_of(run.traffic[kind], total_traffic(run)));
         }
     }
-    std::string text = summary_line("traffic", readable(total_traffic(run)) + shares);
+    std::string text = run.flows ? "" : summary_line("traffic", readable(total_traffic(run)) + shares);
     if (const workload::SourceCounts counts =
             experiment.job.source_counts(experiment.cluster.device, experiment.cluster.ranks);
         !counts.key.empty()) {

@@ -22,7 +22,8 @@ enum class FigureName : std::uint8_t {
     kRanks,
     kLinks,
     kTasks,
-    kGantt
+    kGantt,
+    kFlowSlowdown
 };
 
 }  // namespace astrolabe::study
@@ -32,7 +33,7 @@ namespace astrolabe {
 template <>
 struct EnumNames<study::FigureName> {
     using Name = study::FigureName;
-    static constexpr std::array<std::pair<std::string_view, Name>, 13> kNames{
+    static constexpr std::array<std::pair<std::string_view, Name>, 14> kNames{
         {{"iteration_time", Name::kIterationTime},
          {"speed_up", Name::kSpeedUp},
          {"breakdown", Name::kBreakdown},
@@ -45,7 +46,8 @@ struct EnumNames<study::FigureName> {
          {"ranks", Name::kRanks},
          {"links", Name::kLinks},
          {"tasks", Name::kTasks},
-         {"gantt", Name::kGantt}}};
+         {"gantt", Name::kGantt},
+         {"flow_slowdown", Name::kFlowSlowdown}}};
 };
 
 }  // namespace astrolabe

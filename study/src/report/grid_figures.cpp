@@ -103,6 +103,26 @@ std::optional<std::size_t> numeric_dimension(const StudyAxes& axes, std::optiona
     return best;
 }
 
+/// What curves go along, and what tells them apart.
+struct CurveAxes {
+    std::size_t x;
+    std::optional<std::size_t> series;
+};
+
+/// Nothing where no parameter of numbers varies.
+std::optional<CurveAxes> curve_axes(const StudyAxes& axes) {
+    const auto values = [&](std::size_t dimension) { return axes.dimensions[dimension].values.size(); };
+    std::optional<std::size_t> x = numeric_dimension(axes, {});
+    if (axes.scale && axes.dimensions[*axes.scale].is_numeric() &&
+        values(*axes.scale) >= std::min(values(*x), kCurve)) {
+        x = axes.scale;
+    }
+    if (!x) {
+        return std::nullopt;
+    }
+    return CurveAxes{*x, axes.series != x ? axes.series : axes.scale != x ? axes.scale : std::nullopt};
+}
+
 }  // namespace
 
 void Sample::add(double value) {
@@ -238,27 +258,45 @@ Drawn utilization_figure(const StudyAxes& axes) {
 }
 
 Drawn curves_figure(const StudyAxes& axes) {
-    const auto values = [&](std::size_t dimension) { return axes.dimensions[dimension].values.size(); };
-    std::optional<std::size_t> x = numeric_dimension(axes, {});
-    if (axes.scale && axes.dimensions[*axes.scale].is_numeric() &&
-        values(*axes.scale) >= std::min(values(*x), kCurve)) {
-        x = axes.scale;
-    }
-    if (!x) {
+    const std::optional<CurveAxes> curves = curve_axes(axes);
+    if (!curves) {
         return Omission{"no parameter of numbers varies"};
     }
     const Samples samples = samples_of(axes, mean_iteration_time);
     if (samples.empty()) {
         return Omission{kNoPoints};
     }
-    const auto series = axes.series != x ? axes.series : axes.scale != x ? axes.scale : std::nullopt;
     Figure figure = table_of(axes, samples, "iteration_time_s");
     figure.chart["form"] = "lines";
-    place_columns(figure, axes, x, series);
-    figure.title = "Iteration time by " + axes.dimensions[*x].name;
+    place_columns(figure, axes, curves->x, curves->series);
+    figure.title = "Iteration time by " + axes.dimensions[curves->x].name;
     figure.note = "Mean time of an iteration" + std::string(axes.has_seeds ? " and over seeds" : "") +
                   "; an axis is logarithmic where it spans a factor of 8 or more.";
     figure.chart["axis"] = {{"title", "iteration time"}, {"unit", "s"}, {"log", false}};
+    return figure;
+}
+
+Drawn flow_slowdown_figure(const StudyAxes& axes) {
+    const Samples samples = samples_of(axes, [](const StoredResult& result) {
+        // Of no flows it is 0, which no slowdown is.
+        const auto slowdown = number_at(result.summary, Json::json_pointer("/flows/all/slowdown/p99"));
+        return slowdown && *slowdown > 0 ? slowdown : std::nullopt;
+    });
+    if (samples.empty()) {
+        return Omission{"no finished point has flows that arrived"};
+    }
+    const std::optional<CurveAxes> curves = curve_axes(axes);
+    Figure figure = curves ? table_of(axes, samples, "slowdown_p99") : bars(axes, samples, "slowdown_p99");
+    if (curves) {
+        figure.chart["form"] = "lines";
+        place_columns(figure, axes, curves->x, curves->series);
+    }
+    figure.title = "Slowdown of flows";
+    figure.note =
+        "Time of a flow over what it takes alone, of which 99 of 100 flows have no more. Flows that a time "
+        "limit cut off do not count." +
+        seeds_note(axes);
+    figure.chart["axis"] = {{"title", "slowdown, 99th percentile"}, {"unit", "x"}, {"log", !curves}};
     return figure;
 }
 

@@ -50,6 +50,8 @@ struct Baseline {
 [[nodiscard]] Drawn utilization_figure(const StudyAxes& axes);
 [[nodiscard]] Drawn curves_figure(const StudyAxes& axes);
 [[nodiscard]] Drawn heatmap_figure(const StudyAxes& axes);
+/// Percentile 99 of the slowdown of flows, over a dimension of numbers: of a load.
+[[nodiscard]] Drawn flow_slowdown_figure(const StudyAxes& axes);
 [[nodiscard]] Drawn breakdown_figure(const StudyAxes& axes);
 [[nodiscard]] Drawn traffic_figure(const StudyAxes& axes);
 

@@ -110,6 +110,12 @@ std::optional<Diagnostic> no_points(const Source& source) {
 }
 
 std::vector<std::string> default_figures(const StudyAxes& axes) {
+    const bool is_of_flows = std::any_of(axes.places.begin(), axes.places.end(), [](const Place& place) {
+        return place.row->result.summary.contains("flows");
+    });
+    if (is_of_flows) {
+        return {"flow_slowdown", "utilization"};
+    }
     std::vector<std::string> names{"iteration_time"};
     if (axes.series) {
         names.emplace_back("speed_up");
@@ -164,6 +170,8 @@ Drawn draw(FigureName name, const StudyAxes& axes, const std::optional<Baseline>
             return tasks_figure(axes, details("tasks"));
         case FigureName::kGantt:
             return gantt_figure(axes, details("gantt"));
+        case FigureName::kFlowSlowdown:
+            return flow_slowdown_figure(axes);
     }
     invariant_failed("a figure has a name", "every figure is drawn");
 }

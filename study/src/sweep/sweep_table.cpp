@@ -26,6 +26,36 @@ std::string seconds_text(const StudyRow& row) {
                : std::string(to_string(row.result.status));
 }
 
+bool is_of_flows(const StudyRow& row) {
+    return row.result.status == PointStatus::kDone && row.result.summary.contains("flows");
+}
+
+/// Of all flows of a point.
+Json flows_of(const StudyRow& row) {
+    const Json& flows = row.result.summary.at("flows");
+    const Json& all = flows.at("all");
+    Json json{{"started", flows.at("started")}, {"delivered", flows.at("delivered")}};
+    for (const char* quantity : {"time_s", "slowdown"}) {
+        for (const char* value : {"mean", "p50", "p99"}) {
+            json[quantity][value] = all.at(quantity).at(value);
+        }
+    }
+    return json;
+}
+
+/// What a point of a study of flows has in place of an iteration: cells of kFlowHeadings.
+std::vector<std::string> flow_cells(const StudyRow& row) {
+    if (!is_of_flows(row)) {
+        return {std::string(to_string(row.result.status)), "", "", ""};
+    }
+    const Json flows = flows_of(row);
+    return {fmt::format("{:.6g} s", flows.at("time_s").at("mean").get<double>()),
+            fmt::format("{:.6g} s", flows.at("time_s").at("p99").get<double>()),
+            fmt::format("{:.4g}", flows.at("slowdown").at("mean").get<double>()),
+            fmt::format("{:.4g}", flows.at("slowdown").at("p99").get<double>())};
+}
+const std::vector<std::string> kFlowHeadings{"mean completion", "p99", "mean slowdown", "p99"};
+
 /// Of characters as a terminal shows them, near enough: bytes that begin one.
 std::size_t width_of(const std::string& text) {
     return static_cast<std::size_t>(std::count_if(
@@ -160,6 +190,9 @@ Json study_json(const std::string& study, const std::vector<StudyRow>& rows) {
             point["error"] = row.result.error;
         }
         point.update(scalar_keys(row.result.summary));
+        if (is_of_flows(row)) {
+            point["flows"] = flows_of(row);
+        }
         point["engine"] = {{"predicted_wall_s", or_null(row.point.predicted_wall_seconds)},
                            {"predicted_memory_bytes", or_null(row.point.predicted_memory_bytes)},
                            {"wall_s", or_null(row.result.wall_seconds)},
@@ -176,14 +209,18 @@ Json study_json(const std::string& study, const std::vector<StudyRow>& rows) {
 }
 
 std::string study_text(const std::string& study, const std::vector<StudyRow>& rows) {
-    std::vector<std::vector<std::string>> results{{"mean iteration", "fingerprint"}};
+    const bool has_flows = std::any_of(rows.begin(), rows.end(), is_of_flows);
+    std::vector<std::vector<std::string>> results{has_flows ? kFlowHeadings
+                                                            : std::vector<std::string>{"mean iteration"}};
+    results.front().emplace_back("fingerprint");
     std::vector<Json> parameters;
     double predicted = 0;
     std::string errors;
     std::map<std::string, std::size_t> repeats;  // by key
     for (const StudyRow& row : rows) {
         parameters.push_back(row.point.parameters);
-        results.push_back({seconds_text(row), row.result.fingerprint});
+        results.push_back(has_flows ? flow_cells(row) : std::vector<std::string>{seconds_text(row)});
+        results.back().push_back(row.result.fingerprint);
         ++repeats[row.point.key];
         if (row.result.status == PointStatus::kMissing) {
             predicted += row.point.predicted_wall_seconds.value_or(0);

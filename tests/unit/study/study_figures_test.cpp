@@ -264,6 +264,30 @@ TEST_F(StudyFigures, WhatIsDrawnUnaskedDependsOnWhatVaries) {
                                                  "curves", "pareto", "above_bound", "utilization"}));
 }
 
+TEST_F(StudyFigures, SlowdownsOfFlowsAreDrawnOverTheLoad) {
+    for (const double load : {0.1, 0.3, 0.5}) {
+        for (const char* network : {"flat", "torus"}) {
+            add({{"network", network}, {"workload.load", load}}, 1, network[0] == 'f' ? kFlat : kTorus);
+            const double slowdown = network[0] == 'f' ? 1 + load : 1 + 2 * load;
+            results_.back().summary["flows"] = {{"all", {{"slowdown", {{"p99", slowdown}}}}}};
+        }
+    }
+    const auto drawn = report({});
+    ASSERT_TRUE(drawn);
+    ASSERT_EQ(drawn->figures.size(), 2U);
+    EXPECT_EQ(drawn->figures[0].name, "flow_slowdown");
+    EXPECT_EQ(drawn->figures[1].name, "utilization");
+    EXPECT_EQ(drawn->figures[0].rows, (Rows{{"flat", "0.1", 1.1},
+                                            {"flat", "0.3", 1.3},
+                                            {"flat", "0.5", 1.5},
+                                            {"torus", "0.1", 1.2},
+                                            {"torus", "0.3", 1.6},
+                                            {"torus", "0.5", 2.0}}));
+    EXPECT_EQ(drawn->figures[0].chart["form"], "lines");
+    EXPECT_EQ(drawn->figures[0].chart["x"], 1);
+    EXPECT_EQ(drawn->figures[0].chart["series"], 0);
+}
+
 TEST_F(StudyFigures, WhatCannotBeDrawnSaysWhy) {
     add({}, 4);
     const auto drawn = report({"speed_up", "curves", "heatmap", "pareto", "gantt", "piechart"});

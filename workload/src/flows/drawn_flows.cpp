@@ -93,15 +93,16 @@ public:
           pairs_(drawn_, random_) {}
 
     [[nodiscard]] std::optional<system::Flow> next() override {
-        if (left_.empty() && !arrive()) {
-            return std::nullopt;
+        while (!left_.empty() || arrive()) {
+            const Pair pair = left_.back();
+            left_.pop_back();
+            const Bytes size = drawn_.sizes.draw(random_);
+            if (size < drawn_.below) {
+                return system::Flow{
+                    .source = pair.source, .destination = pair.destination, .size = size, .start = now_};
+            }
         }
-        const Pair pair = left_.back();
-        left_.pop_back();
-        return system::Flow{.source = pair.source,
-                            .destination = pair.destination,
-                            .size = drawn_.sizes.draw(random_),
-                            .start = now_};
+        return std::nullopt;
     }
 
 private:
@@ -144,14 +145,14 @@ public:
     }
 
     [[nodiscard]] std::optional<system::Flow> next() override {
-        const std::optional<Pair> pair = next_pair();
-        if (!pair) {
-            return std::nullopt;
+        while (const std::optional<Pair> pair = next_pair()) {
+            const Bytes size = drawn_.sizes.draw(random_);
+            if (size < drawn_.below) {
+                return system::Flow{
+                    .source = pair->source, .destination = pair->destination, .size = size, .start = Time(0)};
+            }
         }
-        return system::Flow{.source = pair->source,
-                            .destination = pair->destination,
-                            .size = drawn_.sizes.draw(random_),
-                            .start = Time(0)};
+        return std::nullopt;
     }
 
 private:

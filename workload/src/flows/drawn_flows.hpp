@@ -11,12 +11,13 @@ namespace astrolabe::workload {
 struct DrawnFlows {
     FlowPattern pattern{};
     SizeDistribution sizes{Bytes(1)};
+    Bytes below = Bytes::max();  ///< only smaller flows are sent
     std::uint32_t hosts = 0;
     std::uint32_t group = 1;
     bool intra_group = true;
     std::uint32_t senders = 1;  ///< of an incast
     double hot_share = 0;
-    double mean_gap = 0;         ///< between arrivals, ps; 0: one round at time 0
+    double mean_gap = 0;          ///< between arrivals, ps; 0: one round at time 0
     Time duration = Time::max();  ///< of arrivals
     std::uint64_t seed = 1;
     std::string stream_name;

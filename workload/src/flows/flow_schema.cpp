@@ -27,6 +27,13 @@ struct EnumNames<workload::FlowPattern> {
          {"hot_rack", Pattern::kHotRack}}};
 };
 
+template <>
+struct EnumNames<workload::PublishedSizes> {
+    using Sizes = workload::PublishedSizes;
+    static constexpr std::array<std::pair<std::string_view, Sizes>, 3> kNames{
+        {{"data_mining", Sizes::kDataMining}, {"web_search", Sizes::kWebSearch}, {"hadoop", Sizes::kHadoop}}};
+};
+
 }  // namespace astrolabe
 
 namespace astrolabe::workload {
@@ -86,8 +93,7 @@ void read_list_file(FlowKeys& keys, const ConfigNode& node, ReadContext& context
 void read_sizes_file(FlowSizes& sizes, const ConfigNode& node, ReadContext& context) {
     if (auto text = text_of(node, "'file'", context)) {
         const auto path = (directory_of(node) / node.text).lexically_normal().string();
-        const Result<SizeDistribution> distribution =
-            SizeDistribution::read(std::move(text->first), path);
+        const Result<SizeDistribution> distribution = SizeDistribution::read(std::move(text->first), path);
         if (const SizeDistribution* read = read_or_report(distribution, context)) {
             sizes.distribution = *read;
             sizes.file = text->second;
@@ -101,8 +107,8 @@ std::optional<ConfigNode> written_path(const std::string& path) {
 
 Schema<FlowSizes> sizes_schema() {
     Schema<FlowSizes> schema("sizes", "how many bytes flows have");
-    schema
-        .optional("fixed", &FlowSizes::fixed, "all of them the same", {Bytes(1), {}})
+    schema.optional("fixed", &FlowSizes::fixed, "all of them the same", {Bytes(1), {}})
+        .optional("distribution", &FlowSizes::published, "a published one, of inputs/flows")
         .field({"file",
                 "path",
                 "unset",
@@ -111,15 +117,28 @@ Schema<FlowSizes> sizes_schema() {
                 "a distribution: lines of bytes and the probability of at most so many, both rising, to 1",
                 {}},
                read_sizes_file, [](const FlowSizes& sizes) { return written_path(sizes.file); })
+        .optional("below", &FlowSizes::below,
+                  "larger flows are drawn and not sent: what a network of strict priorities gives small "
+                  "ones; unset: all are sent",
+                  {Bytes(2), {}})
         .check([](const FlowSizes& sizes) {
             ValidationErrors errors;
-            require(errors, sizes.fixed.has_value() != sizes.distribution.has_value(), "",
-                    "sizes are either 'fixed' or of a 'file'", "write sizes: {fixed: 100KB}");
+            const int given =
+                (sizes.fixed ? 1 : 0) + (sizes.published ? 1 : 0) + (sizes.file.empty() ? 0 : 1);
+            require(errors, given == 1, "", "sizes are one of 'fixed', 'distribution' and 'file'",
+                    "write sizes: {fixed: 100KB}, or sizes: {distribution: web_search}");
             return errors;
         })
-        .complete([](FlowSizes& sizes, const ConfigNode&, ReadContext&) {
+        .complete([](FlowSizes& sizes, const ConfigNode& node, ReadContext& context) {
             if (sizes.fixed) {
                 sizes.distribution = SizeDistribution(*sizes.fixed);
+            } else if (sizes.published) {
+                sizes.distribution = published_sizes(*sizes.published);
+            }
+            if (sizes.below && sizes.distribution && sizes.distribution->share_below(*sizes.below) == 0) {
+                context.error("flows.sizes", node.find("below")->where,
+                              fmt::format("no flow is below {}", to_string(*sizes.below)),
+                              "give a size above the smallest one");
             }
         });
     return schema;
@@ -153,8 +172,8 @@ ValidationErrors key_errors(const FlowKeys& keys) {
             "write sizes: {fixed: 100KB}");
     require(errors, keys.load.has_value() || !keys.duration, "duration",
             "'duration' is how long flows arrive at a 'load'", "add load: 0.25, or leave it out");
-    require(errors, !keys.load || keys.duration, "load",
-            "flows that arrive at a load need 'duration'", "add duration: 10ms");
+    require(errors, !keys.load || keys.duration, "load", "flows that arrive at a load need 'duration'",
+            "add duration: 10ms");
     const bool is_incast = keys.pattern == FlowPattern::kIncast;
     require(errors, is_incast == keys.senders.has_value(), is_incast ? "pattern" : "senders",
             is_incast ? "an incast needs 'senders'" : "'senders' is of the pattern incast",
@@ -168,10 +187,11 @@ ValidationErrors key_errors(const FlowKeys& keys) {
             keys.load ? "write hot_share: 0.5" : "leave 'hot_share' out, or give a load");
     require(errors, keys.group == 1 || is_hot || !keys.intra_group || !keys.pattern, "group",
             "'group' has no effect here", "add intra_group: false, or leave it out");
-    require(errors, keys.pattern != FlowPattern::kShuffle || !keys.load, "load",
-            "a shuffle is sent at once", "leave 'load' out, or take pattern: uniform");
-    require(errors, std::ranges::adjacent_find(keys.size_classes, std::ranges::greater_equal()) ==
-                        keys.size_classes.end(),
+    require(errors, keys.pattern != FlowPattern::kShuffle || !keys.load, "load", "a shuffle is sent at once",
+            "leave 'load' out, or take pattern: uniform");
+    require(errors,
+            std::ranges::adjacent_find(keys.size_classes, std::ranges::greater_equal()) ==
+                keys.size_classes.end(),
             "size_classes", "the limits of size classes must rise", "write size_classes: [10KB, 15MB]");
     return errors;
 }
@@ -224,6 +244,7 @@ DrawnFlows drawn_of(const FlowKeys& keys, const FlowSetting& setting, const std:
     DrawnFlows drawn;
     drawn.pattern = *keys.pattern;
     drawn.sizes = *keys.sizes->distribution;
+    drawn.below = keys.sizes->below.value_or(Bytes::max());
     drawn.hosts = static_cast<std::uint32_t>(setting.hosts);
     drawn.group = keys.group;
     drawn.intra_group = keys.intra_group;
@@ -269,8 +290,7 @@ Schema<FlowKeys> flow_schema(std::string name, std::string help, bool is_backgro
                   {1, kMostSenders})
         .optional("hot_share", &FlowKeys::hot_share,
                   "of hot_rack: share of flows that go into group 0 from outside it", {0.0, 1.0})
-        .optional("seed", &FlowKeys::seed, "of what is drawn",
-                  {0, std::numeric_limits<std::int64_t>::max()})
+        .optional("seed", &FlowKeys::seed, "of what is drawn", {0, std::numeric_limits<std::int64_t>::max()})
         .list("size_classes", &FlowKeys::size_classes,
               "the largest sizes of size classes, for which results are summed up; larger flows are the "
               "last class",
@@ -283,8 +303,7 @@ Schema<FlowKeys> flow_schema(std::string name, std::string help, bool is_backgro
                         "when the run ends, with what has arrived by then; unset: when all have arrived",
                         kDurations);
     }
-    schema.check([](const FlowKeys& keys) { return key_errors(keys); })
-        .complete(complete_listed);
+    schema.check([](const FlowKeys& keys) { return key_errors(keys); }).complete(complete_listed);
     return schema;
 }
 
@@ -338,7 +357,8 @@ system::FlowTraffic make_traffic(const FlowKeys& keys, const FlowSetting& settin
         traffic.expected_flows =
             static_cast<double>(drawn.duration.count()) / drawn.mean_gap * flows_of_arrival(drawn);
     }
-    traffic.expected_bytes = traffic.expected_flows * drawn.sizes.mean();
+    traffic.expected_bytes = traffic.expected_flows * drawn.sizes.mean_below(drawn.below);
+    traffic.expected_flows *= drawn.sizes.share_below(drawn.below);
     return traffic;
 }
 

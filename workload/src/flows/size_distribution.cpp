@@ -1,4 +1,5 @@
 #include "line_reader.hpp"
+#include "published_sizes.hpp"
 
 #include <algorithm>
 
@@ -22,9 +23,33 @@ SizeDistribution::SizeDistribution(std::vector<Step> steps)
 Bytes SizeDistribution::draw(RandomStream& random) const {
     const double u = unit_interval(random);
     // The last step holds all u < 1; those of probability 0 hold none.
-    const auto step =
-        std::ranges::upper_bound(steps_, u, {}, [](const Step& one) { return one.cumulative; });
+    const auto step = std::ranges::upper_bound(steps_, u, {}, [](const Step& one) { return one.cumulative; });
     return step->size;
+}
+
+double SizeDistribution::share_below(Bytes size) const {
+    double share = 0;
+    for (const Step& step : steps_) {
+        share = step.size < size ? step.cumulative : share;
+    }
+    return share;
+}
+
+double SizeDistribution::mean_below(Bytes size) const {
+    double mean = 0;
+    double before = 0;
+    for (const Step& step : steps_) {
+        mean += step.size < size ? static_cast<double>(step.size.count()) * (step.cumulative - before) : 0.0;
+        before = step.cumulative;
+    }
+    return mean;
+}
+
+SizeDistribution published_sizes(PublishedSizes which) {
+    const Result<SizeDistribution> sizes =
+        SizeDistribution::read(std::string(published_sizes_text(which)), "");
+    ASTROLABE_ASSERT(sizes, "files that are part of the program are whole");
+    return *sizes;
 }
 
 Result<SizeDistribution> SizeDistribution::read(std::string text, std::string name) {
@@ -44,24 +69,23 @@ Result<SizeDistribution> SizeDistribution::read(std::string text, std::string na
         const std::optional<std::int64_t> size = lines.integer(0);
         const std::optional<double> cumulative = lines.number(1);
         if (!size || *size < 0 || !cumulative || *cumulative < 0 || *cumulative > 1) {
-            return lines.error("flows.sizes",
-                               fmt::format("'{},{}' is no size with a probability", lines.fields()[0],
-                                           lines.fields()[1]),
-                               "whole bytes, and a number from 0 to 1");
+            return lines.error(
+                "flows.sizes",
+                fmt::format("'{},{}' is no size with a probability", lines.fields()[0], lines.fields()[1]),
+                "whole bytes, and a number from 0 to 1");
         }
-        if (!steps.empty() &&
-            (Bytes(*size) <= steps.back().size || *cumulative < steps.back().cumulative)) {
+        if (!steps.empty() && (Bytes(*size) <= steps.back().size || *cumulative < steps.back().cumulative)) {
             return lines.error("flows.sizes", "sizes and probabilities must rise from line to line",
                                "sort the lines; probabilities are cumulative");
         }
         steps.push_back({Bytes(*size), *cumulative});
     }
     if (steps.empty() || steps.back().cumulative != 1.0) {
-        return lines.error_at_end("flows.sizes",
-                                  steps.empty() ? "there are no sizes"
-                                                : fmt::format("the probabilities end at {}, not at 1",
-                                                              steps.back().cumulative),
-                                  "the largest size has the cumulative probability 1");
+        return lines.error_at_end(
+            "flows.sizes",
+            steps.empty() ? "there are no sizes"
+                          : fmt::format("the probabilities end at {}, not at 1", steps.back().cumulative),
+            "the largest size has the cumulative probability 1");
     }
     const auto drawn = std::ranges::find_if(steps, [](const Step& step) { return step.cumulative > 0; });
     if (drawn->size < Bytes(1)) {

@@ -104,7 +104,7 @@ void LinkCounters::look(const network::NetworkBackend& backend) {
 }
 
 void LinkCounters::end(const Run& run) {
-    record_.expect_totals(run.network, run.link_reports);
+    record_.expect_totals(run.network, run.link_reports, under_way(run));
     reports_ = run.link_reports;
     end_ = run.execution.total;
     if (!has_queues_) {

@@ -44,6 +44,12 @@ struct LinkGroups {
     [[nodiscard]] std::size_t size() const { return bytes_a_second.size(); }
 };
 
+/// Messages that had not arrived when a run ended.
+struct UnderWay {
+    Bytes bytes;
+    std::uint64_t messages = 0;
+};
+
 class CarriedRecord final : public network::LinkObserver {
 public:
     using Amount = IntervalSums::Amount;
@@ -76,8 +82,10 @@ public:
         return series_[series_of_group_[group]].wire.total();
     }
     /// That the record of a run that has ended is of the bytes that the network counted: those that links
-    /// carried, payload or wire, as the engine counts them, and those delivered.
-    void expect_totals(const network::NetworkStatistics& statistics, network::LinkReports reports) const;
+    /// carried, payload or wire, as the engine counts them, and those delivered. Of bytes that are under way
+    /// any part may have arrived, and of each such message the network counts a byte that is cut as a whole.
+    void expect_totals(const network::NetworkStatistics& statistics, network::LinkReports reports,
+                       const UnderWay& under_way = {}) const;
 
 private:
     struct Series {

@@ -40,7 +40,7 @@ public:
 
     /// Writes the rows and gives the files their names; why one could not be written.
     [[nodiscard]] Diagnostics finish(const network::NetworkStatistics& statistics,
-                                     network::LinkReports reports);
+                                     network::LinkReports reports, const UnderWay& under_way);
     /// How long intervals are, if longer than asked for; after `finish`.
     [[nodiscard]] std::optional<Time> longer_intervals() const;
 

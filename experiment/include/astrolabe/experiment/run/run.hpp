@@ -14,6 +14,7 @@
 #include <astrolabe/experiment/explain/critical_path.hpp>
 #include <astrolabe/experiment/explain/engine_fit.hpp>
 #include <astrolabe/experiment/file/experiment.hpp>
+#include <astrolabe/experiment/records/carried_record.hpp>
 #include <astrolabe/experiment/records/flow_statistics.hpp>
 #include <astrolabe/network/analysis/link_utilization.hpp>
 #include <astrolabe/network/backend.hpp>
@@ -56,8 +57,8 @@ struct Run {
     system::ProgramTraffic traffic_counts;  ///< from the schedules alone; asserted to be what was sent
     network::LinkUtilization utilization;
     std::optional<TimeHistogram> message_times;  ///< from sending to delivery, where messages were recorded
-    std::optional<FlowResults> flows;       ///< of a workload of flows
-    std::optional<FlowResults> background;  ///< of flows beside a job; `network` counts both
+    std::optional<FlowResults> flows;            ///< of a workload of flows
+    std::optional<FlowResults> background;       ///< of flows beside a job; `network` counts both
     std::string fingerprint;                     ///< of everything above, 16 hexadecimal digits
     /// What an observer of links was told.
     network::LinkReports link_reports = network::LinkReports::kNothing;
@@ -66,6 +67,13 @@ struct Run {
     std::optional<SlowWindow> slow_window;  ///< likewise
     std::vector<EngineTerm> ignored;        ///< by the engine, likewise (engine_fit.hpp)
 };
+
+/// Flows that had not arrived when the run ended: at a time limit, or beside a job that was done.
+[[nodiscard]] inline UnderWay under_way(const Run& run) {
+    const std::optional<FlowResults>& flows = run.flows ? run.flows : run.background;
+    return flows ? UnderWay{flows->started_bytes - flows->delivered_bytes, flows->started - flows->delivered}
+                 : UnderWay{};
+}
 
 /// Listens to an execution.
 class ExecutionObserver {

@@ -7,6 +7,8 @@
 ///     λ = x · N · B / (8 · n · mean)      N hosts, B bit/s the link of a host, n flows of an arrival
 /// so that hosts are offered the share x of what their links carry, on average over hosts and over time.
 /// n is `senders` of an incast and 1 of all other patterns. Without a load one round starts at time 0.
+/// With `sizes.below` flows of that size and more are drawn and not sent: those that are sent are the same
+/// flows, at the same times, as without it.
 ///
 /// Patterns, with groups of g = `group` hosts, group of host i = ⌊i / g⌋ (racks):
 ///   uniform      any host to any other                       a round: a flow of every host
@@ -58,6 +60,10 @@ public:
     [[nodiscard]] Bytes largest() const { return steps_.back().size; }
     [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
     [[nodiscard]] Bytes draw(RandomStream& random) const;
+    /// P(S < size).
+    [[nodiscard]] double share_below(Bytes size) const;
+    /// Σ s_i (p_i - p_(i-1)) over sizes s_i < size: what such flows add to the mean.
+    [[nodiscard]] double mean_below(Bytes size) const;
 
 private:
     std::vector<Step> steps_;
@@ -82,10 +88,16 @@ struct ListedFlow {
     Time start;
 };
 
+/// Distributions of published studies that the program knows by name; inputs/flows has their files.
+enum class PublishedSizes : std::uint8_t { kDataMining, kWebSearch, kHadoop };
+[[nodiscard]] SizeDistribution published_sizes(PublishedSizes which);
+
 struct FlowSizes {
     std::optional<Bytes> fixed;
-    std::string file;  ///< absolute
-    std::optional<SizeDistribution> distribution;
+    std::optional<PublishedSizes> published;
+    std::string file;                              ///< absolute
+    std::optional<Bytes> below;                    ///< larger ones are drawn and not sent
+    std::optional<SizeDistribution> distribution;  ///< whichever of the first three was given
 };
 
 /// The keys of a section of flows.
