@@ -1,13 +1,21 @@
 /// Networks of public files, run: a graph takes the time of the built-in network that says the same.
 #include "small_experiment.hpp"
 
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <astrolabe/experiment/run/run.hpp>
+#include <astrolabe/network/analysis/graph_drawing.hpp>
+#include <astrolabe/network/analysis/graph_export.hpp>
+#include <astrolabe/network/family.hpp>
 
 namespace astrolabe::testing {
 namespace {
@@ -92,6 +100,95 @@ TEST(GraphFiles, LargePublicTopologiesAreRead) {
     const auto star = fabric("hpcc_topology_switch0.txt", 65);
     EXPECT_EQ(star->host_count(), 65U);
     EXPECT_EQ(star->link_count(), 130U);
+}
+
+/// An all-reduce or an all-to-all of 64 KiB on a network, with given algorithms: what is chosen has a key of
+/// the text of its network's section.
+Result<experiment::Experiment> load_on(const std::string& network, int ranks, const std::string& collective) {
+    static const experiment::Components kComponents = experiment::builtin_components();
+    return load_small(
+        kComponents, {fmt::format("cluster.ranks={}", ranks), "network=" + network, "backend={kind: fluid}",
+                      fmt::format("workload={{kind: collective, collective: {}, size: 64KiB}}", collective)});
+}
+
+std::string fingerprint_on(const std::string& network, int ranks, const std::string& collective) {
+    const auto loaded = load_on(network, ranks, collective);
+    EXPECT_TRUE(loaded) << network << render(loaded.error());
+    return loaded ? run_experiment(*loaded, {}).fingerprint : "";
+}
+
+TEST(GraphFingerprints, AGraphFileOfABuiltInNetworkHasItsFingerprint) {
+    const TemporaryFolder folder;
+    for (const auto& [kind, ranks] : {std::pair(std::string("kind: fat_tree, k: 8"), 128),
+                                      std::pair(std::string("kind: torus, sizes: [4, 4, 4]"), 64)}) {
+        for (const std::string balancing : {"load_balancing: flow_hash", "load_balancing: spray"}) {
+            const std::string built_in = fmt::format("{{{}, {}}}", kind, balancing);
+            const auto loaded = load_on(built_in, ranks, "all_reduce");
+            ASSERT_TRUE(loaded) << render(loaded.error());
+            for (const auto& [format, name] :
+                 {std::pair(network::GraphExport::kNodeLink, "network.json"),
+                  std::pair(network::GraphExport::kGraphml, "network.graphml")}) {
+                std::string text;
+                network::export_graph(*loaded->fabric, format,
+                                      [&text](std::string_view piece) { text += piece; });
+                const std::string graph = fmt::format("{{kind: graph, file: {}, {}}}",
+                                                      folder.write(name, text).string(), balancing);
+                for (const std::string collective : {"all_reduce", "all_to_all"}) {
+                    EXPECT_EQ(fingerprint_on(graph, ranks, collective),
+                              fingerprint_on(built_in, ranks, collective))
+                        << built_in << name << collective;
+                }
+            }
+        }
+    }
+}
+
+TEST(GraphFingerprints, OperasOwnFileHasTheFingerprintOfTheNetworkThatWroteIt) {
+    const std::string built_in = "{kind: opera, racks: 16, uplinks: 4, hosts_per_rack: 4}";
+    const auto loaded = load_on(built_in, 64, "all_to_all");
+    ASSERT_TRUE(loaded) << render(loaded.error());
+    std::string text;
+    loaded->fabric->family().write_file([&text](std::string_view piece) { text += piece; });
+    const TemporaryFolder folder;
+    const std::string from_file =
+        fmt::format("{{kind: opera, file: {}}}", folder.write("opera.txt", text).string());
+    for (const std::string collective : {"all_reduce", "all_to_all"}) {
+        EXPECT_EQ(fingerprint_on(from_file, 64, collective), fingerprint_on(built_in, 64, collective));
+    }
+}
+
+// HPCC's network of 320 hosts: 56 switches, 480 cables. It is drawn and run, and without its last line, with
+// a delay without a unit, or with a switch that does not exist it is refused at the line.
+TEST(GraphFiles, ThePublicTopologyOf320HostsIsDrawnRunAndRefusedWhereBroken) {
+    const std::filesystem::path file =
+        std::filesystem::path(ASTROLABE_SOURCE_DIR) / "../shared/data/networks/hpcc/hpcc_fat_320.txt";
+    if (!std::filesystem::exists(file)) {
+        GTEST_SKIP() << "no public topologies at hand";
+    }
+    const auto whole = load_on(fmt::format("{{kind: graph, file: {}}}", file.string()), 320, "all_reduce");
+    ASSERT_TRUE(whole) << render(whole.error());
+    EXPECT_NE(network::draw_graph(*whole->fabric).find("graph: 320 hosts, 56 switches, 480 cables"),
+              std::string::npos);
+    EXPECT_GT(run_experiment(*whole, {}).execution.total, Time(0));
+
+    std::ifstream stream(file);
+    std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+    while (!text.empty() && text.back() == '\n') {
+        text.pop_back();
+    }
+    const TemporaryFolder folder;
+    const auto line_of = [&](const std::string& broken) {
+        const auto loaded =
+            load_on(fmt::format("{{kind: graph, file: {}}}", folder.write("broken.txt", broken).string()),
+                    320, "all_reduce");
+        EXPECT_FALSE(loaded);
+        return loaded ? 0 : static_cast<std::ptrdiff_t>(loaded.error().front().where.line);
+    };
+    const std::ptrdiff_t lines = std::count(text.begin(), text.end(), '\n') + 1;
+    const std::size_t last = text.rfind('\n') + 1;
+    EXPECT_NEAR(static_cast<double>(line_of(text.substr(0, last))), static_cast<double>(lines), 1);
+    EXPECT_EQ(line_of(text.substr(0, last) + "0 999 100Gbps 1us 0"), lines);
+    EXPECT_EQ(line_of(text.substr(0, last) + "0 320 100Gbps 1 0"), lines);
 }
 
 }  // namespace
