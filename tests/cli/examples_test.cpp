@@ -96,6 +96,9 @@ TEST(Examples, FailuresOnFluid) {
 TEST(Examples, FlowsOnFluid) {
     expect_recorded("flows", "experiment", "fluid");
 }
+TEST(Examples, DlrmWithBackgroundOnFluid) {
+    expect_recorded("dlrm-with-background", "experiment", "fluid");
+}
 TEST(Examples, OperaShuffleOnFluid) {
     expect_recorded("opera-shuffle", "experiment", "fluid");
 }
