@@ -184,18 +184,33 @@ TEST(ServersRun, HierarchicalNetworksAreServersWithNicsInGpusOnAFlatNetwork) {
     }
 }
 
+TEST(ServersRun, AThousandGpusFoldIntoAServer) {
+    // 128 servers of 8, a MiB for each of 1,024 GPUs: the closed forms above.
+    const std::string network = rails_of({128, 8, "", 1});
+    const auto reduced = testing::run_collective(request(network, "all_reduce", "hierarchical", "1GiB")).run;
+    EXPECT_EQ(reduced.engine.simulated_ranks, 8U) << reduced.engine.folding_refusal;
+    expect_time(reduced.execution.total, 14 * (128 * 1'048'576 / 450.0 + 500) + 254 * (20'971.52 + 1'500));
+    const auto exchanged = testing::run_collective(request(network, "all_to_all", "direct", "1GiB")).run;
+    EXPECT_EQ(exchanged.engine.simulated_ranks, 8U) << exchanged.engine.folding_refusal;
+    expect_time(exchanged.execution.total, 8 * 127 * 20'971.52 + 2'000);
+}
+
 TEST(ServersRun, FoldedRunsAreTheWholeOnes) {
     for (const std::string rails : {"rails: none", "rails: aligned"}) {
-        auto run =
-            request(leaf_spine("{count: 8, gpus: 8, nics: {rate: 400Gbps, latency: 500ns}}", rails, 8, 2),
-                    "all_reduce", "hierarchical", "64MiB");
-        const auto folded = testing::run_collective(run).run;
-        run.overrides = {"folding=off"};
-        const auto whole = testing::run_collective(run).run;
-        // Ranks 0 to 7 of one server stand for all.
-        EXPECT_LE(folded.engine.simulated_ranks, 8U) << rails << ": " << folded.engine.folding_refusal;
-        EXPECT_EQ(whole.engine.simulated_ranks, 64U);
-        EXPECT_EQ(folded.fingerprint, whole.fingerprint) << rails;
+        for (const auto& [kind, algorithm] :
+             {std::pair<std::string, std::string>{"all_reduce", "hierarchical"}, {"all_to_all", "direct"}}) {
+            SCOPED_TRACE(rails + ", " + kind);
+            auto run =
+                request(leaf_spine("{count: 8, gpus: 8, nics: {rate: 400Gbps, latency: 500ns}}", rails, 8, 2),
+                        kind, algorithm, "64MiB");
+            const auto folded = testing::run_collective(run).run;
+            run.overrides = {"folding=off"};
+            const auto whole = testing::run_collective(run).run;
+            // Ranks 0 to 7 of one server stand for all.
+            EXPECT_LE(folded.engine.simulated_ranks, 8U) << folded.engine.folding_refusal;
+            EXPECT_EQ(whole.engine.simulated_ranks, 64U);
+            EXPECT_EQ(folded.fingerprint, whole.fingerprint);
+        }
     }
 }
 
