@@ -56,11 +56,11 @@ struct GraphParameters {
     HostLinkParameters link;
     bool hosts_forward = false;
     GraphRoutingKind routing = GraphRoutingKind::kShortest;
-    std::int64_t paths = 4;
-    std::int64_t detour = 0;
+    std::optional<std::int64_t> paths;
+    std::optional<std::int64_t> detour;
     std::vector<RouteGroup> routes;
     std::string routes_file;
-    bool routes_only = false;
+    std::optional<bool> routes_only;
     LoadBalancing load_balancing = LoadBalancing::kFlowHash;
     std::int64_t seed = 1;
     /// What the lists or the file make.
@@ -313,10 +313,13 @@ ValidationErrors choose_source(const GraphParameters& p) {
     const std::optional<GraphFormat> format = p.format ? p.format : graph_format_of(p.file);
     require(errors, p.attributes.empty() || (format != GraphFormat::kHpcc && format != GraphFormat::kHtsim),
             "attributes", "files of hpcc and htsim have no attributes", "leave it out");
-    require(errors, p.routing != GraphRoutingKind::kKShortest || p.routes.empty(), "routes",
+    const bool has_k = p.routing == GraphRoutingKind::kKShortest;
+    require(errors, has_k || !p.paths, "paths", "is for routing k_shortest", "leave it out");
+    require(errors, has_k || !p.detour, "detour", "is for routing k_shortest", "leave it out");
+    require(errors, !has_k || p.routes.empty(), "routes",
             "pairs that are not given take shortest paths, or go up and down, not k_shortest",
             "give routing: shortest or up_down");
-    require(errors, !p.routes_only || !p.routes.empty(), "routes_only", "no routes are given",
+    require(errors, !p.routes_only.value_or(false) || !p.routes.empty(), "routes_only", "no routes are given",
             "give routes, or leave it out");
     return errors;
 }
@@ -356,14 +359,16 @@ void make_graph(GraphParameters& p, const ConfigNode& node, ReadContext& context
         return refuse(*defects);
     }
     auto made = std::make_shared<JoinedGraph>(std::get<JoinedGraph>(std::move(joined)));
-    GraphRouting routing{p.routing, p.load_balancing, p.paths, p.detour, {}};
+    GraphRouting routing{.kind = p.routing, .load_balancing = p.load_balancing};
+    routing.paths = p.paths.value_or(routing.paths);
+    routing.detour = p.detour.value_or(routing.detour);
     if (const Diagnostics defects = graph_defects(made->graph, routing.rule()); !defects.empty()) {
         return refuse(defects);
     }
     if (!p.routes.empty()) {
         std::variant<GraphRoutes, Diagnostics> routes =
-            expand_routes(made->graph, p.routes, p.routes_only, p.load_balancing == LoadBalancing::kSpray,
-                          node.find("routes")->where);
+            expand_routes(made->graph, p.routes, p.routes_only.value_or(false),
+                          p.load_balancing == LoadBalancing::kSpray, node.find("routes")->where);
         if (const auto* defects = std::get_if<Diagnostics>(&routes)) {
             return refuse(*defects);
         }
@@ -393,9 +398,9 @@ void register_graph(Registry<FabricMaker>& registry) {
                   "whether hosts that do not say so may be between two others");
     detail::add_link(schema);
     schema.optional("routing", &GraphParameters::routing, "which paths messages may take")
-        .optional("paths", &GraphParameters::paths, "of k_shortest: how many a pair has", {1, 64})
+        .optional("paths", &GraphParameters::paths, "of k_shortest: how many a pair has; unset: 4", {1, 64})
         .optional("detour", &GraphParameters::detour,
-                  "of k_shortest: most by which the cost of a path is above that of the shortest",
+                  "of k_shortest: most by which the cost of a path is above that of the shortest; unset: 0",
                   {0, 64'000});
     add_routes(schema);
     detail::add_load_balancing(schema);

@@ -251,6 +251,9 @@ TEST_F(GraphRoutesTest, RefusesRoutesThatCannotBe) {
                           "leaf 1], weight: 1000}]\n",
                           2)),
         "13:10 the paths from 'gpu 0' to 'gpu 4' are 2000 equal shares, expected at most 1024");
+    // Keys that would have no effect.
+    EXPECT_EQ(defect(two_leaves("paths: 2\n")), "12:8 'paths': is for routing k_shortest");
+    EXPECT_EQ(defect(two_leaves("detour: 2\n")), "12:9 'detour': is for routing k_shortest");
     write("routes.yaml", "- {from: gpu 0, to: gpu 4, path: [leaf 0, spine 7, leaf 1]}\n");
     EXPECT_EQ(defect(two_leaves("routes: routes.yaml\n")), "1:43 'spine 7', but 'spine' has 2 nodes, 0 to 1");
 }
