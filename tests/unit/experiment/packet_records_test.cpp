@@ -239,7 +239,7 @@ TEST_F(PacketRecordsTest, ThroughputIsWhatLinksOutOfHostsCarriedAndWhatArrived) 
     // Into host 3, which is no link out of hosts.
     series.links().carried(LinkId(7), Time(9000), Time(10'000), {10, 10});
     statistics.links[LinkId(7)].carried += Bytes(10);
-    EXPECT_TRUE(series.finish(statistics, network::LinkReports::kAll).empty());
+    EXPECT_TRUE(series.finish(statistics, network::LinkReports::kAll, {}).empty());
     EXPECT_EQ(text("throughput.csv"),
               "from_s,to_s,payload_bytes,wire_bytes,share,delivered_bytes,completed_bytes\n"
               "0.000000000000,0.000000001000,4,5,0.1,0,0\n"
@@ -264,7 +264,7 @@ TEST_F(PacketRecordsTest, ThroughputOfLinksThatShareNothingIsWhatArrives) {
     series.message({HostId(0), HostId(3), Bytes(100), Time(0), Time(1500)});
     network::NetworkStatistics statistics;
     statistics.bytes_delivered = Bytes(100);
-    EXPECT_TRUE(series.finish(statistics, network::LinkReports::kDeliveries).empty());
+    EXPECT_TRUE(series.finish(statistics, network::LinkReports::kDeliveries, {}).empty());
     EXPECT_EQ(text("throughput.csv"),
               "from_s,to_s,payload_bytes,wire_bytes,share,delivered_bytes,completed_bytes\n"
               "0.000000001000,0.000000002000,,,,100,100\n");

@@ -400,7 +400,7 @@ TEST_F(ServersExperiment, TheCompositionTakesAsLongAsTheSameNetworkDrawnByHand) 
 /// 16 GPUs in four servers over an Opera network of eight racks with two uplinks.
 std::string over_opera(const std::string& rates) {
     return "{kind: servers, servers: {count: 4, gpus: 4, nics: {rate: 100Gbps, latency: 500ns}}, scale_out: "
-           "{kind: opera, racks: 8, uplinks: 2, hosts_per_rack: 2, groups: 1" +
+           "{kind: opera, racks: 8, uplinks: 2, hosts_per_rack: 2, eps: 20us" +
            rates + "}}";
 }
 
