@@ -121,6 +121,18 @@ TEST(StudyExamples, FailuresGiveWhatIsRecordedAndTheirPageSays) {
     expect_recorded("failures/study", all);
 }
 
+TEST(StudyExamples, NetworksOfServersGiveWhatIsRecordedAndTheirPageSays) {
+    std::vector<Json> all;
+    const std::string page = read_file(kExamples / "gpu-servers/README.md");
+    const RecordedStudy recorded("gpu-servers/study");
+    for (const Json& row : recorded.rows()) {
+        all.push_back(row["parameters"]);
+        const double seconds = row["mean_iteration_time_s"].get<double>();
+        EXPECT_NE(page.find(fmt::format("{:.2f} ms", seconds * 1e3)), std::string::npos) << row.dump();
+    }
+    expect_recorded("gpu-servers/study", all);
+}
+
 TEST(StudyExamples, SmallPointsOfTheHotiStudyGiveWhatIsRecorded) {
     expect_recorded("hoti20-dlrm/study", {point({{"network", "Hier-8"}})});
     expect_recorded("hoti20-dlrm/copies",
