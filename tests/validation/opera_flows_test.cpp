@@ -2,6 +2,9 @@
 #include "opera_flows.hpp"
 
 #include <cmath>
+#include <optional>
+
+#include <astrolabe/workload/flows/flows.hpp>
 
 namespace astrolabe::testing {
 namespace {
@@ -48,8 +51,10 @@ TEST(OperaFlows, SmallFlowsOfTheDataMiningListTakeTheirHops) {
         // 3.1 circuits on average. What is left is what the reference's hosts add: packet and acknowledgement
         // wait for the end of a dummy of bulk, up to 1.2 us each; and it fills up the last packet, 1.2 us.
         const double more = median - here.seconds.percentiles[0].value - acknowledgement(3.1);
-        EXPECT_GT(more, sizes[i] <= 10'000 ? 0.0 : -0.001 * median) << sizes[i];
-        EXPECT_LT(more, sizes[i] <= 10'000 ? 3.6e-6 : 0.01 * median) << sizes[i];
+        // Of larger flows two thousandths more or less are what they meet.
+        const double met = sizes[i] <= 10'000 ? 0.0 : 0.002 * median;
+        EXPECT_GT(more, -met) << sizes[i];
+        EXPECT_LT(more, 3.6e-6 + met) << sizes[i];
         for (const double time : there) {
             if (const auto circuits = sizes[i] < 1'436 ? circuits_of(time, sizes[i], true) : std::nullopt) {
                 hops[*circuits] += 1;
