@@ -253,7 +253,11 @@ std::optional<std::string> run_with_torn_cables(const Setting& setting, std::uin
             return fmt::format("message {}, {}, did not arrive, and the stall does not name it: {}", i, pair,
                                outcome.stall);
         }
-        if (is_connected(*fabric, scenario.failures, message.source, message.destination)) {
+        // Without a way back there is no answer, which some transports need to go on.
+        const bool is_answered =
+            setting.backend.transport.acknowledgement == Bytes(0) ||
+            is_connected(*fabric, scenario.failures, message.destination, message.source);
+        if (is_answered && is_connected(*fabric, scenario.failures, message.source, message.destination)) {
             return fmt::format("message {}, {}, did not arrive, and its hosts are connected", i, pair);
         }
     }

@@ -40,7 +40,7 @@ struct TornRuns {
 
 /// Draws messages and torn cables from `seed`, runs them twice, and says what went wrong, if anything:
 ///   - every message arrives once, or its pair is named by explain_stall and no links that are up for ever
-///     lead from its source to its destination;
+///     lead from its source to its destination, or back where the engine has acknowledgements;
 ///   - bytes that are counted as delivered are those of the messages that arrived;
 ///   - both runs are the same to the picosecond.
 [[nodiscard]] std::optional<std::string> run_with_torn_cables(const Setting& setting, std::uint64_t seed,
