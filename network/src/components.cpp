@@ -1,4 +1,5 @@
 #include "engines/split/split_backend.hpp"
+#include "split_network.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -8,7 +9,6 @@
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/network/components.hpp>
 #include <astrolabe/network/family.hpp>
-#include <astrolabe/network/split_network.hpp>
 
 namespace astrolabe::network {
 

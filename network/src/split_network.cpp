@@ -1,9 +1,10 @@
+#include "split_network.hpp"
+
 #include <algorithm>
 #include <span>
 
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/network/routing.hpp>
-#include <astrolabe/network/split_network.hpp>
 
 namespace astrolabe::network {
 

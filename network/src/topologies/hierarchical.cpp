@@ -1,3 +1,5 @@
+#include "hierarchical.hpp"
+
 #include "checks.hpp"
 #include "servers/composition.hpp"
 #include "topology_schemas.hpp"
@@ -9,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <astrolabe/core/assert.hpp>
-#include <astrolabe/network/topologies/hierarchical.hpp>
 
 namespace astrolabe {
 

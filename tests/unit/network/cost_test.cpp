@@ -4,6 +4,7 @@
 #include "network/src/topologies/direct_connect.hpp"
 #include "network/src/topologies/fat_tree.hpp"
 #include "network/src/topologies/flat.hpp"
+#include "network/src/topologies/hierarchical.hpp"
 #include "network/src/topologies/leaf_spine.hpp"
 
 #include <memory>
@@ -13,7 +14,6 @@
 #include <gtest/gtest.h>
 
 #include <astrolabe/network/cost/cost.hpp>
-#include <astrolabe/network/topologies/hierarchical.hpp>
 
 namespace astrolabe::network {
 namespace {

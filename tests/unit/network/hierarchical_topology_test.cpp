@@ -1,4 +1,5 @@
 #include "fabric_structure.hpp"
+#include "network/src/topologies/hierarchical.hpp"
 #include "parameter_keys.hpp"
 #include "transfers.hpp"
 
@@ -8,8 +9,6 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include <astrolabe/network/topologies/hierarchical.hpp>
 
 namespace astrolabe::network {
 namespace {

@@ -14,6 +14,7 @@
 /// the fluid next changes, of which some are overtaken by an earlier one and then do nothing.
 #pragma once
 
+#include "../../split_network.hpp"
 #include "../fluid/fluid_backend.hpp"
 
 #include <cstdint>
@@ -27,7 +28,6 @@
 #include <astrolabe/core/containers/chunked_pool.hpp>
 #include <astrolabe/network/backend.hpp>
 #include <astrolabe/network/packet_observer.hpp>
-#include <astrolabe/network/split_network.hpp>
 
 namespace astrolabe::network {
 

@@ -1,4 +1,4 @@
-/// Servers over a scale-out network that is built for their job (TopoOpt).
+/// Servers over a scale-out network that is built for their job.
 ///
 /// Model. The job is known by ranks, one on each GPU; the scale-out network is built for what NICs put on it:
 /// bytes of a pair of ranks in different servers are bytes of the pair of their NICs

@@ -25,7 +25,7 @@
 /// neither class nor content; numbers and rates that are none; targets that do not exist; NVLinks whose two
 /// ends disagree; NICs of different speeds; no GPU or no NIC.
 ///
-/// Source: the format as read by NCCL 2 (src/graph/xml.cc, topo.cc), version 1.
+/// Source: the format as read by NCCL 2 (its sources graph/xml and graph/topo), version 1.
 #pragma once
 
 #include <cstdint>

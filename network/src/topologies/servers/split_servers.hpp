@@ -1,5 +1,5 @@
-/// Servers over a scale-out network whose links come and go (Opera, RotorNet): two networks that share
-/// nothing (split_network.hpp), so that each has its own engine.
+/// Servers over a scale-out network whose links come and go: two networks that share nothing
+/// (split_network.hpp), so that each has its own engine.
 ///
 /// What the family says of the whole is what that of the scale-out network says of its part.
 ///
@@ -7,6 +7,7 @@
 /// message inside a server crosses, and that have room for all that the NICs behind them carry.
 #pragma once
 
+#include "../../split_network.hpp"
 #include "servers_family.hpp"
 
 #include <functional>
@@ -16,8 +17,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <astrolabe/network/split_network.hpp>
 
 namespace astrolabe::network::servers {
 

@@ -24,7 +24,6 @@
 #include <astrolabe/network/family.hpp>
 #include <astrolabe/network/routing.hpp>
 #include <astrolabe/network/scaling.hpp>
-#include <astrolabe/network/split_network.hpp>
 
 namespace astrolabe::network {
 namespace {

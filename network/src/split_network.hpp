@@ -11,8 +11,8 @@
 /// and each may have an engine of its own: the network between servers one that knows how its circuits move.
 ///
 /// Example. Two servers of 8 GPUs on an NVSwitch, and a NIC of 400 Gb/s for each on a bus of 504 Gb/s, in two
-/// racks of an Opera network of 16 hosts: GPU 1 to GPU 6 goes inside, GPU 1 to GPU 9 takes 250 ns of the bus,
-/// host 1 to host 9 of the Opera network, and 250 ns.
+/// racks of a network of 16 hosts with circuits: GPU 1 to GPU 6 goes inside, GPU 1 to GPU 9 takes 250 ns of the bus,
+/// host 1 to host 9 of that network, and 250 ns.
 #pragma once
 
 #include <memory>
