@@ -29,8 +29,7 @@ TEST(PriceFile, BuiltInPricesAreThoseOfTheInputs) {
     for (std::size_t i = 0; i < network::kParts; ++i) {
         const auto part = static_cast<Part>(i);
         for (const Bandwidth rate : {1_Gbps, 40_Gbps, 150_Gbps, 800_Gbps, 3000_Gbps}) {
-            EXPECT_EQ(file->list.of(part).has_value(),
-                      part != Part::kCopperCable && !is_inside_server(part))
+            EXPECT_EQ(file->list.of(part).has_value(), part != Part::kCopperCable && !is_inside_server(part))
                 << key_of(part);
             EXPECT_TRUE(!file->list.of(part) || file->list.of(part)->at(rate)) << key_of(part);
         }

@@ -5,9 +5,9 @@
 /// scale-up network exceeds: bytes cross the bus only where NVLink does not lead. Messages take the cheapest
 /// path (ShortestPathRouting); of several by hash, or evenly where the whole network sprays.
 ///
-/// The NICs of a GPU are the nearest over the bus, by the number of links; where it leads to none, the nearest
-/// by cost. GPUs with the same nearest NICs divide them: of g such GPUs and
-/// m NICs GPU i has NICs floor(i·m/g) to floor((i+1)·m/g) - 1, at least the first of these.
+/// The NICs of a GPU are the nearest over the bus, by the number of links; where it leads to none, the
+/// nearest by cost. GPUs with the same nearest NICs divide them: of g such GPUs and m NICs GPU i has NICs
+/// floor(i·m/g) to floor((i+1)·m/g) - 1, at least the first of these.
 ///
 /// Example. Eight GPUs and four NICs around one switch: GPUs 0 and 1 have NIC 0, GPUs 2 and 3 NIC 1, …
 #pragma once

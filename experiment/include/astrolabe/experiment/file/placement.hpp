@@ -5,16 +5,16 @@
 /// cables, or joined to hosts, is a group by itself. Of a network of servers they are the servers.
 ///     linear       rank i on host i
 ///     round_robin  a rank to every group in turn, on its first free host; full groups are skipped
-///     by_rail      on a network of servers: the hosts of rail 0, server by server, then those of rail 1, …; the
-///                  rail of a host is that of its NIC, the first if it has several
+///     by_rail      on a network of servers: the hosts of rail 0, server by server, then those of rail 1, …;
+///                  the rail of a host is that of its NIC, the first if it has several
 ///     random       N of the H hosts in random order, all orders equally likely
 ///     a list       rank i on the host at place i of the list
 /// Example. Six hosts on two leaves of three: round_robin puts ranks 0 to 5 on hosts 0, 3, 1, 4, 2, 5, so
 /// that neighbours in a ring are on different leaves.
 ///
 /// Where every host has a NIC of its own, by_rail is round_robin. Where two hosts share one it is not: of two
-/// servers of four hosts and two NICs by_rail is hosts 0, 1, 4, 5, 2, 3, 6, 7 and round_robin 0, 4, 1, 5, 2, 6,
-/// 3, 7.
+/// servers of four hosts and two NICs by_rail is hosts 0, 1, 4, 5, 2, 3, 6, 7 and round_robin 0, 4, 1, 5, 2,
+/// 6, 3, 7.
 ///
 /// Random placements draw from the stream "cluster.placement" of their seed (core/random.hpp).
 ///
