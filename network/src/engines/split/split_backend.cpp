@@ -40,15 +40,7 @@ TimerPurpose SplitBackend::purpose(std::uint32_t item) const {
 // Messages
 
 void SplitBackend::send(const Message& message) {
-    if (network_->is_inside(message.source, message.destination)) {
-        send_inside(message);
-        return;
-    }
-    ++messages_;
-    const std::uint32_t item = keep(message);
-    if (take_leg(item)) {
-        send_outside(item);
-    }
+    send_batch(std::span(&message, 1));
 }
 
 void SplitBackend::send_batch(std::span<const Message> messages) {
