@@ -4,10 +4,9 @@
 /// Dependencies are those in which the rank takes part. The stream order of the Program is not written as
 /// dependencies: streams keep their order.
 ///
-/// Not said by a rank graph: `completion_delay` of a collective, which becomes a computation of a stream of its
-/// own (one for each collective, named "<collective>.delay") that what depends on the collective depends on
-/// instead; the algorithm of a collective; traffic classes. A point_to_point that is not one-sided becomes a send
-/// and a receive.
+/// Not said by a rank graph: the algorithm of a collective and its traffic class. A point_to_point that is
+/// not one-sided becomes a send and a receive. Of a Program without such `build_program` makes the same
+/// Program again, operation by operation, where all ranks take part in all operations.
 #pragma once
 
 #include "rank_graphs.hpp"

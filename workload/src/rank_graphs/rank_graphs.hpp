@@ -12,7 +12,7 @@
 /// stream of a rank run one at a time: in the order of the list where `keeps_order` of the stream says so, in
 /// any order that dependencies allow elsewhere (`BuildOptions::order`).
 ///
-/// Memory: 80 bytes a task and 4 a dependency; names are kept once.
+/// Memory: 88 bytes a task and 4 a dependency; names are kept once.
 #pragma once
 
 #include <cstddef>
@@ -39,18 +39,21 @@ struct RankTask {
     /// Of a collective.
     system::CollectiveKind collective = system::CollectiveKind::kAllReduce;
     system::Priority priority = system::Priority::kDefault;
-    std::uint16_t stream = 0;         ///< of a computation: into RankGraphs::streams
-    std::uint32_t name = 0;           ///< into RankGraphs::names
-    std::uint32_t group = 0;          ///< of a collective: into RankGraphs::groups
-    std::uint32_t root = 0;           ///< of a collective that has one: its position in the group
-    std::uint32_t splits = kNone;     ///< of an uneven all_to_all: into RankGraph::splits
-    std::uint32_t peer = 0;           ///< of a send or receive: the other rank
+    bool begins_together = false;  ///< of a collective: none of its ranks begins before all have issued it
+    std::uint16_t stream = 0;      ///< of a computation: into RankGraphs::streams
+    std::uint32_t name = 0;        ///< into RankGraphs::names
+    std::uint32_t group = 0;       ///< of a collective: into RankGraphs::groups
+    std::uint32_t root = 0;        ///< of a collective that has one: its position in the group
+    std::uint32_t splits = kNone;  ///< of an uneven all_to_all: into RankGraph::splits
+    std::uint32_t peer = 0;        ///< of a send or receive: the other rank
     std::int32_t iteration = 0;
     std::int32_t explicit_priority = 0;  ///< with Priority::kExplicit
     std::uint64_t id = 0;                ///< in the source, for messages
-    std::uint64_t match = 0;             ///< of a collective: unique in its group; of a send or receive: the tag
+    std::uint64_t match = 0;  ///< of a collective: unique in its group; of a send or receive: the tag
     /// Of a computation; of a collective the least that it takes (program.hpp, `least_duration`).
     Time duration{};
+    Time delay{};  ///< a collective counts as finished that much after its end (program.hpp,
+                   ///< `completion_delay`)
     /// Of a collective as system::CollectiveKind counts it; of a send or receive all of it. Of an uneven
     /// all_to_all unused.
     Bytes size{};
