@@ -167,9 +167,9 @@ void place_streams(SharedState& shared, const std::vector<std::string>& own_name
     }
     for (const std::uint16_t stream : order) {
         const StreamKey& key = shared.streams[stream];
-        if (!own_names.empty() && !key.is_host && key.number && *key.number >= 0 &&
-            *key.number < static_cast<std::int64_t>(own_names.size())) {
-            place_of[stream] = static_cast<std::uint16_t>(*key.number);
+        const std::int64_t own = key.number.value_or(0);
+        if (own >= 0 && own < static_cast<std::int64_t>(own_names.size())) {
+            place_of[stream] = static_cast<std::uint16_t>(own);
             continue;
         }
         place_of[stream] = static_cast<std::uint16_t>(names.size());
