@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -68,18 +69,24 @@ inline std::string work_text(const system::Program& program, const system::Opera
                        work.explicit_priority, work.completion_delay.count(), work.least_duration.count(),
                        work.begins_together, work.is_one_sided);
     const system::Partition& partition = program.partitions[work.partition];
-    for (std::size_t group = 0; group < partition.groups.size(); ++group) {
+    // Sizes that are the same for all pairs are no uneven all_to_all.
+    std::vector<Bytes> sizes;
+    for (std::size_t group = 0; work.pair_sizes && group < partition.groups.size(); ++group) {
+        const std::size_t members = partition.groups[group].size();
+        for (std::size_t pair = 0; pair < members * members; ++pair) {
+            sizes.push_back((*work.pair_sizes)[group](pair / members, pair % members));
+        }
+    }
+    const bool is_even = std::ranges::adjacent_find(sizes, std::not_equal_to<>()) == sizes.end();
+    for (const std::vector<system::RankId>& group : partition.groups) {
         text += " [";
-        for (const system::RankId rank : partition.groups[group]) {
+        for (const system::RankId rank : group) {
             text += fmt::format(" {}", rank.index());
         }
-        for (std::size_t pair = 0;
-             work.pair_sizes && pair < partition.groups[group].size() * partition.groups[group].size();
-             ++pair) {
-            const std::size_t size = partition.groups[group].size();
-            text += fmt::format(" {}", (*work.pair_sizes)[group](pair / size, pair % size).count());
-        }
         text += " ]";
+    }
+    for (std::size_t pair = 0; !is_even && pair < sizes.size(); ++pair) {
+        text += fmt::format(" {}", sizes[pair].count());
     }
     return text;
 }
