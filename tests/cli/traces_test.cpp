@@ -46,10 +46,10 @@ TEST(ValidateTraces, SaysWhatIsWrongAndWhere) {
     const ProcessResult missing = astrolabe({"validate", folder.path().string()});
     EXPECT_EQ(missing.exit_code, 3);
     EXPECT_NE(missing.err.find("3 of 4 ranks have a trace; missing: 1"), std::string::npos) << missing.err;
-    // Of another iteration, which has more bytes in its collectives.
+    // Of another model, which has fewer bytes in its all_reduces.
     const TemporaryFolder other;
     ASSERT_EQ(astrolabe({"export", kDlrm, "--format", "chakra", "--out", other.path().string(), "--set",
-                         "workload.batch.global=2048"})
+                         "workload.model.top_mlp=[32, 1]"})
                   .exit_code,
               0);
     std::filesystem::copy_file(other.path() / "dlrm-mini4.1.et", folder.path() / "dlrm-mini4.1.et");
