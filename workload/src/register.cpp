@@ -10,7 +10,8 @@
     WORKLOAD(astra_text)              \
     WORKLOAD(collective)              \
     WORKLOAD(messages)              \
-    WORKLOAD(flows)
+    WORKLOAD(flows)                 \
+    WORKLOAD(pipeline)
 
 namespace astrolabe::workload {
 
