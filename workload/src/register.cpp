@@ -11,7 +11,8 @@
     WORKLOAD(chakra)                  \
     WORKLOAD(collective)              \
     WORKLOAD(messages)              \
-    WORKLOAD(flows)
+    WORKLOAD(flows)                 \
+    WORKLOAD(pipeline)
 
 namespace astrolabe::workload {
 

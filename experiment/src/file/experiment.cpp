@@ -7,6 +7,7 @@
 #include "failures.hpp"
 #include "job_network.hpp"
 #include "open_seeds.hpp"
+#include "rank_programs.hpp"
 #include "scaled.hpp"
 #include "server_shape.hpp"
 
@@ -159,7 +160,7 @@ void drop_keys_of_former_kinds(ConfigNode& root, const SetPaths& set, const Comp
 /// Reports what is wrong with it.
 void make_program(Experiment& experiment, const std::vector<OperationRule>& rules, const ConfigNode& root,
                   ReadContext& context) {
-    experiment.program = experiment.job.program(experiment.cluster.device, experiment.cluster.ranks);
+    experiment.program = program_of_ranks(experiment, root, context);
     experiment.program.check();
     apply_operation_rules(experiment, rules, root, context);
     if (const std::optional<std::string> problem =
@@ -316,6 +317,7 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root,
     if (const ConfigNode* device = root.find_path("cluster.device")) {
         report_validation_errors(*device, experiment.job.device_errors(experiment.cluster.device), context);
     }
+    check_rank_devices(experiment, root, context);
     if (!network.needs_job()) {
         experiment.fabric = network(keys.seed);
         experiment.cluster.options.circuit_windows = experiment.fabric->family().circuit_windows();
@@ -443,6 +445,17 @@ void resolve_references(ConfigNode& root, ReadContext& context) {
                 resolve_reference(*part, context);
             }
         }
+    }
+    if (ConfigNode* devices = node_at(root, "cluster.devices")) {
+        const auto resolve = [&context](ConfigNode& entry) {
+            if (ConfigNode* device = entry.find("device")) {
+                resolve_reference(*device, context);
+            }
+        };
+        if (devices->is_mapping()) {
+            resolve(*devices);
+        }
+        std::ranges::for_each(devices->items, resolve);
     }
 }
 
