@@ -48,6 +48,12 @@ std::optional<std::vector<RankId>> CallBook::members_of(const CommCall& call, co
             "give a trace with process groups, or world_size where not all ranks took part in it"));
         return std::nullopt;
     }
+    if (call.group_size != 0 && call.group_size != static_cast<std::int64_t>(members.size())) {
+        errors.push_back(call_error(graph.source, call, "group",
+                                    fmt::format("its group '{}' has {} ranks here, and {} in the list of groups",
+                                                call.group, call.group_size, members.size())));
+        return std::nullopt;
+    }
     std::set<std::uint32_t> seen;
     std::vector<RankId> ranks;
     for (const std::uint32_t member : members) {
@@ -232,6 +238,7 @@ void CallBook::check_received(Diagnostics& errors) const {
                                 task.id, graphs_.names[task.name], receiver.rank, receiver.received[member],
                                 group[member].index(), bytes, sent.id),
                     "are the traces of one run?"));
+                break;
             }
         }
     }

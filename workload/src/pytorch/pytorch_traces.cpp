@@ -356,10 +356,10 @@ Result<PytorchTraces> read_traces(const ReadOptions& options) {
 
 bool is_execution_trace(const Path& path) {
     const std::string text = beginning_of(path);
-    return text.find("\"schema\"") != std::string::npos &&
-           text.find("\"workload_graph\"") == std::string::npos &&
-           text.find("\"traceEvents\"") == std::string::npos &&
-           (text.find("\"pid\"") != std::string::npos || text.find("\"nodes\"") != std::string::npos);
+    const auto has = [&](const char* part) { return text.find(part) != std::string::npos; };
+    return !has("\"workload_graph\"") && !has("\"traceEvents\"") &&
+           ((has("\"schema\"") && has("\"pid\"")) ||
+            (has("\"nodes\"") && (has("\"ctrl_deps\"") || has("\"rf_id\""))));
 }
 
 bool is_kineto_trace(const Path& path) {
