@@ -9,6 +9,8 @@
     WORKLOAD(flexflow_dlrm)           \
     WORKLOAD(astra_text)              \
     WORKLOAD(chakra)                  \
+    WORKLOAD(pytorch)                 \
+    WORKLOAD(param)                   \
     WORKLOAD(collective)              \
     WORKLOAD(messages)              \
     WORKLOAD(flows)                 \
