@@ -1,6 +1,7 @@
 /// `astrolabe export`: parts of an experiment in the form of other programs.
 #include "commands.hpp"
 #include "console.hpp"
+#include "export_msccl.hpp"
 
 #include <memory>
 
@@ -18,6 +19,7 @@ struct ExportArguments {
     std::string operation;
     int iteration = 0;
     std::string out;
+    MscclExport msccl;
 };
 
 std::string exchange_list(const experiment::Experiment& experiment) {
@@ -31,6 +33,13 @@ std::string exchange_list(const experiment::Experiment& experiment) {
 }
 
 int export_command(const ExportArguments& arguments, const experiment::Components& components) {
+    if (arguments.format == "msccl") {
+        return export_msccl(arguments.msccl, arguments.out, components);
+    }
+    if (arguments.file.empty()) {
+        print_error("astrolabe export: FILE is required: an experiment\n");
+        return kWrongUsage;
+    }
     const Result<experiment::Experiment> loaded =
         experiment::load_experiment(arguments.file, arguments.load, components);
     if (!loaded) {
@@ -66,13 +75,16 @@ void add_export_command(CLI::App& app, const experiment::Components& components,
     const auto arguments = std::make_shared<ExportArguments>();
     CLI::App* command =
         app.add_subcommand("export", "what an experiment does, in the form of other programs");
-    command->add_option("FILE", arguments->file, "an experiment")->required();
+    command->add_option("FILE", arguments->file, "an experiment; none for msccl");
+    add_msccl_options(*command, arguments->msccl);
     command
-        ->add_option("--format", arguments->format,
-                     "alltoallv: the bytes of an all_to_all by pair of ranks, as nccl-tests' alltoallv_perf "
-                     "reads them from NCCL_TESTS_ALLTOALLV_MATRIX_FILE")
+        ->add_option(
+            "--format", arguments->format,
+            "alltoallv: the bytes of an all_to_all by pair of ranks, as nccl-tests' alltoallv_perf "
+            "reads them from NCCL_TESTS_ALLTOALLV_MATRIX_FILE; msccl: a collective algorithm over so many "
+            "ranks, as NCCL's interpreter reads it")
         ->required()
-        ->check(CLI::IsMember({"alltoallv"}));
+        ->check(CLI::IsMember({"alltoallv", "msccl"}));
     command->add_option("--operation", arguments->operation,
                         "name of the all_to_all; unset: lists all with their bytes");
     command->add_option("--iteration", arguments->iteration, "of the operation, from 0")
@@ -85,7 +97,9 @@ void add_export_command(CLI::App& app, const experiment::Components& components,
         ->check(seed_range());
     command->footer(
         "example: astrolabe export examples/quickstart/experiment.yaml --format alltoallv --operation "
-        "Embedding.forward.all_to_all --out matrix.txt");
+        "Embedding.forward.all_to_all --out matrix.txt\n         astrolabe export --format msccl --algorithm "
+        "ring "
+        "--kind all_reduce --ranks 8 --out ring.xml");
     command->callback(
         [arguments, &components, &exit_code] { exit_code = export_command(*arguments, components); });
 }
