@@ -1,6 +1,7 @@
 #include "commands.hpp"
 #include "console.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
@@ -20,6 +21,7 @@
 #include <astrolabe/experiment/run/run.hpp>
 #include <astrolabe/study/file/study.hpp>
 #include <astrolabe/system/program/characterisation.hpp>
+#include <astrolabe/workload/traces/foreign_traces.hpp>
 
 namespace astrolabe::cli {
 namespace {
@@ -211,7 +213,46 @@ int write_plan(const experiment::Experiment& loaded, const std::string& path) {
     return kDone;
 }
 
+/// A trace of another program: what it holds, or all that is wrong with it.
+int validate_trace(const RunArguments& arguments) {
+    if (!arguments.load.overrides.empty() || arguments.load.seed || !arguments.plan_out.empty()) {
+        print_error(fmt::format(
+            "astrolabe: --set, --seed and --plan-out are about an experiment, and '{}' is a trace\n",
+            arguments.file));
+        return kWrongUsage;
+    }
+    const Result<workload::ForeignTraces> traces = workload::describe_foreign_traces(arguments.file);
+    if (!traces) {
+        return report_invalid(traces.error());
+    }
+    if (arguments.json) {
+        nlohmann::ordered_json facts{{"format", traces->format}};
+        for (const auto& [name, value] : traces->facts) {
+            facts["facts"][name] = value;
+        }
+        facts["notes"] = traces->notes;
+        print_out(facts.dump(2) + "\n");
+        return kDone;
+    }
+    std::size_t width = std::string_view("format").size();
+    for (const auto& [name, value] : traces->facts) {
+        width = std::max(width, name.size());
+    }
+    std::string text = fmt::format("{:<{}}  {}\n", "format", width, traces->help);
+    for (const auto& [name, value] : traces->facts) {
+        text += fmt::format("{:<{}}  {}\n", name, width, value);
+    }
+    for (const std::string& note : traces->notes) {
+        text += fmt::format("{:<{}}  {}\n", "note", width, note);
+    }
+    print_out(text);
+    return kDone;
+}
+
 int validate_command(const RunArguments& arguments, const experiment::Components& components) {
+    if (workload::is_foreign_trace(arguments.file)) {
+        return validate_trace(arguments);
+    }
     if (!arguments.load.seed && study::is_study(arguments.file)) {
         return validate_study(arguments.file, arguments.load.overrides, arguments.json, components);
     }
@@ -361,8 +402,10 @@ void add_run_command(CLI::App& app, const experiment::Components& components, in
 
 void add_validate_command(CLI::App& app, const experiment::Components& components, int& exit_code) {
     const auto arguments = std::make_shared<RunArguments>();
-    CLI::App* command =
-        app.add_subcommand("validate", "check an experiment or a study; print it resolved, with its size");
+    CLI::App* command = app.add_subcommand(
+        "validate",
+        "check an experiment or a study, print it resolved, with its size; or check a trace "
+        "of another program, print what it holds");
     add_experiment_options(*command, *arguments);
     command->add_flag("--json", arguments->json, "print its size and predicted cost as JSON instead");
     command

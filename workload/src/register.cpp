@@ -8,6 +8,7 @@
     WORKLOAD(dlrm)                    \
     WORKLOAD(flexflow_dlrm)           \
     WORKLOAD(astra_text)              \
+    WORKLOAD(chakra)                  \
     WORKLOAD(collective)              \
     WORKLOAD(messages)              \
     WORKLOAD(flows)

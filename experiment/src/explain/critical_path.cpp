@@ -19,32 +19,56 @@ void sort_shares(std::vector<PathShare>& shares) {
     });
 }
 
+/// Of each of `computations`, in their order, the one before it on its stream: of the ranks that take part,
+/// the one that ended last.
+template <class EndOf>
+IndexedVector<OperationId, std::optional<OperationId>> computations_before(
+    const system::Program& program, const system::Participants& participants,
+    const std::vector<OperationId>& computations, const EndOf& end_of) {
+    IndexedVector<OperationId, std::optional<OperationId>> before(program.operations.size(), {});
+    const std::size_t streams = program.streams.size();
+    const bool is_spmd = participants.is_spmd();
+    std::vector<std::optional<OperationId>> last(is_spmd ? streams : streams * program.ranks);
+    for (const OperationId id : computations) {
+        const std::uint32_t stream = program.operations[id].compute().stream;
+        const auto follow = [&](std::optional<OperationId>& one) {
+            if (one && (!before[id] || end_of(*one) > end_of(*before[id]))) {
+                before[id] = one;
+            }
+            one = id;
+        };
+        if (is_spmd) {
+            follow(last[stream]);
+        } else {
+            participants.for_each(
+                id, [&](system::RankId rank) { follow(last[rank.index() * streams + stream]); });
+        }
+    }
+    return before;
+}
+
 }  // namespace
 
 std::vector<PathSegment> path_of_operations(const system::Program& program,
                                             const system::ExecutionReport& report) {
-    std::optional<OperationId> at;
     const auto end_of = [&report](OperationId id) { return report.operations[id].last_finish; };
-    std::vector<std::vector<OperationId>> computed(program.streams.size());
+    std::optional<OperationId> at;
+    std::vector<OperationId> computations;
     for (std::size_t i = 0; i < program.operations.size(); ++i) {
         const OperationId id(i);
         if (program.operations[id].is_compute()) {
-            computed[program.operations[id].compute().stream].push_back(id);
+            computations.push_back(id);
         }
         if (!at || end_of(id) > end_of(*at)) {
             at = id;
         }
     }
     if (program.compute_order == system::ComputeOrder::kFirstCome) {
-        std::ranges::stable_sort(computed.front(), {}, end_of);
+        std::ranges::stable_sort(computations, {}, end_of);
     }
-    IndexedVector<OperationId, std::optional<OperationId>> computed_before(program.operations.size(), {});
-    for (const std::vector<OperationId>& stream : computed) {
-        for (std::size_t i = 1; i < stream.size(); ++i) {
-            computed_before[stream[i]] = stream[i - 1];
-        }
-    }
-    const bool is_spmd = system::Participants(program).is_spmd();
+    const system::Participants participants(program);
+    const IndexedVector<OperationId, std::optional<OperationId>> computed_before =
+        computations_before(program, participants, computations, end_of);
     std::vector<PathSegment> path;
     Time until = at ? end_of(*at) : Time(0);
     while (at) {
@@ -61,7 +85,8 @@ std::vector<PathSegment> path_of_operations(const system::Program& program,
         }
         const Time begin = last ? end_of(*last) : Time(0);
         // Where ranks differ others may still be at it.
-        ASTROLABE_ASSERT(!is_spmd || begin <= until, "an operation ends after what it waits for");
+        ASTROLABE_ASSERT(!participants.is_spmd() || begin <= until,
+                         "an operation ends after what it waits for");
         if (begin < until) {
             path.push_back({id, begin, until, {}});
         }

@@ -84,6 +84,23 @@ TEST_F(CriticalPathTest, InFirstComeOrderFollowsTheComputationThatEndedBefore) {
     expect_path({{2, 0_us, 10_us}, {0, 10_us, 20_us}, {1, 20_us, 25_us}, {4, 25_us, 26_us}});
 }
 
+TEST_F(CriticalPathTest, FollowsOnlyRanksThatTakePart) {
+    const auto one = program_.rank_sets.push_back({system::RankId(0)});
+    const auto other = program_.rank_sets.push_back({system::RankId(1)});
+    std::get<system::ComputeOperation>(program_.operations[OperationId(0)].work).ranks = one;
+    std::get<system::ComputeOperation>(program_.operations[OperationId(2)].work).ranks = other;
+    program_.operations[OperationId(2)].dependencies.clear();
+    program_.operations[OperationId(4)].dependencies.clear();
+    std::get<system::ComputeOperation>(program_.operations[OperationId(4)].work).ranks = one;
+    // "backward" is the other rank's and ends late; "update" follows "forward" on its own.
+    ended(0, 0_us, 50_us);
+    ended(1, 0_us, 5_us);
+    ended(2, 0_us, 45_us);
+    ended(3, 0_us, 5_us);
+    ended(4, 50_us, 51_us);
+    expect_path({{0, 0_us, 50_us}, {4, 50_us, 51_us}});
+}
+
 TEST_F(CriticalPathTest, GoesFromStreamToStream) {
     program_.streams = {"compute", "host"};
     const auto on_host = [](Time duration) { return system::ComputeOperation{duration, 1}; };

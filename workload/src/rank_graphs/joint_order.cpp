@@ -5,6 +5,7 @@
 #include <bit>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -21,6 +22,8 @@ public:
           matches_(matches),
           classes_(classes) {
         order_.operation_of.assign(matches.partner.size(), RankTask::kNone);
+        const std::set<std::uint32_t> different(classes.begin(), classes.end());
+        no_ranks_are_alike_ = different.size() == classes.size();
     }
 
     /// Operations in no order yet.
@@ -151,6 +154,12 @@ private:
     template <class KeyOf, class PlacesOf, class Emit>
     void join(const std::vector<std::uint32_t>& things, const KeyOf& key_of, const PlacesOf& places_of,
               const Emit& emit) {
+        if (no_ranks_are_alike_) {
+            for (const std::uint32_t thing : things) {
+                emit({places_of(thing)});
+            }
+            return;
+        }
         std::map<decltype(key_of(0)), std::vector<std::uint32_t>> alike;
         for (const std::uint32_t thing : things) {
             alike[key_of(thing)].push_back(thing);
@@ -190,6 +199,7 @@ private:
     const RankGraphs& graphs_;
     const Matches& matches_;
     const std::vector<std::uint32_t>& classes_;
+    bool no_ranks_are_alike_ = false;
     JointOrder order_;
 };
 
