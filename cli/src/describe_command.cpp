@@ -67,15 +67,20 @@ std::string markdown(const std::vector<Section>& all) {
     return text;
 }
 
-int list_command(const std::string& wanted, const std::vector<Section>& all) {
+int list_command(const std::string& wanted, bool as_json, const std::vector<Section>& all) {
     std::vector<std::string> names;
     std::string text;
+    nlohmann::ordered_json json = nlohmann::ordered_json::object();
     for (const Section& section : all) {
         names.push_back(section.plural);
         if (!wanted.empty() && wanted != section.plural && wanted != section.name) {
             continue;
         }
         text += section.plural + "\n";
+        json[section.plural] = nlohmann::ordered_json::array();
+        for (const ComponentDescription& component : section.components) {
+            json[section.plural].push_back({{"name", component.name}, {"help", component.help}});
+        }
         std::size_t width = 20;
         for (const ComponentDescription& component : section.components) {
             width = std::max(width, component.name.size());
@@ -89,7 +94,7 @@ int list_command(const std::string& wanted, const std::vector<Section>& all) {
                                 suggest(wanted, names)));
         return kWrongUsage;
     }
-    print_out(text);
+    print_out(as_json ? json.dump(2) + "\n" : text);
     return kDone;
 }
 
@@ -255,9 +260,12 @@ void add_list_command(CLI::App& app, const experiment::Components& components, i
     CLI::App* command = app.add_subcommand("list", "everything that can be named in an experiment file");
     command->add_option("KIND", *wanted,
                         "workloads, devices, networks, backends, engines or algorithms; unset: all");
+    const auto json = std::make_shared<bool>(false);
+    command->add_flag("--json", *json, "the same, as JSON");
     command->footer("example: astrolabe list networks");
-    command->callback(
-        [wanted, &components, &exit_code] { exit_code = list_command(*wanted, sections(components)); });
+    command->callback([wanted, json, &components, &exit_code] {
+        exit_code = list_command(*wanted, *json, sections(components));
+    });
 }
 
 void add_describe_command(CLI::App& app, const experiment::Components& components, int& exit_code) {
