@@ -282,7 +282,7 @@ void add_describe_command(CLI::App& app, const experiment::Components& component
         ->add_option(
             "--json-schema", *schema,
             "JSON Schema, which editors complete and check files by: of files, or of experiment, study, "
-            "network, network.opera, …")
+            "network, network.fat_tree, …")
         ->expected(0, 1)
         ->excludes(name)
         ->excludes(page);

@@ -315,7 +315,7 @@ private:
         return may_be_a_file ? Json{{"anyOf", {path, mapping}}} : mapping;
     }
 
-    /// "network" by its kind, and "network.opera" for each of them.
+    /// "network" by its kind, and "network.fat_tree" for each of them.
     void add_components(const std::string& section) {
         std::vector<std::string> also{"kind", "schema", "include"};
         if (section == "network") {

@@ -19,7 +19,7 @@
 
 namespace astrolabe::cli {
 
-/// `root`: a definition, "experiment", "study", "network", "network.opera", …; empty: files by their keys.
+/// `root`: a definition, "experiment", "study", "network", "network.fat_tree", …; empty: files by their keys.
 /// Null where there is no such definition.
 [[nodiscard]] nlohmann::ordered_json json_schema(const std::vector<Section>& sections,
                                                  const std::string& root);

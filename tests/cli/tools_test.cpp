@@ -53,9 +53,9 @@ TEST(ListAsJson, SaysWhatTheListSays) {
 }
 
 TEST(JsonSchema, OfAThingThatDoesNotExist) {
-    const ProcessResult wrong = astrolabe({"describe", "--json-schema", "network.oprea"});
+    const ProcessResult wrong = astrolabe({"describe", "--json-schema", "network.fat_treee"});
     EXPECT_EQ(wrong.exit_code, 2);
-    EXPECT_NE(wrong.err.find("network.opera"), std::string::npos) << wrong.err;
+    EXPECT_NE(wrong.err.find("network.fat_tree"), std::string::npos) << wrong.err;
 }
 
 TEST(JsonSchema, EveryReferenceResolves) {
