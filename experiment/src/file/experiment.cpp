@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include <astrolabe/core/config/file_name.hpp>
 #include <astrolabe/core/config/quantity.hpp>
 #include <astrolabe/experiment/explain/lower_bound.hpp>
 #include <astrolabe/experiment/explain/randomness.hpp>
@@ -385,6 +386,27 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root,
     return experiment;
 }
 
+/// The command that a file is for, where that is plain and no experiment is.
+std::optional<Diagnostic> other_kind_of_file(const ConfigNode& root, const std::filesystem::path& path) {
+    if (!root.is_mapping() || root.find("workload") != nullptr) {
+        return std::nullopt;
+    }
+    const auto is = [&](const char* key, const char* kind, const char* command) {
+        return Diagnostic{"config.kind-of-file", root.find(key)->where,
+                          fmt::format("this is a {}, not an experiment", kind),
+                          fmt::format("astrolabe {} {}", command, path.string()), {}};
+    };
+    if (root.find("optimize") != nullptr) {
+        return is("optimize", "search", "optimize");
+    }
+    for (const char* key : {"base", "vary"}) {
+        if (root.find(key) != nullptr) {
+            return is(key, "study", "sweep");
+        }
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 const std::string& algorithm_name(const Experiment& experiment,
@@ -466,6 +488,9 @@ Result<Experiment> load_experiment(const std::filesystem::path& path, const Load
         return file.error();
     }
     ConfigNode root = *std::move(file);
+    if (const std::optional<Diagnostic> error = other_kind_of_file(root, path)) {
+        return *error;
+    }
     ReadContext context;
     resolve_references(root, context);
     std::vector<std::string> set;
@@ -480,7 +505,7 @@ Result<Experiment> load_experiment(const std::filesystem::path& path, const Load
     if (context.error_count() > 0) {
         return context.errors();
     }
-    return read_experiment(std::move(root), set, path.stem().string(), options.seed, components);
+    return read_experiment(std::move(root), set, name_of(path), options.seed, components);
 }
 
 Result<Experiment> read_experiment(ConfigNode root, const std::vector<std::string>& set,
