@@ -9,9 +9,12 @@
     WORKLOAD(flexflow_dlrm)           \
     WORKLOAD(astra_text)              \
     WORKLOAD(chakra)                  \
+    WORKLOAD(pytorch)                 \
+    WORKLOAD(param)                   \
     WORKLOAD(collective)              \
     WORKLOAD(messages)              \
-    WORKLOAD(flows)
+    WORKLOAD(flows)                 \
+    WORKLOAD(pipeline)
 
 namespace astrolabe::workload {
 
