@@ -121,6 +121,25 @@ TEST_F(ChakraExperiment, APublicPytorchTraceTakesItsCriticalPath) {
     EXPECT_EQ(time_of(step), Time(1'000'000) * std::int64_t{297'046});
 }
 
+TEST_F(ChakraExperiment, APublicTraceOfOneRankIsThatOfEight) {
+    if (!std::filesystem::exists(kPublic)) {
+        GTEST_SKIP() << "no public traces at hand";
+    }
+    const std::string file = (kPublic / "pytorch/chakra.0.et.gz").string();
+    const Experiment alone = load(file, 1);
+    const Experiment eight = load(file, 8, {"workload.replicate=data_parallel"});
+    EXPECT_EQ(eight.program.ranks, 8U);
+    EXPECT_EQ(eight.program.operations.size(), alone.program.operations.size());
+    const experiment::Run one = run_experiment(alone, {});
+    const experiment::Run all = run_experiment(eight, {});
+    // A ring of 8 sends 2 · 7/8 of S from each rank, 14 · S in all; a broadcast sends 7 S.
+    const std::int64_t reduced = 8'196'000 + 31'502'336 + 26'255'360 + 26'550'272 + 9'724'160;
+    EXPECT_EQ(all.traffic[static_cast<std::size_t>(system::CollectiveKind::kAllReduce)], Bytes(14 * reduced));
+    EXPECT_EQ(all.traffic[static_cast<std::size_t>(system::CollectiveKind::kBroadcast)],
+              Bytes(7 * (212'480 + 424)));
+    EXPECT_GE(all.execution.total, one.execution.total);
+}
+
 /// Ranks of the cluster differ from those of the traces; errors of the traces are those of the experiment.
 TEST_F(ChakraExperiment, ErrorsNameTheirPlace) {
     const Experiment small = testing::load_small(components_).value();
@@ -202,13 +221,13 @@ INSTANTIATE_TEST_SUITE_P(Examples, ChakraRoundTrip,
 TEST_F(ChakraExperiment, ReadyMadeModelsKeepTheirPrograms) {
     std::size_t models = 0;
     for (const auto& entry : std::filesystem::directory_iterator(ASTROLABE_SOURCE_DIR "/inputs/models")) {
-        const Result<Experiment> loaded =
-            load_experiment(ASTROLABE_SOURCE_DIR "/examples/quickstart/experiment.yaml",
-                            {{"workload.model=" + entry.path().string(), "workload.iterations=1"}, std::nullopt},
-                            components_);
+        const Result<Experiment> loaded = load_experiment(
+            ASTROLABE_SOURCE_DIR "/examples/quickstart/experiment.yaml",
+            {{"workload.model=" + entry.path().string(), "workload.iterations=1"}, std::nullopt},
+            components_);
         if (loaded) {
-            EXPECT_EQ(testing::program_difference(loaded->program, testing::by_way_of_chakra(loaded->program)),
-                      "")
+            EXPECT_EQ(
+                testing::program_difference(loaded->program, testing::by_way_of_chakra(loaded->program)), "")
                 << entry.path();
             ++models;
         }

@@ -1,11 +1,14 @@
 #include "../rank_graphs/build_program.hpp"
 #include "../rank_graphs/graph_summary.hpp"
 #include "../rank_graphs/trace_formats.hpp"
+#include "../rank_graphs/trace_program.hpp"
 #include "../register.hpp"
 #include "chakra_traces.hpp"
 #include "node_reader.hpp"
 
+#include <functional>
 #include <memory>
+#include <numeric>
 #include <optional>
 
 #include <fmt/format.h>
@@ -54,6 +57,7 @@ struct LoadedChakra {
     BuildOptions build;
     system::Program program;  ///< of the recorded durations
     Facts facts;
+    std::optional<TraceProgram> replicas = std::nullopt;  ///< where ranks without a trace repeat others
 };
 
 struct ChakraParameters : chakra::ReadOptions {
@@ -61,6 +65,7 @@ struct ChakraParameters : chakra::ReadOptions {
     std::string group_file;
     std::optional<system::ComputeOrder> order = std::nullopt;
     ChakraCompute compute = ChakraCompute::kRecorded;
+    Replication replicate = Replication::kNone;
     std::shared_ptr<const LoadedChakra> loaded;
 };
 
@@ -135,6 +140,13 @@ void load(ChakraParameters& parameters, const ConfigNode& /*node*/, ReadContext&
     for (const std::string& note : traces->notes) {
         loaded->facts.emplace_back("note", note);
     }
+    if (parameters.replicate != Replication::kNone) {
+        std::vector<std::uint32_t> ranks(files.size());
+        std::iota(ranks.begin(), ranks.end(), 0U);
+        const std::size_t world = ranks.size();
+        loaded->replicas =
+            TraceProgram(traces->graphs, std::move(ranks), world, parameters.replicate, loaded->build);
+    }
     if (parameters.keeps_work) {
         loaded->traces = *std::move(traces);
     }
@@ -188,12 +200,16 @@ Schema<ChakraParameters> chakra_schema() {
         .optional("compute", &ChakraParameters::compute,
                   "recorded: the trace's durations; roofline: num_ops and tensor_size on the device, where a "
                   "node has them")
+        .optional(
+            "replicate", &ChakraParameters::replicate,
+            "of fewer traces than ranks; data_parallel: rank r does what trace r mod their number does, "
+            "all collectives are over all ranks, with the bytes of the traces")
         .complete(load);
     return schema;
 }
 
-system::Program roofline_program(const LoadedChakra& loaded, const Device& device) {
-    RankGraphs graphs = loaded.traces.graphs;
+/// Sets durations to the roofline's where the work is known.
+void set_roofline(const LoadedChakra& loaded, const Device& device, RankGraphs& graphs) {
     for (std::size_t rank = 0; rank < graphs.ranks.size(); ++rank) {
         for (std::size_t i = 0; i < graphs.ranks[rank].tasks.size(); ++i) {
             const chakra::TaskWork& work = loaded.traces.work[rank][i];
@@ -203,6 +219,22 @@ system::Program roofline_program(const LoadedChakra& loaded, const Device& devic
             }
         }
     }
+}
+
+system::Program program_of(const LoadedChakra& loaded, bool is_roofline, const Device& device,
+                           std::size_t ranks) {
+    std::function<void(RankGraphs&)> adjust;
+    if (is_roofline) {
+        adjust = [&](RankGraphs& graphs) { set_roofline(loaded, device, graphs); };
+    }
+    if (loaded.replicas) {
+        return loaded.replicas->program(ranks, adjust);
+    }
+    if (!is_roofline) {
+        return loaded.program;
+    }
+    RankGraphs graphs = loaded.traces.graphs;
+    adjust(graphs);
     return build_program(graphs, loaded.build).value();
 }
 
@@ -275,20 +307,26 @@ void register_chakra(Registry<Job>& registry) {
         const bool is_roofline = parameters.compute == ChakraCompute::kRoofline;
         job.iterations = loaded->program.iterations;
         job.validation_errors = [loaded](const Device&, std::size_t ranks) {
+            if (loaded->replicas) {
+                return loaded->replicas->errors(ranks, "traces");
+            }
             ValidationErrors errors;
-            require(errors, ranks == loaded->program.ranks, "traces",
-                    fmt::format("there are traces of {} ranks, and the cluster has {}", loaded->program.ranks,
-                                ranks),
-                    fmt::format("set cluster.ranks to {}", loaded->program.ranks));
+            require(
+                errors, ranks == loaded->program.ranks, "traces",
+                fmt::format("there are traces of {} ranks, and the cluster has {}", loaded->program.ranks,
+                            ranks),
+                fmt::format("set cluster.ranks to {}, or replicate: data_parallel", loaded->program.ranks));
             return errors;
         };
         job.device_errors = [loaded, is_roofline](const Device& device) {
             return is_roofline ? roofline_errors(*loaded, device) : ValidationErrors{};
         };
-        job.program = [loaded, is_roofline](const Device& device, std::size_t) {
-            return is_roofline ? roofline_program(*loaded, device) : loaded->program;
+        job.program = [loaded, is_roofline](const Device& device, std::size_t ranks) {
+            return program_of(*loaded, is_roofline, device, ranks);
         };
-        job.facts = [loaded](const Device&, std::size_t) { return loaded->facts; };
+        job.facts = [loaded](const Device&, std::size_t ranks) {
+            return loaded->replicas ? loaded->replicas->facts(ranks) : loaded->facts;
+        };
         return job;
     });
 }
