@@ -28,7 +28,7 @@
 /// Exact where this program wrote the trace: chakra_node.hpp names the attributes that keep what Chakra
 /// cannot say.
 ///
-/// Memory: beside the graphs, that of one node, and 80 bytes for each node of one rank.
+/// Memory: beside the graphs, that of one node, and of one rank 112 bytes a node and 8 a dependency.
 #pragma once
 
 #include "../rank_graphs/rank_graphs.hpp"
