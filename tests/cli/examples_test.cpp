@@ -93,6 +93,9 @@ TEST(Examples, GpuServersOnFluid) {
 TEST(Examples, FailuresOnFluid) {
     expect_recorded("failures", "experiment", "fluid");
 }
+TEST(Examples, PipelineOnFluid) {
+    expect_recorded("pipeline", "experiment", "fluid");
+}
 TEST(Examples, FlowsOnFluid) {
     expect_recorded("flows", "experiment", "fluid");
 }

@@ -439,6 +439,8 @@ Schema<ClusterKeys> cluster_schema(const Components& components) {
             })
         .section("jitter", &ClusterKeys::jitter, jitter_schema(),
                  "computations take times that are drawn, every rank with numbers of its own")
+        .section("contention", &ClusterKeys::contention, contention_schema(),
+                 "shares of a device that collectives hold while they are in flight; unset: none")
         .list("dimensions", &ClusterKeys::dimensions,
               "logical dimensions of the ranks, the fastest-varying first, whatever the links are; empty: "
               "one, or inside and across on equal servers that the ranks fill in order",
@@ -487,6 +489,7 @@ Cluster make_cluster(const ClusterKeys& keys, const Components& components, bool
     }
     cluster.devices = keys.devices;
     cluster.jitter = keys.jitter;
+    cluster.contention = keys.contention;
     system::SystemOptions& options = cluster.options;
     if (!keys.dimensions.empty()) {
         options.dimensions = system::Shape(keys.dimensions);

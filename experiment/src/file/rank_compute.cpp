@@ -128,6 +128,40 @@ ValidationErrors jitter_errors(const Jitter& jitter) {
     return errors;
 }
 
+constexpr Range<double> kShares{0.0, 0.9};
+
+ValidationErrors contention_errors(const Contention& contention) {
+    ValidationErrors errors;
+    require(errors, contention.compute_share > 0 || contention.memory_bandwidth_share > 0, "",
+            "no share is above 0", "give compute_share, memory_bandwidth_share, or both");
+    return errors;
+}
+
+/// Rounded down, but not to nothing.
+template <class Rate>
+Rate part_of(Rate rate, double part) {
+    return Rate(std::max<std::int64_t>(
+        1, static_cast<std::int64_t>(std::floor(static_cast<double>(rate.count()) * part))));
+}
+
+void divide(std::optional<workload::MeasuredTime>& time, double by) {
+    if (!time) {
+        return;
+    }
+    const auto longer = [by](Time each) {
+        return Time(static_cast<std::int64_t>(std::ceil(static_cast<double>(each.count()) / by)));
+    };
+    if (time->is_same()) {
+        time = workload::MeasuredTime(longer(time->by_rows().front().second));
+        return;
+    }
+    std::vector<std::pair<std::int64_t, Time>> by_rows = time->by_rows();
+    for (auto& [rows, each] : by_rows) {
+        each = longer(each);
+    }
+    time = workload::MeasuredTime(std::move(by_rows));
+}
+
 /// Above 0, at most 1, in steps of 2^-53.
 double above_zero(RandomStream& random) {
     return std::ldexp(static_cast<double>((random.next() >> 11) + 1), -53);
@@ -209,6 +243,57 @@ Schema<Jitter> jitter_schema() {
                   {0, std::numeric_limits<std::int64_t>::max()})
         .check(jitter_errors);
     return schema;
+}
+
+Schema<Contention> contention_schema() {
+    Schema<Contention> schema("contention",
+                              "what collectives in flight on a rank take from its computations");
+    schema.optional("compute_share", &Contention::compute_share, "of the compute units", kShares)
+        .optional("memory_bandwidth_share", &Contention::memory_bandwidth_share, "of the memory's bandwidth",
+                  kShares)
+        .check(contention_errors);
+    return schema;
+}
+
+workload::Device beside_collectives(workload::Device device, const Contention& contention) {
+    const double compute = 1 - contention.compute_share;
+    const double memory = 1 - contention.memory_bandwidth_share;
+    const auto reduce = [](auto& rate, double part) {
+        if (rate) {
+            rate = part_of(*rate, part);
+        }
+    };
+    reduce(device.peak, compute);
+    reduce(device.memory_bandwidth, memory);
+    for (auto& [precision, rate] : device.peaks) {
+        rate = part_of(rate, compute);
+    }
+    if (device.gemm) {
+        for (auto& [precision, rate] : device.gemm->rate) {
+            rate = part_of(rate, compute);
+        }
+    }
+    if (device.lookup && device.lookup->bandwidth) {
+        std::map<std::int64_t, Bandwidth> listed = device.lookup->bandwidth->listed();
+        for (auto& [columns, rate] : listed) {
+            rate = part_of(rate, memory);
+        }
+        device.lookup->bandwidth = workload::ByNumber<Bandwidth>(std::move(listed));
+    }
+    const double least = std::min(compute, memory);
+    for (auto& [name, times] : device.measured) {
+        divide(times.forward, least);
+        divide(times.input_gradient, least);
+        divide(times.weight_gradient, least);
+    }
+    if (device.tables) {
+        for (std::vector<Time>* times : {&device.tables->forward, &device.tables->backward}) {
+            for (Time& each : *times) {
+                each = Time(static_cast<std::int64_t>(std::ceil(static_cast<double>(each.count()) / least)));
+            }
+        }
+    }
+    return device;
 }
 
 ValidationErrors rank_device_errors(const std::vector<RankDevice>& devices, std::size_t ranks) {

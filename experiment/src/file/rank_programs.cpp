@@ -92,38 +92,39 @@ std::optional<std::string> difference(const Program& a, const Program& b) {
     return std::nullopt;
 }
 
-/// Durations by operation and rank while they are put together.
-class Durations {
-public:
-    explicit Durations(Program& program)
-        : program_(program) {}
-
-    /// Replaces the duration of `rank` on every operation by `of(operation, its duration)`.
-    template <class Of>
-    void change(const std::vector<RankRange>& ranks, const Of& of) {
-        for (std::size_t i = 0; i < program_.operations.size(); ++i) {
-            Operation& operation = program_.operations[OperationId(i)];
-            if (!operation.is_compute()) {
-                continue;
-            }
-            auto& work = std::get<system::ComputeOperation>(operation.work);
-            std::vector<Time> each;
-            for (std::size_t rank = 0; rank < program_.ranks; ++rank) {
-                each.push_back(work.duration[RankId(rank)]);
-            }
-            for (const RankRange& range : ranks) {
-                for (std::size_t rank = range.first; rank <= range.last; ++rank) {
-                    each[rank] = of(OperationId(i), RankId(rank), each[rank]);
-                }
-            }
-            const bool are_equal = std::ranges::all_of(each, [&](Time time) { return time == each.front(); });
-            work.duration = are_equal ? PerRank<Time>(each.front()) : PerRank<Time>(std::move(each));
+/// `times` with those of some ranks replaced by `of(rank, its time)`.
+template <class Of>
+PerRank<Time> changed(const PerRank<Time>& times, std::size_t ranks, const std::vector<RankRange>& ranges,
+                      const Of& of) {
+    std::vector<Time> each;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        each.push_back(times[RankId(rank)]);
+    }
+    for (const RankRange& range : ranges) {
+        for (std::size_t rank = range.first; rank <= range.last; ++rank) {
+            each[rank] = of(RankId(rank), each[rank]);
         }
     }
+    const bool are_equal = std::ranges::all_of(each, [&](Time time) { return time == each.front(); });
+    return are_equal ? PerRank<Time>(each.front()) : PerRank<Time>(std::move(each));
+}
 
-private:
-    Program& program_;
-};
+/// Changes durations, contended ones included, of ranks in all computations by `of(id, rank, time)`.
+template <class Of>
+void change_durations(Program& program, const std::vector<RankRange>& ranges, const Of& of) {
+    for (std::size_t i = 0; i < program.operations.size(); ++i) {
+        const OperationId id(i);
+        if (!program.operations[id].is_compute()) {
+            continue;
+        }
+        auto& work = std::get<system::ComputeOperation>(program.operations[id].work);
+        const auto of_rank = [&](RankId rank, Time time) { return of(id, rank, time); };
+        work.duration = changed(work.duration, program.ranks, ranges, of_rank);
+        if (work.contended) {
+            work.contended = changed(*work.contended, program.ranks, ranges, of_rank);
+        }
+    }
+}
 
 Time times(Time duration, std::int64_t billionths) {
     return Time(astrolabe::detail::multiply_divide_up(duration.count(), billionths, kBillionths));
@@ -137,15 +138,51 @@ Time jittered(Time duration, std::int64_t billionths) {
                                                                     : Time::max();
 }
 
+/// The job's program for a device, with the times beside collectives where they hold a part of it. Nothing:
+/// it is another program then, as was reported at `place`.
+std::optional<Program> program_on(const workload::Device& device, const Experiment& experiment,
+                                  const ConfigNode& place, ReadContext& context) {
+    const Cluster& cluster = experiment.cluster;
+    Program program = experiment.job.program(device, cluster.ranks);
+    if (!cluster.contention) {
+        return program;
+    }
+    const Program beside =
+        experiment.job.program(beside_collectives(device, *cluster.contention), cluster.ranks);
+    if (const std::optional<std::string> name = difference(program, beside)) {
+        context.error("config.contention", place.where,
+                      fmt::format("the program for what collectives leave of the device differs in more than "
+                                  "times, first in '{}'",
+                                  *name),
+                      "what the job decides by its device must not change: give the placement of tables");
+        return std::nullopt;
+    }
+    const std::vector<RankRange> all{{0, cluster.ranks - 1}};
+    for (std::size_t i = 0; i < program.operations.size(); ++i) {
+        const OperationId id(i);
+        if (program.operations[id].is_compute()) {
+            auto& work = std::get<system::ComputeOperation>(program.operations[id].work);
+            const PerRank<Time>& slower = beside.operations[id].compute().duration;
+            work.contended = changed(work.duration, cluster.ranks, all,
+                                     [&](RankId rank, Time time) { return std::max(time, slower[rank]); });
+        }
+    }
+    return program;
+}
+
 void give_devices(Program& program, const Experiment& experiment, const ConfigNode& root,
                   ReadContext& context) {
     const Cluster& cluster = experiment.cluster;
     for (std::size_t entry = 0; entry < cluster.devices.size(); ++entry) {
         const RankDevice& given = cluster.devices[entry];
         if (given.device) {
-            const Program own = experiment.job.program(given.device->make(), cluster.ranks);
-            if (const std::optional<std::string> name = difference(program, own)) {
-                context.error("config.devices", place_of_entry(root, entry, "device").where,
+            const ConfigNode& place = place_of_entry(root, entry, "device");
+            const std::optional<Program> own = program_on(given.device->make(), experiment, place, context);
+            if (!own) {
+                continue;
+            }
+            if (const std::optional<std::string> name = difference(program, *own)) {
+                context.error("config.devices", place.where,
                               fmt::format("the program for this device differs from that for "
                                           "'cluster.device' in more than times, first in '{}'",
                                           *name),
@@ -153,13 +190,24 @@ void give_devices(Program& program, const Experiment& experiment, const ConfigNo
                               "placement of tables, and devices of which both or none have a 'host'");
                 continue;
             }
-            Durations(program).change(given.ranks, [&](OperationId id, RankId rank, Time) {
-                return own.operations[id].compute().duration[rank];
-            });
+            for (std::size_t i = 0; i < program.operations.size(); ++i) {
+                const OperationId id(i);
+                if (!program.operations[id].is_compute()) {
+                    continue;
+                }
+                auto& work = std::get<system::ComputeOperation>(program.operations[id].work);
+                const system::ComputeOperation& there = own->operations[id].compute();
+                work.duration = changed(work.duration, cluster.ranks, given.ranks,
+                                        [&](RankId rank, Time) { return there.duration[rank]; });
+                if (work.contended) {
+                    work.contended = changed(*work.contended, cluster.ranks, given.ranks,
+                                             [&](RankId rank, Time) { return (*there.contended)[rank]; });
+                }
+            }
         }
         const std::int64_t slowdown = std::llround(given.slowdown * static_cast<double>(kBillionths));
         if (slowdown != kBillionths) {
-            Durations(program).change(given.ranks, [slowdown](OperationId, RankId, Time duration) {
+            change_durations(program, given.ranks, [slowdown](OperationId, RankId, Time duration) {
                 return times(duration, slowdown);
             });
         }
@@ -180,7 +228,7 @@ void draw_jitter(Program& program, const Experiment& experiment, const ConfigNod
     }
     const std::uint64_t seed = jitter.seed.value_or(experiment.seed);
     const std::vector<RankRange> all{{0, program.ranks - 1}};
-    Durations(program).change(all, [&](OperationId id, RankId rank, Time duration) {
+    change_durations(program, all, [&](OperationId id, RankId rank, Time duration) {
         if (duration == Time(0)) {
             return duration;
         }
@@ -189,6 +237,23 @@ void draw_jitter(Program& program, const Experiment& experiment, const ConfigNod
             jitter_factor(jitter, seed, rank.index(), operation.iteration, operation.name);
         return jitter.added ? duration + jittered(*jitter.added, factor) : jittered(duration, factor);
     });
+}
+
+/// Reports shares that slow nothing down.
+void check_contention(const Program& program, const ConfigNode& root, ReadContext& context) {
+    for (const Operation& operation : program.operations) {
+        if (!operation.is_compute()) {
+            continue;
+        }
+        for (std::size_t rank = 0; rank < program.ranks; ++rank) {
+            if ((*operation.compute().contended)[RankId(rank)] > operation.compute().duration[RankId(rank)]) {
+                return;
+            }
+        }
+    }
+    context.error("config.contention", root.find_path("cluster.contention")->where,
+                  "no computation takes longer on what collectives leave of the device",
+                  "times that the workload gives do not follow from the device: leave 'contention' out");
 }
 
 }  // namespace
@@ -217,10 +282,19 @@ void check_rank_devices(const Experiment& experiment, const ConfigNode& root, Re
 }
 
 system::Program program_of_ranks(const Experiment& experiment, const ConfigNode& root, ReadContext& context) {
-    Program program = experiment.job.program(experiment.cluster.device, experiment.cluster.ranks);
+    const ConfigNode* device = root.find_path("cluster.device");
+    std::optional<Program> made =
+        program_on(experiment.cluster.device, experiment, device != nullptr ? *device : root, context);
+    if (!made) {
+        return experiment.job.program(experiment.cluster.device, experiment.cluster.ranks);
+    }
+    Program program = *std::move(made);
     give_devices(program, experiment, root, context);
     if (experiment.cluster.jitter) {
         draw_jitter(program, experiment, root, context);
+    }
+    if (experiment.cluster.contention) {
+        check_contention(program, root, context);
     }
     return program;
 }

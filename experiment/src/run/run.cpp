@@ -55,6 +55,9 @@ Fingerprint trajectory(const Experiment& experiment, const Run& run) {
     for (const system::RankRecord& rank : report.ranks) {
         print.add(rank.compute.count());
         print.add(rank.drain.count());
+        if (rank.slowed > Time(0)) {
+            print.add(rank.slowed.count());
+        }
         for (const auto& [cause, time] : rank.exposed) {
             print.add(cause);
             print.add(time.count());
@@ -65,6 +68,9 @@ Fingerprint trajectory(const Experiment& experiment, const Run& run) {
         for (const system::StreamRecord& stream : rank.other_streams) {
             print.add(stream.compute.count());
             print.add(stream.drain.count());
+            if (stream.slowed > Time(0)) {
+                print.add(stream.slowed.count());
+            }
             for (const auto& [cause, time] : stream.exposed) {
                 print.add(cause);
                 print.add(time.count());

@@ -111,6 +111,9 @@ Executor::Implementation::Implementation(Executor& owner, const Program& program
 ExecutionReport Executor::Implementation::run() {
     ASTROLABE_ASSERT(!has_run_, "an executor runs once");
     has_run_ = true;
+    if (ranks_.contends()) {
+        collectives_.report_entries();
+    }
     ranks_.begin();
     settle();
     if (!was_stopped_) {
@@ -141,6 +144,10 @@ void Executor::Implementation::settle() {
             collectives_.issue(next.operation, next.rank);
         } else if (collectives_.wants_to_start()) {
             collectives_.start_chunks();
+            for (const OperationOnRank& entered : collectives_.entered()) {
+                ranks_.collective_started(entered);
+            }
+            collectives_.entered().clear();
         } else if (!collectives_.let_a_group_go_on()) {
             break;
         }

@@ -2,7 +2,9 @@
 #include "small_experiment.hpp"
 
 #include <cmath>
+#include <map>
 #include <numbers>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -330,6 +332,116 @@ TEST_F(RankCompute, JitterFollowsTheSeedUnlessItHasItsOwn) {
     expect_error("cluster.jitter={distribution: normal, variation: 0.5}", "expected at most 0.3333");
     expect_error("cluster.jitter={variation: 0.5}", "distribution");
     expect_error("cluster.jitter={distribution: gaussian, variation: 0.5}", "gaussian");
+}
+
+// Staleness: embedding updates that use gradients of an earlier iteration wait less.
+TEST_F(RankCompute, BoundedStaleUpdatesHideTheExchangeOfGradients) {
+    const std::vector<std::string> slow{"network.link.rate=1Gbps", "workload.iterations=6"};
+    const auto run_with = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> all = slow;
+        all.insert(all.end(), more.begin(), more.end());
+        return run(all);
+    };
+    const experiment::Run waits = run_with({});
+    const experiment::Run bounded = run_with({"workload.embedding_update=stale", "workload.staleness=1"});
+    const std::string exchange = "Embedding.input_gradient.all_to_all";
+    const auto exposed = [&](const experiment::Run& made) {
+        const auto found = made.execution.ranks[0].exposed.find(exchange);
+        return found == made.execution.ranks[0].exposed.end() ? Time(0) : found->second;
+    };
+    EXPECT_EQ(bounded.execution.ranks[0].compute, waits.execution.ranks[0].compute);
+    EXPECT_EQ(bounded.network.bytes_delivered, waits.network.bytes_delivered);
+    EXPECT_LT(exposed(bounded), exposed(waits));
+    EXPECT_LE(bounded.bounds.value(), bounded.execution.total);
+    EXPECT_EQ(run_with({"workload.embedding_update=stale", "workload.staleness=0"}).execution.total,
+              waits.execution.total);
+}
+
+TEST_F(RankCompute, CollectivesInFlightSlowWhatSharesTheDevice) {
+    const auto program = [&](const std::string& contention) {
+        const Result<Experiment> loaded = load({contention});
+        EXPECT_TRUE(loaded) << render(loaded.error());
+        return loaded->program;
+    };
+    const auto ratios = [&](const std::string& contention) {
+        std::map<std::string, double> found;
+        for (const system::Operation& operation : program(contention).operations) {
+            if (operation.is_compute() && operation.iteration == 0) {
+                const system::ComputeOperation& work = operation.compute();
+                found[operation.name] = static_cast<double>((*work.contended)[RankId(0)].count()) /
+                                        static_cast<double>(work.duration[RankId(0)].count());
+            }
+        }
+        return found;
+    };
+    // MLP times are FLOP over the peak, lookups bytes over the memory's bandwidth; each is rounded up to a
+    // picosecond of at least some thousands.
+    const auto by_units = ratios("cluster.contention={compute_share: 0.2}");
+    EXPECT_NEAR(by_units.at("Top_0.forward"), 1.25, 1e-3);
+    EXPECT_EQ(by_units.at("Embedding.forward"), 1);
+    const auto by_memory = ratios("cluster.contention={memory_bandwidth_share: 0.5}");
+    EXPECT_EQ(by_memory.at("Top_0.forward"), 1);
+    EXPECT_NEAR(by_memory.at("Embedding.forward"), 2, 1e-3);
+    EXPECT_FALSE(program("seed=1").operations[system::OperationId(0)].compute().contended);
+}
+
+TEST_F(RankCompute, TimeSlowedIsAccountedByItself) {
+    const std::string contention = "cluster.contention={compute_share: 0.5, memory_bandwidth_share: 0.5}";
+    // A straggler, jitter and a mixed cluster beside it: slowdown and draws multiply both durations alike.
+    const std::string others =
+        "cluster.devices=[{ranks: 1, slowdown: 2}, {ranks: 2, device: {kind: roofline, "
+        "peak: 2TFLOPS, memory_bandwidth: 50GB/s}}]";
+    for (const std::string backend : {"backend.kind=fluid",
+#ifdef ASTROLABE_WITH_NS3
+                                      "backend.kind=packet"
+#endif
+         }) {
+        const std::vector<std::string> base{others, "cluster.jitter={distribution: normal, variation: 0.1}",
+                                            backend};
+        std::vector<std::string> with = base;
+        with.push_back(contention);
+        const experiment::Run alone = run(base);
+        const experiment::Run made = run(with);
+        Time slowed;
+        for (std::size_t rank = 0; rank < 4; ++rank) {
+            const system::RankRecord& record = made.execution.ranks[rank];
+            EXPECT_EQ(record.compute, alone.execution.ranks[rank].compute);
+            EXPECT_EQ(alone.execution.ranks[rank].slowed, Time(0));
+            EXPECT_LE(record.slowed, record.compute);  // at most twice as long
+            Time sum = record.compute + record.slowed + record.drain;
+            for (const auto& [cause, time] : record.exposed) {
+                sum += time;
+            }
+            EXPECT_EQ(sum, made.execution.total);
+            slowed += record.slowed;
+        }
+        EXPECT_GT(slowed, Time(0));
+        EXPECT_GE(made.execution.total, made.bounds.value());
+    }
+    EXPECT_EQ(run({contention}).engine.folding_refusal, "collectives slow down what computes beside them");
+}
+
+TEST_F(RankCompute, ContentionOfNothingIsRefused) {
+    expect_error("cluster.contention={}", "no share is above 0");
+    expect_error("cluster.contention={compute_share: 1}", "compute_share");
+    const std::string given = error_of("cluster.contention={compute_share: 0.5}", equal_layers("batch: 4"));
+    EXPECT_NE(given.find("no computation takes longer"), std::string::npos) << given;
+    const std::string both =
+        error_of("cluster.contention={compute_share: 0.5}", "failures={events: [{rank: 1, speed: 0.5}]}");
+    EXPECT_NE(both.find("one of both at a time"), std::string::npos) << both;
+}
+
+TEST(BesideCollectives, MeasuredTimesAreStretchedByTheLargerShare) {
+    workload::Device device{.peak = FlopRate(1'000'000), .memory_bandwidth = Bandwidth(8000)};
+    device.measured["a"] = {.forward = workload::MeasuredTime(10_us)};
+    device.tables = workload::TableTimes{.samples = 1, .forward = {3_us}, .backward = {6_us}};
+    const workload::Device left =
+        beside_collectives(device, {.compute_share = 0.5, .memory_bandwidth_share = 0.25});
+    EXPECT_EQ(left.peak, FlopRate(500'000));
+    EXPECT_EQ(left.memory_bandwidth, Bandwidth(6000));
+    EXPECT_EQ(left.measured.at("a").forward->at(1), 20_us);
+    EXPECT_EQ(left.tables->forward.front(), 6_us);
+    EXPECT_EQ(left.tables->backward.front(), 12_us);
 }
 
 TEST_F(RankCompute, WithoutDeviationNothingChanges) {

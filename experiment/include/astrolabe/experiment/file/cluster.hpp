@@ -45,6 +45,7 @@ struct ClusterKeys {
     std::optional<Registry<workload::Device>::Configured> device;
     std::vector<RankDevice> devices;  ///< of ranks that have their own
     std::optional<Jitter> jitter;
+    std::optional<Contention> contention;
     PlacementKeys placement;
     std::vector<system::Position> dimensions;  ///< empty: one, or as servers have it
     std::array<CollectiveKeys, system::kCollectiveKinds> collectives;

@@ -86,6 +86,7 @@ struct Cluster {
     std::optional<NcclTuning> nccl_tuning;                  ///< likewise; not both
     std::vector<RankDevice> devices;                        ///< of ranks that have their own
     std::optional<Jitter> jitter;                           ///< of computations
+    std::optional<Contention> contention;                   ///< of computations and collectives
 };
 
 /// A failure as people know it.
