@@ -25,7 +25,7 @@ protected:
         for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
             folder_.write(fmt::format("{}.json", rank), ranks[rank]);
         }
-        return {.traces = {folder_.path().string()}};
+        return {.traces = {(folder_.path() / "{rank}.json").string()}};
     }
     static std::string errors_of(const ParamOptions& options) {
         const Result<ParamTraces> traces = pytorch::read_param_traces(options);
@@ -176,6 +176,8 @@ TEST_F(ParamTracesTest, ErrorsSayWhereAndWhat) {
     const std::string call =
         R"({"comms": "all_reduce", "dtype": "int", "in_msg_size": 1, "out_msg_size": 1})";
     expect(errors_of(write({"[" + call + "]", "[]"})), {"rank 0", "never take part"});
+    // A folder is searched for such traces.
+    EXPECT_NE(errors_of({.traces = {folder_.path().string()}}).find("never take part"), std::string::npos);
     ParamOptions lenient = write({"[" + call + R"(, {"comms": "magic"}])", "[" + call + "]"});
     lenient.lenient = true;
     EXPECT_EQ(errors_of(lenient), "");

@@ -514,9 +514,15 @@ Result<ParamTraces> read_param_traces(const ParamOptions& options) {
 
 bool is_param_trace(const std::filesystem::path& path) {
     const std::string text = beginning_of(path);
-    const std::size_t first = text.find_first_not_of(" \t\r\n");
-    return first != std::string::npos && text[first] == '[' &&
-           (text.find("\"comms\"") != std::string::npos || text.find("\"compute\"") != std::string::npos);
+    constexpr const char* kBlanks = " \t\r\n";
+    const std::size_t first = text.find_first_not_of(kBlanks);
+    if (first == std::string::npos || text[first] != '[') {
+        return false;
+    }
+    const std::size_t second = text.find_first_not_of(kBlanks, first + 1);
+    const bool is_empty = second != std::string::npos && text[second] == ']';
+    return is_empty || text.find("\"comms\"") != std::string::npos ||
+           text.find("\"compute\"") != std::string::npos;
 }
 
 }  // namespace astrolabe::workload::pytorch
