@@ -614,7 +614,7 @@ private:
         call = call < 0 ? device.call : call;
         const std::uint32_t host = busy_until(item.thread, item.end, "c10d");
         if (call < 0) {
-            if (is_lenient_) {
+            if (is_lenient_ || !errors_.empty()) {
                 ++unknown_collectives_;
                 return;
             }
