@@ -1,6 +1,7 @@
 /// `astrolabe export`: parts of an experiment in the form of other programs.
 #include "commands.hpp"
 #include "console.hpp"
+#include "export_msccl.hpp"
 
 #include <array>
 #include <memory>
@@ -24,6 +25,7 @@ struct ExportArguments {
     int iteration = 0;
     std::string out;
     std::string uneven = "splits";
+    MscclExport msccl;
 };
 
 constexpr std::array<std::pair<std::string_view, workload::TraceExportFormat>, 3> kTraceFormats{
@@ -88,6 +90,13 @@ int export_program(const ExportArguments& arguments, const experiment::Experimen
 }
 
 int export_command(const ExportArguments& arguments, const experiment::Components& components) {
+    if (arguments.format == "msccl") {
+        return export_msccl(arguments.msccl, arguments.out, components);
+    }
+    if (arguments.file.empty()) {
+        print_error("astrolabe export: FILE is required: an experiment\n");
+        return kWrongUsage;
+    }
     const Result<experiment::Experiment> loaded =
         experiment::load_experiment(arguments.file, arguments.load, components);
     if (!loaded) {
@@ -128,7 +137,8 @@ void add_export_command(CLI::App& app, const experiment::Components& components,
     const auto arguments = std::make_shared<ExportArguments>();
     CLI::App* command =
         app.add_subcommand("export", "what an experiment does, in the form of other programs");
-    command->add_option("FILE", arguments->file, "an experiment")->required();
+    command->add_option("FILE", arguments->file, "an experiment; none for msccl");
+    add_msccl_options(*command, arguments->msccl);
     command
         ->add_option(
             "--format", arguments->format,
@@ -136,9 +146,10 @@ void add_export_command(CLI::App& app, const experiment::Components& components,
             "rank; param: communication traces of PARAM's replay, a file for each rank; text: a text "
             "workload of ASTRA-sim 1.0; "
             "alltoallv: the bytes of an all_to_all by pair of ranks, as nccl-tests' alltoallv_perf "
-            "reads them from NCCL_TESTS_ALLTOALLV_MATRIX_FILE")
+            "reads them from NCCL_TESTS_ALLTOALLV_MATRIX_FILE; msccl: a collective algorithm over so many "
+            "ranks, as NCCL's interpreter reads it")
         ->required()
-        ->check(CLI::IsMember({"chakra", "param", "text", "alltoallv"}));
+        ->check(CLI::IsMember({"chakra", "param", "text", "alltoallv", "msccl"}));
     command
         ->add_option(
             "--uneven", arguments->uneven,
@@ -152,7 +163,7 @@ void add_export_command(CLI::App& app, const experiment::Components& components,
         ->capture_default_str()
         ->check(CLI::NonNegativeNumber);
     command->add_option("--out", arguments->out,
-                        "folder of the traces; of alltoallv a file, unset: standard output");
+                        "folder of the traces; of alltoallv and msccl a file, unset: standard output");
     add_repeatable_option(*command, "--set", arguments->load.overrides,
                           "change a value: --set workload.batch_size=4096 (repeatable)");
     command->add_option("--seed", arguments->load.seed, "of all random choices; wins over the file's")
@@ -160,9 +171,11 @@ void add_export_command(CLI::App& app, const experiment::Components& components,
     command->footer(
         "example: astrolabe export examples/quickstart/experiment.yaml --format alltoallv --operation "
         "Embedding.forward.all_to_all --out matrix.txt\n"
-        "         astrolabe export examples/quickstart/experiment.yaml --format chakra --out traces");
+        "         astrolabe export examples/quickstart/experiment.yaml --format chakra --out traces\n"
+        "         astrolabe export --format msccl --algorithm ring --kind all_reduce --ranks 8 --out "
+        "ring.xml");
     command->callback([arguments, &components, &exit_code] {
-        if (arguments->format != "alltoallv" && arguments->out.empty()) {
+        if (arguments->format != "alltoallv" && arguments->format != "msccl" && arguments->out.empty()) {
             throw CLI::RequiredError("--out");
         }
         exit_code = export_command(*arguments, components);

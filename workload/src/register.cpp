@@ -13,7 +13,8 @@
     WORKLOAD(param)                   \
     WORKLOAD(collective)              \
     WORKLOAD(messages)              \
-    WORKLOAD(flows)
+    WORKLOAD(flows)                 \
+    WORKLOAD(pipeline)
 
 namespace astrolabe::workload {
 

@@ -56,6 +56,8 @@ void check_algorithms(const Program& program, const SystemOptions& options) {
                              "every collective has an algorithm");
             const auto reason = algorithm->unsupported(collective.kind, group_shape(group, options));
             ASTROLABE_ASSERT(!reason, reason.value_or(""));
+            ASTROLABE_ASSERT(!collective.is_uneven() || !algorithm->unsupported_uneven(),
+                             algorithm->unsupported_uneven().value_or(""));
         }
     }
 }
