@@ -6,14 +6,19 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <process.hpp>
+#include <workload/src/pytorch/param_traces.hpp>
+#include <workload/src/rank_graphs/build_program.hpp>
+#include <workload/src/rank_graphs/program_graphs.hpp>
 
 #include <astrolabe/experiment/file/experiment.hpp>
 #include <astrolabe/experiment/run/run.hpp>
+#include <astrolabe/workload/traces/trace_export.hpp>
 
 namespace astrolabe::experiment {
 namespace {
@@ -144,6 +149,62 @@ TEST(PytorchRun, ParamTracesComputeByTheRoofline) {
                                    (folder.path() / "0.json").string()),
                        4, slow_network(4)),
               4_us + 12_us + 12_ns);
+}
+
+/// What a rank has of the collectives of a list: kind, members, bytes held.
+using HeldCollective = std::tuple<system::CollectiveKind, std::vector<system::RankId>, std::int64_t>;
+
+std::vector<HeldCollective> held_by(const workload::RankGraphs& graphs, const workload::RankGraph& rank) {
+    std::vector<HeldCollective> held;
+    for (const workload::RankTask& task : rank.tasks) {
+        if (task.kind != workload::TaskKind::kCollective) {
+            continue;
+        }
+        std::int64_t bytes = task.size.count();
+        if (task.splits != workload::RankTask::kNone) {
+            bytes = 0;
+            for (const Bytes split : rank.splits[task.splits]) {
+                bytes += split.count();
+            }
+        }
+        held.emplace_back(task.collective, graphs.groups[task.group], bytes);
+    }
+    return held;
+}
+
+// Every rank's collectives come back with their kinds, groups and bytes, in order. (Of a reduce_scatter that
+// does not divide, PARAM has n equal parts; none is here.)
+TEST(PytorchRun, ExportedParamTracesComeBack) {
+    const Components parts = builtin_components();
+    for (const char* file :
+         {"quickstart/experiment.yaml", "traces/dlrm.yaml", "dlrm-torchrec/experiment.yaml"}) {
+        const Result<Experiment> experiment =
+            load_experiment(std::filesystem::path(ASTROLABE_SOURCE_DIR) / "examples" / file, {}, parts);
+        ASSERT_TRUE(experiment) << render(experiment.error());
+        const system::Program& program = experiment->program;
+        const auto exported =
+            workload::export_traces(program, {.format = workload::TraceExportFormat::kParam});
+        ASSERT_TRUE(exported) << render(exported.error());
+        const TemporaryFolder folder;
+        for (std::size_t i = 0; i < (*exported)->files(); ++i) {
+            std::string text;
+            (*exported)->write(i, [&](std::string_view piece) { text += piece; });
+            folder.write((*exported)->name(i), text);
+        }
+        const Result<workload::pytorch::ParamTraces> read =
+            workload::pytorch::read_param_traces({.traces = {folder.path().string()}});
+        ASSERT_TRUE(read) << render(read.error());
+        const Result<system::Program> again = workload::build_program(read->graphs, {});
+        ASSERT_TRUE(again) << file << render(again.error());
+        workload::RankGraphs graphs = workload::empty_graphs_of(program);
+        ASSERT_EQ(read->graphs.ranks.size(), program.ranks);
+        for (std::size_t rank = 0; rank < program.ranks; ++rank) {
+            const workload::RankGraph graph = workload::rank_graph_of(program, system::RankId(rank), graphs);
+            const std::vector<HeldCollective> held = held_by(graphs, graph);
+            EXPECT_FALSE(held.empty()) << file;
+            EXPECT_EQ(held_by(read->graphs, read->graphs.ranks[rank]), held) << file << " rank " << rank;
+        }
+    }
 }
 
 /// The recorded step of a DLRM on 8 V100 with 6 links of 25 GB/s each.
