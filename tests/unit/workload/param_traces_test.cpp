@@ -167,6 +167,7 @@ TEST_F(ParamTracesTest, ErrorsSayWhereAndWhat) {
                      "in_split": [1, 2], "out_split": [2, 2]})"),
            {"0.json:3", "the in_split splits sum to 3, and the tensor has 4 elements"});
     expect(entry(R"({"comms": "wait", "req": 4})"), {"0.json:2", "no request 4 is open"});
+    expect(entry(R"({"comms": "wait", "pg_id": 4})"), {"0.json:2", "a wait has no 'req'"});
     expect(
         entry(R"({"comms": "all_reduce", "pg_id": 3, "dtype": "int", "in_msg_size": 1, "out_msg_size": 1})"),
         {"0.json:2", "no init made group 3"});
@@ -178,7 +179,8 @@ TEST_F(ParamTracesTest, ErrorsSayWhereAndWhat) {
     expect(errors_of(write({"[" + call + "]", "[]"})), {"rank 0", "never take part"});
     // A folder is searched for such traces.
     EXPECT_NE(errors_of({.traces = {folder_.path().string()}}).find("never take part"), std::string::npos);
-    ParamOptions lenient = write({"[" + call + R"(, {"comms": "magic"}])", "[" + call + "]"});
+    ParamOptions lenient = write(
+        {"[" + call + R"(, {"comms": "magic", "req": 1}, {"comms": "wait", "req": 1}])", "[" + call + "]"});
     lenient.lenient = true;
     EXPECT_EQ(errors_of(lenient), "");
 }

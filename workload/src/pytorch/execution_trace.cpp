@@ -286,7 +286,6 @@ private:
             stride = whole_number(values[at + 6]).value_or(-1);
             call.group_size = whole_number(values[at + 7]).value_or(-1);
         }
-        constexpr std::int64_t kMostRanks = std::int64_t{1} << 24U;
         if (call.group_size < 0 || call.group_size > kMostRanks) {
             error(record, "group", fmt::format("a group of {} ranks", call.group_size));
         }
@@ -473,13 +472,13 @@ bool add_process_groups(const nlohmann::json& list, ProcessGroups& groups, std::
         const std::optional<std::vector<std::int64_t>> numbers = whole_numbers(*ranks);
         std::vector<std::uint32_t> members;
         for (const std::int64_t rank : numbers.value_or(std::vector<std::int64_t>{})) {
-            constexpr std::int64_t kMostRank = std::int64_t{1} << 24U;
-            if (rank >= 0 && rank < kMostRank) {
+            if (rank >= 0 && rank < kMostRanks) {
                 members.push_back(static_cast<std::uint32_t>(rank));
                 world_size = std::max(world_size, rank + 1);
             }
         }
-        const std::int64_t said = size == nullptr ? 0 : whole_number(*size).value_or(0);
+        const std::int64_t number = size == nullptr ? 0 : whole_number(*size).value_or(0);
+        const std::int64_t said = number <= kMostRanks ? number : 0;
         world_size = std::max(world_size, said);
         if (members.empty()) {
             for (std::int64_t rank = 0; rank < said; ++rank) {

@@ -143,6 +143,12 @@ private:
         }
         const std::int64_t least = std::max<std::int64_t>(
             {said, static_cast<std::int64_t>(last) + 1, static_cast<std::int64_t>(inputs_.size())});
+        if (least > kMostRanks) {
+            errors_.push_back(
+                trace_error("pytorch.ranks", inputs_.front().file(),
+                            fmt::format("a world of {} ranks, and {} is the most", least, kMostRanks)));
+            return;
+        }
         if (options_.world_size && *options_.world_size < least) {
             errors_.push_back(
                 trace_error("pytorch.ranks", inputs_.front().file(),
