@@ -105,6 +105,7 @@ TEST(Examples, DlrmWithBackgroundOnFluid) {
 TEST(Examples, TracesOnFluid) {
     expect_recorded("traces", "experiment", "fluid");
     expect_recorded("traces", "dlrm", "fluid");
+    expect_recorded("traces", "pytorch", "fluid");
 }
 TEST(Examples, OperaShuffleOnFluid) {
     expect_recorded("opera-shuffle", "experiment", "fluid");

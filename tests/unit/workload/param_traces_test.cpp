@@ -25,7 +25,7 @@ protected:
         for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
             folder_.write(fmt::format("{}.json", rank), ranks[rank]);
         }
-        return {.traces = {folder_.path().string()}};
+        return {.traces = {(folder_.path() / "{rank}.json").string()}};
     }
     static std::string errors_of(const ParamOptions& options) {
         const Result<ParamTraces> traces = pytorch::read_param_traces(options);
@@ -167,6 +167,7 @@ TEST_F(ParamTracesTest, ErrorsSayWhereAndWhat) {
                      "in_split": [1, 2], "out_split": [2, 2]})"),
            {"0.json:3", "the in_split splits sum to 3, and the tensor has 4 elements"});
     expect(entry(R"({"comms": "wait", "req": 4})"), {"0.json:2", "no request 4 is open"});
+    expect(entry(R"({"comms": "wait", "pg_id": 4})"), {"0.json:2", "a wait has no 'req'"});
     expect(
         entry(R"({"comms": "all_reduce", "pg_id": 3, "dtype": "int", "in_msg_size": 1, "out_msg_size": 1})"),
         {"0.json:2", "no init made group 3"});
@@ -176,7 +177,10 @@ TEST_F(ParamTracesTest, ErrorsSayWhereAndWhat) {
     const std::string call =
         R"({"comms": "all_reduce", "dtype": "int", "in_msg_size": 1, "out_msg_size": 1})";
     expect(errors_of(write({"[" + call + "]", "[]"})), {"rank 0", "never take part"});
-    ParamOptions lenient = write({"[" + call + R"(, {"comms": "magic"}])", "[" + call + "]"});
+    // A folder is searched for such traces.
+    EXPECT_NE(errors_of({.traces = {folder_.path().string()}}).find("never take part"), std::string::npos);
+    ParamOptions lenient = write(
+        {"[" + call + R"(, {"comms": "magic", "req": 1}, {"comms": "wait", "req": 1}])", "[" + call + "]"});
     lenient.lenient = true;
     EXPECT_EQ(errors_of(lenient), "");
 }

@@ -1,5 +1,8 @@
 /// Kineto's timelines as tasks: small ones by hand.
+#include "execution_trace_text.hpp"
+
 #include <algorithm>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -7,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <process.hpp>
+#include <workload/src/pytorch/param_traces.hpp>
 #include <workload/src/pytorch/pytorch_traces.hpp>
 #include <workload/src/rank_graphs/build_program.hpp>
 
@@ -258,6 +262,67 @@ TEST(PytorchTimeline, StepsAreIterationsAndOneCanBeChosen) {
     ASSERT_FALSE(none);
     EXPECT_NE(render(none.error()).find("there is no step 9"), std::string::npos);
     EXPECT_NE(render(none.error()).find("it has steps 4, 5, 6"), std::string::npos);
+}
+
+// Characters of small traces changed, left out or doubled at random: every one is read or refused.
+TEST(PytorchTimeline, DamageIsReadOrRefused) {
+    Timeline timeline;
+    timeline.step(3, 0, 100);
+    timeline.host("aten::mm", 1, 10, 20);
+    timeline.runtime("cudaLaunchKernel", 1, 14, 18, 1);
+    timeline.device("gemm", 7, 19, 29, 1);
+    timeline.all_reduce(1000, 1, 30, 40, 50, 70, 2);
+    timeline.wait(1, 52, 54);
+    timeline.runtime("cudaStreamWaitEvent", 1, 58, 59, 3);
+    timeline.sync(3, 7, 40, 2);
+    const std::string trace =
+        testing::execution_trace(
+            "1.1.1", 2, 0,
+            {{.name = "allreduce", .sequence = 1, .elements = 10},
+             {.name = "all_to_allv", .sequence = 2, .elements = 8, .in_splits = {3, 5}, .out_splits = {3, 5}},
+             {.name = "wait", .sequence = 2}})
+            .dump();
+    const std::string param =
+        R"([{"comms": "init", "pg_id": 1, "global_ranks": [0, 1]},
+            {"comms": "all_to_allv", "pg_id": 1, "dtype": "int", "in_msg_size": 3, "out_msg_size": 3,
+             "in_split": [1, 2], "out_split": [2, 1], "req": 1}, {"compute": "gemm", "mm_dim": 4},
+            {"comms": "wait", "req": 1}])";
+    std::mt19937 random(7);
+    std::size_t refused = 0;
+    constexpr std::size_t kRuns = 300;
+    for (std::size_t run = 0; run < kRuns; ++run) {
+        for (const std::string& whole : {timeline.text(0), trace, param}) {
+            std::string text = whole;
+            for (int change = 0; change < 1 + static_cast<int>(run % 3); ++change) {
+                const std::size_t at = random() % text.size();
+                switch (random() % 4) {
+                    case 0:
+                        text[at] = "0123456789-[]{}\",:e"[random() % 19];
+                        break;
+                    case 1:
+                        text.erase(at, 1 + random() % 8);
+                        break;
+                    case 2:
+                        text.insert(at, text.substr(at, random() % 30));
+                        break;
+                    default:
+                        text[at] = static_cast<char>('0' + random() % 10);
+                }
+            }
+            const TemporaryFolder folder;
+            const std::string file = folder.write("rank0.json", text).string();
+            if (whole == param) {
+                const auto read = pytorch::read_param_traces({.traces = {file}});
+                refused += !read || !build_program(read->graphs, {});
+                continue;
+            }
+            const auto read = whole == trace ? pytorch::read_traces({.execution_traces = {file}})
+                                             : pytorch::read_traces({.kineto = {file}});
+            refused += !read || !build_program(read->graphs, {});
+        }
+    }
+    // One rank of two never makes a program, so all that was read was refused then.
+    EXPECT_GT(refused, kRuns);
 }
 
 TEST(PytorchTimeline, ErrorsSayWhereAndWhat) {

@@ -382,6 +382,7 @@ TEST_F(RealTraces, TimelinesWithoutSizesAskForExecutionTraces) {
     EXPECT_NE(text.find("nothing says how many bytes kernel 'ncclKernel_SendRecv"), std::string::npos)
         << text;
     EXPECT_NE(text.find("give the execution traces too"), std::string::npos) << text;
+    EXPECT_EQ(text.find("error["), text.rfind("error[")) << "one error for all kernels";
     const Result<PytorchTraces> lenient = pytorch::read_traces({.kineto = {trace}, .lenient = true});
     ASSERT_TRUE(lenient) << render(lenient.error());
     EXPECT_EQ(lenient->world_size, 128U);

@@ -49,9 +49,10 @@ std::optional<std::vector<RankId>> CallBook::members_of(const CommCall& call, co
         return std::nullopt;
     }
     if (call.group_size != 0 && call.group_size != static_cast<std::int64_t>(members.size())) {
-        errors.push_back(call_error(graph.source, call, "group",
-                                    fmt::format("its group '{}' has {} ranks here, and {} in the list of groups",
-                                                call.group, call.group_size, members.size())));
+        errors.push_back(
+            call_error(graph.source, call, "group",
+                       fmt::format("its group '{}' has {} ranks here, and {} in the list of groups",
+                                   call.group, call.group_size, members.size())));
         return std::nullopt;
     }
     std::set<std::uint32_t> seen;

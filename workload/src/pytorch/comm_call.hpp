@@ -78,6 +78,9 @@ inline constexpr std::int64_t kAnyRows = -1;
 [[nodiscard]] Splits split_bytes(const std::vector<std::int64_t>& counts, Bytes bytes, std::int64_t element,
                                  std::int64_t rows, std::string_view which);
 
+/// No job has more; more is a damaged trace.
+inline constexpr std::int64_t kMostRanks = std::int64_t{1} << 24U;
+
 /// A JSON list of whole numbers; nothing where it is anything else. Of a text: that which it holds.
 [[nodiscard]] std::optional<std::vector<std::int64_t>> whole_numbers(const nlohmann::json& value);
 /// A whole number of either sign within 64 bits, else nothing.

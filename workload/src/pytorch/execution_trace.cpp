@@ -4,9 +4,10 @@
 #include "../rank_graphs/trace_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <iterator>
 #include <set>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -67,18 +68,20 @@ public:
                                "1.0.1 to 1.1.1 are read");
         }
         if (errors_.empty()) {
-            check_parents();
+            check_nodes();
         }
         if (!errors_.empty()) {
             return errors_;
         }
+        trace_.nodes = nodes_.size();
         finish();
         return std::move(trace_);
     }
 
 private:
-    struct Parent {
+    struct Node {
         std::uint64_t id = 0;
+        std::uint64_t parent = 0;
         int line = 0;
     };
 
@@ -105,13 +108,7 @@ private:
             error(record, "node", "the enclosing call, 'ctrl_deps' or 'parent', is no node's id");
             return;
         }
-        const auto [other, is_new] =
-            parents_.try_emplace(id_, Parent{parent->get<std::uint64_t>(), record.line});
-        if (!is_new) {
-            error(record, "node", fmt::format("line {} has a node of this id too", other->second.line));
-            return;
-        }
-        ++trace_.nodes;
+        nodes_.push_back({id_, parent->get<std::uint64_t>(), record.line});
         const auto& text = name->get_ref<const std::string&>();
         if (text == kCommNode) {
             take_call(record);
@@ -289,7 +286,6 @@ private:
             stride = whole_number(values[at + 6]).value_or(-1);
             call.group_size = whole_number(values[at + 7]).value_or(-1);
         }
-        constexpr std::int64_t kMostRanks = std::int64_t{1} << 24U;
         if (call.group_size < 0 || call.group_size > kMostRanks) {
             error(record, "group", fmt::format("a group of {} ranks", call.group_size));
         }
@@ -390,29 +386,42 @@ private:
         }
     }
 
-    /// Every call is in one that exists, and in the end in one that is its own parent, or in none.
-    void check_parents() {
-        std::unordered_map<std::uint64_t, std::uint64_t> seen_from;
-        for (const auto& [id, parent] : parents_) {
-            std::uint64_t at = id;
-            while (seen_from.try_emplace(at, id).second) {
-                const auto found = parents_.find(at);
-                if (found == parents_.end()) {
-                    break;
-                }
-                if (found->second.id == at) {
-                    break;
-                }
-                if (const auto next = seen_from.find(found->second.id);
-                    next != seen_from.end() && next->second == id) {
-                    JsonRecord record{{}, found->second.line};
-                    id_ = at;
-                    error(record, "circle",
-                          fmt::format("its enclosing call {} is inside it", found->second.id),
+    [[nodiscard]] const Node* find_node(std::uint64_t id) const {
+        const auto found =
+            std::lower_bound(nodes_.begin(), nodes_.end(), id,
+                             [](const Node& node, std::uint64_t value) { return node.id < value; });
+        return found == nodes_.end() || found->id != id ? nullptr : &*found;
+    }
+
+    /// Ids differ, and calls enclose one another as trees: the outermost is its own parent, or in none of the
+    /// file. At most one error.
+    void check_nodes() {
+        std::stable_sort(nodes_.begin(), nodes_.end(),
+                         [](const Node& one, const Node& other) { return one.id < other.id; });
+        const auto twice =
+            std::adjacent_find(nodes_.begin(), nodes_.end(),
+                               [](const Node& one, const Node& other) { return one.id == other.id; });
+        if (twice != nodes_.end()) {
+            id_ = twice->id;
+            error({{}, std::next(twice)->line}, "node",
+                  fmt::format("line {} has a node of this id too", twice->line));
+            return;
+        }
+        std::vector<std::size_t> seen_from(nodes_.size(), 0);  // the walk that came by first, from 1
+        for (std::size_t first = 0; first < nodes_.size(); ++first) {
+            const Node* at = &nodes_[first];
+            while (at != nullptr && seen_from[static_cast<std::size_t>(at - nodes_.data())] == 0) {
+                seen_from[static_cast<std::size_t>(at - nodes_.data())] = first + 1;
+                const Node* parent = at->parent == at->id ? nullptr : find_node(at->parent);
+                if (parent != nullptr &&
+                    seen_from[static_cast<std::size_t>(parent - nodes_.data())] == first + 1) {
+                    id_ = at->id;
+                    error({{}, at->line}, "circle",
+                          fmt::format("its enclosing call {} is inside it", at->parent),
                           "calls enclose one another as a tree");
                     return;
                 }
-                at = found->second.id;
+                at = parent;
             }
         }
     }
@@ -441,7 +450,7 @@ private:
     ExecutionTrace trace_;
     Diagnostics errors_;
     std::uint64_t id_ = 0;  // of the node at hand
-    std::map<std::uint64_t, Parent> parents_;
+    std::vector<Node> nodes_;
     std::vector<std::pair<std::uint64_t, std::uint64_t>> rf_ids_;  // by id
     std::set<std::size_t> devices_;
 };
@@ -463,13 +472,13 @@ bool add_process_groups(const nlohmann::json& list, ProcessGroups& groups, std::
         const std::optional<std::vector<std::int64_t>> numbers = whole_numbers(*ranks);
         std::vector<std::uint32_t> members;
         for (const std::int64_t rank : numbers.value_or(std::vector<std::int64_t>{})) {
-            constexpr std::int64_t kMostRank = std::int64_t{1} << 24U;
-            if (rank >= 0 && rank < kMostRank) {
+            if (rank >= 0 && rank < kMostRanks) {
                 members.push_back(static_cast<std::uint32_t>(rank));
                 world_size = std::max(world_size, rank + 1);
             }
         }
-        const std::int64_t said = size == nullptr ? 0 : whole_number(*size).value_or(0);
+        const std::int64_t number = size == nullptr ? 0 : whole_number(*size).value_or(0);
+        const std::int64_t said = number <= kMostRanks ? number : 0;
         world_size = std::max(world_size, said);
         if (members.empty()) {
             for (std::int64_t rank = 0; rank < said; ++rank) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -21,7 +22,7 @@ const nlohmann::json* kineto_member(const nlohmann::json& object, const char* ke
 
 /// Nanoseconds of microseconds; nothing where they are no number or not within 2^62.
 std::optional<Nanoseconds> nanoseconds(const nlohmann::json* value) {
-    constexpr std::int64_t kMost = (std::int64_t{1} << 62U) / 1000;
+    constexpr std::int64_t kMost = (std::int64_t{1} << 61U) / 1000;
     if (value == nullptr || !value->is_number()) {
         return std::nullopt;
     }
@@ -55,6 +56,9 @@ public:
             info != nullptr && info->is_object()) {
             take_info(*info);
         }
+        if (errors_.empty()) {
+            check_span();
+        }
         if (!errors_.empty()) {
             return errors_;
         }
@@ -74,6 +78,26 @@ private:
         errors_.push_back(trace_error("pytorch.event", timeline_.file,
                                       fmt::format("event '{}': {}", event_.substr(0, 60), message),
                                       std::move(hint), record.line));
+    }
+
+    /// All events lie within a day: what is further apart is damaged, and would not fit in a Time.
+    void check_span() {
+        Nanoseconds first = std::numeric_limits<Nanoseconds>::max();
+        Nanoseconds last = std::numeric_limits<Nanoseconds>::min();
+        const auto take_all = [&](const auto& events) {
+            for (const auto& event : events) {
+                first = std::min(first, event.start);
+                last = std::max(last, event.end);
+            }
+        };
+        take_all(timeline_.host);
+        take_all(timeline_.runtime);
+        take_all(timeline_.device);
+        constexpr Nanoseconds kDay = Nanoseconds{24} * 3600 * 1'000'000'000;
+        if (first < last && last - first > kDay) {
+            errors_.push_back(trace_error("pytorch.event", timeline_.file,
+                                          "its events lie more than a day apart", "is the trace damaged?"));
+        }
     }
 
     void take_info(const nlohmann::json& info) {
@@ -236,8 +260,7 @@ private:
         const std::optional<std::vector<std::int64_t>> numbers =
             ranks == nullptr ? std::nullopt : whole_numbers(*ranks);
         for (const std::int64_t rank : numbers.value_or(std::vector<std::int64_t>{})) {
-            constexpr std::int64_t kMostRank = std::int64_t{1} << 24U;
-            if (rank >= 0 && rank < kMostRank) {
+            if (rank >= 0 && rank < kMostRanks) {
                 call.ranks.push_back(static_cast<std::uint32_t>(rank));
                 timeline_.world_size = std::max(timeline_.world_size, rank + 1);
             }

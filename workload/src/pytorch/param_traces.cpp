@@ -159,6 +159,8 @@ private:
             made.call.is_barrier = true;
         } else if (!made.call.is_wait()) {
             take_sizes(entry, made.call);
+        } else if (made.request.empty()) {
+            error("wait", "a wait has no 'req'", "expected that of the call that it waits for");
         }
         if (const ParamEntry* group = entry_member(entry, "pg_id")) {
             made.call.group = group->is_string() ? group->get<std::string>() : group->dump();
@@ -190,8 +192,7 @@ private:
             read_.groups[group->is_string() ? group->get<std::string>() : group->dump()];
         known.clear();
         for (const std::int64_t rank : *members) {
-            constexpr std::int64_t kMost = std::int64_t{1} << 24U;
-            if (rank < 0 || rank >= kMost) {
+            if (rank < 0 || rank >= kMostRanks) {
                 error("group", fmt::format("{} is no rank", rank));
                 return;
             }
@@ -359,6 +360,7 @@ public:
     ParamReplay(const RankEntries& entries, const ParamOptions& options, CallBook& book, ParamTraces& traces,
                 Diagnostics& errors)
         : entries_(entries),
+          is_lenient_(options.lenient),
           book_(book),
           traces_(traces),
           errors_(errors),
@@ -404,6 +406,10 @@ private:
             std::vector<std::size_t>& requests = open[entries[i].request];
             if (!entries[i].call.is_wait()) {
                 requests.push_back(i);
+            } else if (requests.empty() && is_lenient_) {
+                traces_.notes.push_back(
+                    fmt::format("rank {}: a wait for request {}, which is not open, is left out",
+                                entries_.rank, entries[i].request));
             } else if (requests.empty()) {
                 errors_.push_back(call_error(entries_.file, entries[i].call, "wait",
                                              fmt::format("no request {} is open", entries[i].request),
@@ -464,6 +470,7 @@ private:
     }
 
     const RankEntries& entries_;
+    bool is_lenient_;
     CallBook& book_;
     ParamTraces& traces_;
     Diagnostics& errors_;
@@ -491,6 +498,10 @@ Result<ParamTraces> read_param_traces(const ParamOptions& options) {
         world_size = std::max({world_size, entries->world_size, std::int64_t{entries->rank} + 1});
         ranks.push_back(*std::move(entries));
     }
+    if (world_size > kMostRanks) {
+        return trace_error("param.ranks", ranks.front().file,
+                           fmt::format("a world of {} ranks, and {} is the most", world_size, kMostRanks));
+    }
     ParamTraces traces;
     traces.world_size = static_cast<std::size_t>(world_size);
     CallBook book(traces.graphs, world_size);
@@ -514,9 +525,15 @@ Result<ParamTraces> read_param_traces(const ParamOptions& options) {
 
 bool is_param_trace(const std::filesystem::path& path) {
     const std::string text = beginning_of(path);
-    const std::size_t first = text.find_first_not_of(" \t\r\n");
-    return first != std::string::npos && text[first] == '[' &&
-           (text.find("\"comms\"") != std::string::npos || text.find("\"compute\"") != std::string::npos);
+    constexpr const char* kBlanks = " \t\r\n";
+    const std::size_t first = text.find_first_not_of(kBlanks);
+    if (first == std::string::npos || text[first] != '[') {
+        return false;
+    }
+    const std::size_t second = text.find_first_not_of(kBlanks, first + 1);
+    const bool is_empty = second != std::string::npos && text[second] == ']';
+    return is_empty || text.find("\"comms\"") != std::string::npos ||
+           text.find("\"compute\"") != std::string::npos;
 }
 
 }  // namespace astrolabe::workload::pytorch

@@ -74,7 +74,7 @@ private:
                     return false;
                 }
                 const std::optional<std::uint32_t> said = as_rank(timeline->rank);
-                add(by_rank, file, said ? said : file.rank).timeline =
+                add(by_rank, file, said ? said : file.rank, true).timeline =
                     std::make_unique<KinetoTimeline>(*std::move(timeline));
             }
         }
@@ -96,7 +96,7 @@ private:
                 const std::optional<std::uint32_t> said = is_only     ? std::optional(by_rank.begin()->first)
                                                           : file.rank ? file.rank
                                                                       : as_rank(trace->rank);
-                add(by_rank, file, said).trace = std::make_unique<ExecutionTrace>(*std::move(trace));
+                add(by_rank, file, said, false).trace = std::make_unique<ExecutionTrace>(*std::move(trace));
             }
         }
         for (auto& [rank, input] : by_rank) {
@@ -106,12 +106,11 @@ private:
     }
 
     RankInput& add(std::map<std::uint32_t, RankInput>& by_rank, const RankFile& file,
-                   std::optional<std::uint32_t> rank) {
+                   std::optional<std::uint32_t> rank, bool is_timeline) {
         const std::uint32_t number = rank.value_or(0);
         RankInput& input = by_rank[number];
         input.rank = number;
-        const bool is_twice =
-            file.path.string() != "" && !seen_.insert({number, is_kineto_trace(file.path)}).second;
+        const bool is_twice = !seen_.insert({number, is_timeline}).second;
         if (is_twice) {
             errors_.push_back(trace_error("pytorch.files", file.path.string(),
                                           fmt::format("there is another trace of rank {}", number),
@@ -144,6 +143,12 @@ private:
         }
         const std::int64_t least = std::max<std::int64_t>(
             {said, static_cast<std::int64_t>(last) + 1, static_cast<std::int64_t>(inputs_.size())});
+        if (least > kMostRanks) {
+            errors_.push_back(
+                trace_error("pytorch.ranks", inputs_.front().file(),
+                            fmt::format("a world of {} ranks, and {} is the most", least, kMostRanks)));
+            return;
+        }
         if (options_.world_size && *options_.world_size < least) {
             errors_.push_back(
                 trace_error("pytorch.ranks", inputs_.front().file(),
@@ -344,7 +349,7 @@ private:
     std::vector<RankInput> inputs_;
     PytorchTraces made_;
     Diagnostics errors_;
-    std::set<std::pair<std::uint32_t, bool>> seen_;
+    std::set<std::pair<std::uint32_t, bool>> seen_;  // ranks, and whether their timeline
     std::map<std::string, std::vector<std::uint32_t>> notes_by_text_;
 };
 

@@ -143,7 +143,6 @@ private:
         std::vector<std::uint32_t> pending;  // what its next task waits for
         std::optional<std::int64_t> stream;  // of its last launch
         std::uint16_t place = 0;             // in RankGraphs::streams
-        bool is_known = false;
     };
     struct Issued {
         std::uint32_t task = 0;
@@ -239,12 +238,10 @@ private:
         compute_ = most == kernels.end() ? 0 : most->first;
         Thread& main = state_[main_];
         main.place = place_of_stream("host");
-        main.is_known = true;
         std::size_t number = 1;
         for (const auto& [thread, calls] : threads_) {
             if (thread != main_) {
                 state_[thread].place = place_of_stream(fmt::format("host {}", ++number));
-                state_[thread].is_known = true;
             }
         }
         for (const auto& [stream, count] : kernels) {
@@ -614,7 +611,7 @@ private:
         call = call < 0 ? device.call : call;
         const std::uint32_t host = busy_until(item.thread, item.end, "c10d");
         if (call < 0) {
-            if (is_lenient_) {
+            if (is_lenient_ || !errors_.empty()) {
                 ++unknown_collectives_;
                 return;
             }
@@ -645,7 +642,6 @@ private:
         wait_for_stream(thread.stream.value_or(compute_), dependencies);
         const std::uint32_t place = add(*task, dependencies, device == nullptr ? launched : device->end);
         book_.placed(made, graphs_.ranks.size(), names_.rank, place);
-        made_.calls.emplace_back(place, call);
         follow_on_stream(stream, place, launched);
         issued_.push_back({place, call, number, false});
     }

@@ -53,12 +53,10 @@ struct TimelineStep {
 
 struct TimelineTasks {
     RankGraph graph;
-    /// Calls of the collectives and messages, by (task, call of the timeline), in the order of issue.
-    std::vector<std::pair<std::uint32_t, std::int32_t>> calls;
     std::vector<std::string> notes;
 };
 
-/// Streams and names are added to `graphs`. `place` is that of the rank in the graphs.
+/// The tasks of the next rank of `graphs`; streams, groups and names are added to them.
 [[nodiscard]] TimelineTasks timeline_tasks(const KinetoTimeline& timeline,
                                            const std::vector<TimelineStep>& steps, const GroupNames& names,
                                            bool is_lenient, CallBook& book, RankGraphs& graphs,

@@ -28,10 +28,7 @@ public:
           replication_(replication),
           options_(options) {}
 
-    [[nodiscard]] const RankGraphs& graphs() const { return graphs_; }
-    /// How many iterations and ranks the traces have.
     [[nodiscard]] int iterations() const { return graphs_.iterations; }
-    [[nodiscard]] std::size_t world() const { return world_; }
 
     /// Why there is no program on that many ranks; empty: there is one. `key` is that of the traces.
     [[nodiscard]] ValidationErrors errors(std::size_t ranks, const std::string& key) const;
