@@ -13,7 +13,9 @@
 
 // Every format by one line, in the order in which they are asked; its reader defines the
 // `…_trace_format`.
-#define ASTROLABE_TRACE_FORMATS(FORMAT) FORMAT(chakra)
+#define ASTROLABE_TRACE_FORMATS(FORMAT) \
+    FORMAT(chakra)                      \
+    FORMAT(flexflow)
 
 namespace astrolabe::workload {
 
