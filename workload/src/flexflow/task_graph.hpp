@@ -22,9 +22,9 @@
 /// devices.
 ///
 /// Limits: routes, connections, operators and rings are not used: the network is the experiment's, and so are
-/// the algorithms of all-reduces. Transfers of one pair may overlap, where TopoOpt's simulator sends them one
-/// after another. The part of an all-reduce inside the servers, which is its runtime, is left out. Files up
-/// to 1 GiB.
+/// the algorithms of all-reduces. Transfers of one pair may overlap, where the simulator that the files are
+/// made for sends them one after another. The part of an all-reduce inside the servers, which is its runtime,
+/// is left out. Files up to 1 GiB.
 ///
 /// Complexity: O(t log t + dependencies).
 #pragma once
