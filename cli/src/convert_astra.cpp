@@ -100,9 +100,9 @@ private:
     void error(const ConfigNode& node, std::string message, std::string hint) {
         errors_.push_back({"convert.value", node.where, std::move(message), std::move(hint), {}});
     }
-    void leave_out(const ConfigNode& node, const std::string& key, const std::string& reason) {
+    void leave_out(const SourceRange& where, const std::string& key, const std::string& reason) {
         not_mapped_.push_back({"convert.not-mapped",
-                               node.where,
+                               where,
                                fmt::format("'{}' is not mapped: {}", key, reason),
                                "--lenient leaves it out with a warning",
                                {}});
@@ -170,7 +170,7 @@ private:
             static constexpr std::array<std::string_view, 4> kKnown{"topology", "npus_count", "bandwidth",
                                                                     "latency"};
             if (std::ranges::find(kKnown, entry.key) == kKnown.end()) {
-                leave_out(entry.value, entry.key, "no key of an analytical network");
+                leave_out(entry.key_where, entry.key, "no key of an analytical network");
             }
         }
         if (kinds == nullptr || counts == nullptr || bandwidths == nullptr || latencies == nullptr) {
@@ -389,7 +389,7 @@ private:
             if (name == "lifo" || name == "fifo") {
                 section.set("scheduling", ConfigNode::scalar(name));
             } else if (name == "explicit") {
-                leave_out(*policy, "scheduling-policy",
+                leave_out(policy->where, "scheduling-policy",
                           "of collectives with comm_priority the larger is first in "
                           "any case, of others the newest");
             } else {
@@ -543,7 +543,7 @@ private:
             } else if (name == "offlinegreedy" || name == "offlinegreedyflex") {
                 order = "themis";
             } else if (name != "baseline" && name != "ascending") {
-                leave_out(*given, "inter-dimension-scheduling",
+                leave_out(given->where, "inter-dimension-scheduling",
                           "orders are ascending (baseline), round_robin and themis (offlineGreedy)");
             }
         }
@@ -607,13 +607,13 @@ private:
             const auto* idle = std::ranges::find(kIdleKeys, entry.key, &IdleKey::name);
             if (idle == kIdleKeys.end()) {
                 leave_out(
-                    entry.value, entry.key,
+                    entry.key_where, entry.key,
                     entry.key.ends_with("-implementation-custom")
                         ? "schedules of one's own are algorithm: schedule, with a file of MSCCL or of ours"
                         : "no key of a system file that is known");
             } else if (!idle->reason.empty() && entry.value.text != idle->harmless &&
                        entry.value.text != "false") {
-                leave_out(entry.value, entry.key, std::string(idle->reason));
+                leave_out(entry.key_where, entry.key, std::string(idle->reason));
             }
         }
     }
