@@ -99,6 +99,10 @@ TEST(Examples, FlowsOnFluid) {
 TEST(Examples, DlrmWithBackgroundOnFluid) {
     expect_recorded("dlrm-with-background", "experiment", "fluid");
 }
+TEST(Examples, TracesOnFluid) {
+    expect_recorded("traces", "experiment", "fluid");
+    expect_recorded("traces", "dlrm", "fluid");
+}
 TEST(Examples, OperaShuffleOnFluid) {
     expect_recorded("opera-shuffle", "experiment", "fluid");
 }

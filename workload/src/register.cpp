@@ -10,9 +10,12 @@
     WORKLOAD(flexflow_graph)          \
     WORKLOAD(astra_text)              \
     WORKLOAD(chakra)                  \
+    WORKLOAD(pytorch)                 \
+    WORKLOAD(param)                   \
     WORKLOAD(collective)              \
     WORKLOAD(messages)              \
-    WORKLOAD(flows)
+    WORKLOAD(flows)                 \
+    WORKLOAD(pipeline)
 
 namespace astrolabe::workload {
 

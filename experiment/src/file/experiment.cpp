@@ -7,6 +7,7 @@
 #include "failures.hpp"
 #include "job_network.hpp"
 #include "open_seeds.hpp"
+#include "rank_programs.hpp"
 #include "scaled.hpp"
 #include "server_shape.hpp"
 
@@ -15,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include <astrolabe/core/config/file_name.hpp>
 #include <astrolabe/core/config/quantity.hpp>
 #include <astrolabe/experiment/explain/lower_bound.hpp>
 #include <astrolabe/experiment/explain/randomness.hpp>
@@ -159,7 +161,7 @@ void drop_keys_of_former_kinds(ConfigNode& root, const SetPaths& set, const Comp
 /// Reports what is wrong with it.
 void make_program(Experiment& experiment, const std::vector<OperationRule>& rules, const ConfigNode& root,
                   ReadContext& context) {
-    experiment.program = experiment.job.program(experiment.cluster.device, experiment.cluster.ranks);
+    experiment.program = program_of_ranks(experiment, root, context);
     experiment.program.check();
     apply_operation_rules(experiment, rules, root, context);
     if (const std::optional<std::string> problem =
@@ -316,6 +318,7 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root,
     if (const ConfigNode* device = root.find_path("cluster.device")) {
         report_validation_errors(*device, experiment.job.device_errors(experiment.cluster.device), context);
     }
+    check_rank_devices(experiment, root, context);
     if (!network.needs_job()) {
         experiment.fabric = network(keys.seed);
         experiment.cluster.options.circuit_windows = experiment.fabric->family().circuit_windows();
@@ -383,6 +386,27 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root,
     return experiment;
 }
 
+/// The command that a file is for, where that is plain and no experiment is.
+std::optional<Diagnostic> other_kind_of_file(const ConfigNode& root, const std::filesystem::path& path) {
+    if (!root.is_mapping() || root.find("workload") != nullptr) {
+        return std::nullopt;
+    }
+    const auto is = [&](const char* key, const char* kind, const char* command) {
+        return Diagnostic{"config.kind-of-file", root.find(key)->where,
+                          fmt::format("this is a {}, not an experiment", kind),
+                          fmt::format("astrolabe {} {}", command, path.string()), {}};
+    };
+    if (root.find("optimize") != nullptr) {
+        return is("optimize", "search", "optimize");
+    }
+    for (const char* key : {"base", "vary"}) {
+        if (root.find(key) != nullptr) {
+            return is(key, "study", "sweep");
+        }
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 const std::string& algorithm_name(const Experiment& experiment,
@@ -444,6 +468,17 @@ void resolve_references(ConfigNode& root, ReadContext& context) {
             }
         }
     }
+    if (ConfigNode* devices = node_at(root, "cluster.devices")) {
+        const auto resolve = [&context](ConfigNode& entry) {
+            if (ConfigNode* device = entry.find("device")) {
+                resolve_reference(*device, context);
+            }
+        };
+        if (devices->is_mapping()) {
+            resolve(*devices);
+        }
+        std::ranges::for_each(devices->items, resolve);
+    }
 }
 
 Result<Experiment> load_experiment(const std::filesystem::path& path, const LoadOptions& options,
@@ -453,6 +488,9 @@ Result<Experiment> load_experiment(const std::filesystem::path& path, const Load
         return file.error();
     }
     ConfigNode root = *std::move(file);
+    if (const std::optional<Diagnostic> error = other_kind_of_file(root, path)) {
+        return *error;
+    }
     ReadContext context;
     resolve_references(root, context);
     std::vector<std::string> set;
@@ -467,7 +505,7 @@ Result<Experiment> load_experiment(const std::filesystem::path& path, const Load
     if (context.error_count() > 0) {
         return context.errors();
     }
-    return read_experiment(std::move(root), set, path.stem().string(), options.seed, components);
+    return read_experiment(std::move(root), set, name_of(path), options.seed, components);
 }
 
 Result<Experiment> read_experiment(ConfigNode root, const std::vector<std::string>& set,

@@ -653,7 +653,9 @@ RankGraph RankTasks::make_graph(bool with_control, std::uint32_t tasks) {
                 continue;
             }
             for (; next != extra.cend() && next->first == task_of_[node]; ++next) {
-                before.push_back(next->second);
+                if (std::find(before.begin(), before.end(), next->second) == before.end()) {
+                    before.push_back(next->second);
+                }
             }
             graph.add(staged_[node].task, before);
         }

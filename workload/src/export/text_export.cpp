@@ -250,8 +250,8 @@ std::string text_of(const Candidate& candidate, const TextLayers& text) {
 
 bool same_work(const Program& program, const Operation& one, const Program& other_program,
                const Operation& other) {
-    if (one.work.index() != other.work.index() || one.iteration != other.iteration ||
-        one.dependencies != other.dependencies) {
+    if (one.name != other.name || one.work.index() != other.work.index() ||
+        one.iteration != other.iteration || one.dependencies != other.dependencies) {
         return false;
     }
     const system::RankId any(0);
