@@ -94,6 +94,7 @@ int main_program(std::vector<std::string> words) {
     add_optimize_command(app, components, exit_code);
     add_calibrate_command(app, exit_code);
     add_reproduce_command(app, exit_code);
+    add_convert_command(app, exit_code);
     add_export_command(app, components, exit_code);
     add_collective_command(app, components, exit_code);
     add_list_command(app, components, exit_code);

@@ -7,6 +7,7 @@
 #define ASTROLABE_WORKLOADS(WORKLOAD) \
     WORKLOAD(dlrm)                    \
     WORKLOAD(flexflow_dlrm)           \
+    WORKLOAD(flexflow_graph)          \
     WORKLOAD(astra_text)              \
     WORKLOAD(chakra)                  \
     WORKLOAD(pytorch)                 \

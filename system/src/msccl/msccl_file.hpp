@@ -3,7 +3,7 @@
 /// Reading checks what a file says about itself: numbering, peers, that the other end of every connection
 /// exists, has as many receives as there are sends, each of as many chunks, that chunks are inside their
 /// buffers, and that steps which others wait for exist and are marked. What the steps do is run in
-/// msccl_run.hpp.
+/// symbolic_run.hpp.
 ///
 /// Buffers. C = nchunksperloop chunks are the whole: the vector (allreduce, broadcast, reduce), the result
 /// (allgather), the input (reducescatter, alltoall). In place the output is the input, of an allgather rank

@@ -1,6 +1,7 @@
 // Schedules of MSCCL: those of the public files, one of our own, and what is said about broken ones.
 
 #include "schedule_checks.hpp"
+#include "system/src/executor/compiled_schedule.hpp"
 #include "system/src/msccl/msccl_schedule.hpp"
 #include "system/src/program/traffic.hpp"
 #include "system/src/schedule/schedule_file.hpp"
@@ -128,6 +129,99 @@ TEST(MscclFiles, ThePairIsReadAsWhatItSays) {
     EXPECT_EQ(actions[1].kind, Action::Kind::kReceiveReduce);
     EXPECT_EQ(actions[2].kind, Action::Kind::kSend);
     EXPECT_EQ(actions[3].kind, Action::Kind::kReceive);
+}
+
+/// Two GPUs that send each other `chunks` chunks from `offset` on, at once, on a channel for each.
+std::string exchange(const std::string& head, const std::string& source, const std::string& destination,
+                     const std::vector<std::vector<int>>& sent, const std::vector<std::vector<int>>& stored,
+                     const std::string& copies = "") {
+    std::string text = "<algo name=\"x\" ngpus=\"2\" " + head + ">\n";
+    for (int gpu = 0; gpu < 2; ++gpu) {
+        text += "<gpu id=\"" + std::to_string(gpu) + "\" i_chunks=\"" + (source == "o" ? "0" : "4") +
+                "\" o_chunks=\"4\" s_chunks=\"0\">\n";
+        int block = 0;
+        const std::string peer = std::to_string(1 - gpu);
+        const std::string end = "\" cnt=\"1\" depid=\"-1\" deps=\"-1\" hasdep=\"0\"/></tb>\n";
+        for (int channel = 0; channel < 2; ++channel) {
+            const std::string chan = "\" chan=\"" + std::to_string(channel) + "\">";
+            text += "<tb id=\"" + std::to_string(block++) + "\" send=\"" + peer + "\" recv=\"-1" + chan +
+                    "<step s=\"0\" type=\"s\" srcbuf=\"" + source + "\" srcoff=\"" +
+                    std::to_string(sent[gpu][channel]) + end;
+            text += "<tb id=\"" + std::to_string(block++) + "\" send=\"-1\" recv=\"" + peer + chan +
+                    "<step s=\"0\" type=\"r\" dstbuf=\"" + destination + "\" dstoff=\"" +
+                    std::to_string(stored[gpu][channel]) + end;
+        }
+        if (!copies.empty()) {
+            const std::string own = std::to_string(2 * gpu);
+            text +=
+                "<tb id=\"4\" send=\"-1\" recv=\"-1\" chan=\"0\"><step s=\"0\" type=\"cpy\" srcbuf=\"i\" "
+                "srcoff=\"" +
+                own + "\" dstbuf=\"o\" dstoff=\"" + own +
+                "\" cnt=\"2\" depid=\"-1\" deps=\"-1\" hasdep=\"0\"/></tb>\n";
+        }
+        text += "</gpu>\n";
+    }
+    return text + "</algo>\n";
+}
+
+/// Sizes of messages as the executor has them are those of the schedule, for every small size.
+void expect_compiled_sizes(const CollectiveSchedule& schedule) {
+    const detail::CompiledSchedule compiled(schedule);
+    for (std::int64_t size = 1; size < 40; ++size) {
+        Bytes sum;
+        for (Position rank = 0; rank < schedule.ranks(); ++rank) {
+            const std::vector<Action>& actions = schedule.program(rank).actions;
+            for (std::uint32_t index = 0; index < actions.size(); ++index) {
+                const Bytes expected = schedule.message_size(rank, actions[index], Bytes(size));
+                EXPECT_EQ(
+                    compiled.message_size(rank, compiled.action(compiled.program(rank).first_action + index),
+                                          compiled.block_sizes(Bytes(size))),
+                    expected)
+                    << size;
+                sum += actions[index].is_send() ? expected : Bytes(0);
+            }
+        }
+        EXPECT_EQ(compiled.total_bytes(Bytes(size)), sum) << size;
+    }
+}
+
+TEST(MscclFiles, AnAllGatherHasTwoPartsOfEachRank) {
+    const Result<CollectiveSchedule> schedule =
+        schedule_of(exchange("coll=\"allgather\" nchunksperloop=\"4\" inplace=\"1\"", "o", "o",
+                             {{0, 1}, {3, 2}}, {{3, 2}, {0, 1}}));
+    ASSERT_TRUE(schedule) << render(schedule.error());
+    EXPECT_EQ(schedule->block_count(), 4U);
+    EXPECT_EQ(schedule->parts(), 2U);
+    EXPECT_EQ(schedule->owner(3), 1U);
+    // 5 bytes of each rank: 3 and 2, sent whole to the other.
+    EXPECT_EQ(schedule->block_size(2, Bytes(5)), Bytes(3));
+    EXPECT_EQ(schedule->block_size(3, Bytes(5)), Bytes(2));
+    EXPECT_EQ(traffic_of(*schedule, Bytes(5)).bytes(), Bytes(10));
+    expect_compiled_sizes(*schedule);
+}
+
+TEST(MscclFiles, AnAllToAllHasTwoPartsOfEachPair) {
+    // GPU 0's chunks 2 and 3 are for GPU 1, whose chunks 0 and 1 are for GPU 0.
+    const std::string text = exchange("coll=\"alltoall\" nchunksperloop=\"4\" inplace=\"0\"", "i", "o",
+                                      {{2, 3}, {0, 1}}, {{2, 3}, {0, 1}}, "with copies");
+    const Result<CollectiveSchedule> schedule = schedule_of(text);
+    ASSERT_TRUE(schedule) << render(schedule.error());
+    EXPECT_EQ(schedule->block_count(), 8U);
+    EXPECT_EQ(schedule->columns(), 4U);
+    // 7 bytes of each rank in four columns, 2, 2, 2 and 1: 3 to GPU 1, 4 to GPU 0.
+    EXPECT_EQ(traffic_of(*schedule, Bytes(7)).bytes(), Bytes(7));
+    expect_compiled_sizes(*schedule);
+    // Without its own copy GPU 0's output is not whole.
+    expect_defect(changed(text, "type=\"cpy\" srcbuf=\"i\" srcoff=\"0\" dstbuf=\"o\" dstoff=\"0\" cnt=\"2\"",
+                          "type=\"cpy\" srcbuf=\"i\" srcoff=\"0\" dstbuf=\"o\" dstoff=\"0\" cnt=\"1\""),
+                  "GPU 0, chunk 1 of its output: ends with nothing in it");
+    const std::filesystem::path file = kData / "msccl/ndv5/a2a2ll.xml";
+    if (std::filesystem::exists(file)) {
+        const Result<Algorithm> read = read_schedule_file(file);
+        ASSERT_TRUE(read);
+        EXPECT_EQ((*read)->unsupported_uneven(),
+                  "a2a2ll.xml cuts what goes from one rank to another in 2 equal parts");
+    }
 }
 
 TEST(BrokenMscclFiles, AreToldWhatAndWhere) {

@@ -1,5 +1,6 @@
 #include "../rank_graphs/build_program.hpp"
 #include "../rank_graphs/graph_summary.hpp"
+#include "../rank_graphs/order_names.hpp"
 #include "../rank_graphs/trace_formats.hpp"
 #include "../rank_graphs/trace_program.hpp"
 #include "../register.hpp"
@@ -22,12 +23,6 @@ template <>
 struct EnumNames<ChakraCompute> {
     static constexpr std::array<std::pair<std::string_view, ChakraCompute>, 2> kNames{
         {{"recorded", ChakraCompute::kRecorded}, {"roofline", ChakraCompute::kRoofline}}};
-};
-
-template <>
-struct EnumNames<system::ComputeOrder> {
-    static constexpr std::array<std::pair<std::string_view, system::ComputeOrder>, 2> kNames{
-        {{"program", system::ComputeOrder::kProgram}, {"first_come", system::ComputeOrder::kFirstCome}}};
 };
 
 template <>

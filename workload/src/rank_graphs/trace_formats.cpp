@@ -13,7 +13,7 @@
 
 // Every format by one line, in the order in which they are asked; its reader defines the
 // `…_trace_format`.
-#define ASTROLABE_TRACE_FORMATS(FORMAT) FORMAT(chakra) FORMAT(pytorch) FORMAT(param)
+#define ASTROLABE_TRACE_FORMATS(FORMAT) FORMAT(chakra) FORMAT(pytorch) FORMAT(param) FORMAT(flexflow)
 
 namespace astrolabe::workload {
 
