@@ -36,6 +36,9 @@ int export_command(const ExportArguments& arguments, const experiment::Component
     if (!loaded) {
         return report_invalid(loaded.error());
     }
+    if (loaded->jobs != nullptr) {
+        return report_several_jobs(arguments.file, "what is exported is the traffic of one job");
+    }
     if (arguments.operation.empty()) {
         print_out(exchange_list(*loaded));
         return kDone;

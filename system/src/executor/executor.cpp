@@ -106,11 +106,15 @@ Executor::Implementation::Implementation(Executor& owner, const Program& program
       completion_timer_(*this),
       completions_(backend) {}
 
-ExecutionReport Executor::Implementation::run() {
+void Executor::Implementation::begin() {
     ASTROLABE_ASSERT(!has_run_, "an executor runs once");
     has_run_ = true;
     ranks_.begin();
     settle();
+}
+
+ExecutionReport Executor::Implementation::run() {
+    begin();
     if (!was_stopped_) {
         backend_.run();
     }
@@ -214,6 +218,14 @@ Executor::~Executor() = default;
 
 ExecutionReport Executor::run() {
     return implementation_->run();
+}
+
+void Executor::begin() {
+    implementation_->begin();
+}
+
+ExecutionReport Executor::end() {
+    return implementation_->end();
 }
 
 void Executor::stop() {

@@ -10,7 +10,7 @@ using network::LinkId;
 
 namespace {
 
-constexpr std::size_t kMostIntervals = 2000;
+constexpr std::size_t kMostCounterIntervals = 2000;
 constexpr std::size_t kFewestIntervals = 33;
 constexpr std::size_t kMostMemory = std::size_t{32} << 20;
 /// Of a track, what an interval takes in the record.
@@ -37,7 +37,7 @@ double room(Bandwidth rate, Time time) {
 std::size_t most_of(std::size_t tracks, std::size_t bytes) {
     // One host alone has no links.
     return std::clamp(kMostMemory / (std::max<std::size_t>(1, tracks) * bytes), kFewestIntervals,
-                      kMostIntervals);
+                      kMostCounterIntervals);
 }
 
 /// Of a rank: a run takes at least as long.
