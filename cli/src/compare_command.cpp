@@ -151,7 +151,7 @@ void explain_engines(std::vector<experiment::ComparedRun>& runs, const CompareAr
         if (const experiment::ComparedRun* against = experiment::other_engine(runs, run)) {
             const auto own = load(*against);
             const auto other = load(run);
-            if (own && other && own->fabric->is_static() && own->flows == nullptr) {
+            if (own && other && own->fabric->is_static() && own->flows == nullptr && own->jobs == nullptr) {
                 run.difference = {against->label,
                                   experiment::terms_of(*own, other->backend_kind, other->backend)};
             }

@@ -142,6 +142,14 @@ int report_unusable(const Diagnostics& diagnostics) {
     return kSimulationFailed;
 }
 
+int report_several_jobs(const std::string& file, const std::string& reason) {
+    return report_invalid({{"config.jobs",
+                            {},
+                            fmt::format("'{}' has several jobs, and {}", file, reason),
+                            "ask of a file with one of them as its 'workload'",
+                            {}}});
+}
+
 bool open_output(const std::string& path, std::optional<experiment::OutputFolder>& folder) {
     if (path.empty()) {
         return true;

@@ -49,6 +49,9 @@ int report_invalid(const Diagnostics& diagnostics);
 /// failure of the run.
 int report_unusable(const Diagnostics& diagnostics);
 
+/// That a file with several jobs has no answer to what was asked; gives kInvalidInput.
+int report_several_jobs(const std::string& file, const std::string& reason);
+
 /// Opens the folder that `--out` names; nothing if `path` is empty. False, with the reason on stderr, if it
 /// cannot be written to.
 [[nodiscard]] bool open_output(const std::string& path, std::optional<experiment::OutputFolder>& folder);

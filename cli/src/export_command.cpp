@@ -102,6 +102,9 @@ int export_command(const ExportArguments& arguments, const experiment::Component
     if (!loaded) {
         return report_invalid(loaded.error());
     }
+    if (loaded->jobs != nullptr) {
+        return report_several_jobs(arguments.file, "what is exported is the traffic of one job");
+    }
     for (const auto& [name, format] : kTraceFormats) {
         if (arguments.format == name) {
             return export_program(arguments, *loaded, format);

@@ -15,6 +15,7 @@
 #include <astrolabe/experiment/choice/slow_methods.hpp>
 #include <astrolabe/experiment/explain/network_description.hpp>
 #include <astrolabe/experiment/records/recorder.hpp>
+#include <astrolabe/experiment/results/jobs_results.hpp>
 #include <astrolabe/experiment/results/results.hpp>
 #include <astrolabe/experiment/run/limited_run.hpp>
 #include <astrolabe/experiment/run/prediction.hpp>
@@ -90,11 +91,52 @@ int run_limited(const experiment::Experiment& loaded, const std::string& most) {
     return kDone;
 }
 
+/// Whether an option asks for a record of what happens.
+bool records_anything(const experiment::RecorderOptions& records) {
+    return records.flows || records.timeline || !records.throughput.empty() ||
+           !records.packet_trace.empty() || !records.queue_series.empty();
+}
+
+int run_several_jobs(const RunArguments& arguments, const experiment::Experiment& loaded) {
+    if (!arguments.within.empty() || arguments.why || records_anything(arguments.records)) {
+        return report_several_jobs(
+            arguments.file,
+            "--within, --why and records of messages, packets, links and time are of one job");
+    }
+    std::optional<experiment::OutputFolder> folder;
+    if (!open_output(arguments.out, folder)) {
+        return kSimulationFailed;
+    }
+    experiment::JobsRun run;
+    {
+        ProgressLine line(progress_mode(arguments.progress), loaded.name);
+        run = experiment::run_jobs(loaded, line.observer());
+    }
+    if (!run.finished) {
+        print_error(fmt::format("astrolabe: '{}' stalled after {} simulated\n{}\n", loaded.name,
+                                readable(run.total), run.stall));
+        return kSimulationFailed;
+    }
+    print_out(arguments.json ? experiment::jobs_summary_json(loaded, run).dump(2) + "\n"
+                             : experiment::jobs_text_summary(loaded, run));
+    if (folder) {
+        if (const Diagnostics errors = experiment::write_jobs_results(*folder, loaded, run);
+            !errors.empty()) {
+            print_error(render(errors));
+            return kSimulationFailed;
+        }
+    }
+    return kDone;
+}
+
 int run_command(const RunArguments& arguments, const experiment::Components& components) {
     Result<experiment::Experiment> loaded =
         experiment::load_experiment(arguments.file, arguments.load, components);
     if (!loaded) {
         return report_invalid(loaded.error());
+    }
+    if (loaded->jobs != nullptr) {
+        return run_several_jobs(arguments, *loaded);
     }
     if (!arguments.within.empty()) {
         return run_limited(*loaded, arguments.within);
@@ -249,6 +291,46 @@ int validate_trace(const RunArguments& arguments) {
     return kDone;
 }
 
+/// The jobs resolved, with their hosts and lower bounds.
+int validate_several_jobs(const RunArguments& arguments, const experiment::Experiment& loaded) {
+    if (!arguments.plan_out.empty()) {
+        return report_several_jobs(arguments.file, "--plan-out writes the plan of one job");
+    }
+    const experiment::JobSet& set = *loaded.jobs;
+    const experiment::Prediction cost = experiment::predict(loaded);
+    if (arguments.json) {
+        nlohmann::ordered_json jobs = nlohmann::ordered_json::array();
+        for (const experiment::JobOnNetwork& job : set.jobs) {
+            jobs.push_back({{"name", job.name}, {"kind", job.kind}, {"ranks", job.experiment.cluster.ranks}});
+        }
+        const nlohmann::ordered_json facts{{"name", loaded.name},
+                                           {"ranks", set.ranks},
+                                           {"hosts", set.hosts},
+                                           {"jobs", std::move(jobs)},
+                                           {"prediction",
+                                            {{"events", cost.events},
+                                             {"peak_rss_bytes", cost.memory_bytes},
+                                             {"wall_s", cost.wall_seconds},
+                                             {"simulated_ranks", cost.simulated_ranks}}}};
+        print_out(facts.dump(2) + "\n");
+        return kDone;
+    }
+    std::string text = to_yaml(loaded.resolved);
+    text += fmt::format("# jobs: {} with {} ranks on {} hosts, {}\n", set.jobs.size(), set.ranks, set.hosts,
+                        set.shares_network() ? "on one network" : "each on a network of its own");
+    for (const experiment::JobOnNetwork& job : set.jobs) {
+        const experiment::Bounds bounds = experiment::certified_bounds(job.experiment);
+        text += fmt::format("# job {}: {} ranks, {} operations, lower bound {} over {} iterations ({})\n",
+                            job.name, job.experiment.cluster.ranks, job.experiment.program.operations.size(),
+                            readable(bounds.value()), job.experiment.program.iterations, bounds.binding());
+    }
+    text +=
+        fmt::format("# prediction: {:.3g} events, {} peak memory, {:.3g} s on this machine\n", cost.events,
+                    readable(Bytes(static_cast<std::int64_t>(cost.memory_bytes))), cost.wall_seconds);
+    print_out(text);
+    return kDone;
+}
+
 int validate_command(const RunArguments& arguments, const experiment::Components& components) {
     if (workload::is_foreign_trace(arguments.file)) {
         return validate_trace(arguments);
@@ -260,6 +342,9 @@ int validate_command(const RunArguments& arguments, const experiment::Components
         experiment::load_experiment(arguments.file, arguments.load, components);
     if (!loaded) {
         return report_invalid(loaded.error());
+    }
+    if (loaded->jobs != nullptr) {
+        return validate_several_jobs(arguments, *loaded);
     }
     if (!arguments.plan_out.empty()) {
         if (const int failed = write_plan(*loaded, arguments.plan_out); failed != kDone) {

@@ -79,6 +79,9 @@ int what_if_command(const WhatIfArguments& arguments, const experiment::Componen
     if (!loaded) {
         return report_invalid(loaded.error());
     }
+    if (loaded->jobs != nullptr) {
+        return report_several_jobs(arguments.file, "what-if explains the iteration of one job");
+    }
     if (loaded->flows != nullptr) {
         return report_invalid(
             {{"what-if.flows",

@@ -2,20 +2,20 @@
 
 namespace astrolabe::network {
 
-std::uint64_t SharedBackend::keep(NotificationHandler& handler, std::uint64_t token) {
+std::uint64_t SharedBackend::keep(Addressee addressee) {
     if (free_.empty()) {
         free_.push_back(addressees_.size());
         addressees_.emplace_back();
     }
     const std::uint64_t place = free_.back();
     free_.pop_back();
-    addressees_[place] = {&handler, token};
+    addressees_[place] = addressee;
     return place;
 }
 
 Message SharedBackend::kept(const Message& message) {
     Message passed = message;
-    passed.token = keep(*message.on_delivered, message.token);
+    passed.token = keep({message.on_delivered, message.token, message.size});
     passed.on_delivered = &deliveries_;
     ++messages_;
     return passed;
@@ -35,7 +35,7 @@ void SharedBackend::send_batch(std::span<const Message> messages) {
 
 void SharedBackend::schedule(Time delay, NotificationHandler& handler, std::uint64_t token) {
     ++timers_;
-    backend_.schedule(delay, expirations_, keep(handler, token));
+    backend_.schedule(delay, expirations_, keep({&handler, token}));
 }
 
 void SharedBackend::run() {
@@ -49,13 +49,19 @@ void SharedBackend::pass_on(std::uint64_t place) {
     free_.push_back(place);
     ++notifications_;
     addressee.handler->notify(addressee.token);
-    if (ends_ == Ends::kWithOwn && messages_ + timers_ == 0) {
+    if (messages_ + timers_ > 0 || ends_ == Ends::kWithAll) {
+        return;
+    }
+    if (ends_ == Ends::kWithOwn) {
         backend_.stop();
+    } else {
+        idle_.handler->notify(idle_.token);
     }
 }
 
 void SharedBackend::Deliveries::notify(std::uint64_t token) {
     --shared_.messages_;
+    shared_.bytes_delivered_ += shared_.addressees_[token].size;
     shared_.pass_on(token);
 }
 

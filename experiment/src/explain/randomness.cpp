@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <astrolabe/experiment/explain/randomness.hpp>
+#include <astrolabe/experiment/file/jobs.hpp>
 #include <astrolabe/network/family.hpp>
 #include <astrolabe/network/routing.hpp>
 
@@ -47,6 +48,17 @@ std::vector<std::string> random_streams(const Experiment& experiment) {
             streams.push_back(std::move(name));
         }
     };
+    if (experiment.jobs != nullptr) {
+        for (const std::string& stream : experiment.jobs->streams) {
+            add(stream);
+        }
+        for (const JobOnNetwork& job : experiment.jobs->jobs) {
+            for (std::string& stream : random_streams(job.experiment)) {
+                add(std::move(stream));
+            }
+        }
+        return streams;
+    }
     for (const std::string& path : experiment.open_seeds) {
         add(without_numbers(path));
     }

@@ -6,6 +6,7 @@
 #include "checks.hpp"
 #include "failures.hpp"
 #include "job_network.hpp"
+#include "jobs_section.hpp"
 #include "open_seeds.hpp"
 #include "rank_programs.hpp"
 #include "scaled.hpp"
@@ -59,7 +60,7 @@ Schema<FileKeys> file_schema(const Components* components) {
         .optional("seed", &FileKeys::seed, "of all random choices",
                   {0, std::numeric_limits<std::int64_t>::max()})
         .field(
-            {"workload", "mapping", "", true, {}, "the training job", {}},
+            {"workload", "mapping", "", true, {}, "the training job; or 'jobs', several of them", {}},
             [components](FileKeys& keys, const ConfigNode& node, ReadContext& context) {
                 keys.workload = components->workloads.read(node, context);
             },
@@ -293,9 +294,10 @@ std::uint64_t seed_in(const ConfigNode& root) {
     return FileKeys().seed;
 }
 
+/// `fabric` is what the network section makes, or null: it is made.
 std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root,
                                    const std::vector<std::string>& open_seeds, const Components& components,
-                                   ReadContext& context) {
+                                   std::shared_ptr<const network::Fabric> fabric, ReadContext& context) {
     Experiment experiment;
     experiment.name = keys.name;
     experiment.seed = keys.seed;
@@ -320,7 +322,7 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root,
     }
     check_rank_devices(experiment, root, context);
     if (!network.needs_job()) {
-        experiment.fabric = network(keys.seed);
+        experiment.fabric = fabric != nullptr ? std::move(fabric) : network(keys.seed);
         experiment.cluster.options.circuit_windows = experiment.fabric->family().circuit_windows();
         if (keys.scaled) {
             scale_network(experiment, *keys.scaled, *root.find("scaled"), context);
@@ -388,13 +390,15 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root,
 
 /// The command that a file is for, where that is plain and no experiment is.
 std::optional<Diagnostic> other_kind_of_file(const ConfigNode& root, const std::filesystem::path& path) {
-    if (!root.is_mapping() || root.find("workload") != nullptr) {
+    if (!root.is_mapping() || root.find("workload") != nullptr || root.find("jobs") != nullptr) {
         return std::nullopt;
     }
     const auto is = [&](const char* key, const char* kind, const char* command) {
-        return Diagnostic{"config.kind-of-file", root.find(key)->where,
+        return Diagnostic{"config.kind-of-file",
+                          root.find(key)->where,
                           fmt::format("this is a {}, not an experiment", kind),
-                          fmt::format("astrolabe {} {}", command, path.string()), {}};
+                          fmt::format("astrolabe {} {}", command, path.string()),
+                          {}};
     };
     if (root.find("optimize") != nullptr) {
         return is("optimize", "search", "optimize");
@@ -405,6 +409,30 @@ std::optional<Diagnostic> other_kind_of_file(const ConfigNode& root, const std::
         }
     }
     return std::nullopt;
+}
+
+/// Of a file without `jobs`, whose sections are all there. Reports what is wrong.
+std::optional<Experiment> read_one_job(ConfigNode root, const std::string& default_name,
+                                       std::optional<std::uint64_t> seed, const Components& components,
+                                       std::shared_ptr<const network::Fabric> fabric, ReadContext& context) {
+    const std::vector<std::string> open_seeds =
+        fill_open_seeds(root, seed.value_or(seed_in(root)), components);
+    std::optional<FileKeys> keys = file_schema(&components).read(root, context);
+    if (!keys) {
+        return std::nullopt;
+    }
+    keys->seed = seed.value_or(keys->seed);
+    if (keys->name.empty()) {
+        keys->name = default_name;
+    }
+    std::optional<Experiment> experiment =
+        assemble(*keys, root, open_seeds, components, std::move(fabric), context);
+    if (context.error_count() > 0) {
+        return std::nullopt;
+    }
+    experiment->resolved = file_schema(&components).write(*keys);
+    leave_seeds_open(experiment->resolved, open_seeds, components);
+    return experiment;
 }
 
 }  // namespace
@@ -479,6 +507,9 @@ void resolve_references(ConfigNode& root, ReadContext& context) {
         }
         std::ranges::for_each(devices->items, resolve);
     }
+    if (ConfigNode* jobs = root.find("jobs")) {
+        resolve_job_references(*jobs, context);
+    }
 }
 
 Result<Experiment> load_experiment(const std::filesystem::path& path, const LoadOptions& options,
@@ -517,28 +548,30 @@ Result<Experiment> read_experiment(ConfigNode root, const std::vector<std::strin
     if (context.error_count() > 0) {
         return context.errors();
     }
-    const std::vector<std::string> open_seeds =
-        fill_open_seeds(root, seed.value_or(seed_in(root)), components);
-    std::optional<FileKeys> keys = file_schema(&components).read(root, context);
-    if (!keys) {
-        return context.errors();
+    const std::uint64_t used = seed.value_or(seed_in(root));
+    std::optional<Experiment> experiment;
+    if (root.find("jobs") == nullptr) {
+        experiment = read_one_job(std::move(root), default_name, seed, components, nullptr, context);
+    } else {
+        const ConfigNode* name = root.find("name");
+        const auto read_job = [&](ConfigNode one, std::shared_ptr<const network::Fabric> fabric,
+                                  ReadContext& errors) {
+            return read_one_job(std::move(one), default_name, used, components, std::move(fabric), errors);
+        };
+        experiment = read_jobs(root, name != nullptr && name->is_scalar() ? name->text : default_name, used,
+                               components, read_job, context);
     }
-    keys->seed = seed.value_or(keys->seed);
-    if (keys->name.empty()) {
-        keys->name = default_name;
-    }
-    std::optional<Experiment> experiment = assemble(*keys, root, open_seeds, components, context);
     if (context.error_count() > 0) {
         return context.errors();
     }
-    experiment->resolved = file_schema(&components).write(*keys);
-    leave_seeds_open(experiment->resolved, open_seeds, components);
     return std::move(*experiment);
 }
 
 ComponentDescription experiment_description() {
     const Schema<FileKeys> schema = file_schema(nullptr);
-    return {schema.name(), schema.help(), schema.parameters()};
+    std::vector<ParameterDescriptor> parameters = schema.parameters();
+    parameters.push_back(jobs_parameter());
+    return {schema.name(), schema.help(), std::move(parameters)};
 }
 
 }  // namespace astrolabe::experiment

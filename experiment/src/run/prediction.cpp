@@ -8,9 +8,12 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <map>
 #include <utility>
 #include <vector>
 
+#include <astrolabe/experiment/explain/bounds.hpp>
+#include <astrolabe/experiment/file/jobs.hpp>
 #include <astrolabe/experiment/run/prediction.hpp>
 #include <astrolabe/network/family.hpp>
 #include <astrolabe/system/program/participants.hpp>
@@ -150,7 +153,44 @@ double probe_events_per_second(const Experiment& experiment, Engine& engine,
 
 }  // namespace
 
+namespace {
+
+/// Of several jobs: the sum over their runs, with those alone and in pairs that are asked for. Where jobs start
+/// over until all have finished once, a job runs as often as its lower bound fits in the longest of all.
+Prediction predict_jobs(const Experiment& experiment) {
+    const JobSet& set = *experiment.jobs;
+    std::map<std::string, std::pair<Prediction, double>> by_kind;
+    double longest = 0;
+    for (const JobOnNetwork& job : set.jobs) {
+        if (by_kind.find(job.kind) == by_kind.end()) {
+            const double bound = to_seconds(certified_bounds(job.experiment).value());
+            by_kind.emplace(job.kind, std::pair(predict(job.experiment), bound));
+            longest = std::max(longest, bound);
+        }
+    }
+    const auto others = static_cast<double>(set.jobs.size()) - 1;
+    const double again = (set.slowdown ? 1 : 0) + (set.interference ? others : 0);
+    Prediction sum;
+    for (const JobOnNetwork& job : set.jobs) {
+        const auto& [one, bound] = by_kind.at(job.kind);
+        const double runs = set.until_all_finished_once && bound > 0 ? longest / bound : job.repeat;
+        const double images = static_cast<double>(job.experiment.cluster.ranks) /
+                              static_cast<double>(std::max<std::size_t>(1, one.simulated_ranks));
+        sum.events += one.events * images * (runs + again);
+        sum.wall_seconds += one.wall_seconds * images * (runs + again);
+        sum.memory_bytes = set.shares_network() ? sum.memory_bytes + one.memory_bytes
+                                                : std::max(sum.memory_bytes, one.memory_bytes);
+    }
+    sum.simulated_ranks = set.ranks;
+    return sum;
+}
+
+}  // namespace
+
 Prediction predict(const Experiment& experiment) {
+    if (experiment.jobs != nullptr) {
+        return predict_jobs(experiment);
+    }
     const system::Program& program = experiment.program;
     const network::Fabric& fabric = *experiment.fabric;
     const ScheduleLoads loads(program, experiment.cluster.options, fabric, experiment.placement);

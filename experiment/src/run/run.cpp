@@ -1,13 +1,12 @@
 #include "engine.hpp"
 #include "flow_run.hpp"
 #include "run_limit.hpp"
+#include "run_parts.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <utility>
 #include <variant>
-
-#include <sys/resource.h>
 
 #include <astrolabe/experiment/results/fingerprint.hpp>
 #include <astrolabe/experiment/run/limited_run.hpp>
@@ -24,163 +23,34 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-std::uint64_t peak_rss_bytes() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
-}
-
-void add_method(Fingerprint& print, const TimedMethod& timed) {
-    print.add(timed.method.text());
-    print.add(timed.time.value_or(Time::max()).count());
-}
-
 Fingerprint trajectory(const Experiment& experiment, const Run& run) {
     Fingerprint print;
-    for (const MethodChoice& choice : experiment.choices) {
-        print.add(choice.key);
-        add_method(print, choice.chosen);
-        add_method(print, choice.runner_up.value_or(choice.chosen));
-    }
-    for (const auto* choice : {&experiment.job_choices.network, &experiment.job_choices.window}) {
-        if (*choice) {
-            print.add((*choice)->taken);
-            print.add((*choice)->time.value_or(Time::max()).count());
-            print.add((*choice)->runner_up.value_or(0));
-            print.add((*choice)->runner_up_time.value_or(Time::max()).count());
-        }
-    }
-    const system::ExecutionReport& report = run.execution;
-    print.add(report.total.count());
-    for (const system::RankRecord& rank : report.ranks) {
-        print.add(rank.compute.count());
-        print.add(rank.drain.count());
-        if (rank.slowed > Time(0)) {
-            print.add(rank.slowed.count());
-        }
-        for (const auto& [cause, time] : rank.exposed) {
-            print.add(cause);
-            print.add(time.count());
-        }
-        for (const Time end : rank.iteration_ends) {
-            print.add(end.count());
-        }
-        for (const system::StreamRecord& stream : rank.other_streams) {
-            print.add(stream.compute.count());
-            print.add(stream.drain.count());
-            if (stream.slowed > Time(0)) {
-                print.add(stream.slowed.count());
-            }
-            for (const auto& [cause, time] : stream.exposed) {
-                print.add(cause);
-                print.add(time.count());
-            }
-        }
-    }
-    for (const system::OperationRecord& record : report.operations) {
-        print.add(record.first_issue.count());
-        print.add(record.first_start.count());
-        print.add(record.last_finish.count());
-        print.add(record.bytes_sent.count());
-        print.add(record.messages);
-    }
+    add_execution(print, experiment, run.execution);
     for (const std::optional<FlowResults>* flows : {&run.flows, &run.background}) {
         if (*flows) {
             print.add((*flows)->fingerprint);
         }
     }
-    print.add(run.network.messages);
-    print.add(run.network.bytes_delivered.count());
-    print.add(run.network.packets);
-    print.add(run.network.drops);
-    for (const network::LinkStatistics& link : run.network.links) {
-        print.add(link.carried.count());
-        print.add(link.queue_peak.count());
-    }
+    add_network(print, run.network);
     return print;
-}
-
-/// Ends of iterations are the latest over ranks; the drain belongs to the last.
-std::vector<Time> iteration_times(const system::ExecutionReport& report, int iterations) {
-    std::vector<Time> times;
-    Time start;
-    for (int iteration = 0; iteration < iterations; ++iteration) {
-        Time end = start;
-        for (const system::RankRecord& rank : report.ranks) {
-            if (static_cast<std::size_t>(iteration) < rank.iteration_ends.size()) {
-                end = std::max(end, rank.iteration_ends[static_cast<std::size_t>(iteration)]);
-            }
-        }
-        if (iteration + 1 == iterations) {
-            end = report.total;
-        }
-        times.push_back(end - start);
-        start = end;
-    }
-    return times;
 }
 
 /// What must hold of every finished run (docs/validation.md, "What is asserted in every run"), beyond what
 /// the executor asserts itself.
 void check_run(const Experiment& experiment, const Run& run) {
-    // The fluid engine may end each message of a chain early by 2^-36 of its duration.
-    const Time rounding = run.bounds.value() / (std::int64_t{1} << 34);
-    ASTROLABE_ASSERT(run.execution.total >= run.bounds.value() - rounding, "no run beats its lower bound");
+    check_job(experiment, run);
     Bytes flows;
     if (run.flows) {
-        ASTROLABE_ASSERT(run.execution.total >= run.flows->ports_bound - rounding,
+        ASTROLABE_ASSERT(run.execution.total >= run.flows->ports_bound - rounding_of(run.bounds.value()),
                          "no flows beat the bound of their ports");
         flows = run.flows->delivered_bytes;
     } else if (run.background) {
         flows = run.background->delivered_bytes;
     }
-    Time tiled;
-    for (const PathSegment& segment : run.path) {
-        ASTROLABE_ASSERT(segment.from == tiled, "the critical path has no gap");
-        tiled = segment.to;
-        Time held_up;
-        for (const Time time : segment.times) {
-            held_up += time;
-        }
-        ASTROLABE_ASSERT(run.resources == nullptr || held_up == segment.to - segment.from,
-                         "all time of the critical path goes to a resource");
-    }
-    ASTROLABE_ASSERT(run.flows || tiled == run.execution.total, "the critical path is as long as the run");
-    Bytes sent;
-    for (const Bytes bytes : run.traffic) {
-        sent += bytes;
-    }
-    ASTROLABE_ASSERT(run.network.bytes_delivered == sent + flows + run.execution.request_bytes,
+    ASTROLABE_ASSERT(run.network.bytes_delivered == bytes_of(run) + flows,
                      "every byte sent is delivered exactly once");
-    for (std::size_t i = 0; i < experiment.program.operations.size(); ++i) {
-        const system::OperationId id(i);
-        const system::OperationTraffic& counted = run.traffic_counts.of(id);
-        const system::OperationRecord& record = run.execution.operations[id];
-        ASTROLABE_ASSERT(counted.bytes() == record.bytes_sent && counted.messages() == record.messages,
-                         "an operation sends what its schedules say");
-        for (const system::StageRecord& ran : record.stages) {
-            const auto stage = std::find_if(counted.stages.begin(), counted.stages.end(),
-                                            [&](const auto& known) { return known.stage == ran.stage; });
-            ASTROLABE_ASSERT(stage != counted.stages.end() && stage->bytes == ran.bytes_sent &&
-                                 stage->messages == ran.messages,
-                             "a stage sends what its schedules say");
-        }
-    }
-    if (!experiment.backend.shares_links) {
-        return;
-    }
-    // A packet engine counts a frame when it starts to leave, so one may be under way when the run ends.
-    constexpr double kFrame = 65'600;
-    // Slots count what was granted when a slot begins, and a run may end within it.
-    const double granted =
-        experiment.fabric->is_static() ? 0.0 : static_cast<double>(under_way(run).bytes.count());
-    const double seconds = to_seconds(run.execution.total);
-    for (std::size_t i = 0; i < run.network.links.size(); ++i) {
-        const network::LinkId link(i);
-        const double capacity = to_bytes_per_second(experiment.fabric->link(link).rate) * seconds;
-        ASTROLABE_ASSERT(static_cast<double>(run.network.links[link].carried.count()) <=
-                             capacity * (1 + 1e-9) + kFrame + granted,
-                         "no link carries more than its rate");
+    if (experiment.backend.shares_links) {
+        check_links(*experiment.fabric, run.network, run.execution.total, under_way(run).bytes);
     }
 }
 
@@ -298,14 +168,7 @@ std::variant<Run, Time> run_watched(const Experiment& experiment, Watch watch,
     }
     run.network = backend->statistics();
     run.bounds = certified_bounds(experiment);
-    for (std::size_t i = 0; i < experiment.program.operations.size(); ++i) {
-        const system::OperationId id(i);
-        const system::Operation& operation = experiment.program.operations[id];
-        if (operation.is_collective()) {
-            run.traffic[static_cast<std::size_t>(operation.collective().kind)] +=
-                run.execution.operations[id].bytes_sent;
-        }
-    }
+    run.traffic = traffic_by_kind(experiment.program, run.execution);
     run.iteration_times = iteration_times(run.execution, experiment.program.iterations);
     run.utilization = network::link_utilization(*experiment.fabric, run.network, run.execution.total);
     run.fingerprint = trajectory(experiment, run).text();

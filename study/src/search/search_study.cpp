@@ -258,6 +258,10 @@ Result<SearchStudy> load_search_study(const std::filesystem::path& path,
     for (const Diagnostic& error : reference ? Diagnostics{} : reference.error()) {
         context.error(error);
     }
+    if (reference && reference->jobs != nullptr) {
+        context.error("config.jobs", keys->base.find("jobs")->where, "a search is for one job, and the base has several",
+                      "search for each job alone, then put them together in a study");
+    }
     StudyReader reader(components, context);
     if (context.error_count() > 0 || !reader.check_choices(keys->optimize.choices, keys->base, set)) {
         return context.errors();

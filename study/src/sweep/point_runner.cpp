@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 
 #include <astrolabe/experiment/choice/slow_methods.hpp>
+#include <astrolabe/experiment/results/jobs_results.hpp>
 #include <astrolabe/experiment/results/results.hpp>
 
 namespace astrolabe::study {
@@ -34,6 +35,29 @@ std::string size_text(double bytes) {
     return readable(Bytes(static_cast<std::int64_t>(bytes)));
 }
 
+/// Of several jobs, in a worker.
+Json run_jobs_point(const std::string& key, const experiment::Experiment& experiment,
+                    const std::vector<std::string>& kinds) {
+    if (!kinds.empty()) {
+        return result_json(failed_result(
+            key, fmt::format("'{}' of report is of one job, and this point has several", kinds.front())));
+    }
+    const experiment::JobsRun run = experiment::run_jobs(experiment, {});
+    if (!run.finished) {
+        return result_json(
+            failed_result(key, fmt::format("stalled after {} simulated\n{}", readable(run.total), run.stall)));
+    }
+    StoredResult result;
+    result.key = key;
+    result.status = PointStatus::kDone;
+    result.fingerprint = run.fingerprint;
+    result.summary = experiment::jobs_summary_json(experiment, run);
+    result.summary.erase("engine");
+    result.resolved = to_yaml(experiment.resolved);
+    result.peak_rss_bytes = run.engine.peak_rss_bytes;
+    return result_json(result);
+}
+
 /// What a worker reports of its point: its result, or that it has changed.
 Json run_point(const Study& study, const PlannedPoint& planned, const experiment::Components& components) {
     const auto failed = [&](std::string error) {
@@ -45,6 +69,9 @@ Json run_point(const Study& study, const PlannedPoint& planned, const experiment
             return {{"changed", true}};
         }
         const std::vector<std::string> kinds = wanted_details(study.report);
+        if (experiment->jobs != nullptr) {
+            return run_jobs_point(planned.resolution.key, *experiment, kinds);
+        }
         std::optional<SpanRecorder> spans;
         if (std::find(kinds.begin(), kinds.end(), "gantt") != kinds.end()) {
             spans.emplace(*experiment);

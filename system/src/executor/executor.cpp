@@ -108,7 +108,7 @@ Executor::Implementation::Implementation(Executor& owner, const Program& program
       completion_timer_(*this),
       completions_(backend) {}
 
-ExecutionReport Executor::Implementation::run() {
+void Executor::Implementation::begin() {
     ASTROLABE_ASSERT(!has_run_, "an executor runs once");
     has_run_ = true;
     if (ranks_.contends()) {
@@ -116,6 +116,10 @@ ExecutionReport Executor::Implementation::run() {
     }
     ranks_.begin();
     settle();
+}
+
+ExecutionReport Executor::Implementation::run() {
+    begin();
     if (!was_stopped_) {
         backend_.run();
     }
@@ -223,6 +227,14 @@ Executor::~Executor() = default;
 
 ExecutionReport Executor::run() {
     return implementation_->run();
+}
+
+void Executor::begin() {
+    implementation_->begin();
+}
+
+ExecutionReport Executor::end() {
+    return implementation_->end();
 }
 
 void Executor::stop() {

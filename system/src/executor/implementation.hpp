@@ -23,6 +23,8 @@ public:
                    const network::Folding& folding);
 
     [[nodiscard]] ExecutionReport run();
+    void begin();
+    [[nodiscard]] ExecutionReport end() { return report(); }
     void stop();
 
     [[nodiscard]] std::uint64_t finished_operations() const { return ranks_.finished_count(); }

@@ -20,6 +20,8 @@
 /// after all else was checked, with all_reduce, reduce_scatter and all_gather on rings of it unless the file
 /// chooses their algorithms.
 ///
+/// `jobs` in place of `workload`: several on the one network (jobs.hpp).
+///
 /// What the file leaves open of algorithms and chunks is chosen last, for the network (choice/choice.hpp). Of
 /// several networks that are offered for a job, each is tried with the algorithms that are chosen for it,
 /// before anything is `scaled`.
@@ -96,6 +98,8 @@ struct FailureSpan {
     Time until = Time::max();  ///< for ever
 };
 
+struct JobSet;
+
 struct Experiment {
     std::string name;
     std::uint64_t seed = 1;
@@ -120,6 +124,10 @@ struct Experiment {
     std::vector<MethodChoice> choices;  ///< in the order of the first operations
     std::optional<MeasuredUse> measured;  ///< of the cluster's measured collectives, or of NCCL's model
     JobChoices job_choices;
+    /// Of a file with `jobs`: what runs (jobs.hpp). The program is empty then, `cluster` has the number of all
+    /// ranks and nothing else, and `fabric` is that of the first job where each has one of its own. Null of a
+    /// file with a workload.
+    std::shared_ptr<const JobSet> jobs;
     /// Paths of seeds of network and workload that the file leaves to `seed` (src/file/open_seeds.hpp).
     std::vector<std::string> open_seeds;
 };

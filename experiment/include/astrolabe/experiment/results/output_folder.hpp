@@ -55,6 +55,7 @@ public:
     /// reason.
     [[nodiscard]] static Result<OutputFolder> open(const std::filesystem::path& path);
 
+    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
     [[nodiscard]] Result<OutputFile> create(const std::string& name) const;
     /// Nothing, or why the file could not be written.
     [[nodiscard]] std::optional<Diagnostic> write(const std::string& name, std::string_view content) const;

@@ -252,6 +252,12 @@ public:
     /// of its schedules, that every message was delivered once and nothing is outstanding.
     [[nodiscard]] ExecutionReport run();
 
+    /// The parts of `run`, for one of several executors on one network (network/shared_backend.hpp). `begin`
+    /// starts what does not wait and returns; `end` makes the report once nothing of this one is outstanding,
+    /// or nothing can happen any more. Each once.
+    void begin();
+    [[nodiscard]] ExecutionReport end();
+
     /// Interrupts: `run` returns before simulated time moves on. Callable from an observer or a notification.
     void stop();
 
