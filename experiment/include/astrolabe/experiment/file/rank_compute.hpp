@@ -16,14 +16,15 @@
 /// F is whole billionths. It depends on the seed, the rank, the iteration and the name of the operation
 /// alone, so that nothing that a file adds elsewhere changes it; with `each: iteration` not on the name.
 ///
-/// Contention. While collectives are in flight on a rank (executor.hpp, "Contention") they hold a share of its
-/// compute units and of its memory bandwidth, and a computation has the rest:
+/// Contention. While collectives are in flight on a rank (executor.hpp, "Contention") they hold a share of
+/// its compute units and of its memory bandwidth, and a computation has the rest:
 ///
-///     d' = its duration on a device of (1 - compute_share) of every FLOP rate and (1 - memory_bandwidth_share)
-///          of every memory bandwidth; times that were measured are divided by the smaller of the two
+///     d' = its duration on a device of (1 - compute_share) of every FLOP rate and
+///          (1 - memory_bandwidth_share) of every memory bandwidth; times that were measured are divided by
+///          the smaller of the two
 ///
-/// by the job's own formulas: what is bound by the memory is not slowed by a share of the compute units, and a
-/// kernel's floor and the host's time by neither. Slowdown and jitter multiply d and d' alike.
+/// by the job's own formulas: what is bound by the memory is not slowed by a share of the compute units, and
+/// a kernel's floor and the host's time by neither. Slowdown and jitter multiply d and d' alike.
 ///
 /// What follows a collective without being a computation (completion_delay of program.hpp) is neither slowed
 /// nor jittered.
