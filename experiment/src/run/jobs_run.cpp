@@ -52,9 +52,9 @@ private:
                 run_.total = engine.total();
                 return false;
             }
+            run_.total = engine.total();
             run_.jobs = std::move(engine.results());
             run_.network = engine.statistics();
-            run_.total = engine.total();
             run_.ended = engine.ended();
             run_.utilization = network::link_utilization(*set_.fabric, run_.network, run_.ended);
         }

@@ -239,21 +239,21 @@ TEST_F(JobsTest, PlacementsAreThoseOfTheirDefinition) {
 TEST_F(JobsTest, DrawnJobsFollowShareLoadAndSeed) {
     const std::string mix = "mix: [" + job("a", kRing, "ranks: 2, share: 3") + ", " +
                             job("b", kRing, "ranks: 2, share: 1") + "]";
-    const std::string flat = "{kind: flat, hosts: 2000, link: {rate: 100Gbps, latency: 0ns}}";
+    const std::string flat = "{kind: flat, hosts: 400, link: {rate: 100Gbps, latency: 0ns}}";
     const Experiment drawn = load({.jobs = "{load: 0.8, " + mix + "}", .network = flat});
-    // 0.8 x 2000 / 2.
-    ASSERT_EQ(drawn.jobs->jobs.size(), 800U);
+    // 0.8 x 400 / 2.
+    ASSERT_EQ(drawn.jobs->jobs.size(), 160U);
     const auto of_a = std::count_if(drawn.jobs->jobs.begin(), drawn.jobs->jobs.end(),
                                     [](const JobOnNetwork& one) { return one.kind == "a"; });
-    // 600 expected; the standard deviation is sqrt(800 x 3/4 x 1/4) = 12.2, and four of them are 49.
-    EXPECT_NEAR(static_cast<double>(of_a), 600, 49);
+    // 120 expected; the standard deviation is sqrt(160 x 3/4 x 1/4) = 5.5, and four of them are 22.
+    EXPECT_NEAR(static_cast<double>(of_a), 120, 22);
     EXPECT_EQ(drawn.jobs->jobs[0].name, drawn.jobs->jobs[0].kind + "-1");
 
     const Experiment arriving = load(
-        {.jobs = "{count: 1000, queue: true, mean_time_between_arrivals: 1ms, " + mix + "}", .network = flat});
-    // The sum of 999 exponential times of 1 ms: 0.999 s, standard deviation sqrt(999) ms = 31.6 ms.
+        {.jobs = "{count: 200, queue: true, mean_time_between_arrivals: 1ms, " + mix + "}", .network = flat});
+    // The sum of 199 exponential times of 1 ms: 0.199 s, standard deviation sqrt(199) ms = 14.1 ms.
     EXPECT_EQ(arriving.jobs->jobs.front().start, Time(0));
-    EXPECT_NEAR(to_seconds(arriving.jobs->jobs.back().start), 0.999, 4 * 0.0316);
+    EXPECT_NEAR(to_seconds(arriving.jobs->jobs.back().start), 0.199, 4 * 0.0141);
     EXPECT_EQ(random_streams(arriving), (std::vector<std::string>{"jobs.mix", "jobs.arrivals"}));
 }
 
@@ -298,7 +298,7 @@ TEST_F(JobsTest, NetworksBuiltForTheirJobGiveEachAPartOfItsOwn) {
 
 TEST_F(JobsTest, RotorsCarrySeveralJobs) {
     const std::string opera =
-        "{kind: opera, racks: 8, radix: 4, link: {rate: 100Gbps}}";
+        "{kind: opera, racks: 8, hosts_per_rack: 1, uplinks: 4, link: {rate: 100Gbps, latency: 500ns}}";
     const JobsRun jobs = run({.jobs = "{slowdown: true, list: [" + job("a", kSmallDlrm, "ranks: 4") + ", " +
                                       job("b", kSmallDlrm, "ranks: 4, start: 137us") + "]}",
                               .network = opera,
@@ -315,7 +315,7 @@ TEST_F(JobsTest, PriorityIsOfTheJobsMessages) {
                              job("b", kRing, "hosts: [2, 3, 6, 7], priority: 3");
     const JobsRun jobs = run({.jobs = "{slowdown: true, list: [" + list + "]}",
                               .network = kTwoLeaves,
-                              .backend = "packet"});
+                              .backend = "packet, traffic_classes: 4"});
     ASSERT_EQ(jobs.jobs.size(), 2U);
     // b's packets go first wherever they wait, so a is slowed down more.
     EXPECT_LT(jobs.jobs[1].slowdown().value(), jobs.jobs[0].slowdown().value());
