@@ -45,8 +45,9 @@ TEST(SharedCluster, ThePageHasTheRecordedTimes) {
     const RecordedStudy recorded("shared-cluster/study");
     const std::string page = read_file(recorded.path().parent_path() / "README.md");
     for (const Json& row : recorded.rows()) {
-        const std::string cell = fmt::format("{:.0f} / {:.0f} |", row["p50_iteration_time_s"].get<double>() * 1e3,
-                                             row["p99_iteration_time_s"].get<double>() * 1e3);
+        const std::string cell =
+            fmt::format("{:.0f} / {:.0f} |", row["p50_iteration_time_s"].get<double>() * 1e3,
+                        row["p99_iteration_time_s"].get<double>() * 1e3);
         EXPECT_NE(page.find(cell), std::string::npos) << cell << " of " << row["parameters"].dump();
     }
 }
