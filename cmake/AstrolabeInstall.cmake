@@ -21,7 +21,8 @@ install(FILES
     DESTINATION ${package_folder})
 
 if(TARGET astrolabe)
-    install(TARGETS astrolabe)
+    install(TARGETS astrolabe COMPONENT program)
+    include(cmake/AstrolabePackage.cmake)
 endif()
-install(DIRECTORY inputs examples DESTINATION ${CMAKE_INSTALL_DATADIR}/astrolabe)
-install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY inputs examples DESTINATION ${CMAKE_INSTALL_DATADIR}/astrolabe COMPONENT program)
+install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)

@@ -19,10 +19,12 @@ void add_optimize_command(CLI::App& app, const experiment::Components& component
 void add_sweep_command(CLI::App& app, const experiment::Components& components, int& exit_code);
 void add_report_command(CLI::App& app, const experiment::Components& components, int& exit_code);
 void add_calibrate_command(CLI::App& app, int& exit_code);
+void add_convert_command(CLI::App& app, int& exit_code);
 void add_export_command(CLI::App& app, const experiment::Components& components, int& exit_code);
 void add_collective_command(CLI::App& app, const experiment::Components& components, int& exit_code);
 void add_reproduce_command(CLI::App& app, int& exit_code);
 void add_list_command(CLI::App& app, const experiment::Components& components, int& exit_code);
+void add_completion_command(CLI::App& app, int& exit_code);
 void add_describe_command(CLI::App& app, const experiment::Components& components, int& exit_code);
 
 /// `validate` of a study: its points and what they will cost.

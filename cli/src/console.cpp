@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 namespace astrolabe::cli {
@@ -11,6 +12,42 @@ namespace {
 
 bool g_lost_output = false;
 volatile std::sig_atomic_t g_interrupted = 0;
+DiagnosticForm g_diagnostic_form = DiagnosticForm::kText;
+
+nlohmann::ordered_json place_json(const SourceRange& where) {
+    nlohmann::ordered_json place;
+    if (where.source) {
+        place["file"] = where.source->name;
+        if (where.line > 0) {
+            place["line"] = where.line;
+            place["column"] = where.column;
+        }
+    }
+    return place;
+}
+
+void print_diagnostics(const Diagnostics& diagnostics) {
+    if (g_diagnostic_form == DiagnosticForm::kText) {
+        print_error(render(diagnostics));
+        return;
+    }
+    for (const Diagnostic& diagnostic : diagnostics) {
+        nlohmann::ordered_json line{{"severity", "error"}, {"code", diagnostic.code}};
+        line.update(place_json(diagnostic.where));
+        if (diagnostic.where.line > 0) {
+            line["length"] = diagnostic.where.length;
+        }
+        line["message"] = diagnostic.message;
+        line["hint"] = diagnostic.hint;
+        line["notes"] = nlohmann::ordered_json::array();
+        for (const auto& [where, message] : diagnostic.notes) {
+            nlohmann::ordered_json note = place_json(where);
+            note["message"] = message;
+            line["notes"].push_back(std::move(note));
+        }
+        print_error(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    }
+}
 
 extern "C" void end_interrupted(int signal) {
     constexpr char kMessage[] =
@@ -83,8 +120,15 @@ void print_error(const std::string& text) {
     std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
+void set_diagnostic_form(DiagnosticForm form) {
+    g_diagnostic_form = form;
+}
+
 int report_invalid(const Diagnostics& diagnostics) {
-    print_error(render(diagnostics));
+    print_diagnostics(diagnostics);
+    if (g_diagnostic_form == DiagnosticForm::kJson) {
+        return kInvalidInput;
+    }
     print_error(fmt::format("{} error{}\n", diagnostics.size(), diagnostics.size() == 1 ? "" : "s"));
     return kInvalidInput;
 }
@@ -94,7 +138,7 @@ int report_unusable(const Diagnostics& diagnostics) {
     if (!code.starts_with("output.") && !code.starts_with("store.") && !code.starts_with("slurm.")) {
         return report_invalid(diagnostics);
     }
-    print_error(render(diagnostics));
+    print_diagnostics(diagnostics);
     return kSimulationFailed;
 }
 
@@ -112,7 +156,7 @@ bool open_output(const std::string& path, std::optional<experiment::OutputFolder
     }
     Result<experiment::OutputFolder> opened = experiment::OutputFolder::open(path);
     if (!opened) {
-        print_error(render(opened.error()));
+        print_diagnostics(opened.error());
         return false;
     }
     folder = *std::move(opened);

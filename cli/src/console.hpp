@@ -38,7 +38,12 @@ void print_out(const std::string& text);
 /// Whether something could not be written to standard output: a full disk, say.
 [[nodiscard]] bool output_was_lost();
 void print_error(const std::string& text);
-/// Renders all diagnostics and their number; gives kInvalidInput.
+enum class DiagnosticForm { kText, kJson };
+/// How `report_invalid` and `report_unusable` print; kText unless set.
+void set_diagnostic_form(DiagnosticForm form);
+/// Renders all diagnostics and their number, or prints an object a line: {"severity", "code", "file", "line",
+/// "column", "length", "message", "hint", "notes": [{"file", "line", "column", "message"}, …]}. Gives
+/// kInvalidInput.
 int report_invalid(const Diagnostics& diagnostics);
 /// The same; but files that cannot be written, or Slurm's refusal, as the first error reports, are a
 /// failure of the run.

@@ -1,5 +1,7 @@
 #include "commands.hpp"
 #include "console.hpp"
+#include "json_schema.hpp"
+#include "sections.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -16,50 +18,9 @@
 #include <astrolabe/network/analysis/graph_drawing.hpp>
 #include <astrolabe/network/analysis/graph_export.hpp>
 #include <astrolabe/network/family.hpp>
-#include <astrolabe/study/file/study.hpp>
-#include <astrolabe/study/reproduce/published_study.hpp>
-#include <astrolabe/study/search/search_study.hpp>
 
 namespace astrolabe::cli {
 namespace {
-
-/// A named part of an experiment file and the components that can stand there.
-struct Section {
-    std::string name;    ///< "network"
-    std::string plural;  ///< what `list` takes
-    std::vector<ComponentDescription> components;
-};
-
-/// Which engine of a backend runs which networks, or why none does.
-std::vector<ComponentDescription> engines(const experiment::Components& components) {
-    std::vector<ComponentDescription> all;
-    for (const std::string& backend : components.backends.names()) {
-        ConfigNode node = ConfigNode::mapping();
-        node.set("kind", ConfigNode::scalar(backend));
-        ReadContext context;
-        const auto configured = components.backends.read(node, context);
-        for (const network::Engine& engine : configured->make().engines) {
-            all.push_back({fmt::format("{} on {}", backend, engine.networks),
-                           engine.make ? engine.help : "unsupported: " + engine.help,
-                           {}});
-        }
-    }
-    return all;
-}
-
-std::vector<Section> sections(const experiment::Components& components) {
-    return {{"file",
-             "files",
-             {experiment::experiment_description(), experiment::cluster_description(components),
-              study::study_description(), study::optimize_description(), study::published_study_description(),
-              experiment::equal_cost_description(), experiment::prices_description()}},
-            {"workload", "workloads", components.workloads.descriptions()},
-            {"device", "devices", components.devices.descriptions()},
-            {"network", "networks", components.networks.descriptions()},
-            {"backend", "backends", components.backends.descriptions()},
-            {"engine", "engines", engines(components)},
-            {"algorithm", "algorithms", components.algorithms.descriptions()}};
-}
 
 std::string parameter_lines(const std::vector<ParameterDescriptor>& parameters, int depth) {
     std::string text;
@@ -106,15 +67,20 @@ std::string markdown(const std::vector<Section>& all) {
     return text;
 }
 
-int list_command(const std::string& wanted, const std::vector<Section>& all) {
+int list_command(const std::string& wanted, bool as_json, const std::vector<Section>& all) {
     std::vector<std::string> names;
     std::string text;
+    nlohmann::ordered_json json = nlohmann::ordered_json::object();
     for (const Section& section : all) {
         names.push_back(section.plural);
         if (!wanted.empty() && wanted != section.plural && wanted != section.name) {
             continue;
         }
         text += section.plural + "\n";
+        json[section.plural] = nlohmann::ordered_json::array();
+        for (const ComponentDescription& component : section.components) {
+            json[section.plural].push_back({{"name", component.name}, {"help", component.help}});
+        }
         std::size_t width = 20;
         for (const ComponentDescription& component : section.components) {
             width = std::max(width, component.name.size());
@@ -128,7 +94,7 @@ int list_command(const std::string& wanted, const std::vector<Section>& all) {
                                 suggest(wanted, names)));
         return kWrongUsage;
     }
-    print_out(text);
+    print_out(as_json ? json.dump(2) + "\n" : text);
     return kDone;
 }
 
@@ -276,6 +242,17 @@ int describe_file(const FileRequest& request, const experiment::Components& comp
     return kDone;
 }
 
+int print_json_schema(const std::vector<Section>& all, const std::string& root) {
+    const nlohmann::ordered_json schema = json_schema(all, root);
+    if (schema.is_null()) {
+        print_error(fmt::format("astrolabe describe --json-schema: nothing is called '{}'\n  hint: {}\n",
+                                root, suggest(root, json_schema_names(all))));
+        return kWrongUsage;
+    }
+    print_out(schema.dump(1) + "\n");
+    return kDone;
+}
+
 }  // namespace
 
 void add_list_command(CLI::App& app, const experiment::Components& components, int& exit_code) {
@@ -283,9 +260,12 @@ void add_list_command(CLI::App& app, const experiment::Components& components, i
     CLI::App* command = app.add_subcommand("list", "everything that can be named in an experiment file");
     command->add_option("KIND", *wanted,
                         "workloads, devices, networks, backends, engines or algorithms; unset: all");
+    const auto json = std::make_shared<bool>(false);
+    command->add_flag("--json", *json, "the same, as JSON");
     command->footer("example: astrolabe list networks");
-    command->callback(
-        [wanted, &components, &exit_code] { exit_code = list_command(*wanted, sections(components)); });
+    command->callback([wanted, json, &components, &exit_code] {
+        exit_code = list_command(*wanted, *json, sections(components));
+    });
 }
 
 void add_describe_command(CLI::App& app, const experiment::Components& components, int& exit_code) {
@@ -297,6 +277,15 @@ void add_describe_command(CLI::App& app, const experiment::Components& component
         "as `list` prints it: fat_tree, tcp, dlrm, cluster, …; or a YAML file: the network it describes");
     CLI::Option* page = command->add_flag("--markdown", *all, "the reference page of everything");
     page->excludes(name);
+    const auto schema = std::make_shared<std::optional<std::string>>();
+    command
+        ->add_option(
+            "--json-schema", *schema,
+            "JSON Schema, which editors complete and check files by: of files, or of experiment, study, "
+            "network, network.fat_tree, …")
+        ->expected(0, 1)
+        ->excludes(name)
+        ->excludes(page);
     const auto of_file = [&](CLI::Option* option) { option->needs(name)->excludes(page); };
     of_file(command->add_option("--svg", request->drawing,
                                 "draw a file's network: its cables, or its circuits and their schedule"));
@@ -312,8 +301,10 @@ void add_describe_command(CLI::App& app, const experiment::Components& component
     command->footer(
         "example: astrolabe describe fat_tree\n"
         "         astrolabe describe inputs/networks/opera-nsdi-648.yaml --svg rotors.svg");
-    command->callback([request, all, &components, &exit_code] {
-        if (*all) {
+    command->callback([request, all, schema, &components, &exit_code] {
+        if (*schema) {
+            exit_code = print_json_schema(sections(components), **schema);
+        } else if (*all) {
             print_out(markdown(sections(components)));
             exit_code = kDone;
         } else if (request->path.empty()) {

@@ -2,6 +2,7 @@
 
 #include "commands.hpp"
 #include "console.hpp"
+#include "version.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -61,13 +62,28 @@ std::string usage_hint(const CLI::App& app, const std::vector<std::string>& word
                        command == &app ? "astrolabe" : "astrolabe " + command->get_name());
 }
 
+/// Of every command, before or behind its name.
+void add_diagnostics_option(CLI::App& app) {
+    app.add_option_function<std::string>(
+           "--diagnostics",
+           [](const std::string& form) {
+               set_diagnostic_form(form == "json" ? DiagnosticForm::kJson : DiagnosticForm::kText);
+           },
+           "text, or json: what is wrong with files, an object a line on "
+           "standard error, for editors and other programs")
+        ->check(CLI::IsMember({"text", "json"}));
+    for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+        command->fallthrough();
+    }
+}
+
 int main_program(std::vector<std::string> words) {
     install_interrupt_handler();
     const experiment::Components components = experiment::builtin_components();
     int exit_code = kDone;
     CLI::App app("astrolabe: co-design of DLRM training and the network that carries it", "astrolabe");
     app.require_subcommand(1);
-    app.set_version_flag("--version", "astrolabe " ASTROLABE_VERSION);
+    app.set_version_flag("--version", fmt::format("astrolabe {}", version()));
     app.footer("astrolabe --experiment=FILE … is astrolabe run FILE …, as ./ns3 run has it");
     add_run_command(app, components, exit_code);
     add_validate_command(app, components, exit_code);
@@ -78,10 +94,13 @@ int main_program(std::vector<std::string> words) {
     add_optimize_command(app, components, exit_code);
     add_calibrate_command(app, exit_code);
     add_reproduce_command(app, exit_code);
+    add_convert_command(app, exit_code);
     add_export_command(app, components, exit_code);
     add_collective_command(app, components, exit_code);
     add_list_command(app, components, exit_code);
     add_describe_command(app, components, exit_code);
+    add_completion_command(app, exit_code);
+    add_diagnostics_option(app);
     spell_as_command(words);
     try {
         app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 takes them from the end

@@ -1,6 +1,7 @@
 #include "commands.hpp"
 #include "console.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
@@ -21,6 +22,7 @@
 #include <astrolabe/experiment/run/run.hpp>
 #include <astrolabe/study/file/study.hpp>
 #include <astrolabe/system/program/characterisation.hpp>
+#include <astrolabe/workload/traces/foreign_traces.hpp>
 
 namespace astrolabe::cli {
 namespace {
@@ -91,14 +93,15 @@ int run_limited(const experiment::Experiment& loaded, const std::string& most) {
 
 /// Whether an option asks for a record of what happens.
 bool records_anything(const experiment::RecorderOptions& records) {
-    return records.flows || records.timeline || !records.throughput.empty() || !records.packet_trace.empty() ||
-           !records.queue_series.empty();
+    return records.flows || records.timeline || !records.throughput.empty() ||
+           !records.packet_trace.empty() || !records.queue_series.empty();
 }
 
 int run_several_jobs(const RunArguments& arguments, const experiment::Experiment& loaded) {
     if (!arguments.within.empty() || arguments.why || records_anything(arguments.records)) {
-        return report_several_jobs(arguments.file,
-                                   "--within, --why and records of messages, packets, links and time are of one job");
+        return report_several_jobs(
+            arguments.file,
+            "--within, --why and records of messages, packets, links and time are of one job");
     }
     std::optional<experiment::OutputFolder> folder;
     if (!open_output(arguments.out, folder)) {
@@ -117,7 +120,8 @@ int run_several_jobs(const RunArguments& arguments, const experiment::Experiment
     print_out(arguments.json ? experiment::jobs_summary_json(loaded, run).dump(2) + "\n"
                              : experiment::jobs_text_summary(loaded, run));
     if (folder) {
-        if (const Diagnostics errors = experiment::write_jobs_results(*folder, loaded, run); !errors.empty()) {
+        if (const Diagnostics errors = experiment::write_jobs_results(*folder, loaded, run);
+            !errors.empty()) {
             print_error(render(errors));
             return kSimulationFailed;
         }
@@ -251,6 +255,42 @@ int write_plan(const experiment::Experiment& loaded, const std::string& path) {
     return kDone;
 }
 
+/// A trace of another program: what it holds, or all that is wrong with it.
+int validate_trace(const RunArguments& arguments) {
+    if (!arguments.load.overrides.empty() || arguments.load.seed || !arguments.plan_out.empty()) {
+        print_error(fmt::format(
+            "astrolabe: --set, --seed and --plan-out are about an experiment, and '{}' is a trace\n",
+            arguments.file));
+        return kWrongUsage;
+    }
+    const Result<workload::ForeignTraces> traces = workload::describe_foreign_traces(arguments.file);
+    if (!traces) {
+        return report_invalid(traces.error());
+    }
+    if (arguments.json) {
+        nlohmann::ordered_json facts{{"format", traces->format}};
+        for (const auto& [name, value] : traces->facts) {
+            facts["facts"][name] = value;
+        }
+        facts["notes"] = traces->notes;
+        print_out(facts.dump(2) + "\n");
+        return kDone;
+    }
+    std::size_t width = std::string_view("format").size();
+    for (const auto& [name, value] : traces->facts) {
+        width = std::max(width, name.size());
+    }
+    std::string text = fmt::format("{:<{}}  {}\n", "format", width, traces->help);
+    for (const auto& [name, value] : traces->facts) {
+        text += fmt::format("{:<{}}  {}\n", name, width, value);
+    }
+    for (const std::string& note : traces->notes) {
+        text += fmt::format("{:<{}}  {}\n", "note", width, note);
+    }
+    print_out(text);
+    return kDone;
+}
+
 /// The jobs resolved, with their hosts and lower bounds.
 int validate_several_jobs(const RunArguments& arguments, const experiment::Experiment& loaded) {
     if (!arguments.plan_out.empty()) {
@@ -280,17 +320,21 @@ int validate_several_jobs(const RunArguments& arguments, const experiment::Exper
                         set.shares_network() ? "on one network" : "each on a network of its own");
     for (const experiment::JobOnNetwork& job : set.jobs) {
         const experiment::Bounds bounds = experiment::certified_bounds(job.experiment);
-        text += fmt::format("# job {}: {} ranks, {} operations, lower bound {} over {} iterations ({})\n", job.name,
-                            job.experiment.cluster.ranks, job.experiment.program.operations.size(),
+        text += fmt::format("# job {}: {} ranks, {} operations, lower bound {} over {} iterations ({})\n",
+                            job.name, job.experiment.cluster.ranks, job.experiment.program.operations.size(),
                             readable(bounds.value()), job.experiment.program.iterations, bounds.binding());
     }
-    text += fmt::format("# prediction: {:.3g} events, {} peak memory, {:.3g} s on this machine\n", cost.events,
-                        readable(Bytes(static_cast<std::int64_t>(cost.memory_bytes))), cost.wall_seconds);
+    text +=
+        fmt::format("# prediction: {:.3g} events, {} peak memory, {:.3g} s on this machine\n", cost.events,
+                    readable(Bytes(static_cast<std::int64_t>(cost.memory_bytes))), cost.wall_seconds);
     print_out(text);
     return kDone;
 }
 
 int validate_command(const RunArguments& arguments, const experiment::Components& components) {
+    if (workload::is_foreign_trace(arguments.file)) {
+        return validate_trace(arguments);
+    }
     if (!arguments.load.seed && study::is_study(arguments.file)) {
         return validate_study(arguments.file, arguments.load.overrides, arguments.json, components);
     }
@@ -443,8 +487,10 @@ void add_run_command(CLI::App& app, const experiment::Components& components, in
 
 void add_validate_command(CLI::App& app, const experiment::Components& components, int& exit_code) {
     const auto arguments = std::make_shared<RunArguments>();
-    CLI::App* command =
-        app.add_subcommand("validate", "check an experiment or a study; print it resolved, with its size");
+    CLI::App* command = app.add_subcommand(
+        "validate",
+        "check an experiment or a study, print it resolved, with its size; or check a trace "
+        "of another program, print what it holds");
     add_experiment_options(*command, *arguments);
     command->add_flag("--json", arguments->json, "print its size and predicted cost as JSON instead");
     command

@@ -93,11 +93,19 @@ TEST(Examples, GpuServersOnFluid) {
 TEST(Examples, FailuresOnFluid) {
     expect_recorded("failures", "experiment", "fluid");
 }
+TEST(Examples, PipelineOnFluid) {
+    expect_recorded("pipeline", "experiment", "fluid");
+}
 TEST(Examples, FlowsOnFluid) {
     expect_recorded("flows", "experiment", "fluid");
 }
 TEST(Examples, DlrmWithBackgroundOnFluid) {
     expect_recorded("dlrm-with-background", "experiment", "fluid");
+}
+TEST(Examples, TracesOnFluid) {
+    expect_recorded("traces", "experiment", "fluid");
+    expect_recorded("traces", "dlrm", "fluid");
+    expect_recorded("traces", "pytorch", "fluid");
 }
 TEST(Examples, OperaShuffleOnFluid) {
     expect_recorded("opera-shuffle", "experiment", "fluid");

@@ -7,10 +7,15 @@
 #define ASTROLABE_WORKLOADS(WORKLOAD) \
     WORKLOAD(dlrm)                    \
     WORKLOAD(flexflow_dlrm)           \
+    WORKLOAD(flexflow_graph)          \
     WORKLOAD(astra_text)              \
+    WORKLOAD(chakra)                  \
+    WORKLOAD(pytorch)                 \
+    WORKLOAD(param)                   \
     WORKLOAD(collective)              \
     WORKLOAD(messages)              \
-    WORKLOAD(flows)
+    WORKLOAD(flows)                 \
+    WORKLOAD(pipeline)
 
 namespace astrolabe::workload {
 

@@ -2,6 +2,8 @@
 #include <array>
 #include <charconv>
 #include <fstream>
+#include <iostream>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -14,6 +16,7 @@
 #include <yaml-cpp/parser.h>
 
 #include <astrolabe/core/config/config.hpp>
+#include <astrolabe/core/config/file_name.hpp>
 
 namespace astrolabe {
 namespace {
@@ -455,6 +458,12 @@ void ConfigNode::set(std::string key, ConfigNode value) {
 }
 
 Result<ConfigNode> load_config(const std::filesystem::path& path) {
+    if (path == kStandardInput) {
+        // It can be read once, and a command may look at its file twice.
+        static const std::string text{std::istreambuf_iterator<char>(std::cin),
+                                      std::istreambuf_iterator<char>()};
+        return parse_config(text, "standard input");
+    }
     Diagnostics errors;
     std::optional<ConfigNode> node = Loader(errors).load_file(path, {});
     return finish(std::move(node), std::move(errors));
@@ -464,6 +473,10 @@ Result<ConfigNode> parse_config(std::string text, std::string name, const std::f
     Diagnostics errors;
     std::optional<ConfigNode> node = Loader(errors).load_text(std::move(text), std::move(name), directory);
     return finish(std::move(node), std::move(errors));
+}
+
+std::string name_of(const std::filesystem::path& file) {
+    return file == kStandardInput ? "stdin" : file.stem().string();
 }
 
 std::filesystem::path directory_of(const ConfigNode& node) {

@@ -133,7 +133,7 @@ private:
         for (const std::vector<RankId>& pair : program_.partitions[work.partition].groups) {
             Time arrival = issue_[*participants_.place(id, pair.front())];
             if (loads_ != nullptr && !work.moves_nothing(pair.size())) {
-                const Bandwidth rate = fabric_.ingress_rate(network::HostId(pair.back().index()));
+                const Bandwidth rate = fabric_.ingress_rate(placement_[pair.back().index()]);
                 arrival = later(later(arrival, latency_),
                                 carrying_time(static_cast<double>(work.size.count()), rate));
             }

@@ -74,6 +74,9 @@ std::vector<std::string> random_streams(const Experiment& experiment) {
     if (experiment.placement_follows_seed) {
         add("cluster.placement");
     }
+    if (experiment.cluster.jitter && !experiment.cluster.jitter->seed) {
+        add("cluster.jitter.seed");
+    }
     if (experiment.failures_follow_seed) {
         add("failures.random.seed");
     }

@@ -103,11 +103,9 @@ void for_each_pair(const CollectiveSchedule& schedule, const UnevenBytes& bytes,
 std::int64_t blocks_of_a_chunk(const CollectiveSchedule& schedule) {
     switch (schedule.kind()) {
         case system::CollectiveKind::kAllGather:
-            return 1;
-        case system::CollectiveKind::kAllToAll:
-            return schedule.ranks();
+            return schedule.parts();
         default:
-            return static_cast<std::int64_t>(schedule.block_count());
+            return static_cast<std::int64_t>(schedule.columns());
     }
 }
 

@@ -136,8 +136,12 @@ void check_algorithms(const Experiment& experiment, const ConfigNode& root, Read
                 continue;
             }
             const system::Shape shape = system::group_shape(group, experiment.cluster.options);
-            const std::optional<std::string> refusal =
-                experiment.cluster.options.collectives[kind].algorithm->unsupported(collective.kind, shape);
+            const system::CollectiveAlgorithm& algorithm =
+                *experiment.cluster.options.collectives[kind].algorithm;
+            std::optional<std::string> refusal = algorithm.unsupported(collective.kind, shape);
+            if (!refusal && collective.is_uneven()) {
+                refusal = algorithm.unsupported_uneven();
+            }
             if (!refusal || std::find(reported.begin(), reported.end(), *refusal) != reported.end()) {
                 continue;
             }

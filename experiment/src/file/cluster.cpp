@@ -265,6 +265,9 @@ ValidationErrors cluster_errors(const ClusterKeys& keys, const Components& compo
     for (ValidationError& error : placement_errors(keys.placement, keys.ranks)) {
         problems.push_back(std::move(error));
     }
+    for (ValidationError& error : rank_device_errors(keys.devices, keys.ranks)) {
+        problems.push_back(std::move(error));
+    }
     return problems;
 }
 
@@ -409,6 +412,35 @@ Schema<ClusterKeys> cluster_schema(const Components& components) {
             [](const ClusterKeys& keys) {
                 return keys.device ? std::optional(keys.device->resolved) : std::nullopt;
             })
+        .field(
+            {"devices",
+             "mapping, or list of mappings",
+             "[]",
+             false,
+             {},
+             "ranks that compute on other devices, or more slowly",
+             rank_device_schema(components.devices).parameters()},
+            [&components](ClusterKeys& keys, const ConfigNode& node, ReadContext& context) {
+                const Schema<RankDevice> entry = rank_device_schema(components.devices);
+                for (const ConfigNode& one : node.is_sequence() ? node.items : std::vector{node}) {
+                    if (auto device = entry.read(one, context)) {
+                        keys.devices.push_back(*std::move(device));
+                    }
+                }
+            },
+            [&components](const ClusterKeys& keys) -> std::optional<ConfigNode> {
+                const Schema<RankDevice> entry = rank_device_schema(components.devices);
+                std::vector<ConfigNode> written;
+                for (const RankDevice& device : keys.devices) {
+                    written.push_back(entry.write(device));
+                }
+                return written.empty() ? std::nullopt
+                                       : std::optional(ConfigNode::sequence(std::move(written)));
+            })
+        .section("jitter", &ClusterKeys::jitter, jitter_schema(),
+                 "computations take times that are drawn, every rank with numbers of its own")
+        .section("contention", &ClusterKeys::contention, contention_schema(),
+                 "shares of a device that collectives hold while they are in flight; unset: none")
         .list("dimensions", &ClusterKeys::dimensions,
               "logical dimensions of the ranks, the fastest-varying first, whatever the links are; empty: "
               "one, or inside and across on equal servers that the ranks fill in order",
@@ -455,6 +487,9 @@ Cluster make_cluster(const ClusterKeys& keys, const Components& components, bool
     if (keys.device) {
         cluster.device = keys.device->make();
     }
+    cluster.devices = keys.devices;
+    cluster.jitter = keys.jitter;
+    cluster.contention = keys.contention;
     system::SystemOptions& options = cluster.options;
     if (!keys.dimensions.empty()) {
         options.dimensions = system::Shape(keys.dimensions);

@@ -8,6 +8,7 @@
 #include "job_network.hpp"
 #include "jobs_section.hpp"
 #include "open_seeds.hpp"
+#include "rank_programs.hpp"
 #include "scaled.hpp"
 #include "server_shape.hpp"
 
@@ -16,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include <astrolabe/core/config/file_name.hpp>
 #include <astrolabe/core/config/quantity.hpp>
 #include <astrolabe/experiment/explain/lower_bound.hpp>
 #include <astrolabe/experiment/explain/randomness.hpp>
@@ -160,7 +162,7 @@ void drop_keys_of_former_kinds(ConfigNode& root, const SetPaths& set, const Comp
 /// Reports what is wrong with it.
 void make_program(Experiment& experiment, const std::vector<OperationRule>& rules, const ConfigNode& root,
                   ReadContext& context) {
-    experiment.program = experiment.job.program(experiment.cluster.device, experiment.cluster.ranks);
+    experiment.program = program_of_ranks(experiment, root, context);
     experiment.program.check();
     apply_operation_rules(experiment, rules, root, context);
     if (const std::optional<std::string> problem =
@@ -318,6 +320,7 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root,
     if (const ConfigNode* device = root.find_path("cluster.device")) {
         report_validation_errors(*device, experiment.job.device_errors(experiment.cluster.device), context);
     }
+    check_rank_devices(experiment, root, context);
     if (!network.needs_job()) {
         experiment.fabric = fabric != nullptr ? std::move(fabric) : network(keys.seed);
         experiment.cluster.options.circuit_windows = experiment.fabric->family().circuit_windows();
@@ -383,6 +386,29 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root,
         check_backend(experiment, root, context);
     }
     return experiment;
+}
+
+/// The command that a file is for, where that is plain and no experiment is.
+std::optional<Diagnostic> other_kind_of_file(const ConfigNode& root, const std::filesystem::path& path) {
+    if (!root.is_mapping() || root.find("workload") != nullptr || root.find("jobs") != nullptr) {
+        return std::nullopt;
+    }
+    const auto is = [&](const char* key, const char* kind, const char* command) {
+        return Diagnostic{"config.kind-of-file",
+                          root.find(key)->where,
+                          fmt::format("this is a {}, not an experiment", kind),
+                          fmt::format("astrolabe {} {}", command, path.string()),
+                          {}};
+    };
+    if (root.find("optimize") != nullptr) {
+        return is("optimize", "search", "optimize");
+    }
+    for (const char* key : {"base", "vary"}) {
+        if (root.find(key) != nullptr) {
+            return is(key, "study", "sweep");
+        }
+    }
+    return std::nullopt;
 }
 
 /// Of a file without `jobs`, whose sections are all there. Reports what is wrong.
@@ -470,6 +496,17 @@ void resolve_references(ConfigNode& root, ReadContext& context) {
             }
         }
     }
+    if (ConfigNode* devices = node_at(root, "cluster.devices")) {
+        const auto resolve = [&context](ConfigNode& entry) {
+            if (ConfigNode* device = entry.find("device")) {
+                resolve_reference(*device, context);
+            }
+        };
+        if (devices->is_mapping()) {
+            resolve(*devices);
+        }
+        std::ranges::for_each(devices->items, resolve);
+    }
     if (ConfigNode* jobs = root.find("jobs")) {
         resolve_job_references(*jobs, context);
     }
@@ -482,6 +519,9 @@ Result<Experiment> load_experiment(const std::filesystem::path& path, const Load
         return file.error();
     }
     ConfigNode root = *std::move(file);
+    if (const std::optional<Diagnostic> error = other_kind_of_file(root, path)) {
+        return *error;
+    }
     ReadContext context;
     resolve_references(root, context);
     std::vector<std::string> set;
@@ -496,7 +536,7 @@ Result<Experiment> load_experiment(const std::filesystem::path& path, const Load
     if (context.error_count() > 0) {
         return context.errors();
     }
-    return read_experiment(std::move(root), set, path.stem().string(), options.seed, components);
+    return read_experiment(std::move(root), set, name_of(path), options.seed, components);
 }
 
 Result<Experiment> read_experiment(ConfigNode root, const std::vector<std::string>& set,

@@ -196,6 +196,13 @@ public:
             experiment_.fabric = experiment_.fabric->with_failures(
                 std::make_shared<const network::FailureTimeline>(std::move(links_), detection));
         }
+        if (!slow_.empty() && experiment_.cluster.contention) {
+            add_error(errors_, "events",
+                      "ranks slow down for a time, and collectives slow down what computes",
+                      "one of both at a time: leave out the events of ranks, or 'cluster.contention'; a rank "
+                      "that is slow all the time is a 'slowdown' of 'cluster.devices'");
+            return;
+        }
         if (!slow_.empty()) {
             experiment_.cluster.options.compute_speeds = std::make_shared<const system::ComputeSpeeds>(slow_);
         }

@@ -100,6 +100,9 @@ void scale_ranks(Experiment& experiment, const ScaledKeys& keys) {
         if (operation.is_compute()) {
             auto& work = std::get<system::ComputeOperation>(operation.work);
             work.duration = divided(work.duration, compute);
+            if (work.contended) {
+                work.contended = divided(*work.contended, compute);
+            }
         } else if (operation.is_collective()) {
             auto& work = std::get<system::CollectiveOperation>(operation.work);
             work.completion_delay = network::scaled(work.completion_delay, 1 / compute);

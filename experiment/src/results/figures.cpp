@@ -8,17 +8,19 @@ template <class StreamOf>
 MeanStream mean_of(const system::ExecutionReport& report, const StreamOf& stream_of) {
     MeanTime compute;
     MeanTime drain;
+    MeanTime slowed;
     std::map<std::string, MeanTime> exposed;
     for (const system::RankRecord& rank : report.ranks) {
         const system::StreamRecord& stream = stream_of(rank);
         compute.add(stream.compute);
         drain.add(stream.drain);
+        slowed.add(stream.slowed);
         for (const auto& [cause, time] : stream.exposed) {
             exposed[cause].add(time);
         }
     }
     const std::size_t ranks = report.ranks.size();
-    MeanStream means{compute.seconds(ranks), drain.seconds(ranks), {}};
+    MeanStream means{compute.seconds(ranks), drain.seconds(ranks), {}, slowed.seconds(ranks)};
     for (const auto& [cause, time] : exposed) {
         means.exposed[cause] = time.seconds(ranks);
     }

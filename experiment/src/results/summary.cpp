@@ -179,6 +179,9 @@ Json streams_json(const system::Program& program, const MeanBreakdown& means) {
         const MeanStream& stream = i == 0 ? means : means.other_streams[i - 1];
         streams[program.streams[i]] = {
             {"compute_s", stream.compute}, {"exposed_s", exposed_json(stream)}, {"drain_s", stream.drain}};
+        if (stream.slowed > 0) {
+            streams[program.streams[i]]["slowed_s"] = stream.slowed;
+        }
     }
     return streams;
 }
@@ -224,6 +227,9 @@ Json summary_json(const Experiment& experiment, const Run& run) {
         {"collectives", collectives_json(experiment, run)},
         {"imbalance", imbalance_json(experiment, run)},
         {"engine", engine_json(run.engine)}};
+    if (experiment.cluster.contention) {
+        summary["slowed_s"] = means.slowed;
+    }
     if (run.flows) {
         summary["flows"] = flows_json(*run.flows);
     }

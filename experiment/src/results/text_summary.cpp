@@ -127,6 +127,10 @@ std::string time_lines(const Experiment& experiment, const Run& run) {
     }
     text += summary_line("compute", fmt::format("{} of {} ({:.1f} %)", readable_seconds(means.compute),
                                                 readable(run.execution.total), percent(means.compute)));
+    if (experiment.cluster.contention) {
+        text += summary_line("slowed", fmt::format("{} ({:.1f} %) beside collectives",
+                                                   readable_seconds(means.slowed), percent(means.slowed)));
+    }
     text += summary_line("exposed", exposed_text(means, total));
     text += summary_line("drain",
                          fmt::format("{} ({:.1f} %)", readable_seconds(means.drain), percent(means.drain)));

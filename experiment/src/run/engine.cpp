@@ -32,6 +32,10 @@ Engine make_engine(const Experiment& experiment, const std::vector<network::Host
         refusal = "links of the network fail";
     } else if (experiment.cluster.options.compute_speeds != nullptr) {
         refusal = "ranks compute at different speeds for a time";
+    } else if (experiment.cluster.jitter) {
+        refusal = "computations of every rank are drawn";
+    } else if (experiment.cluster.contention) {
+        refusal = "collectives slow down what computes beside them";
     } else if (experiment.flows != nullptr || experiment.background != nullptr) {
         refusal = "flows make every host different";
     } else if (is_recorded) {

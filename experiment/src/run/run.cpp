@@ -1,7 +1,7 @@
 #include "engine.hpp"
 #include "flow_run.hpp"
-#include "run_parts.hpp"
 #include "run_limit.hpp"
+#include "run_parts.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -40,6 +40,9 @@ void add_execution(Fingerprint& print, const Experiment& experiment, const syste
     for (const system::RankRecord& rank : report.ranks) {
         print.add(rank.compute.count());
         print.add(rank.drain.count());
+        if (rank.slowed > Time(0)) {
+            print.add(rank.slowed.count());
+        }
         for (const auto& [cause, time] : rank.exposed) {
             print.add(cause);
             print.add(time.count());
@@ -50,6 +53,9 @@ void add_execution(Fingerprint& print, const Experiment& experiment, const syste
         for (const system::StreamRecord& stream : rank.other_streams) {
             print.add(stream.compute.count());
             print.add(stream.drain.count());
+            if (stream.slowed > Time(0)) {
+                print.add(stream.slowed.count());
+            }
             for (const auto& [cause, time] : stream.exposed) {
                 print.add(cause);
                 print.add(time.count());
@@ -102,7 +108,8 @@ std::array<Bytes, system::kCollectiveKinds> traffic_by_kind(const system::Progra
         const system::OperationId id(i);
         const system::Operation& operation = program.operations[id];
         if (operation.is_collective()) {
-            traffic[static_cast<std::size_t>(operation.collective().kind)] += report.operations[id].bytes_sent;
+            traffic[static_cast<std::size_t>(operation.collective().kind)] +=
+                report.operations[id].bytes_sent;
         }
     }
     return traffic;
@@ -157,9 +164,9 @@ void check_links(const network::Fabric& fabric, const network::NetworkStatistics
     for (std::size_t i = 0; i < network.links.size(); ++i) {
         const network::LinkId link(i);
         const double capacity = to_bytes_per_second(fabric.link(link).rate) * seconds;
-        ASTROLABE_ASSERT(
-            static_cast<double>(network.links[link].carried.count()) <= capacity * (1 + 1e-9) + kFrame + granted,
-            "no link carries more than its rate");
+        ASTROLABE_ASSERT(static_cast<double>(network.links[link].carried.count()) <=
+                             capacity * (1 + 1e-9) + kFrame + granted,
+                         "no link carries more than its rate");
     }
 }
 

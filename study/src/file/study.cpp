@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <astrolabe/core/config/file_name.hpp>
 #include <astrolabe/experiment/file/config_path.hpp>
 #include <astrolabe/study/file/study.hpp>
 
@@ -39,7 +40,7 @@ Result<Study> load_study(const std::filesystem::path& path, const std::vector<st
     if (keys->base.is_mapping() && keys->base.find("schema") == nullptr) {
         keys->base.set("schema", ConfigNode::scalar(std::string(experiment::kSchemaName)));
     }
-    study.name = keys->name.empty() ? path.stem().string() : keys->name;
+    study.name = keys->name.empty() ? name_of(path) : keys->name;
     study.where = {root->where.source, 0, 0, 1};
     read_report(study, *root, *keys, context);
     study.slurm = keys->slurm;

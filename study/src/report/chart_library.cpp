@@ -32,6 +32,13 @@ fs::path cache_folder() {
     return home.is_absolute() ? home / ".cache" / "astrolabe" : fs::path();
 }
 
+/// Where an installation has what belongs to the program in this process.
+fs::path installed_folder() {
+    std::error_code error;
+    const fs::path program = fs::read_symlink("/proc/self/exe", error);
+    return error ? fs::path() : program.parent_path().parent_path() / "share" / "astrolabe";
+}
+
 /// The version that package.json pins.
 std::string pinned_version() {
     return nlohmann::json::parse(assets::kPackage)["dependencies"]["echarts"].get<std::string>();
@@ -131,12 +138,16 @@ Result<fs::path> chart_library() {
     if (std::optional<Diagnostic> missing = missing_program("node", "draws the pictures")) {
         return *std::move(missing);
     }
+    const std::string name = "echarts-" + pinned_version();
+    std::error_code error;
+    if (const fs::path installed = installed_folder() / name / kLibrary; fs::exists(installed, error)) {
+        return installed;
+    }
     const fs::path cache = cache_folder();
     if (cache.empty()) {
         return library_error("there is no place to keep ECharts", "set XDG_CACHE_HOME, or HOME, to a folder");
     }
-    const fs::path target = cache / ("echarts-" + pinned_version());
-    std::error_code error;
+    const fs::path target = cache / name;
     if (fs::exists(target / kLibrary, error)) {
         return target / kLibrary;
     }

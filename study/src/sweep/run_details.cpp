@@ -32,7 +32,8 @@ std::string ranks_text(const experiment::Run& run) {
             exposed += time;
         }
         json["rows"].push_back(
-            {rank, to_seconds(ranks[rank].compute), to_seconds(exposed), to_seconds(ranks[rank].drain)});
+            {rank, to_seconds(ranks[rank].compute + ranks[rank].slowed), to_seconds(exposed),
+             to_seconds(ranks[rank].drain)});
     }
     return text_of(json);
 }

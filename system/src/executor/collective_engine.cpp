@@ -351,6 +351,9 @@ void CollectiveEngine::start_chunks(ChannelIndex index, Position position) {
         }
         has_entered = true;
         ++channel.in_window[position];
+        if (reports_entries_ && runs_[next].number == 0) {
+            entered_.push_back({instances_[runs_[next].instance]->operation, channel.ranks[position]});
+        }
         reach_stage({.run = next, .stage = 0, .position = position});
     }
     ties_.window_changed(index, position, has_entered);

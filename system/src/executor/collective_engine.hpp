@@ -54,6 +54,7 @@
 #include "collective_state.hpp"
 #include "collective_ties.hpp"
 #include "group_places.hpp"
+#include "operation_on_rank.hpp"
 
 #include <cstdint>
 #include <map>
@@ -93,10 +94,14 @@ public:
 
     /// Filled by the three above, emptied by the owner.
     [[nodiscard]] std::vector<CompletedCollective>& completed() { return completed_; }
+    /// First chunks that entered windows, likewise, once that is asked for.
+    [[nodiscard]] std::vector<OperationOnRank>& entered() { return entered_; }
 
     [[nodiscard]] std::size_t instances_open() const { return instances_.size() - free_instances_.size(); }
     /// Bytes that all groups must have sent for `operation`, from its schedules.
     [[nodiscard]] Bytes expected_bytes(OperationId operation);
+
+    void report_entries() { reports_entries_ = true; }
 
     // For reports.
     /// Over all ranks.
@@ -164,6 +169,7 @@ private:
     IndexedVector<OperationId, OperationRecord>& records_;
     ScheduleCache schedules_;
     const bool starts_early_;  // before the whole group has issued a collective
+    bool reports_entries_ = false;
 
     std::vector<Channel> channels_;                                 // by partition, then group
     IndexedVector<PartitionId, ChannelIndex> first_channel_;        // of a partition
@@ -186,6 +192,7 @@ private:
     std::vector<Arrival> arrivals_;
     std::vector<HeldBack> held_back_;
     std::vector<CompletedCollective> completed_;
+    std::vector<OperationOnRank> entered_;
 };
 
 }  // namespace astrolabe::system::detail

@@ -28,11 +28,9 @@ CompiledSchedule::CompiledSchedule(const CollectiveSchedule& schedule, std::size
     : kind_(schedule.kind()),
       ranks_(schedule.ranks()),
       symmetry_(schedule.symmetry()),
-      columns_per_rank_(0) {
-    if (kind_ != CollectiveKind::kAllGather) {
-        columns_per_rank_ =
-            kind_ == CollectiveKind::kAllToAll ? ranks_ : static_cast<std::uint32_t>(schedule.block_count());
-    }
+      parts_(schedule.parts()),
+      columns_per_rank_(
+          static_cast<std::uint32_t>(kind_ == CollectiveKind::kAllGather ? parts_ : schedule.columns())) {
     const Position program_count = is_symmetric() ? 1 : ranks_;
     std::uint32_t actions = 0;
     for (Position rank = 0; rank < program_count; ++rank) {
@@ -47,8 +45,7 @@ CompiledSchedule::CompiledSchedule(const CollectiveSchedule& schedule, std::size
     if (kind_ == CollectiveKind::kAllToAll) {
         first_source_.resize(actions);
     }
-    const std::uint64_t columns = kind_ == CollectiveKind::kAllToAll ? ranks_ : schedule.block_count();
-    sends_below_.assign(columns + 1, 0);
+    sends_below_.assign(schedule.columns() + 1, 0);
     for (Position rank = 0; rank < program_count; ++rank) {
         compile(schedule.program(rank), rank);
     }
@@ -101,7 +98,7 @@ void CompiledSchedule::compile(const RankProgram& program, Position rank) {
         compiled.block_count = action.block_count;
         const auto blocks = program.blocks_of(action);
         compiled.column =
-            action.block_count == 1 ? blocks.front().block : static_cast<std::uint32_t>(columns_.size());
+            action.block_count == 1 ? column_of(blocks.front()) : static_cast<std::uint32_t>(columns_.size());
         if (kind_ == CollectiveKind::kAllToAll) {
             first_source_[first + index] = static_cast<std::uint32_t>(sources_.size());
         }
@@ -110,10 +107,10 @@ void CompiledSchedule::compile(const RankProgram& program, Position rank) {
                 sources_.push_back(block.source);
             }
             if (action.block_count > 1) {
-                columns_.push_back(block.block);
+                columns_.push_back(column_of(block));
             }
             if (action.is_send() && !is_symmetric()) {
-                ++sends_below_[block.block + 1];
+                ++sends_below_[column_of(block) + 1];
             }
         }
         if (action.dependency_count == 0) {
@@ -172,12 +169,15 @@ void CompiledSchedule::write_initial_state(Position ranks, std::vector<std::uint
     }
 }
 
+std::uint32_t CompiledSchedule::column_of(BlockReference block) const {
+    return kind_ == CollectiveKind::kAllGather ? block.block % parts_ * ranks_ + block.block / parts_
+                                               : block.block;
+}
+
 BlockSizes CompiledSchedule::block_sizes(Bytes chunk) const {
-    if (columns_per_rank_ == 0) {
-        return {.unit = chunk.count(), .extra = 0};
-    }
+    const auto extra = static_cast<std::uint32_t>(chunk.count() % columns_per_rank_);
     return {.unit = chunk.count() / columns_per_rank_,
-            .extra = static_cast<std::uint32_t>(chunk.count() % columns_per_rank_)};
+            .extra = kind_ == CollectiveKind::kAllGather ? extra * ranks_ : extra};
 }
 
 std::int64_t CompiledSchedule::count_extra(Position rank, const CompiledAction& action,

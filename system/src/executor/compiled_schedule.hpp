@@ -147,11 +147,14 @@ private:
     template <class Function>
     void for_each_pair(Position rank, const CompiledAction& action, Function function) const;
     void compile(const RankProgram& program, Position rank);
+    /// Columns are numbered so that those with a byte more come first: of an all_gather, part by part.
+    [[nodiscard]] std::uint32_t column_of(BlockReference block) const;
 
     CollectiveKind kind_;
     Position ranks_;
     Symmetry symmetry_;
-    std::uint32_t columns_per_rank_;  // blocks of one rank's vector; 0 where every block has the chunk's size
+    std::uint32_t parts_;             // of what belongs to one rank (schedule.hpp)
+    std::uint32_t columns_per_rank_;  // blocks that the bytes of one rank are divided by
     std::vector<CompiledAction> actions_;
     std::vector<Gate> gates_;
     std::vector<std::uint32_t> unlocks_;

@@ -56,6 +56,8 @@ void check_algorithms(const Program& program, const SystemOptions& options) {
                              "every collective has an algorithm");
             const auto reason = algorithm->unsupported(collective.kind, group_shape(group, options));
             ASTROLABE_ASSERT(!reason, reason.value_or(""));
+            ASTROLABE_ASSERT(!collective.is_uneven() || !algorithm->unsupported_uneven(),
+                             algorithm->unsupported_uneven().value_or(""));
         }
     }
 }
@@ -109,6 +111,9 @@ Executor::Implementation::Implementation(Executor& owner, const Program& program
 void Executor::Implementation::begin() {
     ASTROLABE_ASSERT(!has_run_, "an executor runs once");
     has_run_ = true;
+    if (ranks_.contends()) {
+        collectives_.report_entries();
+    }
     ranks_.begin();
     settle();
 }
@@ -143,6 +148,10 @@ void Executor::Implementation::settle() {
             collectives_.issue(next.operation, next.rank);
         } else if (collectives_.wants_to_start()) {
             collectives_.start_chunks();
+            for (const OperationOnRank& entered : collectives_.entered()) {
+                ranks_.collective_started(entered);
+            }
+            collectives_.entered().clear();
         } else if (!collectives_.let_a_group_go_on()) {
             break;
         }

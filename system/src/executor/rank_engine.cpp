@@ -21,8 +21,8 @@ bool RankEngine::comes_after(const ReadyCompute& a, const ReadyCompute& b) {
 
 RankEngine::RankEngine(const Program& program, const Participants& participants,
                        network::NetworkBackend& backend, const network::Folding& folding,
-                       const ComputeSpeeds* speeds,
-                       IndexedVector<OperationId, OperationRecord>& records, Continuation& continuation)
+                       const ComputeSpeeds* speeds, IndexedVector<OperationId, OperationRecord>& records,
+                       Continuation& continuation)
     : program_(program),
       backend_(backend),
       folding_(folding),
@@ -49,6 +49,14 @@ RankEngine::RankEngine(const Program& program, const Participants& participants,
         }
     }
     finished_.resize((bits + 63) / 64);
+    if (std::ranges::any_of(program.operations, [](const Operation& operation) {
+            return operation.is_compute() && operation.compute().contended;
+        })) {
+        ASTROLABE_ASSERT(speeds == nullptr, "ranks are slowed by collectives or for a time, not both");
+        contentions_.resize(streams_.size());
+        in_flight_.resize(folding.representatives);
+        has_started_.resize(bits);
+    }
 }
 
 void RankEngine::begin() {
@@ -158,6 +166,10 @@ void RankEngine::compute(OwnIndex own, RankId id, Place place) {
     stream.is_computing = true;
     stream.computing = operation;
     started_.push_back({operation, id});
+    if (contends()) {
+        start_contended(program_.operations[operation].compute(), id, place);
+        return;
+    }
     const Time alone = program_.operations[operation].compute().duration[id];
     const Time duration = speeds_ != nullptr ? speeds_->duration(id, backend_.now(), alone) : alone;
     stream.takes = duration;
@@ -168,6 +180,58 @@ void RankEngine::compute(OwnIndex own, RankId id, Place place) {
     timers_.set(duration, *this, place);
 }
 
+void RankEngine::start_contended(const ComputeOperation& work, RankId id, Place place) {
+    using astrolabe::detail::Int128;
+    const Time now = backend_.now();
+    Contention& contention = contentions_[place];
+    contention.alone = work.duration[id];
+    contention.contended = work.contended ? (*work.contended)[id] : contention.alone;
+    contention.left = Int128{contention.alone.count()} * contention.contended.count();
+    contention.at = now;
+    contention.started = now;
+    streams_[place].takes = contention.alone;
+    if (contention.alone == Time(0)) {
+        ended_.push_back({streams_[place].computing, id});
+        return;
+    }
+    timers_.set(contention.alone, *this, place);
+}
+
+void RankEngine::count_work(Place place) {
+    using astrolabe::detail::Int128;
+    Contention& contention = contentions_[place];
+    const Time now = backend_.now();
+    const bool is_slow = in_flight_[RankId(place / stream_count_)] > 0;
+    const Time speed = is_slow ? contention.alone : contention.contended;
+    contention.left -= Int128{(now - contention.at).count()} * speed.count();
+    contention.at = now;
+}
+
+void RankEngine::count_work(RankId id) {
+    for (std::size_t stream = 0; stream < stream_count_; ++stream) {
+        if (streams_[place_of(id, stream)].is_computing) {
+            count_work(place_of(id, stream));
+        }
+    }
+}
+
+void RankEngine::collective_started(OperationOnRank started) {
+    const std::size_t bit = bit_of(roles_.of(started.rank).own(started.operation), started.rank);
+    if (!has_started_[bit]) {
+        has_started_[bit] = true;
+        count_work(started.rank);
+        ++in_flight_[started.rank];
+    }
+}
+
+void RankEngine::collective_finished(OperationOnRank finished) {
+    const std::size_t bit = bit_of(roles_.of(finished.rank).own(finished.operation), finished.rank);
+    if (has_started_[bit]) {
+        count_work(finished.rank);
+        --in_flight_[finished.rank];
+    }
+}
+
 void RankEngine::end_compute(OperationId operation, RankId id) {
     const ComputeOperation& work = program_.operations[operation].compute();
     Stream& stream = streams_[place_of(id, work.stream)];
@@ -175,6 +239,10 @@ void RankEngine::end_compute(OperationId operation, RankId id) {
                      "compute operations of a stream run one at a time");
     stream.is_computing = false;
     stream.compute += stream.takes;
+    if (contends()) {
+        Contention& contention = contentions_[place_of(id, work.stream)];
+        contention.slowed += backend_.now() - contention.started - contention.alone;
+    }
     stream.idle_since = backend_.now();
     stream.next_dependency = 0;
     ++stream.next_compute;
@@ -200,6 +268,8 @@ void RankEngine::finish(OperationOnRank finished) {
     records_[operation].last_finish = now;
     if (program_.operations[operation].is_compute()) {
         end_compute(operation, id);
+    } else if (contends()) {
+        collective_finished(finished);
     }
     for (const OwnIndex dependent : role.dependents(own)) {
         if (!dependencies_finished(dependent, id)) {
@@ -218,6 +288,15 @@ void RankEngine::finish(OperationOnRank finished) {
 void RankEngine::notify(std::uint64_t place) {
     timers_.expired();
     const RankId id(static_cast<std::uint32_t>(place / stream_count_));
+    if (contends()) {
+        count_work(place);
+        const Contention& contention = contentions_[place];
+        if (contention.left > 0) {
+            const std::int64_t full = contention.contended.count();
+            timers_.set(Time(static_cast<std::int64_t>((contention.left + full - 1) / full)), *this, place);
+            return;
+        }
+    }
     ended_.push_back({streams_[place].computing, id});
     continuation_.settle();
 }
@@ -230,7 +309,8 @@ StreamRecord RankEngine::account(Place place, Time total, bool check) const {
     const Stream& stream = streams_[place];
     StreamRecord record;
     record.compute = stream.compute;
-    Time accounted = stream.compute;
+    record.slowed = contends() ? contentions_[place].slowed : Time(0);
+    Time accounted = stream.compute + record.slowed;
     const RankId rank(place / stream_count_);
     const Role& role = roles_.of(rank);
     for (std::size_t name = 0; name < role.names().size(); ++name) {
@@ -286,8 +366,8 @@ RankEngine::Situation RankEngine::situation(RankId id, std::size_t number) const
     }
     const OwnIndex own =
         is_first_come() ? first_unfinished_compute(id) : role.computations(number)[stream.next_compute];
-    const OwnIndex awaited = *std::ranges::find_if(role.dependencies(own),
-                                                   [&](OwnIndex each) { return !is_finished(each, id); });
+    const OwnIndex awaited =
+        *std::ranges::find_if(role.dependencies(own), [&](OwnIndex each) { return !is_finished(each, id); });
     return {Activity::kWaiting, role.operation(own), role.operation(awaited)};
 }
 

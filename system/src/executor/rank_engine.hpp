@@ -6,6 +6,12 @@
 /// the rule of program.hpp without storing finish times. In first-come order a ready operation remembers the
 /// dependency that made it so, to which the wait before it is charged.
 ///
+/// Contention (executor.hpp). Of a compute operation with durations d and d' the work left is counted in
+/// units of 1/d': d·d' at first, less d' a picosecond without collectives in flight on the rank and less d
+/// with them. Its timer is set for the earliest end there can be, at full speed, and set again where work is
+/// left then: no timer outlives what it is for, and a start or an end of a collective costs O(streams) and no
+/// event. An operation that runs beside collectives all the while takes about log d / -log(1 - d/d') timers.
+///
 /// A folded run (folding.hpp) simulates representatives only; the records of their classes are copies.
 ///
 /// An operation that finishes may let any stream of its rank go on, so all of them are asked: O(streams), of
@@ -18,6 +24,7 @@
 #pragma once
 
 #include "continuation.hpp"
+#include "operation_on_rank.hpp"
 #include "roles.hpp"
 #include "timers.hpp"
 
@@ -31,23 +38,22 @@
 
 namespace astrolabe::system::detail {
 
-struct OperationOnRank {
-    OperationId operation;
-    RankId rank;
-};
-
 class RankEngine final : public network::NotificationHandler {
 public:
     /// `speeds`, which may be null, and all others outlive it.
     RankEngine(const Program& program, const Participants& participants, network::NetworkBackend& backend,
                const network::Folding& folding, const ComputeSpeeds* speeds,
-               IndexedVector<OperationId, OperationRecord>& records,
-               Continuation& continuation);
+               IndexedVector<OperationId, OperationRecord>& records, Continuation& continuation);
 
     /// Collectives without dependencies become ready, first compute operations start.
     void begin();
     /// Makes dependents ready and starts what the rank's streams can.
     void finish(OperationOnRank finished);
+
+    /// The first chunk of a collective has entered the window of a rank.
+    void collective_started(OperationOnRank started);
+    /// Whether starts of collectives matter.
+    [[nodiscard]] bool contends() const { return !contentions_.empty(); }
 
     /// Collectives to issue: filled by the two above; the owner takes them in program order.
     [[nodiscard]] bool has_ready() const { return !ready_.empty(); }
@@ -104,6 +110,16 @@ private:
     /// A stream of a rank, by number: rank · streams + stream.
     using Place = std::size_t;
 
+    /// Of the operation that a stream computes.
+    struct Contention {
+        Time alone;
+        Time contended;
+        astrolabe::detail::Int128 left = 0;
+        Time at;  // up to when it is counted
+        Time started;
+        Time slowed;  // of all operations of the stream so far
+    };
+
     /// A compute operation in first-come order, and the dependency that finished last.
     struct ReadyCompute {
         Time since;
@@ -114,9 +130,7 @@ private:
     /// Orders a heap so that its top became ready first, then comes first in program order.
     [[nodiscard]] static bool comes_after(const ReadyCompute& a, const ReadyCompute& b);
     [[nodiscard]] bool is_first_come() const { return program_.compute_order == ComputeOrder::kFirstCome; }
-    [[nodiscard]] std::size_t bit_of(OwnIndex own, RankId rank) const {
-        return ranks_[rank].first_bit + own;
-    }
+    [[nodiscard]] std::size_t bit_of(OwnIndex own, RankId rank) const { return ranks_[rank].first_bit + own; }
     [[nodiscard]] bool is_finished(OwnIndex own, RankId rank) const {
         return (finished_[bit_of(own, rank) / 64] >> (bit_of(own, rank) % 64) & 1) != 0;
     }
@@ -131,6 +145,11 @@ private:
     void start_compute(RankId rank, std::size_t stream);
     void start_first_come(RankId rank);
     void compute(OwnIndex own, RankId rank, Place place);
+    void start_contended(const ComputeOperation& work, RankId rank, Place place);
+    /// Counts what the stream has done since it was counted last.
+    void count_work(Place place);
+    void count_work(RankId rank);
+    void collective_finished(OperationOnRank finished);
     void end_compute(OperationId operation, RankId rank);
     /// Ends the wait of a stream that began when it became idle.
     void charge_wait(OwnIndex cause, RankId rank, Place place);
@@ -154,7 +173,10 @@ private:
     IndexedVector<RankId, std::vector<ReadyCompute>> waiting_;  // heaps, first come on top; first-come order
     std::vector<std::uint64_t> finished_;                       // bits
     std::uint64_t finished_count_ = 0;
-    std::vector<OperationOnRank> ready_;  // heap, first in program order on top
+    std::vector<Contention> contentions_;             // by place; empty where nothing is slowed
+    IndexedVector<RankId, std::uint32_t> in_flight_;  // collectives; likewise
+    std::vector<bool> has_started_;                   // by bit; likewise
+    std::vector<OperationOnRank> ready_;              // heap, first in program order on top
     std::vector<OperationOnRank> started_;
     std::vector<OperationOnRank> ended_;
     Timers timers_;

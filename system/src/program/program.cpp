@@ -61,6 +61,21 @@ void check_streams(const Program& program) {
     }
 }
 
+void check_contended(const Operation& operation, std::size_t ranks) {
+    const PerRank<Time>& duration = operation.compute().duration;
+    const PerRank<Time>& contended = *operation.compute().contended;
+    if (!contended.uniform() && contended.size() != ranks) {
+        reject(fmt::format("'{}' has {} contended durations for {} ranks", operation.name, contended.size(),
+                           ranks));
+    }
+    const bool is_one = duration.uniform() && contended.uniform();
+    for (std::size_t rank = 0; rank < (is_one ? 1 : ranks); ++rank) {
+        if (contended[RankId(rank)] < duration[RankId(rank)]) {
+            reject(fmt::format("'{}' is faster beside collectives on rank {}", operation.name, rank));
+        }
+    }
+}
+
 void check_compute(const Operation& operation, const Program& program) {
     const std::size_t ranks = program.ranks;
     const PerRank<Time>& duration = operation.compute().duration;
@@ -78,6 +93,9 @@ void check_compute(const Operation& operation, const Program& program) {
         if (duration[RankId(rank)] < Time(0)) {
             reject(fmt::format("'{}' takes negative time on rank {}", operation.name, rank));
         }
+    }
+    if (operation.compute().contended) {
+        check_contended(operation, ranks);
     }
 }
 

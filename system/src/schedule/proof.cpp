@@ -90,9 +90,9 @@ private:
             case CollectiveKind::kPointToPoint:
                 return rank == 0;
             case CollectiveKind::kAllGather:
-                return block == rank;
+                return schedule.owner(block) == rank;
             case CollectiveKind::kAllToAll:
-                return block / schedule.ranks() == rank;
+                return block / schedule.columns() == rank;
         }
         ASTROLABE_ASSERT(false, "every kind has an initial state");
     }
@@ -427,16 +427,16 @@ private:
                         expect_all(rank, block);
                         break;
                     case CollectiveKind::kReduceScatter:
-                        if (block == rank) {
+                        if (schedule_.owner(block) == rank) {
                             expect_all(rank, block);
                         }
                         break;
                     case CollectiveKind::kAllGather:
-                        expect_only(rank, block, static_cast<Position>(block));
+                        expect_only(rank, block, schedule_.owner(block));
                         break;
                     case CollectiveKind::kAllToAll:
-                        if (block % ranks == rank) {
-                            expect_only(rank, block, static_cast<Position>(block / ranks));
+                        if (schedule_.owner(block % schedule_.columns()) == rank) {
+                            expect_only(rank, block, static_cast<Position>(block / schedule_.columns()));
                         }
                         break;
                     case CollectiveKind::kReduce:

@@ -2,14 +2,14 @@
 ///
 /// Model. The value of a block on a rank is the set of ranks whose contribution is in it, or nothing at all.
 ///   all_reduce, reduce_scatter  rank r starts with {r} in every block
-///   all_gather                  rank r starts with {r} in block r and nothing elsewhere
-///   all_to_all                  rank s starts with {s} in blocks s·N … s·N + N-1 and nothing elsewhere
+///   all_gather                  rank r starts with {r} in its own blocks and nothing elsewhere
+///   all_to_all                  rank s starts with {s} in the blocks that come from it and nothing elsewhere
 /// A send takes a copy of its blocks when it is issued. A receive replaces blocks, a reducing one unites the
 /// sets, which must be disjoint: a contribution that is added twice is an error, not a larger set. At the end
 ///   all_reduce      every rank has every contribution in every block
-///   reduce_scatter  rank r has every contribution in block r
-///   all_gather      every rank has {b} in every block b
-///   all_to_all      rank d has {s} in block s·N + d, for every s
+///   reduce_scatter  rank r has every contribution in its own blocks
+///   all_gather      every rank has {r} in every block of every rank r
+///   all_to_all      rank d has {s} in the blocks from s to d, for every s
 /// With a root: broadcast and point_to_point start with {0} in every block of rank 0, nothing elsewhere, and
 /// end with it everywhere; reduce starts as all_reduce and ends with every contribution on rank 0.
 ///

@@ -4,6 +4,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -23,16 +24,21 @@ namespace {
 struct End {
     Position source = 0;
     Position destination = 0;
+    std::uint32_t channel = 0;
     Position rank = 0;  // whose program holds the action
     ActionIndex action = 0;
 };
 
-bool same_pair(const End& a, const End& b) {
-    return a.source == b.source && a.destination == b.destination;
+std::tuple<Position, Position, std::uint32_t> connection_of(const End& end) {
+    return {end.source, end.destination, end.channel};
 }
 
-bool pair_before(const End& a, const End& b) {
-    return a.source != b.source ? a.source < b.source : a.destination < b.destination;
+bool same_connection(const End& a, const End& b) {
+    return connection_of(a) == connection_of(b);
+}
+
+bool connection_before(const End& a, const End& b) {
+    return connection_of(a) < connection_of(b);
 }
 
 }  // namespace
@@ -62,7 +68,7 @@ std::uint64_t CollectiveSchedule::resolve(Position rank, BlockReference referenc
     if (kind_ != CollectiveKind::kAllToAll) {
         return column;
     }
-    return std::uint64_t{resolve(rank, reference.source)} * ranks_ + column;
+    return resolve(rank, reference.source) * columns() + column;
 }
 
 Bytes CollectiveSchedule::block_size(std::uint64_t block, Bytes size) const {
@@ -74,9 +80,9 @@ Bytes CollectiveSchedule::block_size(std::uint64_t block, Bytes size) const {
         case CollectiveKind::kPointToPoint:
             return part_size(size, block_count_, block);
         case CollectiveKind::kAllGather:
-            return size;
+            return part_size(size, parts_, block % parts_);
         case CollectiveKind::kAllToAll:
-            return part_size(size, ranks_, block % ranks_);
+            return part_size(size, columns(), block % columns());
     }
     ASTROLABE_ASSERT(false, "every kind has a block size");
 }
@@ -223,7 +229,9 @@ ScheduleBuilder::ScheduleBuilder(CollectiveKind kind, Position ranks, std::uint6
     const std::uint64_t n = ranks;
     const bool is_free =
         (kind == CollectiveKind::kAllReduce || has_root(kind)) && symmetry == Symmetry::kNone;
-    ASTROLABE_ASSERT(is_free || block_count == (kind == CollectiveKind::kAllToAll ? n * n : n),
+    const std::uint64_t least = kind == CollectiveKind::kAllToAll ? n * n : n;
+    const bool may_have_parts = symmetry == Symmetry::kNone && block_count % least == 0;
+    ASTROLABE_ASSERT(is_free || block_count == least || may_have_parts,
                      "the kind and the symmetry fix the number of blocks");
     ASTROLABE_ASSERT(symmetry != Symmetry::kExclusiveOr || std::has_single_bit(ranks),
                      "exclusive or is a symmetry of powers of two only");
@@ -231,6 +239,7 @@ ScheduleBuilder::ScheduleBuilder(CollectiveKind kind, Position ranks, std::uint6
     schedule_.ranks_ = ranks;
     schedule_.symmetry_ = symmetry;
     schedule_.block_count_ = block_count;
+    schedule_.parts_ = is_free ? 1 : static_cast<std::uint32_t>(block_count / least);
     schedule_.stages_ = stages.empty() ? std::vector<Stage>{{0, kind}} : std::move(stages);
     ASTROLABE_ASSERT(schedule_.stages_.size() <= std::numeric_limits<std::uint16_t>::max(),
                      "stages have 16-bit numbers");
@@ -243,17 +252,19 @@ void ScheduleBuilder::begin_stage(std::size_t index) {
 }
 
 ActionIndex ScheduleBuilder::send(Position rank, Position peer, std::span<const BlockReference> blocks,
-                                  std::span<const ActionIndex> after) {
-    return add(rank, Action::Kind::kSend, peer, blocks, after);
+                                  std::span<const ActionIndex> after, std::uint32_t channel) {
+    return add(rank, Action::Kind::kSend, peer, blocks, after, channel);
 }
 
 ActionIndex ScheduleBuilder::receive(Position rank, Position peer, std::span<const BlockReference> blocks,
-                                     std::span<const ActionIndex> after, bool reduce) {
-    return add(rank, reduce ? Action::Kind::kReceiveReduce : Action::Kind::kReceive, peer, blocks, after);
+                                     std::span<const ActionIndex> after, bool reduce, std::uint32_t channel) {
+    return add(rank, reduce ? Action::Kind::kReceiveReduce : Action::Kind::kReceive, peer, blocks, after,
+               channel);
 }
 
 ActionIndex ScheduleBuilder::add(Position rank, Action::Kind kind, Position peer,
-                                 std::span<const BlockReference> blocks, std::span<const ActionIndex> after) {
+                                 std::span<const BlockReference> blocks, std::span<const ActionIndex> after,
+                                 std::uint32_t channel) {
     ASTROLABE_ASSERT(rank < schedule_.programs_.size(), "under a symmetry only rank 0 has a program");
     RankProgram& program = schedule_.programs_[rank];
     const auto index = static_cast<ActionIndex>(program.actions.size());
@@ -287,13 +298,18 @@ ActionIndex ScheduleBuilder::add(Position rank, Action::Kind kind, Position peer
         program.dependencies.insert(program.dependencies.end(), after.begin(), after.end());
     }
     program.actions.push_back(action);
+    if (channel != 0) {
+        channels_.resize(schedule_.programs_.size());
+        channels_[rank].resize(program.actions.size(), 0);
+        channels_[rank][index] = channel;
+    }
     return index;
 }
 
 void ScheduleBuilder::check_blocks(Position rank, ActionIndex action,
                                    std::span<const BlockReference> blocks) const {
     const bool has_rows = schedule_.kind_ == CollectiveKind::kAllToAll;
-    const std::uint64_t columns = has_rows ? schedule_.ranks_ : schedule_.block_count_;
+    const std::uint64_t columns = schedule_.columns();
     if (blocks.empty()) {
         reject(rank, action, "names no block");
     }
@@ -317,29 +333,33 @@ void ScheduleBuilder::match() {
     const auto undo = [this](Position relative) {
         return schedule_.symmetry_ == Symmetry::kRotation ? schedule_.ranks_ - relative : relative;
     };
+    const auto channel_of = [this](Position rank, ActionIndex action) {
+        return rank < channels_.size() && action < channels_[rank].size() ? channels_[rank][action] : 0;
+    };
     std::vector<End> sends;
     std::vector<End> receives;
     for (Position rank = 0; rank < schedule_.programs_.size(); ++rank) {
         const std::vector<Action>& actions = schedule_.programs_[rank].actions;
         for (ActionIndex index = 0; index < actions.size(); ++index) {
             const Position peer = actions[index].peer;
+            const std::uint32_t channel = channel_of(rank, index);
             if (actions[index].is_send()) {
-                sends.push_back({rank, peer, rank, index});
+                sends.push_back({rank, peer, channel, rank, index});
             } else if (is_symmetric) {
-                receives.push_back({0, undo(peer), rank, index});
+                receives.push_back({0, undo(peer), channel, rank, index});
             } else {
-                receives.push_back({peer, rank, rank, index});
+                receives.push_back({peer, rank, channel, rank, index});
             }
         }
     }
-    std::stable_sort(sends.begin(), sends.end(), pair_before);
-    std::stable_sort(receives.begin(), receives.end(), pair_before);
+    std::stable_sort(sends.begin(), sends.end(), connection_before);
+    std::stable_sort(receives.begin(), receives.end(), connection_before);
 
     for (std::size_t i = 0; i < std::max(sends.size(), receives.size()); ++i) {
         const bool has_send = i < sends.size();
         const bool has_receive = i < receives.size();
-        if (!has_send || !has_receive || !same_pair(sends[i], receives[i])) {
-            const bool lone_send = has_send && (!has_receive || pair_before(sends[i], receives[i]));
+        if (!has_send || !has_receive || !same_connection(sends[i], receives[i])) {
+            const bool lone_send = has_send && (!has_receive || connection_before(sends[i], receives[i]));
             const End& lone = lone_send ? sends[i] : receives[i];
             reject(lone.rank, lone.action, lone_send ? "the send has no receive" : "the receive has no send");
         }

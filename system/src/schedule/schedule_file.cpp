@@ -1,5 +1,7 @@
 #include "schedule_file.hpp"
 
+#include "../msccl/msccl_schedule.hpp"
+#include "file_algorithm.hpp"
 #include "proof.hpp"
 
 #include <algorithm>
@@ -14,6 +16,7 @@
 #include <fmt/format.h>
 
 #include <astrolabe/core/config/schema.hpp>
+#include <astrolabe/core/source_text.hpp>
 #include <astrolabe/system/components.hpp>
 
 namespace astrolabe {
@@ -251,42 +254,6 @@ Schema<ScheduleFile> file_schema() {
     return schema;
 }
 
-/// A schedule for the one kind and shape it was written for.
-class FileAlgorithm final : public CollectiveAlgorithm {
-public:
-    FileAlgorithm(CollectiveSchedule schedule, std::string name, std::vector<Position> dimensions)
-        : schedule_(std::move(schedule)),
-          name_(std::move(name)) {
-        if (!dimensions.empty()) {
-            shape_ = Shape(std::move(dimensions));
-        }
-    }
-
-    [[nodiscard]] std::optional<std::string> unsupported(CollectiveKind kind,
-                                                         const Shape& shape) const override {
-        if (kind != schedule_.kind()) {
-            return fmt::format("{} does {} only", name_, to_string(schedule_.kind()));
-        }
-        if (shape.ranks() != schedule_.ranks() || (shape_ && shape != *shape_)) {
-            return fmt::format("{} is for groups of {} ranks, not {}", name_,
-                               shape_ ? shape_->text() : std::to_string(schedule_.ranks()), shape.text());
-        }
-        return std::nullopt;
-    }
-    [[nodiscard]] unsigned variants(CollectiveKind /*kind*/, const Shape& /*shape*/) const override {
-        return 1;
-    }
-    [[nodiscard]] CollectiveSchedule schedule(CollectiveKind /*kind*/, const Shape& /*shape*/,
-                                              unsigned /*variant*/) const override {
-        return schedule_;
-    }
-
-private:
-    CollectiveSchedule schedule_;
-    std::string name_;
-    std::optional<Shape> shape_{};
-};
-
 /// Turns a file that its schema accepts into a proven schedule.
 class Compiler {
 public:
@@ -444,8 +411,30 @@ Result<std::shared_ptr<const CollectiveAlgorithm>> read_schedule(const ConfigNod
         std::make_shared<FileAlgorithm>(*std::move(schedule), name, std::move(file->dimensions)));
 }
 
+namespace {
+
+/// Whether a text is XML: what begins with < is no YAML of ours.
+bool is_xml(std::string_view text) {
+    const std::size_t begin = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+    return begin != std::string_view::npos && text[begin] == '<';
+}
+
+}  // namespace
+
 Result<std::shared_ptr<const CollectiveAlgorithm>> read_schedule_file(const std::filesystem::path& path) {
-    return load_config(path).and_then([](const ConfigNode& node) { return read_schedule(node); });
+    const Result<std::shared_ptr<const SourceText>> text = read_source(path, "schedule.file");
+    if (!text) {
+        return text.error();
+    }
+    if (!is_xml((*text)->text)) {
+        return load_config(path).and_then([](const ConfigNode& node) { return read_schedule(node); });
+    }
+    Result<CollectiveSchedule> schedule = msccl::schedule_of(*text);
+    if (!schedule) {
+        return schedule.error();
+    }
+    return std::shared_ptr<const CollectiveAlgorithm>(std::make_shared<FileAlgorithm>(
+        *std::move(schedule), path.filename().string(), std::vector<Position>{}));
 }
 
 namespace {

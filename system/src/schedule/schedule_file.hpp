@@ -26,6 +26,8 @@
 ///                   after          earlier actions of the rank, and the stage, that must be complete
 ///                   reduce         of a receive: add to the own blocks instead of replacing them
 ///
+/// A file that is XML is a schedule of MSCCL instead (../msccl/msccl_schedule.hpp).
+///
 /// A file is read strictly, built and proven (proof.hpp) before it is used. Diagnostics: those of schemas;
 /// `schedule.build` where actions do not fit together, at the action; `schedule.proof` where the collective's
 /// definition is not met, at the action that shows the first wrong block: where it is wrong only in the end,

@@ -11,9 +11,9 @@ namespace astrolabe::system {
 
 /// Whether all blocks of a chunk of so many bytes have the same size.
 [[nodiscard]] inline bool blocks_are_equal(const CollectiveSchedule& schedule, Bytes chunk) {
-    const bool is_exchange = schedule.kind() == CollectiveKind::kAllToAll;
-    const auto columns = static_cast<std::int64_t>(is_exchange ? schedule.ranks() : schedule.block_count());
-    return schedule.kind() == CollectiveKind::kAllGather || chunk.count() % columns == 0;
+    const bool is_gather = schedule.kind() == CollectiveKind::kAllGather;
+    const auto columns = static_cast<std::int64_t>(is_gather ? schedule.parts() : schedule.columns());
+    return chunk.count() % columns == 0;
 }
 
 /// Made when first needed.

@@ -28,8 +28,10 @@ bool is_mapped(const CollectiveSchedule& schedule, const std::vector<Position>& 
                           [&](BlockReference x, BlockReference y) {
                               const std::uint64_t from = schedule.resolve(rank, x);
                               const std::uint64_t to = schedule.resolve(image, y);
-                              const Position n = schedule.ranks();
-                              return map[from / n] == to / n && map[from % n] == to % n;
+                              const std::uint64_t columns = schedule.columns();
+                              return map[from / columns] == to / columns &&
+                                     map[schedule.owner(from % columns)] == schedule.owner(to % columns) &&
+                                     from % schedule.parts() == to % schedule.parts();
                           });
     };
     return std::equal(own.actions.begin(), own.actions.end(), other.actions.begin(), other.actions.end(),

@@ -268,6 +268,9 @@ RC_GTEST_PROP(TrainingProperty, SummaryCountsWhatTheProgramDoes, ()) {
     if (training.parallelism == Parallelism::kHybrid) {
         training.embedding_update = *rc::gen::element(
             EmbeddingUpdate::kAfterGradients, EmbeddingUpdate::kBeforeGradients, EmbeddingUpdate::kStale);
+        if (training.embedding_update == EmbeddingUpdate::kStale && *rc::gen::arbitrary<bool>()) {
+            training.staleness = *rc::gen::inRange(0, 5);
+        }
     }
     const Device device{.peak = 3_TFLOPS, .memory_bandwidth = 7_Gbps};
     const auto ranks = *rc::gen::inRange<std::size_t>(1, 9);

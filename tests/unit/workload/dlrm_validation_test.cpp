@@ -111,6 +111,13 @@ TEST_F(TrainingProblems, GradientsOfCopiesWhereNoTableHasAny) {
     EXPECT_EQ(keys_of(found()), Keys{});
 }
 
+TEST_F(TrainingProblems, ABoundOfUpdatesThatAreNotStale) {
+    study_.training.staleness = 1;
+    EXPECT_EQ(keys_of(found()), Keys{"staleness"});
+    study_.training.embedding_update = EmbeddingUpdate::kStale;
+    EXPECT_EQ(keys_of(found()), Keys{});
+}
+
 TEST_F(TrainingProblems, OrderOfAnEmbeddingUpdateWithoutItsAllToAll) {
     study_.training.embedding_update = EmbeddingUpdate::kStale;
     EXPECT_EQ(keys_of(found()), Keys{});

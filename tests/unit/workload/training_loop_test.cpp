@@ -5,8 +5,10 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace astrolabe::workload {
@@ -273,6 +275,35 @@ TEST_F(DlrmLoop, StaleEmbeddingsWaitForNobody) {
     EXPECT_EQ(lines.back(), "E.update");
     EXPECT_EQ(lines.size(), 20U);
     EXPECT_EQ(describe(program, 1).front(), "E.forward");
+}
+
+TEST_F(DlrmLoop, BoundedStaleUpdatesUseGradientsOfAnEarlierIteration) {
+    plan_.iterations = 4;
+    const auto bounded = [&](int staleness) {
+        return dlrm_loop(plan_, kLastBottom, EmbeddingUpdate::kStale, 1, staleness);
+    };
+    const Program program = bounded(2);
+    EXPECT_EQ(describe(program, 0).back(), "B0.input_gradient");  // nothing to update with yet
+    EXPECT_EQ(describe(program, 1).back(), "B0.input_gradient");
+    // What each update waits for, by the iterations of both.
+    std::vector<std::pair<std::string, int>> waits;
+    for (const system::Operation& operation : program.operations) {
+        if (operation.name.starts_with("E.update")) {
+            ASSERT_EQ(operation.dependencies.size(), 1U);
+            const system::Operation& gradients = program.operations[operation.dependencies[0]];
+            EXPECT_EQ(gradients.name, "E.input_gradient.all_to_all");
+            waits.emplace_back(fmt::format("{} {}", operation.name, operation.iteration),
+                               gradients.iteration);
+        }
+    }
+    EXPECT_EQ(waits,
+              (std::vector<std::pair<std::string, int>>{
+                  {"E.update 2", 0}, {"E.update 3", 1}, {"E.update_late_2 3", 2}, {"E.update_late_1 3", 3}}));
+    // No bound of iterations that there are: all updates come last. None at all: as after the gradients.
+    EXPECT_EQ(describe(bounded(9), 3).back(), "E.update_late_1 <- E.input_gradient.all_to_all");
+    EXPECT_EQ(describe(bounded(0), 3), describe(dlrm_loop(plan_, kLastBottom), 3));
+    EXPECT_THROW((void)dlrm_loop(plan_, kLastBottom, EmbeddingUpdate::kAfterGradients, 1, 1),
+                 std::logic_error);
 }
 
 TEST_F(DlrmLoop, EmbeddingCollectiveAfterTheUpdateIsWaitedForByTheNextLookup) {

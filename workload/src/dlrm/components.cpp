@@ -226,6 +226,10 @@ Schema<DlrmParameters> dlrm_schema() {
         .optional(
             "embedding_update", &DlrmParameters::embedding_update,
             "when the embedding update runs relative to the all-to-all that brings its gradients (hybrid)")
+        .optional("staleness", &DlrmParameters::staleness,
+                  "of embedding_update: stale, the iterations whose gradients a lookup may lack; unset: "
+                  "nothing ever waits for them",
+                  {0, 100'000})
         .optional("embedding_gradients", &DlrmParameters::embedding_gradients,
                   "how copies of a table exchange their gradients: touched rows only, or whole tables")
         .section("sharding", &DlrmParameters::sharding, sharding_schema(),

@@ -485,7 +485,8 @@ system::Program build_dlrm_program(const DlrmModel& model, const DlrmTraining& t
     const auto embeddings = static_cast<std::size_t>(
         std::count_if(plan.layers.begin(), plan.layers.end(),
                       [](const TrainingLayer& layer) { return is_embedding(layer.name); }));
-    return dlrm_loop(plan, embeddings + model.bottom_mlp.size() - 1, training.embedding_update, embeddings);
+    return dlrm_loop(plan, embeddings + model.bottom_mlp.size() - 1, training.embedding_update, embeddings,
+                     training.staleness);
 }
 
 DlrmSummary summarise(const DlrmModel& model, const DlrmTraining& training, const Device& device,

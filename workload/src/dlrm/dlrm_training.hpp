@@ -124,6 +124,8 @@ struct DlrmTraining {
     /// The reference loop computes the gradient of the dense features although nothing uses it.
     bool dense_feature_gradient = false;
     EmbeddingUpdate embedding_update = EmbeddingUpdate::kAfterGradients;   ///< hybrid only
+    /// Of stale updates: iterations whose gradients a lookup may lack; none: nothing waits for them.
+    std::optional<int> staleness = std::nullopt;
     EmbeddingGradients embedding_gradients = EmbeddingGradients::kSparse;  ///< data, and data_parallel tables
     Sharding sharding = {};                                          ///< other than balanced: hybrid only
     std::optional<GradientBuckets> gradient_buckets = std::nullopt;  ///< none: every layer by itself

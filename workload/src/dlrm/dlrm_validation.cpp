@@ -296,6 +296,8 @@ void check_embedding_exchange(ValidationErrors& found, const DlrmTraining& train
     require(found, is_hybrid || training.embedding_update == EmbeddingUpdate::kAfterGradients,
             "embedding_update", "only hybrid parallelism brings embedding gradients by an all-to-all",
             "leave it out, or set parallelism to hybrid");
+    require(found, !training.staleness || training.embedding_update == EmbeddingUpdate::kStale, "staleness",
+            "bounds stale updates, and these are not", "write embedding_update: stale, or leave it out");
 }
 
 void check_dense_gradients(ValidationErrors& found, const DlrmTraining& training) {

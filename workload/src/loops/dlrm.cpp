@@ -1,6 +1,7 @@
 #include "program_writer.hpp"
 #include "training_loop.hpp"
 
+#include <deque>
 #include <utility>
 
 #include <astrolabe/core/assert.hpp>
@@ -51,20 +52,61 @@ void update_embeddings(ProgramWriter& writer, EmbeddingUpdate order, const Colle
             writer.wait_for(gradients[layer]);
         }
         writer.update(layer);
-        writer.communicate(layer, Pass::kWeightGradient, system::Priority::kDefault);
         if (order == EmbeddingUpdate::kBeforeGradients) {
             writer.wait_for(gradients[layer]);
         }
     }
 }
 
+/// Gradients that tables are yet to be updated with, those of the oldest iteration first.
+class LateUpdates {
+public:
+    explicit LateUpdates(std::size_t staleness)
+        : staleness_(staleness) {}
+
+    void end_iteration(ProgramWriter& writer, Collectives gradients) {
+        for (std::size_t layer = 0; layer < gradients.size(); ++layer) {
+            if (!gradients[layer]) {
+                writer.update(layer);
+            }
+        }
+        waiting_.push_back(std::move(gradients));
+        if (waiting_.size() > staleness_) {
+            update_with_oldest(writer, 0);
+        }
+    }
+    void end(ProgramWriter& writer) {
+        while (!waiting_.empty()) {
+            update_with_oldest(writer, waiting_.size());
+        }
+    }
+
+private:
+    void update_with_oldest(ProgramWriter& writer, std::size_t late) {
+        for (std::size_t layer = 0; layer < waiting_.front().size(); ++layer) {
+            if (waiting_.front()[layer]) {
+                writer.wait_for(waiting_.front()[layer]);
+                writer.update(layer, late);
+            }
+        }
+        waiting_.pop_front();
+    }
+
+    std::size_t staleness_;
+    std::deque<Collectives> waiting_;
+};
+
 }  // namespace
 
 system::Program dlrm_loop(const TrainingPlan& plan, std::size_t last_bottom_layer,
-                          EmbeddingUpdate embedding_update, std::size_t embedding_layers) {
+                          EmbeddingUpdate embedding_update, std::size_t embedding_layers,
+                          std::optional<int> staleness) {
+    ASTROLABE_ASSERT(!staleness || (embedding_update == EmbeddingUpdate::kStale && *staleness >= 0),
+                     "a bound is of stale updates");
     require_dlrm(plan, last_bottom_layer, embedding_layers);
     const std::size_t first_top = last_bottom_layer + 1;
     ProgramWriter writer(plan);
+    LateUpdates late(static_cast<std::size_t>(staleness.value_or(0)));
     std::optional<system::OperationId> input;
     for (int iteration = 0; iteration < plan.iterations; ++iteration) {
         writer.begin_iteration();
@@ -86,10 +128,15 @@ system::Program dlrm_loop(const TrainingPlan& plan, std::size_t last_bottom_laye
             input = writer.issue_input(iteration + 1);
         }
         backward(writer, first_top, plan.layers.size());
-        const Collectives gradients = exchange_gradients(writer, embedding_layers);
+        Collectives gradients = exchange_gradients(writer, embedding_layers);
         backward(writer, embedding_layers, first_top);
-        update_embeddings(writer, embedding_update, gradients);
+        if (staleness) {
+            late.end_iteration(writer, std::move(gradients));
+        } else {
+            update_embeddings(writer, embedding_update, gradients);
+        }
     }
+    late.end(writer);
     return std::move(writer).finish();
 }
 

@@ -110,10 +110,17 @@ void ProgramWriter::compute(std::size_t index, Pass pass) {
     }
 }
 
-void ProgramWriter::update(std::size_t index) {
+void ProgramWriter::update(std::size_t index, std::size_t late) {
     const TrainingLayer& layer = plan_.layers[index];
+    const std::string suffix = late == 0 ? "" : fmt::format("_late_{}", late);
     if (layer.weight_gradient) {
-        add_compute(layer.name, "update", *layer.weight_gradient);
+        add_compute(layer.name, "update" + suffix, *layer.weight_gradient);
+    }
+    if (late == 0) {
+        communicate(index, Pass::kWeightGradient, system::Priority::kDefault);
+    } else {
+        communicate(index, Pass::kWeightGradient, fmt::format("weight_gradient{}", suffix),
+                    system::Priority::kDefault, {*last_compute_});
     }
 }
 

@@ -37,8 +37,9 @@ public:
 
     /// Does nothing where the layer does not compute the pass.
     void compute(std::size_t layer, Pass pass);
-    /// The layer's weight-gradient time, as "<layer>.update".
-    void update(std::size_t layer);
+    /// The layer's weight-gradient time, as "<layer>.update", and its weight-gradient collective. Of an update
+    /// that comes so many iterations late in an iteration that has its own: "<layer>.update_late_2".
+    void update(std::size_t layer, std::size_t late = 0);
 
     /// Returns nothing where the layer does not communicate after the pass.
     std::optional<system::OperationId> communicate(std::size_t layer, Pass pass, system::Priority priority);

@@ -146,10 +146,15 @@ enum class EmbeddingUpdate : std::uint8_t {
 /// issued ahead, behind the top MLP's forward pass of the iteration before. "Input.indices.<kind>.<stage>".
 ///
 /// kBeforeGradients exchanges the two parts of the last step; kStale leaves its wait out: the next iteration
-/// may read rows that lack this iteration's gradients.
+/// may read rows that lack this iteration's gradients. With `staleness` K >= 0 kStale is bounded: the last step
+/// of iteration i waits for the A2A backward of iteration i - K and updates with its gradients (none while
+/// i < K), so a lookup lacks the gradients of K iterations at most; those of the last K iterations follow one
+/// after another when the last iteration is done, as "<layer>.update_late_<K>", …, "<layer>.update_late_1".
+/// K = 0 waits as kAfterGradients does.
 [[nodiscard]] system::Program dlrm_loop(const TrainingPlan& plan, std::size_t last_bottom_layer,
                                         EmbeddingUpdate embedding_update = EmbeddingUpdate::kAfterGradients,
-                                        std::size_t embedding_layers = 1);
+                                        std::size_t embedding_layers = 1,
+                                        std::optional<int> staleness = std::nullopt);
 
 /// Layers whose input is kept, and layers before whose backward pass what was not kept is computed again.
 struct Checkpoints {

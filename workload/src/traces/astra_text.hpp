@@ -27,6 +27,21 @@
 ///     HYBRID_CUSTOMIZED                   as the layer's policy: DATA, MODEL, HYBRID_DATA_MODEL or
 ///                                         HYBRID_MODEL_DATA
 ///
+/// SimAI's dialect is known by `ep:` after the model-parallel group of HYBRID_TRANSFORMER…: sizes of the
+/// expert-parallel groups and of the pipeline, `vpp:`, `ga:` and `all_gpus:`, and at the end of line 1
+/// `pp_comm`, bytes between stages. Ranks have coordinates in g × ep × (all_gpus / (g · pp · ep)) × pp, the
+/// first fastest:
+///
+///     collective               forward, input gradient    weight gradient
+///     ALLREDUCE, …             g                          ep and the next: data parallel
+///     ALLREDUCE_EP, …          ep                         ep
+///     ALLREDUCE_DP, …          data parallel              data parallel
+///     ALLREDUCE_DP_EP, …       the third dimension        the third dimension
+///
+/// Its size of an all-gather is the result's; a rank's share is rounded up. Cycles are ns as they are. The
+/// layers are those of every stage: vpp and ga are read and change nothing, and what stages would send each
+/// other (pp_comm, where pp > 1) is refused.
+///
 /// Where g falls inside a dimension, that dimension is split in two. Stricter than the original: it takes an
 /// unknown collective for NONE and leaves out silently what a keyword does not exchange; here both are
 /// errors.
@@ -63,9 +78,23 @@ enum class AstraKeyword : std::uint8_t {
     kHybridCustomized
 };
 
+/// Of a collective: as the keyword says, or a group of SimAI's dialect.
+enum class AstraGroup : std::uint8_t { kOfKeyword, kTensor, kExpert, kData, kDataOfExperts };
+
 struct AstraCollective {
     system::CollectiveKind kind = system::CollectiveKind::kAllReduce;
     Bytes size;  ///< > 0
+    AstraGroup group = AstraGroup::kOfKeyword;
+};
+
+/// Line 1 of SimAI's dialect.
+struct SimaiHeader {
+    std::int64_t expert_group = 1;
+    std::int64_t stages = 1;
+    std::int64_t virtual_stages = 1;
+    std::int64_t micro_batches = 1;
+    std::int64_t ranks = 1;
+    std::int64_t between_stages = 0;  ///< bytes; pp_comm
 };
 
 struct AstraPass {
@@ -87,6 +116,7 @@ struct AstraText {
     std::size_t last_bottom_layer = 0;  ///< HYBRID_DLRM…
     std::int64_t tensor_group = 1;      ///< HYBRID_TRANSFORMER…: g
     Checkpoints checkpoints;            ///< HYBRID_TRANSFORMER_FWD_IN_BCKWD
+    std::optional<SimaiHeader> simai;
     std::vector<AstraLayer> layers;
 };
 

@@ -42,7 +42,7 @@ void read_trace(AstraParameters& parameters, const ConfigNode& node, ReadContext
 
 Schema<AstraParameters> astra_schema() {
     Schema<AstraParameters> schema("astra_text",
-                                   "a text workload of ASTRA-sim 1.0; its times replace the device's");
+                                   "a text workload of ASTRA-sim 1.0 or SimAI; its times replace the device's");
     schema
         .field({"trace", "path", "", true, {}, "the workload's file, relative to the file that names it", {}},
                read_trace,

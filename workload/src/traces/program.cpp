@@ -1,3 +1,4 @@
+#include "../integer_division.hpp"
 #include "astra_text.hpp"
 #include "keywords.hpp"
 
@@ -52,6 +53,20 @@ std::vector<std::int64_t> dimensions_of(const AstraOptions& options, std::size_t
     return options.dimensions.empty() ? std::vector{static_cast<std::int64_t>(ranks)} : options.dimensions;
 }
 
+/// Tensor group, expert group, what is left of data parallelism, pipeline stages; nothing where they do not
+/// make the header's ranks.
+std::optional<std::vector<std::int64_t>> simai_sizes(const AstraText& text) {
+    const SimaiHeader& simai = *text.simai;
+    std::int64_t left = simai.ranks;
+    for (const std::int64_t size : {text.tensor_group, simai.stages, simai.expert_group}) {
+        if (left % size != 0) {
+            return std::nullopt;
+        }
+        left /= size;
+    }
+    return std::vector{text.tensor_group, simai.expert_group, left, simai.stages};
+}
+
 /// count · unit · scale, rounded up; the scale 1 stays exact beyond the 53 bits of a double.
 std::int64_t scaled(std::int64_t count, std::int64_t unit, double scale) {
     if (scale == 1) {
@@ -70,7 +85,8 @@ public:
     PlanBuilder(const AstraText& text, const AstraOptions& options, std::size_t ranks)
         : text_(text),
           options_(options),
-          layout_(*layout_of(dimensions_of(options, ranks), text.tensor_group)) {
+          layout_(text.simai ? Layout{*simai_sizes(text), 1}
+                             : *layout_of(dimensions_of(options, ranks), text.tensor_group)) {
         plan_.ranks = ranks;
         plan_.iterations = options.passes;
     }
@@ -110,10 +126,42 @@ private:
         if (!pass.collective) {
             return std::nullopt;
         }
-        return LayerCommunication{
-            .kind = pass.collective->kind,
-            .size = Bytes(scaled(pass.collective->size.count(), 1, options_.comm_scale)),
-            .partition = partition(span)};
+        std::int64_t size = scaled(pass.collective->size.count(), 1, options_.comm_scale);
+        if (pass.collective->group == AstraGroup::kOfKeyword) {
+            return LayerCommunication{
+                .kind = pass.collective->kind, .size = Bytes(size), .partition = partition(span)};
+        }
+        const system::PartitionId group = partition(pass.collective->group);
+        if (pass.collective->kind == system::CollectiveKind::kAllGather) {
+            size = divide_up(size, static_cast<std::int64_t>(plan_.partitions[group].groups.front().size()));
+        }
+        return LayerCommunication{.kind = pass.collective->kind, .size = Bytes(size), .partition = group};
+    }
+
+    [[nodiscard]] system::PartitionId partition(AstraGroup group) {
+        const auto known = simai_partitions_.find(group);
+        if (known != simai_partitions_.end()) {
+            return known->second;
+        }
+        const system::PartitionId made = plan_.partitions.push_back(make_partition(group));
+        simai_partitions_.emplace(group, made);
+        return made;
+    }
+
+    [[nodiscard]] system::Partition make_partition(AstraGroup group) const {
+        switch (group) {
+            case AstraGroup::kTensor:
+                return make_partition("tensor parallel", 0, 1);
+            case AstraGroup::kExpert:
+                return make_partition("expert parallel", 1, 2);
+            case AstraGroup::kData:
+                return make_partition("data parallel", 1, 3);
+            case AstraGroup::kDataOfExperts:
+                return make_partition("data parallel of experts", 2, 3);
+            case AstraGroup::kOfKeyword:
+                break;
+        }
+        invariant_failed("collective has a group", "SimAI's dialect gives every collective a group");
     }
 
     [[nodiscard]] system::PartitionId partition(Span span) {
@@ -170,9 +218,32 @@ private:
     Layout layout_;
     TrainingPlan plan_;
     std::map<Span, system::PartitionId> partitions_;
+    std::map<AstraGroup, system::PartitionId> simai_partitions_;
 };
 
+ValidationErrors simai_errors(const AstraText& text, const AstraOptions& options, std::size_t ranks) {
+    const SimaiHeader& simai = *text.simai;
+    if (simai.ranks != static_cast<std::int64_t>(ranks)) {
+        return {{"trace", fmt::format("all_gpus is {}, and the cluster has {} ranks", simai.ranks, ranks),
+                 fmt::format("set cluster.ranks to {}", simai.ranks)}};
+    }
+    if (!options.dimensions.empty()) {
+        return {{"dimensions", "the trace has sizes of its groups of its own", "leave 'dimensions' out"}};
+    }
+    if (!simai_sizes(text)) {
+        return {{"trace",
+                 fmt::format(
+                     "{} ranks are not divided by a tensor group of {}, {} stages and an expert group of {}",
+                     ranks, text.tensor_group, simai.stages, simai.expert_group),
+                 "their product divides all_gpus"}};
+    }
+    return {};
+}
+
 ValidationErrors dimension_errors(const AstraText& text, const AstraOptions& options, std::size_t ranks) {
+    if (text.simai) {
+        return simai_errors(text, options, ranks);
+    }
     const std::vector<std::int64_t> sizes = dimensions_of(options, ranks);
     detail::Int128 product = 1;
     for (const std::int64_t size : sizes) {

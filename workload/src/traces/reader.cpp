@@ -40,6 +40,10 @@ constexpr std::array<AstraKeyword, 4> kPolicies{AstraKeyword::kData, AstraKeywor
                                                 AstraKeyword::kHybridDataModel,
                                                 AstraKeyword::kHybridModelData};
 
+/// The longest first.
+constexpr std::array<std::pair<std::string_view, AstraGroup>, 3> kGroupSuffixes{
+    {{"_DP_EP", AstraGroup::kDataOfExperts}, {"_EP", AstraGroup::kExpert}, {"_DP", AstraGroup::kData}}};
+
 struct Token {
     std::string_view text;
     int line = 0;
@@ -176,10 +180,12 @@ private:
                 return layer.has_value();
             }
             case AstraKeyword::kHybridTransformer:
-                return read_tensor_group();
+                return read_tensor_group() && read_simai_sizes() && read_simai_transfer();
             case AstraKeyword::kHybridTransformerFwdInBckwd:
-                return read_tensor_group() && read_list("checkpoints:", text_.checkpoints.kept) &&
-                       read_list("checkpoint_initiates:", text_.checkpoints.initiates);
+                return read_tensor_group() && read_simai_sizes() &&
+                       read_list("checkpoints:", text_.checkpoints.kept, first_kept_) &&
+                       read_list("checkpoint_initiates:", text_.checkpoints.initiates, first_initiating_) &&
+                       read_simai_transfer();
             default:
                 return true;
         }
@@ -194,11 +200,61 @@ private:
         return group.has_value();
     }
 
-    bool read_list(std::string_view name, std::vector<std::size_t>& layers) {
+    [[nodiscard]] bool next_is(std::string_view text) const {
+        return next_ < header_->size() && (*header_)[next_].text == text;
+    }
+
+    /// "ep: 1 pp: 1 vpp: 8 ga: 1 all_gpus: 8", which other dialects lack.
+    bool read_simai_sizes() {
+        if (!next_is("ep:")) {
+            return true;
+        }
+        SimaiHeader& simai = text_.simai.emplace();
+        const std::array<std::pair<std::string_view, std::int64_t*>, 5> sizes{
+            {{"ep:", &simai.expert_group},
+             {"pp:", &simai.stages},
+             {"vpp:", &simai.virtual_stages},
+             {"ga:", &simai.micro_batches},
+             {"all_gpus:", &simai.ranks}}};
+        for (const auto& [name, size] : sizes) {
+            if (!label(name)) {
+                return false;
+            }
+            const auto given = header_integer(fmt::format("the number after '{}'", name), 1);
+            if (!given) {
+                return false;
+            }
+            *size = *given;
+        }
+        return true;
+    }
+
+    /// "pp_comm 50331648", with or without a colon.
+    bool read_simai_transfer() {
+        if (!text_.simai || !(next_is("pp_comm") || next_is("pp_comm:"))) {
+            return true;
+        }
+        const Token& name = (*header_)[next_++];
+        const auto bytes = header_integer("the bytes between stages");
+        if (bytes && *bytes > 0 && text_.simai->stages > 1) {
+            error("astra.pipeline", name,
+                  fmt::format(
+                      "{} stages would send each other {} bytes, and the layers are one list for all stages",
+                      text_.simai->stages, *bytes),
+                  "without pp_comm every stage runs the layers and sends the next nothing");
+            return false;
+        }
+        text_.simai->between_stages = bytes.value_or(0);
+        return bytes.has_value();
+    }
+
+    /// `first` is set to the place of the first layer in the header.
+    bool read_list(std::string_view name, std::vector<std::size_t>& layers, std::size_t& first) {
         if (!label(name)) {
             return false;
         }
         const auto count = header_integer(fmt::format("the number of '{}'", name));
+        first = next_;
         for (std::int64_t i = 0; count && i < *count; ++i) {
             const auto layer = header_integer(fmt::format("a layer of '{}'", name));
             if (!layer) {
@@ -281,9 +337,9 @@ private:
         AstraLayer layer;
         layer.name = line[0].text;
         static_cast<void>(integer(line[1], kColumnNames[1], std::numeric_limits<std::int64_t>::min()));
-        layer.forward = read_pass(line, 2);
-        layer.input_gradient = read_pass(line, 5);
-        layer.weight_gradient = read_pass(line, 8);
+        layer.forward = read_pass(line, 2, AstraGroup::kTensor);
+        layer.input_gradient = read_pass(line, 5, AstraGroup::kTensor);
+        layer.weight_gradient = read_pass(line, 8, AstraGroup::kData);
         layer.update_delay = integer(line[11], kColumnNames[11]).value_or(0);
         std::optional<AstraKeyword> policy = keyword_;
         if (customized) {
@@ -296,10 +352,27 @@ private:
         text_.layers.push_back(std::move(layer));
     }
 
-    AstraPass read_pass(const Tokens& line, std::size_t column) {
+    /// The group of a collective in SimAI's dialect, whose suffix is taken off its name.
+    [[nodiscard]] AstraGroup take_group(std::string_view& name, AstraGroup without_suffix) const {
+        if (!text_.simai) {
+            return AstraGroup::kOfKeyword;
+        }
+        for (const auto& [suffix, group] : kGroupSuffixes) {
+            if (name.ends_with(suffix)) {
+                name.remove_suffix(suffix.size());
+                return group;
+            }
+        }
+        return without_suffix;
+    }
+
+    /// `group` is that of a collective without a suffix in SimAI's dialect.
+    AstraPass read_pass(const Tokens& line, std::size_t column, AstraGroup group) {
         AstraPass pass;
         pass.cycles = integer(line[column], kColumnNames[column]).value_or(0);
         const Token& type = line[column + 1];
+        std::string_view name = type.text;
+        const AstraGroup own_group = take_group(name, group);
         const std::optional<std::int64_t> size = integer(line[column + 2], kColumnNames[column + 2]);
         if (type.text == "NONE") {
             if (size.value_or(0) != 0) {
@@ -310,16 +383,18 @@ private:
             return pass;
         }
         const auto* const known = std::find_if(kCollectives.begin(), kCollectives.end(),
-                                               [&](const auto& entry) { return entry.first == type.text; });
+                                               [&](const auto& entry) { return entry.first == name; });
         if (known == kCollectives.end()) {
             std::vector<std::string> names = names_of(kCollectives);
             names.emplace_back("NONE");
             error("astra.collective", type,
                   fmt::format("{} is '{}', which is no collective", kColumnNames[column + 1], type.text),
-                  type.text == "ALLREDUCEALLTOALL" ? "fused collectives are not modelled; split the layer"
-                                                   : suggest(type.text, names));
+                  name == "ALLREDUCEALLTOALL" ? "fused collectives are not modelled; split the layer"
+                  : text_.simai && name.find('_') != std::string_view::npos
+                      ? "the suffixes of groups are _EP, _DP and _DP_EP"
+                      : suggest(type.text, names));
         } else if (size.value_or(0) > 0) {
-            pass.collective = AstraCollective{known->second, Bytes(*size)};
+            pass.collective = AstraCollective{known->second, Bytes(*size), own_group};
         }
         return pass;
     }
@@ -370,13 +445,11 @@ private:
                   "it issues the weight-gradient collective of the first layer");
         }
         const auto& [kept, initiates] = text_.checkpoints;
-        // Line 1: keyword, label, g, label, n, kept layers, label, n, initiating layers.
-        constexpr std::size_t kFirstKept = 5;
         for (std::size_t i = 0; i < kept.size(); ++i) {
-            check_layer(header[kFirstKept + i], kept[i]);
+            check_layer(header[first_kept_ + i], kept[i]);
         }
         for (std::size_t i = 0; i < initiates.size(); ++i) {
-            const Token& token = header[kFirstKept + kept.size() + 2 + i];
+            const Token& token = header[first_initiating_ + i];
             if (check_layer(token, initiates[i]) &&
                 std::none_of(kept.begin(), kept.end(),
                              [&](std::size_t layer) { return layer < initiates[i]; })) {
@@ -403,6 +476,8 @@ private:
     std::optional<AstraKeyword> keyword_;
     const Tokens* header_ = nullptr;
     std::size_t next_ = 0;  // token of the header
+    std::size_t first_kept_ = 0;
+    std::size_t first_initiating_ = 0;
 };
 
 }  // namespace

@@ -1,9 +1,9 @@
 #include "graph_files.hpp"
 
-#include "../source_text.hpp"
 #include "graph_readers.hpp"
 
 #include <astrolabe/core/assert.hpp>
+#include <astrolabe/core/source_text.hpp>
 
 namespace astrolabe::network {
 
@@ -28,7 +28,7 @@ Result<Graph> load_graph(const std::filesystem::path& path, GraphFormat format,
             Result<ConfigNode> root = load_config(path);
             return root ? Result<Graph>(detail::read_node_link(*root, options)) : Result<Graph>(root.error());
         }
-        const Result<std::shared_ptr<const SourceText>> source = detail::read_source(path, "network.graph");
+        const Result<std::shared_ptr<const SourceText>> source = read_source(path, "network.graph");
         if (!source) {
             return source.error();
         }

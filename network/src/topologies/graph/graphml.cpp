@@ -1,10 +1,11 @@
-#include "../source_text.hpp"
 #include "graph_readers.hpp"
 
 #include <cstring>
 
 #include <fmt/format.h>
 #include <pugixml.hpp>
+
+#include <astrolabe/core/source_text.hpp>
 
 namespace astrolabe::network::detail {
 

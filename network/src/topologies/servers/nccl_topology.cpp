@@ -1,6 +1,5 @@
 #include "nccl_topology.hpp"
 
-#include "../source_text.hpp"
 #include "server_parameters.hpp"
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include <fmt/format.h>
 #include <pugixml.hpp>
 
+#include <astrolabe/core/source_text.hpp>
 #include <astrolabe/network/topologies/parameters.hpp>
 
 namespace astrolabe::network::servers {
@@ -459,7 +459,7 @@ private:
     static constexpr std::uint32_t kUnknown = 0xffffffffU;  ///< a device that is no GPU
 
     std::shared_ptr<const SourceText> source_;
-    detail::TextPlaces places_;
+    TextPlaces places_;
     pugi::xml_document document_;
     NcclTopology topology_;
     std::map<std::string, std::uint32_t, std::less<>> devices_by_bus_;
@@ -482,7 +482,7 @@ const NcclDevice* NcclTopology::without_rate() const {
 }
 
 Result<NcclTopology> load_nccl_topology(const std::filesystem::path& path) {
-    const Result<std::shared_ptr<const SourceText>> source = detail::read_source(path, "network.servers");
+    const Result<std::shared_ptr<const SourceText>> source = read_source(path, "network.servers");
     if (!source) {
         return source.error();
     }

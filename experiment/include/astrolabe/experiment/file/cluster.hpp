@@ -43,6 +43,9 @@ inline const Range<Time> kInjectionLatencies{Time(0), Time(1000 * kPicosecondsPe
 struct ClusterKeys {
     std::size_t ranks = 0;
     std::optional<Registry<workload::Device>::Configured> device;
+    std::vector<RankDevice> devices;  ///< of ranks that have their own
+    std::optional<Jitter> jitter;
+    std::optional<Contention> contention;
     PlacementKeys placement;
     std::vector<system::Position> dimensions;  ///< empty: one, or as servers have it
     std::array<CollectiveKeys, system::kCollectiveKinds> collectives;

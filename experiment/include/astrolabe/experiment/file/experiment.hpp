@@ -44,6 +44,7 @@
 #include <astrolabe/experiment/calibration/nccl_tuning.hpp>
 #include <astrolabe/experiment/choice/choice.hpp>
 #include <astrolabe/experiment/file/placement.hpp>
+#include <astrolabe/experiment/file/rank_compute.hpp>
 #include <astrolabe/network/components.hpp>
 #include <astrolabe/system/components.hpp>
 #include <astrolabe/system/executor/executor.hpp>
@@ -85,6 +86,9 @@ struct Cluster {
     std::bitset<system::kCollectiveKinds> chunks_given;     ///< likewise
     std::optional<MeasuredCollectives> measured;            ///< below whose times no collective ends
     std::optional<NcclTuning> nccl_tuning;                  ///< likewise; not both
+    std::vector<RankDevice> devices;                        ///< of ranks that have their own
+    std::optional<Jitter> jitter;                           ///< of computations
+    std::optional<Contention> contention;                   ///< of computations and collectives
 };
 
 /// A failure as people know it.

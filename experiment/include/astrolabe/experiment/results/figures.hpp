@@ -31,6 +31,7 @@ struct MeanStream {
     double compute = 0;
     double drain = 0;
     std::map<std::string, double> exposed;
+    double slowed = 0;
 };
 /// Of stream 0, and of the others of the program.
 struct MeanBreakdown : MeanStream {

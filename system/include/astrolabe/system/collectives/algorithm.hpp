@@ -38,6 +38,10 @@ public:
     [[nodiscard]] virtual std::optional<std::string> unsupported(CollectiveKind kind,
                                                                  const Shape& shape) const = 0;
 
+    /// Why it does not support an all_to_all whose sizes differ by pair, or nothing if it does where it
+    /// supports the kind at all.
+    [[nodiscard]] virtual std::optional<std::string> unsupported_uneven() const { return std::nullopt; }
+
     /// How many dimensions the algorithm's parameters name; those beyond the dimensions of the ranks would be
     /// without effect.
     [[nodiscard]] virtual std::size_t dimensions_named() const { return 0; }

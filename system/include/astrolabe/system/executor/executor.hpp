@@ -58,6 +58,15 @@
 /// Slow ranks. A compute operation takes its duration of the program, or longer where `compute_speeds` has
 /// its rank slow.
 ///
+/// Contention. A collective is in flight on a rank from when its first chunk enters the rank's window until it
+/// has finished there; one-sided messages, receives and what moves nothing are not. A compute operation of
+/// duration d and contended duration d' ends at the first e with
+///
+///     (time without collectives in flight) / d + (time with) / d' >= 1,
+///
+/// exactly, in whole picoseconds: the work d is conserved, whatever starts and ends meanwhile. Its time beyond
+/// d is accounted as slowed. Not together with slow ranks.
+///
 /// Folding. Of equivalent ranks (folding.hpp) one representative is simulated; times and counts are those of
 /// all ranks.
 ///
@@ -198,11 +207,12 @@ struct OperationRecord {
     std::vector<StageRecord> stages{};  ///< of a collective that moved something, as its chunks come to them
 };
 
-/// How one stream of a rank spent its time; the run's total = compute + Σ exposed + drain.
+/// How one stream of a rank spent its time; the run's total = compute + slowed + Σ exposed + drain.
 struct StreamRecord {
     Time compute;
     std::map<std::string, Time> exposed;  ///< by name of the operation waited for
     Time drain;                           ///< from the end of its last computation to the end of the run
+    Time slowed;                          ///< that computations took longer beside collectives
 };
 
 /// How one rank spent its time: what it inherits is the account of stream 0, whose drain is the rank's final

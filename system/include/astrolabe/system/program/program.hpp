@@ -29,6 +29,8 @@
 ///     none is ready it waits, and that time is exposed of the dependency that finished last before the next
 ///     operation starts.
 ///     A compute operation of zero duration is a pure wait.
+///     Where it has a `contended` duration d', it progresses at the speed d/d' while collectives are in flight
+///     on its rank (executor.hpp, "Contention"), and the time that this adds is accounted as slowed.
 ///   - A *collective* is issued as soon as all its dependencies have finished, in program order where several
 ///     become ready at once, and never blocks the rank by itself. It finishes on a rank `completion_delay`
 ///     after the rank's last chunk is done and its `least_duration`, if it has one, is over.
@@ -49,7 +51,7 @@
 ///
 /// Accounting identity (docs/theory/training-loops.md, "Accounting identity"), asserted at the end of every
 /// run, per rank and stream:
-///     total = Σ compute + Σ exposed waits by cause + drain.
+///     total = Σ compute + Σ slowed + Σ exposed waits by cause + drain.
 #pragma once
 
 #include <cstdint>
@@ -165,6 +167,9 @@ struct ComputeOperation {
     PerRank<Time> duration{};
     std::uint32_t stream = 0;          ///< into Program::streams
     std::optional<RankSetId> ranks{};  ///< that compute; unset: all
+    /// What it takes if collectives are in flight on its rank all the while, at least its duration; unset: as
+    /// long as without them.
+    std::optional<PerRank<Time>> contended{};
 };
 
 class CollectiveAlgorithm;

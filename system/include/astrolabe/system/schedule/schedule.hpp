@@ -3,17 +3,18 @@
 /// Model. N positions (ranks of one group) take part. The data are `block_count` blocks:
 ///   all_reduce      B blocks of every rank's vector (B is the algorithm's choice); each ends as the sum
 ///                   over ranks
-///   reduce_scatter  N blocks of every rank's vector; rank r ends with the sum of block r
-///   all_gather      block r is what rank r contributes; everyone ends with all N
-///   all_to_all      N² blocks; s·N + d goes from rank s to rank d
+///   reduce_scatter  m·N blocks of every rank's vector; rank r ends with the sums of blocks r·m … r·m + m-1
+///   all_gather      blocks r·m … r·m + m-1 are what rank r contributes; everyone ends with all m·N
+///   all_to_all      m·N² blocks; (s·N + d)·m … (s·N + d)·m + m-1 go from rank s to rank d
 ///   broadcast       B blocks of rank 0's vector; everyone ends with all of them
 ///   reduce          B blocks of every rank's vector; rank 0 ends with the sums
 ///   point_to_point  B blocks of rank 0's vector; rank 1 of two ends with them
+/// m, the *parts* of what belongs to one rank, is 1 but in schedules from files.
 /// A rank's program is a list of actions: *send* blocks to a peer, or *receive* blocks from a peer, either
 /// adding them to its own (reduce) or storing them. An action may depend on earlier actions of the same rank.
 /// A send is issued once its dependencies are complete and completes when it has been delivered; a receive
-/// completes when its message is there (and reduced). The k-th send from p to q is what the k-th receive of q
-/// from p receives.
+/// completes when its message is there (and reduced). The k-th send from p to q on a channel is what the k-th
+/// receive of q from p on it receives; channels only tell messages of a pair apart while a schedule is built.
 ///
 /// Stages. The actions may be split in stages, each of which works inside one logical dimension of the group
 /// (shape.hpp): the phases of a hierarchical collective. On every rank a stage starts when all actions of the
@@ -21,7 +22,8 @@
 /// a message belong to the same stage.
 ///
 /// Sizes. A schedule has blocks, not bytes: S bytes over B blocks give block b floor(S/B) bytes, plus one
-/// for the first S mod B, so blocks, and therefore messages, sum exactly to S.
+/// for the first S mod B, so blocks, and therefore messages, sum exactly to S. Of an all_to_all the m·N
+/// blocks of one source are the B, of an all_gather the m blocks of one rank.
 ///
 /// Symmetry. Most algorithms look the same from every rank once peers and blocks are numbered relative to it,
 /// by rotation (i -> (i + r) mod N) or exclusive or (i -> i xor r). Such a schedule stores one program for
@@ -64,8 +66,8 @@ struct Action {
     [[nodiscard]] bool is_send() const { return kind == Kind::kSend; }
 };
 
-/// A block as a program names it: (row, column) for all_to_all, (0, block) otherwise; relative under a
-/// symmetry.
+/// A block as a program names it: (row, column) for all_to_all, where column d·m + j is part j of what goes
+/// to rank d, (0, block) otherwise; relative under a symmetry.
 struct BlockReference {
     Position source = 0;  ///< all_to_all only: the rank it comes from
     BlockIndex block = 0;
@@ -100,6 +102,17 @@ public:
     [[nodiscard]] Position ranks() const { return ranks_; }
     [[nodiscard]] Symmetry symmetry() const { return symmetry_; }
     [[nodiscard]] std::uint64_t block_count() const { return block_count_; }
+    /// m; 1 for the kinds whose blocks belong to no rank.
+    [[nodiscard]] std::uint32_t parts() const { return parts_; }
+    /// Blocks that one row of references has: m·N of an all_to_all, all others.
+    [[nodiscard]] std::uint64_t columns() const {
+        return kind_ == CollectiveKind::kAllToAll ? block_count_ / ranks_ : block_count_;
+    }
+    /// The rank that a column belongs to: its destination in an all_to_all, who contributes it to an
+    /// all_gather, who ends with it in a reduce_scatter.
+    [[nodiscard]] Position owner(std::uint64_t column) const {
+        return static_cast<Position>(column / parts_);
+    }
     [[nodiscard]] const std::vector<Stage>& stages() const { return stages_; }  ///< at least one
 
     [[nodiscard]] const RankProgram& program(Position rank) const {
@@ -134,6 +147,7 @@ private:
     Position ranks_ = 0;
     Symmetry symmetry_ = Symmetry::kNone;
     std::uint64_t block_count_ = 0;
+    std::uint32_t parts_ = 1;
     std::vector<Stage> stages_;
     std::vector<RankProgram> programs_;
 };
@@ -152,8 +166,9 @@ public:
 /// Writes rank programs action by action, then matches sends with receives and freezes.
 class ScheduleBuilder {
 public:
-    /// `block_count` is N for reduce_scatter and all_gather, N² for all_to_all; N under any symmetry of an
-    /// all_reduce; free otherwise. Exclusive or needs a power of two. No stages given: one, in dimension 0.
+    /// `block_count` is a multiple of N for reduce_scatter and all_gather, of N² for all_to_all; under a
+    /// symmetry N, of an all_reduce too, or N²; free otherwise. Exclusive or needs a power of two. No stages
+    /// given: one, in dimension 0.
     ScheduleBuilder(CollectiveKind kind, Position ranks, std::uint64_t block_count, Symmetry symmetry,
                     std::vector<Stage> stages = {});
 
@@ -164,9 +179,9 @@ public:
     /// Throws ScheduleError for a peer or block that does not exist, no block, or a dependency that is no
     /// earlier action of the same stage.
     ActionIndex send(Position rank, Position peer, std::span<const BlockReference> blocks,
-                     std::span<const ActionIndex> after);
+                     std::span<const ActionIndex> after, std::uint32_t channel = 0);
     ActionIndex receive(Position rank, Position peer, std::span<const BlockReference> blocks,
-                        std::span<const ActionIndex> after, bool reduce);
+                        std::span<const ActionIndex> after, bool reduce, std::uint32_t channel = 0);
 
     /// Throws ScheduleError where a send has no receive, a receive no send, or the two ends disagree about
     /// the blocks or the stage.
@@ -174,12 +189,13 @@ public:
 
 private:
     ActionIndex add(Position rank, Action::Kind kind, Position peer, std::span<const BlockReference> blocks,
-                    std::span<const ActionIndex> after);
+                    std::span<const ActionIndex> after, std::uint32_t channel);
     void check_blocks(Position rank, ActionIndex action, std::span<const BlockReference> blocks) const;
     void match();
 
     CollectiveSchedule schedule_;
     std::uint16_t stage_ = 0;
+    std::vector<std::vector<std::uint32_t>> channels_;  // of each program's actions; empty: all 0
 };
 
 }  // namespace astrolabe::system

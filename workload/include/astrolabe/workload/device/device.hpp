@@ -27,7 +27,8 @@
 /// "Compute times": linear in the batch, independent of the dimension).
 ///
 /// Limits: one engine, so nothing on a device overlaps; `peak` is what dense layers reach, not what the data
-/// sheet promises; no cache. A collective takes nothing from the device.
+/// sheet promises; no cache. A collective takes nothing from the device, unless the
+/// cluster says so (docs/models/devices.md, "Contention").
 #pragma once
 
 #include <concepts>

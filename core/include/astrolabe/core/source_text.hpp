@@ -10,7 +10,7 @@
 #include <astrolabe/core/diagnostic.hpp>
 #include <astrolabe/core/result.hpp>
 
-namespace astrolabe::network::detail {
+namespace astrolabe {
 
 /// A whole file of at most 64 MiB; errors have the given code.
 [[nodiscard]] Result<std::shared_ptr<const SourceText>> read_source(const std::filesystem::path& path,
@@ -28,4 +28,4 @@ private:
     std::vector<std::ptrdiff_t> line_begins_;
 };
 
-}  // namespace astrolabe::network::detail
+}  // namespace astrolabe

@@ -1,5 +1,3 @@
-#include "source_text.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <fstream>
@@ -9,7 +7,9 @@
 
 #include <fmt/format.h>
 
-namespace astrolabe::network::detail {
+#include <astrolabe/core/source_text.hpp>
+
+namespace astrolabe {
 
 namespace {
 
@@ -60,4 +60,4 @@ SourceRange TextPlaces::at(std::ptrdiff_t offset) const {
             static_cast<int>(offset - *std::prev(behind)) + 1, 1};
 }
 
-}  // namespace astrolabe::network::detail
+}  // namespace astrolabe
