@@ -46,15 +46,16 @@ private:
         }
         {
             // Packet engines are one in a process, so this one ends before others begin.
-            JobsEngine engine(experiment_, set_.fabric, std::move(jobs), set_.until_all_finished_once, watch_);
+            JobsEngine engine(experiment_, set_.fabric, std::move(jobs), set_.until_all_finished_once,
+                              watch_);
             if (!engine.run()) {
                 run_.stall = engine.stall();
                 run_.total = engine.total();
                 return false;
             }
+            run_.total = engine.total();
             run_.jobs = std::move(engine.results());
             run_.network = engine.statistics();
-            run_.total = engine.total();
             run_.ended = engine.ended();
             run_.utilization = network::link_utilization(*set_.fabric, run_.network, run_.ended);
         }
@@ -75,7 +76,8 @@ private:
             const Experiment& own = job.experiment;
             const std::uint32_t repeat = set_.until_all_finished_once ? 1 : job.repeat;
             JobsEngine engine(experiment_, own.fabric,
-                              {{i, Time(0), repeat, own.placement.hosts_of(own.cluster.ranks)}}, false, watch_);
+                              {{i, Time(0), repeat, own.placement.hosts_of(own.cluster.ranks)}}, false,
+                              watch_);
             if (!engine.run()) {
                 run_.stall = engine.stall();
                 run_.total = engine.total();
@@ -115,7 +117,9 @@ private:
         std::vector<std::size_t> running;
         std::deque<std::size_t> waiting;
         std::size_t next = 0;
-        const auto ends_first = [this](std::size_t a, std::size_t b) { return run_.jobs[a].end < run_.jobs[b].end; };
+        const auto ends_first = [this](std::size_t a, std::size_t b) {
+            return run_.jobs[a].end < run_.jobs[b].end;
+        };
         while (next < arrivals.size() || !waiting.empty()) {
             const auto first = std::min_element(running.begin(), running.end(), ends_first);
             const bool arrives =
@@ -183,8 +187,8 @@ private:
             return true;
         }
         for (std::size_t i = 0; i < run_.jobs.size(); ++i) {
-            JobsEngine engine(experiment_, set_.fabric, {{i, run_.jobs[i].start, 1, run_.jobs[i].hosts}}, false,
-                              watch_);
+            JobsEngine engine(experiment_, set_.fabric, {{i, run_.jobs[i].start, 1, run_.jobs[i].hosts}},
+                              false, watch_);
             if (!engine.run()) {
                 run_.stall = "alone, " + engine.stall();
                 return false;

@@ -26,7 +26,8 @@ const char* const kTwoLeaves =
     "link: {rate: 100Gbps, latency: 0ns}, uplink: {latency: 0ns}}";
 const char* const kFlat = "{kind: flat, hosts: 8, link: {rate: 100Gbps, latency: 500ns}}";
 const char* const kSmallDlrm =
-    "{kind: dlrm, model: {dense_features: 16, bottom_mlp: [32, 8], top_mlp: [32, 1], tables: {count: 4, rows: "
+    "{kind: dlrm, model: {dense_features: 16, bottom_mlp: [32, 8], top_mlp: [32, 1], tables: {count: 4, "
+    "rows: "
     "100, dimension: 8, pooling: 2}}, batch: {global: 64}, dense_feature_gradient: true, iterations: 2}";
 const char* const kCluster =
     "{device: {kind: roofline, peak: 1TFLOPS, memory_bandwidth: 100GB/s}, collectives: {all_reduce: "
@@ -44,11 +45,10 @@ class JobsTest : public ::testing::Test {
 protected:
     [[nodiscard]] Result<Experiment> read(const File& file, std::vector<std::string> set = {}) const {
         const testing::TemporaryFolder folder;
-        const auto path =
-            folder.write("jobs.yaml", "schema: astrolabe/1\nname: jobs\ncluster: " + file.cluster +
-                                          "\nnetwork: " + file.network + "\nbackend: {kind: " + file.backend +
-                                          "}\n" + (file.jobs.empty() ? "" : "jobs: " + file.jobs + "\n") +
-                                          file.more);
+        const auto path = folder.write(
+            "jobs.yaml", "schema: astrolabe/1\nname: jobs\ncluster: " + file.cluster +
+                             "\nnetwork: " + file.network + "\nbackend: {kind: " + file.backend + "}\n" +
+                             (file.jobs.empty() ? "" : "jobs: " + file.jobs + "\n") + file.more);
         return load_experiment(path, {std::move(set), std::nullopt}, components_);
     }
     [[nodiscard]] Experiment load(const File& file, std::vector<std::string> set = {}) const {
@@ -107,9 +107,9 @@ TEST_F(JobsTest, JobAloneIsTheExperimentWithoutJobs) {
 
 TEST_F(JobsTest, JobAndItsCopyOnAFlatNetworkAreItselfTwice) {
     for (const char* backend : {"fluid", "packet", "tcp"}) {
-        const JobsRun jobs =
-            run({.jobs = "{slowdown: true, list: [" + job("a", kSmallDlrm) + ", " + job("b", kSmallDlrm) + "]}",
-                 .backend = backend});
+        const JobsRun jobs = run(
+            {.jobs = "{slowdown: true, list: [" + job("a", kSmallDlrm) + ", " + job("b", kSmallDlrm) + "]}",
+             .backend = backend});
         ASSERT_EQ(jobs.jobs.size(), 2U);
         EXPECT_EQ(jobs.jobs[0].fingerprint, jobs.jobs[1].fingerprint) << backend;
         EXPECT_EQ(jobs.jobs[0].slowdown(), 1.0) << backend;
@@ -123,7 +123,8 @@ TEST_F(JobsTest, TwoRingsThatShareOneUplinkTakeTwiceAsLong) {
     // Each job has two hosts on each leaf, so one flow of its ring goes up and one down in every step, and so
     // does one of the other job. The uplink carries 4 x 100 / 4 = 100 Gbps. Alone: 6 steps of 160 us, 960 us.
     // Together each gets half of the uplink, so a step of its slowest flow takes 320 us: 1.92 ms.
-    const std::string list = job("a", kRing, "hosts: [0, 1, 4, 5]") + ", " + job("b", kRing, "hosts: [2, 3, 6, 7]");
+    const std::string list =
+        job("a", kRing, "hosts: [0, 1, 4, 5]") + ", " + job("b", kRing, "hosts: [2, 3, 6, 7]");
     const JobsRun jobs = run({.jobs = "{interference: true, list: [" + list + "]}", .network = kTwoLeaves});
     ASSERT_EQ(jobs.jobs.size(), 2U);
     for (const JobResult& one : jobs.jobs) {
@@ -146,8 +147,8 @@ TEST_F(JobsTest, ALaterJobSharesOnlyWhileBothRun) {
     // As above, but b starts at 480 us, when a has done 3 of its 6 steps. Then both at half the rate: a needs
     // 3 x 320 us more and ends at 1440 us. By then b has done 3 steps, and does the others alone: it ends at
     // 1440 + 3 x 160 = 1920 us and has taken 1440 us, too.
-    const std::string list = job("a", kRing, "hosts: [0, 1, 4, 5]") + ", " +
-                             job("b", kRing, "hosts: [2, 3, 6, 7], start: 480us");
+    const std::string list =
+        job("a", kRing, "hosts: [0, 1, 4, 5]") + ", " + job("b", kRing, "hosts: [2, 3, 6, 7], start: 480us");
     const JobsRun jobs = run({.jobs = "{slowdown: true, list: [" + list + "]}", .network = kTwoLeaves});
     ASSERT_EQ(jobs.jobs.size(), 2U);
     EXPECT_EQ(jobs.jobs[0].end, 1440 * kMicrosecond);
@@ -192,7 +193,8 @@ TEST_F(JobsTest, QueueIsFirstComeFirstServedUnlessItIsBackfilled) {
     EXPECT_EQ(queued.jobs[1].start, 640 * kMicrosecond);
     EXPECT_EQ(queued.jobs[2].start, (640 + 960) * kMicrosecond);
     EXPECT_EQ(queued.total, (640 + 960 + 640) * kMicrosecond);
-    const JobsRun filled = run({.jobs = "{queue: true, backfill: true, list: [" + list + "]}", .network = flat});
+    const JobsRun filled =
+        run({.jobs = "{queue: true, backfill: true, list: [" + list + "]}", .network = flat});
     ASSERT_EQ(filled.jobs.size(), 3U);
     EXPECT_EQ(filled.jobs[2].start, Time(0));
     EXPECT_EQ(filled.jobs[1].start, 640 * kMicrosecond);
@@ -202,10 +204,11 @@ TEST_F(JobsTest, QueueIsFirstComeFirstServedUnlessItIsBackfilled) {
 TEST_F(JobsTest, PlacementsAreThoseOfTheirDefinition) {
     using Hosts = std::vector<std::size_t>;
     const std::string leaves =
-        "{kind: leaf_spine, hosts: 12, hosts_per_leaf: 4, spines: 1, link: {rate: 100Gbps, latency: 0ns}, uplink: "
+        "{kind: leaf_spine, hosts: 12, hosts_per_leaf: 4, spines: 1, link: {rate: 100Gbps, latency: 0ns}, "
+        "uplink: "
         "{latency: 0ns}}";
-    const std::string list = job("a", kRing, "ranks: 3") + ", " + job("b", kRing, "ranks: 2") + ", " +
-                             job("c", kRing, "ranks: 4");
+    const std::string list =
+        job("a", kRing, "ranks: 3") + ", " + job("b", kRing, "ranks: 2") + ", " + job("c", kRing, "ranks: 4");
     const auto placed = [&](const std::string& placement) {
         return load({.jobs = "{placement: " + placement + ", list: [" + list + "]}", .network = leaves});
     };
@@ -237,23 +240,23 @@ TEST_F(JobsTest, PlacementsAreThoseOfTheirDefinition) {
 }
 
 TEST_F(JobsTest, DrawnJobsFollowShareLoadAndSeed) {
-    const std::string mix = "mix: [" + job("a", kRing, "ranks: 2, share: 3") + ", " +
-                            job("b", kRing, "ranks: 2, share: 1") + "]";
-    const std::string flat = "{kind: flat, hosts: 2000, link: {rate: 100Gbps, latency: 0ns}}";
+    const std::string mix =
+        "mix: [" + job("a", kRing, "ranks: 2, share: 3") + ", " + job("b", kRing, "ranks: 2, share: 1") + "]";
+    const std::string flat = "{kind: flat, hosts: 400, link: {rate: 100Gbps, latency: 0ns}}";
     const Experiment drawn = load({.jobs = "{load: 0.8, " + mix + "}", .network = flat});
-    // 0.8 x 2000 / 2.
-    ASSERT_EQ(drawn.jobs->jobs.size(), 800U);
+    // 0.8 x 400 / 2.
+    ASSERT_EQ(drawn.jobs->jobs.size(), 160U);
     const auto of_a = std::count_if(drawn.jobs->jobs.begin(), drawn.jobs->jobs.end(),
                                     [](const JobOnNetwork& one) { return one.kind == "a"; });
-    // 600 expected; the standard deviation is sqrt(800 x 3/4 x 1/4) = 12.2, and four of them are 49.
-    EXPECT_NEAR(static_cast<double>(of_a), 600, 49);
+    // 120 expected; the standard deviation is sqrt(160 x 3/4 x 1/4) = 5.5, and four of them are 22.
+    EXPECT_NEAR(static_cast<double>(of_a), 120, 22);
     EXPECT_EQ(drawn.jobs->jobs[0].name, drawn.jobs->jobs[0].kind + "-1");
 
     const Experiment arriving = load(
-        {.jobs = "{count: 1000, queue: true, mean_time_between_arrivals: 1ms, " + mix + "}", .network = flat});
-    // The sum of 999 exponential times of 1 ms: 0.999 s, standard deviation sqrt(999) ms = 31.6 ms.
+        {.jobs = "{count: 200, queue: true, mean_time_between_arrivals: 1ms, " + mix + "}", .network = flat});
+    // The sum of 199 exponential times of 1 ms: 0.199 s, standard deviation sqrt(199) ms = 14.1 ms.
     EXPECT_EQ(arriving.jobs->jobs.front().start, Time(0));
-    EXPECT_NEAR(to_seconds(arriving.jobs->jobs.back().start), 0.999, 4 * 0.0316);
+    EXPECT_NEAR(to_seconds(arriving.jobs->jobs.back().start), 0.199, 4 * 0.0141);
     EXPECT_EQ(random_streams(arriving), (std::vector<std::string>{"jobs.mix", "jobs.arrivals"}));
 }
 
@@ -263,8 +266,7 @@ TEST_F(JobsTest, ResolvedFileGivesTheSameRun) {
                             job("b", kSmallDlrm, "ranks: 2, share: 3, cluster: {active_chunks: 4}") + "]}",
                     .network = kTwoLeaves};
     const Experiment first = load(file);
-    const Result<Experiment> second =
-        read_experiment(first.resolved, {}, "again", std::nullopt, components_);
+    const Result<Experiment> second = read_experiment(first.resolved, {}, "again", std::nullopt, components_);
     ASSERT_TRUE(second) << render(second.error());
     EXPECT_EQ(to_yaml(second->resolved), to_yaml(first.resolved));
     EXPECT_EQ(run_jobs(*second, {}).fingerprint, run_jobs(first, {}).fingerprint);
@@ -273,10 +275,11 @@ TEST_F(JobsTest, ResolvedFileGivesTheSameRun) {
 TEST_F(JobsTest, NetworksBuiltForTheirJobGiveEachAPartOfItsOwn) {
     const std::string topoopt = "{kind: topoopt, degree: 2, link: {rate: 100Gbps, latency: 500ns}}";
     const std::string cluster = "{device: {kind: roofline, peak: 1TFLOPS, memory_bandwidth: 100GB/s}}";
-    const JobsRun jobs = run({.jobs = "{slowdown: true, list: [" + job("a", kSmallDlrm) + ", " +
-                                      job("b", kRing, "ranks: 6, start: 1ms") + ", " + job("c", kSmallDlrm) + "]}",
-                              .network = topoopt,
-                              .cluster = cluster});
+    const JobsRun jobs =
+        run({.jobs = "{slowdown: true, list: [" + job("a", kSmallDlrm) + ", " +
+                     job("b", kRing, "ranks: 6, start: 1ms") + ", " + job("c", kSmallDlrm) + "]}",
+             .network = topoopt,
+             .cluster = cluster});
     ASSERT_EQ(jobs.jobs.size(), 3U);
     const Experiment alone = load({.jobs = "",
                                    .network = topoopt,
@@ -298,11 +301,12 @@ TEST_F(JobsTest, NetworksBuiltForTheirJobGiveEachAPartOfItsOwn) {
 
 TEST_F(JobsTest, RotorsCarrySeveralJobs) {
     const std::string opera =
-        "{kind: opera, racks: 8, radix: 4, link: {rate: 100Gbps}}";
-    const JobsRun jobs = run({.jobs = "{slowdown: true, list: [" + job("a", kSmallDlrm, "ranks: 4") + ", " +
-                                      job("b", kSmallDlrm, "ranks: 4, start: 137us") + "]}",
-                              .network = opera,
-                              .cluster = "{device: {kind: roofline, peak: 1TFLOPS, memory_bandwidth: 100GB/s}}"});
+        "{kind: opera, racks: 8, hosts_per_rack: 1, uplinks: 4, link: {rate: 100Gbps, latency: 500ns}}";
+    const JobsRun jobs =
+        run({.jobs = "{slowdown: true, list: [" + job("a", kSmallDlrm, "ranks: 4") + ", " +
+                     job("b", kSmallDlrm, "ranks: 4, start: 137us") + "]}",
+             .network = opera,
+             .cluster = "{device: {kind: roofline, peak: 1TFLOPS, memory_bandwidth: 100GB/s}}"});
     ASSERT_EQ(jobs.jobs.size(), 2U);
     for (const JobResult& one : jobs.jobs) {
         EXPECT_GE(one.slowdown().value(), 1.0 - 1e-9);
@@ -311,11 +315,11 @@ TEST_F(JobsTest, RotorsCarrySeveralJobs) {
 }
 
 TEST_F(JobsTest, PriorityIsOfTheJobsMessages) {
-    const std::string list = job("a", kRing, "hosts: [0, 1, 4, 5]") + ", " +
-                             job("b", kRing, "hosts: [2, 3, 6, 7], priority: 3");
+    const std::string list =
+        job("a", kRing, "hosts: [0, 1, 4, 5]") + ", " + job("b", kRing, "hosts: [2, 3, 6, 7], priority: 3");
     const JobsRun jobs = run({.jobs = "{slowdown: true, list: [" + list + "]}",
                               .network = kTwoLeaves,
-                              .backend = "packet"});
+                              .backend = "packet, traffic_classes: 4"});
     ASSERT_EQ(jobs.jobs.size(), 2U);
     // b's packets go first wherever they wait, so a is slowed down more.
     EXPECT_LT(jobs.jobs[1].slowdown().value(), jobs.jobs[0].slowdown().value());
@@ -335,10 +339,10 @@ TEST_F(JobsTest, PercentilesAreByNearestRank) {
 }
 
 TEST_F(JobsTest, SummaryHasTheKeysOfOneJobAndThoseOfAll) {
-    const Experiment experiment = load(
-        {.jobs = "{slowdown: true, list: [" + job("a", kRing, "hosts: [0, 1, 4, 5]") + ", " +
-                 job("b", kRing, "hosts: [2, 3, 6, 7]") + "]}",
-         .network = kTwoLeaves});
+    const Experiment experiment =
+        load({.jobs = "{slowdown: true, list: [" + job("a", kRing, "hosts: [0, 1, 4, 5]") + ", " +
+                      job("b", kRing, "hosts: [2, 3, 6, 7]") + "]}",
+              .network = kTwoLeaves});
     const nlohmann::ordered_json summary = jobs_summary_json(experiment, run_jobs(experiment, {}));
     EXPECT_EQ(summary["ranks"], 8);
     EXPECT_EQ(summary["hosts"], 8);
@@ -368,22 +372,27 @@ TEST_F(JobsTest, RefusalsNameWhatIsWrong) {
     expect({.jobs = "{queue: true, list: [" + job("a", kRing, "ranks: 9") + "]}"},
            "job 'a' has 9 ranks, and there are 8 hosts");
     expect({.jobs = "[{name: a, workload: " + std::string(kRing) + "}]"}, "neither ranks nor hosts");
-    expect({.jobs = "[" + job("a", kRing, "ranks: 3, hosts: [0, 1]") + "]"}, "2 hosts are listed for 3 ranks");
+    expect({.jobs = "[" + job("a", kRing, "ranks: 3, hosts: [0, 1]") + "]"},
+           "2 hosts are listed for 3 ranks");
     expect({.jobs = "[" + job("a b", kRing) + "]"}, "'a b' is no name of a job");
     expect({.jobs = "{}"}, "names no jobs");
     expect({.jobs = "{count: 3, list: [" + a + "]}"}, "is of jobs that are drawn");
     expect({.jobs = "{mix: [" + a + "]}"}, "needs one of 'count' and 'load'");
     expect({.jobs = "{backfill: true, list: [" + a + "]}"}, "it goes with queue: true");
-    expect({.jobs = "{queue: true, until_all_finished_once: true, list: [" + a + "]}"}, "'queue' gives them in turn");
+    expect({.jobs = "{queue: true, until_all_finished_once: true, list: [" + a + "]}"},
+           "'queue' gives them in turn");
     expect({.jobs = "{hosts: 4, list: [" + a + "]}"}, "the network has 8 hosts, whoever uses them");
     expect({.jobs = "{load: 0.1, mix: [" + a + "]}"}, "no job is drawn");
-    expect({.jobs = "[" + a + "]", .more = "workload: " + std::string(kRing) + "\n"}, "each job has one of its own");
+    expect({.jobs = "[" + a + "]", .more = "workload: " + std::string(kRing) + "\n"},
+           "each job has one of its own");
     expect({.jobs = "[" + a + "]", .more = "failures: {}\n"}, "what fails is asked of one job at a time");
     expect({.jobs = "[" + a + "]", .cluster = "{ranks: 4}"}, "'ranks' of several jobs is in 'jobs'");
     expect({.jobs = "[" + job("a", kRing, "ranks: 4, cluster: {placement: random}") + "]"},
            "'placement' of several jobs is in 'jobs'");
-    expect({.jobs = "[" + job("a", "{kind: flows, pattern: uniform, sizes: {fixed: 100KB}, load: 0.3, duration: 1ms}") +
-                    "]"},
+    expect({.jobs =
+                "[" +
+                job("a", "{kind: flows, pattern: uniform, sizes: {fixed: 100KB}, load: 0.3, duration: 1ms}") +
+                "]"},
            "flows are no job");
     expect({.jobs = "[" + job("a", "{kind: nonsense}") + "]"}, "'nonsense' is not a kind of workload");
     expect({.jobs = "{queue: true, list: [" + a + "]}",

@@ -7,7 +7,7 @@
 ///
 /// *Iteration times* of a job are those of all its runs that count: all `repeat` of them, or the first where
 /// every job starts over until all have finished once. *Time alone* is the total of a run of the job by
-/// itself, on the same hosts, from the same instant (circuits of a rotor are then as they were). Its
+/// itself, on the same hosts, from the same instant (circuits that come and go are then as they were). Its
 /// *slowdown* is the total of its first run over that. *Fairness* is Jain's index of the slowdowns,
 ///     (Σ s)² / (n Σ s²),
 /// 1 where all are slowed down alike, 1/n where one takes it all (Jain, Chiu and Hawe, "A quantitative measure
