@@ -43,7 +43,7 @@ broken/more-ranks-than-hosts broken/no-perfect-matching broken/no-rings broken/n
 broken/odd-fat-tree broken/one-way-fibres-on-tcp broken/one-way-stride-out-of-range broken/one-way-without-a-way-back
 broken/operation-that-is-not-there broken/planes-of-an-odd-ring broken/rings-of-no-network broken/schedule-file-missing
 broken/schedule-of-another-kind broken/schedule-of-another-shape broken/serial-copies-that-do-not-exist
-broken/stride-that-misses-ranks broken/strides-and-rings broken/unknown-algorithm-of-a-dimension
+broken/interleaved-rest broken/jitter-without-its-mean broken/rank-with-two-devices broken/stride-that-misses-ranks broken/strides-and-rings broken/unknown-algorithm-of-a-dimension
 """.split())
 
 
