@@ -72,9 +72,9 @@ std::string progress_text(const std::string& label, const experiment::Progress& 
     if (fraction > 0.02) {
         left = fmt::format("{:.0f} s", progress.wall_seconds * (1 - fraction) / fraction);
     }
-    return fmt::format("{}: {} simulated, {:.1f} % of operations, {:.3g} events/s, {:.0f} s gone, {} left",
-                       label, readable(progress.simulated), 100 * fraction, rate, progress.wall_seconds,
-                       left);
+    return fmt::format("{}: {} simulated, {:.1f} % of operations, {:.3g} events/s, {:.0f} s gone, {} left{}",
+                       label, readable(progress.simulated), 100 * fraction, rate, progress.wall_seconds, left,
+                       progress.jobs.empty() ? "" : " (" + progress.jobs + ")");
 }
 
 }  // namespace

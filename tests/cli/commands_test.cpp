@@ -14,6 +14,7 @@ namespace {
 using Json = nlohmann::json;
 
 const std::string kQuickstart = ASTROLABE_SOURCE_DIR "/examples/quickstart/experiment.yaml";
+const std::string kPipeline = ASTROLABE_SOURCE_DIR "/examples/pipeline/experiment.yaml";
 const std::string kOperaStudy = ASTROLABE_SOURCE_DIR "/examples/opera-dlrm/experiment-16.yaml";
 
 ProcessResult astrolabe(const std::vector<std::string>& arguments) {
@@ -457,7 +458,12 @@ TEST(Validate, EveryInputFileIsGood) {
             };
             const bool is_flexflow = has_key("bag_size");
             const bool is_cluster = has_key("ranks") || has_key("include");
-            std::vector<std::string> arguments{"validate", is_flexflow ? kOperaStudy : kQuickstart, "--set"};
+            const bool is_pipeline = has_key("layers");
+            std::vector<std::string> arguments{"validate",
+                                               is_flexflow   ? kOperaStudy
+                                               : is_pipeline ? kPipeline
+                                                             : kQuickstart,
+                                               "--set"};
             if (folder == "models") {
                 arguments.push_back("workload.model=" + entry.path().string());
             } else if (folder == "networks") {

@@ -74,6 +74,7 @@ public:
     }
     [[nodiscard]] Bytes bytes_delivered() const { return backend_.bytes_delivered(); }
     [[nodiscard]] system::Executor& executor() { return executor_; }
+    [[nodiscard]] const system::Executor& executor() const { return executor_; }
     [[nodiscard]] const Experiment& experiment() const { return experiment_; }
 
 private:
@@ -146,7 +147,8 @@ bool JobsEngine::run() {
         }
         is_stalled_ = true;
         if (executions_[place] != nullptr) {
-            stall_ += fmt::format("job '{}': {}", job(place).name, executions_[place]->executor().end().stall);
+            stall_ +=
+                fmt::format("job '{}': {}", job(place).name, executions_[place]->executor().end().stall);
         }
     }
     if (!is_stalled_) {
@@ -210,8 +212,8 @@ void JobsEngine::start(std::size_t place) {
             placed_[place] = std::move(moved);
         }
     }
-    executions_[place] = std::make_unique<Execution>(placed(place), result.hosts, *engine_, *this,
-                                                     token(Event::kIdle, place));
+    executions_[place] =
+        std::make_unique<Execution>(placed(place), result.hosts, *engine_, *this, token(Event::kIdle, place));
     Execution& execution = *executions_[place];
     if (watch_.observer) {
         execution.executor().progressed.connect([this] { progress(); });
@@ -318,7 +320,39 @@ void JobsEngine::progress() {
         }
     }
     watch_.observer({engine_->now(), finished, all, engine_->events_processed(),
-                     std::chrono::duration<double>(now - watch_.start).count()});
+                     std::chrono::duration<double>(now - watch_.start).count(), progress_of_jobs()});
+}
+
+std::string JobsEngine::progress_of_jobs() const {
+    constexpr std::size_t kMostNamed = 6;
+    std::size_t waiting = 0;
+    std::size_t done = 0;
+    std::vector<std::string> running;
+    for (std::size_t place = 0; place < jobs_.size(); ++place) {
+        const Execution* execution = executions_[place].get();
+        if (execution == nullptr) {
+            ++(results_[place].runs > 0 ? done : waiting);
+            continue;
+        }
+        const system::Executor& executor = execution->executor();
+        const double share = static_cast<double>(executor.finished_operations()) /
+                             static_cast<double>(std::max<std::uint64_t>(executor.total_operations(), 1));
+        const std::uint64_t run = results_[place].runs + 1;
+        running.push_back(fmt::format("{} {:.0f} %{}", job(place).name, 100 * share,
+                                      run > 1 ? fmt::format(" of run {}", run) : ""));
+    }
+    const std::size_t unnamed = running.size() - std::min(running.size(), kMostNamed);
+    running.resize(running.size() - unnamed);
+    std::string text = fmt::format("{}", fmt::join(running, ", "));
+    const auto add = [&text](std::size_t count, const char* what) {
+        if (count > 0) {
+            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, what);
+        }
+    };
+    add(unnamed, "more");
+    add(waiting, "not begun");
+    add(done, "done");
+    return text;
 }
 
 }  // namespace astrolabe::experiment

@@ -63,6 +63,8 @@ private:
     void take(std::size_t place, Run run, Time started);
     void check(const network::NetworkStatistics& statistics) const;
     void progress();
+    /// How far each job is: "ads 45 %, bert 30 % of run 2, 3 not begun, 1 done".
+    [[nodiscard]] std::string progress_of_jobs() const;
 
     [[nodiscard]] const JobOnNetwork& job(std::size_t place) const;
     /// On the hosts that it has.

@@ -423,10 +423,7 @@ bool is_xml(std::string_view text) {
 
 Result<std::shared_ptr<const CollectiveAlgorithm>> read_schedule_file(const std::filesystem::path& path) {
     const Result<std::shared_ptr<const SourceText>> text = read_source(path, "schedule.file");
-    if (!text) {
-        return text.error();
-    }
-    if (!is_xml((*text)->text)) {
+    if (!text || !is_xml((*text)->text)) {  // what cannot be read is reported like any other file
         return load_config(path).and_then([](const ConfigNode& node) { return read_schedule(node); });
     }
     Result<CollectiveSchedule> schedule = msccl::schedule_of(*text);

@@ -41,6 +41,7 @@ struct Progress {
     std::uint64_t total_operations = 0;
     std::uint64_t events = 0;
     double wall_seconds = 0;
+    std::string jobs{};  ///< of several jobs how far each is, for people; else empty
 };
 using ProgressObserver = std::function<void(const Progress&)>;
 
