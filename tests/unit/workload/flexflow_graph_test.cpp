@@ -213,6 +213,11 @@ struct PublicGraph {
     std::int64_t ring_bytes;
 };
 
+/// Names of tests have the graph's, not its bytes.
+void PrintTo(const PublicGraph& graph, std::ostream* out) {
+    *out << graph.name;
+}
+
 class PublicFlexFlowGraphs : public ::testing::TestWithParam<PublicGraph> {};
 
 TEST_P(PublicFlexFlowGraphs, HaveTheirTotals) {
