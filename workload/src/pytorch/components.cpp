@@ -233,6 +233,22 @@ bool is_pytorch(const std::filesystem::path& path) {
 }
 
 /// What a folder has of both kinds; traces of some ranks are described by themselves.
+/// Ranks of the recorded world without a trace do what those with one do.
+template <class Traces>
+Result<ReadTraces> with_all_ranks(ReadTraces read, const Traces& traces) {
+    if (traces.is_whole()) {
+        return read;
+    }
+    Result<RankGraphs> all = replicate(read.graphs, traces.world_size, traces.world_size);
+    if (!all) {
+        return all.error();
+    }
+    read.graphs = *std::move(all);
+    read.notes.push_back(fmt::format("{} of {} ranks have a trace; the others are taken to do what these do",
+                                     traces.ranks.size(), traces.world_size));
+    return read;
+}
+
 Result<ReadTraces> read_pytorch(const std::filesystem::path& path) {
     pytorch::ReadOptions options;
     if (has_files(path, pytorch::is_execution_trace)) {
@@ -246,17 +262,7 @@ Result<ReadTraces> read_pytorch(const std::filesystem::path& path) {
         return traces.error();
     }
     ReadTraces read{std::move(traces->graphs), system::ComputeOrder::kProgram, std::move(traces->notes)};
-    if (!traces->is_whole()) {
-        Result<RankGraphs> all = replicate(read.graphs, traces->world_size, traces->world_size);
-        if (!all) {
-            return all.error();
-        }
-        read.graphs = *std::move(all);
-        read.notes.push_back(
-            fmt::format("{} of {} ranks have a trace; the others are taken to do what these do",
-                        traces->ranks.size(), traces->world_size));
-    }
-    return read;
+    return with_all_ranks(std::move(read), *traces);
 }
 
 bool is_param(const std::filesystem::path& path) {
@@ -282,17 +288,7 @@ Result<ReadTraces> read_param(const std::filesystem::path& path) {
             fmt::format("computations are {} operations and {} bytes over all ranks, in times of a device",
                         operations.count(), bytes.count()));
     }
-    if (!traces->is_whole()) {
-        Result<RankGraphs> all = replicate(read.graphs, traces->world_size, traces->world_size);
-        if (!all) {
-            return all.error();
-        }
-        read.graphs = *std::move(all);
-        read.notes.push_back(
-            fmt::format("{} of {} ranks have a trace; the others are taken to do what these do",
-                        traces->ranks.size(), traces->world_size));
-    }
-    return read;
+    return with_all_ranks(std::move(read), *traces);
 }
 
 }  // namespace
