@@ -30,6 +30,7 @@
 
 #include "call_book.hpp"
 #include "kineto_timeline.hpp"
+#include "timeline_steps.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -37,19 +38,6 @@
 #include <vector>
 
 namespace astrolabe::workload::pytorch {
-
-struct TimelineStep {
-    std::int64_t number = -1;  ///< of ProfilerStep#number; -1: the trace has none
-    Nanoseconds start = 0;
-    Nanoseconds end = 0;
-};
-
-/// Steps by time; one of the whole trace where it marks none.
-[[nodiscard]] std::vector<TimelineStep> steps_of(const KinetoTimeline& timeline);
-
-/// Calls of `trace`, which may be null, for events of the timeline: by "Record function id", else in order.
-/// Puts them into the timeline; false with an error where they do not fit.
-[[nodiscard]] bool join_calls(KinetoTimeline& timeline, const ExecutionTrace* trace, Diagnostics& errors);
 
 struct TimelineTasks {
     RankGraph graph;
