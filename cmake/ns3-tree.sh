@@ -7,6 +7,22 @@
 
 ns3_log=$root/build/ns3-tree.log
 
+# The oldest release of ns-3 that the module builds in, and that of the package libns3-dev that ./astrolabe is built on.
+ns3_oldest=3.37
+
+# print_tree_steps: how to get a source tree of ns-3 by hand on Debian, of the release that its package has.
+print_tree_steps() {
+    note "the source tree of ns-3 by hand, on Debian (each line is a command):"
+    cat >&2 <<'END'
+  sudo sed -i 's/^Types: deb$/Types: deb deb-src/' /etc/apt/sources.list.d/debian.sources   # adds deb-src to the source list
+  # where the list is /etc/apt/sources.list:  sudo sed -i 's/^deb \(.*\)$/&\ndeb-src \1/' /etc/apt/sources.list
+  sudo apt-get update
+  apt-get source --download-only ns3
+  cmake -E tar xf ns3_3.*.orig.tar.bz2
+  ./check --ns3-tree ns-allinone-3.*/ns-3.*
+END
+}
+
 # report NAME CODE: counts one test; shows the log of one that failed, which has just written to it.
 report() {
     if [[ $2 -eq 0 ]]; then
@@ -100,6 +116,20 @@ build_ns3_tree() {
         ./ns3 build)
 }
 
+# build_ns3_program TREE: ./ns3 run builds it by itself; here it takes all cores.
+build_ns3_program() {
+    (cd -- "$1" && cmake --build cmake-cache --parallel "$(nproc)" --target astrolabe)
+}
+
+# count_module_steps TREE: prints how many commands the module adds to a build of the tree, its tests and scenarios
+# included. Fails where they are 120 or more: then it builds more than itself, as the program once was.
+count_module_steps() {
+    local steps
+    steps=$(cmake --build "$1/cmake-cache" --target all -- -t commands | grep -c -- "contrib/astrolabe/")
+    printf 'the module adds %s steps to a build\n' "$steps"
+    [[ $steps -gt 0 && $steps -lt 120 ]]
+}
+
 # same_fingerprint TREE CHANGE...: of the quickstart with these changes, by ./ns3 run and by ./astrolabe run. The path
 # through the link is one that ./ns3 run takes as one word wherever the project is.
 same_fingerprint() {
@@ -113,6 +143,11 @@ same_fingerprint() {
     [[ -n $here && $here == "$there" ]]
 }
 
+# installed_ns3: prints the release of the installed package, which ./astrolabe is built on.
+installed_ns3() {
+    dpkg-query --show --showformat='${Version}' libns3-dev 2>/dev/null | sed 's/-[^-]*$//'
+}
+
 # try_ns3_tree TREE: what was built there.
 try_ns3_tree() {
     local tree=$1 scenario changes
@@ -122,10 +157,14 @@ try_ns3_tree() {
     while IFS= read -r scenario; do
         (cd -- "$tree" && ./ns3 run --no-build "$scenario") >>"$ns3_log" 2>&1 </dev/null
         report "./ns3 run \"$scenario\"" $?
-    done < <(sed -n 's/^ *("\(astrolabe-[^"]*\)", "True", "[A-Za-z]*"),$/\1/p' \
+    done < <(sed -n 's/^ *("\([a-z]*-[^"]*\)", "True", "[A-Za-z]*"),$/\1/p' \
         "$root/ns3-backend/test/examples-to-run.py")
-    for changes in backend.kind=fluid backend.kind=packet \
-        'backend.kind=tcp cluster.ranks=4 workload.iterations=1'; do # ns-3's TCP would take a minute for all of it
+    local all=(backend.kind=fluid backend.kind=packet)
+    # ns-3's TCP differs from release to release; all of the quickstart would take it a minute.
+    if [[ $(cat -- "$tree/VERSION") == "$(installed_ns3)" ]]; then
+        all+=('backend.kind=tcp cluster.ranks=4 workload.iterations=1')
+    fi
+    for changes in "${all[@]}"; do
         # shellcheck disable=SC2086 # words
         same_fingerprint "$tree" $changes >>"$ns3_log" 2>&1 </dev/null
         report "the fingerprint of the quickstart with $changes" $?
@@ -134,12 +173,17 @@ try_ns3_tree() {
 
 # check_ns3_tree TREE
 check_ns3_tree() {
-    local tree=$1 tree_lock
-    if [[ ! -x $tree/ns3 || $(cat -- "$tree/VERSION" 2>/dev/null) != 3.37 ]]; then
-        note "error: '$tree' is not the source tree of ns-3.37 (it has no ns3 script, or another VERSION)"
+    local tree=$1 tree_lock version
+    version=$(cat -- "$tree/VERSION" 2>/dev/null)
+    if [[ ! -x $tree/ns3 || ! $version =~ ^3\.[0-9] ]] ||
+        ! printf '%s\n' "$ns3_oldest" "$version" | sort --version-sort --check=quiet; then
+        note "error: '$tree' is not the source tree of ns-$ns3_oldest or later (it has no ns3 script, or another VERSION)"
+        print_tree_steps
         failed=$((failed + 1))
         return
     fi
+    [[ $version == "$ns3_oldest" ]] ||
+        note "ns-$version: source trees are tested with ns-$ns3_oldest (ns3-backend/doc/astrolabe.rst, Releases of ns-3)"
     if [[ ! -w $tree || ! -w $tree/contrib ]]; then
         note "error: cannot write to $tree"
         failed=$((failed + 1))
@@ -154,7 +198,13 @@ check_ns3_tree() {
     { link_module "$tree" && build_ns3_tree "$tree"; } >"$ns3_log" 2>&1 </dev/null
     local code=$?
     report "the build of the module" "$code"
-    [[ $code -ne 0 ]] || try_ns3_tree "$tree"
+    if [[ $code -eq 0 ]]; then
+        count_module_steps "$tree" >>"$ns3_log" 2>&1
+        report "the steps that the module adds to a build" $?
+        build_ns3_program "$tree" >>"$ns3_log" 2>&1 </dev/null
+        report "the build of the program" $?
+        try_ns3_tree "$tree"
+    fi
     exec {tree_lock}<&-
 }
 
@@ -169,6 +219,7 @@ check_debian_ns3_tree() {
     fi
     exec {cache_lock}<"$cache"
     flock "$cache_lock"
+    print_tree_steps
     if [[ ! -d $cache/tree ]]; then
         note "getting ns-3's source package (log: $log)"
         if ! fetch_ns3_tree "$cache" >"$log" 2>&1 </dev/null; then

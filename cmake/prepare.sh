@@ -103,10 +103,12 @@ configure() {
     printf '%s\n' "$identity" >"$tree/.configured"
 }
 
-# build PRESET TARGET...: silent when everything is up to date, which a dry run of ninja tells. Where ninja cannot
+# build PRESET TARGET...: silent when everything is up to date, which a dry run of ninja tells; the commit that the program
+# names is looked up each time, with what would follow if it were another. Where ninja cannot
 # even plan (an interruption left a damaged tree, or a source file is gone) CMake has to have another look.
 build() {
     local preset=$1 tree=$root/build/$1 log=$root/build/$1.log plan
+    local each_time='^ninja: |write_version\.cmake|/version\.cpp\.o$|Linking CXX executable cli/astrolabe$'
     shift
     if plan=$(ninja -C "$tree" -n "$@" 2>&1); then
         [[ $plan != *'ninja: no work to do.'* ]] || return 0
@@ -114,7 +116,9 @@ build() {
         rm -f -- "$tree/.configured"
         configure "$preset"
     fi
-    note "building… (log: $log)"
+    if grep -Eqv "$each_time" <<<"$plan"; then
+        note "building…, which takes some minutes the first time (log: $log)"
+    fi
     (cd -- "$root" && cmake --build --preset "$preset" --parallel "$(nproc)" --target "$@") \
         >"$log" 2>&1 </dev/null && return 0
     show_log "$log"

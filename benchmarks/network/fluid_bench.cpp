@@ -1,11 +1,13 @@
 /// Cost of the fluid engine: messages per second under the traffic of the usual collectives, and how it
-/// compares with an engine that recomputes the whole network at every change (second argument 1).
+/// compares with an engine that recomputes the whole network at every change (second argument 1), or at most
+/// once in an interval (uneven_at_intervals, in ps).
 ///
 /// Counters: messages_per_s and events_per_s of wall time; updates, rate updates per message; freed,
 /// connections freed per update.
 #include "network/src/engines/fluid/fluid_backend.hpp"
 #include "network/src/topologies/fat_tree.hpp"
 #include "network/src/topologies/flat.hpp"
+#include "network/src/topologies/leaf_spine.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -229,9 +231,7 @@ public:
 
 /// All pairs at once; with `spread` > 0 sizes differ by up to that many bytes, so that connections end one by
 /// one.
-void all_to_all(benchmark::State& state, const std::shared_ptr<const Fabric>& fabric, std::uint64_t spread) {
-    Sink sink;
-    const auto hosts = static_cast<std::uint32_t>(fabric->host_count());
+std::vector<Message> all_pairs(std::uint32_t hosts, std::uint64_t spread, Sink& sink) {
     std::vector<Message> messages;
     std::uint64_t draw = 1;
     for (std::uint32_t i = 0; i < hosts; ++i) {
@@ -242,6 +242,13 @@ void all_to_all(benchmark::State& state, const std::shared_ptr<const Fabric>& fa
             messages.push_back({HostId(i), HostId((i + step) % hosts), size, &sink, 0});
         }
     }
+    return messages;
+}
+
+void all_to_all(benchmark::State& state, const std::shared_ptr<const Fabric>& fabric, std::uint64_t spread) {
+    Sink sink;
+    const std::vector<Message> messages =
+        all_pairs(static_cast<std::uint32_t>(fabric->host_count()), spread, sink);
     Totals totals;
     for (auto _ : state) {
         FluidBackend backend(fabric, options(state));
@@ -265,6 +272,45 @@ BENCHMARK_CAPTURE(all_to_all, fat_tree_hash, fat_tree_8(LoadBalancing::kFlowHash
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(all_to_all, fat_tree_spray, fat_tree_8(LoadBalancing::kSpray), 0)
     ->Args({0, 0})
+    ->Unit(benchmark::kMillisecond);
+
+std::shared_ptr<const Fabric> leaf_spine_64() {
+    LeafSpineParameters parameters;
+    parameters.hosts = 64;
+    parameters.hosts_per_leaf = 8;
+    parameters.spines = 8;
+    return build_leaf_spine(parameters);
+}
+BENCHMARK_CAPTURE(all_to_all, leaf_spine_hash_unequal, leaf_spine_64(), 1 << 16)
+    ->Args({0, 0})
+    ->Args({0, 1})
+    ->Unit(benchmark::kMillisecond);
+
+/// The same traffic with rates that are updated at most every range(0) ps; simulated_us shows what that
+/// costs.
+void uneven_at_intervals(benchmark::State& state, const std::shared_ptr<const Fabric>& fabric) {
+    Sink sink;
+    const std::vector<Message> messages =
+        all_pairs(static_cast<std::uint32_t>(fabric->host_count()), 1 << 16, sink);
+    Totals totals;
+    for (auto _ : state) {
+        FluidBackend backend(fabric, {.rate_interval = Time(state.range(0))});
+        backend.send_batch(messages);
+        backend.run();
+        totals.add(backend);
+        state.counters["simulated_us"] = to_seconds(backend.now()) * 1e6;
+    }
+    totals.report(state);
+}
+BENCHMARK_CAPTURE(uneven_at_intervals, flat, flat(64))
+    ->Arg(0)
+    ->Arg(100'000)
+    ->Arg(1'000'000)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(uneven_at_intervals, leaf_spine_hash, leaf_spine_64())
+    ->Arg(0)
+    ->Arg(100'000)
+    ->Arg(1'000'000)
     ->Unit(benchmark::kMillisecond);
 
 /// All pairs, one at a time: every host sends to the one behind it, then, when that has arrived, to the next,

@@ -120,7 +120,7 @@ int calibrate_kernels(const CalibrateArguments& arguments) {
         return report_invalid(fit.error());
     }
     for (const experiment::KernelDefect& defect : fit->defects) {
-        print_error(fmt::format("{}: warning: {}\n", defect.where.to_string(), defect.message));
+        print_warning(fmt::format("{}: warning: {}\n", defect.where.to_string(), defect.message));
     }
     print_out(arguments.json ? to_json(*fit).dump(2) + "\n" : kernels_table(*fit));
     const std::string keys = fmt::format(

@@ -232,7 +232,7 @@ int calibrate_logs(const CalibrateArguments& arguments) {
             return report_invalid({*error});
         }
         if (log->devices_per_process > 1 && *launch == Time(0)) {
-            print_error(fmt::format(
+            print_warning(fmt::format(
                 "{}: warning: one process launches on {} devices in turn, which is part of every time\n"
                 "  hint: --launch-per-device takes off what a launch takes, where it is known\n",
                 path, log->devices_per_process));

@@ -157,8 +157,8 @@ TraceFit fit_recorded(const std::vector<TraceRecord>& records,
     }
     for (const auto& [kind, points] : usable_points(collectives, ranks)) {
         if (points.size() < 3 || points.size() > 64) {
-            print_error(fmt::format("astrolabe: {}: {} usable sizes, 3 to 64 can be fitted: left out\n",
-                                    system::to_string(kind), points.size()));
+            print_warning(fmt::format("astrolabe: {}: {} usable sizes, 3 to 64 can be fitted: left out\n",
+                                      system::to_string(kind), points.size()));
             continue;
         }
         experiment::FittedSeries fit{.series = experiment::fit_series(kind, ranks, points), .points = points};
@@ -293,13 +293,13 @@ int calibrate_traces(const CalibrateArguments& arguments) {
     }
     for (const TraceRecord& record : records) {
         if (record.kernels_of_step_before > 0) {
-            print_error(
+            print_warning(
                 fmt::format("{}: warning: {} kernels were launched before the trace begins: not counted\n",
                             record.file, record.kernels_of_step_before));
         }
     }
     if (records.size() < ranks) {
-        print_error(
+        print_warning(
             fmt::format("astrolabe: warning: {} of {} ranks are given: times from the last start are upper "
                         "bounds\n",
                         records.size(), ranks));

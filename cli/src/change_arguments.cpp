@@ -59,7 +59,7 @@ int check_changes(const std::vector<std::string>& changes) {
     for (const std::string& change : changes) {
         for (const std::string& assignment : split_change(change)) {
             if (!is_assignment(assignment)) {
-                print_error(
+                print_failure(
                     fmt::format("astrolabe: --change: '{}' is not PATH=VALUE\n  hint: write --change "
                                 "scaled.latency=0, or several with commas\n",
                                 assignment));
@@ -67,7 +67,7 @@ int check_changes(const std::vector<std::string>& changes) {
             }
         }
         if (std::count(changes.begin(), changes.end(), change) > 1) {
-            print_error(fmt::format("astrolabe: --change: '{}' is named twice\n", change));
+            print_failure(fmt::format("astrolabe: --change: '{}' is named twice\n", change));
             return kWrongUsage;
         }
     }

@@ -1,5 +1,6 @@
 #include "commands.hpp"
 #include "console.hpp"
+#include "progress.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -15,24 +16,20 @@ struct CollectiveArguments {
     std::string progress = "auto";
 };
 
-int collective_command(const CollectiveArguments& arguments, const experiment::Components& components) {
-    const Result<experiment::CollectiveRun> prepared =
-        experiment::CollectiveRun::prepare(arguments.request, components);
-    if (!prepared) {
-        return report_invalid(prepared.error());
-    }
+int run_sizes(const CollectiveArguments& arguments, const experiment::CollectiveRun& prepared,
+              ProgressReport& progress) {
     std::vector<experiment::CollectivePoint> points;
-    for (std::size_t i = 0; i < prepared->size_count(); ++i) {
-        ProgressLine line(progress_mode(arguments.progress), arguments.request.sizes[i]);
-        points.push_back(prepared->run(i, line.observer()));
+    for (std::size_t i = 0; i < prepared.size_count(); ++i) {
+        points.push_back(prepared.run(i, progress.observer(i + 1)));
+        progress.clear();
         if (const auto& measured = points.back().measured) {
             for (const experiment::RangeWarning& warning : measured->warnings) {
-                print_error(fmt::format("{}: warning: {}\n", warning.where.to_string(), warning.message));
+                print_warning(fmt::format("{}: warning: {}\n", warning.where.to_string(), warning.message));
             }
         }
         if (!points.back().run.execution.finished) {
-            print_error(fmt::format("astrolabe: the collective of {} stalled\n{}\n",
-                                    arguments.request.sizes[i], points.back().run.execution.stall));
+            print_failure(fmt::format("astrolabe: the collective of {} stalled\n{}\n",
+                                      arguments.request.sizes[i], points.back().run.execution.stall));
             return kSimulationFailed;
         }
     }
@@ -43,9 +40,22 @@ int collective_command(const CollectiveArguments& arguments, const experiment::C
         }
         print_out(list.dump(2) + "\n");
     } else {
-        print_out(experiment::collective_table(*prepared, points));
+        print_out(experiment::collective_table(prepared, points));
     }
     return kDone;
+}
+
+int collective_command(const CollectiveArguments& arguments, const experiment::Components& components) {
+    const Result<experiment::CollectiveRun> prepared =
+        experiment::CollectiveRun::prepare(arguments.request, components);
+    if (!prepared) {
+        return report_invalid(prepared.error());
+    }
+    ProgressReport progress(arguments.progress, "collective", arguments.request.kind,
+                            experiment::progress_json({.iterations = 1}, 0));
+    const int exit_code = run_sizes(arguments, *prepared, progress);
+    progress.end(exit_code);
+    return exit_code;
 }
 
 }  // namespace

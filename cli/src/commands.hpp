@@ -38,7 +38,4 @@ void add_describe_command(CLI::App& app, const experiment::Components& component
 CLI::Option* add_repeatable_option(CLI::App& command, const char* name, std::vector<std::string>& values,
                                    const char* help, const char* type = "PATH=VALUE");
 
-/// `--progress auto|plain|none`
-void add_progress_option(CLI::App& command, std::string& mode);
-
 }  // namespace astrolabe::cli

@@ -1,6 +1,7 @@
 #include "change_arguments.hpp"
 #include "commands.hpp"
 #include "console.hpp"
+#include "progress.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -26,12 +27,17 @@ struct CompareArguments {
     std::string progress = "auto";
 };
 
+/// Anything that cannot be the name of a kind is meant as a file.
+bool is_file(const std::string& backend) {
+    return backend.find_first_of("./") != std::string::npos;
+}
+
 /// What is set in the file of a run, in order.
 std::vector<std::string> assignments_of(const experiment::ComparedRun& run,
                                         const CompareArguments& arguments) {
     std::vector<std::string> assignments;
     if (!run.backend.empty()) {
-        assignments.push_back("backend.kind=" + run.backend);
+        assignments.push_back((is_file(run.backend) ? "backend=" : "backend.kind=") + run.backend);
     }
     assignments.insert(assignments.end(), arguments.overrides.begin(), arguments.overrides.end());
     if (!run.change.empty()) {
@@ -74,10 +80,10 @@ std::vector<std::string> run_arguments(const experiment::ComparedRun& run,
 /// 2 and what is wrong with the command line, or 0.
 int check_usage(const CompareArguments& arguments, const experiment::Components& components) {
     if (arguments.files.size() < 2 && arguments.backends.size() < 2 && arguments.changes.empty()) {
-        print_error(
+        print_failure(
             "astrolabe: one run has nothing to be compared with\n"
-            "  hint: name several files, several backends: --backends fluid,packet, or changes: --change "
-            "cluster.ranks=8\n");
+            "  hint: name several files, several backends or files of their settings: --backends "
+            "fluid,inputs/backends/hpcc.yaml, or changes: --change cluster.ranks=8\n");
         return kWrongUsage;
     }
     if (const int usage = check_changes(arguments.changes); usage != kDone) {
@@ -85,13 +91,17 @@ int check_usage(const CompareArguments& arguments, const experiment::Components&
     }
     const std::vector<std::string> known = components.backends.names();
     for (const std::string& backend : arguments.backends) {
-        if (std::find(known.begin(), known.end(), backend) == known.end()) {
-            print_error(fmt::format("astrolabe: --backends: '{}' is not a backend\n  hint: {}\n", backend,
-                                    suggest(backend, known)));
+        if (is_file(backend) ? !std::filesystem::is_regular_file(backend)
+                             : std::find(known.begin(), known.end(), backend) == known.end()) {
+            print_failure(fmt::format("astrolabe: --backends: '{}' is not {}\n  hint: {}\n", backend,
+                                      is_file(backend) ? "a file" : "a backend",
+                                      is_file(backend)
+                                          ? "name a file with a backend section, as inputs/backends/hpcc.yaml"
+                                          : suggest(backend, known)));
             return kWrongUsage;
         }
         if (std::count(arguments.backends.begin(), arguments.backends.end(), backend) > 1) {
-            print_error(fmt::format("astrolabe: --backends: '{}' is named twice\n", backend));
+            print_failure(fmt::format("astrolabe: --backends: '{}' is named twice\n", backend));
             return kWrongUsage;
         }
     }
@@ -101,12 +111,13 @@ int check_usage(const CompareArguments& arguments, const experiment::Components&
 void note_failure(experiment::ComparedRun& run, const study::ProcessOutcome& outcome) {
     run.exit_code = outcome.exit_code;
     run.error = outcome.err;
-    print_error(fmt::format("astrolabe: '{}' gave no result (exit code {})\n{}", run.label, outcome.exit_code,
-                            outcome.err));
+    print_failure(fmt::format("astrolabe: '{}' gave no result (exit code {})\n{}", run.label,
+                              outcome.exit_code, outcome.err));
 }
 
 /// All are checked before the first runs: a mistake in the last file should not show after an hour.
-void run_all(std::vector<experiment::ComparedRun>& runs, const CompareArguments& arguments) {
+void run_all(std::vector<experiment::ComparedRun>& runs, const CompareArguments& arguments,
+             ProgressReport& progress) {
     std::vector<std::vector<std::string>> words;
     for (const experiment::ComparedRun& run : runs) {
         words.push_back(validate_arguments(run, arguments));
@@ -123,7 +134,6 @@ void run_all(std::vector<experiment::ComparedRun>& runs, const CompareArguments&
         words.push_back(run_arguments(runs[i], arguments));
     }
     std::size_t ended = 0;
-    const bool tells = tells_progress(progress_mode(arguments.progress));
     const auto observer = [&](std::size_t place, const study::ProcessOutcome& outcome) {
         experiment::ComparedRun& run = runs[good[place]];
         if (outcome.exit_code == kDone) {
@@ -131,13 +141,10 @@ void run_all(std::vector<experiment::ComparedRun>& runs, const CompareArguments&
         } else {
             note_failure(run, outcome);
         }
-        ++ended;
-        if (tells) {
-            print_error(fmt::format("compare: {} of {}: {} took {:.1f} s\n", ended, good.size(), run.label,
-                                    outcome.wall_seconds));
-        }
+        progress.show_runs(++ended, good.size(), run.label);
     };
     static_cast<void>(study::run_own_processes(words, arguments.jobs, observer));
+    progress.clear();
 }
 
 /// Says of runs on several engines what their differences come from.
@@ -171,27 +178,37 @@ int exit_code_of(const std::vector<experiment::ComparedRun>& runs) {
     return invalid == runs.size() ? kInvalidInput : kSimulationFailed;
 }
 
-int compare_command(const CompareArguments& arguments, const experiment::Components& components) {
-    if (const int usage = check_usage(arguments, components); usage != kDone) {
-        return usage;
-    }
+int compare_runs(std::vector<experiment::ComparedRun> runs, const CompareArguments& arguments,
+                 const experiment::Components& components, ProgressReport& progress) {
     std::optional<experiment::OutputFolder> folder;
-    if (!open_output(arguments.out, folder)) {
+    if (!open_output(arguments.out, folder, Output::kNoRun)) {
         return kSimulationFailed;
     }
-    std::vector<experiment::ComparedRun> runs =
-        experiment::runs_to_compare(arguments.files, arguments.backends, arguments.changes);
-    run_all(runs, arguments);
+    run_all(runs, arguments, progress);
     explain_engines(runs, arguments, components);
     const std::string json = experiment::comparison_json(runs).dump(2) + "\n";
     print_out(arguments.json ? json : experiment::comparison_text(runs));
     if (folder) {
         if (const std::optional<Diagnostic> error = folder->write("compare.json", json)) {
-            print_error(render({*error}));
+            print_diagnostics({*error});
             return kSimulationFailed;
         }
+        folder->mark_whole();
     }
     return exit_code_of(runs);
+}
+
+int compare_command(const CompareArguments& arguments, const experiment::Components& components) {
+    if (const int usage = check_usage(arguments, components); usage != kDone) {
+        return usage;
+    }
+    std::vector<experiment::ComparedRun> runs =
+        experiment::runs_to_compare(arguments.files, arguments.backends, arguments.changes);
+    ProgressReport progress(arguments.progress, "compare", "compare",
+                            {{"runs_done", 0}, {"runs", runs.size()}, {"last", nullptr}});
+    const int exit_code = compare_runs(std::move(runs), arguments, components, progress);
+    progress.end(exit_code);
+    return exit_code;
 }
 
 }  // namespace
@@ -203,7 +220,8 @@ void add_compare_command(CLI::App& app, const experiment::Components& components
     command->add_option("EXPERIMENT", arguments->files, "experiment files")->required();
     command
         ->add_option("--backends", arguments->backends,
-                     "run every file on each of these: --backends fluid,packet,tcp")
+                     "run every file on each of these, kinds or files with a backend section: --backends "
+                     "fluid,inputs/backends/hpcc.yaml")
         ->delimiter(',');
     add_change_option(*command, arguments->changes,
                       "a run more of every file, with this change: --change scaled.compute=2 (repeatable); "
@@ -220,7 +238,9 @@ void add_compare_command(CLI::App& app, const experiment::Components& components
     command->add_flag("--json", arguments->json, "print compare.json on stdout instead of the table");
     add_progress_option(*command, arguments->progress);
     command->footer(
-        "example: astrolabe compare examples/quickstart/experiment.yaml --backends fluid,packet,tcp");
+        "example: astrolabe compare examples/quickstart/experiment.yaml --backends fluid,packet,tcp\n"
+        "         astrolabe compare examples/quickstart/experiment.yaml --backends "
+        "inputs/backends/hpcc.yaml,inputs/backends/roce-dcqcn-pfc.yaml");
     command->callback(
         [arguments, &components, &exit_code] { exit_code = compare_command(*arguments, components); });
 }

@@ -1,21 +1,32 @@
 #include "console.hpp"
 
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <span>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
+
+#include <astrolabe/core/limits.hpp>
 
 namespace astrolabe::cli {
 namespace {
 
 bool g_lost_output = false;
 volatile std::sig_atomic_t g_interrupted = 0;
+// The one that is in use does not change, so that a signal finds it whole.
+std::array<std::string, 2> g_last_words;
+volatile std::sig_atomic_t g_used_words = 0;
 DiagnosticForm g_diagnostic_form = DiagnosticForm::kText;
 
 nlohmann::ordered_json place_json(const SourceRange& where) {
-    nlohmann::ordered_json place;
+    nlohmann::ordered_json place = nlohmann::ordered_json::object();
     if (where.source) {
         place["file"] = where.source->name;
         if (where.line > 0) {
@@ -26,34 +37,45 @@ nlohmann::ordered_json place_json(const SourceRange& where) {
     return place;
 }
 
-void print_diagnostics(const Diagnostics& diagnostics) {
+void print_json_line(const nlohmann::ordered_json& line) {
+    print_error(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+/// What `text` says as `severity`: without the name of the program in front, and with its hint apart.
+void print_message(const char* severity, std::string text) {
     if (g_diagnostic_form == DiagnosticForm::kText) {
-        print_error(render(diagnostics));
+        print_error(text);
         return;
     }
-    for (const Diagnostic& diagnostic : diagnostics) {
-        nlohmann::ordered_json line{{"severity", "error"}, {"code", diagnostic.code}};
-        line.update(place_json(diagnostic.where));
-        if (diagnostic.where.line > 0) {
-            line["length"] = diagnostic.where.length;
-        }
-        line["message"] = diagnostic.message;
-        line["hint"] = diagnostic.hint;
-        line["notes"] = nlohmann::ordered_json::array();
-        for (const auto& [where, message] : diagnostic.notes) {
-            nlohmann::ordered_json note = place_json(where);
-            note["message"] = message;
-            line["notes"].push_back(std::move(note));
-        }
-        print_error(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    constexpr std::string_view kProgram = "astrolabe: ";
+    constexpr std::string_view kWarning = "warning: ";
+    constexpr std::string_view kHint = "\n  hint: ";
+    if (text.starts_with(kProgram)) {
+        text.erase(0, kProgram.size());
     }
+    if (const std::size_t word = text.find(kWarning); word < text.find('\n')) {
+        text.erase(word, kWarning.size());
+    }
+    text.erase(text.find_last_not_of('\n') + 1);
+    std::string hint;
+    if (const std::size_t place = text.rfind(kHint); place != std::string::npos) {
+        hint = text.substr(place + kHint.size());
+        text.erase(place);
+    }
+    print_json_line({{"severity", severity},
+                     {"code", "command"},
+                     {"message", std::move(text)},
+                     {"hint", std::move(hint)},
+                     {"notes", nlohmann::ordered_json::array()}});
 }
 
 extern "C" void end_interrupted(int signal) {
     constexpr char kMessage[] =
         "\nastrolabe: interrupted; results are written when a run ends, so one that had not has none\n";
     // Only async-signal-safe calls here; whether the message gets out changes nothing.
-    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
+    [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
+    const std::string& words = g_last_words[static_cast<std::size_t>(g_used_words)];
+    written = ::write(STDERR_FILENO, words.data(), words.size());
     ::_exit(128 + signal);
 }
 
@@ -61,39 +83,31 @@ extern "C" void note_interrupted(int) {
     g_interrupted = 1;
 }
 
-std::string progress_text(const std::string& label, const experiment::Progress& progress) {
-    const double fraction = progress.total_operations > 0
-                                ? static_cast<double>(progress.finished_operations) /
-                                      static_cast<double>(progress.total_operations)
-                                : 0.0;
-    const double rate =
-        progress.wall_seconds > 0 ? static_cast<double>(progress.events) / progress.wall_seconds : 0.0;
-    std::string left = "?";
-    if (fraction > 0.02) {
-        left = fmt::format("{:.0f} s", progress.wall_seconds * (1 - fraction) / fraction);
-    }
-    return fmt::format("{}: {} simulated, {:.1f} % of operations, {:.3g} events/s, {:.0f} s gone, {} left{}",
-                       label, readable(progress.simulated), 100 * fraction, rate, progress.wall_seconds, left,
-                       progress.jobs.empty() ? "" : " (" + progress.jobs + ")");
-}
-
 }  // namespace
-
-ProgressMode progress_mode(const std::string& name) {
-    return name == "none"    ? ProgressMode::kNone
-           : name == "plain" ? ProgressMode::kPlain
-                             : ProgressMode::kAuto;
-}
-
-bool tells_progress(ProgressMode mode) {
-    return mode == ProgressMode::kPlain || (mode == ProgressMode::kAuto && ::isatty(STDERR_FILENO) == 1);
-}
 
 void install_interrupt_handler() {
     struct sigaction action {};
     action.sa_handler = end_interrupted;
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
+}
+
+void set_last_words(std::string text) {
+    const int unused = 1 - g_used_words;
+    g_last_words[static_cast<std::size_t>(unused)] = std::move(text);
+    g_used_words = unused;
+}
+
+void print_last_words(const std::string& text) {
+    sigset_t interrupts;
+    sigset_t before;
+    sigemptyset(&interrupts);
+    sigaddset(&interrupts, SIGINT);
+    sigaddset(&interrupts, SIGTERM);
+    sigprocmask(SIG_BLOCK, &interrupts, &before);
+    set_last_words({});
+    print_error(text);
+    sigprocmask(SIG_SETMASK, &before, nullptr);
 }
 
 void only_note_interrupts() {
@@ -124,6 +138,42 @@ void set_diagnostic_form(DiagnosticForm form) {
     g_diagnostic_form = form;
 }
 
+void print_failure(const std::string& text) {
+    print_message("error", text);
+}
+
+void print_warning(const std::string& text) {
+    print_message("warning", text);
+}
+
+void print_diagnostics(const Diagnostics& diagnostics) {
+    if (g_diagnostic_form == DiagnosticForm::kText) {
+        print_error(render(diagnostics));
+        return;
+    }
+    const std::size_t shown = std::min(diagnostics.size(), limits::kErrorsShown);
+    for (const Diagnostic& diagnostic : std::span(diagnostics).first(shown)) {
+        nlohmann::ordered_json line{{"severity", "error"}, {"code", diagnostic.code}};
+        line.update(place_json(diagnostic.where));
+        if (diagnostic.where.line > 0) {
+            line["length"] = diagnostic.where.length;
+        }
+        line["message"] = diagnostic.message;
+        line["hint"] = diagnostic.hint;
+        line["notes"] = nlohmann::ordered_json::array();
+        for (const auto& [where, message] : diagnostic.notes) {
+            nlohmann::ordered_json note = place_json(where);
+            note["message"] = message;
+            line["notes"].push_back(std::move(note));
+        }
+        print_json_line(line);
+    }
+    if (shown < diagnostics.size()) {
+        print_failure(fmt::format("{} more errors, which are not shown, {} in all",
+                                  diagnostics.size() - shown, diagnostics.size()));
+    }
+}
+
 int report_invalid(const Diagnostics& diagnostics) {
     print_diagnostics(diagnostics);
     if (g_diagnostic_form == DiagnosticForm::kJson) {
@@ -142,6 +192,11 @@ int report_unusable(const Diagnostics& diagnostics) {
     return kSimulationFailed;
 }
 
+std::string called_as() {
+    const char* name = std::getenv("ASTROLABE_CALLED_AS");
+    return name != nullptr && *name != '\0' ? name : "astrolabe";
+}
+
 int report_several_jobs(const std::string& file, const std::string& reason) {
     return report_invalid({{"config.jobs",
                             {},
@@ -150,52 +205,22 @@ int report_several_jobs(const std::string& file, const std::string& reason) {
                             {}}});
 }
 
-bool open_output(const std::string& path, std::optional<experiment::OutputFolder>& folder) {
+bool open_output(const std::string& path, std::optional<experiment::OutputFolder>& folder, Output output) {
     if (path.empty()) {
         return true;
     }
-    Result<experiment::OutputFolder> opened = experiment::OutputFolder::open(path);
+    Result<experiment::OutputFolder> opened = output == Output::kRun
+                                                  ? experiment::OutputFolder::open_for_run(path)
+                                                  : experiment::OutputFolder::open_beside_run(path);
     if (!opened) {
         print_diagnostics(opened.error());
         return false;
     }
+    if (const std::string warning = opened->warning(); !warning.empty()) {
+        print_warning(fmt::format("astrolabe: {}\n", warning));
+    }
     folder = *std::move(opened);
     return true;
-}
-
-ProgressLine::ProgressLine(ProgressMode mode, std::string label)
-    : label_(std::move(label)),
-      wanted_(mode != ProgressMode::kNone),
-      terminal_(mode == ProgressMode::kAuto && ::isatty(STDERR_FILENO) == 1) {}
-
-ProgressLine::~ProgressLine() {
-    if (shown_ && terminal_) {
-        print_error("\r\033[K");
-    }
-}
-
-experiment::ProgressObserver ProgressLine::observer() {
-    if (!wanted_) {
-        return {};
-    }
-    return [this](const experiment::Progress& progress) {
-        show(progress.wall_seconds, [&] { return progress_text(label_, progress); });
-    };
-}
-
-void ProgressLine::show(double wall_seconds, const std::function<std::string()>& text) {
-    constexpr double kTerminalInterval = 0.2;
-    constexpr double kPlainInterval = 10.0;
-    if (!wanted_ || wall_seconds - last_ < (terminal_ ? kTerminalInterval : kPlainInterval)) {
-        return;
-    }
-    last_ = wall_seconds;
-    if (terminal_) {
-        print_error("\r" + text() + "\033[K");
-        shown_ = true;
-    } else {
-        print_error(text() + "\n");
-    }
 }
 
 }  // namespace astrolabe::cli

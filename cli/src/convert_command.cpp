@@ -86,7 +86,7 @@ int convert_command(const ConvertArguments& arguments) {
     }
     for (const Diagnostic& diagnostic : converted->not_mapped) {
         text += fmt::format("# {}\n", diagnostic.message);
-        print_error(fmt::format("{}: warning: {}\n", diagnostic.where.to_string(), diagnostic.message));
+        print_warning(fmt::format("{}: warning: {}\n", diagnostic.where.to_string(), diagnostic.message));
     }
     if (arguments.workload.empty()) {
         text += "# There is no workload: add one.\n";

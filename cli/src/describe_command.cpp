@@ -90,8 +90,8 @@ int list_command(const std::string& wanted, bool as_json, const std::vector<Sect
         }
     }
     if (text.empty()) {
-        print_error(fmt::format("astrolabe list: nothing is called '{}'\n  hint: {}\n", wanted,
-                                suggest(wanted, names)));
+        print_failure(fmt::format("astrolabe list: nothing is called '{}'\n  hint: {}\n", wanted,
+                                  suggest(wanted, names)));
         return kWrongUsage;
     }
     print_out(as_json ? json.dump(2) + "\n" : text);
@@ -112,8 +112,8 @@ int describe_command(const std::string& wanted, const std::vector<Section>& all)
         }
     }
     if (text.empty()) {
-        print_error(fmt::format("astrolabe describe: nothing is called '{}'\n  hint: {}\n", wanted,
-                                suggest(wanted, names)));
+        print_failure(fmt::format("astrolabe describe: nothing is called '{}'\n  hint: {}\n", wanted,
+                                  suggest(wanted, names)));
         return kWrongUsage;
     }
     print_out(text);
@@ -245,8 +245,8 @@ int describe_file(const FileRequest& request, const experiment::Components& comp
 int print_json_schema(const std::vector<Section>& all, const std::string& root) {
     const nlohmann::ordered_json schema = json_schema(all, root);
     if (schema.is_null()) {
-        print_error(fmt::format("astrolabe describe --json-schema: nothing is called '{}'\n  hint: {}\n",
-                                root, suggest(root, json_schema_names(all))));
+        print_failure(fmt::format("astrolabe describe --json-schema: nothing is called '{}'\n  hint: {}\n",
+                                  root, suggest(root, json_schema_names(all))));
         return kWrongUsage;
     }
     print_out(schema.dump(1) + "\n");

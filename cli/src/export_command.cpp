@@ -62,9 +62,9 @@ int export_program(const ExportArguments& arguments, const experiment::Experimen
         return report_invalid(made.error());
     }
     workload::TraceExport& traces = **made;
-    const Result<experiment::OutputFolder> folder = experiment::OutputFolder::open(arguments.out);
-    if (!folder) {
-        return report_unusable(folder.error());
+    std::optional<experiment::OutputFolder> folder;
+    if (!open_output(arguments.out, folder, Output::kNoRun)) {
+        return kSimulationFailed;
     }
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < traces.files(); ++i) {
@@ -80,6 +80,7 @@ int export_program(const ExportArguments& arguments, const experiment::Experimen
             return report_unusable({*error});
         }
     }
+    folder->mark_whole();
     std::string text = fmt::format("{}: {} files of {} ranks, {}\n", arguments.out, traces.files(),
                                    loaded.program.ranks, readable(Bytes(static_cast<std::int64_t>(bytes))));
     for (const auto& [name, value] : traces.facts()) {
@@ -94,7 +95,7 @@ int export_command(const ExportArguments& arguments, const experiment::Component
         return export_msccl(arguments.msccl, arguments.out, components);
     }
     if (arguments.file.empty()) {
-        print_error("astrolabe export: FILE is required: an experiment\n");
+        print_failure("astrolabe export: FILE is required: an experiment\n");
         return kWrongUsage;
     }
     const Result<experiment::Experiment> loaded =

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -190,6 +191,7 @@ public:
                 Json schema = object(file.parameters, {"schema", "include"});
                 schema["description"] = file.help;
                 definitions_[suffixed(file.name)] = std::move(schema);
+                add_parts_in_files(file.name, file.parameters);
             }
             add_search();
         }
@@ -307,12 +309,31 @@ private:
         if (parameter.type == "mapping, or list of mappings") {
             return {{"anyOf", {mapping, {{"type", "array"}, {"items", mapping}}}}};
         }
-        const bool may_be_a_file =
-            parameter.key == "model" || parameter.help.find("path of a file") != std::string::npos;
         if (parameter.type != "mapping") {
             return Json::object();
         }
-        return may_be_a_file ? Json{{"anyOf", {path, mapping}}} : mapping;
+        return may_be_a_file(parameter) ? Json{{"anyOf", {path, mapping}}} : mapping;
+    }
+
+    /// Whether a file may hold what a mapping of these keys does.
+    [[nodiscard]] static bool may_be_a_file(const ParameterDescriptor& parameter) {
+        return !parameter.parameters.empty() && parameter.type == "mapping" &&
+               (parameter.key == "model" || parameter.help.find("path of a file") != std::string::npos);
+    }
+
+    /// "workload.dlrm.model", "cluster.measured_collectives": what a file of its own may hold.
+    void add_parts_in_files(const std::string& where, const std::vector<ParameterDescriptor>& parameters) {
+        for (const ParameterDescriptor& parameter : parameters) {
+            const std::string name = fmt::format("{}.{}", where, parameter.key);
+            const bool is_included = !parameter.parameters.empty() && parameter.type == "mapping" &&
+                                     parameter.help.find("from a file") != std::string::npos;
+            if (may_be_a_file(parameter) || is_included) {
+                Json schema = object(parameter.parameters, {"schema", "include"});
+                schema["description"] = parameter.help;
+                definitions_[suffixed(name)] = std::move(schema);
+            }
+            add_parts_in_files(name, parameter.parameters);
+        }
     }
 
     /// "network" by its kind, and "network.fat_tree" for each of them.
@@ -338,6 +359,7 @@ private:
             }
             schema["description"] = component.help;
             definitions_[suffixed(name)] = std::move(schema);
+            add_parts_in_files(name, component.parameters);
             kinds.push_back(component.name);
             by_kind.push_back(
                 {{"if", {{"properties", {{"kind", {{"const", component.name}}}}}, {"required", {"kind"}}}},
@@ -379,6 +401,26 @@ private:
 
 }  // namespace
 
+namespace {
+
+/// Names of the definitions that a schema refers to, by itself or through others.
+void find_used(const Json& schema, const Json& definitions, std::set<std::string>& used) {
+    if (schema.is_object() && schema.contains("$ref")) {
+        constexpr std::size_t kPrefix = std::string_view("#/definitions/").size();
+        const std::string name = schema["$ref"].get<std::string>().substr(kPrefix);
+        if (used.insert(name).second) {
+            find_used(definitions.at(name), definitions, used);
+        }
+    }
+    for (const Json& part : schema) {
+        if (part.is_structured()) {
+            find_used(part, definitions, used);
+        }
+    }
+}
+
+}  // namespace
+
 std::vector<std::string> json_schema_names(const std::vector<Section>& sections) {
     std::vector<std::string> names;
     const Json definitions = SchemaWriter(sections).definitions();
@@ -409,11 +451,19 @@ Json json_schema(const std::vector<Section>& sections, const std::string& root) 
                    choose("base", "study",
                           choose("vary", "study", choose("report", "study", with_parts("experiment")))))));
     } else if (definitions.contains(root)) {
-        schema.update(with_parts(root));
+        schema.update(root.ends_with(".part") ? ref(root) : with_parts(root));
     } else {
         return nullptr;
     }
-    schema["definitions"] = std::move(definitions);
+    std::set<std::string> used;
+    find_used(schema, definitions, used);
+    Json needed = Json::object();
+    for (const auto& [name, definition] : definitions.items()) {
+        if (used.contains(name)) {
+            needed[name] = definition;
+        }
+    }
+    schema["definitions"] = std::move(needed);
     return schema;
 }
 

@@ -19,8 +19,9 @@
 
 namespace astrolabe::cli {
 
-/// `root`: a definition, "experiment", "study", "network", "network.fat_tree", …; empty: files by their keys.
-/// Null where there is no such definition.
+/// `root`: a definition, "experiment", "study", "network", "network.fat_tree", "workload.dlrm.model", …; empty:
+/// files by their keys. The document has the definitions that the root needs. Null where there is no such
+/// definition.
 [[nodiscard]] nlohmann::ordered_json json_schema(const std::vector<Section>& sections,
                                                  const std::string& root);
 

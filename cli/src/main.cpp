@@ -6,12 +6,18 @@
 
 #include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
+
+#include <astrolabe/core/utf8.hpp>
+#include <astrolabe/study/sweep/result_store.hpp>
 
 namespace astrolabe::cli {
 namespace {
@@ -58,8 +64,50 @@ std::string usage_hint(const CLI::App& app, const std::vector<std::string>& word
             }
         }
     }
-    return fmt::format("  hint: {} --help\n",
-                       command == &app ? "astrolabe" : "astrolabe " + command->get_name());
+    std::error_code no_file;
+    if (command == &app && !words.empty() && std::filesystem::is_regular_file(words.front(), no_file)) {
+        return fmt::format("  hint: what to do with the file is said first: {} run {}\n", called_as(),
+                           words.front());
+    }
+    if (command != &app) {
+        return fmt::format("  hint: {} {} --help\n", called_as(), command->get_name());
+    }
+    return fmt::format(
+        "  hint: {0} --help lists the commands; a first one is {0} run examples/quickstart/experiment.yaml\n",
+        called_as());
+}
+
+/// Whether `--diagnostics json` is among the words, which has to be known before one of them proves wrong.
+bool asks_for_json(const std::vector<std::string>& words) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (words[i] == "--diagnostics=json" ||
+            (words[i] == "--diagnostics" && i + 1 < words.size() && words[i + 1] == "json")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// What is wrong with a word, or with the name of the folder that words are relative to; empty: nothing. All
+/// of them may come to be in files that have to be UTF-8.
+std::string words_not_utf8(const std::vector<std::string>& words) {
+    constexpr std::string_view kHint =
+        "  hint: text and names of files are UTF-8; rename the file, or set the terminal to UTF-8\n";
+    const auto failure = [&](const std::string& what, const std::string& text) {
+        const std::optional<std::size_t> offset = first_byte_not_utf8(text);
+        return offset ? fmt::format("astrolabe: {} '{}': byte 0x{:02x} at offset {} is not UTF-8\n{}", what,
+                                    printable_utf8(text),
+                                    static_cast<unsigned>(static_cast<unsigned char>(text[*offset])), *offset,
+                                    kHint)
+                      : std::string{};
+    };
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (std::string wrong = failure(fmt::format("argument {}", i + 1), words[i]); !wrong.empty()) {
+            return wrong;
+        }
+    }
+    std::error_code gone;
+    return failure("the current folder", std::filesystem::current_path(gone).string());
 }
 
 /// Of every command, before or behind its name.
@@ -69,8 +117,8 @@ void add_diagnostics_option(CLI::App& app) {
            [](const std::string& form) {
                set_diagnostic_form(form == "json" ? DiagnosticForm::kJson : DiagnosticForm::kText);
            },
-           "text, or json: what is wrong with files, an object a line on "
-           "standard error, for editors and other programs")
+           "text, or json: what is wrong, an object a line on standard error, "
+           "for editors and other programs")
         ->check(CLI::IsMember({"text", "json"}));
     for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
         command->fallthrough();
@@ -102,16 +150,26 @@ int main_program(std::vector<std::string> words) {
     add_completion_command(app, exit_code);
     add_diagnostics_option(app);
     spell_as_command(words);
+    if (asks_for_json(words)) {
+        set_diagnostic_form(DiagnosticForm::kJson);
+    }
+    if (const std::string failure = words_not_utf8(words); !failure.empty()) {
+        print_failure(failure);
+        return kWrongUsage;
+    }
     try {
         app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 takes them from the end
     } catch (const CLI::Success& help) {
         return app.exit(help);
     } catch (const CLI::ParseError& error) {
-        print_error(fmt::format("astrolabe: {}\n{}", error.what(), usage_hint(app, words)));
+        print_failure(fmt::format("astrolabe: {}\n{}", error.what(), usage_hint(app, words)));
         return kWrongUsage;
+    } catch (const study::StoreDamage& damage) {
+        print_diagnostics({damage.diagnostic()});
+        return kSimulationFailed;
     }
     if (output_was_lost()) {
-        print_error(
+        print_failure(
             "astrolabe: standard output could not be written: what was to be read there is not whole\n");
         return exit_code == kDone ? kSimulationFailed : exit_code;
     }
@@ -125,9 +183,9 @@ int main(int argc, char** argv) {
     try {
         return astrolabe::cli::main_program({argv + 1, argv + argc});
     } catch (const std::bad_alloc&) {
-        astrolabe::cli::print_error("astrolabe: out of memory; take fewer ranks or chunks\n");
+        astrolabe::cli::print_failure("astrolabe: out of memory; take fewer ranks or chunks\n");
     } catch (const std::exception& defect) {
-        astrolabe::cli::print_error(
+        astrolabe::cli::print_failure(
             fmt::format("astrolabe: a defect of the program, please report it: {}\n", defect.what()));
     }
     return astrolabe::cli::kSimulationFailed;

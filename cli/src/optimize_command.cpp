@@ -1,5 +1,6 @@
 #include "commands.hpp"
 #include "console.hpp"
+#include "progress.hpp"
 
 #include <algorithm>
 #include <thread>
@@ -21,21 +22,72 @@ struct OptimizeArguments {
     std::string progress = "auto";
 };
 
-std::string progress_text(const std::string& name, const study::SearchProgress& progress) {
-    return fmt::format("{}: {} of {} evaluations, best {:.6g} s, base {:.6g} s, {:.0f} s gone", name,
+std::string progress_text(const study::SearchProgress& progress) {
+    return fmt::format("{} of {} evaluations, best {:.6g} s, base {:.6g} s, {:.0f} s gone",
                        progress.evaluations, progress.all_evaluations, progress.best_seconds,
                        progress.base_seconds, progress.wall_seconds);
 }
 
+/// At the pace so far, from one evaluation in fifty on; a budget of time may end the search sooner.
+std::optional<double> time_left(const study::SearchProgress& progress, const study::SearchBudget& budget) {
+    if (progress.evaluations * 50 < progress.all_evaluations || progress.evaluations == 0) {
+        return std::nullopt;
+    }
+    const auto done = static_cast<double>(progress.evaluations);
+    const double left = progress.wall_seconds * (static_cast<double>(progress.all_evaluations) - done) / done;
+    return std::max(0.0,
+                    budget.time ? std::min(left, to_seconds(*budget.time) - progress.wall_seconds) : left);
+}
+
+nlohmann::ordered_json progress_fields(const study::SearchProgress& progress,
+                                       const study::SearchBudget& budget) {
+    const std::optional<double> left = time_left(progress, budget);
+    return {{"evaluations_done", progress.evaluations},
+            {"evaluations", progress.all_evaluations},
+            {"best_time_s", progress.best_seconds},
+            {"base_time_s", progress.base_seconds},
+            {"time_left_s", left ? nlohmann::ordered_json(*left) : nlohmann::ordered_json()}};
+}
+
 int exit_code_of(const study::Optimization& found) {
     for (const std::string& failure : found.failures) {
-        print_error(fmt::format("astrolabe: {}; its plans up to there count\n", failure));
+        print_warning(fmt::format("astrolabe: {}; its plans up to there count\n", failure));
     }
     if (found.interrupted) {
-        print_error("astrolabe: interrupted; this is the best plan so far\n");
+        print_failure("astrolabe: interrupted; this is the best plan so far\n");
         return kInterrupted;
     }
     return found.failures.empty() ? kDone : kSimulationFailed;
+}
+
+int search(const OptimizeArguments& arguments, const study::SearchStudy& study,
+           const experiment::Components& components, ProgressReport& report) {
+    std::optional<experiment::OutputFolder> folder;
+    if (!open_output(arguments.out, folder)) {
+        return kSimulationFailed;
+    }
+    study::OptimizeOptions options{
+        .jobs = arguments.jobs, .begun = only_note_interrupts, .stop = was_interrupted};
+    options.observer = [&](const study::SearchProgress& progress) {
+        report.show([&] { return progress_text(progress); },
+                    [&] { return progress_fields(progress, study.options.budget); });
+    };
+    const Result<study::Optimization> found = study::optimize(study, components, options);
+    report.clear();
+    if (!found) {
+        print_diagnostics(found.error());
+        return kSimulationFailed;
+    }
+    const study::Optimization& result = *found;
+    print_out(arguments.json ? study::optimization_json(study, result).dump(2) + "\n"
+                             : study::optimization_text(study, result));
+    if (folder) {
+        if (const Diagnostics errors = study::write_optimization(*folder, study, result); !errors.empty()) {
+            print_diagnostics(errors);
+            return kSimulationFailed;
+        }
+    }
+    return exit_code_of(result);
 }
 
 int optimize_command(const OptimizeArguments& arguments, const experiment::Components& components) {
@@ -44,34 +96,15 @@ int optimize_command(const OptimizeArguments& arguments, const experiment::Compo
     if (!study) {
         return report_invalid(study.error());
     }
-    std::optional<experiment::OutputFolder> folder;
-    if (!open_output(arguments.out, folder)) {
-        return kSimulationFailed;
-    }
-    study::OptimizeOptions options{
-        .jobs = arguments.jobs, .begun = only_note_interrupts, .stop = was_interrupted};
-    std::optional<Result<study::Optimization>> found;
-    {
-        ProgressLine line(progress_mode(arguments.progress), study->name);
-        options.observer = [&](const study::SearchProgress& progress) {
-            line.show(progress.wall_seconds, [&] { return progress_text(study->name, progress); });
-        };
-        found = study::optimize(*study, components, options);
-    }
-    if (!*found) {
-        print_error(render(found->error()));
-        return kSimulationFailed;
-    }
-    const study::Optimization& result = **found;
-    print_out(arguments.json ? study::optimization_json(*study, result).dump(2) + "\n"
-                             : study::optimization_text(*study, result));
-    if (folder) {
-        if (const Diagnostics errors = study::write_optimization(*folder, *study, result); !errors.empty()) {
-            print_error(render(errors));
-            return kSimulationFailed;
-        }
-    }
-    return exit_code_of(result);
+    ProgressReport progress(arguments.progress, "optimize", study->name,
+                            {{"evaluations_done", 0},
+                             {"evaluations", nullptr},
+                             {"best_time_s", nullptr},
+                             {"base_time_s", nullptr},
+                             {"time_left_s", nullptr}});
+    const int exit_code = search(arguments, *study, components, progress);
+    progress.end(exit_code);
+    return exit_code;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "commands.hpp"
 #include "console.hpp"
+#include "progress.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -31,7 +32,7 @@ struct ReproduceArguments {
 int list_published_studies(const ReproduceArguments& arguments) {
     const std::vector<std::filesystem::path> files = study::published_studies_in(arguments.folder);
     if (files.empty()) {
-        print_error(
+        print_failure(
             fmt::format("astrolabe: there are no studies in '{}'\n  hint: --folder names where they "
                         "are: reproduce/ of the repository\n",
                         arguments.folder));
@@ -73,7 +74,7 @@ std::optional<std::filesystem::path> file_of_study(const ReproduceArguments& arg
     const std::string hint =
         names.empty() ? fmt::format("there are none in '{}'; --folder names where they are", arguments.folder)
                       : suggest(arguments.study, names);
-    print_error(
+    print_failure(
         fmt::format("astrolabe: there is no published study '{}'\n  hint: {}\n", arguments.study, hint));
     return std::nullopt;
 }
@@ -104,11 +105,11 @@ int exit_code_of_values(const study::PublishedStudy& study, const study::Reprodu
         const study::PublishedValue& value = study.values[one.value];
         if (!one.measured) {
             if (reasons.insert(one.reason).second) {
-                print_error(fmt::format("astrolabe: no '{}': {}\n", value.name, one.reason));
+                print_warning(fmt::format("astrolabe: no '{}': {}\n", value.name, one.reason));
             }
             code = kSomeFailed;
         } else if (one.error_has_grown(study)) {
-            print_error(
+            print_warning(
                 fmt::format("astrolabe: the error of '{}' has grown from {:+.2f} % to {:+.2f} %, by "
                             "more than {:.2f} %\n",
                             value.name, 100 * value.published.error(*one.recorded), 100 * *one.error(study),
@@ -117,6 +118,22 @@ int exit_code_of_values(const study::PublishedStudy& study, const study::Reprodu
         }
     }
     return code;
+}
+
+int reproduce(ReproduceArguments& arguments, const study::PublishedStudy& study, ProgressReport& progress) {
+    arguments.options.observer = [&](std::size_t ended, std::size_t all, const std::string& name) {
+        progress.show_runs(ended, all, name);
+    };
+    const Result<study::Reproduction> result = study::reproduce(study, arguments.options);
+    progress.clear();
+    if (!result) {
+        print_diagnostics(result.error());
+        return result.error().front().code == "published.record" ? kInvalidInput : kSimulationFailed;
+    }
+    print_out(arguments.json       ? study::reproduction_json(study, *result).dump(2) + "\n"
+              : arguments.markdown ? study::reproduction_markdown(study, *result)
+                                   : study::reproduction_text(study, *result));
+    return arguments.record ? write_record(study, *result) : exit_code_of_values(study, *result);
 }
 
 int reproduce_command(ReproduceArguments arguments) {
@@ -134,12 +151,12 @@ int reproduce_command(ReproduceArguments arguments) {
     const std::vector<std::string> tables = loaded->tables();
     study::ReproduceOptions& options = arguments.options;
     if (!options.table.empty() && std::find(tables.begin(), tables.end(), options.table) == tables.end()) {
-        print_error(fmt::format("astrolabe: --table: '{}' has no table '{}'\n  hint: {}\n", loaded->name,
-                                options.table, suggest(options.table, tables)));
+        print_failure(fmt::format("astrolabe: --table: '{}' has no table '{}'\n  hint: {}\n", loaded->name,
+                                  options.table, suggest(options.table, tables)));
         return kWrongUsage;
     }
     if (options.calibrate && !loaded->calibration) {
-        print_error(fmt::format(
+        print_failure(fmt::format(
             "astrolabe: --calibrate: no constant of '{}' is fitted\n  hint: leave it out\n", loaded->name));
         return kWrongUsage;
     }
@@ -147,30 +164,11 @@ int reproduce_command(ReproduceArguments arguments) {
     options.source = arguments.recorded ? Source::kRecord
                      : arguments.quick  ? Source::kShortRuns
                                         : Source::kRuns;
-    std::optional<Result<study::Reproduction>> result;
-    {
-        using Clock = std::chrono::steady_clock;
-        ProgressLine line(progress_mode(arguments.progress), loaded->name);
-        const Clock::time_point start = Clock::now();
-        options.observer = [&](std::size_t ended, std::size_t all, const std::string& name) {
-            line.show(std::chrono::duration<double>(Clock::now() - start).count(), [&] {
-                return fmt::format("{}: {} of {} runs, the last {}", loaded->name, ended, all, name);
-            });
-        };
-        result = study::reproduce(*loaded, options);
-    }
-    if (!*result) {
-        print_error(render(result->error()));
-        return result->error().front().code == "published.record" ? kInvalidInput : kSimulationFailed;
-    }
-    const study::Reproduction& reproduction = **result;
-    print_out(arguments.json       ? study::reproduction_json(*loaded, reproduction).dump(2) + "\n"
-              : arguments.markdown ? study::reproduction_markdown(*loaded, reproduction)
-                                   : study::reproduction_text(*loaded, reproduction));
-    if (arguments.record) {
-        return write_record(*loaded, reproduction);
-    }
-    return exit_code_of_values(*loaded, reproduction);
+    ProgressReport progress(arguments.progress, "reproduce", loaded->name,
+                            {{"runs_done", 0}, {"runs", nullptr}, {"last", nullptr}});
+    const int exit_code = reproduce(arguments, *loaded, progress);
+    progress.end(exit_code);
+    return exit_code;
 }
 
 }  // namespace

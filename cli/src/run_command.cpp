@@ -1,5 +1,6 @@
 #include "commands.hpp"
 #include "console.hpp"
+#include "progress.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -21,6 +22,8 @@
 #include <astrolabe/experiment/run/prediction.hpp>
 #include <astrolabe/experiment/run/run.hpp>
 #include <astrolabe/study/file/study.hpp>
+#include <astrolabe/study/sweep/result_store.hpp>
+#include <astrolabe/study/sweep/stored_point.hpp>
 #include <astrolabe/system/program/characterisation.hpp>
 #include <astrolabe/workload/traces/foreign_traces.hpp>
 
@@ -30,6 +33,8 @@ namespace {
 struct RunArguments {
     std::string file;
     experiment::LoadOptions load;
+    std::optional<std::size_t> point;  ///< of a study whose results are in the folder `file`
+    std::string study;                 ///< where the folder has several
     std::string out;
     std::string plan_out;  ///< of validate: a file for the sharding plan; empty: none
     std::string within;    ///< a time; empty: however long it takes
@@ -40,8 +45,8 @@ struct RunArguments {
 };
 
 int report_stall(const experiment::Experiment& loaded, const experiment::Run& run) {
-    print_error(fmt::format("astrolabe: '{}' stalled after {} simulated\n{}\n", loaded.name,
-                            readable(run.execution.total), run.execution.stall));
+    print_failure(fmt::format("astrolabe: '{}' stalled after {} simulated\n{}\n", loaded.name,
+                              readable(run.execution.total), run.execution.stall));
     return kSimulationFailed;
 }
 
@@ -59,7 +64,7 @@ std::string as_word(const std::string& text) {
 
 /// "  try          astrolabe what-if FILE": what to ask about this run.
 std::string next_command(const RunArguments& arguments) {
-    std::string words = "astrolabe what-if " + as_word(arguments.file);
+    std::string words = as_word(called_as()) + " what-if " + as_word(arguments.file);
     for (const std::string& assignment : arguments.load.overrides) {
         words += " --set " + as_word(assignment);
     }
@@ -74,7 +79,7 @@ std::string next_command(const RunArguments& arguments) {
 int run_limited(const experiment::Experiment& loaded, const std::string& most) {
     const Parsed<Time> limit = parse_time(most);
     if (const auto* failure = std::get_if<ParseFailure>(&limit)) {
-        print_error(fmt::format("astrolabe: --within: {}\n  hint: {}\n", failure->message, failure->hint));
+        print_failure(fmt::format("astrolabe: --within: {}\n  hint: {}\n", failure->message, failure->hint));
         return kWrongUsage;
     }
     const std::variant<experiment::Run, Time> ended =
@@ -97,7 +102,14 @@ bool records_anything(const experiment::RecorderOptions& records) {
            !records.packet_trace.empty() || !records.queue_series.empty();
 }
 
-int run_several_jobs(const RunArguments& arguments, const experiment::Experiment& loaded) {
+ProgressReport progress_of(const RunArguments& arguments, const experiment::Experiment& loaded) {
+    const bool iterates = loaded.jobs == nullptr && loaded.flows == nullptr;
+    const experiment::Progress nothing{.iterations = iterates ? loaded.program.iterations : 0};
+    return {arguments.progress, "run", loaded.name, experiment::progress_json(nothing, 0)};
+}
+
+int run_several_jobs(const RunArguments& arguments, const experiment::Experiment& loaded,
+                     ProgressReport& progress) {
     if (!arguments.within.empty() || arguments.why || records_anything(arguments.records)) {
         return report_several_jobs(
             arguments.file,
@@ -107,14 +119,11 @@ int run_several_jobs(const RunArguments& arguments, const experiment::Experiment
     if (!open_output(arguments.out, folder)) {
         return kSimulationFailed;
     }
-    experiment::JobsRun run;
-    {
-        ProgressLine line(progress_mode(arguments.progress), loaded.name);
-        run = experiment::run_jobs(loaded, line.observer());
-    }
+    const experiment::JobsRun run = experiment::run_jobs(loaded, progress.observer());
+    progress.clear();
     if (!run.finished) {
-        print_error(fmt::format("astrolabe: '{}' stalled after {} simulated\n{}\n", loaded.name,
-                                readable(run.total), run.stall));
+        print_failure(fmt::format("astrolabe: '{}' stalled after {} simulated\n{}\n", loaded.name,
+                                  readable(run.total), run.stall));
         return kSimulationFailed;
     }
     print_out(arguments.json ? experiment::jobs_summary_json(loaded, run).dump(2) + "\n"
@@ -122,28 +131,35 @@ int run_several_jobs(const RunArguments& arguments, const experiment::Experiment
     if (folder) {
         if (const Diagnostics errors = experiment::write_jobs_results(*folder, loaded, run);
             !errors.empty()) {
-            print_error(render(errors));
+            print_diagnostics(errors);
             return kSimulationFailed;
         }
     }
     return kDone;
 }
 
-int run_command(const RunArguments& arguments, const experiment::Components& components) {
-    Result<experiment::Experiment> loaded =
-        experiment::load_experiment(arguments.file, arguments.load, components);
-    if (!loaded) {
-        return report_invalid(loaded.error());
+/// What is to be run: a file, or a point of a study again.
+Result<experiment::Experiment> load_for_run(const RunArguments& arguments,
+                                            const experiment::Components& components) {
+    if (arguments.point) {
+        return study::load_stored_point(arguments.file, arguments.study, *arguments.point, arguments.load,
+                                        components);
     }
-    if (loaded->jobs != nullptr) {
-        return run_several_jobs(arguments, *loaded);
+    if (std::filesystem::exists(std::filesystem::path(arguments.file) / study::kStoreName)) {
+        return Diagnostic{"run.point",
+                          {},
+                          fmt::format("'{}' has the results of a study, not an experiment", arguments.file),
+                          "--point N runs one of its points again",
+                          {}};
     }
-    if (!arguments.within.empty()) {
-        return run_limited(*loaded, arguments.within);
-    }
+    return experiment::load_experiment(arguments.file, arguments.load, components);
+}
+
+int run_one_job(const RunArguments& arguments, const experiment::Experiment& loaded,
+                const experiment::Components& components, ProgressReport& progress) {
     std::error_code none;
     if (std::filesystem::equivalent(arguments.file, arguments.records.packet_trace, none)) {
-        print_error(fmt::format(
+        print_failure(fmt::format(
             "astrolabe: --packet-trace would replace the experiment '{}'\n  hint: name another file\n",
             arguments.file));
         return kWrongUsage;
@@ -154,51 +170,64 @@ int run_command(const RunArguments& arguments, const experiment::Components& com
         return kSimulationFailed;
     }
     Result<std::unique_ptr<experiment::Recorder>> opened =
-        experiment::Recorder::open(arguments.records, *loaded, folder ? &*folder : nullptr);
+        experiment::Recorder::open(arguments.records, loaded, folder ? &*folder : nullptr);
     if (!opened) {
         return report_unusable(opened.error());
     }
     experiment::Recorder& recorder = **opened;
-    experiment::Run run;
-    {
-        ProgressLine line(progress_mode(arguments.progress), loaded->name);
-        experiment::RunObservers observers = recorder.observers();
-        observers.causes = arguments.why ? experiment::Causes::kAlways : experiment::Causes::kWhereCheap;
-        run = experiment::run_experiment(*loaded, line.observer(), observers);
-    }
+    experiment::RunObservers observers = recorder.observers();
+    observers.causes = arguments.why ? experiment::Causes::kAlways : experiment::Causes::kWhereCheap;
+    experiment::Run run = experiment::run_experiment(loaded, progress.observer(), observers);
+    progress.clear();
     recorder.sum_up(run);
     if (!run.execution.finished) {
-        return report_stall(*loaded, run);
+        return report_stall(loaded, run);
     }
-    run.slow = experiment::slow_methods(*loaded, components);
-    run.slow_window = experiment::slow_window(*loaded, run.execution.total, components);
-    run.ignored = experiment::ignored_terms(*loaded, components);
-    print_out(arguments.json
-                  ? experiment::summary_json(*loaded, run).dump(2) + "\n"
-                  : experiment::text_summary(*loaded, run) + (run.flows ? "" : next_command(arguments)));
+    run.slow = experiment::slow_methods(loaded, components);
+    run.slow_window = experiment::slow_window(loaded, run.execution.total, components);
+    run.ignored = experiment::ignored_terms(loaded, components);
+    print_out(arguments.json ? experiment::summary_json(loaded, run).dump(2) + "\n"
+                             : experiment::text_summary(loaded, run) +
+                                   (run.flows || arguments.point ? "" : next_command(arguments)));
     Diagnostics errors = recorder.finish(run);
-    if (folder) {
-        const Diagnostics more = experiment::write_results(*folder, *loaded, run);
-        errors.insert(errors.end(), more.begin(), more.end());
+    if (folder) {  // a record that could not be written is no reason to lose the results
+        for (Diagnostic& error : experiment::write_results(*folder, loaded, run)) {
+            errors.push_back(std::move(error));
+        }
     }
     if (recorder.late_events() > 0) {
-        print_error(fmt::format("astrolabe: {} packet events were reported too late to be put in order\n",
-                                recorder.late_events()));
+        print_warning(fmt::format("astrolabe: {} packet events were reported too late to be put in order\n",
+                                  recorder.late_events()));
     }
     if (const std::optional<Time> longer = recorder.longer_throughput_intervals()) {
-        print_error(fmt::format(
+        print_warning(fmt::format(
             "astrolabe: the run is so long that throughput.csv and carried.csv have intervals of {}\n",
             to_string(*longer)));
     }
     if (!recorder.left_out().empty()) {
-        print_error(
-            fmt::format("astrolabe: timeline.json does not show {}\n", fmt::join(recorder.left_out(), "; ")));
+        print_warning(fmt::format("astrolabe: {} does not show {}\n", arguments.records.timeline_file(),
+                                  fmt::join(recorder.left_out(), "; ")));
     }
     if (!errors.empty()) {
-        print_error(render(errors));
+        print_diagnostics(errors);
         return kSimulationFailed;
     }
     return kDone;
+}
+
+int run_command(const RunArguments& arguments, const experiment::Components& components) {
+    Result<experiment::Experiment> loaded = load_for_run(arguments, components);
+    if (!loaded) {
+        return report_invalid(loaded.error());
+    }
+    if (!arguments.within.empty() && loaded->jobs == nullptr) {
+        return run_limited(*loaded, arguments.within);
+    }
+    ProgressReport progress = progress_of(arguments, *loaded);
+    const int exit_code = loaded->jobs != nullptr ? run_several_jobs(arguments, *loaded, progress)
+                                                  : run_one_job(arguments, *loaded, components, progress);
+    progress.end(exit_code);
+    return exit_code;
 }
 
 void add_record_options(CLI::App& command, experiment::RecorderOptions& records) {
@@ -228,11 +257,17 @@ void add_record_options(CLI::App& command, experiment::RecorderOptions& records)
     CLI::Option* timeline =
         command
             .add_flag("--timeline", records.timeline,
-                      "write timeline.json, what happened when on ranks, links and circuits, for Perfetto")
+                      "write timeline.json.gz, what happened when on ranks, links and circuits, for Perfetto")
             ->needs("--out");
     command
-        .add_option("--timeline-size", records.timeline_size,
-                    "of timeline.json at most; ranks, links and samples that have no room are left out")
+        .add_flag("--plain-timeline", records.plain_timeline,
+                  "write timeline.json instead, which is not packed")
+        ->needs(timeline);
+    command
+        .add_option(
+            "--timeline-size", records.timeline_size,
+            "of the timeline at most, before it is packed; ranks, links and samples that have no room "
+            "are left out")
         ->type_name("SIZE")
         ->capture_default_str()
         ->needs(timeline);
@@ -241,15 +276,19 @@ void add_record_options(CLI::App& command, experiment::RecorderOptions& records)
 int write_plan(const experiment::Experiment& loaded, const std::string& path) {
     const nlohmann::ordered_json plan = loaded.job.torchrec_plan(loaded.cluster.device, loaded.cluster.ranks);
     if (plan.is_null()) {
-        print_error(
+        print_failure(
             "astrolabe: --plan-out: this workload places no embedding tables\n"
             "  hint: choose workload.sharding.plan: planner, round_robin or explicit of a dlrm workload\n");
         return kWrongUsage;
     }
-    std::ofstream file(path);
-    file << plan.dump(2) << '\n';
-    if (!file.flush()) {
-        print_error(fmt::format("astrolabe: cannot write '{}'\n", path));
+    Result<experiment::OutputFile> file = experiment::OutputFile::create(path);
+    if (!file) {
+        print_diagnostics(file.error());
+        return kWrongUsage;
+    }
+    file->append(plan.dump(2) + "\n");
+    if (const std::optional<Diagnostic> error = file->finish()) {
+        print_diagnostics({*error});
         return kWrongUsage;
     }
     return kDone;
@@ -258,7 +297,7 @@ int write_plan(const experiment::Experiment& loaded, const std::string& path) {
 /// A trace of another program: what it holds, or all that is wrong with it.
 int validate_trace(const RunArguments& arguments) {
     if (!arguments.load.overrides.empty() || arguments.load.seed || !arguments.plan_out.empty()) {
-        print_error(fmt::format(
+        print_failure(fmt::format(
             "astrolabe: --set, --seed and --plan-out are about an experiment, and '{}' is a trace\n",
             arguments.file));
         return kWrongUsage;
@@ -291,6 +330,16 @@ int validate_trace(const RunArguments& arguments) {
     return kDone;
 }
 
+/// "31 MB peak memory (24 to 38 MB)".
+std::string predicted_memory(const experiment::Prediction& cost) {
+    const auto text = [](double bytes) {
+        constexpr double kMostReadable = 9e18;
+        return readable(Bytes(static_cast<std::int64_t>(std::min(bytes, kMostReadable))));
+    };
+    return fmt::format("{} peak memory ({} to {})", text(cost.memory_bytes), text(cost.least_memory_bytes),
+                       text(cost.most_memory_bytes));
+}
+
 /// The jobs resolved, with their hosts and lower bounds.
 int validate_several_jobs(const RunArguments& arguments, const experiment::Experiment& loaded) {
     if (!arguments.plan_out.empty()) {
@@ -303,15 +352,17 @@ int validate_several_jobs(const RunArguments& arguments, const experiment::Exper
         for (const experiment::JobOnNetwork& job : set.jobs) {
             jobs.push_back({{"name", job.name}, {"kind", job.kind}, {"ranks", job.experiment.cluster.ranks}});
         }
-        const nlohmann::ordered_json facts{{"name", loaded.name},
-                                           {"ranks", set.ranks},
-                                           {"hosts", set.hosts},
-                                           {"jobs", std::move(jobs)},
-                                           {"prediction",
-                                            {{"events", cost.events},
-                                             {"peak_rss_bytes", cost.memory_bytes},
-                                             {"wall_s", cost.wall_seconds},
-                                             {"simulated_ranks", cost.simulated_ranks}}}};
+        const nlohmann::ordered_json facts{
+            {"name", loaded.name},
+            {"ranks", set.ranks},
+            {"hosts", set.hosts},
+            {"jobs", std::move(jobs)},
+            {"prediction",
+             {{"events", cost.events},
+              {"peak_rss_bytes", cost.memory_bytes},
+              {"peak_rss_bytes_between", {cost.least_memory_bytes, cost.most_memory_bytes}},
+              {"wall_s", cost.wall_seconds},
+              {"simulated_ranks", cost.simulated_ranks}}}};
         print_out(facts.dump(2) + "\n");
         return kDone;
     }
@@ -324,9 +375,8 @@ int validate_several_jobs(const RunArguments& arguments, const experiment::Exper
                             job.name, job.experiment.cluster.ranks, job.experiment.program.operations.size(),
                             readable(bounds.value()), job.experiment.program.iterations, bounds.binding());
     }
-    text +=
-        fmt::format("# prediction: {:.3g} events, {} peak memory, {:.3g} s on this machine\n", cost.events,
-                    readable(Bytes(static_cast<std::int64_t>(cost.memory_bytes))), cost.wall_seconds);
+    text += fmt::format("# prediction: {:.3g} events, {}, {:.3g} s on this machine\n", cost.events,
+                        predicted_memory(cost), cost.wall_seconds);
     print_out(text);
     return kDone;
 }
@@ -355,14 +405,16 @@ int validate_command(const RunArguments& arguments, const experiment::Components
     const std::vector<experiment::SlowMethod> slow =
         experiment::slow_methods(*loaded, components, experiment::SlowMethodsCost::kTenths);
     if (arguments.json) {
-        nlohmann::ordered_json facts{{"name", loaded->name},
-                                     {"ranks", loaded->cluster.ranks},
-                                     {"hosts", loaded->fabric->host_count()},
-                                     {"prediction",
-                                      {{"events", cost.events},
-                                       {"peak_rss_bytes", cost.memory_bytes},
-                                       {"wall_s", cost.wall_seconds},
-                                       {"simulated_ranks", cost.simulated_ranks}}}};
+        nlohmann::ordered_json facts{
+            {"name", loaded->name},
+            {"ranks", loaded->cluster.ranks},
+            {"hosts", loaded->fabric->host_count()},
+            {"prediction",
+             {{"events", cost.events},
+              {"peak_rss_bytes", cost.memory_bytes},
+              {"peak_rss_bytes_between", {cost.least_memory_bytes, cost.most_memory_bytes}},
+              {"wall_s", cost.wall_seconds},
+              {"simulated_ranks", cost.simulated_ranks}}}};
         if (const auto ignored = experiment::ignored_terms(*loaded, components); !ignored.empty()) {
             facts["left_out"] = experiment::engine_terms_json(ignored);
         }
@@ -414,9 +466,8 @@ int validate_command(const RunArguments& arguments, const experiment::Components
                      bounds.any_routing ? readable(bounds.any_routing->least) : "unknown",
                      readable(bounds.dependencies), loaded->program.iterations));
     fact("prediction",
-         fmt::format("{:.3g} events, {} peak memory, {:.3g} s on this machine, {} of {} ranks simulated",
-                     cost.events, readable(Bytes(static_cast<std::int64_t>(cost.memory_bytes))),
-                     cost.wall_seconds, cost.simulated_ranks, loaded->cluster.ranks));
+         fmt::format("{:.3g} events, {}, {:.3g} s on this machine, {} of {} ranks simulated", cost.events,
+                     predicted_memory(cost), cost.wall_seconds, cost.simulated_ranks, loaded->cluster.ranks));
     for (const experiment::EngineTerm& term : experiment::ignored_terms(*loaded, components)) {
         fact("left out", experiment::engine_term_text(term));
     }
@@ -450,17 +501,17 @@ CLI::Option* add_repeatable_option(CLI::App& command, const char* name, std::vec
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-void add_progress_option(CLI::App& command, std::string& mode) {
-    command.add_option("--progress", mode, "auto: a line on a terminal, plain lines elsewhere")
-        ->check(CLI::IsMember({"auto", "plain", "none"}))
-        ->capture_default_str();
-}
-
 void add_run_command(CLI::App& app, const experiment::Components& components, int& exit_code) {
     const auto arguments = std::make_shared<RunArguments>();
     CLI::App* command =
         app.add_subcommand("run", "run an experiment and say how long an iteration takes, and why");
     add_experiment_options(*command, *arguments);
+    CLI::Option* point =
+        command
+            ->add_option("--point", arguments->point,
+                         "EXPERIMENT is a folder that `sweep` wrote: run this point of its study again")
+            ->type_name("N");
+    command->add_option("--study", arguments->study, "which, if that folder has several")->needs(point);
     command->add_option(
         "--out", arguments->out,
         "folder for summary.json, resolved.yaml, operations.csv, links.csv, traffic_matrix.csv and "

@@ -84,7 +84,7 @@ int report_results(const SweepArguments& arguments, const study::Study& study,
     print_rows(study, rows, arguments.json);
     const std::set<std::string> open = study::open_keys(study, &store, rows);
     if (!open.empty()) {
-        print_error(fmt::format(
+        print_failure(fmt::format(
             "astrolabe: tasks have ended without results of {}\n  hint: the same command submits them again; "
             "'{}' has what tasks said\n",
             points_text(open.size()), (folder / study::kSlurmFolder).string()));
@@ -93,47 +93,66 @@ int report_results(const SweepArguments& arguments, const study::Study& study,
     return report_failures(study::count_points(rows, study::PointStatus::kFailed), rows.size());
 }
 
-std::string progress_text(const std::string& name, const std::vector<StudyRow>& rows,
-                          const std::vector<ArrayStatus>& arrays, double seconds) {
-    const std::size_t failed = study::count_points(rows, study::PointStatus::kFailed);
-    std::size_t running = 0;
+/// How far arrays are.
+struct ArrayProgress {
+    std::size_t points = 0;
+    std::size_t done = 0;
+    std::size_t failed = 0;
+    std::size_t running = 0;  ///< tasks
     std::size_t pending = 0;
+    double seconds = 0;
+};
+
+std::string progress_text(const ArrayProgress& progress) {
+    return fmt::format("{} of {} points, {} failed, {} tasks running, {} waiting, {:.0f} s gone",
+                       progress.done + progress.failed, progress.points, progress.failed, progress.running,
+                       progress.pending, progress.seconds);
+}
+
+nlohmann::ordered_json progress_fields(const ArrayProgress& progress) {
+    return {{"points", progress.points},
+            {"points_done", progress.done},
+            {"points_failed", progress.failed},
+            {"tasks_running", progress.running},
+            {"tasks_waiting", progress.pending}};
+}
+
+ArrayProgress progress_of(const std::vector<StudyRow>& rows, const std::vector<ArrayStatus>& arrays,
+                          double seconds) {
+    ArrayProgress progress{.points = rows.size(),
+                           .done = study::count_points(rows, study::PointStatus::kDone),
+                           .failed = study::count_points(rows, study::PointStatus::kFailed),
+                           .seconds = seconds};
     for (const ArrayStatus& array : arrays) {
-        running += array.running;
-        pending += array.pending;
+        progress.running += array.running;
+        progress.pending += array.pending;
     }
-    return fmt::format("{}: {} of {} points, {} failed, {} tasks running, {} waiting, {:.0f} s gone", name,
-                       study::count_points(rows, study::PointStatus::kDone) + failed, rows.size(), failed,
-                       running, pending, seconds);
+    return progress;
 }
 
 int wait_command(const SweepArguments& arguments, const study::Study& study, study::ResultStore& store,
-                 const std::filesystem::path& folder) {
+                 const std::filesystem::path& folder, ProgressReport& progress) {
     bool is_asked = true;
-    std::optional<Result<bool>> waited;
-    {
-        ProgressLine line(progress_mode(arguments.progress), study.name);
-        const auto start = std::chrono::steady_clock::now();
-        study::SlurmWait wait{was_interrupted, {}};
-        wait.observer = [&](const std::vector<StudyRow>& rows, const std::vector<ArrayStatus>& arrays) {
-            const auto unknown = std::find_if(arrays.begin(), arrays.end(), [](const ArrayStatus& array) {
-                return array.unknown.has_value();
-            });
-            if (is_asked && unknown != arrays.end()) {
-                print_error(unknown->unknown->render() + "astrolabe: waiting all the same\n");
-            }
-            is_asked = unknown == arrays.end();
-            const double seconds =
-                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-            line.show(seconds, [&] { return progress_text(study.name, rows, arrays, seconds); });
-        };
-        waited = study::wait_for_slurm(study, store, folder, wait);
+    const auto start = std::chrono::steady_clock::now();
+    study::SlurmWait wait{was_interrupted, {}};
+    wait.observer = [&](const std::vector<StudyRow>& rows, const std::vector<ArrayStatus>& arrays) {
+        const auto unknown = std::find_if(arrays.begin(), arrays.end(),
+                                          [](const ArrayStatus& array) { return array.unknown.has_value(); });
+        if (is_asked && unknown != arrays.end()) {
+            print_warning(unknown->unknown->render() + "astrolabe: waiting all the same\n");
+        }
+        is_asked = unknown == arrays.end();
+        const ArrayProgress now = progress_of(
+            rows, arrays, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+        progress.show([&] { return progress_text(now); }, [&] { return progress_fields(now); });
+    };
+    const Result<bool> waited = study::wait_for_slurm(study, store, folder, wait);
+    progress.clear();
+    if (!waited) {
+        return report_unusable(waited.error());
     }
     if (!*waited) {
-        return report_unusable(waited->error());
-    }
-    if (!waited->value()) {
-        print_error(
+        print_failure(
             "astrolabe: interrupted; the array goes on (scancel ends it), and --status reports how far it "
             "is\n");
         return kInterrupted;
@@ -160,15 +179,16 @@ std::optional<double> memory_from_slurm() {
 
 int slurm_sweep(const SweepArguments& arguments, const study::Study& study,
                 const experiment::Components& components, study::ResultStore& store,
-                const std::filesystem::path& folder, const study::SweepOptions& options) {
+                const std::filesystem::path& folder, const study::SweepOptions& options,
+                ProgressReport& progress) {
     const study::SlurmOptions slurm = slurm_options(arguments, study);
     const Result<study::SlurmOutcome> outcome =
-        with_progress(arguments, study, options, [&](const study::SweepOptions& observed) {
+        with_progress(progress, options, [&](const study::SweepOptions& observed) {
             return study::submit_sweep(study, components, store, folder, slurm,
                                        task_command(arguments, folder, slurm), observed);
         });
     if (was_interrupted() || (outcome && outcome->interrupted)) {
-        print_error("astrolabe: interrupted; --status reports whether an array was submitted\n");
+        print_failure("astrolabe: interrupted; --status reports whether an array was submitted\n");
         return kInterrupted;
     }
     if (!outcome) {
@@ -178,7 +198,7 @@ int slurm_sweep(const SweepArguments& arguments, const study::Study& study,
     if (is_open && !arguments.slurm.wait) {
         return report_submission(arguments, study, store, folder, *outcome);
     }
-    return is_open ? wait_command(arguments, study, store, folder)
+    return is_open ? wait_command(arguments, study, store, folder, progress)
                    : report_results(arguments, study, store, folder);
 }
 
@@ -210,7 +230,7 @@ int print_status(const SweepArguments& arguments, const study::Study& study, con
     print_all(study, rows, *arrays, arguments.json);
     for (const ArrayStatus& array : *arrays) {
         if (array.unknown) {
-            print_error(array.unknown->render());
+            print_warning(array.unknown->render());
         }
     }
     return kDone;
@@ -224,7 +244,7 @@ void note_arrays(const study::Study& study, const study::ResultStore& store,
     const std::set<std::string> open = study::open_keys(study, &store, study::sweep_status(study, &store));
     const Result<std::vector<ArrayStatus>> arrays = study::slurm_status(folder, open, false);
     for (const ArrayStatus& array : arrays ? *arrays : std::vector<ArrayStatus>{}) {
-        print_error(
+        print_warning(
             fmt::format("astrolabe: array {} may have {} of what is computed here now; --status asks "
                         "Slurm\n",
                         array.job, points_text(array.open)));

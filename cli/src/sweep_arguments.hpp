@@ -3,6 +3,7 @@
 #pragma once
 
 #include "console.hpp"
+#include "progress.hpp"
 
 #include <cstddef>
 #include <filesystem>
@@ -38,6 +39,7 @@ struct SweepArguments {
     std::string memory;
     bool resume = false;
     bool status = false;
+    bool report = false;  ///< a page while it runs, and the report at its end
     bool json = false;
     std::string progress = "auto";
     std::string launcher = "local";
@@ -53,20 +55,22 @@ int wrong_usage(const std::string& message, const std::string& hint);
 void print_rows(const study::Study& study, const std::vector<study::StudyRow>& rows, bool json);
 void print_json(const nlohmann::ordered_json& json);
 
-[[nodiscard]] std::string progress_text(const std::string& name, const study::SweepProgress& progress);
-[[nodiscard]] std::string progress_text(const std::string& name, const study::PlanProgress& progress);
+[[nodiscard]] std::string progress_text(const study::SweepProgress& progress);
+[[nodiscard]] std::string progress_text(const study::PlanProgress& progress);
+[[nodiscard]] nlohmann::ordered_json progress_fields(const study::SweepProgress& progress);
+[[nodiscard]] nlohmann::ordered_json progress_fields(const study::PlanProgress& progress);
 
-/// Calls `run` with options that keep a line of progress, which is gone when it returns.
+/// Calls `run` with options that show progress in `report`; a line on a terminal is gone when it returns.
 template <class Run>
-auto with_progress(const SweepArguments& arguments, const study::Study& study, study::SweepOptions options,
-                   const Run& run) {
-    ProgressLine line(progress_mode(arguments.progress), study.name);
+auto with_progress(ProgressReport& report, study::SweepOptions options, const Run& run) {
     const auto show = [&](const auto& progress) {
-        line.show(progress.wall_seconds, [&] { return progress_text(study.name, progress); });
+        report.show([&] { return progress_text(progress); }, [&] { return progress_fields(progress); });
     };
     options.observer = show;
     options.plan_observer = show;
-    return run(options);
+    auto result = run(options);
+    report.clear();
+    return result;
 }
 
 /// What a sweep that has run to its end says, and its exit code.
@@ -86,7 +90,8 @@ void add_slurm_options(CLI::App& command, SlurmArguments& arguments);
 /// Submits, and waits if that is wanted.
 [[nodiscard]] int slurm_sweep(const SweepArguments& arguments, const study::Study& study,
                               const experiment::Components& components, study::ResultStore& store,
-                              const std::filesystem::path& folder, const study::SweepOptions& options);
+                              const std::filesystem::path& folder, const study::SweepOptions& options,
+                              ProgressReport& progress);
 
 /// A task of an array.
 [[nodiscard]] int slurm_task(const SweepArguments& arguments, const study::Study& study,

@@ -13,6 +13,8 @@
 #include <nlohmann/json.hpp>
 
 #include <astrolabe/core/config/quantity.hpp>
+#include <astrolabe/study/report/live_report.hpp>
+#include <astrolabe/study/report/report.hpp>
 #include <astrolabe/study/sweep/spool.hpp>
 #include <astrolabe/study/sweep/sweep.hpp>
 
@@ -59,6 +61,10 @@ int read_options(const SweepArguments& arguments, study::SweepOptions& options) 
     }
     options.jobs = arguments.jobs > 0 ? arguments.jobs : processors();
     options.tries_failed_again = arguments.resume;
+    if (arguments.report && (arguments.status || arguments.is_for_slurm() || arguments.slurm.task)) {
+        return wrong_usage("--report follows a sweep that this command runs itself",
+                           "`astrolabe report DIR` draws what there is by now");
+    }
     return check_launcher(arguments);
 }
 
@@ -84,8 +90,8 @@ void merge_for_status(const std::filesystem::path& folder) {
     const Result<std::size_t> merged =
         store ? study::merge_spool(folder, *store) : Result<std::size_t>(store.error());
     if (!merged) {
-        print_error(fmt::format("astrolabe: {} results of tasks cannot be taken in now\n{}", waiting,
-                                render(merged.error())));
+        print_warning(fmt::format("astrolabe: {} results of tasks cannot be taken in now\n{}", waiting,
+                                  render(merged.error())));
     }
 }
 
@@ -96,7 +102,7 @@ int status_command(const SweepArguments& arguments, const study::Study& study,
     if (std::filesystem::exists(folder / study::kStoreName)) {
         Result<study::ResultStore> opened = study::ResultStore::open_to_read(folder);
         if (!opened) {
-            print_error(render(opened.error()));
+            print_diagnostics(opened.error());
             return kSimulationFailed;
         }
         store.emplace(*std::move(opened));
@@ -105,45 +111,136 @@ int status_command(const SweepArguments& arguments, const study::Study& study,
     return print_status(arguments, study, known, folder, study::sweep_status(study, known));
 }
 
+/// The page of `--report`, while a sweep runs and when it has ended.
+class SweepReport {
+public:
+    SweepReport(study::LiveReport live, const study::Study& study, const std::filesystem::path& folder,
+                const experiment::Components& components)
+        : live_(std::move(live)),
+          study_(study),
+          folder_(folder),
+          components_(components) {
+        print_error(fmt::format("astrolabe: the report is '{}'\n", live_.page().string()));
+    }
+
+    void update(const study::SweepProgress& progress) {
+        last_ = progress;
+        live_.update(progress);
+    }
+
+    /// Of a sweep that did not reach its end.
+    void stop(const char* why) {
+        last_.running = 0;
+        live_.stop(last_, why);
+        note_failure();
+    }
+
+    /// Draws the whole report, with pictures and tables, of so many points that have finished. Gives kDone,
+    /// or what went wrong.
+    int finish(std::size_t done) {
+        if (done == 0) {
+            stop("ended");
+            return kDone;
+        }
+        const Result<study::StudyReport> report =
+            study::read_report(folder_, {.study = study_.name, .baseline = {}}, components_);
+        const Diagnostics errors =
+            report ? study::write_report(*report, live_.page().parent_path()) : report.error();
+        if (!errors.empty() && errors.front().code == "output.in-use") {
+            // All points have their results; whoever draws there may have fewer of them.
+            print_warning(
+                "astrolabe: the report is drawn by another process; `astrolabe report` draws it again\n" +
+                render(errors));
+        } else if (!errors.empty()) {
+            print_diagnostics(errors);
+            return kSimulationFailed;
+        }
+        note_failure();
+        return kDone;
+    }
+
+private:
+    void note_failure() const {
+        if (live_.failure()) {
+            print_warning("astrolabe: the page was not kept up to date while the sweep ran\n" +
+                          live_.failure()->render());
+        }
+    }
+
+    study::LiveReport live_;
+    const study::Study& study_;
+    const std::filesystem::path& folder_;
+    const experiment::Components& components_;
+    study::SweepProgress last_{};
+};
+
 int local_sweep(const SweepArguments& arguments, const study::Study& study,
                 const experiment::Components& components, study::ResultStore& store,
-                const std::filesystem::path& folder, const study::SweepOptions& options) {
+                const std::filesystem::path& folder, const study::SweepOptions& options,
+                ProgressReport& progress) {
     note_arrays(study, store, folder);
+    std::optional<SweepReport> report;
+    if (arguments.report) {
+        Result<study::LiveReport> live =
+            study::LiveReport::open(folder, folder / "report", study.name, components);
+        if (!live) {
+            print_diagnostics(live.error());
+            return kSimulationFailed;
+        }
+        report.emplace(*std::move(live), study, folder, components);
+    }
     const Result<study::SweepOutcome> swept =
-        with_progress(arguments, study, options, [&](const study::SweepOptions& observed) {
+        with_progress(progress, options, [&](study::SweepOptions observed) {
+            if (report) {
+                observed.observer = [&report, show = observed.observer](const study::SweepProgress& now) {
+                    show(now);
+                    report->update(now);
+                };
+            }
             return study::run_sweep(study, components, store, folder, observed);
         });
     if (!swept) {
+        if (report) {
+            report->stop("ended by an error");
+        }
         return report_unusable(swept.error());
     }
+    const study::SweepProgress last{.points = swept->points, .done = swept->done, .failed = swept->failed};
+    progress.show([&] { return progress_text(last); }, [&] { return progress_fields(last); });
+    progress.clear();
     if (swept->interrupted) {
+        if (report) {
+            report->stop("interrupted");
+        }
         const std::vector<study::StudyRow> rows = study::sweep_status(study, &store);
         const auto is_there = [](const study::StudyRow& row) {
             return row.result.status != study::PointStatus::kMissing;
         };
-        print_error(
+        print_failure(
             fmt::format("astrolabe: interrupted; {} of {} points are in '{}', and the same command goes on\n",
                         std::count_if(rows.begin(), rows.end(), is_there), rows.size(),
                         (folder / study::kStoreName).string()));
         return kInterrupted;
     }
     print_rows(study, store.rows(study.name), arguments.json);
-    return report_failures(swept->failed, swept->points);
+    const int reported = report ? report->finish(swept->done) : kDone;
+    const int failures = report_failures(swept->failed, swept->points);
+    return failures != kDone ? failures : reported;
 }
 
 int sweep_into(const SweepArguments& arguments, const study::Study& study,
                const experiment::Components& components, const std::filesystem::path& folder,
-               const study::SweepOptions& options) {
+               const study::SweepOptions& options, ProgressReport& progress) {
     Result<study::ResultStore> store = study::ResultStore::open(folder);
     if (!store) {
-        print_error(render(store.error()));
+        print_diagnostics(store.error());
         return kSimulationFailed;
     }
     if (const Result<std::size_t> merged = study::merge_spool(folder, *store); !merged) {
         return report_unusable(merged.error());
     }
     return (arguments.is_for_slurm() ? slurm_sweep : local_sweep)(arguments, study, components, *store,
-                                                                  folder, options);
+                                                                  folder, options, progress);
 }
 
 int sweep_command(const SweepArguments& arguments, const experiment::Components& components) {
@@ -161,24 +258,48 @@ int sweep_command(const SweepArguments& arguments, const experiment::Components&
     }
     only_note_interrupts();
     options.stop = was_interrupted;
-    return arguments.slurm.task ? slurm_task(arguments, *study, components, folder, options)
-                                : sweep_into(arguments, *study, components, folder, options);
+    if (arguments.slurm.task) {
+        return slurm_task(arguments, *study, components, folder, options);
+    }
+    ProgressReport progress(arguments.progress, "sweep", study->name,
+                            {{"points", study->points.size()},
+                             {"points_to_read", nullptr},
+                             {"points_read", 0},
+                             {"points_done", 0},
+                             {"points_failed", 0},
+                             {"points_running", 0},
+                             {"time_left_s", nullptr}});
+    const int exit_code = sweep_into(arguments, *study, components, folder, options, progress);
+    progress.end(exit_code);
+    return exit_code;
 }
 
 }  // namespace
 
-std::string progress_text(const std::string& name, const study::SweepProgress& progress) {
-    return fmt::format("{}: {} of {} points, {} failed, {} running, {:.0f} s gone, {:.0f} s left", name,
+std::string progress_text(const study::SweepProgress& progress) {
+    return fmt::format("{} of {} points, {} failed, {} running, {:.0f} s gone, {:.0f} s left",
                        progress.done + progress.failed, progress.points, progress.failed, progress.running,
                        progress.wall_seconds, progress.left_seconds);
 }
 
-std::string progress_text(const std::string& name, const study::PlanProgress& progress) {
-    return fmt::format("{}: {} of {} points read", name, progress.read, progress.points);
+std::string progress_text(const study::PlanProgress& progress) {
+    return fmt::format("{} of {} points read", progress.read, progress.points);
+}
+
+nlohmann::ordered_json progress_fields(const study::SweepProgress& progress) {
+    return {{"points", progress.points},
+            {"points_done", progress.done},
+            {"points_failed", progress.failed},
+            {"points_running", progress.running},
+            {"time_left_s", progress.left_seconds}};
+}
+
+nlohmann::ordered_json progress_fields(const study::PlanProgress& progress) {
+    return {{"points_to_read", progress.points}, {"points_read", progress.read}};
 }
 
 int wrong_usage(const std::string& message, const std::string& hint) {
-    print_error(fmt::format("astrolabe: {}\n  hint: {}\n", message, hint));
+    print_failure(fmt::format("astrolabe: {}\n  hint: {}\n", message, hint));
     return kWrongUsage;
 }
 
@@ -199,8 +320,8 @@ int report_failures(std::size_t failed, std::size_t points) {
     if (failed == 0) {
         return kDone;
     }
-    print_error(fmt::format("astrolabe: {} of {} points failed\n  hint: --resume tries them again\n", failed,
-                            points));
+    print_failure(fmt::format("astrolabe: {} of {} points failed\n  hint: --resume tries them again\n",
+                              failed, points));
     return kSomeFailed;
 }
 
@@ -220,7 +341,7 @@ int validate_study(const std::string& file, const std::vector<std::string>& over
         return report_unusable(plan.error());
     }
     for (const auto& [place, why] : plan->crashes) {
-        print_error(fmt::format("astrolabe: point {} {}\n", study->points[place].number, why));
+        print_failure(fmt::format("astrolabe: point {} {}\n", study->points[place].number, why));
     }
     if (!plan->crashes.empty()) {
         return kSimulationFailed;
@@ -256,6 +377,8 @@ void add_sweep_command(CLI::App& app, const experiment::Components& components, 
     command->add_option("--memory", arguments->memory, "for all that runs at a time (default: what is free)")
         ->type_name("SIZE");
     command->add_flag("--status", arguments->status, "only report what is done, failed and missing");
+    command->add_flag("--report", arguments->report,
+                      "draw the report into DIR/report: its page follows the sweep while it runs");
     command->add_flag("--json", arguments->json, "print the table as JSON");
     command
         ->add_option(

@@ -1,6 +1,7 @@
 #include "change_arguments.hpp"
 #include "commands.hpp"
 #include "console.hpp"
+#include "progress.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -29,8 +30,8 @@ int check_groups(const std::vector<std::string>& only) {
     const std::vector<std::string>& known = study::change_groups();
     for (const std::string& name : only) {
         if (std::find(known.begin(), known.end(), name) == known.end()) {
-            print_error(fmt::format("astrolabe: --only: '{}' is no kind of change\n  hint: {}\n", name,
-                                    suggest(name, known)));
+            print_failure(fmt::format("astrolabe: --only: '{}' is no kind of change\n  hint: {}\n", name,
+                                      suggest(name, known)));
             return kWrongUsage;
         }
     }
@@ -104,25 +105,23 @@ int what_if_command(const WhatIfArguments& arguments, const experiment::Componen
     request.changes = wanted_changes(arguments, *loaded, components);
     request.jobs = arguments.jobs;
     request.prices = *std::move(prices);
-    std::optional<std::variant<study::WhatIf, study::FailedBase>> found;
-    {
-        using Clock = std::chrono::steady_clock;
-        ProgressLine line(progress_mode(arguments.progress), loaded->name);
-        const Clock::time_point start = Clock::now();
-        request.observer = [&](std::size_t ended, std::size_t all, const std::string& name) {
-            line.show(std::chrono::duration<double>(Clock::now() - start).count(), [&] {
-                return fmt::format("{}: {} of {} runs, the last {}", loaded->name, ended, all, name);
-            });
-        };
-        found = study::what_if(request, *loaded, components);
-    }
-    if (const auto* failed = std::get_if<study::FailedBase>(&*found)) {
-        print_error(failed->error);
+    ProgressReport progress(arguments.progress, "what-if", loaded->name,
+                            {{"runs_done", 0}, {"runs", nullptr}, {"last", nullptr}});
+    request.observer = [&](std::size_t ended, std::size_t all, const std::string& name) {
+        progress.show_runs(ended, all, name);
+    };
+    const std::variant<study::WhatIf, study::FailedBase> found = study::what_if(request, *loaded, components);
+    progress.clear();
+    if (const auto* failed = std::get_if<study::FailedBase>(&found)) {
+        print_failure(failed->error);
+        progress.end(failed->exit_code);
         return failed->exit_code;
     }
-    const auto& result = std::get<study::WhatIf>(*found);
+    const auto& result = std::get<study::WhatIf>(found);
     print_out(arguments.json ? study::what_if_json(result).dump(2) + "\n" : study::what_if_text(result));
-    return has_failed(result) ? kSomeFailed : kDone;
+    const int exit_code = has_failed(result) ? kSomeFailed : kDone;
+    progress.end(exit_code);
+    return exit_code;
 }
 
 }  // namespace

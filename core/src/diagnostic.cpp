@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <astrolabe/core/diagnostic.hpp>
+#include <astrolabe/core/limits.hpp>
+#include <astrolabe/core/utf8.hpp>
 
 namespace astrolabe {
 namespace {
@@ -39,6 +41,7 @@ std::string excerpt(const SourceRange& where) {
         line = line.substr(begin, kWidth);
         caret -= begin;
     }
+    line = printable_utf8(line);
     const std::size_t room = line.size() > caret ? line.size() - caret : 1;
     const std::size_t length =
         std::clamp<std::size_t>(static_cast<std::size_t>(std::max(where.length, 1)), 1, room);
@@ -100,13 +103,16 @@ std::string Diagnostic::render() const {
     if (!hint.empty()) {
         text += fmt::format("  hint: {}\n", hint);
     }
-    return text;
+    return printable_utf8(text);  // what was found may be no text
 }
 
 std::string render(const Diagnostics& diagnostics) {
     std::string text;
-    for (const Diagnostic& diagnostic : diagnostics) {
-        text += diagnostic.render();
+    for (std::size_t i = 0; i < diagnostics.size() && i < limits::kErrorsShown; ++i) {
+        text += diagnostics[i].render();
+    }
+    if (diagnostics.size() > limits::kErrorsShown) {
+        text += fmt::format("and {} more, which are not shown\n", diagnostics.size() - limits::kErrorsShown);
     }
     return text;
 }

@@ -2,20 +2,17 @@
 #include <cstdint>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include <astrolabe/core/limits.hpp>
 #include <astrolabe/core/source_text.hpp>
+#include <astrolabe/core/utf8.hpp>
 
 namespace astrolabe {
-
-namespace {
-
-constexpr std::uintmax_t kMaxFileSize = std::uintmax_t{64} << 20;
-
-}  // namespace
 
 Result<std::shared_ptr<const SourceText>> read_source(const std::filesystem::path& path,
                                                       std::string_view error_code) {
@@ -32,8 +29,8 @@ Result<std::shared_ptr<const SourceText>> read_source(const std::filesystem::pat
         return refuse(fmt::format("cannot be read: {}", failure.message()),
                       "paths are relative to the file that names them");
     }
-    if (size > kMaxFileSize) {
-        return refuse(fmt::format("{} bytes, expected at most {}", size, kMaxFileSize),
+    if (size > limits::kFileBytes) {
+        return refuse(fmt::format("{} bytes, expected at most {}", size, limits::kFileBytes),
                       "is this the right file?");
     }
     std::ifstream file(path, std::ios::binary);
@@ -41,7 +38,11 @@ Result<std::shared_ptr<const SourceText>> read_source(const std::filesystem::pat
     if (!file && !file.eof()) {
         return refuse("cannot be read", "paths are relative to the file that names them");
     }
-    return named(std::move(text));
+    const std::shared_ptr<const SourceText> source = named(std::move(text));
+    if (std::optional<Diagnostic> error = not_utf8(source, error_code)) {
+        return *std::move(error);
+    }
+    return source;
 }
 
 TextPlaces::TextPlaces(std::shared_ptr<const SourceText> source)

@@ -9,13 +9,15 @@
  * Shows FabricHelper (here, a star), FabricQueue (a byte-exact queue with ECN marks and trace
  * sources) and FabricTransfer (a message over a connection of its own). Prints when each message had
  * arrived whole, and what the port to the receiver dropped and marked. With --dctcp, TcpDctcp and marks keep
- * the queue short.
+ * the queue short. With --monitor, FlowMonitor's XML.
  */
 #include "ns3/callback.h"
 #include "ns3/command-line.h"
 #include "ns3/config.h"
 #include "ns3/fabric-helper.h"
 #include "ns3/fabric-transfer.h"
+#include "ns3/flow-monitor-helper.h"
+#include "ns3/node-container.h"
 #include "ns3/object-factory.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
@@ -28,6 +30,7 @@
 #include <iostream>
 #include <limits>
 #include <memory>
+#include <string>
 #include <vector>
 
 using namespace ns3;
@@ -67,6 +70,7 @@ main(int argc, char* argv[])
     Time minRto = MilliSeconds(1); // ns-3's default, a second, is a hundred thousand round trips here
     bool dctcp = false;
     uint64_t threshold = 200'000;
+    std::string monitor;
     CommandLine command(__FILE__);
     command.AddValue("senders", "hosts that send, 1 to 1000", senders);
     command.AddValue("bytes", "that each sends, 1 to 10^10", bytes);
@@ -77,6 +81,7 @@ main(int argc, char* argv[])
     command.AddValue("minRto", "smallest time before a segment is sent again", minRto);
     command.AddValue("dctcp", "TcpDctcp and ECN instead of ns-3's default TCP", dctcp);
     command.AddValue("threshold", "bytes waiting before marking starts, with --dctcp", threshold);
+    command.AddValue("monitor", "file for FlowMonitor's XML", monitor);
     command.Parse(argc, argv);
     if (senders < 1 || senders > 1000 || bytes < 1 || bytes > 10'000'000'000 || mtu < 576 || mtu > 9000 ||
         buffer < 2 * (mtu + 2) || buffer > std::numeric_limits<uint32_t>::max() || rate.GetBitRate() == 0 ||
@@ -113,6 +118,16 @@ main(int argc, char* argv[])
     {
         transfers.push_back(std::make_unique<FabricTransfer>(star.hosts[i], star.hosts[0], 5000, bytes));
     }
+    FlowMonitorHelper monitors;
+    if (!monitor.empty())
+    {
+        NodeContainer hosts;
+        for (const Ptr<Node>& host : star.hosts)
+        {
+            hosts.Add(host);
+        }
+        monitors.Install(hosts);
+    }
     Simulator::Stop(Seconds(100));
     Simulator::Run();
 
@@ -132,6 +147,10 @@ main(int argc, char* argv[])
                      static_cast<double>(rate.GetBitRate()) / last.ToDouble(Time::S)
               << " % busy; " << counters.drops << " drops, " << counters.marks << " marks, peak "
               << peak.m_bytes << " bytes at " << peak.m_when.ToDouble(Time::US) << " us\n";
+    if (!monitor.empty())
+    {
+        monitors.SerializeToXmlFile(monitor, true, true);
+    }
     transfers.clear();
     Simulator::Destroy();
     if (!isComplete)

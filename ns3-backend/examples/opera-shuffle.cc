@@ -4,7 +4,8 @@
  * wait for the circuit between their racks. Prints when messages were complete, the load on the links of
  * hosts over time, and the bound that the circuits set.
  *
- *     ./ns3 run "opera-shuffle --racks=24 --rotors=6 --hostsPerRack=6 --bytes=100000"
+ *     ./ns3 run "opera-shuffle --racks=24 --rotors=6 --hostsPerRack=6 --bytes=100000 --plot=shuffle.dat"
+ *     gnuplot -p -e "plot 'shuffle.dat' using 1:2 with steps title '% of messages complete, by ms'"
  */
 #include "ns3/command-line.h"
 #include "ns3/data-rate.h"
@@ -14,8 +15,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <fstream>
 #include <iomanip>
 #include <iostream>
+#include <string>
 #include <vector>
 
 using namespace ns3;
@@ -34,6 +37,7 @@ struct Scenario
     uint32_t groups{1};
     uint64_t bytes{20'000};
     DataRate rate{10'000'000'000};
+    std::string plot;
 };
 
 /// Messages as they arrive.
@@ -78,6 +82,19 @@ PrintLoad(const Arrivals& arrivals, double hostBits)
     std::cout << "\n";
 }
 
+void
+WritePlot(const Arrivals& arrivals, const std::string& file)
+{
+    std::ofstream out(file);
+    out << "# ms, % of messages complete\n";
+    for (std::size_t i = 0; i < arrivals.m_completions.size(); ++i)
+    {
+        out << arrivals.m_completions[i].ToDouble(Time::MS) << " "
+            << 100.0 * static_cast<double>(i + 1) / static_cast<double>(arrivals.m_completions.size())
+            << "\n";
+    }
+}
+
 /// \returns false if something had not arrived when nothing was left to do.
 bool
 Run(const Scenario& scenario)
@@ -117,6 +134,10 @@ Run(const Scenario& scenario)
                   << arrivals.GetPercentile(0.99).ToDouble(Time::MS) << ", last "
                   << arrivals.m_completions.back().ToDouble(Time::MS) << "\n";
         PrintLoad(arrivals, static_cast<double>(hosts) * static_cast<double>(scenario.rate.GetBitRate()));
+        if (!scenario.plot.empty())
+        {
+            WritePlot(arrivals, scenario.plot);
+        }
         const OperaBulk::Counters& counters = opera.network->GetBulk().GetCounters();
         std::cout << counters.packets << " packets left hosts, " << counters.returned
                   << " of them came to a circuit that was gone\n";
@@ -140,6 +161,7 @@ main(int argc, char* argv[])
         "groups", "of rotors; 1: Opera, one reconfigures at a time; all of them: RotorNet", scenario.groups);
     command.AddValue("bytes", "from each host to each of another rack, 1 to 10^9", scenario.bytes);
     command.AddValue("rate", "of every link, at least 1 Gb/s", scenario.rate);
+    command.AddValue("plot", "file for gnuplot: messages complete over time", scenario.plot);
     command.Parse(argc, argv);
     const auto isBetween = [](uint64_t value, uint64_t least, uint64_t most) {
         return least <= value && value <= most;

@@ -208,12 +208,12 @@ class FabricSuite : public TestSuite
 {
   public:
     FabricSuite()
-        : TestSuite("astrolabe-fabric", UNIT)
+        : TestSuite("astrolabe-fabric")
     {
-        AddTestCase(new ShapeTest, TestCase::QUICK);
-        AddTestCase(new LoadBalancingTest, TestCase::QUICK);
-        AddTestCase(new NamesTest, TestCase::QUICK);
-        AddTestCase(new DefaultsTest, TestCase::QUICK);
+        AddTestCase(new ShapeTest);
+        AddTestCase(new LoadBalancingTest);
+        AddTestCase(new NamesTest);
+        AddTestCase(new DefaultsTest);
     }
 };
 

@@ -169,12 +169,12 @@ class OperaSuite : public TestSuite
 {
   public:
     OperaSuite()
-        : TestSuite("astrolabe-opera", UNIT)
+        : TestSuite("astrolabe-opera")
     {
-        AddTestCase(new ScheduleTest, TestCase::QUICK);
-        AddTestCase(new PacingTest, TestCase::QUICK);
-        AddTestCase(new ShuffleTest(1), TestCase::QUICK);
-        AddTestCase(new ShuffleTest(4), TestCase::QUICK);
+        AddTestCase(new ScheduleTest);
+        AddTestCase(new PacingTest);
+        AddTestCase(new ShuffleTest(1));
+        AddTestCase(new ShuffleTest(4));
     }
 };
 

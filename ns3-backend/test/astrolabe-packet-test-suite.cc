@@ -169,15 +169,15 @@ class PacketSuite : public TestSuite
 {
   public:
     PacketSuite()
-        : TestSuite("astrolabe-packet", UNIT)
+        : TestSuite("astrolabe-packet")
     {
-        AddTestCase(new OneMessageTest, TestCase::QUICK);
-        AddTestCase(new ForwardingHostsTest, TestCase::QUICK);
-        AddTestCase(new IncastTest, TestCase::QUICK);
-        AddTestCase(new FlowControlTest("None"), TestCase::QUICK);
-        AddTestCase(new FlowControlTest("Pfc"), TestCase::QUICK);
-        AddTestCase(new FlowControlTest("Credit"), TestCase::QUICK);
-        AddTestCase(new MarkTest, TestCase::QUICK);
+        AddTestCase(new OneMessageTest);
+        AddTestCase(new ForwardingHostsTest);
+        AddTestCase(new IncastTest);
+        AddTestCase(new FlowControlTest("None"));
+        AddTestCase(new FlowControlTest("Pfc"));
+        AddTestCase(new FlowControlTest("Credit"));
+        AddTestCase(new MarkTest);
     }
 };
 

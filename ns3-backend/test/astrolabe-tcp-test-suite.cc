@@ -174,12 +174,12 @@ class TcpSuite : public TestSuite
 {
   public:
     TcpSuite()
-        : TestSuite("astrolabe-tcp", UNIT)
+        : TestSuite("astrolabe-tcp")
     {
-        AddTestCase(new QueueLimitTest, TestCase::QUICK);
-        AddTestCase(new SharedMemoryTest, TestCase::QUICK);
-        AddTestCase(new MarkTest, TestCase::QUICK);
-        AddTestCase(new IncastTest, TestCase::QUICK);
+        AddTestCase(new QueueLimitTest);
+        AddTestCase(new SharedMemoryTest);
+        AddTestCase(new MarkTest);
+        AddTestCase(new IncastTest);
     }
 };
 

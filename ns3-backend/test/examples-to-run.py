@@ -14,10 +14,12 @@ cpp_examples = [
     ("astrolabe-tcp-incast --dctcp --senders=16 --bytes=200000", "True", "False"),
     ("opera-shuffle", "True", "True"),
     ("opera-shuffle --racks=8 --rotors=4 --groups=4 --rate=100Gbps", "True", "False"),
+    ("opera-tcp-short-flows --flows=20 --duration=5ms", "True", "True"),
+    ("opera-rotor-failure", "True", "False"),
+    ("opera-two-services", "True", "False"),
+    ("topoopt-dlrm", "True", "True"),
     ("topoopt-rings", "True", "True"),
     ("topoopt-rings --hosts=32 --strides=1,7 --forwarding=500ns --spray", "True", "False"),
-    ("astrolabe --experiment="
-     "../../contrib/astrolabe/../examples/quickstart/experiment.yaml", "True", "False"),
 ]
 
 python_examples = []

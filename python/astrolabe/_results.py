@@ -125,6 +125,8 @@ def points_table(points: list[dict[str, Any]]) -> "pandas.DataFrame":
             parameters.insert(place, f"{name}_{unit}", values)
     found = pandas.DataFrame([_flat(point["found"]) for point in points])
     found = found[[name for name in found.columns if name not in parameters.columns]]
+    # What no point has is missing numbers, not missing objects.
+    found = found.astype({name: "float64" for name in found.columns if found[name].isna().all()})
     table = pandas.concat(
         [
             pandas.DataFrame({"point": [point["point"] for point in points]}),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, Union
@@ -71,7 +73,11 @@ def sweep(
     if out is not None:
         arguments += ["--out", os.fspath(out)]
     some_failed = 4
+    # While points run: the first import of pandas takes as long as several of them.
+    importing = threading.Thread(target=importlib.import_module, args=("pandas",), daemon=True)
+    importing.start()
     answer = call("sweep", study, arguments, program=program, accepted=(0, some_failed)).json()
+    importing.join()
     own = ("point", "parameters", "key", "status", "error")
     return points_table(
         [

@@ -36,6 +36,35 @@ TEST(Usage, WrongUsageGivesTwoAndTheNearestName) {
     EXPECT_EQ(astrolabe({"run", kQuickstart, "--progress", "loud"}).exit_code, 2);
 }
 
+TEST(Usage, WordsThatAreNotUtf8AreRefusedAtTheByte) {
+    const ProcessResult set = astrolabe({"run", kQuickstart, "--set", "name=caf\xE9"});
+    EXPECT_EQ(set.exit_code, 2);
+    EXPECT_NE(set.err.find("argument 4 'name=caf?': byte 0xe9 at offset 8 is not UTF-8"), std::string::npos)
+        << set.err;
+    const ProcessResult json = astrolabe({"validate", "caf\xE9.yaml", "--diagnostics", "json"});
+    EXPECT_EQ(json.exit_code, 2);
+    EXPECT_NE(Json::parse(json.err).at("message").get<std::string>().find("byte 0xe9"), std::string::npos);
+    EXPECT_EQ(astrolabe({"run", kQuickstart, "--set", "name=café"}).exit_code, 0);
+}
+
+TEST(Usage, OfManyErrorsFiftyAreShownInTextAndInJson) {
+    const std::filesystem::path file = std::filesystem::path(::testing::TempDir()) / "many_errors.yaml";
+    {
+        std::ofstream text(file);
+        for (int i = 0; i < 20'000; ++i) {
+            text << "key" << i << ": 1\n";
+        }
+    }
+    const ProcessResult text = astrolabe({"validate", file.string()});
+    EXPECT_EQ(text.exit_code, 3);
+    EXPECT_NE(text.err.find("which are not shown"), std::string::npos);
+    EXPECT_LT(std::count(text.err.begin(), text.err.end(), '\n'), 50 * 5 + 5) << "five lines an error";
+    const ProcessResult json = astrolabe({"validate", file.string(), "--diagnostics", "json"});
+    EXPECT_EQ(json.exit_code, 3);
+    EXPECT_EQ(std::count(json.err.begin(), json.err.end(), '\n'), 51);
+    std::filesystem::remove(file);
+}
+
 TEST(Usage, HelpAndVersionGiveZeroOnStdout) {
     EXPECT_EQ(astrolabe({"--version"}).out.substr(0, 10), "astrolabe ");
     for (const char* command : {"run", "validate", "collective", "list", "describe"}) {
@@ -45,12 +74,12 @@ TEST(Usage, HelpAndVersionGiveZeroOnStdout) {
     }
 }
 
-TEST(Run, PrintsThirteenLinesThatSayHowLongAndWhy) {
+TEST(Run, PrintsFourteenLinesThatSayHowLongAndWhy) {
     const ProcessResult result = astrolabe({"run", kQuickstart});
     ASSERT_EQ(result.exit_code, 0) << result.err;
-    EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 13);
-    for (const char* word : {"iteration", "lower bound", "bound by", "compute", "exposed", "drain", "traffic",
-                             "ranks simulated", "not folded", "fingerprint"}) {
+    EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 14);
+    for (const char* word : {"iteration", "steady", "lower bound", "bound by", "compute", "exposed", "drain",
+                             "traffic", "ranks simulated", "not folded", "fingerprint"}) {
         EXPECT_NE(result.out.find(word), std::string::npos) << word;
     }
     EXPECT_EQ(result.err, "");
@@ -450,7 +479,11 @@ TEST(Validate, PrintsYamlThatRunsTheSame) {
 TEST(Validate, EveryInputFileIsGood) {
     const std::string inputs = ASTROLABE_SOURCE_DIR "/inputs/";
     int files = 0;
-    for (const std::string folder : {"models", "clusters", "networks"}) {
+    std::vector<std::string> folders{"models", "clusters", "networks"};
+#ifdef ASTROLABE_WITH_NS3
+    folders.emplace_back("backends");
+#endif
+    for (const std::string& folder : folders) {
         for (const auto& entry : std::filesystem::directory_iterator(inputs + folder)) {
             ++files;
             const auto has_key = [text = read_file(entry.path())](const std::string& key) {
@@ -468,6 +501,8 @@ TEST(Validate, EveryInputFileIsGood) {
                 arguments.push_back("workload.model=" + entry.path().string());
             } else if (folder == "networks") {
                 arguments.push_back("network=" + entry.path().string());
+            } else if (folder == "backends") {
+                arguments.push_back("backend=" + entry.path().string());
             } else if (is_cluster) {
                 arguments.push_back("cluster=" + entry.path().string());
                 arguments.insert(arguments.end(), {"--set", "network=" + inputs + "networks/flat100g.yaml"});

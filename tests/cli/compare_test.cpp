@@ -211,6 +211,75 @@ TEST(Compare, ThreeRungsOfTheQuickstart) {
         << result.out;
 }
 
+// Rotors and cables chosen for the job: all three engines run them, and what circuits that move with the
+// demand lack on tcp is said in its column.
+TEST(Compare, ThreeRungsOverCircuits) {
+    const auto compared = [](const std::string& network) {
+        return compare({kQuickstart, "--backends", "fluid,packet,tcp", "--set", "cluster.ranks=8", "--set",
+                        "workload={kind: collective, collective: all_to_all, size: 500KB}", "--set",
+                        "network=" + network, "--json"});
+    };
+    for (const char* const network :
+         {"{kind: opera, racks: 8, uplinks: 4, hosts_per_rack: 1}", "{kind: topoopt, degree: 3}"}) {
+        const ProcessResult result = compared(network);
+        ASSERT_EQ(result.exit_code, 0) << result.err;
+        const Json runs = Json::parse(result.out)["runs"];
+        ASSERT_EQ(runs.size(), 3u);
+        for (const Json& run : runs) {
+            EXPECT_EQ(run["summary"]["network"]["bytes_delivered"],
+                      runs[0]["summary"]["network"]["bytes_delivered"]);
+            EXPECT_GE(run["summary"]["total_time_s"].get<double>(),
+                      run["summary"]["lower_bound_s"].get<double>());
+        }
+    }
+    const ProcessResult moving =
+        compare({kQuickstart, "--backends", "fluid,tcp", "--set", "workload.iterations=1", "--set",
+                 "network={kind: topoopt, degree: 4, medium: circuit_switch, reconfiguration: {}}"});
+    EXPECT_EQ(moving.exit_code, 4);
+    EXPECT_NE(moving.out.find("has no controller that moves them: use the fluid engine"), std::string::npos)
+        << moving.out;
+}
+
+// Each column is what `run` gives with that file as its backend, and is named by it; against fluid, an engine
+// of another kind, the differences are explained, and not among settings of one engine.
+TEST(Compare, SettingsOfOneBackendStandSideBySide) {
+    const std::string presets = ASTROLABE_SOURCE_DIR "/inputs/backends/";
+    const std::vector<std::string> words{kQuickstart,
+                                         "--backends",
+                                         "fluid," + presets + "hpcc.yaml," + presets + "roce-dcqcn-pfc.yaml",
+                                         "--set",
+                                         "workload.iterations=1",
+                                         "-j",
+                                         "2"};
+    std::vector<std::string> as_json = words;
+    as_json.emplace_back("--json");
+    const ProcessResult result = compare(as_json);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const Json runs = Json::parse(result.out)["runs"];
+    ASSERT_EQ(runs.size(), 3u);
+    EXPECT_EQ(runs[0]["backend"], "fluid");
+    for (std::size_t i = 1; i < 3; ++i) {
+        const std::string name = i == 1 ? "hpcc" : "roce-dcqcn-pfc";
+        EXPECT_EQ(runs[i]["label"], name);
+        EXPECT_EQ(runs[i]["backend"], presets + name + ".yaml");
+        EXPECT_EQ(runs[i]["summary"]["backend_kind"], "packet");
+        EXPECT_EQ(runs[i]["difference"]["against"], "fluid");
+        EXPECT_EQ(runs[i]["summary"]["fingerprint"],
+                  run_summary({"--set", "workload.iterations=1", "--set",
+                               "backend=" + presets + name + ".yaml"})["fingerprint"]);
+    }
+    EXPECT_NE(runs[1]["summary"]["fingerprint"], runs[2]["summary"]["fingerprint"]);
+    const ProcessResult text = compare(words);
+    EXPECT_NE(text.out.find("  roce-dcqcn-pfc\n"), std::string::npos) << text.out;
+    EXPECT_NE(text.out.find("\nlongest queue "), std::string::npos) << text.out;
+    EXPECT_NE(text.out.find("hpcc against fluid"), std::string::npos)
+        << text.out;  // 9 %; the other within 3 %
+    EXPECT_EQ(text.out.find("roce-dcqcn-pfc against hpcc"), std::string::npos) << text.out;
+    const ProcessResult nowhere = compare({kQuickstart, "--backends", "fluid,inputs/backends/hpc.yaml"});
+    EXPECT_EQ(nowhere.exit_code, 2);
+    EXPECT_NE(nowhere.err.find("'inputs/backends/hpc.yaml' is not a file"), std::string::npos) << nowhere.err;
+}
+
 TEST(Compare, ABackendThatRefusesTheFabricSaysWhyInItsColumn) {
     // The TCP engine's frames need room for one datagram in every buffer.
     const ProcessResult result = compare({kQuickstart, "--backends", "fluid,tcp", "--set",

@@ -94,7 +94,7 @@ inline void expect_true_record(const std::string& example, const std::string& ba
     const auto delivered = summary["network"]["bytes_delivered"].get<double>();
     EXPECT_EQ(sum_of(throughput, "delivered_bytes"), delivered);
     EXPECT_EQ(sum_of(throughput, "completed_bytes"), delivered);
-    const Trace trace = TraceReader(read_file(folder.path() / "timeline.json")).read();
+    const Trace trace = TraceReader(read_gzipped(folder.path() / "timeline.json.gz")).read();
     if (backend == "congestion_free") {
         EXPECT_EQ(sum_of(throughput, "wire_bytes"), 0) << "it has no record of links";
         EXPECT_FALSE(std::filesystem::exists(folder.path() / "carried.csv"));

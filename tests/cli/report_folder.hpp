@@ -14,7 +14,7 @@
 
 namespace astrolabe::testing {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 /// Four points, every figure.
 inline const std::string kStudy = R"(schema: astrolabe/1
@@ -25,8 +25,8 @@ vary:
     flat: {kind: flat, hosts: 16, link: {rate: 100Gbps, latency: 500ns}}
     torus: {kind: torus, sizes: [4, 4], link: {rate: 25Gbps}}
   workload.batch.global: [512, 1024]
-report: [iteration_time, speed_up, breakdown, traffic, curves, heatmap, pareto, above_bound, utilization, ranks, links, tasks,
-         gantt]
+report: [iteration_time, speed_up, breakdown, traffic, collectives, curves, heatmap, pareto, equal_cost, above_bound, utilization,
+         ranks, links, tasks, gantt, exchanges]
 )";
 inline constexpr std::size_t kPoints = 4;  // 2 · 2
 
@@ -59,6 +59,10 @@ protected:
         words.insert(words.begin(), "report");
         return run_program(ASTROLABE_PROGRAM, words);
     }
+    /// What an independent script says of a report's answer.
+    [[nodiscard]] static ProcessResult check_answer(const std::string& folder) {
+        return run_program(ASTROLABE_PYTHON, {ASTROLABE_SOURCE_DIR "/tests/cli/answer_check.py", folder});
+    }
     /// What the browser says of a page.
     [[nodiscard]] Json open(const std::string& page, const std::string& scheme = "light") const {
         const ProcessResult opened =
@@ -82,8 +86,18 @@ protected:
         const Json seen = open(folder + "/pictures.html");
         ASSERT_EQ(seen["page"]["pictures"].size(), count);
         for (const Json& picture : seen["page"]["pictures"]) {
-            EXPECT_EQ(picture[1], 1000) << picture[0];
+            EXPECT_EQ(picture[1], 687) << picture[0];  // 7.16 inches of 96 pixels
         }
+    }
+
+    /// Which texts of figures are cut or lie over each other, on pages and in pictures.
+    [[nodiscard]] Json geometry(const std::vector<std::string>& urls) const {
+        std::vector<std::string> words{ASTROLABE_SOURCE_DIR "/tests/cli/page/geometry.js", "chromium",
+                                       out("profile-geometry")};
+        words.insert(words.end(), urls.begin(), urls.end());
+        const ProcessResult looked = run_program("node", words);
+        EXPECT_EQ(looked.exit_code, 0) << looked.err;
+        return Json::parse(looked.out, nullptr, false);
     }
 
     TemporaryFolder folder_;

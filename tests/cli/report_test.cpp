@@ -1,6 +1,9 @@
 /// `astrolabe report`, as a user and a browser meet it.
 #include "report_folder.hpp"
 
+#include <algorithm>
+#include <set>
+
 #include <fmt/format.h>
 
 #include <astrolabe/study/report/report.hpp>
@@ -30,8 +33,10 @@ TEST_F(Report, DrawsEveryFigureAndTheBrowserAgrees) {
         for (const auto& line : table) {
             EXPECT_EQ(line.size(), table[0].size()) << name;
         }
-        const bool by_point = name == "links" || name == "tasks" || name == "gantt";
-        for (std::size_t point = 1; point <= (by_point ? kPoints : 1); ++point) {
+        const bool by_point = name == "links" || name == "tasks" || name == "gantt" || name == "exchanges";
+        // What ranks exchange goes by the batch alone: points 1 and 2 stand for all.
+        const std::size_t pictures = !by_point ? 1 : name == "exchanges" ? 2 : kPoints;
+        for (std::size_t point = 1; point <= pictures; ++point) {
             const std::string svg =
                 read_file(by_point ? fmt::format("{}-{}.svg", base, point) : base + ".svg");
             EXPECT_TRUE(svg.starts_with("<svg")) << name;
@@ -56,10 +61,11 @@ TEST_F(Report, DrawsEveryFigureAndTheBrowserAgrees) {
             EXPECT_TRUE(request == "file://" + page || request.get<std::string>().starts_with("data:"))
                 << request;
         }
-        ASSERT_EQ(seen["page"]["charts"].size(), charts);
+        ASSERT_EQ(seen["page"]["charts"].size(), charts + 1);  // and the map of winners
         for (const Json& chart : seen["page"]["charts"]) {
-            // Legends have a mark for each of two networks or kinds; beside them there is one for each point.
-            EXPECT_TRUE(chart["marks"] >= kPoints + 2 || chart["inked"] > 1000)
+            // One for each point at least; of the map of winners for each of two settings.
+            const std::size_t least = chart["id"] == "chart-winner" ? 2 : kPoints;
+            EXPECT_TRUE(chart["marks"] >= least || chart["inked"] > 1000)
                 << chart["id"] << chart["marks"] << chart["inked"];
             EXPECT_GT(chart["height"], 100) << chart["id"];
         }
@@ -69,11 +75,67 @@ TEST_F(Report, DrawsEveryFigureAndTheBrowserAgrees) {
     expect_pictures(folder + "/report");
 }
 
+TEST_F(Report, NamesAreNothingButNames) {
+    if (const std::string why = no_charts(); !why.empty()) {
+        GTEST_SKIP() << why;
+    }
+    const std::string folder = sweep(R"(schema: astrolabe/1
+name: "=1+1"
+base: )" ASTROLABE_SOURCE_DIR R"(/examples/quickstart/experiment.yaml
+vary:
+  network:
+    "__proto__": {kind: flat, hosts: 16, link: {rate: 100Gbps, latency: 500ns}}
+    "=1+1": {kind: torus, sizes: [4, 4], link: {rate: 25Gbps}}
+    "a\x01b\x1b]</script><svg onload=1>": {kind: flat, hosts: 16, link: {rate: 50Gbps, latency: 500ns}}
+    "constructor": {kind: flat, hosts: 16, link: {rate: 25Gbps, latency: 500ns}}
+report: [iteration_time, speed_up, breakdown]
+)",
+                                     "names");
+    const ProcessResult result = report({folder});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const auto points = parse_csv(read_file(folder + "/report/points.csv"));
+    const auto column = std::find(points.at(0).begin(), points.at(0).end(), "network") - points[0].begin();
+    std::set<std::string> names;
+    for (const auto& line : points) {
+        names.insert(line.at(static_cast<std::size_t>(column)));
+    }
+    EXPECT_TRUE(names.contains("__proto__") && names.contains("constructor") && names.contains("'=1+1"));
+    for (const auto& file : std::filesystem::directory_iterator(folder + "/report")) {
+        if (file.path().extension() == ".svg") {
+            // An XML reader of another program takes it, and all networks are in it.
+            const ProcessResult read =
+                run_program(ASTROLABE_PYTHON, {"-c",
+                                               "import sys, xml.etree.ElementTree as t\n"
+                                               "print(' '.join(t.parse(sys.argv[1]).getroot().itertext()))",
+                                               file.path().string()});
+            ASSERT_EQ(read.exit_code, 0) << file.path() << read.err;
+            for (const char* name : {"__proto__", "=1+1", "constructor"}) {
+                EXPECT_NE(read.out.find(name), std::string::npos) << file.path() << read.out;
+            }
+        }
+    }
+    if (!works("chromium --version")) {
+        GTEST_SKIP() << "there is no chromium to open the page with";
+    }
+    const Json seen = open(folder + "/report/index.html");
+    EXPECT_TRUE(seen["errors"].empty()) << seen["errors"].dump(2);
+    EXPECT_EQ(seen["page"]["rows"], 4);
+    expect_pictures(folder + "/report");
+}
+
 TEST_F(Report, ScriptsDrawWhatTheyAreGiven) {
     if (!works("node --version")) {
         GTEST_SKIP() << "there is no node";
     }
     const ProcessResult result = run_program("node", {ASTROLABE_SOURCE_DIR "/tests/cli/page/drawing.js"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+}
+
+TEST_F(Report, MapsOfWinnersSayWhatTheyAreGiven) {
+    if (!works("node --version")) {
+        GTEST_SKIP() << "there is no node";
+    }
+    const ProcessResult result = run_program("node", {ASTROLABE_SOURCE_DIR "/tests/cli/page/winner.js"});
     EXPECT_EQ(result.exit_code, 0) << result.err;
 }
 
@@ -90,6 +152,76 @@ TEST_F(Report, ExampleGivesItsPicture) {
     EXPECT_TRUE(read_file(out("example/report/iteration_time.svg")) ==
                 read_file(example + "expected/iteration_time.svg"))
         << "the picture has changed: look at it, and copy it to " << example << "expected/";
+    // 24 points of four networks: 6 settings, by an independent count.
+    const ProcessResult check = check_answer(out("example/report"));
+    EXPECT_EQ(check.exit_code, 0) << check.err;
+    expect_says(check.out, "verdicts hold");
+    // A check that cannot fail would be none: another winner is found out.
+    std::string answer = read_file(out("example/report/answer.json"));
+    const std::size_t winner = answer.find("\"name\": \"flat\"");
+    ASSERT_NE(winner, std::string::npos);
+    std::ofstream(out("example/report/answer.json")) << answer.replace(winner, 14, "\"name\": \"ring\"");
+    EXPECT_EQ(check_answer(out("example/report")).exit_code, 1);
+}
+
+TEST_F(Report, NoTextOfAFigureIsCutOrLiesOverAnother) {
+    if (const std::string why = no_charts(); !why.empty()) {
+        GTEST_SKIP() << why;
+    }
+    if (!works("chromium --version")) {
+        GTEST_SKIP() << "there is no chromium to open the page with";
+    }
+    const std::string folder = out("geometry");
+    ASSERT_EQ(
+        run_program(ASTROLABE_PROGRAM,
+                    {"sweep", ASTROLABE_SOURCE_DIR "/examples/codesign-tables/study.yaml", "--out", folder})
+            .exit_code,
+        0);
+    for (const std::string columns : {"1", "2"}) {
+        const std::string page = out("geometry-" + columns);
+        const ProcessResult drawn = report({folder, "--columns", columns, "--out", page});
+        ASSERT_EQ(drawn.exit_code, 0) << drawn.err;
+        std::vector<std::string> urls{"file://" + page + "/index.html"};
+        for (const auto& file : std::filesystem::directory_iterator(page)) {
+            if (file.path().extension() == ".svg") {
+                urls.push_back("file://" + file.path().string());
+            }
+        }
+        const Json seen = geometry(urls);
+        EXPECT_TRUE(seen["problems"].empty()) << seen["problems"].dump(2);
+        EXPECT_GT(seen["texts"], 500) << columns;
+    }
+    // That it sees what is wrong: one text beyond the edge, and two in one place.
+    const auto bad =
+        folder_.write("bad.svg", R"(<svg xmlns="http://www.w3.org/2000/svg" width="100" height="60">
+<text x="80" y="20">beyond</text><text x="4" y="50">under</text><text x="8" y="52">over</text></svg>)");
+    const Json seen = geometry({"file://" + bad.string()});
+    ASSERT_EQ(seen["problems"].size(), 2U) << seen.dump(2);
+    EXPECT_EQ(seen["problems"][0]["kind"], "cut");
+    EXPECT_EQ(seen["problems"][0]["texts"], (Json{"beyond"}));
+    EXPECT_EQ(seen["problems"][1]["kind"], "overlap");
+}
+
+TEST_F(Report, PicturesArePdfTooOfTheWidthOfAColumn) {
+    if (const std::string why = no_charts(); !why.empty()) {
+        GTEST_SKIP() << why;
+    }
+    if (!works("rsvg-convert --version")) {
+        GTEST_SKIP() << "there is no rsvg-convert";
+    }
+    const std::string folder = sweep(kStudy, "pdf");
+    const std::string page = out("paper");
+    ASSERT_EQ(report({folder, "--columns", "1", "--out", page}).exit_code, 0);
+    const std::string first = read_file(page + "/breakdown.pdf");
+    EXPECT_TRUE(first.starts_with("%PDF"));
+    // Of pictures of points only on request.
+    EXPECT_FALSE(std::filesystem::exists(page + "/gantt-1.pdf"));
+    EXPECT_NE(read_file(page + "/breakdown.svg").find("width=\"336\""), std::string::npos);  // 3.5 * 96
+    ASSERT_EQ(report({folder, "--columns", "1", "--out", page}).exit_code, 0);
+    EXPECT_TRUE(read_file(page + "/breakdown.pdf") == first);  // the same bytes
+    const ProcessResult none = report({folder, "--pdf", "none", "--out", out("screen")});
+    ASSERT_EQ(none.exit_code, 0) << none.err;
+    EXPECT_FALSE(std::filesystem::exists(out("screen/breakdown.pdf")));
 }
 
 TEST_F(Report, HostileNamesStayText) {
@@ -130,7 +262,7 @@ report: [iteration_time, breakdown, pareto, links, gantt]
     EXPECT_TRUE(seen["errors"].empty()) << seen["errors"].dump(2);
     EXPECT_EQ(seen["requests"].size(), 1U) << seen["requests"];
     EXPECT_FALSE(seen["page"]["hacked"]);
-    EXPECT_EQ(seen["page"]["scripts"], 3);  // data, ECharts, the page's own
+    EXPECT_EQ(seen["page"]["scripts"], 2);  // data, and the page's own; ECharts is gone when it has run
     EXPECT_EQ(seen["page"]["images"], 0);
     EXPECT_EQ(seen["page"]["heading"], "<script>window.hacked=1</script> \"quoted\" & 'so' <!--");
     expect_says(seen["page"]["text"], "</script><script>");
@@ -200,7 +332,7 @@ TEST_F(Report, DetailsAreComputedWhereTheyAreAskedFor) {
     EXPECT_TRUE(store->has_details(key, {"ranks", "gantt"}));
     EXPECT_FALSE(store->has_details(key, {"links"}));
     EXPECT_EQ(store->result(key)->fingerprint, fingerprint);
-    // Of the last iteration, all that a rank computes: its operations are in the run's, each once.
+    // Of all iterations, which are few, all that a rank computes: its operations are in the run's, each once.
     const Json gantt = Json::parse(store->detail(key, "gantt"));
     const Json ranks = Json::parse(store->detail(key, "ranks"));
     EXPECT_EQ(ranks["rows"].size(), 16U);
@@ -216,13 +348,14 @@ TEST_F(Report, DetailsAreComputedWhereTheyAreAskedFor) {
     EXPECT_NEAR(compute, summary["compute_s"].get<double>(), 1e-12);
     EXPECT_NEAR(drain, summary["drain_s"].get<double>(), 1e-12);
     EXPECT_NEAR(compute + exposed + drain, summary["total_time_s"].get<double>(), 1e-11);
-    double spans = 0;  // of two iterations that compute alike, one
+    double spans = 0;  // of both iterations
     for (const Json& row : gantt["rows"]) {
         if (row[0] == 0 && gantt["kinds"][row[1].get<std::size_t>()] == "compute") {
             spans += row[3].get<double>() - row[2].get<double>();
         }
     }
-    EXPECT_NEAR(2 * spans, ranks["rows"][0][1].get<double>(), 1e-11);
+    EXPECT_NEAR(spans, ranks["rows"][0][1].get<double>(), 1e-11);
+    EXPECT_EQ(gantt["kept"], (Json{0, 1}));
 }
 
 TEST_F(Report, RanksThatAreAlikeAreDrawnOnce) {

@@ -55,6 +55,12 @@ TEST(StudyExamplesLong, HotiBuffersAndWindowsGiveWhatIsRecorded) {
     const TemporaryFolder folder;
     expect_recorded("hoti20-dlrm/tcp", folder.path());
 }
+
+TEST(StudyExamplesLong, TransportsGiveWhatIsRecorded) {
+    const TemporaryFolder folder;
+    expect_recorded("transports/incast-study", folder.path());
+    expect_recorded("transports/dlrm-study", folder.path());
+}
 #endif
 
 /// From issue to finish, in the first iteration.

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -131,6 +134,82 @@ TEST(StudyExamples, NetworksOfServersGiveWhatIsRecordedAndTheirPageSays) {
         EXPECT_NE(page.find(fmt::format("{:.2f} ms", seconds * 1e3)), std::string::npos) << row.dump();
     }
     expect_recorded("gpu-servers/study", all);
+}
+
+// The bound is the payload of the incast over one link, times the wire's share, and 2 us of latency: none is
+// faster, and all but HPCC, which leaves 5 % of the link free, and CUBIC, which waits for a timer, take less
+// than 0.3 % more.
+TEST(StudyExamples, TransportsKeepToTheBoundOfAnIncastAndTheirPageSaysSo) {
+    const std::string page = read_file(kExamples / "transports/README.md");
+    const std::map<std::string, double> wire{{"fluid", 1},
+                                             {"credit", 4122. / 4096},
+                                             {"roce-dcqcn-pfc", 4178. / 4096},
+                                             {"hpcc", 4220. / 4096},
+                                             {"dctcp", 1538. / 1460},
+                                             {"ndp", 9038. / 8960},
+                                             {"tcp-dctcp", 1502. / 1460},
+                                             {"tcp-cubic", 1502. / 1460}};
+    const RecordedStudy recorded("transports/incast-study");
+    ASSERT_EQ(recorded.rows().size(), wire.size());
+    for (const Json& row : recorded.rows()) {
+        const auto name = row["parameters"]["backend"].get<std::string>();
+        const double seconds = row["mean_iteration_time_s"].get<double>();
+        const double bound = 48e6 * 8 / 100e9 * wire.at(name) + 2e-6;
+        EXPECT_GE(seconds, bound * (1 - 1e-9)) << name;
+        EXPECT_LT(seconds, bound * (name == "hpcc" ? 1.10 : name == "tcp-cubic" ? 60 : 1.003)) << name;
+        EXPECT_NE(
+            page.find(fmt::format("| `{}` | {:.1f} us | {:.0f} us |", name, seconds * 1e6, bound * 1e6)),
+            std::string::npos)
+            << name << " " << bound;
+    }
+    expect_recorded("transports/incast-study",
+                    {point({{"backend", "fluid"}}), point({{"backend", "credit"}}),
+                     point({{"backend", "roce-dcqcn-pfc"}}), point({{"backend", "hpcc"}}),
+                     point({{"backend", "dctcp"}}), point({{"backend", "ndp"}})});
+}
+
+// What the page explains: pauses and credits hold back flows that pass by, to the pace of the incast; others
+// do not.
+TEST(StudyExamples, OnlyFlowControlHoldsBackFlowsThatPassBy) {
+    const experiment::Components components = experiment::builtin_components();
+    const std::string page = read_file(kExamples / "transports/README.md");
+    for (const std::string name : {"credit", "roce-dcqcn-pfc", "hpcc", "dctcp", "ndp"}) {
+        const auto loaded = experiment::load_experiment(
+            kExamples / "transports/incast.yaml",
+            {{"backend=" ASTROLABE_SOURCE_DIR "/inputs/backends/" + name + ".yaml"}, std::nullopt},
+            components);
+        ASSERT_TRUE(loaded) << render(loaded.error());
+        const Json summary = experiment::summary_json(*loaded, experiment::run_experiment(*loaded, {}));
+        const double passing = summary["flows"]["classes"][0]["time_s"]["mean"].get<double>();
+        const bool is_held_back = name == "credit" || name == "roce-dcqcn-pfc";
+        // 1 MB takes 80 us of a link, and 960 us at a twelfth of it.
+        EXPECT_GT(passing, is_held_back ? 700e-6 : 80e-6) << name;
+        EXPECT_LT(passing, is_held_back ? 1.5e-3 : 120e-6) << name;
+        EXPECT_NE(page.find(fmt::format(" us | {:.1f} us | ", passing * 1e6)), std::string::npos) << name;
+        const Json& network = summary["network"];
+        EXPECT_EQ(network["drops"], 0) << name;
+        EXPECT_EQ(network["pauses"] > 0, is_held_back) << name;
+        EXPECT_EQ(network["trims"] > 0, name == "ndp") << name;
+    }
+}
+
+TEST(StudyExamples, TransportsOfADlrmGiveWhatIsRecordedAndTheirPageSays) {
+    const std::string page = read_file(kExamples / "transports/README.md");
+    const RecordedStudy recorded("transports/dlrm-study");
+    const double fluid = recorded.seconds({{"backend", "fluid"}});
+    for (const Json& row : recorded.rows()) {
+        const double seconds = row["mean_iteration_time_s"].get<double>();
+        EXPECT_GE(seconds, row["lower_bound_s"].get<double>());
+        EXPECT_NE(page.find(fmt::format("| `{}` | {:.1f} us | {:.3f} |",
+                                        row["parameters"]["backend"].get<std::string>(), seconds * 1e6,
+                                        seconds / fluid)),
+                  std::string::npos)
+            << row.dump();
+    }
+    expect_recorded("transports/dlrm-study",
+                    {point({{"backend", "fluid"}}), point({{"backend", "credit"}}),
+                     point({{"backend", "roce-dcqcn-pfc"}}), point({{"backend", "hpcc"}}),
+                     point({{"backend", "dctcp"}}), point({{"backend", "ndp"}})});
 }
 
 TEST(StudyExamples, SmallPointsOfTheHotiStudyGiveWhatIsRecorded) {

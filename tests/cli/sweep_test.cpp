@@ -285,6 +285,18 @@ TEST_F(Sweep, AFullDiskIsOneErrorAndKeepsWhatIsFinished) {
     EXPECT_EQ(dump(out("full")), expected);
 }
 
+TEST_F(Sweep, AFolderThatVanishesIsAnError) {
+    // The lock of points is there when the first of them is about to run.
+    const std::string gone = quoted(out("gone"));
+    const ProcessResult result = run_shell(in_background("gone") + "until [ -e " + gone +
+                                           "/results.lock ]; do sleep 0.01; done; rm -rf " + gone +
+                                           "; wait $sweep");
+    EXPECT_EQ(result.exit_code, 1) << result.err;
+    expect_says(result.err, out("gone"));
+    expect_says(result.err, "removed or replaced");
+    EXPECT_EQ(result.out.find("12 done"), std::string::npos) << result.out;
+}
+
 TEST_F(Sweep, FolderThatCannotBeWrittenIsSaidBeforeAnythingRuns) {
     const ProcessResult result = run_program(ASTROLABE_PROGRAM, {"sweep", study_, "--out", "/proc/nothing"});
     EXPECT_EQ(result.exit_code, 1);

@@ -58,8 +58,8 @@ TEST(JsonSchema, OfAThingThatDoesNotExist) {
     EXPECT_NE(wrong.err.find("network.fat_tree"), std::string::npos) << wrong.err;
 }
 
-TEST(JsonSchema, EveryReferenceResolves) {
-    const Json schema = Json::parse(astrolabe({"describe", "--json-schema"}).out);
+/// Of a schema with what it refers to; how many references there are.
+std::size_t expect_resolved(const Json& schema) {
     std::size_t references = 0;
     const auto visit = [&](const auto& self, const Json& node) -> void {
         if (node.is_object() && node.contains("$ref")) {
@@ -75,7 +75,23 @@ TEST(JsonSchema, EveryReferenceResolves) {
         }
     };
     visit(visit, schema);
-    EXPECT_GT(references, 50U);
+    return references;
+}
+
+TEST(JsonSchema, EveryReferenceResolves) {
+    EXPECT_GT(expect_resolved(Json::parse(astrolabe({"describe", "--json-schema"}).out)), 50U);
+}
+
+TEST(JsonSchema, OfAPartHasWhatItNeedsAndNothingElse) {
+    for (const char* name : {"network", "device", "workload.dlrm.model", "experiment.part"}) {
+        const Json schema = Json::parse(astrolabe({"describe", "--json-schema", name}).out);
+        EXPECT_GT(expect_resolved(schema), 0U) << name;
+        EXPECT_TRUE(schema["definitions"].contains(name)) << name;
+    }
+    const Json network = Json::parse(astrolabe({"describe", "--json-schema", "network"}).out)["definitions"];
+    EXPECT_TRUE(network.contains("network.fat_tree"));
+    EXPECT_FALSE(network.contains("workload")) << "nothing of a network refers to a workload";
+    EXPECT_FALSE(network.contains("cluster"));
 }
 
 TEST(Diagnostics, AsJsonAreAnObjectALine) {
@@ -101,6 +117,92 @@ TEST(Diagnostics, AsJsonAreAnObjectALine) {
         EXPECT_NE(as_text.find("\n" + std::to_string(count) + " errors"), std::string::npos) << as_text;
     }
     EXPECT_EQ(astrolabe({"validate", file, "--diagnostics", "xml"}).exit_code, 2);
+}
+
+/// Standard error as objects; every line of it has to be one.
+std::vector<Json> diagnostics_of(std::vector<std::string> arguments, int exit_code) {
+    arguments.insert(arguments.end(), {"--diagnostics", "json"});
+    const ProcessResult result = astrolabe(arguments);
+    EXPECT_EQ(result.exit_code, exit_code) << arguments.front() << ": " << result.err;
+    std::vector<Json> found;
+    std::istringstream lines(result.err);
+    std::string line;
+    while (std::getline(lines, line)) {
+        Json object = Json::parse(line, nullptr, false);
+        EXPECT_TRUE(object.is_object()) << arguments.front() << ": " << line;
+        for (const char* key : {"severity", "code", "message", "hint", "notes"}) {
+            EXPECT_TRUE(object.is_object() && object.contains(key)) << key << ": " << line;
+        }
+        found.push_back(std::move(object));
+    }
+    return found;
+}
+
+TEST(Diagnostics, OfFilesAreObjectsFromEveryCommand) {
+    const TemporaryFolder folder;
+    const std::string broken = kRepository + "/tests/cli/broken/wrong-unit.yaml";
+    const std::string study = folder.write(
+        "study.yaml", "schema: astrolabe/1\nbase: " + broken + "\nvary: {cluster.ranks: [16]}\n");
+    const std::string search =
+        folder.write("search.yaml", "schema: astrolabe/1\nbase: " + broken + "\noptimize: {budgt: 3}\n");
+    const std::string system = folder.write("system.json", R"({"no-such-key": 1})");
+    const std::string out = folder.path() / "out";
+    const std::vector<std::vector<std::string>> commands{
+        {"run", broken},
+        {"validate", broken},
+        {"compare", broken, "--backends", "fluid,packet"},
+        {"what-if", broken},
+        {"sweep", study, "--out", out},
+        {"optimize", search, "--out", out},
+        {"report", folder.path() / "nothing"},
+        {"convert", "--system", system, "--out", out},
+        {"export", broken, "--format", "chakra", "--out", out},
+        {"collective", "--kind", "all-reduce", "--size", "1MiB", "--network", "{kind: flat, hosts: 0}"},
+        {"calibrate", "collectives", folder.path() / "nothing.log", "--out", out},
+        {"describe", broken},
+        {"reproduce", "no-such-study"}};
+    for (const std::vector<std::string>& command : commands) {
+        const std::vector<Json> found = diagnostics_of(command, 3);
+        ASSERT_FALSE(found.empty()) << command.front();
+        EXPECT_EQ(found.front()["severity"], "error") << command.front();
+        EXPECT_FALSE(found.front()["message"].get<std::string>().empty()) << command.front();
+    }
+}
+
+TEST(Diagnostics, OfUsageAreObjectsFromEveryCommand) {
+    std::vector<std::string> names;
+    const Json commands =
+        Json::parse(R"(["run", "validate", "compare", "what-if", "sweep", "report", "optimize",
+        "calibrate", "reproduce", "convert", "export", "collective", "list", "describe", "completion"])");
+    for (const Json& command : commands) {
+        const std::vector<Json> found = diagnostics_of({command.get<std::string>(), "--no-such-option"}, 2);
+        ASSERT_EQ(found.size(), 1U) << command;
+        EXPECT_EQ(found.front()["code"], "command") << command;
+        EXPECT_EQ(found.front()["message"].get<std::string>().find("astrolabe: "), std::string::npos);
+        EXPECT_FALSE(found.front()["hint"].get<std::string>().empty()) << command;
+    }
+    const std::vector<Json> nothing = diagnostics_of({}, 2);
+    ASSERT_EQ(nothing.size(), 1U);
+    EXPECT_EQ(diagnostics_of({"compare", kRepository + "/examples/quickstart/experiment.yaml"}, 2)
+                  .front()["message"],
+              "one run has nothing to be compared with");
+    EXPECT_EQ(diagnostics_of({"run", "x.yaml", "--within", "soon", "--json"}, 3).size(), 1U);
+}
+
+TEST(FirstHour, AFileWithoutACommandAndAFolderSayWhatToWrite) {
+    const std::string folder = kRepository + "/examples/quickstart";
+    const ProcessResult file = astrolabe({folder + "/experiment.yaml"});
+    EXPECT_EQ(file.exit_code, 2);
+    EXPECT_NE(file.err.find("astrolabe run " + folder + "/experiment.yaml\n"), std::string::npos) << file.err;
+    const ProcessResult nothing = astrolabe({});
+    EXPECT_NE(nothing.err.find("astrolabe run examples/quickstart/experiment.yaml\n"), std::string::npos)
+        << nothing.err;
+    const ProcessResult copied = run_shell("ASTROLABE_CALLED_AS=./astrolabe " + quoted(kProgram) + " run " +
+                                           quoted(folder + "/experiment.yaml"));
+    EXPECT_NE(copied.out.find(" ./astrolabe what-if " + folder), std::string::npos) << copied.out;
+    const ProcessResult whole = astrolabe({"run", folder});
+    EXPECT_EQ(whole.exit_code, 3);
+    EXPECT_NE(whole.err.find("hint: name a file in it: experiment.yaml\n"), std::string::npos) << whole.err;
 }
 
 TEST(StandardInput, IsAFileLikeAnyOther) {

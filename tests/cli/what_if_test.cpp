@@ -49,7 +49,7 @@ std::vector<std::string> lines_behind(const std::string& page, const std::string
 }
 
 TEST(WhatIf, TheReadmePrintsTheRowsOfTheQuickstart) {
-    const ProcessResult result = what_if({kQuickstart, "-j", "2"});
+    const ProcessResult result = what_if({kQuickstart, "-j", "2", "--progress", "none"});
     ASSERT_EQ(result.exit_code, 0) << result.err;
     const std::vector<std::string> expected =
         lines_behind(read_file(ASTROLABE_SOURCE_DIR "/README.md"),

@@ -326,6 +326,59 @@ TEST_P(BackendContract, StopReturnsBeforeTimeMovesOnAndRunContinues) {
     EXPECT_EQ(run(true), run(false)) << "as if it had not stopped";
 }
 
+TEST_P(BackendContract, AWatcherIsCalledBetweenEventsAndChangesNothing) {
+    class Watcher final : public RunWatcher {
+    public:
+        explicit Watcher(NetworkBackend& backend)
+            : backend_(backend) {}
+
+        std::uint64_t pulse() override {
+            EXPECT_GE(backend_.events_processed(), events_ + (pulses == 0 ? 0 : 3)) << "as many as asked for";
+            EXPECT_GE(backend_.now(), time_);
+            EXPECT_GE(backend_.bytes_delivered(), delivered_);
+            EXPECT_EQ(backend_.bytes_delivered(), backend_.statistics().bytes_delivered);
+            const PresentLimits limits = backend_.present_limits(2);
+            EXPECT_LE(limits.links.size(), std::min<std::size_t>(2, limits.all_links));
+            EXPECT_EQ(limits.links.empty(), limits.all_links == 0);
+            events_ = backend_.events_processed();
+            time_ = backend_.now();
+            delivered_ = backend_.bytes_delivered();
+            ++pulses;
+            return 3;
+        }
+
+        std::size_t pulses = 0;
+
+    private:
+        NetworkBackend& backend_;
+        std::uint64_t events_ = 0;
+        Time time_;
+        Bytes delivered_;
+    };
+    const auto run = [](bool is_watched) {
+        const auto backend = make();
+        Watcher watcher(*backend);
+        if (is_watched) {
+            backend->watch(watcher);
+        }
+        Recorder recorder(*backend);
+        recorder.react = [&](std::uint64_t token) {
+            if (token < 20) {
+                recorder.send(host(token % 3), host((token + 1) % 3), 100_KB, token + 3);
+            }
+        };
+        for (std::uint64_t token = 0; token < 3; ++token) {
+            recorder.send(host(token), host((token + 2) % 3), 1_MB, token);
+        }
+        backend->run();
+        EXPECT_EQ(backend->outstanding_messages(), 0U);
+        // The fake network of other tests calls nobody.
+        EXPECT_EQ(watcher.pulses > 2, is_watched && GetParam().name != "Fake") << watcher.pulses;
+        return std::pair(recorder.events, backend->events_processed());
+    };
+    EXPECT_EQ(run(true), run(false));
+}
+
 TEST_P(BackendContract, OutstandingMessagesAreDescribedInTheOrderSent) {
     const auto backend = make();
     Recorder recorder(*backend);

@@ -128,6 +128,20 @@ ContractEngine fluid_on_demand_aware_circuits() {
     return engine;
 }
 
+#ifdef ASTROLABE_WITH_NS3
+/// A ring of four hosts that forward for one another, with ways both left and right between any two.
+ContractEngine tcp_on_named_paths(ContractEngine engine) {
+    const Setting ring = setting(
+        "{kind: direct_connect, hosts: 4, rings: [1], link: {rate: 100Gbps, latency: 500ns}, "
+        "routing: k_shortest, detour: 2}",
+        "{kind: tcp}");
+    engine.name = "TcpOnNamedPaths";
+    engine.fabric = ring.fabric;
+    engine.make = ring.make();
+    return engine;
+}
+#endif
+
 ContractEngine fake() {
     ContractEngine engine;
     engine.name = "Fake";
@@ -161,7 +175,13 @@ std::vector<ContractEngine> contract_engines() {
     engines.push_back(std::move(opera));
     ContractEngine tcp = with_static_network("Tcp", "{kind: tcp}");
     tcp.empty_messages_cost = "the connection is set up first, and messages have a header in the stream";
+    ContractEngine named = tcp_on_named_paths(tcp);
     engines.push_back(std::move(tcp));
+    engines.push_back(std::move(named));
+    ContractEngine rotors = with_rotors("OperaTcp", "{kind: tcp}");
+    rotors.empty_messages_cost = "the connection is set up first, and the message waits for a circuit";
+    rotors.stall_reason = "rack 7 is disconnected";
+    engines.push_back(std::move(rotors));
 #endif
     return engines;
 }

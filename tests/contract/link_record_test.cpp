@@ -389,6 +389,26 @@ TEST(LinkRecordOfRandomNetworks, OnPacketsOfRotors) {
         expect_true_record({setting.fabric, setting.make(), false, true}, 4);
     }
 }
+
+TEST(LinkRecordOfRandomNetworks, OnTcpOverRotors) {
+    for (const std::string& network : circuit_networks()) {
+        SCOPED_TRACE(network);
+        const testing::Setting setting = testing::setting(network, "{kind: tcp}", 16);
+        expect_true_record({setting.fabric, setting.make(), false, true}, 4);
+    }
+}
+
+TEST(LinkRecordOfRandomNetworks, OnTcpOverNamedPathsAndOneWayLinks) {
+    for (const char* const network :
+         {"{kind: direct_connect, hosts: 8, rings: [1, 3], link: {rate: 30Gbps}, routing: k_shortest}",
+          "{kind: direct_connect, hosts: 8, one_way_rings: [1, 3], routing: coin_change}",
+          "{kind: direct_connect, hosts: 8, rings: [1], one_way_rings: [3], routing: by_class, "
+          "forwarding: {latency: 1us}}"}) {
+        SCOPED_TRACE(network);
+        const testing::Setting setting = testing::setting(network, "{kind: tcp}", 8);
+        expect_true_record({setting.fabric, setting.make(), false, true}, 5);
+    }
+}
 #endif
 
 }  // namespace

@@ -73,6 +73,11 @@ inline ProcessResult run_shell(const std::string& command) {
     return result;
 }
 
+/// What gzip packed.
+inline std::string read_gzipped(const std::filesystem::path& path) {
+    return run_shell("gzip -dc " + quoted(path.string())).out;
+}
+
 inline ProcessResult run_program(const std::string& program, const std::vector<std::string>& arguments) {
     std::string command = quoted(program);
     for (const std::string& argument : arguments) {

@@ -1,6 +1,6 @@
+#include "config_path.hpp"
+
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -8,6 +8,7 @@
 #include <optional>
 #include <sstream>
 #include <system_error>
+#include <unordered_map>
 
 #include <fmt/format.h>
 #include <yaml-cpp/emitter.h>
@@ -17,12 +18,12 @@
 
 #include <astrolabe/core/config/config.hpp>
 #include <astrolabe/core/config/file_name.hpp>
+#include <astrolabe/core/limits.hpp>
+#include <astrolabe/core/source_text.hpp>
+#include <astrolabe/core/utf8.hpp>
 
 namespace astrolabe {
 namespace {
-
-constexpr std::size_t kLargestFile = std::size_t{64} << 20;
-constexpr std::size_t kMaxValues = 1'000'000;
 
 SourceRange range_at(const std::shared_ptr<const SourceText>& source, const YAML::Mark& mark,
                      std::size_t length) {
@@ -36,11 +37,61 @@ Diagnostic error_at(std::string code, SourceRange where, std::string message, st
     return {std::move(code), std::move(where), std::move(message), std::move(hint), {}};
 }
 
+/// Goes through the parser: what is behind the place is not read.
+struct LimitExceeded {
+    Diagnostic diagnostic;
+};
+
+/// "1,000,000"
+std::string with_commas(std::size_t number) {
+    const std::string digits = std::to_string(number);
+    std::string text;
+    for (std::size_t i = 0; i < digits.size(); ++i) {
+        if (i > 0 && (digits.size() - i) % 3 == 0) {
+            text += ',';
+        }
+        text += digits[i];
+    }
+    return text;
+}
+
+/// What one reading has taken so far, over all its files.
+struct Usage {
+    std::size_t includes = 0;
+    std::size_t values = 0;
+    std::size_t bytes = 0;
+
+    void add_values(std::size_t count, const SourceRange& where) {
+        values += count;
+        if (values > limits::kValues) {
+            throw LimitExceeded{
+                error_at("config.limit", where,
+                         fmt::format("this is value {}, expected at most {}", with_commas(values),
+                                     with_commas(limits::kValues)),
+                         "what aliases and included files repeat counts each time, and what an anchor names "
+                         "once more")};
+        }
+    }
+    void add_bytes(std::size_t count, const SourceRange& where) {
+        bytes += count;
+        if (bytes > limits::kTotalBytes) {
+            throw LimitExceeded{error_at("config.limit", where,
+                                         fmt::format("the text has {} bytes up to here, expected at most {}",
+                                                     with_commas(bytes), with_commas(limits::kTotalBytes)),
+                                         "what aliases and included files repeat counts each time")};
+        }
+    }
+};
+
 /// Builds the tree from the parser's events; keeps going over everything that is not a syntax error.
 class TreeBuilder final : public YAML::EventHandler {
 public:
-    TreeBuilder(std::shared_ptr<const SourceText> source, Diagnostics& errors)
+    /// `nesting`: lists and mappings of other files that the text is inside of.
+    TreeBuilder(std::shared_ptr<const SourceText> source, std::size_t nesting, Usage& usage,
+                Diagnostics& errors)
         : source_(std::move(source)),
+          nesting_(nesting),
+          usage_(usage),
           errors_(errors) {}
 
     [[nodiscard]] std::optional<ConfigNode> take_root() { return std::move(root_); }
@@ -59,12 +110,14 @@ public:
         if (found == anchors_.end()) {
             errors_.push_back(error_at("config.alias", range_at(source_, mark, 1),
                                        "an alias names a value that contains it", "write the value out"));
-            add(ConfigNode::scalar(""), 0);
+            place(ConfigNode::scalar(""));
             return;
         }
-        ConfigNode copy = found->second;
-        values_ += found->second.is_scalar() ? 0 : count_values(found->second);
-        add(std::move(copy), 0);
+        const SourceRange where = range_at(source_, mark, 1);
+        check_nesting(found->second.extent.height, where);
+        usage_.add_values(found->second.extent.values, where);
+        usage_.add_bytes(found->second.extent.bytes, where);
+        place(found->second.node);
     }
 
     void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
@@ -80,7 +133,7 @@ public:
         check_tag(mark, tag);
         ConfigNode node = ConfigNode::sequence({});
         node.where = range_at(source_, mark, 1);
-        open_.push_back({std::move(node), anchor, std::nullopt});
+        open(std::move(node), anchor);
     }
     void OnSequenceEnd() override { close(); }
 
@@ -89,7 +142,7 @@ public:
         check_tag(mark, tag);
         ConfigNode node = ConfigNode::mapping();
         node.where = range_at(source_, mark, 1);
-        open_.push_back({std::move(node), anchor, std::nullopt});
+        open(std::move(node), anchor);
     }
     void OnMapEnd() override { close(); }
 
@@ -98,17 +151,51 @@ private:
         ConfigNode node;
         YAML::anchor_t anchor;
         std::optional<std::pair<std::string, SourceRange>> key;
+        std::unordered_map<std::string, std::size_t> places;  ///< of the keys in the node's entries
+    };
+    /// What a copy of a node takes.
+    struct Extent {
+        std::size_t values = 1;
+        std::size_t bytes = 0;
+        std::size_t height = 0;  ///< lists and mappings inside each other, with the node itself
+    };
+    struct Anchored {
+        ConfigNode node;
+        Extent extent;
     };
 
-    static std::size_t count_values(const ConfigNode& node) {
-        std::size_t count = 1;
+    static Extent extent_of(const ConfigNode& node) {
+        Extent extent{1, node.text.size(), 0};
+        const auto add_part = [&extent](const ConfigNode& part) {
+            const Extent inner = extent_of(part);
+            extent.values += inner.values;
+            extent.bytes += inner.bytes;
+            extent.height = std::max(extent.height, inner.height);
+        };
         for (const ConfigNode& item : node.items) {
-            count += count_values(item);
+            add_part(item);
         }
         for (const ConfigEntry& entry : node.entries) {
-            count += count_values(entry.value);
+            extent.bytes += entry.key.size();
+            add_part(entry.value);
         }
-        return count;
+        extent.height += node.is_scalar() ? 0 : 1;
+        return extent;
+    }
+
+    void check_nesting(std::size_t height, const SourceRange& where) const {
+        if (nesting_ + open_.size() + height > limits::kNesting) {
+            throw LimitExceeded{
+                error_at("config.limit", where,
+                         fmt::format("{} lists and mappings inside each other, expected at most {}",
+                                     nesting_ + open_.size() + height, limits::kNesting),
+                         "is this the right file?")};
+        }
+    }
+
+    void open(ConfigNode node, YAML::anchor_t anchor) {
+        check_nesting(1, node.where);
+        open_.push_back({std::move(node), anchor, std::nullopt, {}});
     }
 
     void check_tag(const YAML::Mark& mark, const std::string& tag) {
@@ -125,12 +212,18 @@ private:
     }
 
     void add(ConfigNode node, YAML::anchor_t anchor) {
-        if (++values_ > kMaxValues) {
-            throw YAML::ParserException(YAML::Mark::null_mark(), "more than a million values");
-        }
+        usage_.add_values(1, node.where);
         if (anchor != 0) {
-            anchors_.insert_or_assign(anchor, node);
+            const Extent extent = extent_of(node);
+            usage_.add_values(extent.values, node.where);
+            usage_.add_bytes(extent.bytes, node.where);
+            anchors_.insert_or_assign(anchor, Anchored{node, extent});
         }
+        place(std::move(node));
+    }
+
+    /// Where the parser is: the root, an item, a key or the value of one.
+    void place(ConfigNode node) {
         if (open_.empty()) {
             root_ = std::move(node);
             return;
@@ -152,30 +245,35 @@ private:
     void insert(Open& parent, ConfigNode node) {
         auto [key, where] = std::move(*parent.key);
         parent.key.reset();
-        const auto same = std::find_if(parent.node.entries.begin(), parent.node.entries.end(),
-                                       [&](const ConfigEntry& entry) { return entry.key == key; });
-        if (same == parent.node.entries.end()) {
+        const auto [same, is_new] = parent.places.try_emplace(key, parent.node.entries.size());
+        if (is_new) {
             parent.node.entries.push_back({std::move(key), std::move(where), std::move(node)});
             return;
         }
         Diagnostic duplicate = error_at("config.duplicate-key", std::move(where),
                                         fmt::format("'{}' is given twice", key), "keep one of the two");
-        duplicate.notes.emplace_back(same->key_where, "first given here");
+        duplicate.notes.emplace_back(parent.node.entries[same->second].key_where, "first given here");
         errors_.push_back(std::move(duplicate));
     }
 
     std::shared_ptr<const SourceText> source_;
+    std::size_t nesting_;
+    Usage& usage_;
     Diagnostics& errors_;
     std::vector<Open> open_;
-    std::map<YAML::anchor_t, ConfigNode> anchors_;
+    std::map<YAML::anchor_t, Anchored> anchors_;
     std::optional<ConfigNode> root_;
-    std::size_t values_ = 0;
 };
 
-/// `overlay` takes precedence; mappings merge key by key.
+/// `overlay` takes precedence; mappings merge key by key. Linear in the entries of both.
 void merge_below(ConfigNode& overlay, ConfigNode base) {
+    std::unordered_map<std::string, std::size_t> places;
+    for (std::size_t i = 0; i < overlay.entries.size(); ++i) {
+        places.emplace(overlay.entries[i].key, i);
+    }
     for (ConfigEntry& entry : base.entries) {
-        ConfigNode* mine = overlay.find(entry.key);
+        const auto found = places.find(entry.key);
+        ConfigNode* mine = found == places.end() ? nullptr : &overlay.entries[found->second].value;
         if (mine == nullptr) {
             overlay.entries.push_back(std::move(entry));
         } else if (mine->is_mapping() && entry.value.is_mapping()) {
@@ -189,7 +287,9 @@ public:
     explicit Loader(Diagnostics& errors)
         : errors_(errors) {}
 
-    std::optional<ConfigNode> load_file(const std::filesystem::path& path, const SourceRange& named_at) {
+    /// `nesting`: lists and mappings that the file comes into.
+    std::optional<ConfigNode> load_file(const std::filesystem::path& path, const SourceRange& named_at,
+                                        std::size_t nesting = 0) {
         std::error_code failure;
         const std::filesystem::file_status status = std::filesystem::status(path, failure);
         if (!std::filesystem::exists(status)) {
@@ -198,8 +298,12 @@ public:
         }
         if (std::filesystem::is_directory(status)) {
             errors_.push_back(error_at("config.file", named_at,
-                                       fmt::format("'{}' is a folder, expected a YAML file", path.string())));
+                                       fmt::format("'{}' is a folder, expected a YAML file", path.string()),
+                                       files_hint(path)));
             return std::nullopt;
+        }
+        if (usage_.bytes > limits::kTotalBytes || usage_.values > limits::kValues) {
+            return std::nullopt;  // as was said where the limit was passed
         }
         const std::filesystem::path identity = std::filesystem::weakly_canonical(path, failure);
         if (std::find(stack_.begin(), stack_.end(), identity) != stack_.end()) {
@@ -208,45 +312,86 @@ public:
                                        "remove one of the includes of the cycle"));
             return std::nullopt;
         }
-        std::ifstream file(path, std::ios::binary);
-        std::string text;
-        std::array<char, 1 << 14> block;
-        while (file && text.size() <= kLargestFile) {
-            file.read(block.data(), block.size());
-            text.append(block.data(), static_cast<std::size_t>(file.gcount()));
+        if (stack_.size() > limits::kIncludeDepth) {
+            errors_.push_back(error_at("config.limit", named_at,
+                                       fmt::format("'{}' is included through {} files, expected at most {}",
+                                                   path.string(), stack_.size(), limits::kIncludeDepth),
+                                       "include the last file of the chain where its values are used"));
+            return std::nullopt;
         }
-        if (!file.eof() || file.bad()) {
-            const bool large = text.size() > kLargestFile;
+        std::ifstream file(path, std::ios::binary);
+        std::optional<std::string> text = read_text(file);
+        if (!text) {
             errors_.push_back(error_at("config.file", named_at,
-                                       large ? fmt::format("'{}' is larger than 64 MiB", path.string())
-                                             : fmt::format("'{}' cannot be read", path.string()),
-                                       large ? "" : "check its permissions"));
+                                       fmt::format("'{}' cannot be read", path.string()),
+                                       "check its permissions"));
             return std::nullopt;
         }
         stack_.push_back(identity);
-        std::optional<ConfigNode> node = load_text(std::move(text), path.string(), path.parent_path());
+        std::optional<ConfigNode> node =
+            load_text(*std::move(text), path.string(), path.parent_path(), named_at, nesting);
         stack_.pop_back();
         return node;
     }
 
+    /// `named_at`: the place that names the text, which errors about it as a whole refer to; none for the
+    /// first.
     std::optional<ConfigNode> load_text(std::string text, std::string name,
-                                        const std::filesystem::path& directory) {
+                                        const std::filesystem::path& directory,
+                                        const SourceRange& named_at = {}, std::size_t nesting = 0) {
         const auto source = std::make_shared<const SourceText>(SourceText{std::move(name), std::move(text)});
-        std::optional<ConfigNode> root = parse(source);
+        std::optional<ConfigNode> root;
+        try {
+            check_size(source, named_at.source ? named_at : SourceRange{source, 1, 1, 1});
+            root = parse(source, nesting);
+        } catch (LimitExceeded& limit) {
+            errors_.push_back(std::move(limit.diagnostic));
+        }
         if (root) {
-            resolve_includes(*root, directory);
+            resolve_includes(*root, directory, nesting);
         }
         return root;
     }
 
-private:
-    std::optional<ConfigNode> parse(const std::shared_ptr<const SourceText>& source) {
-        if (source->text.find('\0') != std::string::npos) {
-            errors_.push_back(
-                error_at("config.syntax", {source, 0, 0, 1}, "not a text: it holds a NUL byte"));
+    /// Up to one byte over what a file may have; nothing if it cannot be read.
+    static std::optional<std::string> read_text(std::istream& stream) {
+        constexpr std::size_t kBlock = std::size_t{1} << 14;
+        std::string text;
+        while (stream && text.size() <= limits::kFileBytes) {
+            const std::size_t begin = text.size();
+            text.resize(begin + kBlock);
+            stream.read(text.data() + begin, kBlock);
+            text.resize(begin + static_cast<std::size_t>(stream.gcount()));
+        }
+        if (stream.bad() || (!stream.eof() && text.size() <= limits::kFileBytes)) {
             return std::nullopt;
         }
-        TreeBuilder builder(source, errors_);
+        return text;
+    }
+
+private:
+    void check_size(const std::shared_ptr<const SourceText>& source, const SourceRange& where) {
+        if (source->text.size() > limits::kFileBytes) {
+            throw LimitExceeded{error_at("config.limit", where,
+                                         fmt::format("'{}' is larger, expected at most {} bytes",
+                                                     source->name, with_commas(limits::kFileBytes)),
+                                         "is this the right file?")};
+        }
+        usage_.add_bytes(source->text.size(), where);
+    }
+
+    std::optional<ConfigNode> parse(const std::shared_ptr<const SourceText>& source, std::size_t nesting) {
+        if (std::optional<Diagnostic> error = not_utf8(source, "config.encoding")) {
+            errors_.push_back(*std::move(error));
+            return std::nullopt;
+        }
+        if (const std::size_t zero = source->text.find('\0'); zero != std::string::npos) {
+            errors_.push_back(error_at("config.syntax",
+                                       TextPlaces(source).at(static_cast<std::ptrdiff_t>(zero)),
+                                       "not a text: it holds a NUL byte", "is this the right file?"));
+            return std::nullopt;
+        }
+        TreeBuilder builder(source, nesting, usage_, errors_);
         try {
             std::istringstream stream(source->text);
             YAML::Parser parser(stream);
@@ -256,7 +401,7 @@ private:
                 return std::nullopt;
             }
             std::optional<ConfigNode> root = builder.take_root();
-            TreeBuilder second(source, errors_);
+            TreeBuilder second(source, nesting, usage_, errors_);
             if (parser.HandleNextDocument(second)) {
                 const std::optional<ConfigNode> next = second.take_root();
                 errors_.push_back(
@@ -271,12 +416,12 @@ private:
         }
     }
 
-    void resolve_includes(ConfigNode& node, const std::filesystem::path& directory) {
+    void resolve_includes(ConfigNode& node, const std::filesystem::path& directory, std::size_t nesting) {
         for (ConfigNode& item : node.items) {
-            resolve_includes(item, directory);
+            resolve_includes(item, directory, nesting + 1);
         }
         for (ConfigEntry& entry : node.entries) {
-            resolve_includes(entry.value, directory);
+            resolve_includes(entry.value, directory, nesting + 1);
         }
         const auto include = std::find_if(node.entries.begin(), node.entries.end(),
                                           [](const ConfigEntry& entry) { return entry.key == "include"; });
@@ -294,7 +439,17 @@ private:
                     error_at("config.include", path.where, "include takes a path or a list of paths"));
                 continue;
             }
-            std::optional<ConfigNode> base = load_file(directory / path.text, path.where);
+            if (++usage_.includes > limits::kIncludes) {
+                if (usage_.includes == limits::kIncludes + 1) {
+                    errors_.push_back(
+                        error_at("config.limit", path.where,
+                                 fmt::format("'{}' is inclusion {}, expected at most {}", path.text,
+                                             with_commas(usage_.includes), with_commas(limits::kIncludes)),
+                                 "a file that is included twice counts twice, with all that it includes"));
+                }
+                return;
+            }
+            std::optional<ConfigNode> base = load_file(directory / path.text, path.where, nesting);
             if (!base) {
                 continue;
             }
@@ -309,15 +464,36 @@ private:
         }
     }
 
-    void missing(const std::filesystem::path& path, const SourceRange& named_at) {
+    /// In order of their names.
+    static std::vector<std::string> names_in(const std::filesystem::path& folder, std::error_code& failure) {
         std::vector<std::string> names;
-        std::error_code failure;
-        const std::filesystem::path folder = path.parent_path().empty() ? "." : path.parent_path();
         for (std::filesystem::directory_iterator it(folder, failure), end;
              !failure && it != end && names.size() < 1000; it.increment(failure)) {
             names.push_back(it->path().filename().string());
         }
         std::sort(names.begin(), names.end());
+        return names;
+    }
+
+    /// "name a file in it: experiment.yaml, study.yaml".
+    static std::string files_hint(const std::filesystem::path& folder) {
+        constexpr std::size_t kMost = 3;
+        std::error_code failure;
+        std::string files;
+        std::size_t shown = 0;
+        for (const std::string& name : names_in(folder, failure)) {
+            if (name.ends_with(".yaml") && shown < kMost) {
+                files += (shown == 0 ? "" : ", ") + name;
+                ++shown;
+            }
+        }
+        return files.empty() ? "" : "name a file in it: " + files;
+    }
+
+    void missing(const std::filesystem::path& path, const SourceRange& named_at) {
+        std::error_code failure;
+        const std::filesystem::path folder = path.parent_path().empty() ? "." : path.parent_path();
+        const std::vector<std::string> names = names_in(folder, failure);
         const std::vector<std::string> near = nearest_names(path.filename().string(), names);
         std::string hint = fmt::format("there is no such file in '{}'", folder.string());
         if (failure) {
@@ -330,6 +506,7 @@ private:
     }
 
     Diagnostics& errors_;
+    Usage usage_;
     std::vector<std::filesystem::path> stack_;
 };
 
@@ -374,95 +551,16 @@ void emit(YAML::Emitter& out, const ConfigNode& node) {
     }
 }
 
-std::optional<std::size_t> list_index(std::string_view step) {
-    std::size_t index = 0;
-    const auto [end, error] = std::from_chars(step.data(), step.data() + step.size(), index);
-    if (error != std::errc{} || end != step.data() + step.size()) {
-        return std::nullopt;
-    }
-    return index;
-}
-
-std::string_view take_step(std::string_view& path) {
-    const std::size_t dot = path.find('.');
-    const std::string_view step = path.substr(0, dot);
-    path = dot == std::string_view::npos ? std::string_view{} : path.substr(dot + 1);
-    return step;
-}
-
 }  // namespace
-
-ConfigNode ConfigNode::scalar(std::string text) {
-    ConfigNode node;
-    node.kind = Kind::kScalar;
-    node.text = std::move(text);
-    return node;
-}
-
-ConfigNode ConfigNode::sequence(std::vector<ConfigNode> items) {
-    ConfigNode node;
-    node.kind = Kind::kSequence;
-    node.items = std::move(items);
-    return node;
-}
-
-ConfigNode ConfigNode::mapping() {
-    return {};
-}
-
-std::string_view ConfigNode::kind_name() const {
-    switch (kind) {
-        case Kind::kScalar:
-            return text.empty() ? "nothing" : "a value";
-        case Kind::kSequence:
-            return "a list";
-        case Kind::kMapping:
-            return "a mapping";
-    }
-    return {};
-}
-
-const ConfigNode* ConfigNode::find(std::string_view key) const {
-    for (const ConfigEntry& entry : entries) {
-        if (entry.key == key) {
-            return &entry.value;
-        }
-    }
-    return nullptr;
-}
-
-ConfigNode* ConfigNode::find(std::string_view key) {
-    return const_cast<ConfigNode*>(std::as_const(*this).find(key));
-}
-
-const ConfigNode* ConfigNode::find_path(std::string_view path) const {
-    const ConfigNode* node = this;
-    while (node != nullptr && !path.empty()) {
-        const std::string_view step = take_step(path);
-        if (node->is_sequence()) {
-            const std::optional<std::size_t> index = list_index(step);
-            node = index && *index < node->items.size() ? &node->items[*index] : nullptr;
-        } else {
-            node = node->find(step);
-        }
-    }
-    return node;
-}
-
-void ConfigNode::set(std::string key, ConfigNode value) {
-    if (ConfigNode* existing = find(key)) {
-        *existing = std::move(value);
-    } else {
-        entries.push_back({std::move(key), {}, std::move(value)});
-    }
-}
 
 Result<ConfigNode> load_config(const std::filesystem::path& path) {
     if (path == kStandardInput) {
         // It can be read once, and a command may look at its file twice.
-        static const std::string text{std::istreambuf_iterator<char>(std::cin),
-                                      std::istreambuf_iterator<char>()};
-        return parse_config(text, "standard input");
+        static const std::optional<std::string> text = Loader::read_text(std::cin);
+        if (!text) {
+            return error_at("config.file", {}, "standard input cannot be read");
+        }
+        return parse_config(*text, "standard input");
     }
     Diagnostics errors;
     std::optional<ConfigNode> node = Loader(errors).load_file(path, {});
@@ -492,6 +590,10 @@ Diagnostics apply_override(ConfigNode& root, std::string_view assignment) {
             {source, 1, static_cast<int>(column) + 1, static_cast<int>(std::max<std::size_t>(length, 1))},
             std::move(message), std::move(hint))};
     };
+    if (std::optional<Diagnostic> error = not_utf8(source, "config.encoding")) {
+        error->hint = "text is UTF-8: is the terminal set to it?";
+        return {*std::move(error)};
+    }
     const std::size_t equals = assignment.find('=');
     if (equals == std::string_view::npos || equals == 0) {
         return refuse(0, assignment.size(), "an override is written path=value",

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <astrolabe/core/config/schema.hpp>
+#include <astrolabe/core/limits.hpp>
 
 namespace astrolabe {
 
@@ -18,9 +19,12 @@ void report_unknown_keys(const ConfigNode& mapping, const std::vector<std::strin
             continue;
         }
         const auto earlier = std::ranges::find(renamed, entry.key, &RenamedKey::old_name);
-        const std::string hint = earlier != renamed.end()
-                                     ? fmt::format("it is called '{}' now", earlier->new_name)
-                                     : suggest(entry.key, known);
+        std::string hint;
+        if (earlier != renamed.end()) {
+            hint = fmt::format("it is called '{}' now", earlier->new_name);
+        } else if (context.error_count() < limits::kErrorsShown) {  // to suggest a name takes long
+            hint = suggest(entry.key, known);
+        }
         context.error(
             "config.unknown-key", entry.key_where, fmt::format("'{}' is not a key of {}", entry.key, section),
             hint + (described ? fmt::format(" (astrolabe describe {} lists all keys)", section) : ""));

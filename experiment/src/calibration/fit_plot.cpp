@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <astrolabe/core/assert.hpp>
+#include <astrolabe/core/xml_text.hpp>
 #include <astrolabe/experiment/calibration/fit_plot.hpp>
 #include <astrolabe/experiment/calibration/kernel_table.hpp>
 
@@ -30,29 +31,9 @@ struct Axis {
     [[nodiscard]] double at(double value) const { return from + (value - low) / (high - low) * (to - from); }
 };
 
-std::string escaped(const std::string& text) {
-    std::string safe;
-    for (const char c : text) {
-        switch (c) {
-            case '&':
-                safe += "&amp;";
-                break;
-            case '<':
-                safe += "&lt;";
-                break;
-            case '>':
-                safe += "&gt;";
-                break;
-            default:
-                safe += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-        }
-    }
-    return safe;
-}
-
 std::string label(double x, double y, const char* anchor, const std::string& text, const char* more = "") {
     return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\"{}>{}</text>\n", x, y, anchor, more,
-                       escaped(text));
+                       xml_text(text));
 }
 
 std::string stroke(double x1, double y1, double x2, double y2, const char* style) {

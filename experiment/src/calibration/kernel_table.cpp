@@ -8,6 +8,7 @@
 
 #include <astrolabe/core/config/quantity.hpp>
 #include <astrolabe/core/config/schema.hpp>
+#include <astrolabe/core/utf8.hpp>
 #include <astrolabe/experiment/calibration/kernel_table.hpp>
 #include <astrolabe/experiment/results/fingerprint.hpp>
 
@@ -67,6 +68,9 @@ public:
     }
 
     Result<KernelTable> read() && {
+        if (std::optional<Diagnostic> error = not_utf8(source_, "calibrate.kernels")) {
+            return *std::move(error);
+        }
         int line = 0;
         for (const std::string_view raw : split_at(source_->text, '\n')) {
             ++line;

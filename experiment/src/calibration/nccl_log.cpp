@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <astrolabe/core/utf8.hpp>
 #include <astrolabe/experiment/calibration/nccl_log.hpp>
 
 namespace astrolabe::experiment {
@@ -234,6 +235,10 @@ private:
 }  // namespace
 
 Result<NcclLog> parse_nccl_log(std::string_view text, const std::filesystem::path& name) {
+    const auto source = std::make_shared<const SourceText>(SourceText{name.string(), std::string(text)});
+    if (std::optional<Diagnostic> error = not_utf8(source, "calibrate.log")) {
+        return *std::move(error);
+    }
     return LogReader(text, name).read();
 }
 

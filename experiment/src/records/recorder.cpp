@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <regex>
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <astrolabe/core/config/quantity.hpp>
 #include <astrolabe/experiment/records/recorder.hpp>
@@ -42,31 +42,46 @@ Result<Time> read_interval(const char* option, const std::string& text) {
     return std::get<Time>(parsed);
 }
 
+/// In quotes, of what is long the beginning.
+std::string shortened(const std::string& text) {
+    constexpr std::size_t kMost = 80;
+    std::size_t length = std::min(text.size(), kMost);
+    while (length < text.size() && length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0) == 0x80) {
+        --length;  // a character is not cut in two
+    }
+    return fmt::format("'{}{}'", text.substr(0, length), length < text.size() ? "…" : "");
+}
+
 /// By link, whether its name is meant.
 Result<std::vector<bool>> read_links(const std::string& pattern, const network::Fabric& fabric) {
     std::vector<bool> links(fabric.link_count(), pattern.empty());
     if (pattern.empty()) {
         return links;
     }
+    // RE2 takes time linear in the name, whatever the expression, and refuses one that would take more memory
+    // than it is given.
+    RE2::Options options(RE2::CannedOptions::Quiet);
+    options.set_max_mem(std::int64_t{8} << 20);
+    const RE2 expression(pattern, options);
+    if (!expression.ok()) {
+        return Diagnostic{
+            "record.links",
+            option_range("--trace-links", pattern),
+            fmt::format("{} is no regular expression: {}", shortened(pattern), shortened(expression.error())),
+            "names are matched, such as 'host 3 -> '; the syntax is RE2's, without references "
+            "back and looking ahead",
+            {}};
+    }
     bool any = false;
-    try {
-        const std::regex expression(pattern);
-        for (network::LinkId id; id.index() < fabric.link_count(); ++id) {
-            links[id.index()] = std::regex_search(link_name(fabric, id), expression);
-            any = any || links[id.index()];
-        }
-    } catch (const std::regex_error& error) {
-        return Diagnostic{"record.links",
-                          option_range("--trace-links", pattern),
-                          fmt::format("'{}' is no regular expression: {}", pattern, error.what()),
-                          "names are matched, such as 'host 3 -> '",
-                          {}};
+    for (network::LinkId id; id.index() < fabric.link_count(); ++id) {
+        links[id.index()] = RE2::PartialMatch(link_name(fabric, id), expression);
+        any = any || links[id.index()];
     }
     if (!any) {
         return Diagnostic{
             "record.links",
             option_range("--trace-links", pattern),
-            fmt::format("no link's name matches '{}'", pattern),
+            fmt::format("no link's name matches {}", shortened(pattern)),
             fmt::format("links are called '{}' and so on", link_name(fabric, network::LinkId(0))),
             {}};
     }
@@ -143,8 +158,12 @@ Result<std::unique_ptr<Recorder>> Recorder::open(const RecorderOptions& options,
         }
     }
     if (timeline_size) {
-        if (auto file = value(folder->create("timeline.json"))) {
+        const std::string name = options.timeline_file();
+        if (auto file = value(options.plain_timeline ? folder->create(name) : folder->create_gzipped(name))) {
             recorder->timeline_.emplace(experiment, *timeline_size, *std::move(file));
+            RecorderOptions other;
+            other.plain_timeline = !options.plain_timeline;
+            recorder->other_timeline_ = folder->path() / other.timeline_file();
             recorder->of_links_.push_back(&recorder->timeline_->links());
         }
     }
@@ -248,7 +267,12 @@ Diagnostics Recorder::finish(const Run& run) {
         note(queues_->finish(run.execution.total));
     }
     if (timeline_) {
-        note(timeline_->finish(run));
+        std::optional<Diagnostic> error = timeline_->finish(run);
+        if (!error) {
+            std::error_code none;  // or it stays, older than the one beside it
+            std::filesystem::remove(other_timeline_, none);
+        }
+        note(std::move(error));
     }
     return errors;
 }

@@ -101,7 +101,8 @@ Json ratios_json(const Json& summary, const Json& reference) {
     return ratios;
 }
 
-/// Stems of the files; where two are alike, with the folder in front; where those are too, numbered.
+/// Stems of the files, or of what else is given; where two are alike, with the folder in front; where those
+/// are too, numbered.
 std::vector<std::string> file_labels(std::span<const std::string> files) {
     std::vector<std::string> labels;
     std::map<std::string, int> stems;
@@ -279,6 +280,26 @@ void add_flows(Table& table, const ComparedRun& reference) {
               [](const Json& summary) { return readable_seconds(number(summary, "/total_time_s")); });
 }
 
+/// Of what only some engines and settings have: a row where any run has more than none.
+void add_congestion(Table& table, std::span<const ComparedRun> runs) {
+    const auto add = [&](const std::string& name, const char* pointer,
+                         const std::function<std::string(double)>& cell) {
+        if (std::ranges::any_of(runs, [pointer](const ComparedRun& run) {
+                return run.finished() && number(run.summary, pointer) > 0;
+            })) {
+            table.add(name, [pointer, cell](const Json& summary) { return cell(number(summary, pointer)); });
+        }
+    };
+    const auto count = [](double value) { return fmt::format("{:.0f}", value); };
+    add("timeouts", "/network/timeouts", count);
+    add("marks", "/network/ecn_marks", count);
+    add("trims", "/network/trims", count);
+    add("pauses", "/network/pauses", count);
+    add("paused, of all links", "/network/paused_s", readable_seconds);
+    add("longest queue", "/network/queue_peak_bytes",
+        [](double bytes) { return readable(Bytes(static_cast<std::int64_t>(bytes))); });
+}
+
 void add_count(Table& table, const std::string& name, const char* pointer) {
     table.add(name, [pointer](const Json& summary) {
         return fmt::format("{}", summary.at(Json::json_pointer(pointer)).get<std::uint64_t>());
@@ -405,6 +426,7 @@ std::vector<ComparedRun> runs_to_compare(std::span<const std::string> files,
                                          std::span<const std::string> backends,
                                          std::span<const std::string> changes) {
     const std::vector<std::string> labels = file_labels(files);
+    const std::vector<std::string> backend_labels = file_labels(backends);
     std::vector<ComparedRun> runs;
     const bool has_one_base = files.size() == 1 && backends.size() < 2;
     const auto add_run = [&](std::string label, const std::string& file, const std::string& backend) {
@@ -424,17 +446,19 @@ std::vector<ComparedRun> runs_to_compare(std::span<const std::string> files,
         if (backends.empty()) {
             add(labels[i], files[i], "");
         }
-        for (const std::string& backend : backends) {
-            add(files.size() == 1 ? backend : labels[i] + "." + backend, files[i], backend);
+        for (std::size_t j = 0; j < backends.size(); ++j) {
+            add(files.size() == 1 ? backend_labels[j] : labels[i] + "." + backend_labels[j], files[i],
+                backends[j]);
         }
     }
     return runs;
 }
 
 const ComparedRun* other_engine(std::span<const ComparedRun> runs, const ComparedRun& run) {
-    const auto other = std::ranges::find_if(runs, [&run](const ComparedRun& one) {
-        return one.finished() && one.file == run.file && one.change == run.change &&
-               one.backend != run.backend;
+    const auto kind = [](const ComparedRun& one) { return one.summary.at("backend_kind"); };
+    const auto other = std::ranges::find_if(runs, [&](const ComparedRun& one) {
+        return one.finished() && run.finished() && one.file == run.file && one.change == run.change &&
+               one.backend != run.backend && kind(one) != kind(run);
     });
     const bool is_before = other != runs.end() && &*other < &run;
     return run.finished() && is_before && iteration_time(*other) > 0 ? &*other : nullptr;
@@ -446,6 +470,7 @@ Json comparison_json(std::span<const ComparedRun> runs) {
     for (const ComparedRun& run : runs) {
         list.push_back({{"label", run.label},
                         {"file", run.file},
+                        {"backend", run.backend.empty() ? Json() : Json(run.backend)},
                         {"change", run.change.empty() ? Json() : Json(run.change)},
                         {"exit_code", run.exit_code},
                         {"error", run.finished() ? Json() : Json(run.error)},
@@ -493,6 +518,7 @@ std::string comparison_text(std::span<const ComparedRun> runs) {
         add_count(table, "packets", "/network/packets");
         add_count(table, "drops", "/network/drops");
         add_count(table, "retransmissions", "/network/retransmissions");
+        add_congestion(table, runs);
         add_count(table, "events", "/engine/events");
         table.add("wall time", [](const Json& summary) {
             return fmt::format("{:.2f} s", number(summary, "/engine/wall_s"));

@@ -12,6 +12,7 @@
 #include <astrolabe/experiment/results/figures.hpp>
 #include <astrolabe/experiment/results/jobs_results.hpp>
 #include <astrolabe/experiment/results/results.hpp>
+#include <astrolabe/experiment/results/run_files.hpp>
 
 namespace astrolabe::experiment {
 namespace {
@@ -88,8 +89,8 @@ JobsJson job_json(const JobOnNetwork& job, const JobResult& result) {
     add_percentiles(json, result.iteration_times);
     json["alone_s"] = result.alone ? JobsJson(to_seconds(*result.alone)) : JobsJson();
     json["slowdown"] = optional_json(result.slowdown());
-    json["lower_bound_s"] = to_seconds(result.first.bounds.value()) /
-                            static_cast<double>(result.first.iteration_times.size());
+    json["lower_bound_s"] =
+        to_seconds(result.first.bounds.value()) / static_cast<double>(result.first.iteration_times.size());
     json["compute_s"] = means.compute;
     json["exposed_s"] = exposed_seconds(means);
     json["drain_s"] = means.drain;
@@ -211,7 +212,8 @@ JobsJson jobs_summary_json(const Experiment& experiment, const JobsRun& run) {
         slowest = std::max(slowest, job.slowdown().value_or(0));
     }
     const bool knows = run.fairness().has_value();
-    summary["mean_slowdown"] = knows ? JobsJson(slowdowns / static_cast<double>(run.jobs.size())) : JobsJson();
+    summary["mean_slowdown"] =
+        knows ? JobsJson(slowdowns / static_cast<double>(run.jobs.size())) : JobsJson();
     summary["max_slowdown"] = knows ? JobsJson(slowest) : JobsJson();
     summary["fairness"] = optional_json(run.fairness());
     summary["jobs"] = std::move(jobs);
@@ -225,9 +227,9 @@ std::string jobs_text_summary(const Experiment& experiment, const JobsRun& run) 
     constexpr std::size_t kShownJobs = 32;
     const JobSet& set = *experiment.jobs;
     const std::vector<Time> iterations = all_iterations(run);
-    std::string text = fmt::format("{}: {} jobs, {} ranks on {} ({} hosts), {}\n", experiment.name,
-                                   run.jobs.size(), set.ranks, experiment.network_kind, set.hosts,
-                                   experiment.backend_kind);
+    std::string text =
+        fmt::format("{}: {} jobs, {} ranks on {} ({} hosts), {}\n", experiment.name, run.jobs.size(),
+                    set.ranks, experiment.network_kind, set.hosts, experiment.backend_kind);
     text += fmt::format("  {:<16} {:>6} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "job", "ranks",
                         "start", "end", "p50", "p99", "bound", "alone", "slowdown");
     for (std::size_t i = 0; i < std::min(run.jobs.size(), kShownJobs); ++i) {
@@ -243,9 +245,10 @@ std::string jobs_text_summary(const Experiment& experiment, const JobsRun& run) 
     if (run.jobs.size() > kShownJobs) {
         text += fmt::format("  and {} more: --json, or jobs.csv of --out\n", run.jobs.size() - kShownJobs);
     }
-    text += jobs_line("iterations", fmt::format("p50 {}, p99 {}, max {} of {}", readable(percentile(iterations, 0.5)),
-                                                readable(percentile(iterations, 0.99)),
-                                                readable(percentile(iterations, 1)), iterations.size()));
+    text += jobs_line("iterations",
+                      fmt::format("p50 {}, p99 {}, max {} of {}", readable(percentile(iterations, 0.5)),
+                                  readable(percentile(iterations, 0.99)), readable(percentile(iterations, 1)),
+                                  iterations.size()));
     text += jobs_line("makespan", readable(run.total));
     if (run.fairness()) {
         text += jobs_line("fairness", fmt::format("{:.4f} (Jain's index of the slowdowns)", *run.fairness()));
@@ -253,7 +256,8 @@ std::string jobs_text_summary(const Experiment& experiment, const JobsRun& run) 
     constexpr std::size_t kShownPairs = 3;
     std::vector<JobPair> pairs = run.pairs;
     std::stable_sort(pairs.begin(), pairs.end(), [](const JobPair& a, const JobPair& b) {
-        return std::pair(a.slowdown.value_or(0), a.shared_bytes) > std::pair(b.slowdown.value_or(0), b.shared_bytes);
+        return std::pair(a.slowdown.value_or(0), a.shared_bytes) >
+               std::pair(b.slowdown.value_or(0), b.shared_bytes);
     });
     for (std::size_t i = 0; i < std::min(pairs.size(), kShownPairs); ++i) {
         const JobPair& pair = pairs[i];
@@ -264,8 +268,8 @@ std::string jobs_text_summary(const Experiment& experiment, const JobsRun& run) 
         if (pair.link) {
             const network::Fabric& fabric = *experiment.fabric;
             facts += fmt::format(", {} on {} shared links, most on {} to {}",
-                                 readable(Bytes(static_cast<std::int64_t>(pair.shared_bytes))), pair.shared_links,
-                                 fabric.node(fabric.source(*pair.link)).name,
+                                 readable(Bytes(static_cast<std::int64_t>(pair.shared_bytes))),
+                                 pair.shared_links, fabric.node(fabric.source(*pair.link)).name,
                                  fabric.node(fabric.target(*pair.link)).name);
         }
         text += jobs_line(i == 0 ? "interference" : "", fmt::format("{} beside {}{}", set.jobs[pair.job].name,
@@ -273,16 +277,16 @@ std::string jobs_text_summary(const Experiment& experiment, const JobsRun& run) 
     }
     if (run.utilization.busiest) {
         const network::Fabric& fabric = *experiment.fabric;
-        text += jobs_line("links",
-                          fmt::format("busiest {} to {}, {:.1f} % used, mean {:.1f} %",
-                                      fabric.node(fabric.source(*run.utilization.busiest)).name,
-                                      fabric.node(fabric.target(*run.utilization.busiest)).name,
-                                      100.0 * run.utilization.max, 100.0 * run.utilization.mean));
+        text += jobs_line("links", fmt::format("busiest {} to {}, {:.1f} % used, mean {:.1f} %",
+                                               fabric.node(fabric.source(*run.utilization.busiest)).name,
+                                               fabric.node(fabric.target(*run.utilization.busiest)).name,
+                                               100.0 * run.utilization.max, 100.0 * run.utilization.mean));
     }
-    text += jobs_line("engine", fmt::format("{:.2f} s, {} events, {} peak memory, fingerprint {}",
-                                            run.engine.wall_seconds, run.engine.events,
-                                            readable(Bytes(static_cast<std::int64_t>(run.engine.peak_rss_bytes))),
-                                            run.fingerprint));
+    text +=
+        jobs_line("engine", fmt::format("{:.2f} s, {} events, {} peak memory, fingerprint {}",
+                                        run.engine.wall_seconds, run.engine.events,
+                                        readable(Bytes(static_cast<std::int64_t>(run.engine.peak_rss_bytes))),
+                                        run.fingerprint));
     if (!run.engine.folding_refusal.empty()) {
         text += jobs_line("not folded", run.engine.folding_refusal);
     }
@@ -296,13 +300,13 @@ std::string jobs_csv(const Experiment& experiment, const JobsRun& run) {
     for (std::size_t i = 0; i < run.jobs.size(); ++i) {
         const JobResult& job = run.jobs[i];
         const JobOnNetwork& what = experiment.jobs->jobs[i];
-        fmt::format_to(std::back_inserter(csv), "{},{},{},{},{},{},{},{},{},{},{},{}\n", what.name, what.kind,
-                       what.experiment.cluster.ranks, exact_seconds(job.arrival), exact_seconds(job.start),
-                       exact_seconds(job.end), job.runs, mean_of_times(job.iteration_times),
-                       exact_seconds(percentile(job.iteration_times, 0.5)),
-                       exact_seconds(percentile(job.iteration_times, 0.99)),
-                       job.alone ? exact_seconds(*job.alone) : "",
-                       job.slowdown() ? fmt::format("{}", *job.slowdown()) : "");
+        fmt::format_to(
+            std::back_inserter(csv), "{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(what.name), what.kind,
+            what.experiment.cluster.ranks, exact_seconds(job.arrival), exact_seconds(job.start),
+            exact_seconds(job.end), job.runs, mean_of_times(job.iteration_times),
+            exact_seconds(percentile(job.iteration_times, 0.5)),
+            exact_seconds(percentile(job.iteration_times, 0.99)), job.alone ? exact_seconds(*job.alone) : "",
+            job.slowdown() ? fmt::format("{}", *job.slowdown()) : "");
     }
     return csv;
 }
@@ -311,7 +315,7 @@ std::string job_iterations_csv(const Experiment& experiment, const JobsRun& run)
     std::string csv = "job,iteration,time_s\n";
     for (std::size_t i = 0; i < run.jobs.size(); ++i) {
         for (std::size_t j = 0; j < run.jobs[i].iteration_times.size(); ++j) {
-            fmt::format_to(std::back_inserter(csv), "{},{},{}\n", experiment.jobs->jobs[i].name, j,
+            fmt::format_to(std::back_inserter(csv), "{},{},{}\n", csv_field(experiment.jobs->jobs[i].name), j,
                            exact_seconds(run.jobs[i].iteration_times[j]));
         }
     }
@@ -322,8 +326,9 @@ std::string interference_csv(const Experiment& experiment, const JobsRun& run) {
     std::string csv = "job,other,slowdown,shared_bytes,shared_links,source,destination\n";
     const network::Fabric& fabric = *experiment.fabric;
     for (const JobPair& pair : run.pairs) {
-        fmt::format_to(std::back_inserter(csv), "{},{},{},{},{},{},{}\n", experiment.jobs->jobs[pair.job].name,
-                       experiment.jobs->jobs[pair.other].name,
+        fmt::format_to(std::back_inserter(csv), "{},{},{},{},{},{},{}\n",
+                       csv_field(experiment.jobs->jobs[pair.job].name),
+                       csv_field(experiment.jobs->jobs[pair.other].name),
                        pair.slowdown ? fmt::format("{}", *pair.slowdown) : "", pair.shared_bytes,
                        pair.shared_links,
                        pair.link ? csv_field(fabric.node(fabric.source(*pair.link)).name) : "",
@@ -339,31 +344,36 @@ Diagnostics write_jobs_results(const OutputFolder& folder, const Experiment& exp
                                       run.fingerprint, to_yaml(experiment.resolved))},
         {"jobs.csv", jobs_csv(experiment, run)},
         {"iterations.csv", job_iterations_csv(experiment, run)},
-        {"interference.csv", interference_csv(experiment, run)},
-        {"summary.json", jobs_summary_json(experiment, run).dump(2) + "\n"}};
+        {"interference.csv", interference_csv(experiment, run)}};
     if (set.shares_network()) {
         files.emplace_back("links.csv", links_csv(set.jobs.front().experiment, whole_network(run)));
     }
     Diagnostics errors;
-    const auto write = [&errors](const OutputFolder& where, const std::string& name, const std::string& content) {
-        if (std::optional<Diagnostic> error = where.write(name, content)) {
-            errors.push_back(std::move(*error));
+    const auto note = [&errors](std::optional<Diagnostic> error) {
+        if (error) {
+            errors.push_back(*std::move(error));
         }
     };
     for (const auto& [name, content] : files) {
-        write(folder, name, content);
+        note(folder.write(name, content));
     }
     for (std::size_t i = 0; i < run.jobs.size(); ++i) {
-        Result<OutputFolder> own = OutputFolder::open(folder.path() / "jobs" / set.jobs[i].name);
+        Result<OutputFolder> own = folder.folder("jobs/" + set.jobs[i].name);
         if (!own) {
             errors.insert(errors.end(), own.error().begin(), own.error().end());
             continue;
         }
         const Experiment& one = set.jobs[i].experiment;
         const Run& first = run.jobs[i].first;
-        write(*own, "summary.json", summary_json(one, first).dump(2) + "\n");
-        write(*own, "operations.csv", operations_csv(one, first));
-        write(*own, "critical_path.csv", critical_path_csv(one, first));
+        const std::size_t before = errors.size();
+        note(own->write("operations.csv", operations_csv(one, first)));
+        note(own->write("critical_path.csv", critical_path_csv(one, first)));
+        if (errors.size() == before) {  // a summary says that all of the job is there
+            note(write_summary(*own, summary_json(one, first)));
+        }
+    }
+    if (errors.empty()) {
+        note(write_summary(folder, jobs_summary_json(experiment, run)));
     }
     return errors;
 }

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include <astrolabe/experiment/results/results.hpp>
+#include <astrolabe/experiment/results/run_files.hpp>
 #include <astrolabe/network/family.hpp>
 
 namespace astrolabe::experiment {
@@ -15,8 +16,7 @@ Diagnostics write_results(const OutputFolder& folder, const Experiment& experime
         {"resolved.yaml", resolved},
         {"operations.csv", operations_csv(experiment, run)},
         {"critical_path.csv", critical_path_csv(experiment, run)},
-        {"links.csv", links_csv(experiment, run)},
-        {"summary.json", summary_json(experiment, run).dump(2) + "\n"}};
+        {"links.csv", links_csv(experiment, run)}};
     if (experiment.cluster.ranks <= kMostMatrixRanks) {
         const system::TrafficMatrix matrix =
             system::traffic_matrix(experiment.program, experiment.cluster.options);
@@ -28,6 +28,11 @@ Diagnostics write_results(const OutputFolder& folder, const Experiment& experime
     }
     for (const auto& [name, content] : files) {
         if (std::optional<Diagnostic> error = folder.write(name, content)) {
+            errors.push_back(std::move(*error));
+        }
+    }
+    if (errors.empty()) {
+        if (std::optional<Diagnostic> error = write_summary(folder, summary_json(experiment, run))) {
             errors.push_back(std::move(*error));
         }
     }

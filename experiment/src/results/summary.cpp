@@ -1,4 +1,5 @@
 #include "flows_json.hpp"
+#include "steady_iterations.hpp"
 
 #include <algorithm>
 
@@ -120,6 +121,15 @@ Json network_json(const Run& run) {
                                    {"changes", moves->changes},
                                    {"dark_s", to_seconds(moves->dark)}};
     }
+    if (const auto& rates = run.rate_interval) {
+        const double starts = static_cast<double>(std::max<std::uint64_t>(rates->starts, 1));
+        json["rate_interval"] = {{"interval_s", to_seconds(rates->interval)},
+                                 {"updates", rates->updates},
+                                 {"starts", rates->starts},
+                                 {"wait_mean_s", to_seconds(rates->waits) / starts},
+                                 {"wait_max_s", to_seconds(rates->longest_wait)},
+                                 {"withheld_max_s", to_seconds(rates->withheld)}};
+    }
     if (run.message_times) {
         Json times{{"mean", run.message_times->mean_seconds()}};
         for (const auto& [name, share] : kMessageQuantiles) {
@@ -172,6 +182,14 @@ Json exposed_json(const MeanStream& means) {
     return exposed;
 }
 
+Json list_in_seconds(const std::vector<Time>& times) {
+    Json list = Json::array();
+    for (const Time time : times) {
+        list.push_back(to_seconds(time));
+    }
+    return list;
+}
+
 /// By name.
 Json streams_json(const system::Program& program, const MeanBreakdown& means) {
     Json streams = Json::object();
@@ -190,10 +208,7 @@ Json streams_json(const system::Program& program, const MeanBreakdown& means) {
 
 Json summary_json(const Experiment& experiment, const Run& run) {
     const MeanBreakdown means = mean_breakdown(run.execution);
-    Json iteration_times = Json::array();
-    for (const Time time : run.iteration_times) {
-        iteration_times.push_back(to_seconds(time));
-    }
+    const SteadyIterations steady = steady_iterations(run);
     Json traffic = Json::object();
     for (std::size_t kind = 0; kind < system::kCollectiveKinds; ++kind) {
         traffic[collective_key(kind)] = run.traffic[kind].count();
@@ -209,8 +224,11 @@ Json summary_json(const Experiment& experiment, const Run& run) {
         {"hosts", experiment.fabric->host_count()},
         {"network_kind", experiment.network_kind},
         {"backend_kind", experiment.backend_kind},
-        {"iteration_time_s", std::move(iteration_times)},
+        {"iteration_time_s", list_in_seconds(run.iteration_times)},
         {"mean_iteration_time_s", mean_iteration_seconds(run)},
+        {"steady_iteration_time_s", steady.count > 0 ? Json(steady.seconds) : Json()},
+        {"steady_iterations", steady.count},
+        {"computation_interval_s", list_in_seconds(steady.intervals)},
         {"total_time_s", to_seconds(run.execution.total)},
         {"lower_bound_s", to_seconds(run.bounds.value()) / static_cast<double>(run.iteration_times.size())},
         {"bounds", bounds_json(run)},

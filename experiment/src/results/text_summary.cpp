@@ -1,3 +1,5 @@
+#include "steady_iterations.hpp"
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -22,7 +24,8 @@ std::string bound_name(const Bounds& bounds, const system::Program& program) {
     if (binding == "links") {
         return "the busiest link";
     }
-    return binding == "any_routing" ? "the fabric, whatever the routes" : "dependencies";
+    return binding == "any_routing" ? "the fabric, whatever the routes"
+                                    : "longest chain of dependent operations";
 }
 
 /// "host-leaf links 62.0 %, latency 20.4 %, compute 9.1 % of the time; most of host-leaf links for Top_0
@@ -48,11 +51,11 @@ std::string binding_text(const Experiment& experiment, const Run& run) {
                        binding->operation.operation, percent(binding->operation.time));
 }
 
-/// "host 3 to leaf 0, 93.1 % used".
+/// "host 3 to leaf 0, 93.1 % of its rate used".
 std::string busiest_text(const Experiment& experiment, const Run& run) {
     const network::Fabric& fabric = *experiment.fabric;
     const network::LinkId link = *run.utilization.busiest;
-    return fmt::format("{} to {}, {:.1f} % used", fabric.node(fabric.source(link)).name,
+    return fmt::format("{} to {}, {:.1f} % of its rate used", fabric.node(fabric.source(link)).name,
                        fabric.node(fabric.target(link)).name, 100.0 * run.utilization.max);
 }
 
@@ -80,20 +83,68 @@ std::string summary_line(std::string_view label, const std::string& text) {
     return fmt::format("  {:<12} {}\n", label, text);
 }
 
-/// "703.2 us mean of 2 (171.7 us, 1.235 ms)".
-std::string iterations_text(const Run& run) {
+/// "171.7 us, 690.9 us, 679.1 us, 688.7 us, …".
+std::string first_times(const std::vector<Time>& times) {
     constexpr std::size_t kShown = 4;
-    std::string iterations;
-    for (std::size_t i = 0; i < std::min(run.iteration_times.size(), kShown); ++i) {
-        iterations += (i == 0 ? "" : ", ") + readable(run.iteration_times[i]);
+    std::string text;
+    for (std::size_t i = 0; i < std::min(times.size(), kShown); ++i) {
+        text += (i == 0 ? "" : ", ") + readable(times[i]);
     }
-    iterations += run.iteration_times.size() > kShown ? ", …" : "";
-    return fmt::format("{} mean of {} ({})", readable_seconds(mean_iteration_seconds(run)),
-                       run.iteration_times.size(), iterations);
+    return text + (times.size() > kShown ? ", …" : "");
 }
 
-/// What the ranks waited for, the longest waits by name.
-std::string exposed_text(const MeanStream& means, double total) {
+/// "--set workload.iterations=4 shows …"; nothing where the workload has as many as it has.
+std::string more_iterations(const Experiment& experiment, std::size_t iterations) {
+    const ConfigNode* workload = experiment.resolved.find("workload");
+    for (const char* key : {"iterations", "passes"}) {
+        if (workload != nullptr && workload->find(key) != nullptr) {
+            return fmt::format("; --set workload.{}={} shows what repeats", key,
+                               std::max<std::size_t>(2 * iterations, 4));
+        }
+    }
+    return "";
+}
+
+/// How long an iteration takes: where a stretch of them repeats one of those, and in any case the mean, which
+/// other commands compare.
+std::string iteration_lines(const Experiment& experiment, const Run& run) {
+    constexpr std::size_t kManyIterations = 8;
+    const SteadyIterations steady = steady_iterations(run);
+    const std::size_t iterations = run.iteration_times.size();
+    const std::string mean = readable_seconds(mean_iteration_seconds(run));
+    if (iterations == 1) {
+        return summary_line("iteration",
+                            mean + ", the only one: it starts and ends with nothing in flight" +
+                                (steady.intervals.empty() ? "" : more_iterations(experiment, iterations)));
+    }
+    const std::string all =
+        fmt::format("of {} ({}): the first starts with nothing in flight, the last includes the drain",
+                    iterations, first_times(run.iteration_times));
+    if (steady.count > 0) {
+        const std::string spread = steady.spread > 0
+                                       ? fmt::format("differ by at most {:.1f} %", 100.0 * steady.spread)
+                                       : "are alike";
+        return summary_line(
+                   "iteration",
+                   fmt::format("{} steady: {} to {} of {} {}, from the end of computation to the next",
+                               readable_seconds(steady.seconds), steady.first + 1,
+                               steady.first + steady.count, iterations, spread)) +
+               summary_line("mean", mean + " " + all);
+    }
+    std::string text = summary_line("iteration", mean + " mean " + all);
+    if (!steady.intervals.empty()) {
+        text += summary_line(
+            "steady",
+            fmt::format("{}: {} from the end of computation to the next{}",
+                        iterations < kManyIterations ? "not yet" : "none, they differ by more than 2 %",
+                        first_times(steady.intervals),
+                        iterations < kManyIterations ? more_iterations(experiment, iterations) : ""));
+    }
+    return text;
+}
+
+/// What the ranks waited for, the longest waits by name, behind `introduction`.
+std::string exposed_text(const MeanStream& means, double total, std::string_view introduction) {
     constexpr std::size_t kCauses = 3;
     double sum = 0;
     std::vector<std::pair<double, std::string>> causes;
@@ -105,10 +156,10 @@ std::string exposed_text(const MeanStream& means, double total) {
     std::string text =
         fmt::format("{} ({:.1f} %)", readable_seconds(sum), total > 0 ? 100.0 * sum / total : 0.0);
     for (std::size_t i = 0; i < std::min(causes.size(), kCauses); ++i) {
-        text +=
-            fmt::format("{}{} {}", i == 0 ? "  " : ", ", causes[i].second, readable_seconds(causes[i].first));
+        text += fmt::format("{} {} {}", i == 0 ? introduction : ",", causes[i].second,
+                            readable_seconds(causes[i].first));
     }
-    return text;
+    return text + (causes.size() > kCauses ? ", …" : "");
 }
 
 /// Where the time went.
@@ -117,9 +168,9 @@ std::string time_lines(const Experiment& experiment, const Run& run) {
     const double total = to_seconds(run.execution.total);
     const auto percent = [total](double seconds) { return total > 0 ? 100.0 * seconds / total : 0.0; };
     const double bound = to_seconds(run.bounds.value());
-    std::string text = summary_line("iteration", iterations_text(run));
+    std::string text = iteration_lines(experiment, run);
     text += summary_line(
-        "lower bound", fmt::format("{} an iteration ({}; {:.1f} % of it reached)",
+        "lower bound", fmt::format("{} an iteration, which no run beats ({}); {:.1f} % of the mean",
                                    readable_seconds(bound / static_cast<double>(run.iteration_times.size())),
                                    bound_name(run.bounds, experiment.program), percent(bound)));
     if (const std::string binding = binding_text(experiment, run); !binding.empty()) {
@@ -131,14 +182,14 @@ std::string time_lines(const Experiment& experiment, const Run& run) {
         text += summary_line("slowed", fmt::format("{} ({:.1f} %) beside collectives",
                                                    readable_seconds(means.slowed), percent(means.slowed)));
     }
-    text += summary_line("exposed", exposed_text(means, total));
-    text += summary_line("drain",
-                         fmt::format("{} ({:.1f} %)", readable_seconds(means.drain), percent(means.drain)));
+    text += summary_line("exposed", exposed_text(means, total, " waiting for"));
+    text += summary_line("drain", fmt::format("{} ({:.1f} %) from the last computation to the end of the run",
+                                              readable_seconds(means.drain), percent(means.drain)));
     for (std::size_t i = 0; i < means.other_streams.size(); ++i) {
         const MeanStream& stream = means.other_streams[i];
         text += summary_line(experiment.program.streams[i + 1],
                              fmt::format("{} ({:.1f} %), waits {}", readable_seconds(stream.compute),
-                                         percent(stream.compute), exposed_text(stream, total)));
+                                         percent(stream.compute), exposed_text(stream, total, " for")));
     }
     return text;
 }
@@ -189,6 +240,15 @@ std::string traffic_lines(const Experiment& experiment, const Run& run) {
         text += summary_line("circuits",
                              fmt::format("moved {} times in {} control epochs, links dark for {} on average",
                                          moves->changes, moves->control_epochs, readable(moves->dark)));
+    }
+    if (const auto& rates = run.rate_interval) {
+        text += summary_line(
+            "approximate",
+            fmt::format(
+                "rates are updated at most every {}: starts waited up to {}, {} in all, and a link was "
+                "withheld for up to {}",
+                readable(rates->interval), readable(rates->longest_wait), readable(rates->waits),
+                readable(rates->withheld)));
     }
     if (run.message_times) {
         std::string times;
@@ -244,8 +304,9 @@ std::string text_summary(const Experiment& experiment, const Run& run) {
     }
     text += traffic_lines(experiment, run) + choice_lines(experiment, run);
     if (run.utilization.busiest) {
-        text += summary_line("links", fmt::format("busiest {}, mean {:.1f} %", busiest_text(experiment, run),
-                                                  100.0 * run.utilization.mean));
+        text +=
+            summary_line("links", fmt::format("busiest {}; mean of all {:.1f} %",
+                                              busiest_text(experiment, run), 100.0 * run.utilization.mean));
     }
     text += summary_line(
         "engine",
@@ -254,7 +315,8 @@ std::string text_summary(const Experiment& experiment, const Run& run) {
                     experiment.cluster.ranks,
                     readable(Bytes(static_cast<std::int64_t>(run.engine.peak_rss_bytes))), run.fingerprint));
     if (!run.engine.folding_refusal.empty()) {
-        text += summary_line("not folded", run.engine.folding_refusal);
+        text +=
+            summary_line("not folded", "every rank is simulated by itself: " + run.engine.folding_refusal);
     }
     return text;
 }

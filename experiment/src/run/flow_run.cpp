@@ -21,6 +21,7 @@ FlowRun::FlowRun(const Experiment& experiment, const std::vector<network::HostId
                  network::NetworkBackend& engine, network::NetworkBackend& job,
                  network::MessageObserver* messages)
     : is_workload_(experiment.flows != nullptr),
+      has_packets_(experiment.backend.packet_payload > Bytes(0)),
       traffic_(is_workload_ ? *experiment.flows : *experiment.background),
       hosts_(is_workload_ ? placement : all_hosts(*experiment.fabric)),
       engine_(observed(engine, messages)),
@@ -47,6 +48,20 @@ std::string FlowRun::stall() const {
     return reason.empty() ? text : text + "\n  " + reason;
 }
 
+JobStanding FlowRun::standing() const {
+    JobStanding standing;
+    const auto share = [](double part, double whole) { return std::min(part / whole, 1.0); };
+    if (traffic_.time_limit < Time::max()) {
+        standing.done = share(to_seconds(engine_.now()), to_seconds(traffic_.time_limit));
+    } else if (has_packets_ && traffic_.expected_bytes > 0) {
+        standing.done =
+            share(static_cast<double>(injector_.delivered_bytes().count()), traffic_.expected_bytes);
+    } else if (traffic_.expected_flows > 0) {
+        standing.done = share(static_cast<double>(injector_.delivered()), traffic_.expected_flows);
+    }
+    return standing;
+}
+
 void FlowRun::sum_up(Run& run) const {
     if (!is_workload_) {
         run.background = statistics_.results(injector_, run.execution.total);
@@ -58,8 +73,7 @@ void FlowRun::sum_up(Run& run) const {
         rank.drain = report.total;  // all of it is communication that nothing computes beside
         rank.end = report.total;
     }
-    if (!injector_.is_at_limit() &&
-        (injector_.delivered() < injector_.started() || injector_.has_more())) {
+    if (!injector_.is_at_limit() && (injector_.delivered() < injector_.started() || injector_.has_more())) {
         report.finished = false;
         report.stall = stall();
     }

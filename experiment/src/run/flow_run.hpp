@@ -1,6 +1,8 @@
 // The flows of a run: the workload itself, or beside a job.
 #pragma once
 
+#include "run_watch.hpp"
+
 #include <optional>
 #include <vector>
 
@@ -27,6 +29,8 @@ public:
     /// After it: adds what became of the flows, and the end of a run that is nothing else.
     void sum_up(Run& run) const;
     [[nodiscard]] Bytes delivered_bytes() const { return injector_.delivered_bytes(); }
+    /// How far a run of nothing but flows is.
+    [[nodiscard]] JobStanding standing() const;
 
 private:
     [[nodiscard]] network::NetworkBackend& observed(network::NetworkBackend& engine,
@@ -35,6 +39,7 @@ private:
     [[nodiscard]] std::string stall() const;
 
     bool is_workload_;
+    bool has_packets_;
     const system::FlowTraffic& traffic_;
     std::vector<network::HostId> hosts_;
     std::optional<network::ObservedBackend> observed_;

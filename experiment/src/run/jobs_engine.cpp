@@ -85,7 +85,7 @@ private:
 };
 
 JobsEngine::JobsEngine(const Experiment& experiment, std::shared_ptr<const network::Fabric> fabric,
-                       std::vector<JobToRun> jobs, bool until_all_finished_once, const JobsWatch& watch)
+                       std::vector<JobToRun> jobs, bool until_all_finished_once, JobsWatch& watch)
     : experiment_(experiment),
       fabric_(std::move(fabric)),
       jobs_(std::move(jobs)),
@@ -94,8 +94,7 @@ JobsEngine::JobsEngine(const Experiment& experiment, std::shared_ptr<const netwo
       engine_(experiment.backend.make(fabric_, experiment.seed)),
       results_(jobs_.size()),
       placed_(jobs_.size()),
-      executions_(jobs_.size()),
-      told_(watch.start) {
+      executions_(jobs_.size()) {
     if (std::any_of(jobs_.begin(), jobs_.end(), [](const JobToRun& one) { return one.hosts.empty(); })) {
         free_.emplace(*fabric_, experiment.jobs->seed);
     }
@@ -129,6 +128,12 @@ Time JobsEngine::total() const {
 }
 
 bool JobsEngine::run() {
+    std::optional<RunWatch> progress;
+    if (watch_.observer) {
+        progress.emplace(watch_.observer,
+                         RunWatch::Subject{experiment_, *fabric_, *engine_, ++watch_.simulations,
+                                           watch_.start, [this] { return standing(); }});
+    }
     for (std::size_t place = 0; place < jobs_.size(); ++place) {
         results_[place].arrival = jobs_[place].start;
         if (jobs_[place].start > Time(0)) {
@@ -153,6 +158,9 @@ bool JobsEngine::run() {
     }
     if (!is_stalled_) {
         check(statistics_);
+    }
+    if (progress) {
+        progress->end(total(), !is_stalled_);
     }
     return !is_stalled_;
 }
@@ -215,9 +223,6 @@ void JobsEngine::start(std::size_t place) {
     executions_[place] =
         std::make_unique<Execution>(placed(place), result.hosts, *engine_, *this, token(Event::kIdle, place));
     Execution& execution = *executions_[place];
-    if (watch_.observer) {
-        execution.executor().progressed.connect([this] { progress(); });
-    }
     execution.executor().begin();
     if (execution.is_idle()) {
         engine_->schedule(Time(0), *this, token(Event::kEnd, place));
@@ -302,25 +307,36 @@ void JobsEngine::check(const network::NetworkStatistics& statistics) const {
     }
 }
 
-void JobsEngine::progress() {
-    constexpr std::chrono::milliseconds kInterval{500};
-    const auto now = std::chrono::steady_clock::now();
-    if (now - told_ < kInterval) {
-        return;
-    }
-    told_ = now;
-    std::uint64_t finished = operations_;
-    std::uint64_t all = operations_;
+JobStanding JobsEngine::standing() const {
+    JobStanding standing;
+    double finished = static_cast<double>(operations_);
+    double all = finished;
+    double least = 1.0;  // of the first runs that have not finished
     for (std::size_t place = 0; place < jobs_.size(); ++place) {
-        if (Execution* execution = executions_[place].get()) {
-            finished += execution->executor().finished_operations();
-            all += execution->executor().total_operations();
-        } else if (results_[place].runs == 0) {
-            all += job(place).experiment.program.operations.size() * job(place).experiment.cluster.ranks;
+        const Experiment& read = job(place).experiment;
+        auto of_run = static_cast<double>(read.program.operations.size() * read.cluster.ranks);
+        std::uint64_t begun = results_[place].runs;
+        double share = 0;
+        if (const Execution* execution = executions_[place].get()) {
+            const system::Executor& executor = execution->executor();
+            const system::RankActivity activity = executor.activity();
+            of_run = static_cast<double>(executor.total_operations());
+            share = of_run > 0 ? static_cast<double>(executor.finished_operations()) / of_run : 1.0;
+            finished += share * of_run;
+            all += of_run;
+            ++begun;
+            standing.computing_ranks += activity.computing;
+            standing.waiting_ranks += activity.waiting;
         }
+        if (results_[place].runs == 0) {
+            least = std::min(least, share);
+        }
+        const std::uint64_t repeat = jobs_[place].repeat;
+        all += of_run * static_cast<double>(repeat - std::min(repeat, begun));
     }
-    watch_.observer({engine_->now(), finished, all, engine_->events_processed(),
-                     std::chrono::duration<double>(now - watch_.start).count(), progress_of_jobs()});
+    standing.done = until_all_finished_once_ ? least : all > 0 ? finished / all : 0;
+    standing.jobs = progress_of_jobs();
+    return standing;
 }
 
 std::string JobsEngine::progress_of_jobs() const {

@@ -1,6 +1,8 @@
 // Jobs on one engine: who starts when, on which hosts, and how each fares.
 #pragma once
 
+#include "run_watch.hpp"
+
 #include <chrono>
 #include <deque>
 #include <memory>
@@ -25,13 +27,14 @@ struct JobToRun {
 struct JobsWatch {
     const ProgressObserver& observer;
     std::chrono::steady_clock::time_point start;
+    std::size_t simulations = 0;  ///< begun
 };
 
 class JobsEngine final : public network::NotificationHandler {
 public:
     /// `fabric` is that on which all of `jobs` run. All must outlive it.
     JobsEngine(const Experiment& experiment, std::shared_ptr<const network::Fabric> fabric,
-               std::vector<JobToRun> jobs, bool until_all_finished_once, const JobsWatch& watch);
+               std::vector<JobToRun> jobs, bool until_all_finished_once, JobsWatch& watch);
     ~JobsEngine();
     JobsEngine(const JobsEngine&) = delete;
     JobsEngine& operator=(const JobsEngine&) = delete;
@@ -62,7 +65,7 @@ private:
     void end(std::size_t place);
     void take(std::size_t place, Run run, Time started);
     void check(const network::NetworkStatistics& statistics) const;
-    void progress();
+    [[nodiscard]] JobStanding standing() const;
     /// How far each job is: "ads 45 %, bert 30 % of run 2, 3 not begun, 1 done".
     [[nodiscard]] std::string progress_of_jobs() const;
 
@@ -75,19 +78,18 @@ private:
     std::shared_ptr<const network::Fabric> fabric_;
     std::vector<JobToRun> jobs_;
     bool until_all_finished_once_;
-    const JobsWatch& watch_;
+    JobsWatch& watch_;
     std::unique_ptr<network::NetworkBackend> engine_;
     std::optional<FreeHosts> free_;
     std::deque<std::size_t> waiting_;
     std::vector<JobResult> results_;
     std::vector<std::unique_ptr<const Experiment>> placed_;  ///< where hosts are not those it was read with
-    std::vector<std::unique_ptr<Execution>> executions_;  ///< by place; null: none is in progress
-    Bytes delivered_;                                     ///< of executions that have ended
-    std::uint64_t operations_ = 0;                        ///< likewise
+    std::vector<std::unique_ptr<Execution>> executions_;     ///< by place; null: none is in progress
+    Bytes delivered_;                                        ///< of executions that have ended
+    std::uint64_t operations_ = 0;                           ///< likewise
     bool is_stalled_ = false;
     std::string stall_;
     network::NetworkStatistics statistics_;
-    std::chrono::steady_clock::time_point told_;
 };
 
 }  // namespace astrolabe::experiment

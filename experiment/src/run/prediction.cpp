@@ -5,16 +5,18 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
-#include <map>
 #include <utility>
 #include <vector>
 
+#include <astrolabe/core/assert.hpp>
 #include <astrolabe/experiment/explain/bounds.hpp>
 #include <astrolabe/experiment/file/jobs.hpp>
 #include <astrolabe/experiment/run/prediction.hpp>
+#include <astrolabe/experiment/run/run.hpp>
 #include <astrolabe/network/family.hpp>
 #include <astrolabe/system/program/participants.hpp>
 
@@ -35,7 +37,9 @@ constexpr double kProbeSeconds = 0.25;
 constexpr double kLaterEvent = 1.2;  // its cost over that of one at the beginning, when less overlaps
 
 // Bytes. Program and libraries; then what a host, a link and a pair of hosts that communicate take.
-constexpr double kBase = 20e6;
+constexpr double kBase = 28e6;
+constexpr double kOperation = 650;  // with its results, whatever the ranks
+constexpr double kCause = 120;      // of a message or computation, where causes are followed (run.hpp)
 constexpr double kHost = 2'000;
 constexpr double kLink = 300;
 constexpr double kFlowPair = 300;  // and kFlowLeg for every link class of its route
@@ -43,6 +47,14 @@ constexpr double kFlowLeg = 32;
 constexpr double kFlowMessage = 96;  // queued and on the wire
 constexpr double kPacketPair = 1'000;
 constexpr double kTcpPair = 80'000;  // two sockets with their buffers
+
+// Ends of the interval (prediction.hpp).
+constexpr double kLeastOfBase = 0.8;
+constexpr double kMostOfBase = 1.2;
+constexpr double kLeastOfRest = 0.5;
+constexpr double kMostOfRest = 2;
+constexpr double kMessageInFlight = 400;  // its step, queue entry and packets' descriptors
+constexpr double kInFlightOfAPair = 8;    // messages of different chunks and collectives
 
 struct Counts {
     double messages = 0;
@@ -140,23 +152,42 @@ private:
     std::uint64_t looks_ = 0;
 };
 
-/// Runs the experiment on the engine for kProbeSeconds of processor time, or to its end.
-double probe_events_per_second(const Experiment& experiment, Engine& engine,
-                               const std::vector<network::HostId>& placement) {
+/// Seconds of an event: runs the experiment on the engine for kProbeSeconds of processor time, or to its end.
+/// Nothing if too few happened to tell.
+std::optional<double> probe_seconds_of_an_event(const Experiment& experiment, Engine& engine,
+                                                const std::vector<network::HostId>& placement) {
     system::Executor executor(experiment.program, experiment.cluster.options, *engine.backend, placement,
                               engine.folding);
     ProbeLimit limit(*engine.backend, executor);
     static_cast<void>(executor.run());
-    return static_cast<double>(engine.backend->events_processed() - limit.looks()) /
-           std::max(limit.elapsed(), 1e-6);
+    constexpr std::uint64_t kFewest = 100;
+    const std::uint64_t all = engine.backend->events_processed();
+    if (all < limit.looks() + kFewest) {
+        return std::nullopt;
+    }
+    return limit.elapsed() / static_cast<double>(all - limit.looks());
 }
 
 }  // namespace
 
 namespace {
 
-/// Of several jobs: the sum over their runs, with those alone and in pairs that are asked for. Where jobs start
-/// over until all have finished once, a job runs as often as its lower bound fits in the longest of all.
+void set_memory_interval(Prediction& prediction, double in_flight) {
+    const double rest = std::max(0.0, prediction.memory_bytes - kBase);
+    prediction.least_memory_bytes = kLeastOfBase * kBase + kLeastOfRest * rest;
+    prediction.most_memory_bytes = kMostOfBase * kBase + kMostOfRest * rest + kMessageInFlight * in_flight;
+}
+
+void expect_finite(const Prediction& prediction) {
+    for (const double value : {prediction.events, prediction.memory_bytes, prediction.least_memory_bytes,
+                               prediction.most_memory_bytes, prediction.wall_seconds}) {
+        ASTROLABE_ASSERT(std::isfinite(value) && value >= 0, "predictions are finite");
+    }
+}
+
+/// Of several jobs: the sum over their runs, with those alone and in pairs that are asked for. Where jobs
+/// start over until all have finished once, a job runs as often as its lower bound fits in the longest of
+/// all.
 Prediction predict_jobs(const Experiment& experiment) {
     const JobSet& set = *experiment.jobs;
     std::map<std::string, std::pair<Prediction, double>> by_kind;
@@ -178,10 +209,18 @@ Prediction predict_jobs(const Experiment& experiment) {
                               static_cast<double>(std::max<std::size_t>(1, one.simulated_ranks));
         sum.events += one.events * images * (runs + again);
         sum.wall_seconds += one.wall_seconds * images * (runs + again);
-        sum.memory_bytes = set.shares_network() ? sum.memory_bytes + one.memory_bytes
-                                                : std::max(sum.memory_bytes, one.memory_bytes);
+        for (double Prediction::*const memory : {&Prediction::memory_bytes, &Prediction::most_memory_bytes}) {
+            sum.*memory =
+                set.shares_network() ? sum.*memory + one.*memory : std::max(sum.*memory, one.*memory);
+        }
+        sum.least_memory_bytes = std::max(sum.least_memory_bytes, one.least_memory_bytes);
+    }
+    if (set.shares_network()) {
+        // One of the jobs may be done before another begins, and the program is there once.
+        sum.least_memory_bytes = kLeastOfBase * kBase;
     }
     sum.simulated_ranks = set.ranks;
+    expect_finite(sum);
     return sum;
 }
 
@@ -209,7 +248,8 @@ Prediction predict(const Experiment& experiment) {
     prediction.simulated_ranks = engine.folding.representatives;
     prediction.events = counts.computations;
     prediction.memory_bytes = kBase + kHost * static_cast<double>(fabric.host_count()) +
-                              kLink * static_cast<double>(fabric.link_count());
+                              kLink * static_cast<double>(fabric.link_count()) +
+                              kOperation * static_cast<double>(program.operations.size());
     const bool is_flow_engine = experiment.backend.packet_payload == Bytes(0);
     const std::optional<network::EstimatedWork> own =
         is_flow_engine ? fabric.family().estimate({.bytes = sent_bytes(total),
@@ -237,7 +277,8 @@ Prediction predict(const Experiment& experiment) {
         prediction.memory_bytes += pairs * kTcpPair;
     }
     const double flows = expected_flows(experiment.flows.get()) + expected_flows(experiment.background.get());
-    const double flow_bytes = expected_bytes(experiment.flows.get()) + expected_bytes(experiment.background.get());
+    const double flow_bytes =
+        expected_bytes(experiment.flows.get()) + expected_bytes(experiment.background.get());
     if (is_flow_engine) {
         prediction.events += (kEventsOfAMessage + 1) * flows;  // and a timer for its start
     } else {
@@ -245,6 +286,10 @@ Prediction predict(const Experiment& experiment) {
         prediction.events += flows + 2 * hops * (flow_bytes / payload + flows);
     }
     prediction.memory_bytes += flows * kFlowMessage;
+    if (const double followed = counts.messages + counts.computations;
+        experiment.flows == nullptr && followed <= kMostCausesUnasked) {
+        prediction.memory_bytes += kCause * followed;
+    }
     if (own) {
         prediction.wall_seconds = own->seconds;
     } else if (program.operations.empty() || flows > 0) {
@@ -252,9 +297,13 @@ Prediction predict(const Experiment& experiment) {
     } else if (pairs > static_cast<double>(kMostProbedPairs)) {
         prediction.wall_seconds = prediction.events * kSecondsOfAnEvent;
     } else {
+        const std::optional<double> measured = probe_seconds_of_an_event(experiment, engine, placement);
         prediction.wall_seconds =
-            prediction.events * kLaterEvent / probe_events_per_second(experiment, engine, placement);
+            prediction.events * (measured ? kLaterEvent * *measured : kSecondsOfAnEvent);
     }
+    const double iterations = std::max(1, program.iterations);
+    set_memory_interval(prediction, std::min(counts.messages / iterations, kInFlightOfAPair * pairs) + flows);
+    expect_finite(prediction);
     return prediction;
 }
 

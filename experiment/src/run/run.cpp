@@ -2,9 +2,12 @@
 #include "flow_run.hpp"
 #include "run_limit.hpp"
 #include "run_parts.hpp"
+#include "run_watch.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -54,32 +57,31 @@ void check_run(const Experiment& experiment, const Run& run) {
     }
 }
 
+using JobStandingOf = std::function<JobStanding(const system::Executor&)>;
+
 /// Who is told how far an execution is, and how long it may take.
 struct Watch {
     Clock::time_point start = Clock::now();
     const ProgressObserver& observer;
+    std::size_t simulations = 0;  ///< begun
     Time most = Time::max();
     Time least{};  ///< that it surely takes, where that is above `most`
     bool stops_in_drain = false;
 };
 
 system::ExecutionReport execute(const Experiment& experiment, const std::vector<network::HostId>& placement,
-                                network::NetworkBackend& backend, const network::Folding& folding,
-                                Watch& watch, ExecutionObserver* listener) {
+                                const Engine& engine, network::NetworkBackend& backend, Watch& watch,
+                                ExecutionObserver* listener, const JobStandingOf& standing) {
+    const network::Folding& folding = engine.folding;
     system::Executor executor(experiment.program, experiment.cluster.options, backend, placement, folding);
     if (listener != nullptr) {
         listener->begin(executor, backend);
     }
+    std::optional<RunWatch> progress;
     if (watch.observer) {
-        executor.progressed.connect([&, last = watch.start]() mutable {
-            constexpr std::chrono::milliseconds kInterval{500};
-            const Clock::time_point now = Clock::now();
-            if (now - last >= kInterval) {
-                last = now;
-                watch.observer({backend.now(), executor.finished_operations(), executor.total_operations(),
-                                backend.events_processed(), seconds_since(watch.start)});
-            }
-        });
+        progress.emplace(watch.observer, RunWatch::Subject{experiment, *experiment.fabric, *engine.backend,
+                                                           ++watch.simulations, watch.start,
+                                                           [&] { return standing(executor); }});
     }
     std::optional<RunLimit> limit;
     if (watch.most < Time::max()) {
@@ -87,6 +89,9 @@ system::ExecutionReport execute(const Experiment& experiment, const std::vector<
                       backend);
     }
     system::ExecutionReport report = executor.run();
+    if (progress) {
+        progress->end(report.total, report.finished);
+    }
     if (limit && limit->is_exceeded()) {
         watch.least = limit->least();
     }
@@ -151,7 +156,14 @@ std::variant<Run, Time> run_watched(const Experiment& experiment, Watch watch,
         flows->begin();
         backend = &flows->job_backend();
     }
-    run.execution = execute(experiment, placement, *backend, engine.folding, watch, observers.execution);
+    const std::uint64_t messages = run.traffic_counts.messages();
+    const Bytes bytes = run.traffic_counts.bytes();
+    const JobStandingOf standing = [&](const system::Executor& executor) {
+        return experiment.flows != nullptr
+                   ? flows->standing()
+                   : standing_of(executor, experiment, *engine.backend, messages, bytes);
+    };
+    run.execution = execute(experiment, placement, engine, *backend, watch, observers.execution, standing);
     if (flows) {
         flows->sum_up(run);
     }
@@ -161,12 +173,16 @@ std::variant<Run, Time> run_watched(const Experiment& experiment, Watch watch,
                               "two things of one instant could as well come in the other order");
         backend = engine.backend.get();
         track();
-        run.execution = execute(experiment, placement, *backend, engine.folding, watch, observers.execution);
+        run.execution =
+            execute(experiment, placement, engine, *backend, watch, observers.execution, standing);
     }
     if (watch.least > watch.most) {
         return watch.least;
     }
     run.network = backend->statistics();
+    if (const auto* rates = dynamic_cast<const network::IntervalRates*>(engine.backend.get())) {
+        run.rate_interval = rates->rate_interval();
+    }
     run.bounds = certified_bounds(experiment);
     run.traffic = traffic_by_kind(experiment.program, run.execution);
     run.iteration_times = iteration_times(run.execution, experiment.program.iterations);

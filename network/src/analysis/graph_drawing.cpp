@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include <astrolabe/core/xml_text.hpp>
 #include <astrolabe/network/analysis/graph_drawing.hpp>
 
 namespace astrolabe::network {
@@ -29,23 +30,6 @@ constexpr std::size_t kMostNames = 24;  // in a row
 /// Okabe and Ito's colours, told apart by everybody; beyond them rates share one.
 constexpr std::array<std::string_view, 7> kColours{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                                    "#E69F00", "#56B4E9", "#444444"};
-
-std::string escaped(std::string_view text) {
-    std::string out;
-    for (const char letter : text) {
-        switch (letter) {
-            case '<':
-                out += "&lt;";
-                break;
-            case '&':
-                out += "&amp;";
-                break;
-            default:
-                out += letter;
-        }
-    }
-    return out;
-}
 
 struct Point {
     double x = 0;
@@ -230,7 +214,7 @@ private:
                 append(
                     "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\" font-size=\"10\" "
                     "paint-order=\"stroke\" stroke=\"white\" stroke-width=\"3\">{}</text>\n",
-                    at.x, at.y + (is_below ? 20.0 : -10.0), escaped(fabric_.node(node).name));
+                    at.x, at.y + (is_below ? 20.0 : -10.0), xml_text(fabric_.node(node).name));
             }
         }
     }

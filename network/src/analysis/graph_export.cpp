@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <astrolabe/core/assert.hpp>
+#include <astrolabe/core/xml_text.hpp>
 #include <astrolabe/network/analysis/graph_export.hpp>
 
 namespace astrolabe::network {
@@ -217,23 +218,8 @@ private:
     static std::string data(const ExportedAttributes& attributes) {
         std::string text;
         for (const ExportedAttribute& attribute : attributes) {
-            text += fmt::format("<data key=\"{}\">", attribute.name);
-            for (const char letter : attribute.value) {
-                switch (letter) {
-                    case '<':
-                        text += "&lt;";
-                        break;
-                    case '>':
-                        text += "&gt;";
-                        break;
-                    case '&':
-                        text += "&amp;";
-                        break;
-                    default:
-                        text += letter;
-                }
-            }
-            text += "</data>";
+            text += fmt::format("<data key=\"{}\">{}</data>", xml_text(attribute.name),
+                                xml_text(attribute.value));
         }
         return text;
     }

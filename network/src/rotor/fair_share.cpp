@@ -13,8 +13,7 @@ constexpr int kRounds = 5;
 
 }  // namespace
 
-void FairShare::share_out(std::span<const std::uint32_t> demands, std::uint32_t cap,
-                          std::span<std::uint32_t> shares) {
+void FairShare::share_out(Span<const std::uint32_t> demands, std::uint32_t cap, Span<std::uint32_t> shares) {
     std::fill(shares.begin(), shares.end(), 0);
     hungry_.resize(demands.size());
     std::size_t hungry = 0;
@@ -48,7 +47,7 @@ void FairShare::depend_on_index(std::uint32_t remainder, std::uint32_t elements)
     }
 }
 
-void FairShare::give_remainder(std::uint32_t left, std::span<std::uint32_t> shares) {
+void FairShare::give_remainder(std::uint32_t left, Span<std::uint32_t> shares) {
     if (left == 0) {
         return;
     }
@@ -69,8 +68,8 @@ void FairShare::give_remainder(std::uint32_t left, std::span<std::uint32_t> shar
     }
 }
 
-void FairShare::split(std::span<std::uint32_t> demands, std::span<std::uint32_t> row_caps,
-                      std::span<std::uint32_t> column_caps, std::span<std::uint32_t> shares) {
+void FairShare::split(Span<std::uint32_t> demands, Span<std::uint32_t> row_caps,
+                      Span<std::uint32_t> column_caps, Span<std::uint32_t> shares) {
     const std::size_t rows = row_caps.size();
     const std::size_t columns = column_caps.size();
     std::fill(shares.begin(), shares.end(), 0);
@@ -91,7 +90,7 @@ void FairShare::split(std::span<std::uint32_t> demands, std::span<std::uint32_t>
             }
             set_index(index + row);
             offered += split(demands.subspan(row * columns, columns), row_caps[row],
-                             std::span(offered_).subspan(row * columns, columns));
+                             Span(offered_).subspan(row * columns, columns));
         }
         if (offered == 0) {
             return;

@@ -2,7 +2,6 @@
 
 #include "../topologies/topology_schemas.hpp"
 #include "failures/failure_list.hpp"
-#include "matchings.hpp"
 #include "opera_checks.hpp"
 #include "rotor_draw.hpp"
 #include "rotor_fabric.hpp"
@@ -21,6 +20,7 @@
 
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/core/config/section_list.hpp>
+#include <astrolabe/network/rotor/factorisation.hpp>
 #include <astrolabe/network/rotor/slice_paths.hpp>
 #include <astrolabe/network/scaling.hpp>
 

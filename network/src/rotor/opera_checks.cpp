@@ -2,13 +2,14 @@
 
 #include "../topologies/checks.hpp"
 #include "failures/failure_list.hpp"
-#include "matchings.hpp"
 
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+
+#include <astrolabe/network/rotor/factorisation.hpp>
 
 namespace astrolabe::network::rotor {
 

@@ -4,7 +4,7 @@
 ///
 ///     carried * slot * uplinks * whole * payload
 ///
-/// carried   uplinks that lead to another rack, of all: (N - 1) / N for a factorisation (matchings.hpp)
+/// carried   uplinks that lead to another rack, of all: (N - 1) / N for a factorisation (factorisation.hpp)
 /// slot      bulk slot over the time a circuit stays, ((g - 1) T + eps) / (g T): dark and guard times
 /// uplinks   u over p = max(u, ⌈h R / R'⌉), u uplinks of rate R' and h hosts of rate R a rack: hosts that
 /// send

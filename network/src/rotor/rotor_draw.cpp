@@ -1,12 +1,11 @@
 #include "rotor_draw.hpp"
 
-#include "matchings.hpp"
-
 #include <tuple>
 #include <utility>
 
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/core/random.hpp>
+#include <astrolabe/network/rotor/factorisation.hpp>
 
 namespace astrolabe::network::rotor {
 

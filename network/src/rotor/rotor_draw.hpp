@@ -1,6 +1,6 @@
 /// The best of several random rotor networks.
 ///
-/// A factorisation of the racks is drawn (matchings.hpp), put into random order and dealt to the rotors,
+/// A factorisation of the racks is drawn (factorisation.hpp), put into random order and dealt to the rotors,
 /// `draws` times. Draws are compared by
 ///   1. pairs of racks that no path joins in some superslice, fewest first;
 ///   2. H, the most hops between racks in any superslice;

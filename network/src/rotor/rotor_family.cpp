@@ -88,7 +88,8 @@ public:
         EstimatedWork work;
         work.events = job.computations;
         work.events += job.messages + superslices;
-        work.memory_bytes = job.pairs * kPair + kWaiting * kMessage * job.messages / job.iterations;
+        const double iterations = std::max(1.0, job.iterations);  // of what has no message there are none
+        work.memory_bytes = job.pairs * kPair + kWaiting * kMessage * job.messages / iterations;
         work.seconds = work.events * kSecondsOfAnEvent + job.pairs * superslices / cycle * kSecondsOfAService;
         return work;
     }

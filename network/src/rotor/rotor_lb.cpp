@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kPasses = 5;
 
-std::uint32_t sum(std::span<const std::uint32_t> items) {
+std::uint32_t sum(Span<const std::uint32_t> items) {
     return std::accumulate(items.begin(), items.end(), std::uint32_t{0});
 }
 
@@ -97,7 +97,7 @@ void RotorLb::grant_relayed(Direction& direction, PacketCounts& relayed) {
     }
     for (std::uint32_t i = 0; i < h; ++i) {
         const std::uint32_t from = host(direction.from, i);
-        const std::span<const std::uint64_t> waiting = relayed.of_host(from);
+        const Span<const std::uint64_t> waiting = relayed.of_host(from);
         for (std::uint32_t j = 0; j < h && !waiting.empty(); ++j) {
             const std::uint32_t to = host(direction.to, j);
             if (waiting[to] == 0) {
@@ -117,7 +117,7 @@ void RotorLb::fill_demands(Rack from, Rack to, const PacketCounts& own) {
     const std::uint32_t h = options_.hosts_per_rack;
     demands_.assign(std::size_t{h} * h, 0);
     for (std::uint32_t i = 0; i < h; ++i) {
-        const std::span<const std::uint64_t> waiting = own.of_host(host(from, i));
+        const Span<const std::uint64_t> waiting = own.of_host(host(from, i));
         for (std::uint32_t j = 0; j < h && !waiting.empty(); ++j) {
             demands_[i * h + j] =
                 static_cast<std::uint32_t>(std::min<std::uint64_t>(waiting[host(to, j)], options_.slot));
@@ -140,7 +140,7 @@ void RotorLb::grant_direct(Direction& direction, PacketCounts& own) {
     }
 }
 
-void RotorLb::grant_intra_rack(Direction& direction, std::span<std::uint32_t> receive, PacketCounts& own) {
+void RotorLb::grant_intra_rack(Direction& direction, Span<std::uint32_t> receive, PacketCounts& own) {
     const std::uint32_t h = options_.hosts_per_rack;
     if (own.of_rack(direction.from) == 0) {
         return;
@@ -169,7 +169,7 @@ void RotorLb::offer(Direction& direction, const PacketCounts& own) {
     for (std::uint32_t i = 0; i < options_.hosts_per_rack; ++i) {
         const std::uint32_t cap = direction.send[i];
         const std::uint32_t from = host(direction.from, i);
-        const std::span<const std::uint32_t> waiting = own.destinations(from);
+        const Span<const std::uint32_t> waiting = own.destinations(from);
         if (cap == 0 || waiting.empty()) {
             continue;
         }
@@ -199,7 +199,7 @@ void RotorLb::offer(Direction& direction, const PacketCounts& own) {
 }
 
 void RotorLb::offer_one_of_each(Direction& direction, std::uint32_t port, const PacketCounts& own) {
-    const std::span<const std::uint32_t> waiting = own.destinations(host(direction.from, port));
+    const Span<const std::uint32_t> waiting = own.destinations(host(direction.from, port));
     const std::size_t first = direction.offers.size();
     drew_ = true;
     while (direction.offers.size() - first < direction.send[port]) {
@@ -323,7 +323,7 @@ std::uint32_t RotorLb::accept_at(Direction& direction, std::uint32_t port, std::
     std::uint32_t given = 0;
     std::uint32_t begin = 0;
     for (const Group& group : groups_) {
-        const std::span<const std::uint32_t> wished = std::span(shares_).subspan(begin, group.end - begin);
+        const Span<const std::uint32_t> wished = Span(shares_).subspan(begin, group.end - begin);
         const std::uint32_t wishes = sum(wished);
         if (wishes > 0) {
             const std::uint32_t destination = direction.offers[order_[begin]].destination;
@@ -351,7 +351,7 @@ void RotorLb::commit(const Direction& direction, PacketCounts& own, std::vector<
     auto offer = direction.offers.begin();
     for (std::uint32_t i = 0; i < h; ++i) {
         const std::uint32_t from = host(direction.from, i);
-        const auto grant_row = [&](std::span<const std::uint32_t> packets, Rack rack, Grant::Kind kind) {
+        const auto grant_row = [&](Span<const std::uint32_t> packets, Rack rack, Grant::Kind kind) {
             for (std::uint32_t j = 0; j < h; ++j) {
                 if (packets[i * h + j] > 0) {
                     grants.push_back({from, host(rack, j), host(rack, j), packets[i * h + j], kind});
@@ -365,7 +365,7 @@ void RotorLb::commit(const Direction& direction, PacketCounts& own, std::vector<
         }
         for (; offer != direction.offers.end() && offer->from == i; ++offer) {
             const auto number = static_cast<std::size_t>(offer - direction.offers.begin());
-            const auto accepted = std::span(direction.accepted).subspan(number * h, h);
+            const auto accepted = Span(direction.accepted).subspan(number * h, h);
             std::uint32_t taken = 0;
             for (std::uint32_t j = 0; j < h; ++j) {
                 const std::uint32_t packets = accepted[j];

@@ -2,7 +2,6 @@
 
 #include "integer_lines.hpp"
 #include "listed_slice_paths.hpp"
-#include "matchings.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -10,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <astrolabe/core/utf8.hpp>
+#include <astrolabe/network/rotor/factorisation.hpp>
 #include <astrolabe/network/rotor/slice_graph.hpp>
 
 namespace astrolabe::network::rotor {
@@ -327,9 +328,12 @@ private:
 }  // namespace
 
 Result<TopologyFile> read_topology(std::string text, std::string name) {
+    auto source = std::make_shared<const SourceText>(SourceText{std::move(name), std::move(text)});
+    if (std::optional<Diagnostic> error = not_utf8(source, "topology.encoding")) {
+        return *std::move(error);
+    }
     try {
-        return Reader(std::make_shared<const SourceText>(SourceText{std::move(name), std::move(text)}))
-            .read();
+        return Reader(std::move(source)).read();
     } catch (const Defect& defect) {
         return defect.diagnostic;
     }

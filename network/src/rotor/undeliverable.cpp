@@ -118,6 +118,20 @@ std::string describe_undeliverable(const RotorNetwork& network, Time now, const 
         const std::size_t more = all.size() - kDescribed;
         text += fmt::format("\n  and of {} more pair{}", more, more == 1 ? "" : "s");
     }
+    std::uint64_t stranded = 0;
+    for (const Undeliverable& one : all) {
+        const Rack from = one.host / network.hosts_per_rack;
+        const Rack to = one.destination / network.hosts_per_rack;
+        const bool has_circuit = !network.schedule_of(state).installations(from, to).empty();
+        stranded += one.is_relayed && from != to && !has_circuit ? one.packets : 0;
+    }
+    if (stranded > 0) {
+        text += fmt::format(
+            "\n  {} of them {} stranded: relayed before the failure to a rack that has lost its circuit to "
+            "their "
+            "destination since; RotorLB relays a packet once",
+            stranded, stranded == 1 ? "is" : "are");
+    }
     return text;
 }
 

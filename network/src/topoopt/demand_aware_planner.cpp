@@ -1,5 +1,7 @@
 #include "demand_aware_planner.hpp"
 
+#include "finder_checks.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>

@@ -3,7 +3,6 @@
 #include "heaviest_matching.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include <astrolabe/core/assert.hpp>
@@ -34,7 +33,7 @@ int scale_of(const std::vector<WeightedPair>& pairs) {
     for (const WeightedPair& pair : pairs) {
         most = std::max(most, pair.weight);
     }
-    return kBits - static_cast<int>(std::bit_width(static_cast<std::uint64_t>(most)));
+    return kBits - (64 - __builtin_clzll(static_cast<unsigned long long>(most)));
 }
 
 /// Matches those who are not, with chords over the list of them.
@@ -66,7 +65,9 @@ std::vector<MatchingRound> match_demand(std::uint32_t servers, const PairDemand&
     }
     std::vector<MatchingRound> result;
     for (std::uint32_t round = 0; round < rounds; ++round) {
-        std::erase_if(pairs, [](const WeightedPair& pair) { return pair.weight == 0; });
+        pairs.erase(std::remove_if(pairs.begin(), pairs.end(),
+                                   [](const WeightedPair& pair) { return pair.weight == 0; }),
+                    pairs.end());
         std::vector<std::uint32_t> mates = detail::heaviest_matching(servers, pairs);
         match_rest(mates);
         MatchingRound& made = result.emplace_back();

@@ -16,7 +16,7 @@
 /// 4 ms. Boost.Graph 1.74's maximum_weighted_matching crashes on 64 servers of equal demand. Equal weights
 /// are resolved the same way for the same demand.
 ///
-/// Source: TopoOpt (NSDI 2023), section 4.2, "MP sub-topology".
+/// Source: TopoOpt (NSDI 2023), section 4.2, "MP sub-topology". C++17, for the ns-3 module.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,12 @@
+#include "finder_checks.hpp"
+
 #include "../topologies/checks.hpp"
-#include "topology_finder.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
+
+#include <astrolabe/core/assert.hpp>
 
 namespace astrolabe::network::topoopt {
 
@@ -88,6 +91,14 @@ ValidationErrors validation_errors(const Demand& demand, const FinderOptions& op
             "give the demand of all servers, or none");
     }
     return std::move(check).take();
+}
+
+Topology find_topology(const Demand& demand, const FinderOptions& options) {
+    ASTROLABE_ASSERT(validation_errors(demand, options).empty(),
+                     "a demand is checked before its topology is found");
+    const Design design = design_of_mode(demand, options);
+    return wire_design(demand, options, design,
+                       match_demand(demand.servers, demand.point_to_point, design.split.point_to_point));
 }
 
 }  // namespace astrolabe::network::topoopt

@@ -104,8 +104,7 @@ std::vector<std::uint32_t> totient_strides(std::uint32_t servers, std::uint32_t 
 }
 
 std::vector<std::uint32_t> select_strides(std::uint32_t servers, std::uint32_t members,
-                                          std::span<const std::uint32_t> candidates,
-                                          const StrideChoice& choice) {
+                                          Span<const std::uint32_t> candidates, const StrideChoice& choice) {
     const std::uint32_t spacing = servers / members;
     std::vector<std::uint32_t> numbers;
     for (const std::uint32_t candidate : candidates) {

@@ -23,12 +23,14 @@
 /// Here targets count in steps of the group; the paper gives them for n servers and one group of all, where
 /// that makes no difference.
 ///
-/// Source: TopoOpt (NSDI 2023), section 4.3 and its appendix; FlexFlow fork of its authors.
+/// Source: TopoOpt (NSDI 2023), section 4.3 and its appendix; FlexFlow fork of its authors. C++17, for the
+/// ns-3 module.
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
+
+#include <astrolabe/core/containers/span.hpp>
 
 namespace astrolabe::network::topoopt {
 
@@ -54,7 +56,7 @@ struct StrideChoice {
 /// `choice.count` strides, ascending. `candidates` are those of `totient_strides` for the same numbers.
 /// O(count · |candidates|).
 [[nodiscard]] std::vector<std::uint32_t> select_strides(std::uint32_t servers, std::uint32_t members,
-                                                        std::span<const std::uint32_t> candidates,
+                                                        Span<const std::uint32_t> candidates,
                                                         const StrideChoice& choice);
 
 }  // namespace astrolabe::network::topoopt

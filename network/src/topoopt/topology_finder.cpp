@@ -172,10 +172,9 @@ std::vector<std::uint32_t> directed_strides(const Topology& topology) {
 
 Design design_of_mode(const Demand& demand, const FinderOptions& options) {
     ASTROLABE_ASSERT(options.mode != Mode::kBest, "mode best is not one design");
-    Design design{.split = split(demand, options),
-                  .selection = Selection::kNearest,
-                  .shares = RingShares::kByTraffic,
-                  .full_duplex_rings = rings_go_both_ways(options)};
+    Design design;
+    design.split = split(demand, options);
+    design.full_duplex_rings = rings_go_both_ways(options);
     if (options.mode == Mode::kReleased) {
         design.selection = options.repeat_strides ? Selection::kAtLeastRepeating : Selection::kAtLeast;
         design.shares = RingShares::kFirst;
@@ -183,25 +182,16 @@ Design design_of_mode(const Demand& demand, const FinderOptions& options) {
     return design;
 }
 
-Topology find_topology(const Demand& demand, const FinderOptions& options) {
-    ASTROLABE_ASSERT(validation_errors(demand, options).empty(),
-                     "a demand is checked before its topology is found");
-    const Design design = design_of_mode(demand, options);
-    return wire_design(demand, options, design,
-                       match_demand(demand.servers, demand.point_to_point, design.split.point_to_point));
-}
-
 Topology wire_design(const Demand& demand, const FinderOptions& options, const Design& design,
-                     std::span<const MatchingRound> matchings) {
+                     Span<const MatchingRound> matchings) {
     ASTROLABE_ASSERT(matchings.size() >= design.split.point_to_point, "every matching is found before");
-    Topology topology{.servers = demand.servers,
-                      .degree = options.degree,
-                      .wiring = options.wiring,
-                      .full_duplex_rings = design.full_duplex_rings,
-                      .split = design.split,
-                      .rings = group_sizes(demand),
-                      .matchings = {},
-                      .links = {}};
+    Topology topology;
+    topology.servers = demand.servers;
+    topology.degree = options.degree;
+    topology.wiring = options.wiring;
+    topology.full_duplex_rings = design.full_duplex_rings;
+    topology.split = design.split;
+    topology.rings = group_sizes(demand);
     const std::vector<std::uint32_t> shares =
         share_rings(topology.rings, demand.servers,
                     design.split.all_reduce / (design.full_duplex_rings ? 2 : 1), design.shares);

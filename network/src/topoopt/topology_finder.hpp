@@ -35,20 +35,17 @@
 /// Complexity: the matchings, see there; the rest O(n·d + groups·k).
 ///
 /// Source: TopoOpt (NSDI 2023), section 4; the authors' FlexFlow fork for `released`.
+/// C++17, for the ns-3 module; what it refuses and what a file calls things is in finder_checks.hpp.
 #pragma once
 
 #include "demand_matching.hpp"
 #include "strides.hpp"
 
-#include <array>
 #include <cstdint>
-#include <span>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include <astrolabe/core/config/schema.hpp>
-#include <astrolabe/core/validation_error.hpp>
+#include <astrolabe/core/containers/span.hpp>
 #include <astrolabe/network/demand.hpp>
 
 namespace astrolabe::network::topoopt {
@@ -81,7 +78,10 @@ struct PlannedLink {
     std::uint32_t from_interface = 0;
     std::uint32_t to_interface = 0;  ///< differs on a panel alone
 
-    friend bool operator==(const PlannedLink&, const PlannedLink&) = default;
+    friend bool operator==(const PlannedLink& a, const PlannedLink& b) {
+        return a.from == b.from && a.to == b.to && a.from_interface == b.from_interface &&
+               a.to_interface == b.to_interface;
+    }
 };
 
 /// How interfaces are divided between the two kinds of traffic.
@@ -89,7 +89,9 @@ struct DegreeSplit {
     std::uint32_t all_reduce = 0;      ///< d_A
     std::uint32_t point_to_point = 0;  ///< d_MP
 
-    friend bool operator==(const DegreeSplit&, const DegreeSplit&) = default;
+    friend bool operator==(const DegreeSplit& a, const DegreeSplit& b) {
+        return a.all_reduce == b.all_reduce && a.point_to_point == b.point_to_point;
+    }
 };
 
 /// Which groups get the rings.
@@ -106,7 +108,10 @@ struct Design {
     RingShares shares = RingShares::kByTraffic;
     bool full_duplex_rings = false;  ///< a ring takes two interfaces
 
-    friend bool operator==(const Design&, const Design&) = default;
+    friend bool operator==(const Design& a, const Design& b) {
+        return a.split == b.split && a.selection == b.selection && a.shares == b.shares &&
+               a.full_duplex_rings == b.full_duplex_rings;
+    }
 };
 
 /// 1 <= degree <= 64; amounts up to kMaxTraffic.
@@ -119,7 +124,9 @@ struct GroupRings {
     std::uint64_t bytes = 0;             ///< S_k; 0 for the ring that is there to connect
     std::vector<std::uint32_t> strides;  ///< ascending, of the ring's forward direction; may be none
 
-    friend bool operator==(const GroupRings&, const GroupRings&) = default;
+    friend bool operator==(const GroupRings& a, const GroupRings& b) {
+        return a.members == b.members && a.bytes == b.bytes && a.strides == b.strides;
+    }
 };
 
 struct Topology {
@@ -136,30 +143,12 @@ struct Topology {
 /// Every stride of every ring, n - s too where rings go both ways: what the coins of coin_change.hpp are.
 [[nodiscard]] std::vector<std::uint32_t> directed_strides(const Topology& topology);
 
-/// Keys: "degree", "servers", "groups.<i>", "point_to_point", "perfect_matching", "wiring".
-[[nodiscard]] ValidationErrors validation_errors(const Demand& demand, const FinderOptions& options);
-
-/// What mode paper or released takes. Precondition of all below: no problems.
+/// What mode paper or released takes. Precondition of all below: no problems (finder_checks.hpp).
 [[nodiscard]] Design design_of_mode(const Demand& demand, const FinderOptions& options);
-
-/// That of the mode, which is not best.
-[[nodiscard]] Topology find_topology(const Demand& demand, const FinderOptions& options);
 
 /// That of a design with a ring at least, and of the first of `matchings`, which are as many as
 /// split.point_to_point or more (match_demand).
 [[nodiscard]] Topology wire_design(const Demand& demand, const FinderOptions& options, const Design& design,
-                                   std::span<const MatchingRound> matchings);
+                                   Span<const MatchingRound> matchings);
 
 }  // namespace astrolabe::network::topoopt
-
-namespace astrolabe {
-
-template <>
-struct EnumNames<network::topoopt::Wiring> {
-    static constexpr std::array<std::pair<std::string_view, network::topoopt::Wiring>, 3> kNames{
-        {{"panel", network::topoopt::Wiring::kPanel},
-         {"duplex", network::topoopt::Wiring::kDuplex},
-         {"separate_fibres", network::topoopt::Wiring::kSeparateFibres}}};
-};
-
-}  // namespace astrolabe

@@ -16,7 +16,7 @@
 #pragma once
 
 #include "../topologies/direct_connect.hpp"
-#include "topology_finder.hpp"
+#include "finder_checks.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "opera/opera_packet_backend.hpp"
+#include "opera/opera_tcp_network.hpp"
 #include "packet/packet_backend.hpp"
 #include "packet/packet_schema.hpp"
 #include "tcp/tcp_backend.hpp"
@@ -23,6 +24,36 @@ auto made_of(const PacketOptions& options) {
     return [options](std::shared_ptr<const network::Fabric> fabric, std::uint64_t seed) {
         return std::make_unique<Backend>(std::move(fabric), options, seed);
     };
+}
+
+network::Engine tcp_engine(const TcpOptions& options) {
+    return {.networks = std::string(network::kStaticNetworks),
+            .help = "sockets of ns-3's TCP, packet by packet",
+            .unsupported = unsupported_by<TcpOptions>(options),
+            .make =
+                [options](std::shared_ptr<const network::Fabric> fabric, std::uint64_t seed) {
+                    TcpOptions seeded = options;
+                    seeded.seed = seed;
+                    return std::make_unique<TcpBackend>(std::move(fabric), std::move(seeded));
+                },
+            .make_folded = {},
+            .follows_routes = {},
+            .breaks_links = true};
+}
+
+network::Engine opera_tcp_engine(const TcpOptions& options) {
+    return {.networks = std::string(network::rotor::kRotorEngines),
+            .help = "sockets of ns-3's TCP, with Opera's two services",
+            .unsupported =
+                [options](const network::Fabric& fabric) { return opera_tcp_unsupported(fabric, options); },
+            .make =
+                [options](std::shared_ptr<const network::Fabric> fabric, std::uint64_t seed) {
+                    TcpOptions seeded = options;
+                    seeded.seed = seed;
+                    return make_opera_tcp(std::move(fabric), seeded);
+                },
+            .make_folded = {},
+            .follows_routes = [](const network::Fabric&) { return false; }};
 }
 
 network::Engine none(std::string_view networks, std::string reason) {
@@ -139,24 +170,14 @@ void register_backends(Registry<network::BackendMaker>& registry) {
         maker.packet_payload = options.segment_size();
         maker.transport = transport_of(options);
         maker.engines = {
-            {.networks = std::string(network::kStaticNetworks),
-             .help = "sockets of ns-3's TCP, packet by packet",
-             .unsupported = unsupported_by<TcpOptions>(options),
-             .make =
-                 [options](std::shared_ptr<const network::Fabric> fabric, std::uint64_t seed) {
-                     TcpOptions seeded = options;
-                     seeded.seed = seed;
-                     return std::make_unique<TcpBackend>(std::move(fabric), std::move(seeded));
-                 },
-             .make_folded = {},
-             .follows_routes = {},
-             .breaks_links = true},
+            tcp_engine(options),
             none(network::kScheduledNetworks,
-                 "its links come and go with time, and TCP over ns-3 devices runs on static fabrics only"),
+                 "its links come and go with time, and TCP over ns-3 devices runs on static fabrics and on "
+                 "rotor switches alone"),
             none(network::kDemandAwareNetworks,
-                 "its circuits move with the demand, and TCP over ns-3 devices runs on static fabrics only: "
-                 "use "
-                 "the fluid engine, or a network without reconfiguration")};
+                 "its circuits move with the demand, and TCP over ns-3 devices has no controller that moves "
+                 "them: use the fluid engine, or a network without reconfiguration"),
+            opera_tcp_engine(options)};
         return maker;
     });
 }

@@ -6,6 +6,7 @@
 #include <ns3/node-list.h>
 #include <ns3/nstime.h>
 #include <ns3/object-factory.h>
+#include <ns3/priority-queue-scheduler.h>
 #include <ns3/rng-seed-manager.h>
 #include <ns3/simulator.h>
 
@@ -19,6 +20,35 @@ namespace {
 
 constexpr const char* kScheduler = "ns3::PriorityQueueScheduler";
 bool g_is_taken = false;
+network::RunWatcher* g_watcher = nullptr;  // of the one simulation, while it runs and is watched
+
+/// ns-3's scheduler, which the loop of the simulator asks for every event, with a count of them.
+class WatchedScheduler final : public sim::PriorityQueueScheduler {
+public:
+    static sim::TypeId GetTypeId() {
+        static const sim::TypeId type = sim::TypeId("astrolabe::ns3::WatchedScheduler")
+                                            .SetParent<sim::PriorityQueueScheduler>()
+                                            .HideFromDocumentation()
+                                            .AddConstructor<WatchedScheduler>();
+        return type;
+    }
+
+    sim::Scheduler::Event RemoveNext() override {
+        if (g_watcher != nullptr && --left_ == 0) {
+            left_ = g_watcher->pulse();
+        }
+        return sim::PriorityQueueScheduler::RemoveNext();
+    }
+
+private:
+    std::uint64_t left_ = 1;  // events until the next pulse
+};
+
+void set_scheduler(const std::string& type) {
+    sim::ObjectFactory scheduler;
+    scheduler.SetTypeId(type);
+    sim::Simulator::SetScheduler(scheduler);
+}
 
 }  // namespace
 
@@ -28,9 +58,12 @@ Ns3Backend::Ns3Backend(std::uint64_t seed) {
     g_is_taken = true;
     use_picoseconds();
     sim::RngSeedManager::SetRun(seed);
-    sim::ObjectFactory scheduler;
-    scheduler.SetTypeId(kScheduler);
-    sim::Simulator::SetScheduler(scheduler);
+    set_scheduler(kScheduler);
+}
+
+void Ns3Backend::watch(network::RunWatcher& watcher) {
+    watcher_ = &watcher;
+    set_scheduler(WatchedScheduler::GetTypeId().GetName());
 }
 
 Ns3Backend::~Ns3Backend() {
@@ -41,6 +74,7 @@ Ns3Backend::~Ns3Backend() {
 void Ns3Backend::end() {
     if (!has_ended_) {
         has_ended_ = true;
+        g_watcher = nullptr;  // as it is, unless an invariant broke while it ran
         sim::Simulator::Destroy();
     }
 }
@@ -80,7 +114,10 @@ void Ns3Backend::delivered(network::NotificationHandler& handler, std::uint64_t 
 
 void Ns3Backend::run() {
     if (outstanding_ > 0 || timers_ > 0) {
+        // What is left in the end is taken out unseen when the simulation is destroyed.
+        g_watcher = watcher_;
         sim::Simulator::Run();
+        g_watcher = nullptr;
     }
 }
 

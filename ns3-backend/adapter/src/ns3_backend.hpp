@@ -4,11 +4,31 @@
 /// not see: timers of sockets and acknowledgements in flight keep its event queue filled.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include <astrolabe/network/backend.hpp>
 
 namespace astrolabe::ns3 {
+
+/// What a packet engine knows: links with something in the queue in front of them, of `waiting(link)`, the
+/// fullest first.
+template <class Waiting>
+[[nodiscard]] network::PresentLimits deepest_queues(std::size_t links, std::size_t most,
+                                                    const Waiting& waiting) {
+    network::PresentLimits limits;
+    for (network::LinkId link; link.index() < links; ++link) {
+        if (const Bytes bytes = waiting(link); bytes > Bytes(0)) {
+            limits.links.push_back({link, 1, 0, bytes});
+        }
+    }
+    limits.all_links = limits.links.size();
+    std::ranges::stable_sort(limits.links, std::greater<>(), &network::LimitingLink::waiting);
+    limits.links.resize(std::min(most, limits.links.size()));
+    return limits;
+}
 
 class Ns3Backend : public network::NetworkBackend {
 public:
@@ -16,6 +36,8 @@ public:
     Ns3Backend(const Ns3Backend&) = delete;
     Ns3Backend& operator=(const Ns3Backend&) = delete;
 
+    /// Between two events of ns-3's loop, from the scheduler that holds them: none is added.
+    void watch(network::RunWatcher& watcher) final;
     [[nodiscard]] Time now() const final;
     void schedule(Time delay, network::NotificationHandler& handler, std::uint64_t token) final;
     void run() final;
@@ -37,7 +59,8 @@ protected:
 private:
     void notify(network::NotificationHandler& handler, std::uint64_t token);
 
-    std::uint64_t outstanding_ = 0;  // messages
+    network::RunWatcher* watcher_ = nullptr;  // null: nobody watches
+    std::uint64_t outstanding_ = 0;           // messages
     std::uint64_t timers_ = 0;
     std::int64_t latest_ = 0;
     bool has_ended_ = false;

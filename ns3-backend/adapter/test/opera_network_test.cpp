@@ -26,14 +26,15 @@ class OperaNet {
 public:
     OperaNet()
         : network(with_low_latency(network::rotor::eight_rack_network(), Bytes(15'000'000))),
-          policy(network, 1),
+          schedule(to_ns3(network)),
+          policy(rotor_lb_policy(network, schedule, 1)),
           paths(network, 1) {
         if (sim::Time::GetResolution() != sim::Time::PS) {
             sim::Time::SetResolution(sim::Time::PS);
         }
         opera = sim::CreateObject<sim::OperaNetwork>();
         opera->SetAttribute("Cutoff", sim::UintegerValue(15'000'000));
-        opera->Build(to_ns3(network), network.hosts_per_rack, &policy, &paths);
+        opera->Build(schedule, network.hosts_per_rack, &policy, &paths);
         opera->GetTransport()->TraceConnectWithoutContext("Acknowledged",
                                                           sim::MakeCallback(&OperaNet::acknowledged, this));
         opera->GetTransport()->TraceConnectWithoutContext("Delivered",
@@ -48,7 +49,8 @@ public:
     }
 
     RotorNetwork network;
-    RotorLbPolicy policy;
+    sim::OperaSchedule schedule;
+    sim::OperaRotorLbPolicy policy;
     SlicePathSource paths;
     sim::Ptr<sim::OperaNetwork> opera;
     std::vector<Time> acknowledgements;  ///< since sending

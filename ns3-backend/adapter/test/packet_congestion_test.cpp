@@ -190,6 +190,7 @@ sim::PacketTelemetry noted(std::int64_t when, std::uint64_t carried, std::uint64
 // and 16 250 B wait: u = 0.1 + 1, and τ = T makes U = 1.1 at once. W = 162 500·0.95/1.1 + 80.
 TEST_F(PacketHpccEquations, AFullLinkCutsInProportion) {
     sim::PacketHpccParameters parameters;
+    parameters.baseRtt = 13 * kMicrosecond;  // section 5.1 of the paper
     sim::PacketHpccState hpcc;
     hpcc.Start(parameters, kLine);
     EXPECT_DOUBLE_EQ(hpcc.window, 162'500);
@@ -211,6 +212,7 @@ TEST_F(PacketHpccEquations, AFullLinkCutsInProportion) {
 // sixth step is multiplicative.
 TEST_F(PacketHpccEquations, AnIdleLinkLetsTheWindowGrow) {
     sim::PacketHpccParameters parameters;
+    parameters.baseRtt = 13 * kMicrosecond;  // section 5.1 of the paper
     sim::PacketHpccState hpcc;
     hpcc.Start(parameters, kLine);
     hpcc.reference = 10'000;

@@ -18,13 +18,11 @@ constexpr std::uint64_t kMtu = 4096;
 constexpr std::uint64_t kFull = 4096 + 82;
 constexpr std::uint64_t kMessage = 16 * kMtu;
 
-/// Settings as published, for the round trip of the star: 4 links of 500 ns, and 4178 B twice and 84 B twice
-/// at 100 Gb/s, are 2.7 us. DCTCP marks above 24 packets; DCQCN as its paper says (figure 14); NDP trims
+/// Settings as published. DCTCP marks above 24 packets; DCQCN as its paper says (figure 14); NDP trims
 /// above 8 packets; HPCC acknowledges every packet.
 sim::PacketTransportParameters settings(PacketNet& net, Control::Kind control) {
     sim::PacketTransportParameters parameters;
     parameters.congestionControl = control;
-    parameters.Get<sim::PacketHpccParameters>().baseRtt = 2'700'000;
     parameters.ackEvery = control == Control::kHpcc ? 1 : parameters.ackEvery;
     if (control == Control::kDctcp) {
         net.fabric->SetAttribute("EcnThreshold", sim::UintegerValue(100'000));

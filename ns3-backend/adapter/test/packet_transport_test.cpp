@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 #include <ns3/data-rate.h>
-#include <ns3/enum.h>
+#include <ns3/ns3-releases.h>
 #include <ns3/object-factory.h>
 #include <ns3/string.h>
 #include <ns3/uinteger.h>
@@ -37,7 +37,7 @@ TEST(PacketTransportObject, IsMadeByAFactoryAndSetByAttributes) {
     EXPECT_EQ(transport->recovery, Recovery::SELECTIVE);
     EXPECT_EQ(transport->timeout, 2 * kMillisecond);
     EXPECT_EQ(transport->Get<sim::PacketDcqcnParameters>().minRate, sim::DataRate("1Gbps"));
-    sim::EnumValue control;
+    sim::NumberedValue control;
     transport->GetAttribute("CongestionControl", control);
     EXPECT_EQ(control.Get(), 2);  // the third in the list
     EXPECT_FALSE(transport->SetAttributeFailSafe("Recovery", sim::StringValue("Perhaps")));

@@ -39,7 +39,7 @@ namespace ns3
  * Set attributes, Build, connect to trace sources, Send. The clock must count picoseconds
  * (Time::SetResolution(Time::PS)).
  */
-class OperaNetwork : public Object, private PacketSink, private PacketSource
+class OperaNetwork : public Object, private PacketTaker, private PacketSource
 {
   public:
     typedef void (*DeliveredTracedCallback)(const PacketMessage& message, Time completion);

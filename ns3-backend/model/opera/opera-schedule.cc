@@ -15,7 +15,9 @@ OperaSchedule::OperaSchedule(std::vector<std::vector<Matching>> matchings, uint3
     m_rotors = static_cast<uint32_t>(matchings.size());
     m_perRotor = static_cast<uint32_t>(matchings.front().size());
     m_racks = static_cast<uint32_t>(matchings.front().front().size());
-    NS_ABORT_MSG_IF(groups == 0 || m_rotors % groups != 0, "the groups have as many rotors each");
+    NS_ABORT_MSG_IF(groups == 0 || m_rotors % groups != 0,
+                    m_rotors << " rotors in " << groups
+                             << " groups, expected a divisor of the rotors: groups have as many each");
     m_residence = m_rotors / groups;
     m_superslice = timing.eps + timing.del + timing.r;
     m_carries = timing.eps + timing.del;
@@ -60,6 +62,22 @@ OperaSchedule::Fail(int64_t when, const std::vector<std::vector<Matching>>& matc
     m_states.push_back({when, std::move(peers)});
 }
 
+std::vector<std::vector<OperaSchedule::Matching>>
+OperaSchedule::GetMatchings() const
+{
+    std::vector<std::vector<Matching>> matchings(m_rotors);
+    auto next = m_states.back().peers.begin();
+    for (std::vector<Matching>& rotor : matchings)
+    {
+        for (uint32_t i = 0; i < m_perRotor; ++i)
+        {
+            rotor.emplace_back(next, next + m_racks);
+            next += m_racks;
+        }
+    }
+    return matchings;
+}
+
 void
 OperaSchedule::FindState(int64_t when) const
 {
@@ -73,7 +91,9 @@ OperaSchedule::FindState(int64_t when) const
 std::vector<std::vector<OperaSchedule::Matching>>
 OperaSchedule::MakeCyclicMatchings(uint32_t racks, uint32_t rotors)
 {
-    NS_ABORT_MSG_IF(rotors == 0 || racks == 0 || racks % rotors != 0, "rotors have as many matchings each");
+    NS_ABORT_MSG_IF(rotors == 0 || racks == 0 || racks % rotors != 0,
+                    racks << " racks on " << rotors
+                          << " rotors, expected a multiple of the rotors: they have as many matchings each");
     std::vector<std::vector<Matching>> matchings(rotors);
     for (uint32_t m = 0; m < racks; ++m)
     {

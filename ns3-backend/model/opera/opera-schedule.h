@@ -131,6 +131,15 @@ class OperaSchedule
         return m_state;
     }
 
+    /// When a state begins, ps.
+    int64_t GetStart(std::size_t state) const
+    {
+        return m_states[state].from;
+    }
+
+    /// Matchings as they are in the last state.
+    std::vector<std::vector<Matching>> GetMatchings() const;
+
   private:
     struct State
     {

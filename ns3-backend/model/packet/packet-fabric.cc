@@ -190,7 +190,7 @@ PacketFabric::SetWeights(const std::array<uint32_t, PACKET_PRIORITIES>& weights)
 }
 
 void
-PacketFabric::Install(PacketRouter& router, PacketSink& sink, PacketSource& source)
+PacketFabric::Install(PacketRouter& router, PacketTaker& sink, PacketSource& source)
 {
     NS_ABORT_MSG_IF(
         trimThreshold > 0 && flowControl != PacketFlowControlKind::NONE,

@@ -54,7 +54,7 @@ class PacketFabric : public Object, public PacketFabricParameters
     /// Each at least 1, for `service` WEIGHTED; without, all priorities weigh the same.
     void SetWeights(const std::array<uint32_t, PACKET_PRIORITIES>& weights);
     /// Completes the fabric: all of them outlive the last packet.
-    void Install(PacketRouter& router, PacketSink& sink, PacketSource& source);
+    void Install(PacketRouter& router, PacketTaker& sink, PacketSource& source);
 
     /// Bytes that may arrive over a link after the pause was decided on.
     uint64_t GetHeadroom(uint32_t port) const;
@@ -83,6 +83,11 @@ class PacketFabric : public Object, public PacketFabricParameters
     const PacketPort& GetPort(uint32_t port) const
     {
         return *m_ports[port];
+    }
+
+    bool IsSwitch(uint32_t node) const
+    {
+        return m_nodeFacts[node].isSwitch;
     }
 
     uint32_t GetNodeCount() const;

@@ -8,7 +8,7 @@ namespace ns3
 {
 
 void
-PacketNode::SetUse(PacketRouter* router, PacketSink* sink)
+PacketNode::SetUse(PacketRouter* router, PacketTaker* sink)
 {
     m_router = router;
     m_sink = sink;

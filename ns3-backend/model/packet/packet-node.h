@@ -30,10 +30,10 @@ class PacketRouter
 };
 
 /// What takes in the packets that have reached their destination.
-class PacketSink
+class PacketTaker
 {
   public:
-    virtual ~PacketSink() = default;
+    virtual ~PacketTaker() = default;
     virtual void Take(uint32_t packet) = 0;
 };
 
@@ -57,12 +57,18 @@ class PacketNode
     PacketNode& operator=(const PacketNode&) = delete;
 
     /// Both outlive the node's last packet.
-    void SetUse(PacketRouter* router, PacketSink* sink);
+    void SetUse(PacketRouter* router, PacketTaker* sink);
     void AddPort(PacketPort* port);
 
     uint32_t GetNumber() const
     {
         return m_number;
+    }
+
+    /// What it takes to forward a packet, ps.
+    int64_t GetForwarding() const
+    {
+        return m_forwarding;
     }
 
     const std::vector<PacketPort*>& GetPorts() const
@@ -92,7 +98,7 @@ class PacketNode
     int64_t m_forwarding;
     PacketContext& m_context;
     PacketRouter* m_router{nullptr};
-    PacketSink* m_sink{nullptr};
+    PacketTaker* m_sink{nullptr};
     std::vector<PacketPort*> m_ports;
 };
 

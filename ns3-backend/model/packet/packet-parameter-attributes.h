@@ -7,7 +7,7 @@
 #include "ns3/boolean.h"
 #include "ns3/data-rate.h"
 #include "ns3/double.h"
-#include "ns3/enum.h"
+#include "ns3/ns3-releases.h"
 #include "ns3/type-id.h"
 #include "ns3/uinteger.h"
 
@@ -139,12 +139,12 @@ class PacketAttributeMaker
                     const char* help,
                     const PacketChoice<Value>& choice)
     {
-        const auto checker = Create<EnumChecker>();
+        const auto checker = Create<NumberedChecker>();
         for (std::size_t i = 0; i < choice.names.size(); ++i)
         {
             checker->Add(static_cast<int>(i), PacketParameterName(choice.names[i].second));
         }
-        const auto read = [choice](const EnumValue& value) {
+        const auto read = [choice](const NumberedValue& value) {
             return choice.names[static_cast<std::size_t>(value.Get())].first;
         };
         const auto write = [choice](Value value) {
@@ -153,9 +153,9 @@ class PacketAttributeMaker
             {
                 ++index;
             }
-            return EnumValue(index);
+            return NumberedValue(index);
         };
-        Add<EnumValue>(key, member, help, read, write, checker);
+        Add<NumberedValue>(key, member, help, read, write, checker);
     }
 
   private:

@@ -3,6 +3,7 @@
 
 #include "ns3/abort.h"
 #include "ns3/enum.h"
+#include "ns3/ns3-releases.h"
 
 #include <limits>
 
@@ -50,7 +51,7 @@ PacketShortestPathRouter::GetTypeId()
                             .AddAttribute("LoadBalancing",
                                           "Which of several ports that start a shortest path a packet takes.",
                                           EnumValue(PER_FLOW),
-                                          MakeEnumAccessor(&PacketShortestPathRouter::m_loadBalancing),
+                                          MakeMemberEnumAccessor(&PacketShortestPathRouter::m_loadBalancing),
                                           MakeEnumChecker(PER_FLOW, "PerFlow", PER_PACKET, "PerPacket"));
     return tid;
 }

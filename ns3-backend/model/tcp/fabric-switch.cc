@@ -14,6 +14,7 @@ namespace
 constexpr uint16_t ETHERTYPE_IPV4 = 0x0800;
 constexpr std::size_t SOURCE_AT = 12;
 constexpr std::size_t DESTINATION_AT = 16;
+constexpr std::size_t PORTS_AT = 20; // behind a header without options
 
 } // namespace
 
@@ -45,17 +46,38 @@ FabricSwitch::SetRouteCallback(RouteCallback callback)
     m_route = callback;
 }
 
+void
+FabricSwitch::SetFlowRouteCallback(FlowRouteCallback callback)
+{
+    m_flowRoute = callback;
+}
+
+Ptr<NetDevice>
+FabricSwitch::Find(Ptr<const Packet> datagram) const
+{
+    std::array<uint8_t, PORTS_AT + 4> ip{};
+    if (datagram->CopyData(ip.data(), ip.size()) < PORTS_AT)
+    {
+        return nullptr;
+    }
+    const Ipv4Address source = Ipv4Address::Deserialize(&ip[SOURCE_AT]);
+    const Ipv4Address destination = Ipv4Address::Deserialize(&ip[DESTINATION_AT]);
+    if (m_flowRoute.IsNull())
+    {
+        return m_route(source, destination);
+    }
+    uint32_t ports = 0;
+    for (std::size_t i = PORTS_AT; i < ip.size(); ++i)
+    {
+        ports = ports << 8 | ip[i];
+    }
+    return m_flowRoute(source, destination, ports);
+}
+
 bool
 FabricSwitch::Receive(Ptr<NetDevice>, Ptr<const Packet> packet, uint16_t protocol, const Address&)
 {
-    std::array<uint8_t, DESTINATION_AT + 4> ip{};
-    if (protocol != ETHERTYPE_IPV4 || packet->CopyData(ip.data(), ip.size()) < ip.size())
-    {
-        m_noRouteTrace(packet);
-        return false;
-    }
-    const Ptr<NetDevice> out =
-        m_route(Ipv4Address::Deserialize(&ip[SOURCE_AT]), Ipv4Address::Deserialize(&ip[DESTINATION_AT]));
+    const Ptr<NetDevice> out = protocol == ETHERTYPE_IPV4 ? Find(packet) : nullptr;
     if (!out)
     {
         m_noRouteTrace(packet);
@@ -68,6 +90,7 @@ void
 FabricSwitch::DoDispose()
 {
     m_route = RouteCallback();
+    m_flowRoute = FlowRouteCallback();
     Object::DoDispose();
 }
 

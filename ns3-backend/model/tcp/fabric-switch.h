@@ -23,20 +23,26 @@ class FabricSwitch : public Object
   public:
     /// (source, destination) -> output device, null when the destination cannot be reached.
     using RouteCallback = Callback<Ptr<NetDevice>, Ipv4Address, Ipv4Address>;
+    /// (source, destination, ports) -> output device; ports as FabricRouting has them.
+    using FlowRouteCallback = Callback<Ptr<NetDevice>, Ipv4Address, Ipv4Address, uint32_t>;
 
     static TypeId GetTypeId();
 
     /// Takes over the frames that `port`, a device of the switch's node, receives.
     void AddPort(Ptr<NetDevice> port);
     void SetRouteCallback(RouteCallback callback);
+    /// In place of a RouteCallback.
+    void SetFlowRouteCallback(FlowRouteCallback callback);
 
   protected:
     void DoDispose() override;
 
   private:
     bool Receive(Ptr<NetDevice> port, Ptr<const Packet> packet, uint16_t protocol, const Address& from);
+    Ptr<NetDevice> Find(Ptr<const Packet> datagram) const;
 
     RouteCallback m_route;
+    FlowRouteCallback m_flowRoute; //!< null: the other counts
     TracedCallback<Ptr<const Packet>> m_noRouteTrace;
 };
 

@@ -3,6 +3,8 @@
 
 #include "packet-transport-core.h"
 
+#include "ns3/packet-round-trip.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -79,9 +81,30 @@ PacketHpccState::Sent(const Parameters& parameters, uint32_t bytes, int64_t when
     return ready;
 }
 
+namespace
+{
+
+/// A fabric on which no host reaches another has no use for T.
+PacketHpccParameters
+WithBaseRtt(const PacketTransportCore& core)
+{
+    const PacketTransportParameters& transport = core.parameters;
+    auto own = transport.Get<PacketHpccParameters>();
+    if (own.baseRtt == 0)
+    {
+        own.baseRtt = std::max<int64_t>(
+            1,
+            FindLongestRoundTrip(
+                core.fabric, core.router, transport.mtu + transport.header, transport.ackSize));
+    }
+    return own;
+}
+
+} // namespace
+
 PacketHpcc::PacketHpcc(PacketTransportCore& core)
     : PacketCongestionControl(core),
-      m_own(m_parameters.Get<Parameters>())
+      m_own(WithBaseRtt(core))
 {
 }
 

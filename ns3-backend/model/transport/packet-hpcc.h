@@ -11,10 +11,10 @@
 namespace ns3
 {
 
-/// Defaults: Li et al., section 5.1.
+/// Defaults: Li et al., section 5.1, but for T, which is a property of the network.
 struct PacketHpccParameters
 {
-    int64_t baseRtt{13'000'000};   //!< T, ps
+    int64_t baseRtt{0};            //!< T, ps; 0: FindLongestRoundTrip of the fabric
     double utilization{0.95};      //!< η
     uint32_t maxStage{5};          //!< additive steps in a row
     uint64_t additiveIncrease{80}; //!< W_AI, bytes
@@ -24,8 +24,10 @@ struct PacketHpccParameters
     static void VisitParameters(Visitor&& visit)
     {
         using P = PacketHpccParameters;
-        visit("base_rtt", &P::baseRtt, "T, the longest round trip without queues",
-              PacketDuration{1'000, 1'000'000'000'000});
+        visit("base_rtt", &P::baseRtt,
+              "T, the longest round trip without queues; 0: that of a full packet and its acknowledgement "
+              "between the hosts of the network",
+              PacketDuration{0, 1'000'000'000'000});
         visit("utilization", &P::utilization, "eta, of links that is aimed at",
               PacketNumber{PACKET_ABOVE_ZERO, 1});
         visit("max_stage", &P::maxStage, "additive steps in a row", PacketCount{0, 1'000'000});
@@ -37,7 +39,8 @@ struct PacketHpccParameters
 
 /**
  * The window and rate of a queue pair under HPCC (Li et al., "HPCC: high precision congestion control",
- * SIGCOMM 2019, algorithm 1), bytes and bit/s on the wire. Defaults are that paper's (section 5.1).
+ * SIGCOMM 2019, algorithm 1), bytes and bit/s on the wire. Defaults are that paper's (section 5.1), but that
+ * T is found from the fabric (packet-round-trip.h), unless it is given.
  *
  * Acknowledgements bring back what each link on the way noted of a packet: queue q, bytes carried c, time t
  * and rate B. Against what was noted on the packet before, a link's share of its bandwidth-delay product is
@@ -59,6 +62,8 @@ struct PacketHpccParameters
 struct PacketHpccState
 {
     using Parameters = PacketHpccParameters;
+
+    // Parameters have T from here on: baseRtt > 0.
 
     void Start(const Parameters& parameters, uint64_t bitsPerSecond);
     /// What the last packets brought back; packets below `acknowledged` have arrived, `sent` is the next to
@@ -107,7 +112,7 @@ class PacketHpcc final : public PacketCongestionControl
                       uint32_t telemetry) override;
 
   private:
-    const Parameters& m_own;
+    const Parameters m_own; //!< with T
     PacketPairStates<PacketHpccState> m_states;
 };
 

@@ -46,7 +46,7 @@ class PacketSender;
  * picoseconds (Time::SetResolution(Time::PS)).
  */
 class PacketTransport : public Object,
-                        public PacketSink,
+                        public PacketTaker,
                         public PacketSource,
                         public PacketTransportParameters,
                         public PacketTransportTraces

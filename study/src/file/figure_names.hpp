@@ -23,7 +23,10 @@ enum class FigureName : std::uint8_t {
     kLinks,
     kTasks,
     kGantt,
-    kFlowSlowdown
+    kFlowSlowdown,
+    kCollectives,
+    kExchanges,
+    kEqualCost
 };
 
 }  // namespace astrolabe::study
@@ -33,7 +36,7 @@ namespace astrolabe {
 template <>
 struct EnumNames<study::FigureName> {
     using Name = study::FigureName;
-    static constexpr std::array<std::pair<std::string_view, Name>, 14> kNames{
+    static constexpr std::array<std::pair<std::string_view, Name>, 17> kNames{
         {{"iteration_time", Name::kIterationTime},
          {"speed_up", Name::kSpeedUp},
          {"breakdown", Name::kBreakdown},
@@ -47,7 +50,10 @@ struct EnumNames<study::FigureName> {
          {"links", Name::kLinks},
          {"tasks", Name::kTasks},
          {"gantt", Name::kGantt},
-         {"flow_slowdown", Name::kFlowSlowdown}}};
+         {"flow_slowdown", Name::kFlowSlowdown},
+         {"collectives", Name::kCollectives},
+         {"exchanges", Name::kExchanges},
+         {"equal_cost", Name::kEqualCost}}};
 };
 
 }  // namespace astrolabe

@@ -1,4 +1,4 @@
-/// Time against the price of the network.
+/// Time against the price of the network, and at equal price.
 #include "study_figures.hpp"
 
 #include <algorithm>
@@ -112,60 +112,161 @@ CostOf network_costs(const experiment::Components& components) {
     };
 }
 
-Drawn pareto_figure(const StudyAxes& axes, const CostOf& cost) {
-    std::vector<std::size_t> panels;
-    std::vector<std::size_t> networks;
+namespace {
+
+/// What networks of points cost and how long they take.
+struct Market {
+    std::vector<std::size_t> networks;  ///< dimensions
+    std::vector<std::size_t> others;
+    std::vector<Offer> offers;
+    std::set<std::string> reasons;  ///< why points have no price
+};
+
+Market market_of(const StudyAxes& axes, const CostOf& cost) {
+    Market market;
     for (std::size_t i = 0; i < axes.dimensions.size(); ++i) {
-        (is_of_network(axes.dimensions[i].name) ? networks : panels).push_back(i);
+        (is_of_network(axes.dimensions[i].name) ? market.networks : market.others).push_back(i);
     }
-    if (networks.empty()) {
-        return Omission{"the network is the same in all points"};
+    if (market.networks.empty()) {
+        return market;
     }
     std::map<std::vector<std::size_t>, Sample> costs;
-    std::set<std::string> reasons;
     for (const Place& place : axes.places) {
         const Cost of_point = cost(place.row->result.resolved);
         if (const auto* dollars = std::get_if<double>(&of_point)) {
             costs[place.at].add(*dollars);
         } else {
-            reasons.insert(std::get<std::string>(of_point));
+            market.reasons.insert(std::get<std::string>(of_point));
         }
     }
-    std::vector<Offer> offers;
     for (const auto& [at, time] : samples_of(axes, mean_iteration_time)) {
         if (const auto found = costs.find(at); found != costs.end()) {
-            offers.push_back({at, found->second.mean(), time.mean(), false});
+            market.offers.push_back({at, found->second.mean(), time.mean(), false});
         }
     }
-    if (offers.empty()) {
-        return Omission{reasons.empty() ? "no point has finished"
-                                        : "no network has a cost: " + *reasons.begin()};
+    return market;
+}
+
+std::optional<Omission> nothing_offered(const Market& market) {
+    if (market.networks.empty()) {
+        return Omission{"the network is the same in all points"};
     }
-    mark_front(offers, panels);
+    if (market.offers.empty()) {
+        return Omission{market.reasons.empty() ? "no point has finished"
+                                               : "no network has a cost: " + *market.reasons.begin()};
+    }
+    return std::nullopt;
+}
+
+std::string left_out(const Market& market) {
+    std::string note;
+    for (const std::string& reason : market.reasons) {
+        note += " Left out, for want of a price: " + reason + ".";
+    }
+    return note;
+}
+
+constexpr const char* kPrices = "Networks at the prices that the program has built in (docs/models/cost.md).";
+
+/// "All cost the same" where the dearest is within a hundredth of the cheapest.
+std::string equal_price_note(const std::vector<Offer>& offers) {
+    const auto [least, most] = std::minmax_element(
+        offers.begin(), offers.end(), [](const Offer& a, const Offer& b) { return a.cost < b.cost; });
+    return most->cost <= 1.01 * least->cost
+               ? " All cost the same within 1 %: this is a comparison at equal price."
+               : "";
+}
+
+/// The dimension that colours tell apart.
+std::size_t coloured(const StudyAxes& axes, const Market& market) {
+    const bool is_network =
+        axes.series && std::count(market.networks.begin(), market.networks.end(), *axes.series) > 0;
+    return is_network ? *axes.series : market.networks.front();
+}
+
+/// What a budget buys: for each setting of the other parameters, the offers of a value of the coloured
+/// dimension by rising price, those alone that are faster than all cheaper ones.
+std::vector<Offer> stairs_of(const std::vector<Offer>& offers, std::size_t series,
+                             const std::vector<std::size_t>& others) {
+    std::vector<std::size_t> told_apart = others;
+    told_apart.push_back(series);
+    std::vector<Offer> stairs = offers;
+    mark_front(stairs, told_apart);
+    std::erase_if(stairs, [](const Offer& offer) { return !offer.is_on_front; });
+    std::stable_sort(stairs.begin(), stairs.end(),
+                     [](const Offer& a, const Offer& b) { return a.cost < b.cost; });
+    return stairs;
+}
+
+}  // namespace
+
+Drawn pareto_figure(const StudyAxes& axes, const CostOf& cost) {
+    Market market = market_of(axes, cost);
+    if (std::optional<Omission> nothing = nothing_offered(market)) {
+        return *std::move(nothing);
+    }
+    mark_front(market.offers, market.others);
     Figure figure;
-    figure.title = "Time against the price of the network";
-    figure.note =
-        "Networks at the prices that the program has built in (docs/models/cost.md). Outlined, "
-        "and connected by a line, are those that no other network of the panel beats in both.";
-    for (const std::string& reason : reasons) {
-        figure.note += " Left out, for want of a price: " + reason + ".";
-    }
+    figure.title = "What does speed cost?";
+    figure.note = fmt::format(
+        "{} Lines connect, for each setting of the other parameters, the networks that no other one beats in "
+        "both "
+        "price and time.{}{}",
+        kPrices, equal_price_note(market.offers), left_out(market));
     figure.columns = axes.names();
     figure.columns.insert(figure.columns.end(), {"network_cost_usd", "iteration_time_s", "on_front"});
     const std::size_t first = axes.dimensions.size();
-    const bool in_colour = axes.series && std::count(networks.begin(), networks.end(), *axes.series) > 0;
     figure.chart = {{"form", "pareto"},
                     {"x", first},
                     {"value", first + 1},
                     {"front", first + 2},
-                    {"series", in_colour ? *axes.series : networks.front()},
-                    {"panels", panels},
+                    {"series", coloured(axes, market)},
+                    {"groups", market.others},
                     {"axis", {{"title", "iteration time"}, {"unit", "s"}, {"log", true}}}};
-    for (const Offer& offer : offers) {
+    for (const Offer& offer : market.offers) {
         std::vector<Json> row = axes.labels(offer.at);
-        row.emplace_back(offer.cost);
-        row.emplace_back(offer.time);
-        row.emplace_back(offer.is_on_front ? 1 : 0);
+        row.insert(row.end(), {offer.cost, offer.time, offer.is_on_front ? 1 : 0});
+        figure.rows.push_back(std::move(row));
+    }
+    return figure;
+}
+
+Drawn equal_cost_figure(const StudyAxes& axes, const CostOf& cost) {
+    const Market market = market_of(axes, cost);
+    if (std::optional<Omission> nothing = nothing_offered(market)) {
+        return *std::move(nothing);
+    }
+    Figure figure;
+    figure.title = "How fast can it be at equal price?";
+    figure.note = fmt::format(
+        "{} Each line is the least time of an iteration among the networks of its kind that cost at most the "
+        "budget: "
+        "where two lines are compared above one price, nothing dearer has been bought. Only networks of the "
+        "study "
+        "count, nothing is interpolated.{}{}",
+        kPrices, equal_price_note(market.offers), left_out(market));
+    figure.columns = axes.names();
+    figure.columns.insert(figure.columns.end(), {"budget_usd", "least_iteration_time_s", "over_best"});
+    const std::size_t series = coloured(axes, market);
+    const std::vector<Offer> stairs = stairs_of(market.offers, series, market.others);
+    const std::size_t first = axes.dimensions.size();
+    figure.chart = {
+        {"form", "budget"},        {"x", first},
+        {"value", first + 1},      {"series", series},
+        {"panels", market.others}, {"axis", {{"title", "iteration time"}, {"unit", "s"}, {"log", true}}}};
+    for (const Offer& step : stairs) {
+        const auto is_rival = [&](const Offer& other) {
+            return other.cost <= step.cost &&
+                   std::all_of(market.others.begin(), market.others.end(), [&](std::size_t dimension) {
+                       return other.at[dimension] == step.at[dimension];
+                   });
+        };
+        double best = step.time;
+        for (const Offer& other : market.offers) {
+            best = is_rival(other) ? std::min(best, other.time) : best;
+        }
+        std::vector<Json> row = axes.labels(step.at);
+        row.insert(row.end(), {step.cost, step.time, best > 0 ? Json(step.time / best) : Json()});
         figure.rows.push_back(std::move(row));
     }
     return figure;

@@ -1,11 +1,11 @@
 /// Figures of single runs, from their details (run_details.hpp).
+#include "../file/study_points.hpp"
 #include "study_figures.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
-
-#include <astrolabe/study/file/study.hpp>
 
 namespace astrolabe::study {
 namespace {
@@ -62,8 +62,23 @@ std::string samplings(const Details& details, std::string_view things) {
     return texts.empty() ? "" : fmt::format(" Drawn: {}.", fmt::join(texts, "; "));
 }
 
+/// "network = flat, ranks = 16": the point in words.
+std::string words_of(const StudyAxes& axes, const Detail& detail) {
+    std::string words;
+    for (std::size_t i = 0; i < axes.dimensions.size(); ++i) {
+        words += fmt::format("{}{} = {}", words.empty() ? "" : ", ", axes.dimensions[i].label,
+                             detail.values[i].get<std::string>());
+    }
+    const Json& parameters = detail.row->point.parameters;
+    return axes.has_seeds && parameters.contains("seed")
+               ? fmt::format("{}{}seed = {}", words, words.empty() ? "" : ", ",
+                             value_text(parameters["seed"]))
+               : words;
+}
+
 /// A picture for each point; `columns` follow the point's number.
-Figure pictures(const Details& details, std::string form, const std::vector<std::string>& columns) {
+Figure pictures(const StudyAxes& axes, const Details& details, std::string form,
+                const std::vector<std::string>& columns) {
     Figure figure;
     if (details.all > details.first.size()) {
         figure.note = fmt::format(" The first {} of {} points.", details.first.size(), details.all);
@@ -73,7 +88,7 @@ Figure pictures(const Details& details, std::string form, const std::vector<std:
     figure.columns.insert(figure.columns.end(), columns.begin(), columns.end());
     for (const Detail& detail : details.first) {
         figure.chart["frames"].push_back({{"point", detail.row->point.number},
-                                          {"label", parameter_text(detail.row->point.parameters)},
+                                          {"label", words_of(axes, detail)},
                                           {"values", detail.values},
                                           {"total", detail.row->result.summary.at("total_time_s")}});
     }
@@ -96,6 +111,38 @@ std::string ranks_drawn(const Json& content) {
     return step > 1 ? fmt::format("one in {} of {} ranks", step, ranks) : "";
 }
 
+/// One for each iteration that was kept, the last first.
+std::vector<Json> iteration_frames(const Detail& detail, const Json& of_point) {
+    const Json& content = detail.content;
+    const auto iterations = content.at("iterations").get<std::size_t>();
+    const auto kept = content.at("kept").get<std::vector<std::size_t>>();
+    const std::size_t last = content.at("kept").at(kept.size() - 1).get<std::size_t>();
+    const std::string ranks = ranks_drawn(content);
+    std::vector<Json> frames;
+    for (std::size_t i = kept.size(); i-- > 0;) {
+        std::vector<std::string> remarks;
+        if (!ranks.empty()) {
+            remarks.push_back(ranks);
+        }
+        if (kept[i] > 0 && (i == 0 || kept[i - 1] + 1 != kept[i])) {
+            remarks.emplace_back("what hangs over from the iteration before it was not kept");
+        }
+        Json frame = of_point;
+        frame["iteration"] = kept[i];
+        if (kept.size() > 1) {
+            const std::string label = of_point.at("label").get<std::string>();
+            frame["label"] = fmt::format("{}{}iteration {} of 0 to {}", label, label.empty() ? "" : ", ",
+                                         kept[i], iterations - 1);
+        }
+        if (kept[i] != last) {
+            frame["file"] = fmt::format("{}-iteration-{}", detail.row->point.number, kept[i]);
+        }
+        frame["remark"] = fmt::format("{}", fmt::join(remarks, "; "));
+        frames.push_back(std::move(frame));
+    }
+    return frames;
+}
+
 }  // namespace
 
 Drawn ranks_figure(const StudyAxes& axes, const DetailOf& of) {
@@ -103,8 +150,8 @@ Drawn ranks_figure(const StudyAxes& axes, const DetailOf& of) {
     if (details.all == 0) {
         return none_kept("ranks");
     }
-    Figure figure = pictures(details, "ranks", {"rank", "compute_s", "exposed_s", "idle_s"});
-    figure.title = "Ranks";
+    Figure figure = pictures(axes, details, "ranks", {"rank", "compute_s", "exposed_s", "idle_s"});
+    figure.title = "Are all ranks alike?";
     figure.note =
         "Of the run's time on each rank: computing, waiting for collectives, and draining after its "
         "last computation. A line is a point." +
@@ -122,8 +169,8 @@ Drawn links_figure(const StudyAxes& axes, const DetailOf& of) {
     if (details.all == 0) {
         return none_kept("links");
     }
-    Figure figure = pictures(details, "links", {"link", "source", "destination", "utilization"});
-    figure.title = "Links";
+    Figure figure = pictures(axes, details, "links", {"link", "source", "destination", "utilization"});
+    figure.title = "Which links are busy?";
     std::size_t busiest = 0;
     for (const Detail& detail : details.first) {
         busiest = std::max(busiest, detail.content.at("busiest").get<std::size_t>());
@@ -147,9 +194,9 @@ Drawn tasks_figure(const StudyAxes& axes, const DetailOf& of) {
     if (details.all == 0) {
         return none_kept("tasks");
     }
-    Figure figure = pictures(details, "tasks",
+    Figure figure = pictures(axes, details, "tasks",
                              {"operation", "iteration", "name", "kind", "issue_s", "start_s", "finish_s"});
-    figure.title = "When tasks complete";
+    figure.title = "When does each operation complete?";
     figure.note = "Operations in program order against the time at which the last rank had finished them." +
                   samplings(details, "operations") + figure.note;
     for (const Detail& detail : details.first) {
@@ -169,23 +216,61 @@ Drawn gantt_figure(const StudyAxes& axes, const DetailOf& of) {
     if (details.all == 0) {
         return none_kept("gantt");
     }
-    Figure figure = pictures(details, "gantt", {"rank", "name", "kind", "begin_s", "end_s"});
-    figure.title = "Timeline of the last iteration";
+    Figure figure =
+        pictures(axes, details, "gantt", {"iteration", "rank", "name", "kind", "begin_s", "end_s"});
+    figure.title = "What does each rank do when?";
     figure.note =
-        "Computation of each rank, and below it its collectives from issue to finish; where several of "
-        "a kind overlap the colour is denser. What goes on from the iteration before is not drawn." +
+        "Computation of each rank, and below it its collectives from issue to finish; where several of a "
+        "kind "
+        "overlap the colour is denser. Only outlined is what hangs over from the iteration before. The last "
+        "iteration comes "
+        "first, then others that were kept." +
         samplings(details, "operations") + figure.note;
-    for (const Detail& detail : details.first) {
-        const Json& names = detail.content.at("names");
-        const Json& kinds = detail.content.at("kinds");
-        Json& frame = figure.chart["frames"][static_cast<std::size_t>(&detail - details.first.data())];
-        frame["remark"] = ranks_drawn(detail.content);
-        for (const Json& kept : detail.content.at("rows")) {
+    Json frames = Json::array();
+    for (std::size_t i = 0; i < details.first.size(); ++i) {
+        const Detail& detail = details.first[i];
+        for (Json& frame : iteration_frames(detail, figure.chart["frames"][i])) {
+            frames.push_back(std::move(frame));
+        }
+        const Json& content = detail.content;
+        for (const Json& kept : content.at("rows")) {
             const auto operation = kept.at(1).get<std::size_t>();
-            figure.rows.push_back({detail.row->point.number, kept.at(0), names.at(operation),
-                                   kinds.at(operation), kept.at(2), kept.at(3)});
+            figure.rows.push_back({detail.row->point.number, content.at("of").at(operation), kept.at(0),
+                                   content.at("names").at(operation), content.at("kinds").at(operation),
+                                   kept.at(2), kept.at(3)});
         }
     }
+    figure.chart["frames"] = std::move(frames);
+    return figure;
+}
+
+Drawn exchanges_figure(const StudyAxes& axes, const DetailOf& of) {
+    const Details details = read_details(axes, of);
+    if (details.all == 0) {
+        return none_kept("exchanges");
+    }
+    Figure figure = pictures(axes, details, "exchanges", {"rank", "sent_bytes", "received_bytes"});
+    figure.title = "How many bytes of all-to-alls has each rank?";
+    figure.note =
+        "In an iteration, without what a rank has for itself. Dashed is the mean over ranks. A picture is of "
+        "all "
+        "points that have the same." +
+        samplings(details, "ranks") + figure.note;
+    Json frames = Json::array();
+    std::map<std::string, std::size_t> known;  // rows, and the frame that draws them
+    for (std::size_t i = 0; i < details.first.size(); ++i) {
+        const Json& rows = details.first[i].content.at("rows");
+        const auto [same, is_new] = known.try_emplace(rows.dump(), frames.size());
+        if (is_new) {
+            frames.push_back(figure.chart["frames"][i]);
+            frames.back()["points"] = Json::array();
+        }
+        frames[same->second]["points"].push_back(details.first[i].row->point.number);
+        for (const Json& kept : rows) {
+            figure.rows.push_back({details.first[i].row->point.number, kept.at(0), kept.at(1), kept.at(2)});
+        }
+    }
+    figure.chart["frames"] = std::move(frames);
     return figure;
 }
 

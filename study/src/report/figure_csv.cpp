@@ -1,6 +1,3 @@
-#include <variant>
-
-#include <astrolabe/core/config/quantity.hpp>
 #include <astrolabe/experiment/results/csv.hpp>
 #include <astrolabe/study/report/report.hpp>
 
@@ -9,10 +6,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-bool is_number(const std::string& text) {
-    return std::holds_alternative<double>(parse_number(text));
-}
-
 std::string csv_text(const Json& value) {
     if (value.is_null()) {
         return "";
@@ -20,11 +13,7 @@ std::string csv_text(const Json& value) {
     if (!value.is_string()) {
         return value.dump();
     }
-    std::string text = value.get<std::string>();
-    if (text.find_first_of("=+-@\t\r") == 0 && !is_number(text)) {
-        text.insert(0, 1, '\'');
-    }
-    return experiment::csv_field(text);
+    return experiment::csv_field(value.get<std::string>());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// Figures with one number a point, in panels: bars, curves and heat maps.
+/// Figures with one number a point, in panels: dots, bars, curves and heat maps.
 #include "study_figures.hpp"
 
 #include <algorithm>
@@ -65,18 +65,30 @@ std::string seeds_note(const StudyAxes& axes) {
     if (fixed == all) {
         return " Deterministic: nothing is random, so that all seeds give the same.";
     }
-    return " Means over seeds; whiskers from the least to the greatest." +
+    return " Means over seeds; error bars go from the least to the greatest." +
            (fixed == 0
                 ? std::string()
                 : fmt::format(" Deterministic in {} of {} points, where nothing is random.", fixed, all));
 }
 
-Figure bars(const StudyAxes& axes, const Samples& samples, const std::string& column,
-            SeedRange range = SeedRange::kShown) {
+/// Bars are for what is compared with zero, dots for what is compared in ratios.
+Figure marks(const char* form, const StudyAxes& axes, const Samples& samples, const std::string& column,
+             SeedRange range = SeedRange::kShown) {
     Figure figure = table_of(axes, samples, column, range);
-    figure.chart["form"] = "bars";
+    figure.chart["form"] = form;
     place_columns(figure, axes, axes.scale, axes.series);
     return figure;
+}
+
+/// Dots, and lines from one to the next where the scale is one of numbers.
+Figure marks_along(const StudyAxes& axes, const Samples& samples, const std::string& column) {
+    const bool has_numbers = axes.scale && axes.dimensions[*axes.scale].is_numeric();
+    return marks(has_numbers ? "lines" : "dots", axes, samples, column);
+}
+
+/// "network", or "point" where nothing is told apart.
+std::string series_label(const StudyAxes& axes) {
+    return axes.series ? axes.dimensions[*axes.series].label : "point";
 }
 
 /// Points that make a curve.
@@ -170,9 +182,10 @@ Drawn iteration_time_figure(const StudyAxes& axes) {
     if (samples.empty()) {
         return Omission{kNoPoints};
     }
-    Figure figure = bars(axes, samples, "iteration_time_s");
-    figure.title = "Iteration time";
-    figure.note = "Mean time of an iteration, on a logarithmic axis: equal distances are equal ratios." +
+    Figure figure = marks_along(axes, samples, "iteration_time_s");
+    figure.title = axes.series ? fmt::format("How long does an iteration take by {}?", series_label(axes))
+                               : "How long does an iteration take?";
+    figure.note = "Mean time of an iteration. The axis is logarithmic: equal distances are equal ratios." +
                   seeds_note(axes);
     figure.chart["axis"] = {{"title", "iteration time"}, {"unit", "s"}, {"log", true}};
     return figure;
@@ -197,8 +210,8 @@ Drawn speed_up_figure(const StudyAxes& axes, const std::optional<Baseline>& base
     if (ratios.empty()) {
         return Omission{"no point of the baseline, " + name + ", has finished"};
     }
-    Figure figure = bars(axes, ratios, "speed_up", SeedRange::kHidden);  // a ratio of means has none
-    figure.title = "Speed-up over " + name;
+    Figure figure = marks("bars", axes, ratios, "speed_up", SeedRange::kHidden);  // a ratio of means has none
+    figure.title = fmt::format("How much faster than {} is it?", dimension.values[baseline->value]);
     figure.note = fmt::format(
         "Iteration time with {} over that of the point, all else equal: above 1 is faster. Points whose "
         "baseline has no result are left out.",
@@ -217,13 +230,13 @@ Drawn above_bound_figure(const StudyAxes& axes) {
     if (samples.empty()) {
         return Omission{"no finished point has a lower bound above zero"};
     }
-    Figure figure = bars(axes, samples, "time_over_bound");
-    figure.title = "Iteration time over its lower bound";
+    Figure figure = marks_along(axes, samples, "time_over_bound");
+    figure.title = "How far is it from the least possible time?";
     figure.note =
         "1 is the least time that computation, ports, links and dependencies allow; what is above it "
         "may be won by other schedules, routes or transports." +
         seeds_note(axes);
-    figure.chart["axis"] = {{"title", "time / lower bound"}, {"unit", "x"}, {"log", false}};
+    figure.chart["axis"] = {{"title", "time over lower bound"}, {"unit", "x"}, {"log", true}};
     figure.chart["line"] = 1;
     return figure;
 }
@@ -239,20 +252,20 @@ Drawn utilization_figure(const StudyAxes& axes) {
     if (means.empty() || busiest.empty()) {
         return Omission{kNoPoints};
     }
-    Figure figure = bars(axes, means, "mean_link_utilization", SeedRange::kHidden);
+    Figure figure = marks("dots", axes, means, "mean_link_utilization", SeedRange::kHidden);
     figure.columns.emplace_back("max_link_utilization");
     for (std::size_t i = 0; const auto& [at, unused] : means) {
         const auto most = busiest.find(at);
         figure.rows[i++].emplace_back(most == busiest.end() ? Json() : Json(most->second.mean()));
     }
-    figure.title = "Use of links";
+    figure.title = "How busy are the links?";
     figure.note =
-        "Bytes carried over rate times the time of the run: bars are means over all links, whiskers end "
-        "at the busiest link.";
+        "Bytes carried over rate times the time of the run: of all links the mean, and the busiest link.";
     if (axes.has_seeds) {
         figure.note += " Both are means over seeds.";
     }
-    figure.chart["greatest"] = figure.columns.size() - 1;
+    figure.chart["second"] = figure.columns.size() - 1;
+    figure.chart["marks"] = {"mean of all links", "busiest link"};
     figure.chart["axis"] = {{"title", "link utilisation"}, {"unit", "%"}, {"log", false}};
     return figure;
 }
@@ -269,9 +282,9 @@ Drawn curves_figure(const StudyAxes& axes) {
     Figure figure = table_of(axes, samples, "iteration_time_s");
     figure.chart["form"] = "lines";
     place_columns(figure, axes, curves->x, curves->series);
-    figure.title = "Iteration time by " + axes.dimensions[curves->x].name;
-    figure.note = "Mean time of an iteration" + std::string(axes.has_seeds ? " and over seeds" : "") +
-                  "; an axis is logarithmic where it spans a factor of 8 or more.";
+    figure.title = fmt::format("How does the time grow with {}?", axes.dimensions[curves->x].label);
+    figure.note = "Mean time of an iteration; an axis is logarithmic where it spans a factor of 8 or more." +
+                  seeds_note(axes);
     figure.chart["axis"] = {{"title", "iteration time"}, {"unit", "s"}, {"log", false}};
     return figure;
 }
@@ -286,12 +299,13 @@ Drawn flow_slowdown_figure(const StudyAxes& axes) {
         return Omission{"no finished point has flows that arrived"};
     }
     const std::optional<CurveAxes> curves = curve_axes(axes);
-    Figure figure = curves ? table_of(axes, samples, "slowdown_p99") : bars(axes, samples, "slowdown_p99");
+    Figure figure =
+        curves ? table_of(axes, samples, "slowdown_p99") : marks("dots", axes, samples, "slowdown_p99");
     if (curves) {
         figure.chart["form"] = "lines";
         place_columns(figure, axes, curves->x, curves->series);
     }
-    figure.title = "Slowdown of flows";
+    figure.title = "How much are flows slowed down?";
     figure.note =
         "Time of a flow over what it takes alone, of which 99 of 100 flows have no more. Flows that a time "
         "limit cut off do not count." +
@@ -318,8 +332,8 @@ Drawn heatmap_figure(const StudyAxes& axes) {
     place_columns(figure, axes, x, std::nullopt);
     figure.chart["y"] = *y;
     figure.chart["panels"] = axes.without({x, y});
-    figure.title =
-        fmt::format("Iteration time by {} and {}", axes.dimensions[*x].name, axes.dimensions[*y].name);
+    figure.title = fmt::format("How long does it take by {} and {}?", axes.dimensions[*x].label,
+                               axes.dimensions[*y].label);
     figure.note = "Mean time of an iteration; shades are logarithmic and the same in all panels." +
                   std::string(axes.has_seeds ? " Means over seeds." : "");
     figure.chart["axis"] = {{"title", "iteration time"}, {"unit", "s"}, {"log", true}};

@@ -5,8 +5,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 
 #include <fmt/format.h>
+
+#include <astrolabe/experiment/results/csv.hpp>
+#include <astrolabe/experiment/results/run_files.hpp>
 
 namespace astrolabe::study {
 namespace {
@@ -14,11 +18,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kSummary = "summary.json";
-
-/// Empty where there is none.
-std::string content_of(const std::filesystem::path& path) {
-    return text_of_file(path).value_or("");
-}
 
 /// Lines of fields, as RFC 4180 has them.
 std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
@@ -48,15 +47,15 @@ std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
 /// A file of rows with named columns; empty where there is none.
 class CsvTable {
 public:
-    explicit CsvTable(const std::filesystem::path& path)
-        : lines_(parse_csv(content_of(path))) {}
+    explicit CsvTable(const std::string& text)
+        : lines_(parse_csv(text)) {}
 
     [[nodiscard]] std::size_t size() const { return lines_.empty() ? 0 : lines_.size() - 1; }
     /// Empty where there is no such column.
     [[nodiscard]] std::string text(std::size_t row, const char* column) const {
         const auto found = std::find(lines_[0].begin(), lines_[0].end(), column);
         const auto place = static_cast<std::size_t>(found - lines_[0].begin());
-        return place < lines_[row + 1].size() ? lines_[row + 1][place] : "";
+        return place < lines_[row + 1].size() ? experiment::text_of_csv(lines_[row + 1][place]) : "";
     }
     [[nodiscard]] double number(std::size_t row, const char* column) const {
         return std::strtod(text(row, column).c_str(), nullptr);
@@ -84,32 +83,47 @@ std::string tasks_text(const CsvTable& operations) {
 
 /// All ranks as one: from the first start to the last finish.
 std::string gantt_text(const CsvTable& operations) {
-    double last = 0;
+    std::map<std::size_t, std::vector<std::size_t>> by_iteration;
     for (std::size_t i = 0; i < operations.size(); ++i) {
-        last = std::max(last, operations.number(i, "iteration"));
+        by_iteration[static_cast<std::size_t>(operations.number(i, "iteration"))].push_back(i);
     }
-    std::vector<std::size_t> chosen;
-    for (std::size_t i = 0; i < operations.size(); ++i) {
-        if (operations.number(i, "iteration") == last) {
-            chosen.push_back(i);
+    std::vector<std::size_t> counts;
+    std::vector<std::size_t> iterations;
+    for (const auto& [iteration, list] : by_iteration) {
+        iterations.push_back(iteration);
+        counts.push_back(list.size());
+    }
+    const std::vector<bool> chosen = chosen_iterations(counts);
+    std::vector<std::size_t> kept;
+    std::vector<std::size_t> rows;
+    for (std::size_t i = 0; i < iterations.size(); ++i) {
+        if (chosen[i]) {
+            kept.push_back(iterations[i]);
+            const std::vector<std::size_t>& list = by_iteration[iterations[i]];
+            rows.insert(rows.end(), list.begin(), list.end());
         }
     }
-    const std::size_t step = step_of(chosen.size(), kMostOperations);
-    Json json = object_of(chosen.size(), step);
+    const std::size_t step = step_of(rows.size(), kMostOperations);
+    Json json = object_of(rows.size(), step);
     for (const char* count : {"ranks", "simulated", "drawn"}) {
         json[count] = 0;
     }
     json["rank_step"] = 1;
+    json["iterations"] = iterations.empty() ? 0 : iterations.back() + 1;
+    json["kept"] = kept;
     Json names = Json::array();
     Json kinds = Json::array();
-    for (std::size_t i = 0; i < chosen.size(); i += step) {
-        json["rows"].push_back({"all", names.size(), operations.number(chosen[i], "start_s"),
-                                operations.number(chosen[i], "finish_s")});
-        names.push_back(operations.text(chosen[i], "operation"));
-        kinds.push_back(operations.text(chosen[i], "kind"));
+    Json of = Json::array();
+    for (std::size_t i = 0; i < rows.size(); i += step) {
+        json["rows"].push_back({"all", names.size(), operations.number(rows[i], "start_s"),
+                                operations.number(rows[i], "finish_s")});
+        names.push_back(operations.text(rows[i], "operation"));
+        kinds.push_back(operations.text(rows[i], "kind"));
+        of.push_back(operations.number(rows[i], "iteration"));
     }
     json["names"] = std::move(names);
     json["kinds"] = std::move(kinds);
+    json["of"] = std::move(of);
     return text_of(json);
 }
 
@@ -133,7 +147,7 @@ bool is_run_folder(const std::filesystem::path& folder) {
 Result<RunFolder> read_run_folder(const std::filesystem::path& folder) {
     RunFolder run;
     StoredResult& result = run.row.result;
-    result.summary = Json::parse(content_of(folder / kSummary), nullptr, false);
+    result.summary = Json::parse(text_of_file(folder / kSummary).value_or(""), nullptr, false);
     for (const char* key : {"name", "version", "fingerprint", "mean_iteration_time_s", "total_time_s",
                             "iteration_time_s", "exposed_s", "collectives", "traffic_bytes", "network"}) {
         if (!result.summary.is_object() || !result.summary.contains(key)) {
@@ -151,12 +165,25 @@ Result<RunFolder> read_run_folder(const std::filesystem::path& folder) {
     result.key = run.row.point.key;
     result.status = PointStatus::kDone;
     result.fingerprint = run.row.point.key;
-    result.resolved = content_of(folder / "resolved.yaml");
-    if (const CsvTable operations(folder / "operations.csv"); operations.size() > 0) {
+    Diagnostics errors;
+    const auto content_of = [&](const char* name) {
+        const std::optional<std::string> content = text_of_file(folder / name);
+        if (std::optional<Diagnostic> error = experiment::not_of_run(result.summary, folder, name, content)) {
+            errors.push_back(*std::move(error));
+        }
+        return content.value_or("");
+    };
+    result.resolved = content_of("resolved.yaml");
+    const CsvTable operations(content_of("operations.csv"));
+    const CsvTable links(content_of("links.csv"));
+    if (!errors.empty()) {
+        return errors;
+    }
+    if (operations.size() > 0) {
         run.details["tasks"] = tasks_text(operations);
         run.details["gantt"] = gantt_text(operations);
     }
-    if (const CsvTable links(folder / "links.csv"); links.size() > 0) {
+    if (links.size() > 0) {
         run.details["links"] = links_of(links);
     }
     return run;

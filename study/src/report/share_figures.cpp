@@ -2,6 +2,8 @@
 #include "study_figures.hpp"
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
@@ -139,6 +141,22 @@ void drop_dimension(StudyAxes& axes, std::map<std::vector<std::size_t>, Parts>& 
     rows = std::move(kept);
 }
 
+/// Drops all of them, and says which, in words.
+std::vector<std::string> drop_idle(StudyAxes& axes, std::map<std::vector<std::size_t>, Parts>& rows) {
+    std::vector<std::string> idle;
+    for (std::size_t i = axes.dimensions.size(); i-- > 0;) {
+        if (is_idle(rows, i)) {
+            idle.insert(idle.begin(), axes.dimensions[i].label);
+            drop_dimension(axes, rows, i);
+        }
+    }
+    return idle;
+}
+
+std::string idle_note(const std::vector<std::string>& idle) {
+    return idle.empty() ? "" : fmt::format(" It is the same whatever these are: {}.", fmt::join(idle, ", "));
+}
+
 /// Bars are distinguished by these, and panels should be few: whatever is left becomes the bar's.
 void place_bars(StudyAxes& axes) {
     for (std::size_t i = 0; i < axes.dimensions.size() && (!axes.scale || !axes.series); ++i) {
@@ -184,7 +202,7 @@ Drawn breakdown_figure(const StudyAxes& axes) {
     }
     parts.emplace_back("drain", "drain_s");
     Figure figure = stack(axes, rows, parts);
-    figure.title = "Where the time goes";
+    figure.title = "Where does the time of an iteration go?";
     figure.note = fmt::format(
         "Of an iteration, mean over ranks: computing; computing that waits, by {}; and draining, after "
         "a rank's last computation.{}",
@@ -211,13 +229,7 @@ Drawn traffic_figure(const StudyAxes& all) {
     if (rows.empty()) {
         return Omission{"no finished point sends anything"};
     }
-    std::string idle;
-    for (std::size_t i = axes.dimensions.size(); i-- > 0;) {
-        if (is_idle(rows, i)) {
-            idle += (idle.empty() ? "" : ", ") + axes.dimensions[i].name;
-            drop_dimension(axes, rows, i);
-        }
-    }
+    const std::vector<std::string> idle = drop_idle(axes, rows);
     place_bars(axes);
     std::set<std::string> kinds;
     for (const auto& [unused, parts] : rows) {
@@ -232,14 +244,77 @@ Drawn traffic_figure(const StudyAxes& all) {
         parts.emplace_back(kind, kind + "_bytes");
     }
     Figure figure = stack(axes, rows, parts);
-    figure.title = "Traffic by collective";
+    figure.title = "What do the ranks send?";
     figure.note =
-        "Share of the payload that all ranks send in an iteration; the sum is at the end of each bar.";
-    if (!idle.empty()) {
-        figure.note += fmt::format(" It is the same whatever these are: {}.", idle);
-    }
+        "Share of the payload that all ranks send in an iteration; the sum is at the end of each bar." +
+        idle_note(idle);
     figure.chart["axis"] = {{"title", "share of payload"}, {"unit", "B"}};
     figure.chart["share"] = true;
+    return figure;
+}
+
+namespace {
+
+/// Of the collectives of a kind, in an iteration.
+constexpr std::array<const char*, 2> kCollectiveValues{"count", "bytes"};
+
+/// By kind and value: "all_reduce count". Of jobs that share a network there are none.
+Parts collective_parts(const Json& summary) {
+    Parts parts;
+    if (!summary.is_object() || !summary.contains("collectives") || !summary.contains("iteration_time_s")) {
+        return parts;
+    }
+    const auto iterations = static_cast<double>(summary.at("iteration_time_s").size());
+    for (const Json& collective : summary.at("collectives")) {
+        for (const char* value : kCollectiveValues) {
+            parts[collective.at("kind").get<std::string>() + " " + value] =
+                collective.at(value).get<double>() / iterations;
+        }
+    }
+    return parts;
+}
+
+}  // namespace
+
+Drawn collectives_figure(const StudyAxes& all) {
+    StudyAxes axes = all;
+    auto rows = mean_parts(axes, collective_parts);
+    std::erase_if(rows, [](const auto& row) { return row.second.empty(); });
+    if (rows.empty()) {
+        return Omission{"no finished point has collectives of one job"};
+    }
+    const std::vector<std::string> idle = drop_idle(axes, rows);
+    Figure figure;
+    figure.title = "Which collectives are there, and how large?";
+    figure.note =
+        "In an iteration: how many operations of a kind there are, the payload that all ranks send for one "
+        "of "
+        "them on average, and the share of a kind in the whole payload." +
+        idle_note(idle);
+    figure.columns = axes.names();
+    const std::size_t first = figure.columns.size();
+    figure.columns.insert(figure.columns.end(), {"kind", "count", "bytes", "bytes_of_one", "share"});
+    std::vector<std::size_t> bar(first);
+    std::iota(bar.begin(), bar.end(), 0);
+    figure.chart = {{"form", "collectives"}, {"bar", bar},        {"kind", first},     {"count", first + 1},
+                    {"bytes", first + 2},    {"size", first + 3}, {"share", first + 4}};
+    for (const auto& [at, parts] : rows) {
+        double sum = 0;
+        for (const auto& [part, value] : parts) {
+            sum += part.ends_with(" bytes") ? value : 0;
+        }
+        for (const auto& [part, bytes] : parts) {
+            const std::string kind = part.substr(0, part.find(' '));
+            if (part != kind + " bytes") {
+                continue;
+            }
+            const double count = parts.at(kind + " count");
+            std::vector<Json> row = axes.labels(at);
+            row.insert(row.end(), {kind, count, bytes, count > 0 ? Json(bytes / count) : Json(),
+                                   sum > 0 ? Json(bytes / sum) : Json()});
+            figure.rows.push_back(std::move(row));
+        }
+    }
     return figure;
 }
 

@@ -1,6 +1,7 @@
 #include "study_axes.hpp"
 
 #include "../file/study_points.hpp"
+#include "parameter_labels.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -24,7 +25,7 @@ constexpr const char* kRanks = "cluster.ranks";
 /// By point.
 using Column = std::vector<std::string>;
 
-std::string label_of(const StudyRow& row, const std::string& name) {
+std::string value_of(const StudyRow& row, const std::string& name) {
     const auto value = row.point.parameters.find(name);
     return value == row.point.parameters.end() ? "" : value_text(*value);
 }
@@ -113,11 +114,15 @@ void make_numeric(Dimension& dimension) {
     for (std::size_t i = 0; i < order.size(); ++i) {
         dimension.values[i] = values[order[i]];
         dimension.numbers.push_back(numbers[order[i]].value);
+        if (!numbers[i].unit.empty()) {
+            dimension.unit = numbers[i].unit;  // the values say it themselves
+        }
     }
 }
 
 Dimension dimension_of(const std::string& name, const Column& column) {
-    Dimension dimension{name, {}, {}};
+    ParameterLabel label = label_of(name);
+    Dimension dimension{.name = name, .label = std::move(label.label), .unit = std::move(label.unit)};
     std::set<std::string> seen;
     for (const std::string& value : column) {
         if (seen.insert(value).second) {
@@ -226,7 +231,7 @@ StudyAxes study_axes(const std::vector<StudyRow>& rows) {
     for (const std::string& name : parameter_names(rows)) {
         Column column;
         for (const StudyRow& row : rows) {
-            column.push_back(label_of(row, name));
+            column.push_back(value_of(row, name));
         }
         if (name == kSeed) {
             std::vector<std::size_t> one(rows.size(), 0);

@@ -13,9 +13,11 @@
 namespace astrolabe::study {
 
 struct Dimension {
-    std::string name;
-    std::vector<std::string> values;  ///< ascending where they are numbers, else as the study has them
-    std::vector<double> numbers;      ///< of the values, in one unit; empty where they are names
+    std::string name;                   ///< as the study has it: "workload.batch.global"
+    std::string label{};                ///< in words: "global batch" (parameter_labels.hpp)
+    std::string unit{};                 ///< "samples", "bit/s"; empty of a number alone and of names
+    std::vector<std::string> values{};  ///< ascending where they are numbers, else as the study has them
+    std::vector<double> numbers{};      ///< of the values, in one unit; empty where they are names
 
     [[nodiscard]] bool is_numeric() const { return !numbers.empty(); }
 };

@@ -54,12 +54,16 @@ struct Baseline {
 [[nodiscard]] Drawn flow_slowdown_figure(const StudyAxes& axes);
 [[nodiscard]] Drawn breakdown_figure(const StudyAxes& axes);
 [[nodiscard]] Drawn traffic_figure(const StudyAxes& axes);
+/// Counts, sizes and shares of collectives, by kind.
+[[nodiscard]] Drawn collectives_figure(const StudyAxes& axes);
 
 /// US dollars of the network of a resolved experiment, or why it has no cost.
 using CostOf = std::function<std::variant<double, std::string>(const std::string& resolved)>;
 /// With the prices that are built in. Networks are built once, however many points have them.
 [[nodiscard]] CostOf network_costs(const experiment::Components& components);
 [[nodiscard]] Drawn pareto_figure(const StudyAxes& axes, const CostOf& cost);
+/// Least time among the networks that cost at most so much. O(offers²).
+[[nodiscard]] Drawn equal_cost_figure(const StudyAxes& axes, const CostOf& cost);
 
 /// Details of a run of a kind, by key of the result; empty where none were kept.
 using DetailOf = std::function<std::string(const std::string& key)>;
@@ -67,5 +71,7 @@ using DetailOf = std::function<std::string(const std::string& key)>;
 [[nodiscard]] Drawn links_figure(const StudyAxes& axes, const DetailOf& details);
 [[nodiscard]] Drawn tasks_figure(const StudyAxes& axes, const DetailOf& details);
 [[nodiscard]] Drawn gantt_figure(const StudyAxes& axes, const DetailOf& details);
+/// Bytes of all-to-alls by rank.
+[[nodiscard]] Drawn exchanges_figure(const StudyAxes& axes, const DetailOf& details);
 
 }  // namespace astrolabe::study

@@ -1,5 +1,9 @@
 /// Choosing and gathering the figures of a report.
 #include "../file/figure_names.hpp"
+#include "../sweep/run_details.hpp"
+#include "answer.hpp"
+#include "network_kinds.hpp"
+#include "picture_files.hpp"
 #include "run_folder.hpp"
 #include "study_figures.hpp"
 
@@ -7,6 +11,8 @@
 #include <memory>
 
 #include <fmt/format.h>
+
+#include <astrolabe/study/sweep/stored_point.hpp>
 
 namespace astrolabe::study {
 namespace {
@@ -23,29 +29,27 @@ struct Source {
     std::vector<std::string> wanted;  ///< figures; none: the default ones
     std::vector<StudyRow> rows;
     std::function<std::string(const std::string& key, const std::string& kind)> detail;
+    std::string repeat;  ///< as StudyReport has it
 };
 
-std::string quoted_list(const std::vector<std::string>& names) {
-    return names.empty() ? "" : fmt::format("'{}'", fmt::join(names, "', '"));
+/// As a shell takes it for one word.
+std::string shell_word(const std::string& text) {
+    if (!text.empty() &&
+        text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                               "_-./:=+,@%") == std::string::npos) {
+        return text;
+    }
+    std::string quoted = "'";
+    for (const char c : text) {
+        quoted += c == '\'' ? "'\\''" : std::string(1, c);
+    }
+    return quoted + "'";
 }
 
-/// The study that is meant, of those in a store.
-Result<std::string> choose_study(const std::vector<std::string>& studies, const std::string& wanted,
-                                 const std::filesystem::path& folder) {
-    if (studies.empty()) {
-        return report_error("folder", fmt::format("the store in '{}' has no study", folder.string()),
-                            "astrolabe sweep STUDY.yaml --out " + folder.string());
-    }
-    if (wanted.empty() && studies.size() > 1) {
-        return report_error(
-            "study", fmt::format("'{}' has several studies: {}", folder.string(), quoted_list(studies)),
-            "choose one: --study '" + studies.front() + "'");
-    }
-    if (!wanted.empty() && std::find(studies.begin(), studies.end(), wanted) == studies.end()) {
-        return report_error("study", fmt::format("'{}' has no study '{}'", folder.string(), wanted),
-                            suggest(wanted, studies));
-    }
-    return wanted.empty() ? studies.front() : wanted;
+/// The command that starts this program from here.
+std::string program_word() {
+    std::error_code ignored;
+    return std::filesystem::is_regular_file("astrolabe", ignored) ? "./astrolabe" : "astrolabe";
 }
 
 Result<Source> read_store(const std::filesystem::path& folder, const std::string& wanted) {
@@ -58,9 +62,14 @@ Result<Source> read_store(const std::filesystem::path& folder, const std::string
     if (!study) {
         return study.error();
     }
+    std::string repeat = program_word() + " run " + shell_word(folder.string());
+    if (store->studies().size() > 1) {
+        repeat += " --study " + shell_word(*study);
+    }
     return Source{
         *study, store->report_of(*study), store->rows(*study),
-        [store](const std::string& key, const std::string& kind) { return store->detail(key, kind); }};
+        [store](const std::string& key, const std::string& kind) { return store->detail(key, kind); },
+        repeat + " --point {}"};
 }
 
 Result<Source> read_source(const std::filesystem::path& folder, const std::string& study) {
@@ -76,9 +85,10 @@ Result<Source> read_source(const std::filesystem::path& folder, const std::strin
         }
         const auto details = std::make_shared<RunDetails>(std::move(run->details));
         return Source{run->name,
-                      {"breakdown", "traffic", "links", "tasks", "gantt"},
+                      {"breakdown", "collectives", "links", "tasks", "gantt"},
                       {std::move(run->row)},
-                      [details](const std::string&, const std::string& kind) { return (*details)[kind]; }};
+                      [details](const std::string&, const std::string& kind) { return (*details)[kind]; },
+                      program_word() + " run " + shell_word((folder / "resolved.yaml").string())};
     }
     if (!std::filesystem::exists(folder / kStoreName, ignored)) {
         return report_error("folder",
@@ -109,6 +119,8 @@ std::optional<Diagnostic> no_points(const Source& source) {
                         "astrolabe sweep computes what is missing, and with --resume what failed");
 }
 
+constexpr std::size_t kDefaultFigures = 6;
+
 std::vector<std::string> default_figures(const StudyAxes& axes) {
     const bool is_of_flows = std::any_of(axes.places.begin(), axes.places.end(), [](const Place& place) {
         return place.row->result.summary.contains("flows");
@@ -116,25 +128,23 @@ std::vector<std::string> default_figures(const StudyAxes& axes) {
     if (is_of_flows) {
         return {"flow_slowdown", "utilization"};
     }
-    std::vector<std::string> names{"iteration_time"};
-    if (axes.series) {
-        names.emplace_back("speed_up");
-    }
-    names.insert(names.end(), {"breakdown", "traffic"});
-    const auto varies_much = [](const Dimension& dimension) {
+    const auto has_many_values = [](const Dimension& dimension) {
         return dimension.is_numeric() && dimension.values.size() >= 3;
     };
-    if (std::any_of(axes.dimensions.begin(), axes.dimensions.end(), varies_much)) {
-        names.emplace_back("curves");
+    const bool has_networks =
+        std::any_of(axes.dimensions.begin(), axes.dimensions.end(),
+                    [](const Dimension& dimension) { return is_of_network(dimension.name); });
+    const bool has_map = std::count_if(axes.dimensions.begin(), axes.dimensions.end(), has_many_values) >= 2;
+    // By what they answer, the most asked first.
+    std::vector<std::string> names{"iteration_time"};
+    for (const auto& [name, is_of_use] :
+         {std::pair("speed_up", axes.series.has_value()), std::pair("breakdown", true),
+          std::pair("pareto", has_networks), std::pair("heatmap", has_map), std::pair("above_bound", true),
+          std::pair("utilization", true), std::pair("collectives", true)}) {
+        if (is_of_use && names.size() < kDefaultFigures) {
+            names.emplace_back(name);
+        }
     }
-    if (std::count_if(axes.dimensions.begin(), axes.dimensions.end(), varies_much) >= 2) {
-        names.emplace_back("heatmap");
-    }
-    if (std::any_of(axes.dimensions.begin(), axes.dimensions.end(),
-                    [](const Dimension& dimension) { return is_of_network(dimension.name); })) {
-        names.emplace_back("pareto");
-    }
-    names.insert(names.end(), {"above_bound", "utilization"});
     return names;
 }
 
@@ -172,16 +182,30 @@ Drawn draw(FigureName name, const StudyAxes& axes, const std::optional<Baseline>
             return gantt_figure(axes, details("gantt"));
         case FigureName::kFlowSlowdown:
             return flow_slowdown_figure(axes);
+        case FigureName::kCollectives:
+            return collectives_figure(axes);
+        case FigureName::kExchanges:
+            return exchanges_figure(axes, details("exchanges"));
+        case FigureName::kEqualCost:
+            return equal_cost_figure(axes, cost);
     }
     invariant_failed("a figure has a name", "every figure is drawn");
 }
 
-Json dimensions_json(const StudyAxes& axes) {
+Json dimensions_json(const StudyAxes& axes, const experiment::Components& components) {
     Json json = Json::array();
-    for (const Dimension& dimension : axes.dimensions) {
+    for (std::size_t i = 0; i < axes.dimensions.size(); ++i) {
+        const Dimension& dimension = axes.dimensions[i];
+        Json kinds = Json::array();
+        for (const std::optional<std::size_t>& kind : network_kinds(axes, i, components)) {
+            kinds.push_back(kind ? Json(*kind) : Json());
+        }
         json.push_back({{"name", dimension.name},
+                        {"label", dimension.label},
+                        {"unit", dimension.unit},
                         {"values", dimension.values},
-                        {"numbers", dimension.is_numeric() ? Json(dimension.numbers) : Json()}});
+                        {"numbers", dimension.is_numeric() ? Json(dimension.numbers) : Json()},
+                        {"kinds", kinds.empty() ? Json() : std::move(kinds)}});
     }
     return json;
 }
@@ -194,13 +218,59 @@ std::vector<std::string> values_of(const StudyAxes& axes) {
     return values;
 }
 
+/// A host, once for each experiment.
+PriceOf price_of(const CostOf& cost) {
+    const auto known = std::make_shared<std::map<std::string, std::optional<double>>>();
+    return [known, cost](const StudyRow& row) {
+        const auto [price, is_new] = known->try_emplace(row.result.key);
+        const double hosts = row.result.summary.value("hosts", 0.0);
+        if (is_new && hosts > 0) {
+            if (const auto total = cost(row.result.resolved); std::holds_alternative<double>(total)) {
+                price->second = std::get<double>(total) / hosts;
+            }
+        }
+        return price->second;
+    };
+}
+
+std::optional<Diagnostic> no_such_contest(const StudyAxes& axes, const std::string& wanted) {
+    const std::vector<std::string> names = axes.names();
+    if (wanted.empty() || std::find(names.begin(), names.end(), wanted) != names.end()) {
+        return std::nullopt;
+    }
+    return report_error("contest", fmt::format("no parameter '{}' varies in the study", wanted),
+                        names.empty() ? "nothing varies in it" : suggest(wanted, names));
+}
+
+void add_answer(StudyReport& report, const StudyAxes& axes, const std::string& contested,
+                const CostOf& cost) {
+    const std::vector<std::string> names = axes.names();
+    const auto wanted = std::find(names.begin(), names.end(), contested);
+    const Contest contest = contest_of(
+        axes, wanted == names.end() ? std::nullopt
+                                    : std::optional(static_cast<std::size_t>(wanted - names.begin())));
+    const PriceOf price = price_of(cost);
+    for (const StudyRow& row : report.rows) {
+        report.usd_per_host.push_back(row.result.status == PointStatus::kDone ? price(row) : std::nullopt);
+    }
+    report.answer = answer_of(axes, contest, price, report.rows);
+    if (report.answer.is_null()) {
+        return;
+    }
+    Drawn drawn = winner_figure(axes, contest, price);
+    if (auto* figure = std::get_if<Figure>(&drawn)) {
+        figure->name = "winner";
+        report.winner = std::move(*figure);
+    }
+}
+
 Result<StudyReport> gather(const std::filesystem::path& folder, const ReportOptions& options,
                            const experiment::Components& components) {
     Result<Source> source = read_source(folder, options.study);
     if (!source) {
         return source.error();
     }
-    if (std::optional<Diagnostic> empty = no_points(*source)) {
+    if (std::optional<Diagnostic> empty = no_points(*source); empty && !options.is_running) {
         return *std::move(empty);
     }
     StudyReport report;
@@ -211,6 +281,9 @@ Result<StudyReport> gather(const std::filesystem::path& folder, const ReportOpti
         return report_error("baseline",
                             fmt::format("no parameter of the study has the value '{}'", options.baseline),
                             values.empty() ? "nothing varies in it" : suggest(options.baseline, values));
+    }
+    if (std::optional<Diagnostic> none = no_such_contest(axes, options.contest)) {
+        return *std::move(none);
     }
     std::vector<std::string> names = source->wanted.empty() ? default_figures(axes) : source->wanted;
     if (!options.baseline.empty() && std::find(names.begin(), names.end(), "speed_up") == names.end()) {
@@ -223,7 +296,12 @@ Result<StudyReport> gather(const std::filesystem::path& folder, const ReportOpti
             report.omitted.emplace_back(name, "this version of astrolabe does not have it");
             continue;
         }
-        Drawn drawn = draw(std::get<FigureName>(known), axes, baseline, cost, *source);
+        if (options.is_running && !wanted_details({name}).empty()) {
+            report.omitted.emplace_back(name, "it is drawn when the sweep has ended");
+            continue;
+        }
+        Drawn drawn = axes.places.empty() ? Drawn(Omission{"no point has finished"})
+                                          : draw(std::get<FigureName>(known), axes, baseline, cost, *source);
         if (auto* figure = std::get_if<Figure>(&drawn)) {
             figure->name = name;
             report.figures.push_back(std::move(*figure));
@@ -231,9 +309,18 @@ Result<StudyReport> gather(const std::filesystem::path& folder, const ReportOpti
             report.omitted.emplace_back(name, std::get<Omission>(drawn).why);
         }
     }
+    report.pictures = options.pictures;
+    if (options.pictures.pdf != PdfPictures::kNone && !report.figures.empty()) {
+        if (const std::string why = no_pdf(); !why.empty()) {
+            report.pictures.pdf = PdfPictures::kNone;
+            report.omitted.emplace_back("PDF pictures", why);
+        }
+    }
     report.study = source->study;
-    report.dimensions = dimensions_json(axes);
-    report.rows = std::move(source->rows);
+    report.dimensions = dimensions_json(axes, components);
+    report.repeat = source->repeat;
+    report.rows = std::move(source->rows);  // where the axes point stays where it is
+    add_answer(report, axes, options.contest, cost);
     return report;
 }
 
@@ -251,6 +338,8 @@ Result<StudyReport> read_report(const std::filesystem::path& folder, const Repor
                                 const experiment::Components& components) {
     try {
         return gather(folder, options, components);
+    } catch (const StoreDamage& damage) {
+        return damage.diagnostic();
     } catch (const Json::exception& damage) {
         return report_error(
             "results", fmt::format("the results in '{}' are damaged: {}", folder.string(), damage.what()),

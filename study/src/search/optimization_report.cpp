@@ -11,6 +11,7 @@
 #include <astrolabe/experiment/results/csv.hpp>
 #include <astrolabe/experiment/results/figures.hpp>
 #include <astrolabe/experiment/results/results.hpp>
+#include <astrolabe/experiment/results/run_files.hpp>
 #include <astrolabe/study/search/optimization.hpp>
 
 namespace astrolabe::study {
@@ -266,10 +267,15 @@ Diagnostics write_optimization(const experiment::OutputFolder& folder, const Sea
                     experiment::program_version(), experiment::readable_seconds(found.best_seconds),
                     to_yaml(best.resolved));
     Diagnostics errors;
-    for (const auto& [name, content] : {std::pair<const char*, std::string>{"best.yaml", experiment},
-                                        {"trace.csv", trace_csv(found)},
-                                        {"summary.json", optimization_json(study, found).dump(2) + "\n"}}) {
+    for (const auto& [name, content] :
+         {std::pair<const char*, std::string>{"best.yaml", experiment}, {"trace.csv", trace_csv(found)}}) {
         if (std::optional<Diagnostic> error = folder.write(name, content)) {
+            errors.push_back(std::move(*error));
+        }
+    }
+    if (errors.empty()) {
+        if (std::optional<Diagnostic> error =
+                experiment::write_summary(folder, optimization_json(study, found))) {
             errors.push_back(std::move(*error));
         }
     }

@@ -35,6 +35,20 @@ std::size_t step_of(std::size_t all, std::size_t most) {
     return std::max<std::size_t>(1, (all + most - 1) / most);
 }
 
+std::vector<bool> chosen_iterations(const std::vector<std::size_t>& operations) {
+    std::vector<bool> chosen(operations.size(), false);
+    std::size_t kept = 0;
+    std::size_t next = operations.size();
+    while (next > 0 && (kept == 0 || kept + operations[next - 1] <= kMostOperations)) {
+        kept += operations[--next];
+        chosen[next] = true;
+    }
+    if (next > 0 && kept + operations.front() <= kMostOperations) {
+        chosen.front() = true;
+    }
+    return chosen;
+}
+
 Json object_of(std::size_t all, std::size_t step) {
     return {{"all", all}, {"step", step}, {"rows", Json::array()}};
 }

@@ -17,6 +17,10 @@ inline constexpr std::size_t kMostOperations = 3000;
 /// The least k so that every k-th of `all` are at most `most`.
 [[nodiscard]] std::size_t step_of(std::size_t all, std::size_t most);
 
+/// Which iterations of a run a timeline has, of their numbers of operations: the last, as many before it as
+/// leave no more than kMostOperations, and the first if there is still room.
+[[nodiscard]] std::vector<bool> chosen_iterations(const std::vector<std::size_t>& operations);
+
 /// An object without rows.
 [[nodiscard]] nlohmann::ordered_json object_of(std::size_t all, std::size_t step);
 

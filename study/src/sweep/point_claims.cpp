@@ -25,8 +25,9 @@ struct flock byte_of(const std::string& key, short type) {
 
 }  // namespace
 
+// ResultStore::open has refused a link in its place, which is not followed.
 PointClaims::PointClaims(const std::filesystem::path& file)
-    : descriptor_(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {}
+    : descriptor_(::open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644)) {}
 
 PointClaims::~PointClaims() {
     if (descriptor_ >= 0) {

@@ -31,9 +31,8 @@ std::string ranks_text(const experiment::Run& run) {
         for (const auto& [unused, time] : ranks[rank].exposed) {
             exposed += time;
         }
-        json["rows"].push_back(
-            {rank, to_seconds(ranks[rank].compute + ranks[rank].slowed), to_seconds(exposed),
-             to_seconds(ranks[rank].drain)});
+        json["rows"].push_back({rank, to_seconds(ranks[rank].compute + ranks[rank].slowed),
+                                to_seconds(exposed), to_seconds(ranks[rank].drain)});
     }
     return text_of(json);
 }
@@ -70,11 +69,55 @@ std::string tasks_text(const experiment::Experiment& experiment, const experimen
     return text_of(json);
 }
 
+struct Exchanged {
+    Bytes sent{};
+    Bytes received{};
+};
+
+/// What the ranks of a group have for each other, without what they have for themselves.
+void add_exchange(std::vector<Exchanged>& ranks, const system::CollectiveOperation& work,
+                  const std::vector<system::RankId>& group, std::size_t index) {
+    for (std::size_t source = 0; source < group.size(); ++source) {
+        for (std::size_t destination = 0; destination < group.size(); ++destination) {
+            if (source != destination) {
+                const Bytes block = work.is_uneven()
+                                        ? (*work.pair_sizes)[index](source, destination)
+                                        : system::part_size(work.size, group.size(), destination);
+                ranks[group[source].index()].sent += block;
+                ranks[group[destination].index()].received += block;
+            }
+        }
+    }
+}
+
+std::string exchanges_text(const experiment::Experiment& experiment) {
+    const system::Program& program = experiment.program;
+    std::vector<Exchanged> ranks(experiment.cluster.ranks);
+    for (const system::Operation& operation : program.operations) {
+        if (!operation.is_collective() || operation.collective().kind != system::CollectiveKind::kAllToAll) {
+            continue;
+        }
+        const system::CollectiveOperation& work = operation.collective();
+        const auto& groups = program.partitions[work.partition].groups;
+        for (std::size_t index = 0; index < groups.size(); ++index) {
+            add_exchange(ranks, work, groups[index], index);
+        }
+    }
+    const std::size_t step = step_of(ranks.size(), kMostRanks);
+    Json json = object_of(ranks.size(), step);
+    const auto iterations = static_cast<double>(std::max(1, program.iterations));
+    for (std::size_t rank = 0; rank < ranks.size(); rank += step) {
+        json["rows"].push_back({rank, static_cast<double>(ranks[rank].sent.count()) / iterations,
+                                static_cast<double>(ranks[rank].received.count()) / iterations});
+    }
+    return text_of(json);
+}
+
 }  // namespace
 
 std::vector<std::string> wanted_details(const std::vector<std::string>& report) {
     std::vector<std::string> wanted;
-    for (const char* kind : {"ranks", "links", "tasks", "gantt"}) {
+    for (const char* kind : {"ranks", "links", "tasks", "gantt", "exchanges"}) {
         if (std::find(report.begin(), report.end(), kind) != report.end()) {
             wanted.emplace_back(kind);
         }
@@ -86,15 +129,22 @@ SpanRecorder::SpanRecorder(const experiment::Experiment& experiment)
     : experiment_(experiment),
       rank_step_(step_of(experiment.cluster.ranks, kMostSpanRanks)) {
     const auto& operations = experiment.program.operations;
-    const auto last = experiment.program.iterations - 1;
-    const auto is_last = [&](const system::Operation& operation) { return operation.iteration == last; };
-    for (std::size_t i = 0; i < operations.size(); ++i) {
-        operations_ += is_last(operations[system::OperationId(i)]) ? 1 : 0;
+    std::vector<std::size_t> counts(static_cast<std::size_t>(experiment.program.iterations), 0);
+    for (const system::Operation& operation : operations) {
+        ++counts[static_cast<std::size_t>(operation.iteration)];
+    }
+    const std::vector<bool> chosen = chosen_iterations(counts);
+    for (std::size_t iteration = 0; iteration < chosen.size(); ++iteration) {
+        if (chosen[iteration]) {
+            iterations_.push_back(iteration);
+            operations_ += counts[iteration];
+        }
     }
     operation_step_ = step_of(operations_, kMostOperations);
     std::size_t seen = 0;
-    for (std::size_t i = 0; i < operations.size(); ++i) {
-        const bool keep = is_last(operations[system::OperationId(i)]) && seen++ % operation_step_ == 0;
+    for (const system::Operation& operation : operations) {
+        const bool keep =
+            chosen[static_cast<std::size_t>(operation.iteration)] && seen++ % operation_step_ == 0;
         places_.push_back(keep ? kept_++ : kNone);
     }
 }
@@ -145,13 +195,17 @@ std::string SpanRecorder::text(std::size_t simulated) const {
     json["simulated"] = simulated;
     json["drawn"] = (end + rank_step - 1) / rank_step;
     json["rank_step"] = rank_step;
+    json["iterations"] = experiment_.program.iterations;
+    json["kept"] = iterations_;
     Json names = Json::array();
     Json kinds = Json::array();
+    Json of = Json::array();
     for (std::size_t i = 0; i < places_.size(); ++i) {
         if (places_[i] != kNone) {
             const system::Operation& operation = experiment_.program.operations[system::OperationId(i)];
             names.push_back(operation.name);
             kinds.push_back(kind_of(experiment_.program, operation));
+            of.push_back(operation.iteration);
         }
     }
     for (std::size_t rank = 0; rank < end; rank += rank_step) {
@@ -164,6 +218,7 @@ std::string SpanRecorder::text(std::size_t simulated) const {
     }
     json["names"] = std::move(names);
     json["kinds"] = std::move(kinds);
+    json["of"] = std::move(of);
     return text_of(json);
 }
 
@@ -171,10 +226,11 @@ RunDetails details_of(const std::vector<std::string>& kinds, const experiment::E
                       const experiment::Run& run, const SpanRecorder* spans) {
     RunDetails details;
     for (const std::string& kind : kinds) {
-        details[kind] = kind == "ranks"   ? ranks_text(run)
-                        : kind == "links" ? links_of(experiment, run)
-                        : kind == "tasks" ? tasks_text(experiment, run)
-                                          : spans->text(run.engine.simulated_ranks);
+        details[kind] = kind == "ranks"       ? ranks_text(run)
+                        : kind == "links"     ? links_of(experiment, run)
+                        : kind == "tasks"     ? tasks_text(experiment, run)
+                        : kind == "exchanges" ? exchanges_text(experiment)
+                                              : spans->text(run.engine.simulated_ranks);
     }
     return details;
 }

@@ -10,10 +10,15 @@
 ///              busiest
 ///     tasks    [operation, iteration, issue, start, finish, kind], kinds by place in `kinds`; names in
 ///              `names`, by row; 3000 operations
-///     gantt    [rank, operation, begin, end] of the last iteration, operations by place in `names` with
-///              their kinds in `kinds`; 16 ranks, 3000 operations. A computation from its start; a collective
-///              from its issue on the rank. Of a folded run the first ranks of those that were simulated.
-///              `ranks` of the run, `simulated` of them, `drawn` of these: every `rank_step`-th
+///     gantt    [rank, operation, begin, end], operations by place in `names` with their kinds in `kinds` and
+///     their
+///              iterations in `of`; 16 ranks, 3000 operations. Of the run's `iterations` those in `kept`: the
+///              last and as many before it as the limit allows, whole, and the first if there is still room.
+///              A computation from its start; a collective from its issue on the rank. Of a folded run the
+///              first ranks of those that were simulated. `ranks` of the run, `simulated` of them, `drawn` of
+///              these: every `rank_step`-th
+///     exchanges  [rank, sent, received], bytes of all-to-alls in an iteration on average, without what ranks
+///              have for themselves; 256 ranks. Of the program: the network makes no difference to it
 #pragma once
 
 #include <string>
@@ -27,7 +32,7 @@ namespace astrolabe::study {
 /// Kinds of details that figures are drawn from, each once; a kind has the name of its figure.
 [[nodiscard]] std::vector<std::string> wanted_details(const std::vector<std::string>& report);
 
-/// When the ranks of a figure did what, in the last iteration.
+/// When the ranks of a figure did what, in the iterations that are kept.
 class SpanRecorder final : public experiment::ExecutionObserver {
 public:
     /// The experiment must outlive it.
@@ -54,7 +59,8 @@ private:
     std::vector<std::size_t> places_;  ///< of operations in a rank's spans; none: not kept
     std::size_t kept_ = 0;             ///< operations
     std::size_t operation_step_ = 1;
-    std::size_t operations_ = 0;            ///< of the iteration
+    std::size_t operations_ = 0;            ///< of the iterations that are kept
+    std::vector<std::size_t> iterations_;   ///< that are kept
     std::vector<std::vector<Span>> spans_;  ///< by rank; empty where none was seen
 };
 

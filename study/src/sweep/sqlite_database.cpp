@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace astrolabe::study {
@@ -39,9 +40,22 @@ Diagnostic store_error(const std::filesystem::path& file, const std::string& rea
         {}};
 }
 
+Diagnostic damage_error(const std::filesystem::path& file, const std::string& reason) {
+    return {"store.damaged",
+            {},
+            fmt::format("the results in '{}' cannot be read: {}", file.string(), reason),
+            "restore it from a copy; or move it aside, and the same sweep computes all of it again",
+            {}};
+}
+
 SqliteDatabase::SqliteDatabase(std::filesystem::path file, Access access)
     : file_(std::move(file)) {
     const bool writes = access == Access::kWrite;
+    // SQLite's own refusal of links is one of links to folders, too.
+    std::error_code ignored;
+    if (writes && std::filesystem::is_symlink(std::filesystem::symlink_status(file_, ignored))) {
+        throw SqliteError("it is a link, through which nothing is written");
+    }
     const std::string name = writes ? file_.string() : read_only_name(file_);
     const int flags =
         writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
@@ -52,6 +66,12 @@ SqliteDatabase::SqliteDatabase(std::filesystem::path file, Access access)
         if (writes) {
             use_wal();
             run("PRAGMA synchronous = FULL");
+            struct stat status {};
+            if (::stat(file_.c_str(), &status) != 0) {
+                throw SqliteError("it is not there any more");
+            }
+            device_ = status.st_dev;
+            inode_ = status.st_ino;
         }
     } catch (const SqliteError&) {
         sqlite3_close(handle_);
@@ -65,8 +85,40 @@ SqliteDatabase::~SqliteDatabase() {
 
 void SqliteDatabase::check(int code) const {
     if (code != SQLITE_OK && code != SQLITE_ROW && code != SQLITE_DONE) {
-        throw SqliteError(handle_ != nullptr ? sqlite3_errmsg(handle_) : sqlite3_errstr(code));
+        const std::string reason = handle_ != nullptr ? sqlite3_errmsg(handle_) : sqlite3_errstr(code);
+        if ((code & 0xff) == SQLITE_CORRUPT) {  // of which there are extended codes
+            throw SqliteDamage(reason);
+        }
+        throw SqliteError(reason);
     }
+}
+
+void SqliteDatabase::check_is_there() const {
+    struct stat status {};
+    if (::stat(file_.c_str(), &status) != 0 || status.st_dev != device_ || status.st_ino != inode_) {
+        throw SqliteError("it was removed or replaced while this program used it");
+    }
+}
+
+SqliteDatabase::Snapshot::Snapshot(SqliteDatabase& database)
+    : database_(database) {
+    database_.run("BEGIN");
+}
+
+SqliteDatabase::Snapshot::~Snapshot() {
+    sqlite3_exec(database_.handle_, "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+void SqliteDatabase::check_pages() {
+    Statement rows(*this, "PRAGMA quick_check(1)");
+    if (const std::string found = rows.step() ? rows.text(0) : "nothing was checked"; found != "ok") {
+        throw SqliteDamage("it is damaged: " + found);
+    }
+}
+
+bool SqliteDatabase::has_tables() {
+    Statement row(*this, "SELECT 1 FROM sqlite_master LIMIT 1");
+    return row.step();
 }
 
 void SqliteDatabase::run(const std::string& sql) {
@@ -95,6 +147,7 @@ void SqliteDatabase::change(const std::function<void()>& body) {
     run("BEGIN IMMEDIATE");
     try {
         body();
+        check_is_there();
         run("COMMIT");
     } catch (...) {
         sqlite3_exec(handle_, "ROLLBACK", nullptr, nullptr, nullptr);
@@ -106,6 +159,8 @@ std::optional<Diagnostic> SqliteDatabase::try_change(const std::function<void()>
     try {
         change(body);
         return std::nullopt;
+    } catch (const SqliteDamage& failure) {
+        return damage_error(file_, failure.what());
     } catch (const SqliteError& failure) {
         return store_error(file_, failure.what());
     }
@@ -155,7 +210,15 @@ void Statement::run() {
     }
 }
 
+SqliteError Statement::not_of_type(int column, const char* expected) const {
+    return SqliteError(
+        fmt::format("it is damaged: a '{}' is no {}", sqlite3_column_name(handle_, column), expected));
+}
+
 std::string Statement::text(int column) const {
+    if (const int type = sqlite3_column_type(handle_, column); type != SQLITE_TEXT && type != SQLITE_NULL) {
+        throw not_of_type(column, "text");
+    }
     const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(handle_, column));
     return bytes == nullptr
                ? std::string()
@@ -163,9 +226,25 @@ std::string Statement::text(int column) const {
 }
 
 std::optional<double> Statement::number(int column) const {
-    return sqlite3_column_type(handle_, column) == SQLITE_NULL
-               ? std::nullopt
-               : std::optional(sqlite3_column_double(handle_, column));
+    switch (sqlite3_column_type(handle_, column)) {
+        case SQLITE_NULL:
+            return std::nullopt;
+        case SQLITE_INTEGER:
+        case SQLITE_FLOAT:
+            return sqlite3_column_double(handle_, column);
+        default:
+            throw not_of_type(column, "number");
+    }
+}
+
+std::uint64_t Statement::count(int column, std::uint64_t least) const {
+    constexpr double kMost = 9007199254740992.0;  // 2^53: what a double counts
+    const std::optional<double> value = number(column);
+    if (!value || !(*value >= static_cast<double>(least)) || *value > kMost ||
+        static_cast<double>(static_cast<std::uint64_t>(*value)) != *value) {
+        throw not_of_type(column, "count");
+    }
+    return static_cast<std::uint64_t>(*value);
 }
 
 }  // namespace astrolabe::study

@@ -1,6 +1,6 @@
 #include <astrolabe/system/components.hpp>
 
-// Every algorithm that comes with the project by one line, in the order in which `astrolabe list` prints
+// Every algorithm that computes its schedules by one line, in the order in which `astrolabe list` prints
 // them; the source of the same name defines its `register_…`. The algorithms inside the dimensions of
 // hierarchical are those before it: the messages of those after it could wait there neither for all ranks nor
 // for circuits.
@@ -18,8 +18,7 @@
     ALGORITHM(windowed_direct)          \
     ALGORITHM(hierarchical)             \
     ALGORITHM(barrier_direct)           \
-    ALGORITHM(rotor)                    \
-    ALGORITHM(schedule)
+    ALGORITHM(rotor)
 
 namespace astrolabe::system {
 
@@ -27,7 +26,7 @@ namespace astrolabe::system {
 ASTROLABE_ALGORITHMS(ASTROLABE_DECLARE)
 #undef ASTROLABE_DECLARE
 
-void register_builtin_algorithms(AlgorithmRegistry& registry) {
+void register_computed_algorithms(AlgorithmRegistry& registry) {
 #define ASTROLABE_REGISTER(name) register_##name(registry);
     ASTROLABE_ALGORITHMS(ASTROLABE_REGISTER)
 #undef ASTROLABE_REGISTER

@@ -212,8 +212,7 @@ network::TimerPurpose Executor::Implementation::CompletionTimer::purpose(std::ui
     const auto operation = static_cast<std::uint32_t>(token >> kRankBits);
     const Operation& what = executor_.program_.operations[OperationId(operation)];
     const bool lasts = what.is_receive() || what.collective().least_duration > Time(0);
-    return {lasts ? network::Resources::kEndPoints : network::Resources::kCompute,
-            operation};
+    return {lasts ? network::Resources::kEndPoints : network::Resources::kCompute, operation};
 }
 
 Executor::Executor(const Program& program, SystemOptions options, network::NetworkBackend& backend,
@@ -247,6 +246,14 @@ std::uint64_t Executor::finished_operations() const {
 
 std::uint64_t Executor::total_operations() const {
     return implementation_->total_operations();
+}
+
+std::uint64_t Executor::delivered_messages() const {
+    return implementation_->delivered_messages();
+}
+
+RankActivity Executor::activity() const {
+    return implementation_->activity();
 }
 
 }  // namespace astrolabe::system

@@ -28,9 +28,12 @@ public:
     void stop();
 
     [[nodiscard]] std::uint64_t finished_operations() const { return ranks_.finished_count(); }
-    [[nodiscard]] std::uint64_t total_operations() const {
-        return participants_.total();
+    [[nodiscard]] std::uint64_t total_operations() const { return participants_.total(); }
+
+    [[nodiscard]] std::uint64_t delivered_messages() const {
+        return chunks_.messages_delivered() * folding_.class_size();
     }
+    [[nodiscard]] RankActivity activity() const { return ranks_.activity(); }
 
     /// Carries consequences through until nothing more happens at this instant: ends of chunks, then of
     /// operations, then issues in program order, then starts of chunks.

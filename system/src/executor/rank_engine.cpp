@@ -350,6 +350,42 @@ std::vector<RankRecord> RankEngine::records(Time total, bool check) const {
     return records;
 }
 
+int RankEngine::finished_iterations() const {
+    const bool all_finished = std::ranges::all_of(left_in_iteration_, [](const auto& left) {
+        return std::ranges::all_of(left, [](std::uint32_t count) { return count == 0; });
+    });
+    const bool computes = std::ranges::any_of(iteration_ends_, [](const auto& ends) {
+        return std::ranges::any_of(ends, [](Time end) { return end > Time(0); });
+    });
+    if (all_finished) {
+        // The last one ends with the run, as does every one of a program that computes nothing.
+        return computes ? program_.iterations - 1 : 0;
+    }
+    int finished = program_.iterations;
+    for (const std::vector<std::uint32_t>& left : left_in_iteration_) {
+        const auto open = std::ranges::find_if(left, [](std::uint32_t count) { return count > 0; });
+        finished = std::min(finished, static_cast<int>(open - left.begin()));
+    }
+    return finished;
+}
+
+RankActivity RankEngine::activity() const {
+    RankActivity activity;
+    for (std::size_t index = 0; index < folding_.representatives; ++index) {
+        const RankId rank(index);
+        const auto first = streams_.begin() + static_cast<std::ptrdiff_t>(place_of(rank, 0));
+        const bool computes = std::any_of(first, first + static_cast<std::ptrdiff_t>(stream_count_),
+                                          [](const Stream& stream) { return stream.is_computing; });
+        if (computes) {
+            activity.computing += folding_.class_size();
+        } else if (!has_finished_all(rank)) {
+            activity.waiting += folding_.class_size();
+        }
+    }
+    activity.finished_iterations = finished_iterations();
+    return activity;
+}
+
 OwnIndex RankEngine::first_unfinished_compute(RankId id) const {
     return *std::ranges::find_if(roles_.of(id).computations(0),
                                  [&](OwnIndex each) { return !is_finished(each, id); });

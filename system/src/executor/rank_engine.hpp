@@ -82,6 +82,7 @@ public:
     [[nodiscard]] bool has_finished_all(RankId rank) const {
         return ranks_[rank].finished == roles_.of(rank).size();
     }
+    [[nodiscard]] RankActivity activity() const;
     enum class Activity : std::uint8_t { kComputing, kWaiting, kDraining };
     struct Situation {
         Activity activity;
@@ -154,6 +155,7 @@ private:
     /// Ends the wait of a stream that began when it became idle.
     void charge_wait(OwnIndex cause, RankId rank, Place place);
     [[nodiscard]] StreamRecord account(Place place, Time total, bool check) const;
+    [[nodiscard]] int finished_iterations() const;
     /// Of a waiting rank in first-come order.
     [[nodiscard]] OwnIndex first_unfinished_compute(RankId rank) const;
 

@@ -198,26 +198,6 @@ void check_dependencies_are_local(const Program& program) {
 
 }  // namespace
 
-std::string_view to_string(CollectiveKind kind) {
-    switch (kind) {
-        case CollectiveKind::kAllReduce:
-            return "all_reduce";
-        case CollectiveKind::kReduceScatter:
-            return "reduce_scatter";
-        case CollectiveKind::kAllGather:
-            return "all_gather";
-        case CollectiveKind::kAllToAll:
-            return "all_to_all";
-        case CollectiveKind::kBroadcast:
-            return "broadcast";
-        case CollectiveKind::kReduce:
-            return "reduce";
-        case CollectiveKind::kPointToPoint:
-            return "point_to_point";
-    }
-    ASTROLABE_ASSERT(false, "every collective kind has a name");
-}
-
 PairSizes::PairSizes(std::size_t positions, std::size_t source_stride, std::size_t destination_stride,
                      std::vector<Bytes> bytes)
     : positions_(positions),

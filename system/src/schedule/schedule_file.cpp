@@ -463,7 +463,8 @@ void read_schedule_parameters(ScheduleParameters& parameters, const ConfigNode& 
 
 }  // namespace
 
-void register_schedule(AlgorithmRegistry& registry) {
+void register_builtin_algorithms(AlgorithmRegistry& registry) {
+    register_computed_algorithms(registry);
     Schema<ScheduleParameters> schema(
         std::string(kScheduleFromFile),
         "a schedule of your own, proven before it is used (the kind and ranks of its file)");

@@ -120,6 +120,8 @@ TEST_F(FlowsTest, BrokenListsAreRefusedAtTheirLine) {
                        "1->2 id 2 trigger 1 size 10 send_done_trigger 2\n"
                        "trigger id 1 oneshot\ntrigger id 2 oneshot\n");
     EXPECT_TRUE(names(error, "d.cm")) << error;
+    error = file_error("e.csv", "source,destination,bytes,start\n0,1,5,0s \xFF\n");
+    EXPECT_TRUE(names(error, "e.csv:2:10")) << error;
     error = error_of("flows: [{source: 0, destination: 0, bytes: 10}]");
     EXPECT_FALSE(error.empty());
     error = error_of("flows: [{source: 0, destination: 7, bytes: 10}]");

@@ -55,7 +55,7 @@ protected:
         }
         const Diagnostics errors = (*recorder)->finish(traced.run);
         EXPECT_TRUE(errors.empty()) << render(errors);
-        traced.text = testing::read_file(folder.path() / "timeline.json");
+        traced.text = testing::read_gzipped(folder.path() / "timeline.json.gz");
         traced.trace = testing::TraceReader(traced.text).read();
         traced.left_out = (*recorder)->left_out();
         return traced;

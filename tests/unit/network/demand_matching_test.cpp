@@ -1,6 +1,6 @@
 #include "network/src/topoopt/demand_matching.hpp"
-#include "network/src/topoopt/topology_finder.hpp"
 
+#include "network/src/topoopt/finder_checks.hpp"
 #include "random_seed.hpp"
 
 #include <algorithm>

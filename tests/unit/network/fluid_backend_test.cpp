@@ -4,7 +4,9 @@
 #include "network/src/topologies/flat.hpp"
 #include "network/src/topologies/leaf_spine.hpp"
 #include "recorder.hpp"
+#include "transfers.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <vector>
@@ -413,6 +415,83 @@ TEST(FluidBackend, LatencyIsThatOfTheHopsTaken) {
     for (const auto& [hops, time] : recorder.times) {
         EXPECT_EQ(time, 500_ns * hops);
     }
+}
+
+TEST(FluidBackend, PresentLimitsAreTheBottlenecksOfPairs) {
+    // Hosts 0 and 1 on one switch, 2 and 3 on another, and 50 Gb/s between them. 0 -> 2 and 1 -> 3 share
+    // these, 25 Gb/s each, and 0 -> 1 takes the 75 that are left of host 0's 100.
+    FabricBuilder builder("thin");
+    for (const char* name : {"h0", "h1", "h2", "h3"}) {
+        builder.add_host(name);
+    }
+    const NodeId left = builder.add_switch("left");
+    const NodeId right = builder.add_switch("right");
+    for (std::size_t host = 0; host < 4; ++host) {
+        builder.connect(NodeId(host), host < 2 ? left : right, {100_Gbps, 500_ns, Bytes(0)});
+    }
+    builder.connect(left, right, {50_Gbps, 500_ns, Bytes(0)});
+    const std::shared_ptr<const Fabric> fabric = std::move(builder).build();
+    FluidBackend backend(fabric);
+    class Watcher final : public RunWatcher {
+    public:
+        explicit Watcher(NetworkBackend& backend)
+            : backend_(backend) {}
+        std::uint64_t pulse() override {
+            if (limits.flows == 0) {
+                limits = backend_.present_limits(1);
+            }
+            return 1;
+        }
+        PresentLimits limits;
+
+    private:
+        NetworkBackend& backend_;
+    };
+    Watcher watcher(backend);
+    backend.watch(watcher);
+    Recorder recorder(backend);
+    recorder.send(0, 0, 2, 1_MB);
+    recorder.send(1, 1, 3, 1_MB);
+    recorder.send(2, 0, 1, 1_MB);
+    backend.run();
+    EXPECT_EQ(watcher.limits.flows, 3U);
+    EXPECT_EQ(watcher.limits.all_links, 2U);
+    EXPECT_EQ(watcher.limits.circuit_waits, 0U);
+    ASSERT_EQ(watcher.limits.links.size(), 1U) << "as many as asked for";
+    EXPECT_EQ(watcher.limits.links[0].flows, 2U);
+    EXPECT_EQ(fabric->node(fabric->source(watcher.limits.links[0].link)).name, "left");
+    EXPECT_EQ(fabric->node(fabric->target(watcher.limits.links[0].link)).name, "right");
+}
+
+TEST(FluidBackend, PresentLimitsKnowWhoWaitsForACircuit) {
+    FluidBackend backend(star_with_a_circuit(10_us, 90_us, 500_ns));
+    class Watcher final : public RunWatcher {
+    public:
+        explicit Watcher(NetworkBackend& backend)
+            : backend_(backend) {}
+        std::uint64_t pulse() override {
+            waits.push_back(backend_.present_limits(4).circuit_waits);
+            return 1;
+        }
+        std::vector<std::uint64_t> waits;
+
+    private:
+        NetworkBackend& backend_;
+    };
+    Watcher watcher(backend);
+    backend.watch(watcher);
+    Recorder recorder(backend);
+    // At 20 us the circuit of host 0 is down, and host 1 is not on one.
+    recorder.react = [&](std::uint64_t token) {
+        if (token == 9) {
+            recorder.send(0, 0, 1, 1000_B);
+            recorder.send(1, 1, 2, 1000_B);
+        }
+    };
+    backend.schedule(20_us, recorder, 9);
+    backend.run();
+    EXPECT_EQ(std::ranges::max(watcher.waits), 1U);
+    EXPECT_EQ(watcher.waits.front(), 0U);
 }
 
 TEST(FluidBackend, RefusesWhatBreaksItsContract) {

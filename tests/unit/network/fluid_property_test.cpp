@@ -313,6 +313,54 @@ RC_GTEST_PROP(CompletionQueueProperty, TakesWhatIsEarliestHoweverOftenItWasPlann
     }
 }
 
+RC_GTEST_PROP(CompletionQueueProperty, BoundsBecomeEndsBeforeTheEarliestEndIsTaken, ()) {
+    Random random(random_seed());
+    constexpr std::uint32_t kConnections = 40;
+    CompletionQueue queue;
+    for (std::uint32_t i = 0; i < kConnections; ++i) {
+        queue.add_connection();
+    }
+    std::map<std::uint32_t, Time> ends;
+    const std::int64_t latest = pick(random, 1, 300);
+    for (int i = 0; i < 3000; ++i) {
+        const auto connection = static_cast<std::uint32_t>(pick(random, 0, kConnections - 1));
+        const std::int64_t end = pick(random, 0, latest);
+        ends[connection] = Time(end);
+        if (pick(random, 0, 2) > 0) {
+            queue.set(connection, Time(pick(random, 0, end)));
+            queue.loosen(connection);
+        } else {
+            queue.set(connection, Time(end));
+        }
+        if (pick(random, 0, 20) > 0) {
+            continue;
+        }
+        Time earliest = Time::max();
+        for (const auto& [number, time] : ends) {
+            earliest = std::min(earliest, time);
+        }
+        const Time limit(pick(random, 0, latest));
+        const Time next = queue.next_end(limit, [&](std::uint32_t number) { return ends.at(number); });
+        if (earliest > limit) {
+            RC_ASSERT(next > limit);
+            RC_ASSERT(next <= earliest);
+            continue;
+        }
+        RC_ASSERT(next == earliest);
+        std::vector<std::uint32_t> due;
+        for (const auto& [number, time] : ends) {
+            if (time == earliest) {
+                due.push_back(number);
+            }
+        }
+        const auto taken = queue.take();
+        RC_ASSERT(std::vector<std::uint32_t>(taken.begin(), taken.end()) == due);
+        for (const std::uint32_t number : due) {
+            ends.erase(number);
+        }
+    }
+}
+
 template <class Index>
 void expect_every_pair_is_found(Index index) {
     std::uint32_t number = 0;

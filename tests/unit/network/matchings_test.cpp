@@ -1,5 +1,3 @@
-#include "network/src/rotor/matchings.hpp"
-
 #include "random_seed.hpp"
 
 #include <cstdint>
@@ -9,6 +7,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <astrolabe/core/random.hpp>
+#include <astrolabe/network/rotor/factorisation.hpp>
 
 namespace astrolabe::network::rotor {
 namespace {

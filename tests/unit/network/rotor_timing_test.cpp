@@ -1,10 +1,10 @@
 #include "network/src/rotor/rotor_timing.hpp"
 
-#include "network/src/rotor/matchings.hpp"
-
 #include <cstdint>
 
 #include <gtest/gtest.h>
+
+#include <astrolabe/network/rotor/factorisation.hpp>
 
 namespace astrolabe::network::rotor {
 namespace {

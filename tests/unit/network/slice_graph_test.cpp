@@ -1,4 +1,3 @@
-#include "network/src/rotor/matchings.hpp"
 #include "network/src/rotor/rotor_draw.hpp"
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <eight_racks.hpp>
 #include <gtest/gtest.h>
 
+#include <astrolabe/network/rotor/factorisation.hpp>
 #include <astrolabe/network/rotor/slice_graph.hpp>
 
 namespace astrolabe::network::rotor {
@@ -159,7 +159,7 @@ TEST_P(ExpanderTest, HopsLikeTheReference) {
 /// Lifted as there, 108 racks are within its range; so are 32, which are not lifted. Of 64 and 128 racks the
 /// means are up to 0.2 % and 0.3 % below it (2.320 to 2.327 where it has 2.329; 2.697 to 2.708 where it has
 /// 2.703 to 2.713), for idle racks are spread more evenly over the matchings than the reference has them
-/// (matchings.hpp): a smaller mean is what draws are chosen by, and no lower end is asked of them.
+/// (factorisation.hpp): a smaller mean is what draws are chosen by, and no lower end is asked of them.
 INSTANTIATE_TEST_SUITE_P(Designs, ExpanderTest,
                          ::testing::Values(Expander{108, 6, 54, 3.118, 3.158, 6, 8},
                                            Expander{128, 8, 64, 0, 2.713, 5, 5},

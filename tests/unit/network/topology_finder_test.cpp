@@ -1,4 +1,4 @@
-#include "network/src/topoopt/topology_finder.hpp"
+#include "network/src/topoopt/finder_checks.hpp"
 
 #include <algorithm>
 #include <cstdint>

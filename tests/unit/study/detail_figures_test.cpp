@@ -33,9 +33,13 @@ const std::map<std::string, Json> kDetails{
       {"simulated", 1},
       {"drawn", 1},
       {"rank_step", 1},
+      {"iterations", 1},
+      {"kept", {0}},
       {"rows", {{0, 0, 1.0, 2.0}}},
       {"names", {"first"}},
-      {"kinds", {"compute"}}}}};
+      {"kinds", {"compute"}},
+      {"of", {0}}}},
+    {"exchanges", {{"all", 2}, {"step", 1}, {"rows", {{0, 30.0, 10.0}, {1, 10.0, 30.0}}}}}};
 
 TEST_F(DetailFigures, AreOfTheFirst48Points) {
     for (int i = 0; i < 50; ++i) {
@@ -69,6 +73,47 @@ TEST_F(DetailFigures, TellWhichRanksATimelineIsOf) {
     EXPECT_EQ(remark(64, 8, 8, 1), "8 of 64 ranks were simulated, the others are like these");
     EXPECT_EQ(remark(64, 32, 16, 1),
               "32 of 64 ranks were simulated, the others are like these; the first 16 are drawn");
+}
+
+TEST_F(DetailFigures, ATimelineHasAPictureForEachIterationThatWasKept) {
+    // Of ten iterations the first and the last two.
+    Json content = kDetails.at("gantt");
+    content.update({{"iterations", 10}, {"kept", {0, 8, 9}}, {"of", {0, 8, 9}}});
+    content["names"] = {"a", "b", "c"};
+    content["kinds"] = {"compute", "compute", "compute"};
+    content["rows"] = {{0, 0, 0.0, 1.0}, {0, 1, 8.0, 9.5}, {0, 2, 9.0, 10.0}};
+    add_detail("gantt", content);
+    const Figure drawn = figure("gantt");
+    const Json& frames = drawn.chart["frames"];
+    ASSERT_EQ(frames.size(), 3U);
+    // The last comes first, and has the files of the point.
+    EXPECT_EQ(frames[0]["iteration"], 9);
+    EXPECT_FALSE(frames[0].contains("file"));
+    EXPECT_EQ(frames[0]["label"], "iteration 9 of 0 to 9");
+    EXPECT_EQ(frames[0]["remark"], "");
+    // What was before the eighth is not known; before the first there is nothing.
+    EXPECT_EQ(frames[1]["file"], "1-iteration-8");
+    EXPECT_EQ(frames[1]["remark"], "what hangs over from the iteration before it was not kept");
+    EXPECT_EQ(frames[2]["file"], "1-iteration-0");
+    EXPECT_EQ(frames[2]["remark"], "");
+    // Each operation once, with its iteration: the eighth ends at 9.5, within the ninth.
+    EXPECT_EQ(drawn.rows, (Rows{{1, 0, 0, "a", "compute", 0.0, 1.0},
+                                {1, 8, 0, "b", "compute", 8.0, 9.5},
+                                {1, 9, 0, "c", "compute", 9.0, 10.0}}));
+}
+
+TEST_F(DetailFigures, PointsThatExchangeTheSameShareAPicture) {
+    add_detail("exchanges", kDetails.at("exchanges"));
+    Json other = kDetails.at("exchanges");
+    other["rows"][0][1] = 31.0;
+    add_detail("exchanges", other);
+    add_detail("exchanges", kDetails.at("exchanges"));
+    const Figure drawn = figure("exchanges");
+    ASSERT_EQ(drawn.chart["frames"].size(), 2U);
+    EXPECT_EQ(drawn.chart["frames"][0]["points"], (Json{1, 3}));
+    EXPECT_EQ(drawn.chart["frames"][1]["points"], (Json{2}));
+    ASSERT_EQ(drawn.rows.size(), 6U);  // 3 points of 2 ranks
+    EXPECT_EQ(drawn.rows[2], (std::vector<Json>{2, 0, 31.0, 10.0}));
 }
 
 TEST_F(DetailFigures, OfTheManyLinksOfARunEveryKthAndTheBusiestAreDrawn) {

@@ -42,8 +42,8 @@ inline Json summary_of(double seconds) {
             {"all_reduce_share", 0.75},
             {"network", {{"mean_link_utilization", 0.25}, {"max_link_utilization", 0.5}}},
             {"collectives",
-             {{{"kind", "all_reduce"}, {"exposed_s", seconds / 2}},
-              {{"kind", "all_to_all"}, {"exposed_s", seconds / 2}}}}};
+             {{{"kind", "all_reduce"}, {"count", 20}, {"bytes", 600}, {"exposed_s", seconds / 2}},
+              {{"kind", "all_to_all"}, {"count", 4}, {"bytes", 200}, {"exposed_s", seconds / 2}}}}};
 }
 
 /// A store of points that are made of parameters and seconds; no seconds: the point failed.

@@ -318,6 +318,52 @@ TEST(Observers, SeeEveryOperationOnEveryRank) {
     EXPECT_EQ(executor.total_operations(), 12U);
 }
 
+TEST(Observers, CanAskWhatRanksDo) {
+    // Both ranks compute until 1000, reduce 2 · 50 bytes in two steps of α + 50 β = 5000 each, and compute
+    // again until 12000.
+    ProgramBuilder builder(2, 2);
+    const OperationId first = builder.compute("first", Time(1000));
+    const OperationId reduce = builder.collective("reduce", {.size = Bytes(100)}, {first});
+    builder.next_iteration();
+    builder.compute("second", Time(1000), {reduce});
+    FakeBackend backend(2, kNetwork);
+    Executor executor(builder.program(), options_with(algorithm_of("ring"), 1, 1), backend,
+                      host_of_each_rank(2));
+    class Questioner final : public network::NotificationHandler {
+    public:
+        explicit Questioner(const Executor& executor)
+            : executor_(executor) {}
+        void notify(std::uint64_t time) override {
+            answers[time] = executor_.activity();
+            messages[time] = executor_.delivered_messages();
+        }
+        std::map<std::uint64_t, system::RankActivity> answers;
+        std::map<std::uint64_t, std::uint64_t> messages;
+
+    private:
+        const Executor& executor_;
+    };
+    Questioner questioner(executor);
+    for (const std::uint64_t time : {500, 4000, 7000, 11'500}) {
+        backend.schedule(Time(static_cast<std::int64_t>(time)), questioner, time);
+    }
+    const ExecutionReport report = executor.run();
+    ASSERT_TRUE(report.finished);
+    EXPECT_EQ(report.total, Time(12'000));
+    EXPECT_EQ(questioner.answers[500].computing, 2U);
+    EXPECT_EQ(questioner.answers[500].waiting, 0U);
+    EXPECT_EQ(questioner.answers[500].finished_iterations, 0);
+    EXPECT_EQ(questioner.answers[4000].computing, 0U);
+    EXPECT_EQ(questioner.answers[4000].waiting, 2U);
+    EXPECT_EQ(questioner.answers[4000].finished_iterations, 1) << "its computations have ended";
+    EXPECT_EQ(questioner.answers[11'500].computing, 2U);
+    EXPECT_EQ(questioner.messages[4000], 0U);
+    EXPECT_EQ(questioner.messages[7000], 2U) << "one from each rank";
+    EXPECT_EQ(questioner.messages[11'500], 4U);
+    EXPECT_EQ(executor.activity().computing + executor.activity().waiting, 0U);
+    EXPECT_EQ(executor.activity().finished_iterations, 1) << "the last one ends with the run";
+}
+
 TEST(Relabelling, RanksOfASymmetricNetworkAreInterchangeable) {
     // Rank r of the second run is rank (r + 2) mod 5 of the first: durations and group order are relabelled
     // alike.

@@ -326,6 +326,10 @@ TEST(AstraComponent, DefectsAreReportedInTheTrace) {
     };
     EXPECT_NE(errors_of("astra_broken.txt").find("astra_broken.txt:3:26: error[astra.collective]"),
               std::string::npos);
+    // The name of a layer goes into tables and figures: "caf\xe9" is Latin-1, its last byte the fourth of line 3.
+    std::ofstream(folder + "/astra_latin.txt") << "DATA\n1\ncaf\xE9 -1 1 NONE 0 2 NONE 0 3 NONE 0 4\n";
+    EXPECT_NE(errors_of("astra_latin.txt").find("astra_latin.txt:3:4: error[astra.encoding]: byte 0xe9"),
+              std::string::npos);
     EXPECT_NE(errors_of("absent.txt").find("job.yaml:2:8: error[config.file]"), std::string::npos);
 }
 

@@ -410,6 +410,22 @@ TEST_F(ChakraFiles, EveryDefectOfANodeIsSaidWithItsPlace) {
     }
 }
 
+TEST_F(ChakraFiles, TextsThatAreNotUtf8AreRefusedAtTheirByte) {
+    // Before the byte 0xe9 of the name: the header's record of 8 bytes, the length of this one, id 3 in 2 bytes, the
+    // key and the length of the name, and "caf".
+    const auto header = static_cast<int>(kChakraHeader.size());
+    const std::string name = refusal({node(3, "caf\xE9", kCompute)});
+    EXPECT_NE(name.find("node 3 'caf?': byte 0xe9 at offset " + std::to_string(header + 1 + 2 + 2 + 3)),
+              std::string::npos)
+        << name;
+    for (const std::string& wrong :
+         {text("pg_name", "\xFF"), attribute("\xFF", number_field(9, 1)),
+          attribute("stack", bytes_field(30, bytes_field(1, "ok") + bytes_field(1, "\xFF")))}) {
+        const std::string said = refusal({node(3, "a", kCompute) + wrong});
+        EXPECT_NE(said.find("byte 0xff at offset"), std::string::npos) << said;
+    }
+}
+
 TEST_F(ChakraFiles, AllErrorsOfAllFilesAreReportedTwentyOfEach) {
     std::vector<std::string> nodes;
     for (std::uint64_t id = 0; id < 30; ++id) {

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <protozero/pbf_reader.hpp>
 
+#include <astrolabe/core/utf8.hpp>
+
 namespace astrolabe::workload::chakra {
 
 namespace {
@@ -65,25 +67,44 @@ void set_integers(Attribute& attribute, pbf_reader list) {
     }
 }
 
-void set_texts(Attribute& attribute, pbf_reader list) {
+std::string_view view_of(pbf_reader& reader) {
+    const protozero::data_view data = reader.get_view();
+    return {data.data(), data.size()};
+}
+
+/// The first byte that is not UTF-8; nullptr: there is none.
+const char* bad_byte(std::string_view text) {
+    const std::optional<std::size_t> offset = first_byte_not_utf8(text);
+    return offset ? text.data() + *offset : nullptr;
+}
+
+/// Returns the first byte that is not UTF-8, as `bad_byte`.
+const char* set_texts(Attribute& attribute, pbf_reader list) {
+    const char* bad = nullptr;
     attribute.kind = Attribute::Kind::kTexts;
     attribute.texts.clear();
     while (list.next()) {
         if (list.tag_and_type() == key(1, pbf_wire_type::length_delimited)) {
-            attribute.texts.push_back(list.get_string());
+            const std::string_view text = view_of(list);
+            bad = bad != nullptr ? bad : bad_byte(text);
+            attribute.texts.emplace_back(text);
         } else {
             list.skip();
         }
     }
+    return bad;
 }
 
-void read_attribute(pbf_reader reader, Attribute& attribute) {
+/// Returns the first byte of its texts that is not UTF-8, as `bad_byte`.
+const char* read_attribute(pbf_reader reader, Attribute& attribute) {
+    const char* bad = nullptr;
     attribute.name = {};
     attribute.kind = Attribute::Kind::kNone;
     attribute.text = {};
     const auto view = [&] {
-        const protozero::data_view data = reader.get_view();
-        return std::string_view(data.data(), data.size());
+        const std::string_view text = view_of(reader);
+        bad = bad != nullptr ? bad : bad_byte(text);
+        return text;
     };
     while (reader.next()) {
         switch (reader.tag_and_type()) {
@@ -137,13 +158,16 @@ void read_attribute(pbf_reader reader, Attribute& attribute) {
             case key(28, pbf_wire_type::length_delimited):
                 set_integers(attribute, reader.get_message());
                 break;
-            case key(30, pbf_wire_type::length_delimited):
-                set_texts(attribute, reader.get_message());
+            case key(30, pbf_wire_type::length_delimited): {
+                const char* const found = set_texts(attribute, reader.get_message());
+                bad = bad != nullptr ? bad : found;
                 break;
+            }
             default:
                 reader.skip();
         }
     }
+    return bad;
 }
 
 /// Field `values` of a tensor description.
@@ -151,7 +175,7 @@ std::string values_of(pbf_reader description) {
     std::string values;
     while (description.next()) {
         if (description.tag_and_type() == key(1, pbf_wire_type::length_delimited)) {
-            values = description.get_string();
+            values = printable_utf8(view_of(description));
         } else {
             description.skip();
         }
@@ -177,9 +201,10 @@ public:
                                                           record_ == 0 ? "metadata" : "node"));
             }
             if (!wrong.empty()) {
-                return error(
-                    "chakra.attribute",
-                    record_ == 0 ? wrong : fmt::format("node {} '{}': {}", node_.id, node_.name, wrong));
+                return error("chakra.attribute", record_ == 0
+                                                     ? wrong
+                                                     : fmt::format("node {} '{}': {}", node_.id,
+                                                                   printable_utf8(node_.name), wrong));
             }
             if (record_ > 0 && !sink_(node_)) {
                 return metadata;
@@ -254,17 +279,35 @@ private:
         return std::nullopt;
     }
 
+    std::string take_text(pbf_reader& reader, std::string& wrong) const {
+        const std::string_view text = view_of(reader);
+        note_bad_byte(bad_byte(text), wrong);
+        return std::string(text);
+    }
+
+    /// `bad`: a byte of the record; nullptr: there is none.
+    void note_bad_byte(const char* bad, std::string& wrong) const {
+        if (bad != nullptr && wrong.empty()) {
+            const std::uint64_t record = file_.position() - bytes_.size();
+            wrong = fmt::format("byte 0x{:02x} at offset {} of the file is not UTF-8",
+                                static_cast<unsigned>(static_cast<unsigned char>(*bad)),
+                                record + static_cast<std::uint64_t>(bad - bytes_.data()));
+        }
+    }
+
     std::string read_metadata(ChakraMetadata& metadata) {
         std::string wrong;
         pbf_reader reader(bytes_);
         while (reader.next() && wrong.empty()) {
             switch (reader.tag_and_type()) {
                 case key(1, pbf_wire_type::length_delimited):
-                    metadata.version = reader.get_string();
+                    metadata.version = take_text(reader, wrong);
                     break;
                 case key(2, pbf_wire_type::length_delimited):
-                    read_attribute(reader.get_message(), attribute_);
-                    wrong = take_attribute(metadata, attribute_);
+                    note_bad_byte(read_attribute(reader.get_message(), attribute_), wrong);
+                    if (wrong.empty()) {
+                        wrong = take_attribute(metadata, attribute_);
+                    }
                     break;
                 default:
                     reader.skip();
@@ -285,7 +328,7 @@ private:
                     node_.id = reader.get_uint64();
                     break;
                 case key(2, pbf_wire_type::length_delimited):
-                    node_.name = reader.get_string();
+                    node_.name = take_text(reader, wrong);
                     break;
                 case key(3, pbf_wire_type::varint):
                     node_.type = reader.get_uint64();
@@ -306,7 +349,7 @@ private:
                     inputs = reader.get_message();
                     break;
                 case key(10, pbf_wire_type::length_delimited):
-                    read_attribute(reader.get_message(), attribute_);
+                    note_bad_byte(read_attribute(reader.get_message(), attribute_), wrong);
                     if (wrong.empty()) {
                         wrong = take_attribute(node_, attribute_);
                     }

@@ -144,10 +144,14 @@ Result<FlowList> read_htsim_lines(LineReader lines) {
 
 Result<FlowList> read_flow_list(std::string text, std::string name) {
     const std::string extension = std::filesystem::path(name).extension().string();
-    if (extension == ".csv") {
-        return read_csv_flows(LineReader(std::move(text), std::move(name), ", \t"));
+    const bool is_csv = extension == ".csv";
+    LineReader lines(std::move(text), std::move(name), is_csv ? ", \t" : " \t");
+    if (std::optional<Diagnostic> error = lines.encoding_error("flows.encoding")) {
+        return *std::move(error);
     }
-    LineReader lines(std::move(text), std::move(name), " \t");
+    if (is_csv) {
+        return read_csv_flows(std::move(lines));
+    }
     if (extension == ".cm") {
         return read_htsim_flows(std::move(lines));
     }

@@ -14,6 +14,7 @@
 
 #include <astrolabe/core/diagnostic.hpp>
 #include <astrolabe/core/random.hpp>
+#include <astrolabe/core/utf8.hpp>
 
 namespace astrolabe::workload {
 
@@ -29,6 +30,11 @@ public:
         : source_(std::make_shared<const SourceText>(SourceText{std::move(name), std::move(text)})),
           rest_(source_->text),
           separators_(std::move(separators)) {}
+
+    /// Why the text is none.
+    [[nodiscard]] std::optional<Diagnostic> encoding_error(std::string_view code) const {
+        return not_utf8(source_, code);
+    }
 
     /// Goes to the next line; false: there is none.
     [[nodiscard]] bool next() {

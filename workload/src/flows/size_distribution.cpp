@@ -54,6 +54,9 @@ SizeDistribution published_sizes(PublishedSizes which) {
 
 Result<SizeDistribution> SizeDistribution::read(std::string text, std::string name) {
     LineReader lines(std::move(text), std::move(name), ",; \t");
+    if (std::optional<Diagnostic> error = lines.encoding_error("flows.encoding")) {
+        return *std::move(error);
+    }
     std::vector<Step> steps;
     while (lines.next()) {
         const bool is_header = steps.empty() && lines.fields().size() == 2 &&

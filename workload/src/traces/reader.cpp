@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <astrolabe/core/assert.hpp>
+#include <astrolabe/core/utf8.hpp>
 
 namespace astrolabe::workload {
 
@@ -483,7 +484,11 @@ private:
 }  // namespace
 
 Result<AstraText> read_astra_text(std::string text, std::string name) {
-    return Reader(std::make_shared<const SourceText>(SourceText{std::move(name), std::move(text)})).read();
+    auto source = std::make_shared<const SourceText>(SourceText{std::move(name), std::move(text)});
+    if (std::optional<Diagnostic> error = not_utf8(source, "astra.encoding")) {
+        return *std::move(error);
+    }
+    return Reader(std::move(source)).read();
 }
 
 }  // namespace astrolabe::workload

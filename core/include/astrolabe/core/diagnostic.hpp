@@ -49,7 +49,7 @@ struct Diagnostic {
 
 using Diagnostics = std::vector<Diagnostic>;
 
-[[nodiscard]] std::string render(const Diagnostics& diagnostics);
+[[nodiscard]] std::string render(const Diagnostics& diagnostics);  ///< 50 of them, and a count
 
 /// The candidates nearest to `word` by Damerau–Levenshtein distance, at most max(1, length/3) edits away,
 /// best first.

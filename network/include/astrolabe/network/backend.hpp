@@ -13,6 +13,7 @@
 /// Source and destination of a message differ.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -107,6 +108,32 @@ struct OutstandingMessage {
     Bytes remaining;
 };
 
+/// A link that limits messages, or one of several that carry the same.
+struct LimitingLink {
+    LinkId link;
+    std::size_t links = 1;    ///< it, and those alike
+    std::uint64_t flows = 0;  ///< of a flow engine: pairs of hosts whose rate these links limit
+    Bytes waiting{};          ///< of a packet engine: in the queue in front of the link
+};
+
+/// What limits the messages in flight at one instant, for those who show how far a run is.
+struct PresentLimits {
+    std::vector<LimitingLink> links;  ///< those that limit most first, at most as many as were asked for
+    std::size_t all_links = 0;        ///< that limit anything
+    std::uint64_t flows = 0;          ///< that these limit
+    std::uint64_t circuit_waits = 0;  ///< pairs of hosts, or messages of slots, that wait for a circuit
+};
+
+/// Watches a run from outside: an engine calls it between two events, and it may read the backend.
+class RunWatcher {
+public:
+    /// Returns after how many further events it is to be called again, at least 1.
+    [[nodiscard]] virtual std::uint64_t pulse() = 0;
+
+protected:
+    ~RunWatcher() = default;
+};
+
 class PacketObserver;
 
 /// What `explain_stall` says where a delivery lies after Time::max().
@@ -151,6 +178,17 @@ public:
         return std::nullopt;
     }
 
+    /// Calls `watcher`, which must outlive the last `run`, from the first event on, at whole instants where
+    /// the engine has instants. What happens in the simulation does not change, and no event is added. An
+    /// engine that cannot calls nobody.
+    virtual void watch(RunWatcher& watcher) { static_cast<void>(watcher); }
+    /// What limits messages now, the first `most` links by name; called from a watcher's `pulse`. O(pairs of
+    /// hosts + links). Nothing of an engine that does not know.
+    [[nodiscard]] virtual PresentLimits present_limits(std::size_t most) const {
+        static_cast<void>(most);
+        return {};
+    }
+
     [[nodiscard]] virtual Time now() const = 0;
 
     virtual void send(const Message& message) = 0;
@@ -173,6 +211,8 @@ public:
     /// Why nothing moves any more while messages are outstanding, as far as the network can tell, for people.
     [[nodiscard]] virtual std::string explain_stall() const { return {}; }
     [[nodiscard]] virtual std::uint64_t events_processed() const = 0;
+    /// `NetworkStatistics::bytes_delivered`, in O(1) where the engine has it.
+    [[nodiscard]] virtual Bytes bytes_delivered() const { return statistics().bytes_delivered; }
     [[nodiscard]] virtual NetworkStatistics statistics() const = 0;
 };
 

@@ -39,7 +39,8 @@ public:
     SharedBackend(NetworkBackend& backend, Ends ends)
         : backend_(backend),
           ends_(ends) {}
-    /// One of several that start and end by themselves: `idle` is notified with `token`. Both must outlive it.
+    /// One of several that start and end by themselves: `idle` is notified with `token`. Both must outlive
+    /// it.
     SharedBackend(NetworkBackend& backend, NotificationHandler& idle, std::uint64_t token)
         : backend_(backend),
           ends_(Ends::kNotified),
@@ -73,7 +74,7 @@ public:
     /// Timers that are set and have not fired.
     [[nodiscard]] std::uint64_t outstanding_timers() const { return timers_; }
     /// Payload of this one that has arrived.
-    [[nodiscard]] Bytes bytes_delivered() const { return bytes_delivered_; }
+    [[nodiscard]] Bytes bytes_delivered() const override { return bytes_delivered_; }
     /// How often this one was notified.
     [[nodiscard]] std::uint64_t notifications() const { return notifications_; }
 

@@ -263,6 +263,7 @@ void CongestionFreeBackend::run() {
         if (stop_requested_ || events_pending_.empty()) {
             return;
         }
+        pulses_.events(events_);
         now_ = events_pending_.next_time();
     }
 }

@@ -41,6 +41,7 @@
 #pragma once
 
 #include "../../switching.hpp"
+#include "../pulses.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -84,6 +85,7 @@ public:
         observer_ = &observer;
         return LinkReports::kDeliveries;
     }
+    void watch(RunWatcher& watcher) override { pulses_.watch(watcher); }
     [[nodiscard]] Time now() const override { return now_; }
     void send(const Message& message) override;
     void schedule(Time delay, NotificationHandler& handler, std::uint64_t token) override;
@@ -93,6 +95,7 @@ public:
     [[nodiscard]] std::vector<OutstandingMessage> describe_outstanding(std::size_t limit) const override;
     [[nodiscard]] std::string explain_stall() const override;
     [[nodiscard]] std::uint64_t events_processed() const override { return events_; }
+    [[nodiscard]] Bytes bytes_delivered() const override { return bytes_delivered_; }
     [[nodiscard]] NetworkStatistics statistics() const override;
 
     /// T(size) from host to host, alone; Time::max() if it does not fit in a Time or there is no route.
@@ -161,6 +164,7 @@ private:
     IndexedVector<LinkId, Time> in_free_;
     LinkObserver* observer_ = nullptr;  // null: nobody observes what arrives
     DelayQueue<Event> events_pending_;
+    Pulses pulses_;
     std::vector<StuckMessage> stuck_;
     Time now_;
     bool stop_requested_ = false;

@@ -5,6 +5,9 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include <astrolabe/network/components.hpp>
 
@@ -40,9 +43,27 @@ Schema<Incast> incast_schema() {
     return schema;
 }
 
-Schema<TransportTerms> fluid_schema() {
-    Schema<TransportTerms> schema("fluid",
-                                  "max-min fair rates, event by event; cost follows rate changes, not bytes");
+struct FluidParameters : TransportTerms {
+    std::optional<Time> rate_interval;
+
+    [[nodiscard]] bool has_interval() const { return rate_interval.value_or(Time(0)) > Time(0); }
+};
+
+ValidationErrors fluid_errors(const FluidParameters& parameters) {
+    ValidationErrors errors = validation_errors(parameters);
+    if (parameters.has_interval() && (parameters.slow_start || parameters.incast)) {
+        errors.push_back(
+            {"rate_interval",
+             "rates that are updated now and then make connections wait, and slow_start and incast "
+             "make them wait from the instant they start",
+             "leave out rate_interval, or slow_start and incast"});
+    }
+    return errors;
+}
+
+Schema<FluidParameters> fluid_schema() {
+    Schema<FluidParameters> schema(
+        "fluid", "max-min fair rates, event by event; cost follows rate changes, not bytes");
     schema.optional("latency", &TransportTerms::latency, "messages arrive the latency of their path later")
         .section("framing", &TransportTerms::framing, framing_schema(), "headers of packets take time")
         .optional("window", &TransportTerms::window,
@@ -51,7 +72,12 @@ Schema<TransportTerms> fluid_schema() {
                  "pairs that were idle take round trips to get going")
         .section("incast", &TransportTerms::incast, incast_schema(),
                  "many senders to one host lose windows (needs window)")
-        .check([](const TransportTerms& terms) { return validation_errors(terms); });
+        .optional(
+            "rate_interval", &FluidParameters::rate_interval,
+            "least time between two updates of rates, an approximation whose error results state; 0, or left "
+            "out: rates adapt at once",
+            kTimes)
+        .check(fluid_errors);
     return schema;
 }
 
@@ -59,29 +85,42 @@ bool never(const Fabric& /*fabric*/) {
     return false;
 }
 
-/// A FluidBackend, on links taken together too where `folds`.
-Engine fluid_engine(std::string_view networks, std::string help, const TransportTerms& terms, bool folds) {
+/// A FluidBackend, on links taken together too where it folds.
+Engine fluid_engine(std::string_view networks, std::string help, const FluidParameters& parameters) {
+    const FluidOptions options{.terms = parameters,
+                               .rate_interval = parameters.rate_interval.value_or(Time(0))};
     Engine engine;
     engine.networks = networks;
     engine.help = std::move(help);
-    engine.make = [terms](std::shared_ptr<const Fabric> fabric, std::uint64_t) {
-        return std::make_unique<FluidBackend>(std::move(fabric), FluidOptions{.terms = terms});
+    engine.make = [options](std::shared_ptr<const Fabric> fabric, std::uint64_t) {
+        return std::make_unique<FluidBackend>(std::move(fabric), options);
     };
-    if (folds) {
-        engine.make_folded = [terms](std::shared_ptr<const LinkClasses> classes, std::uint64_t) {
-            return std::make_unique<FluidBackend>(std::move(classes), FluidOptions{.terms = terms});
+    // With incast, who finds no room for a window depends on the order among messages that are alike.
+    if (!parameters.incast) {
+        engine.make_folded = [options](std::shared_ptr<const LinkClasses> classes, std::uint64_t) {
+            return std::make_unique<FluidBackend>(std::move(classes), options);
         };
     }
     return engine;
 }
 
+std::optional<std::string> unsupported_interval(const FluidParameters& parameters, const char* reason) {
+    return parameters.has_interval()
+               ? std::optional(
+                     fmt::format("{}, and a rate_interval would have rates wait: leave it out", reason))
+               : std::nullopt;
+}
+
 /// One that links may fail under, where the terms are not of a path that then changes.
-Engine static_engine(const TransportTerms& terms) {
-    Engine engine = fluid_engine(kStaticNetworks, "max-min fair rates", terms, !terms.incast);
+Engine static_engine(const FluidParameters& terms) {
+    Engine engine = fluid_engine(kStaticNetworks, "max-min fair rates", terms);
     engine.breaks_links = true;
     engine.unsupported = [terms](const Fabric& fabric) -> std::optional<std::string> {
-        return terms == TransportTerms() || fabric.failures() == nullptr
-                   ? std::nullopt
+        if (fabric.failures() == nullptr) {
+            return std::nullopt;
+        }
+        return terms == TransportTerms()
+                   ? unsupported_interval(terms, "its links fail, which changes rates at once")
                    : std::optional<std::string>(
                          "its links fail, and the terms of fluid know one path for a pair: leave out all "
                          "keys of fluid");
@@ -89,9 +128,18 @@ Engine static_engine(const TransportTerms& terms) {
     return engine;
 }
 
-Engine demand_aware_engine(const TransportTerms& terms) {
-    Engine engine = fluid_engine(kDemandAwareNetworks, "max-min fair rates, anew at every change of circuits",
-                                 terms, !terms.incast);
+Engine scheduled_engine(const FluidParameters& parameters) {
+    Engine engine =
+        fluid_engine(kScheduledNetworks, "max-min fair rates that repeat with the schedule", parameters);
+    engine.unsupported = [parameters](const Fabric&) {
+        return unsupported_interval(parameters, "its circuits come and go, which changes rates at once");
+    };
+    return engine;
+}
+
+Engine demand_aware_engine(const FluidParameters& terms) {
+    Engine engine =
+        fluid_engine(kDemandAwareNetworks, "max-min fair rates, anew at every change of circuits", terms);
     engine.unsupported = [terms](const Fabric& fabric) -> std::optional<std::string> {
         if (fabric.failures() != nullptr) {
             return "its links fail, and its circuits move with the demand: a controller that moves them "
@@ -99,7 +147,7 @@ Engine demand_aware_engine(const TransportTerms& terms) {
                    "none that is down; leave reconfiguration out";
         }
         return terms == TransportTerms()
-                   ? std::nullopt
+                   ? unsupported_interval(terms, "its circuits move, which changes rates at once")
                    : std::optional<std::string>(
                          "its circuits move while messages wait, and the terms of fluid know one path for a "
                          "pair: leave out all keys of fluid");
@@ -130,16 +178,19 @@ Transport transport_of(const TransportTerms& terms) {
 }  // namespace
 
 void register_fluid_backend(Registry<BackendMaker>& registry) {
-    registry.add<TransportTerms>(fluid_schema(), [](const TransportTerms& terms) {
+    registry.add<FluidParameters>(fluid_schema(), [](const FluidParameters& terms) {
         BackendMaker maker;
         // Without latency messages may beat bounds that count it.
         maker.shares_links = terms.latency;
         maker.transport = transport_of(terms);
-        // Who finds no room for a window depends on the order among messages that are alike.
-        maker.engines = {static_engine(terms),
-                         fluid_engine(kScheduledNetworks, "max-min fair rates that repeat with the schedule",
-                                      terms, !terms.incast),
-                         demand_aware_engine(terms), slot_engine(terms)};
+        Engine slots = slot_engine(terms);
+        if (terms.has_interval()) {
+            slots.unsupported = [terms](const Fabric&) {
+                return unsupported_interval(terms, "hosts send what slots grant them");
+            };
+        }
+        maker.engines = {static_engine(terms), scheduled_engine(terms), demand_aware_engine(terms),
+                         std::move(slots)};
         return maker;
     });
 }

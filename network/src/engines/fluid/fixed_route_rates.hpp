@@ -64,6 +64,10 @@ public:
     std::span<const std::uint32_t> update(Time now) override;
     [[nodiscard]] bool moves(std::uint32_t connection) const override { return !rate(connection).is_zero(); }
     [[nodiscard]] Time completion(std::uint32_t connection) const override;
+    [[nodiscard]] std::optional<Time> completion_bound(std::uint32_t /*connection*/,
+                                                       Time /*planned*/) const override {
+        return std::nullopt;
+    }
     [[nodiscard]] double work_left(std::uint32_t connection, Time now) const override;
     [[nodiscard]] Time circuit_wait(std::uint32_t connection, Time from, bool has_begun) const override;
     [[nodiscard]] std::optional<LinkId> bottleneck(std::uint32_t connection) const override;

@@ -19,6 +19,9 @@ namespace {
 /// Picoseconds that a byte takes at 1 bit/s.
 constexpr double kPacePerBit = 8.0 * static_cast<double>(kPicosecondsPerSecond);
 
+/// Halfway to a completion that is nearer is not worth planning for.
+constexpr double kNear = 1000.0;
+
 }  // namespace
 
 double FlowRates::constant_work_left(const Connection& connection, Time now) {
@@ -69,6 +72,24 @@ Time FlowRates::completion(std::uint32_t index) const {
         ++picoseconds;
     }
     return connection.since + Time(picoseconds);
+}
+
+std::optional<Time> FlowRates::completion_bound(std::uint32_t index, Time planned) const {
+    const Connection& connection = connections_[index];
+    if (connection.rate <= 0.0) {
+        return std::nullopt;
+    }
+    // `completion` rounds down by less than a picosecond, and its doubles err by a few 2^-53.
+    const double work = connection.work * kPacePerBit;
+    const auto wait = static_cast<double>((planned - connection.since).count());
+    if ((wait + 1.0) * connection.rate <= work * (1.0 - 0x1p-40)) {
+        return planned;
+    }
+    const double half = 0.5 * work / connection.rate;
+    if (half < kNear || half >= static_cast<double>((Time::max() - connection.since).count())) {
+        return std::nullopt;
+    }
+    return connection.since + Time(static_cast<std::int64_t>(half));
 }
 
 const MaxMinSolver::Counters& FlowRates::counters() const {

@@ -94,6 +94,10 @@ public:
     }
     /// When the message being served is done; Time::max(): never, or after the end of time.
     [[nodiscard]] virtual Time completion(std::uint32_t connection) const;
+    /// A time later than the last change of rate that is not after that: `planned` where it is one, else
+    /// halfway, which remains one until the rate has doubled. Nothing where the completion itself is to be
+    /// planned.
+    [[nodiscard]] virtual std::optional<Time> completion_bound(std::uint32_t connection, Time planned) const;
     /// Bytes left of it.
     [[nodiscard]] virtual double work_left(std::uint32_t connection, Time now) const {
         return constant_work_left(connections_[connection], now);

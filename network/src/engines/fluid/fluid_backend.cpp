@@ -18,7 +18,16 @@ constexpr std::size_t kPairsAtOnce = std::size_t{1} << 20;
 
 FluidBackend::FluidBackend(std::shared_ptr<const LinkClasses> classes, FluidOptions options)
     : classes_(std::move(classes)),
-      pairs_(fabric().host_count()) {
+      pairs_(fabric().host_count()),
+      rate_interval_(options.rate_interval) {
+    ASTROLABE_ASSERT(rate_interval_ >= Time(0), "time between updates of rates does not run backwards");
+    ASTROLABE_ASSERT(
+        rate_interval_ == Time(0) || (fabric().is_static() && fabric().demand_aware_circuits() == nullptr &&
+                                      fabric().failures() == nullptr),
+        "rates of links that come and go are updated when these do");
+    if (rate_interval_ > Time(0)) {
+        withheld_bytes_.resize(fabric().link_count());
+    }
     connections_.reserve(std::min(fabric().host_count() * (fabric().host_count() - 1), kPairsAtOnce));
     if (options.terms != TransportTerms()) {
         terms_ = std::make_unique<ConnectionTerms>(options.terms, *classes_);
@@ -75,6 +84,7 @@ void FluidBackend::send(const Message& message) {
         }
         start_waiting(index);
     } else if (connection.state == State::kDrained) {
+        withhold(index);
         restarted_.push_back(index);
         begin_service(index);
     } else if (connection.state == State::kNowhere && !rates_->keeps_latency()) {
@@ -85,6 +95,10 @@ void FluidBackend::send(const Message& message) {
 void FluidBackend::start_waiting(std::uint32_t index) {
     rates_->start(index);
     begin_service(index);
+    has_rates_to_update_ = true;
+    if (rate_interval_ > Time(0)) {
+        starting_.push_back(index);
+    }
 }
 
 double FluidBackend::work_of_first(std::uint32_t index) const {
@@ -111,13 +125,28 @@ void FluidBackend::schedule(Time delay, NotificationHandler& handler, std::uint6
     delayed_.push(now_, delay, {{}, &handler, token});
 }
 
+Time FluidBackend::completion(std::uint32_t index) const {
+    return std::max(rates_->completion(index), now_);
+}
+
 void FluidBackend::plan_completion(std::uint32_t index) {
-    const Time time = rates_->completion(index);
+    const Time time = completion(index);
     if (time == Time::max()) {
         completions_.remove(index);
     } else {
-        completions_.set(index, std::max(time, now_));
+        completions_.set(index, time);
     }
+}
+
+void FluidBackend::replan_completion(std::uint32_t index) {
+    if (completions_.contains(index)) {
+        if (const auto bound = rates_->completion_bound(index, completions_.planned(index))) {
+            completions_.set(index, *bound);
+            completions_.loosen(index);
+            return;
+        }
+    }
+    plan_completion(index);
 }
 
 Time FluidBackend::delivery_delay(std::uint32_t index, Bytes size) {
@@ -161,6 +190,14 @@ void FluidBackend::complete(std::uint32_t index) {
     if (connection.queue.empty()) {
         connection.state = State::kDrained;
         drained_.push_back(index);
+        has_rates_to_update_ = true;
+        if (rate_interval_ > Time(0)) {
+            if (record_ != nullptr) {
+                record_->settle(index, now_);
+            }
+            connection.since = now_;
+            connection.work = 0.0;
+        }
         return;
     }
     if (ledger_ != nullptr) {
@@ -206,13 +243,62 @@ void FluidBackend::process_instant() {
     }
 }
 
+void FluidBackend::withhold(std::uint32_t index) {
+    const Connection& connection = connections_[index];
+    // Rates that nobody has a use for are not updated, and withhold nothing.
+    const Time until = std::min(now_, std::max(no_update_before_, connection.since));
+    if (rate_interval_ == Time(0) || connection.since == until) {
+        return;
+    }
+    const double bytes = connection.rate / 8.0 * to_seconds(until - connection.since);
+    rates_->for_each_link(index, [&](LinkId link, double load) { withheld_bytes_[link] += load * bytes; });
+}
+
+void FluidBackend::count_waits() {
+    ++interval_report_.updates;
+    for (const std::uint32_t index : starting_) {
+        const Time wait = now_ - connections_[index].since;
+        ++interval_report_.starts;
+        interval_report_.waits += wait;
+        interval_report_.longest_wait = std::max(interval_report_.longest_wait, wait);
+    }
+    starting_.clear();
+}
+
 void FluidBackend::settle_rates() {
+    if (now_ >= no_update_before_) {
+        const bool has_interval = rate_interval_ > Time(0) && has_rates_to_update_;
+        if (has_interval) {
+            count_waits();
+        }
+        has_rates_to_update_ = false;
+        update_rates();
+        if (has_interval) {
+            no_update_before_ = now_ + std::min(rate_interval_, Time::max() - now_);
+        }
+    }
+    for (const std::uint32_t index : restarted_) {
+        if (connections_[index].state == State::kServing && !completions_.contains(index)) {
+            plan_completion(index);
+        }
+    }
+    restarted_.clear();
+}
+
+Time FluidBackend::next_update() const {
+    // Where nothing is in service or to start, rates have no effect.
+    return has_rates_to_update_ && (!starting_.empty() || !completions_.empty()) ? no_update_before_
+                                                                                 : Time::max();
+}
+
+void FluidBackend::update_rates() {
     for (const std::uint32_t index : drained_) {
         Connection& connection = connections_[index];
         if (connection.state == State::kDrained) {
             if (record_ != nullptr) {
                 record_->settle(index, now_);
             }
+            withhold(index);
             connection.state = State::kIdle;
             connection.rate = 0.0;
             rates_->stop(index);
@@ -226,20 +312,15 @@ void FluidBackend::settle_rates() {
         if (ledger_ != nullptr) {
             ledger_->change(index, now_);
         }
-        plan_completion(index);
+        replan_completion(index);
     }
-    for (const std::uint32_t index : restarted_) {
-        if (connections_[index].state == State::kServing && !completions_.contains(index)) {
-            plan_completion(index);
-        }
-    }
-    restarted_.clear();
 }
 
 Time FluidBackend::next_event() {
     process_instant();
     settle_rates();
-    return std::min(completions_.next_time(), delayed_.next_time());
+    const Time others = std::min(delayed_.next_time(), next_update());
+    return std::min(completions_.next_end(others, [this](std::uint32_t i) { return completion(i); }), others);
 }
 
 void FluidBackend::run() {
@@ -253,6 +334,7 @@ void FluidBackend::run() {
             settle_service();
             return;
         }
+        pulses_.events(events_);
         next = rates_->act(now_, next);
         events_ += next == now_ ? 1 : 0;
         if (next == Time::max()) {

@@ -48,6 +48,7 @@
 #pragma once
 
 #include "../../host_pair_index.hpp"
+#include "../pulses.hpp"
 #include "completion_queue.hpp"
 #include "connection_terms.hpp"
 #include "delay_ledger.hpp"
@@ -58,6 +59,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -66,6 +68,7 @@
 #include <astrolabe/network/backend.hpp>
 #include <astrolabe/network/fabric.hpp>
 #include <astrolabe/network/link_classes.hpp>
+#include <astrolabe/network/rate_interval.hpp>
 
 namespace astrolabe::network {
 
@@ -73,9 +76,12 @@ struct FluidOptions {
     /// kWholeNetwork gives the same results and is for comparison only.
     MaxMinSolver::Strategy strategy = MaxMinSolver::Strategy::kLocal;
     TransportTerms terms{};
+    /// Least time between two updates of rates (rate_interval.hpp); 0: rates adapt at once. Else the fabric
+    /// is static and without failures, and terms have neither slow start nor incast.
+    Time rate_interval{};
 };
 
-class FluidBackend final : public NetworkBackend, private ConnectionBytes {
+class FluidBackend final : public NetworkBackend, public IntervalRates, private ConnectionBytes {
 public:
     /// A message represents `flows_per_representative` of them; statistics are those of the whole network.
     explicit FluidBackend(std::shared_ptr<const LinkClasses> classes, FluidOptions options = {});
@@ -87,6 +93,9 @@ public:
         return true;
     }
     Time add_delays(std::span<Time> times) const override { return ledger_->add(notified_, times); }
+    void watch(RunWatcher& watcher) override { pulses_.watch(watcher); }
+    /// Rates are settled in a `pulse`: links that are the bottleneck of some pair are full.
+    [[nodiscard]] PresentLimits present_limits(std::size_t most) const override;
     [[nodiscard]] Time now() const override { return now_; }
     void send(const Message& message) override;
     void schedule(Time delay, NotificationHandler& handler, std::uint64_t token) override;
@@ -107,7 +116,11 @@ public:
     [[nodiscard]] std::vector<OutstandingMessage> describe_outstanding(std::size_t limit) const override;
     [[nodiscard]] std::string explain_stall() const override;
     [[nodiscard]] std::uint64_t events_processed() const override { return events_; }
+    [[nodiscard]] Bytes bytes_delivered() const override {
+        return static_cast<std::int64_t>(classes_->flows_per_representative()) * bytes_delivered_;
+    }
     [[nodiscard]] NetworkStatistics statistics() const override;
+    [[nodiscard]] std::optional<RateIntervalReport> rate_interval() const override;
 
     /// How often and how widely rates were recomputed, in a static network.
     [[nodiscard]] const MaxMinSolver::Counters& rate_updates() const { return rates_->counters(); }
@@ -140,7 +153,11 @@ private:
     [[nodiscard]] Bytes sent(std::uint32_t index) const override;
     [[nodiscard]] Bytes waiting(std::uint32_t index) const override;
     [[nodiscard]] PieceBytes in_service(std::uint32_t index) const override;
+    /// When the first message of a connection will be served: never, or not before now.
+    [[nodiscard]] Time completion(std::uint32_t index) const;
     void plan_completion(std::uint32_t index);
+    /// The same after a change of rate, where a bound will do for now.
+    void replan_completion(std::uint32_t index);
     void begin_service(std::uint32_t index);
     void start_waiting(std::uint32_t index);
     /// Bytes on the wire of the first message in the queue.
@@ -153,6 +170,13 @@ private:
     void deliver();
     void process_instant();
     void settle_rates();
+    void update_rates();
+    /// Counts what a connection that ran empty has kept from its links since.
+    void withhold(std::uint32_t index);
+    /// Counts how long connections waited for the update of now.
+    void count_waits();
+    /// When rates are updated if nothing happens before; Time::max(): not at all.
+    [[nodiscard]] Time next_update() const;
     /// Completes the instant, unless something of it is still due: then that is now.
     [[nodiscard]] Time next_event();
 
@@ -162,6 +186,7 @@ private:
     std::unique_ptr<FlowRates> rates_;
     std::unique_ptr<DelayLedger> ledger_;    // null where nobody asked
     std::unique_ptr<ServiceRecord> record_;  // null where nobody observes links
+    Pulses pulses_;
     bool is_plain_;  // a message arrives the latency of its connection after its last bit
     Starter starter_{*this};
     HostPairIndex pairs_;
@@ -172,6 +197,12 @@ private:
     MessagePool::List delivering_;          // what is left of the deliveries being notified
     std::vector<std::uint32_t> drained_;    // in this instant
     std::vector<std::uint32_t> restarted_;  // drained and sent on again in this instant
+    Time rate_interval_;
+    Time no_update_before_;
+    bool has_rates_to_update_ = false;     // connections started or ran empty
+    std::vector<std::uint32_t> starting_;  // with an interval: since the last update
+    IndexedVector<LinkId, double> withheld_bytes_;
+    RateIntervalReport interval_report_;
     Time now_;
     bool stop_requested_ = false;
     std::uint64_t sent_ = 0;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include <astrolabe/core/assert.hpp>
@@ -116,14 +117,61 @@ std::string FluidBackend::explain_stall() const {
                      : rates_->explain(describe_outstanding(outstanding_messages()));
 }
 
+PresentLimits FluidBackend::present_limits(std::size_t most) const {
+    const std::uint64_t images = classes_->flows_per_representative();
+    PresentLimits limits;
+    std::vector<std::uint64_t> flows(fabric().link_count());
+    for (std::uint32_t index = 0; index < connections_.size(); ++index) {
+        if (connections_[index].state != State::kServing) {
+            continue;
+        }
+        if (rates_->circuit_wait(index, now_, false) > now_) {
+            limits.circuit_waits += images;
+        } else if (const std::optional<LinkId> link = rates_->bottleneck(index)) {
+            flows[link->index()] += images;
+            limits.flows += images;
+        }
+    }
+    std::vector<std::size_t> alike(classes_->size());
+    for (LinkId link; link.index() < fabric().link_count(); ++link) {
+        ++alike[classes_->class_of(link)];
+    }
+    for (LinkId link; link.index() < fabric().link_count(); ++link) {
+        if (flows[link.index()] > 0) {
+            limits.links.push_back({link, alike[classes_->class_of(link)], flows[link.index()]});
+            limits.all_links += limits.links.back().links;
+        }
+    }
+    std::ranges::stable_sort(limits.links, std::greater<>(),
+                             [](const LimitingLink& link) { return link.flows / link.links; });
+    limits.links.resize(std::min(most, limits.links.size()));
+    return limits;
+}
+
 NetworkStatistics FluidBackend::statistics() const {
     NetworkStatistics statistics;
-    const auto images = static_cast<std::int64_t>(classes_->flows_per_representative());
     statistics.messages = delivered_ * classes_->flows_per_representative();
-    statistics.bytes_delivered = images * bytes_delivered_;
+    statistics.bytes_delivered = bytes_delivered();
     statistics.events = events_;
     rates_->report(statistics, now_);
     return statistics;
+}
+
+std::optional<RateIntervalReport> FluidBackend::rate_interval() const {
+    if (rate_interval_ == Time(0)) {
+        return std::nullopt;
+    }
+    RateIntervalReport report = interval_report_;
+    report.interval = rate_interval_;
+    for (LinkId link; link.index() < withheld_bytes_.size(); ++link) {
+        const double seconds = withheld_bytes_[link] / to_bytes_per_second(fabric().link(link).rate);
+        const Time time(std::llround(seconds * static_cast<double>(kPicosecondsPerSecond)));
+        if (time > report.withheld) {
+            report.withheld = time;
+            report.most_withheld = link;
+        }
+    }
+    return report;
 }
 
 }  // namespace astrolabe::network

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include <astrolabe/core/assert.hpp>
@@ -109,6 +110,7 @@ void MaxMinSolver::stop(FlowId id) {
         LinkState& link = links_[lane.link];
         --link.active;
         link.load = link.active == 0 ? 0.0 : link.load - lane.load * flow.rate;
+        ++link.additions;
         if (link.bottlenecked > 0 || strategy_ == Strategy::kWholeNetwork) {
             touch(lane.link);
         }
@@ -157,8 +159,41 @@ void MaxMinSolver::set_bottleneck(Flow& flow, std::uint32_t bottleneck) {
     }
     flow.bottleneck = bottleneck;
     if (bottleneck < kAtCap) {
-        ++links_[bottleneck].bottlenecked;
+        LinkState& link = links_[bottleneck];
+        if (++link.bottlenecked == 1) {
+            link.lowest = std::numeric_limits<double>::infinity();
+        }
     }
+}
+
+void MaxMinSolver::measure_levels(std::uint32_t index) {
+    LinkState& link = links_[index];
+    link.largest = 0.0;
+    link.lowest = std::numeric_limits<double>::infinity();
+    link.smallest_held = std::numeric_limits<double>::infinity();
+    link.is_loose = false;
+    for_each_crossing(index, [&](std::uint32_t, const Flow& flow, double) {
+        const double level = flow.rate / weight_of(flow);
+        link.largest = std::max(link.largest, level);
+        if (flow.bottleneck == index) {
+            link.lowest = std::min(link.lowest, level);
+            if (flow.freed_in != update_) {
+                link.smallest_held = std::min(link.smallest_held, level);
+            }
+        }
+    });
+}
+
+bool MaxMinSolver::limits(std::uint32_t index, const Flow& flow) {
+    const LinkState& link = links_[index];
+    const auto has_largest = [&] { return flow.rate >= weight_of(flow) * link.largest * (1.0 - kCriterion); };
+    if (!is_full(link)) {
+        return false;
+    }
+    if (!has_largest() && link.is_loose) {
+        measure_levels(index);
+    }
+    return has_largest();
 }
 
 void MaxMinSolver::free(std::uint32_t index) {
@@ -202,9 +237,9 @@ void MaxMinSolver::find_other_bottlenecks(std::uint32_t link) {
         }
         for (const std::uint32_t lane : lanes_of(flow)) {
             const std::uint32_t other = lanes_[lane].link;
-            const LinkState& state = links_[other];
-            if (is_full(state) && flow.rate >= weight_of(flow) * state.largest * (1.0 - kCriterion)) {
+            if (limits(other, flow)) {
                 set_bottleneck(flows_[index], other);
+                links_[other].lowest = std::min(links_[other].lowest, flow.rate / weight_of(flow));
                 return;
             }
         }
@@ -249,7 +284,10 @@ void MaxMinSolver::serve_alone(std::uint32_t index) {
     for (const std::uint32_t lane : lanes_of(flow)) {
         LinkState& link = links_[lanes_[lane].link];
         link.load = lanes_[lane].load * flow.rate;
+        link.additions = 0;
         link.largest = level;
+        link.lowest = level;
+        link.is_loose = false;
     }
     ++counters_.alone;
     if (flow.rate > 0.0) {
@@ -317,7 +355,15 @@ void MaxMinSolver::collect_changes() {
     counters_.freed += freed_.size();
     for (const Freed& freed : freed_) {
         Flow& flow = flows_[freed.flow];
+        if (flow.rate == freed.rate_before) {
+            continue;
+        }
         if (std::abs(flow.rate - freed.rate_before) <= kSameLevel * freed.rate_before) {
+            for (const std::uint32_t lane : lanes_of(flow)) {
+                LinkState& link = links_[lanes_[lane].link];
+                link.load += lanes_[lane].load * (freed.rate_before - flow.rate);
+                ++link.additions;
+            }
             flow.rate = freed.rate_before;
         } else {
             changed_.push_back(FlowId(freed.flow));

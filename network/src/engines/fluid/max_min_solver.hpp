@@ -32,10 +32,14 @@
 /// the same rate bit for bit; a new rate within 10^-12 of the old one leaves the old one in place. Fullness
 /// and order in (B) are tested to 10^-11: sums over up to 10^4 flows err by about 10^-12.
 ///
-/// Complexity of an update: O(legs) for flows that are alone; for freed ones the flows on the links they use,
-/// or their own legs where all flows there are free, plus rounds·(links) for up to kScanLimit links or a heap
-/// with lazy keys beyond (levels only rise while filling). No allocation once the buffers have grown. Memory:
-/// 60 bytes per flow and 12 to 24 per leg. A flow on a link of capacity 0 gets rate 0.
+/// Complexity of an update: O(legs) for flows that are alone; for freed ones their legs, the flows on the
+/// links that become a bottleneck or stop being one, and rounds·(links) for up to kScanLimit links or a heap
+/// with lazy keys beyond (levels only rise while filling). What held flows put on a link is known without
+/// looking at them: a link keeps its load, to which it adds every change. That decides which links can run
+/// full; the level of one that does is summed up flow by flow, always in the same order, so that no rate
+/// depends on the history of a load. A load is summed anew after as many changes as there are flows, or
+/// kAdditions where these are more, so that it errs no more than a sum does. No allocation once the buffers
+/// have grown. Memory: 64 bytes per flow and 12 to 24 per leg. A flow on a link of capacity 0 gets rate 0.
 #pragma once
 
 #include <cstdint>
@@ -125,6 +129,7 @@ private:
         std::uint32_t terms = 0;
         std::uint32_t starts = 0;    ///< so often has it stopped: what lanes noted before is stale
         std::uint32_t freed_in = 0;  ///< the update that freed it last
+        std::uint32_t fixed_as = 0;  ///< its place in the order in which the last filling fixed flows
     };
     struct Crossing {
         std::uint32_t flow;
@@ -152,25 +157,35 @@ private:
     };
     struct LinkState {
         double capacity = 0.0;
-        double load = 0.0;     ///< Σ a·x, as added up since the last filling
+        double load = 0.0;     ///< Σ a·x, changed with every rate
         double largest = 0.0;  ///< no flow on it has a larger level
+        double lowest = 0.0;   ///< no flow that it is the bottleneck of has a smaller level
         // While filling.
         double residual = 0.0;       ///< what is left for its free flows
+        double free_load = 0.0;      ///< Σ a·x of its free flows, before
         double free_share = 0.0;     ///< Σ a·w of its free flows
-        double smallest_held = 0.0;  ///< least level of the held flows that it is the bottleneck of
+        double smallest_held = 0.0;  ///< no held flow that it is the bottleneck of has a smaller level
         double fill_level = 0.0;     ///< at which it ran full; infinite before
         std::uint32_t free_count = 0;
+        std::uint32_t additions = 0;  ///< to `load`, since it was summed up
         std::uint64_t listed_in = 0;  ///< the filling that listed it last
 
         std::uint32_t active = 0;        ///< flows on it
         std::uint32_t bottlenecked = 0;  ///< of these, how many it is the bottleneck of
         std::uint32_t first_lane = kNone;
         bool is_dirty = false;
-        bool gains = false;  ///< a flow started on it
+        bool gains = false;      ///< a flow started on it
+        bool is_summed = false;  ///< `residual` is added up flow by flow
+        bool is_loose = false;   ///< perhaps all flows on it have smaller levels than `largest`
     };
     struct Freed {
         std::uint32_t flow;
         double rate_before;
+    };
+    /// What the filling has put on a link.
+    struct Fixed {
+        std::uint32_t order;
+        double load;
     };
     /// A link runs full, or a flow meets its cap.
     struct Level {
@@ -195,6 +210,10 @@ private:
     /// Before looking at the flows on a link.
     void tidy(std::uint32_t link);
     void set_bottleneck(Flow& flow, std::uint32_t bottleneck);
+    /// Whether an active flow that keeps its rate may have the link as its bottleneck.
+    [[nodiscard]] bool limits(std::uint32_t link, const Flow& flow);
+    /// Makes `largest`, `lowest` and `smallest_held` those of the flows on the link. O(flows on the link).
+    void measure_levels(std::uint32_t link);
     void free(std::uint32_t flow);
     void free_all();
     [[nodiscard]] bool is_alone(const Flow& flow) const;
@@ -210,6 +229,10 @@ private:
     void list_links();
     /// What its held flows leave of a link.
     void hold(std::uint32_t link);
+    /// The level at which its free flows fill a link, or a lower bound where that is not summed up.
+    [[nodiscard]] double filled_at(std::uint32_t link) const;
+    /// Adds the residual of a link up flow by flow. O(flows on the link).
+    void sum_up(std::uint32_t link);
     void fill_by_scan();
     void fill_by_heap();
     /// Fixes the flow that meets its cap first, if that is not above `level`; false if there is none.
@@ -237,6 +260,8 @@ private:
     std::vector<Level> heap_;
     std::vector<Level> caps_;  // of the freed flows, in ascending order
     std::size_t next_cap_ = 0;
+    std::vector<Fixed> fixed_;  // on one link
+    std::uint32_t fixed_count_ = 0;
     std::vector<FlowId> changed_;
     std::uint32_t update_ = 0;
     std::uint64_t filling_number_ = 0;

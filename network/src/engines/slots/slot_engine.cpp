@@ -173,6 +173,7 @@ void SlotEngine::run() {
         if (stop_requested_) {
             return;
         }
+        pulses_.events(events_);
         // What is sent in this instant is sent before the installation.
         const Time installation = next_installation();
         if (installation == now_) {
@@ -284,6 +285,12 @@ std::string SlotEngine::explain_stall() const {
                             describe_given_up(network(), now_, low_latency_->disconnected()));
     }
     return text;
+}
+
+PresentLimits SlotEngine::present_limits(std::size_t /*most*/) const {
+    PresentLimits limits;
+    limits.circuit_waits = anything_waits() ? messages_.in_flight() : 0;
+    return limits;
 }
 
 NetworkStatistics SlotEngine::statistics() const {

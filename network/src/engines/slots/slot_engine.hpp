@@ -29,6 +29,7 @@
 /// Source: RotorNet (SIGCOMM 2017) section 4.2, Opera (NSDI 2020) section 4.
 #pragma once
 
+#include "../pulses.hpp"
 #include "relay_counts.hpp"
 #include "relay_queues.hpp"
 #include "slot_counters.hpp"
@@ -71,6 +72,9 @@ public:
 
     /// From then on every cycle is simulated.
     [[nodiscard]] LinkReports observe_links(LinkObserver& observer) override;
+    void watch(RunWatcher& watcher) override { pulses_.watch(watcher); }
+    /// Packets wait at hosts and relays for nothing but circuits.
+    [[nodiscard]] PresentLimits present_limits(std::size_t most) const override;
     [[nodiscard]] std::optional<Bytes> carried(LinkId link) const override { return links_.carried(link); }
     [[nodiscard]] Time now() const override { return now_; }
     void send(const Message& message) override;
@@ -84,6 +88,7 @@ public:
     }
     [[nodiscard]] std::string explain_stall() const override;
     [[nodiscard]] std::uint64_t events_processed() const override { return events_; }
+    [[nodiscard]] Bytes bytes_delivered() const override { return bytes_delivered_; }
     [[nodiscard]] NetworkStatistics statistics() const override;
 
     [[nodiscard]] const SlotCounters& counters() const { return counters_; }
@@ -155,6 +160,7 @@ private:
     std::optional<SlotRepetition> repetition_;   // if cycles can repeat
 
     DelayQueue<Timer> timers_;
+    Pulses pulses_;
     Time now_;
     bool stop_requested_ = false;
     std::uint64_t next_superslice_ = 0;  // first one not processed

@@ -210,6 +210,25 @@ std::vector<OutstandingMessage> SplitBackend::describe_outstanding(std::size_t l
     return all;
 }
 
+PresentLimits SplitBackend::present_limits(std::size_t most) const {
+    PresentLimits all;
+    const auto add = [&](const PresentLimits& limits, const SplitNetwork::Part& part) {
+        for (LimitingLink link : limits.links) {
+            const std::optional<LinkId> of_whole = part.links[link.link];
+            if (of_whole && all.links.size() < most) {
+                link.link = *of_whole;
+                all.links.push_back(link);
+            }
+        }
+        all.all_links += limits.all_links;
+        all.flows += limits.flows;
+        all.circuit_waits += limits.circuit_waits;
+    };
+    add(outside_->present_limits(most), network_->outside);
+    add(inside_.present_limits(most), network_->inside);
+    return all;
+}
+
 NetworkStatistics SplitBackend::statistics() const {
     NetworkStatistics all = outside_->statistics();
     const NetworkStatistics inside = inside_.statistics();

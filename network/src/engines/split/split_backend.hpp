@@ -42,6 +42,9 @@ public:
     [[nodiscard]] bool account_delays(const Resources& resources) override;
     Time add_delays(std::span<Time> times) const override;
     [[nodiscard]] std::optional<Bytes> carried(LinkId link) const override;
+    void watch(RunWatcher& watcher) override { outside_->watch(watcher); }
+    /// Of both: links outside first, and then those inside.
+    [[nodiscard]] PresentLimits present_limits(std::size_t most) const override;
     [[nodiscard]] Time now() const override { return outside_->now(); }
     void send(const Message& message) override;
     void send_batch(std::span<const Message> messages) override;
@@ -55,6 +58,7 @@ public:
     [[nodiscard]] std::uint64_t events_processed() const override {
         return outside_->events_processed() + inside_.events_processed();
     }
+    [[nodiscard]] Bytes bytes_delivered() const override { return bytes_delivered_; }
     [[nodiscard]] NetworkStatistics statistics() const override;
 
 private:

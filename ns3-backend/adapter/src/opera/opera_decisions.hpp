@@ -3,59 +3,29 @@
 /// way low-latency packets go.
 #pragma once
 
-#include <string>
 #include <vector>
 
-#include <ns3/opera-policy.h>
+#include <ns3/opera-rotor-lb-policy.h>
 #include <ns3/opera-router.h>
 #include <ns3/opera-schedule.h>
-#include <ns3/simulator.h>
 
 #include <astrolabe/core/random.hpp>
 #include <astrolabe/network/rotor/bulk_service.hpp>
 #include <astrolabe/network/rotor/rotor_lb.hpp>
 #include <astrolabe/network/rotor/slice_paths.hpp>
-#include <astrolabe/network/rotor/undeliverable.hpp>
 
 namespace astrolabe::ns3 {
 
-class RotorLbPolicy final : public ::ns3::OperaBulkPolicy {
-public:
-    /// `network` outlives it.
-    RotorLbPolicy(const network::rotor::RotorNetwork& network, std::uint64_t seed)
-        : network_(network),
-          own_(network.schedule.racks(), network.hosts_per_rack),
-          relayed_(network.schedule.racks(), network.hosts_per_rack),
-          lb_(network::rotor::rotor_lb_options(network), seed) {}
-
-    void Add(std::uint32_t host, std::uint32_t destination, std::uint64_t packets, bool is_relayed) override {
-        (is_relayed ? relayed_ : own_).add(host, destination, packets);
-    }
-    void Share(std::uint32_t x, std::uint32_t y, std::vector<::ns3::OperaGrant>& grants) override {
-        shared_.clear();
-        const Time now(::ns3::Simulator::Now().GetTimeStep());
-        lb_.set_index(network::rotor::index_in(network_.schedule, network_.schedule.at(now).superslice));
-        lb_.share(x, y, own_, relayed_, shared_);
-        for (const network::rotor::Grant& grant : shared_) {
-            grants.push_back({grant.from, grant.to, grant.destination, grant.packets,
-                              grant.kind == network::rotor::Grant::Kind::kSecondHop});
-        }
-    }
-    void SetState(std::size_t state) override {
-        lb_.set_connected(network::rotor::connected_racks(network_.schedule_of(state)));
-    }
-    [[nodiscard]] std::uint64_t GetWaiting() const override { return own_.total() + relayed_.total(); }
-    [[nodiscard]] std::string describe_undeliverable(Time now) const {
-        return network::rotor::describe_undeliverable(network_, now, own_, relayed_);
-    }
-
-private:
-    const network::rotor::RotorNetwork& network_;
-    network::rotor::PacketCounts own_;
-    network::rotor::PacketCounts relayed_;
-    network::rotor::RotorLb lb_;
-    std::vector<network::rotor::Grant> shared_;
-};
+/// RotorLB as the network asks for it. `schedule` outlives it.
+[[nodiscard]] inline ::ns3::OperaRotorLbPolicy rotor_lb_policy(const network::rotor::RotorNetwork& network,
+                                                               const ::ns3::OperaSchedule& schedule,
+                                                               std::uint64_t seed) {
+    const network::rotor::RotorLbOptions options = network::rotor::rotor_lb_options(network);
+    return {schedule, options.hosts_per_rack, options.slot,
+            ::ns3::OperaRotorLbPolicy::Options{options.two_hops, options.intra_rack_direct,
+                                               options.remainders == network::rotor::Remainders::kRoundRobin},
+            seed};
+}
 
 /// One of the listed paths, all equally likely.
 class SlicePathSource final : public ::ns3::OperaPathSource {

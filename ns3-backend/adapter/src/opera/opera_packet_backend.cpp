@@ -7,6 +7,7 @@
 #include <ns3/uinteger.h>
 
 #include <astrolabe/core/assert.hpp>
+#include <astrolabe/network/rotor/undeliverable.hpp>
 
 namespace astrolabe::ns3 {
 
@@ -62,10 +63,11 @@ OperaPacketBackend::OperaPacketBackend(std::shared_ptr<const network::Fabric> fa
       network_(checked(*fabric_, options)),
       links_(*fabric_),
       retry_limit_(options.transport.retryLimit),
-      policy_(network_, seed ^ network_.seed),
+      schedule_(to_ns3(network_)),
+      policy_(rotor_lb_policy(network_, schedule_, seed ^ network_.seed)),
       paths_(path_source(network_, seed ^ network_.seed)),
       opera_(configure(network_, options)) {
-    opera_->Build(to_ns3(network_), network_.hosts_per_rack, &policy_, paths_.get(), client());
+    opera_->Build(schedule_, network_.hosts_per_rack, &policy_, paths_.get(), client());
     opera_->GetFabric()->GetContext().random = sim::PacketRandom(seed + 1);
 }
 
@@ -84,7 +86,8 @@ std::vector<network::OutstandingMessage> OperaPacketBackend::describe_outstandin
 std::string OperaPacketBackend::explain_stall() const {
     std::string text;
     if (opera_->GetBulk().IsStuck()) {
-        text = policy_.describe_undeliverable(now());
+        text =
+            network::rotor::describe_undeliverable(network_, now(), policy_.GetOwn(), policy_.GetRelayed());
     }
     const auto given_up = opera_->GetTransport()->GetGivenUp();
     if (!given_up.empty()) {
@@ -107,6 +110,23 @@ std::optional<Bytes> OperaPacketBackend::carried(LinkId link) const {
     }
     const std::uint32_t port = layout.IsHostPort(first) == leaves_host ? first : first + 1;
     return Bytes(static_cast<std::int64_t>(opera_->GetFabric()->GetPort(port).GetCounters().carriedBytes));
+}
+
+Bytes OperaPacketBackend::bytes_delivered() const {
+    return Bytes(static_cast<std::int64_t>(opera_->GetTransport()->GetCounters().bytes +
+                                           opera_->GetBulk().GetCounters().bytes));
+}
+
+network::PresentLimits OperaPacketBackend::present_limits(std::size_t most) const {
+    std::vector<Bytes> waiting(fabric_->link_count());
+    for (std::uint32_t port = 0; port < 2 * fabric_->host_count(); ++port) {
+        waiting[link_of(port)->index()] =
+            Bytes(static_cast<std::int64_t>(opera_->GetFabric()->GetPort(port).GetWaitingBytes()));
+    }
+    network::PresentLimits limits =
+        deepest_queues(fabric_->link_count(), most, [&](LinkId link) { return waiting[link.index()]; });
+    limits.circuit_waits = opera_->GetBulk().GetOutstanding().size();
+    return limits;
 }
 
 network::NetworkStatistics OperaPacketBackend::statistics() const {

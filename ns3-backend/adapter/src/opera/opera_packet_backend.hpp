@@ -49,7 +49,10 @@ public:
     [[nodiscard]] std::string explain_stall() const override;
     /// Of hosts' links.
     [[nodiscard]] std::optional<Bytes> carried(network::LinkId link) const override;
+    [[nodiscard]] Bytes bytes_delivered() const override;
     [[nodiscard]] network::NetworkStatistics statistics() const override;
+    /// Queues of hosts' cables, and bulk messages, which wait for circuits. O(messages outstanding).
+    [[nodiscard]] network::PresentLimits present_limits(std::size_t most) const override;
 
     /// Bulk packets that came to a circuit which led elsewhere by then, and went back to their sender.
     [[nodiscard]] std::uint64_t returned_packets() const;
@@ -72,7 +75,8 @@ private:
     const network::rotor::RotorNetwork& network_;
     network::rotor::RotorLinks links_;
     std::uint32_t retry_limit_;
-    RotorLbPolicy policy_;
+    ::ns3::OperaSchedule schedule_;
+    ::ns3::OperaRotorLbPolicy policy_;
     std::unique_ptr<SlicePathSource> paths_;  // null: all messages are bulk
     ::ns3::Ptr<::ns3::OperaNetwork> opera_;
 };

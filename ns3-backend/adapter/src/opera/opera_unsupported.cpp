@@ -53,6 +53,10 @@ std::optional<std::string> opera_unsupported(const network::Fabric& fabric, cons
         }
     }
     const network::rotor::RotorNetwork& network = *network::rotor::rotors_of(fabric);
+    if (network.bulk.header < Bytes(1)) {
+        return "its bulk.header is 0B, and packets that are trimmed, acknowledged or granted consist of a "
+               "header: give it 1B or more";
+    }
     if (network.schedule.uplinks() > 0xffff) {
         return "it has more than 65 535 rotors";
     }

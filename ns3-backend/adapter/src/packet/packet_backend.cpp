@@ -161,6 +161,17 @@ std::optional<Bytes> PacketBackend::carried(LinkId link) const {
     return Bytes(static_cast<std::int64_t>(ports_->GetPort(number).GetCounters().carriedBytes));
 }
 
+Bytes PacketBackend::bytes_delivered() const {
+    return Bytes(static_cast<std::int64_t>(transport_->GetCounters().bytes));
+}
+
+network::PresentLimits PacketBackend::present_limits(std::size_t most) const {
+    return deepest_queues(fabric_->link_count(), most, [this](LinkId link) {
+        const auto number = static_cast<std::uint32_t>(link.index());
+        return Bytes(static_cast<std::int64_t>(ports_->GetPort(number).GetWaitingBytes()));
+    });
+}
+
 network::NetworkStatistics PacketBackend::statistics() const {
     network::NetworkStatistics statistics = start_statistics(*transport_, ports_->GetContext());
     statistics.links.resize(fabric_->link_count());

@@ -50,7 +50,9 @@ public:
         std::size_t limit) const override;
     [[nodiscard]] std::string explain_stall() const override;
     [[nodiscard]] std::optional<Bytes> carried(network::LinkId link) const override;
+    [[nodiscard]] Bytes bytes_delivered() const override;
     [[nodiscard]] network::NetworkStatistics statistics() const override;
+    [[nodiscard]] network::PresentLimits present_limits(std::size_t most) const override;
 
 private:
     [[nodiscard]] ::ns3::PacketFabric& ports() override { return *ports_; }

@@ -50,18 +50,6 @@ ValidationErrors port_errors(const PacketOptions& options) {
     const sim::PacketFabricParameters& ports = options.ports;
     const Bytes credit_room = size_of(ports.creditRoom);
     const Bytes trim_threshold = size_of(ports.trimThreshold);
-    const auto unused = [&found](const std::string& key, bool is_used, const std::string& when) {
-        if (!is_used) {
-            found.push_back({key, "has no effect", "it is for " + when});
-        }
-    };
-    unused("dynamic_share", ports.dynamicShare == 1 || ports.bufferSharing == sim::PacketBuffers::DYNAMIC,
-           "buffer_sharing: dynamic");
-    unused("pause_threshold",
-           ports.pauseThreshold == 0 || ports.flowControl == sim::PacketFlowControlKind::PFC,
-           "flow_control: pfc");
-    unused("weights", options.weights.empty() || ports.service == sim::PacketService::WEIGHTED,
-           "service: weighted");
     if (ports.flowControl == sim::PacketFlowControlKind::CREDIT && credit_room < largest) {
         found.push_back({"credit_room",
                          "is " + to_string(credit_room) + ", less than a packet of " + to_string(largest),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "packet/packet_schema.hpp"
 
+#include "packet/packet_effects.hpp"
 #include "transport/transport_keys.hpp"
 
 namespace astrolabe {
@@ -58,6 +59,7 @@ Schema<PacketOptions> packet_schema() {
     add_transport_keys(schema);
     add_port_keys(schema);
     schema.check([](const PacketOptions& options) { return validation_errors(options); });
+    schema.check([](const PacketOptions& options) { return effect_errors(options); });
     return schema;
 }
 

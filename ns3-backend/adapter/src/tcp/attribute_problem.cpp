@@ -24,10 +24,10 @@ namespace sim = ::ns3;
 namespace {
 
 /// Of these, or of heirs of these, the backend makes objects; attributes of other types would do nothing.
-constexpr std::array<std::string_view, 10> kMadeTypes = {
-    "ns3::TcpSocket",      "ns3::TcpSocketState",     "ns3::TcpL4Protocol", "ns3::TcpCongestionOps",
-    "ns3::TcpRecoveryOps", "ns3::RttEstimator",       "ns3::Ipv4",          "ns3::PointToPointNetDevice",
-    "ns3::FabricQueue",    "ns3::PointToPointChannel"};
+constexpr std::array<std::string_view, 12> kMadeTypes = {
+    "ns3::TcpSocket",      "ns3::TcpSocketState",      "ns3::TcpL4Protocol", "ns3::TcpCongestionOps",
+    "ns3::TcpRecoveryOps", "ns3::RttEstimator",        "ns3::Ipv4",          "ns3::PointToPointNetDevice",
+    "ns3::FabricQueue",    "ns3::PointToPointChannel", "ns3::OperaFabric",   "ns3::OperaClassifier"};
 constexpr std::string_view kMadeDemux = "ns3::TcpPeerDemux";
 
 /// What is given to each object by itself, so that a default would do nothing, and where it comes from.
@@ -36,12 +36,14 @@ struct Replaced {
     std::string_view attribute;
     std::string_view by;
 };
-constexpr std::array<Replaced, 7> kReplaced = {{
+constexpr std::array<Replaced, 9> kReplaced = {{
     {"ns3::PointToPointNetDevice", "DataRate", "the rate of the network's links"},
     {"ns3::PointToPointNetDevice", "Mtu", "the backend's key 'mtu'"},
     {"ns3::PointToPointChannel", "Delay", "the latency of the network's links"},
     {"ns3::FabricQueue", "ByteLimit", "the network's 'switch_buffer'"},
     {"ns3::FabricQueue", "MarkThreshold", "the backend's key 'ecn_threshold'"},
+    {"ns3::OperaFabric", "Classifier", "the network's services"},
+    {"ns3::OperaClassifier", "Cutoff", "the network's 'low_latency.cutoff'"},
     {"ns3::DropTailQueue<Packet>", "MaxSize", "the network's 'switch_buffer'"},
     {"ns3::QueueDisc", "Quota", "nothing: there are no queue disciplines"},
 }};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "tcp/ns3_network.hpp"
 
-#include "failing_links.hpp"
 #include "tcp/attributes.hpp"
 
 #include <algorithm>
@@ -21,11 +20,10 @@ namespace astrolabe::ns3 {
 namespace sim = ::ns3;
 using network::HostId;
 using network::LinkId;
+using network::Message;
 using network::NodeId;
 
 namespace {
-
-constexpr std::uint32_t kFirstAddress = 0x0A000001;  // 10.0.0.1
 
 sim::FabricHelper::Direction direction(const network::Link& link, sim::Ptr<sim::FabricQueue> queue) {
     return {sim::DataRate(static_cast<std::uint64_t>(link.rate.count())),
@@ -34,73 +32,106 @@ sim::FabricHelper::Direction direction(const network::Link& link, sim::Ptr<sim::
 
 }  // namespace
 
-sim::Ipv4Address Ns3Network::address(HostId id) {
-    return sim::Ipv4Address(kFirstAddress + id.index());
-}
-
-HostId Ns3Network::host_of(sim::Ipv4Address address) {
-    return HostId(address.Get() - kFirstAddress);
-}
-
 Ns3Network::Ns3Network(std::shared_ptr<const network::Fabric> fabric, const TcpOptions& options)
-    : fabric_(std::move(fabric)),
-      routing_(&fabric_->routing()) {
-    const sim::FabricHelper helper(static_cast<std::uint16_t>(options.mtu.count()));
-    nodes_.resize(fabric_->node_count());
-    memories_.resize(fabric_->node_count());
-    devices_.resize(fabric_->link_count());
-    queues_.resize(fabric_->link_count());
-
-    for (NodeId id; id.index() < fabric_->node_count(); ++id) {
-        const auto route = [this, id](sim::Ipv4Address source, sim::Ipv4Address destination) {
-            return next_device(id, source, destination);
-        };
-        if (id.index() < fabric_->host_count()) {
-            nodes_[id] =
-                helper.CreateHost(address(HostId(id.index())), sim::FabricRouting::RouteCallback(route));
-            continue;
-        }
-        nodes_[id] = helper.CreateSwitch(sim::FabricSwitch::RouteCallback(route));
-        const Bytes memory = fabric_->node(id).buffer;
-        if (options.buffer_sharing == BufferSharing::kShared && memory > Bytes(0)) {
-            memories_[id] = sim::Create<sim::SharedPacketMemory>(static_cast<std::uint64_t>(memory.count()));
-        }
+    : TcpNetwork(std::move(fabric)),
+      routing_(&this->fabric().routing()),
+      splits_(routing_->load_balancing() == network::LoadBalancing::kPaths) {
+    nodes_.resize(this->fabric().node_count());
+    memories_.resize(this->fabric().node_count());
+    devices_.resize(this->fabric().link_count());
+    queues_.resize(this->fabric().link_count());
+    for (NodeId id; id.index() < nodes_.size(); ++id) {
+        make_node(id, options);
     }
-    for (LinkId id; id.index() < fabric_->link_count(); ++id) {
+    for (LinkId id; id.index() < queues_.size(); ++id) {
         queues_[id] = make_queue(id, options);
     }
-    for (LinkId id; id.index() < fabric_->link_count(); ++id) {
-        const network::Link& forward = fabric_->link(id);
-        const LinkId back = *forward.reverse;  // others are refused
-        if (back < id) {
-            continue;
-        }
-        const network::Link& backward = fabric_->link(back);
-        const auto [first, second] =
-            helper.Connect(nodes_[fabric_->source(id)], nodes_[fabric_->target(id)],
-                           direction(forward, queues_[id]), direction(backward, queues_[back]));
-        devices_[id] = first;
-        devices_[back] = second;
+    for (LinkId id; id.index() < devices_.size(); ++id) {
+        connect(id, options);
     }
     // A connection may be opened before the simulator runs its first event, which is when ns-3 would do this.
     for (const auto& node : nodes_) {
         node->Initialize();
     }
+    if (this->fabric().failures() != nullptr) {
+        failures_.emplace(
+            this->fabric(), [this](LinkId link, double factor) { change_rate(link, factor); },
+            [this](const network::RoutingPolicy& routing) { change_routes(routing); });
+    }
+}
+
+void Ns3Network::make_node(NodeId id, const TcpOptions& options) {
+    const sim::FabricHelper helper(static_cast<std::uint16_t>(options.mtu.count()));
+    const auto by_pair = [this, id](sim::Ipv4Address source, sim::Ipv4Address destination) {
+        return next_device(id, source, destination, 0);
+    };
+    const auto by_flow = [this, id](sim::Ipv4Address source, sim::Ipv4Address destination,
+                                    std::uint32_t ports) {
+        return next_device(id, source, destination, ports);
+    };
+    const network::Node& node = fabric().node(id);
+    if (id.index() < fabric().host_count()) {
+        nodes_[id] =
+            helper.CreateHost(address(HostId(id.index())), sim::FabricRouting::RouteCallback(by_pair));
+        const auto routing = nodes_[id]->GetObject<sim::FabricRouting>();
+        routing->SetForwardingDelay(sim::TimeStep(static_cast<std::uint64_t>(node.forwarding.count())));
+        if (splits_) {
+            routing->SetFlowRouteCallback(sim::FabricRouting::FlowRouteCallback(by_flow));
+        }
+        return;
+    }
+    nodes_[id] = helper.CreateSwitch(sim::FabricSwitch::RouteCallback(by_pair));
+    if (splits_) {
+        nodes_[id]->GetObject<sim::FabricSwitch>()->SetFlowRouteCallback(
+            sim::FabricSwitch::FlowRouteCallback(by_flow));
+    }
+    if (options.buffer_sharing == BufferSharing::kShared && node.buffer > Bytes(0)) {
+        memories_[id] = sim::Create<sim::SharedPacketMemory>(static_cast<std::uint64_t>(node.buffer.count()));
+    }
+}
+
+/// A channel of ns-3 carries both ways: nothing is ever sent back over that of a link without the other way.
+void Ns3Network::connect(LinkId id, const TcpOptions& options) {
+    const network::Link& forward = fabric().link(id);
+    if (forward.reverse && *forward.reverse < id) {
+        return;
+    }
+    const sim::FabricHelper helper(static_cast<std::uint16_t>(options.mtu.count()));
+    const network::Link& backward = forward.reverse ? fabric().link(*forward.reverse) : forward;
+    const auto [first, second] = helper.Connect(
+        nodes_[fabric().source(id)], nodes_[fabric().target(id)], direction(forward, queues_[id]),
+        direction(backward, forward.reverse ? queues_[*forward.reverse] : make_queue(id, options)));
+    devices_[id] = first;
+    if (forward.reverse) {
+        devices_[*forward.reverse] = second;
+    }
+}
+
+Lanes Ns3Network::lanes_of(const Message& message) const {
+    if (!splits_) {
+        return {};
+    }
+    const std::size_t paths = routing_->path_count(message.source, message.destination);
+    return {0, static_cast<std::uint32_t>(std::max<std::size_t>(paths, 1))};
+}
+
+std::uint16_t Ns3Network::port(HostId source, std::uint32_t lane) const {
+    return static_cast<std::uint16_t>(kFirstPort + (splits_ ? lane : source.index() % kPorts));
 }
 
 sim::Ptr<sim::FabricQueue> Ns3Network::make_queue(LinkId link, const TcpOptions& options) {
-    const NodeId source = fabric_->source(link);
-    const network::Node& node = fabric_->node(source);
+    const NodeId source = fabric().source(link);
+    const network::Node& node = fabric().node(source);
     if (node.kind == network::NodeKind::kHost) {
         return sim::CreateObject<sim::FabricHostQueue>();
     }
     auto queue = sim::CreateObject<sim::FabricQueue>();
-    Bytes limit = fabric_->link(link).buffer;
+    Bytes limit = fabric().link(link).buffer;
     if (limit == Bytes(0)) {
         if (memories_[source] != nullptr) {
             queue->SetSharedMemory(memories_[source]);
         } else {
-            limit = node.buffer / fabric_->out_degree(source);
+            limit = node.buffer / fabric().out_degree(source);
         }
     }
     // ns-3 counts the bytes of a queue in 32 bits.
@@ -115,19 +146,28 @@ sim::Ptr<sim::FabricQueue> Ns3Network::make_queue(LinkId link, const TcpOptions&
 }
 
 sim::Ptr<sim::NetDevice> Ns3Network::next_device(NodeId at, sim::Ipv4Address source,
-                                                 sim::Ipv4Address destination) const {
+                                                 sim::Ipv4Address destination, std::uint32_t ports) const {
+    const HostId from = host_of(source);
     const HostId to = host_of(destination);
-    if (to.index() >= fabric_->host_count() || routing_->next_links(at, to).empty()) {
+    if (to.index() >= fabric().host_count() || routing_->next_links(at, to).empty()) {
         return nullptr;
     }
-    return devices_[routing_->select(at, host_of(source), to)];
+    if (!splits_) {
+        return devices_[routing_->select(at, from, to)];
+    }
+    // The listener's port is that of the destination, or of the source of what answers it.
+    const std::uint32_t port = std::min(ports >> 16, ports & 0xffffU);
+    const std::size_t paths = routing_->path_count(from, to);
+    const std::size_t lane = port > kFirstPort ? port - kFirstPort : 0;
+    return devices_[paths == 0 ? routing_->select(at, from, to)
+                               : routing_->select_on(lane % paths, at, from, to)];
 }
 
 void Ns3Network::change_rate(LinkId link, double factor) {
     const sim::Ptr<sim::PointToPointNetDevice> device = devices_[link];
     const auto channel = sim::DynamicCast<sim::FabricChannel>(device->GetChannel());
     if (factor > 0) {
-        const sim::DataRate rate(degraded_rate(fabric_->link(link).rate, factor));
+        const sim::DataRate rate(degraded_rate(fabric().link(link).rate, factor));
         device->SetDataRate(rate);
         if (!transmitters_.empty()) {
             transmitters_[link.index()].rate = rate;
@@ -141,13 +181,13 @@ void Ns3Network::change_rate(LinkId link, double factor) {
 
 void Ns3Network::change_routes(const network::RoutingPolicy& routing) {
     routing_ = &routing;
-    for (std::size_t host = 0; host < fabric_->host_count(); ++host) {
+    for (std::size_t host = 0; host < fabric().host_count(); ++host) {
         nodes_[NodeId(host)]->GetObject<sim::FabricRouting>()->ForgetRoutes();
     }
 }
 
 void Ns3Network::observe(network::LinkObserver& observer) {
-    for (LinkId id; id.index() < fabric_->link_count(); ++id) {
+    for (LinkId id; id.index() < fabric().link_count(); ++id) {
         sim::DataRateValue rate;
         devices_[id]->GetAttribute("DataRate", rate);
         Transmitter& transmitter = transmitters_.emplace_back(Transmitter{observer, id, rate.Get()});
@@ -168,9 +208,13 @@ Bytes Ns3Network::carried(LinkId link) const {
     return Bytes(static_cast<std::int64_t>(queues_[link]->GetCounters().carriedBytes));
 }
 
+Bytes Ns3Network::waiting(LinkId link) const {
+    return Bytes(queues_[link]->GetNBytes());
+}
+
 void Ns3Network::add_counters(network::NetworkStatistics& statistics) const {
-    statistics.links.resize(fabric_->link_count());
-    for (LinkId id; id.index() < fabric_->link_count(); ++id) {
+    statistics.links.resize(fabric().link_count());
+    for (LinkId id; id.index() < fabric().link_count(); ++id) {
         const auto& counters = queues_[id]->GetCounters();
         network::LinkStatistics& link = statistics.links[id];
         link.carried = Bytes(static_cast<std::int64_t>(counters.carriedBytes));
@@ -180,10 +224,14 @@ void Ns3Network::add_counters(network::NetworkStatistics& statistics) const {
         statistics.drops += counters.drops;
         statistics.ecn_marks += counters.marks;
         // The queue of a host is host memory; the network's queues are those of the switches.
-        if (fabric_->node(fabric_->source(id)).kind == network::NodeKind::kSwitch) {
+        if (fabric().node(fabric().source(id)).kind == network::NodeKind::kSwitch) {
             statistics.queue_peak = std::max(statistics.queue_peak, link.queue_peak);
         }
     }
+}
+
+std::string Ns3Network::explain_stall(const std::vector<network::OutstandingMessage>& messages) const {
+    return failures_ ? failures_->name_cut_pairs(messages) : std::string();
 }
 
 }  // namespace astrolabe::ns3

@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// A Fabric made of ns-3 nodes, devices and queues.
+/// A static Fabric made of ns-3 nodes, point-to-point devices and queues.
+///
+/// Where the routing names paths of a pair (LoadBalancing::kPaths) the pair has a connection for each of
+/// them, whose packets and acknowledgements keep to that path: its number is in the port that the
+/// destination listens on. A pair of whose paths some are cut uses the others, connection n of them path n
+/// modulo how many are left.
 #pragma once
 
+#include "failing_links.hpp"
+#include "tcp/tcp_network.hpp"
 #include "tcp/tcp_options.hpp"
 
 #include <deque>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include <ns3/data-rate.h>
@@ -21,30 +30,22 @@
 
 namespace astrolabe::ns3 {
 
-class Ns3Network {
+class Ns3Network final : public TcpNetwork {
 public:
     Ns3Network(std::shared_ptr<const network::Fabric> fabric, const TcpOptions& options);
-    Ns3Network(const Ns3Network&) = delete;
-    Ns3Network& operator=(const Ns3Network&) = delete;
 
-    [[nodiscard]] const network::Fabric& fabric() const { return *fabric_; }
-    [[nodiscard]] ::ns3::Ptr<::ns3::Node> host(network::HostId id) const {
-        return nodes_[fabric_->node_of(id)];
+    [[nodiscard]] ::ns3::Ptr<::ns3::Node> host(network::HostId id) const override {
+        return nodes_[fabric().node_of(id)];
     }
-    [[nodiscard]] static ::ns3::Ipv4Address address(network::HostId id);
-    [[nodiscard]] static network::HostId host_of(::ns3::Ipv4Address address);
-
-    /// The link has this share of its rate from the next frame on; 0: it is down, and what is on it and in
-    /// the queue in front of it is lost.
-    void change_rate(network::LinkId link, double factor);
-    /// Routes are these from now on; they outlive their use.
-    void change_routes(const network::RoutingPolicy& routing);
-
-    /// Reports every frame that a device transmits to `observer`, which outlives this.
-    void observe(network::LinkObserver& observer);
-    [[nodiscard]] Bytes carried(network::LinkId link) const;
-    /// Adds what the queues counted: packets, hops, drops, marks, peaks, links.
-    void add_counters(network::NetworkStatistics& statistics) const;
+    [[nodiscard]] Lanes lanes_of(const network::Message& message) const override;
+    [[nodiscard]] bool splits() const override { return splits_; }
+    [[nodiscard]] std::uint16_t port(network::HostId source, std::uint32_t lane) const override;
+    void observe(network::LinkObserver& observer) override;
+    [[nodiscard]] Bytes carried(network::LinkId link) const override;
+    [[nodiscard]] Bytes waiting(network::LinkId link) const override;
+    void add_counters(network::NetworkStatistics& statistics) const override;
+    [[nodiscard]] std::string explain_stall(
+        const std::vector<network::OutstandingMessage>& messages) const override;
 
 private:
     /// A link whose frames are reported.
@@ -56,18 +57,27 @@ private:
     /// A device starts to transmit a frame that leaves its queue.
     static void transmitted(Transmitter* transmitter, ::ns3::Ptr<const ::ns3::Packet> frame);
 
+    void make_node(network::NodeId id, const TcpOptions& options);
+    void connect(network::LinkId id, const TcpOptions& options);
     [[nodiscard]] ::ns3::Ptr<::ns3::FabricQueue> make_queue(network::LinkId link, const TcpOptions& options);
     [[nodiscard]] ::ns3::Ptr<::ns3::NetDevice> next_device(network::NodeId at, ::ns3::Ipv4Address source,
-                                                           ::ns3::Ipv4Address destination) const;
+                                                           ::ns3::Ipv4Address destination,
+                                                           std::uint32_t ports) const;
+    /// The link has this share of its rate from the next frame on; 0: it is down, and what is on it and in
+    /// the queue in front of it is lost.
+    void change_rate(network::LinkId link, double factor);
+    /// Routes are these from now on; they outlive their use.
+    void change_routes(const network::RoutingPolicy& routing);
 
-    std::shared_ptr<const network::Fabric> fabric_;
     const network::RoutingPolicy* routing_;
+    bool splits_;  // packets of a pair over several paths
     IndexedVector<network::NodeId, ::ns3::Ptr<::ns3::Node>> nodes_;
     IndexedVector<network::NodeId, ::ns3::Ptr<::ns3::SharedPacketMemory>> memories_;  // null: not shared
     IndexedVector<network::LinkId, ::ns3::Ptr<::ns3::PointToPointNetDevice>>
         devices_;  // the one that sends into a link
     IndexedVector<network::LinkId, ::ns3::Ptr<::ns3::FabricQueue>> queues_;
     std::deque<Transmitter> transmitters_;  // as many as links where they are observed
+    std::optional<FailingLinks> failures_;  // none: nothing fails
 };
 
 }  // namespace astrolabe::ns3

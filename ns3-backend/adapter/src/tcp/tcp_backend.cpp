@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "tcp/tcp_backend.hpp"
 
+#include "tcp/ns3_network.hpp"
+
 #include <algorithm>
 
 #include <ns3/inet-socket-address.h>
@@ -18,10 +20,6 @@ using network::Message;
 
 namespace {
 
-/// A host listens for each of its peers on a port of its own, below the ports that requests come from.
-constexpr std::uint32_t kFirstPort = 1024;
-constexpr std::uint32_t kPorts = 49'152 - kFirstPort;
-
 TcpOptions checked(TcpOptions options, const network::Fabric& fabric) {
     const auto found = validation_errors(options);
     ASTROLABE_ASSERT(found.empty(), found.front().key + ": " + found.front().message);
@@ -33,21 +31,18 @@ TcpOptions checked(TcpOptions options, const network::Fabric& fabric) {
 }  // namespace
 
 TcpBackend::TcpBackend(std::shared_ptr<const network::Fabric> fabric, TcpOptions options)
+    : TcpBackend([&] { return std::make_unique<Ns3Network>(std::move(fabric), options); },
+                 checked(options, *fabric)) {}
+
+TcpBackend::TcpBackend(const MakeNetwork& make_network, TcpOptions options)
     : Ns3Backend(options.seed),
-      options_(checked(std::move(options), *fabric)) {
+      options_(std::move(options)) {
     attributes_.emplace(attribute_values(options_));
-    network_.emplace(std::move(fabric), options_);
-    transport_.on_delivered = [this](const Message& message) { deliver(message); };
-    if (network_->fabric().failures() != nullptr) {
-        failures_.emplace(
-            network_->fabric(),
-            [this](network::LinkId link, double factor) { network_->change_rate(link, factor); },
-            [this](const network::RoutingPolicy& routing) { network_->change_routes(routing); });
-    }
+    network_ = make_network();
+    transport_.on_delivered = [this](const Message& message, std::uint64_t order) { arrive(message, order); };
 }
 
 TcpBackend::~TcpBackend() {
-    failures_.reset();
     network_.reset();
     attributes_.reset();
     end();  // sockets use their connection until then
@@ -64,52 +59,90 @@ network::LinkReports TcpBackend::observe_links(network::LinkObserver& observer) 
     return network::LinkReports::kOverlapping;
 }
 
+network::PresentLimits TcpBackend::present_limits(std::size_t most) const {
+    network::PresentLimits limits =
+        deepest_queues(network_->fabric().link_count(), most,
+                       [this](network::LinkId link) { return network_->waiting(link); });
+    for (const Lane& lane : connections_) {
+        if (network_->waits_for_circuits(lane.number)) {
+            limits.circuit_waits += lane.connection->pending().size();
+        }
+    }
+    return limits;
+}
+
 void TcpBackend::send(const Message& message) {
     sent(message);
-    connection(message.source, message.destination).send(message, next_order_++);
+    const std::uint64_t order = next_order_++;
+    const Lanes lanes = network_->lanes_of(message);
+    if (network_->splits()) {
+        send_split(message, lanes, order);
+        return;
+    }
+    connection(pair(message.source, message.destination), message.source, message.destination, lanes.first)
+        .send(message, options_.frame_header, order);
+}
+
+void TcpBackend::send_split(const Message& message, Lanes lanes, std::uint64_t order) {
+    Pair& pair = this->pair(message.source, message.destination);
+    const Bytes segment = options_.segment_size();
+    Bytes left = options_.frame_header + message.size;
+    Bytes header = options_.frame_header;
+    const std::int64_t segments = (left + segment - Bytes(1)) / segment;
+    const auto pieces = static_cast<std::uint32_t>(std::min<std::int64_t>(segments, lanes.count));
+    splits_.emplace(order, Split{message, pieces});
+    pair.in_order.push_back(order);
+    for (std::uint32_t i = 0; i < pieces; ++i) {
+        const std::int64_t share = segments / pieces + (i < segments % pieces ? 1 : 0);
+        const Bytes bytes = std::min(segment * share, left);
+        const Bytes own_header = std::min(header, bytes);
+        Message piece = message;
+        piece.size = bytes - own_header;
+        left -= bytes;
+        header -= own_header;
+        const std::uint32_t lane = lanes.first + pair.next++ % lanes.count;
+        connection(pair, message.source, message.destination, lane).send(piece, own_header, order);
+    }
 }
 
 std::vector<network::OutstandingMessage> TcpBackend::describe_outstanding(std::size_t limit) const {
-    using Entry = std::pair<const TcpConnection*, const TcpConnection::Pending*>;
-    std::vector<Entry> entries;
-    for (const auto& connection : connections_) {
-        for (const auto& pending : connection->pending()) {
-            entries.emplace_back(connection.get(), &pending);
+    std::map<std::uint64_t, network::OutstandingMessage> by_order;
+    for (const auto& [order, split] : splits_) {
+        const Message& message = split.message;
+        by_order[order] = {message.source, message.destination, message.size, Bytes(0)};
+    }
+    for (const Lane& lane : connections_) {
+        for (const TcpConnection::Pending& pending : lane.connection->pending()) {
+            const Message& message = pending.message;
+            const auto [entry, is_new] = by_order.try_emplace(
+                pending.order,
+                network::OutstandingMessage{message.source, message.destination, message.size, Bytes(0)});
+            entry->second.remaining += lane.connection->remaining(pending);
         }
     }
-    std::sort(entries.begin(), entries.end(),
-              [](const Entry& a, const Entry& b) { return a.second->order < b.second->order; });
-    entries.resize(std::min(limit, entries.size()));
     std::vector<network::OutstandingMessage> described;
-    for (const auto& [connection, pending] : entries) {
-        const Message& message = pending->message;
-        described.push_back(
-            {message.source, message.destination, message.size, connection->remaining(*pending)});
+    for (const auto& [order, message] : by_order) {
+        if (described.size() == limit) {
+            break;
+        }
+        described.push_back(message);
     }
     return described;
 }
 
 std::string TcpBackend::explain_stall() const {
-    std::string text;
-    if (failures_) {
-        text = failures_->name_cut_pairs(describe_outstanding(outstanding_messages()));
-    }
-    std::vector<const Message*> given_up;
-    for (const auto& connection : connections_) {
-        if (connection->has_given_up() && !connection->pending().empty()) {
-            given_up.push_back(&connection->pending().front().message);
+    std::string text = network_->explain_stall(describe_outstanding(outstanding_messages()));
+    std::vector<HostPair> given_up;
+    for (const Lane& lane : connections_) {
+        if (lane.connection->has_given_up() && !lane.connection->pending().empty()) {
+            const Message& message = lane.connection->pending().front().message;
+            given_up.emplace_back(message.source, message.destination);
         }
     }
     if (!given_up.empty()) {
-        constexpr std::size_t kLargestListed = 10;
         text += text.empty() ? "" : "\n";
         text += "these connections had no answer to all tries of their sockets and gave up, " +
-                std::to_string(given_up.size()) + " in all:";
-        for (std::size_t i = 0; i < std::min(kLargestListed, given_up.size()); ++i) {
-            const network::Fabric& fabric = network_->fabric();
-            text += "\n  " + fabric.node(fabric.node_of(given_up[i]->source)).name + " -> " +
-                    fabric.node(fabric.node_of(given_up[i]->destination)).name;
-        }
+                std::to_string(given_up.size()) + " in all:" + network_->describe_given_up(given_up);
     }
     return text;
 }
@@ -126,25 +159,45 @@ network::NetworkStatistics TcpBackend::statistics() const {
     return statistics;
 }
 
+void TcpBackend::arrive(const Message& message, std::uint64_t order) {
+    const auto arrived = splits_.find(order);
+    if (arrived == splits_.end()) {
+        deliver(message);
+        return;
+    }
+    --arrived->second.pieces;
+    Pair& pair = this->pair(message.source, message.destination);
+    while (!pair.in_order.empty() && splits_.at(pair.in_order.front()).pieces == 0) {
+        const auto next = splits_.find(pair.in_order.front());
+        const Message whole = next->second.message;
+        pair.in_order.pop_front();
+        splits_.erase(next);
+        deliver(whole);
+    }
+}
+
 void TcpBackend::deliver(const Message& message) {
     ++messages_;
     delivered_ += message.size;
     delivered(*message.on_delivered, message.token);
 }
 
-TcpConnection& TcpBackend::connection(HostId source, HostId destination) {
-    const auto [entry, is_new] = by_pair_.try_emplace(
-        std::uint64_t{source.index()} * network_->fabric().host_count() + destination.index(),
-        connections_.size());
-    if (!is_new) {
-        return *connections_[entry->second];
+TcpBackend::Pair& TcpBackend::pair(HostId source, HostId destination) {
+    return by_pair_[std::uint64_t{source.index()} * network_->fabric().host_count() + destination.index()];
+}
+
+TcpConnection& TcpBackend::connection(Pair& pair, HostId source, HostId destination, std::uint32_t lane) {
+    pair.opened.resize(std::max<std::size_t>(pair.opened.size(), lane + 1));
+    if (pair.opened[lane] > 0) {
+        return *connections_[pair.opened[lane] - 1].connection;
     }
-    connections_.push_back(
-        std::make_unique<TcpConnection>(socket(source, destination), options_.frame_header, transport_));
-    TcpConnection& connection = *connections_.back();
-    const auto port = static_cast<std::uint16_t>(kFirstPort + source.index() % kPorts);
+    const sim::Ptr<sim::Socket> sender = socket(source, destination);
+    connections_.push_back({lane, std::make_unique<TcpConnection>(sender, transport_)});
+    pair.opened[lane] = static_cast<std::uint32_t>(connections_.size());
+    TcpConnection& connection = *connections_.back().connection;
     connection.open(socket(destination, source),
-                    sim::InetSocketAddress(Ns3Network::address(destination), port));
+                    sim::InetSocketAddress(TcpNetwork::address(destination), network_->port(source, lane)));
+    network_->prepare(*sender, lane);
     return connection;
 }
 
@@ -152,7 +205,7 @@ TcpConnection& TcpBackend::connection(HostId source, HostId destination) {
 sim::Ptr<sim::Socket> TcpBackend::socket(HostId host, HostId peer) const {
     return network_->host(host)
         ->GetObject<sim::TcpPeerDemux>()
-        ->GetTcp(Ns3Network::address(peer))
+        ->GetTcp(TcpNetwork::address(peer))
         ->CreateSocket();
 }
 

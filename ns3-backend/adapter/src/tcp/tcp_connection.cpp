@@ -14,10 +14,9 @@ namespace astrolabe::ns3 {
 
 namespace sim = ::ns3;
 
-TcpConnection::TcpConnection(sim::Ptr<sim::Socket> sender, Bytes frame_header, TransportState& state)
+TcpConnection::TcpConnection(sim::Ptr<sim::Socket> sender, TransportState& state)
     : sender_(sender),
-      state_(state),
-      frame_header_(static_cast<std::uint64_t>(frame_header.count())) {
+      state_(state) {
     sim::UintegerValue segment_size;
     sender_->GetAttribute("SegmentSize", segment_size);
     segment_size_ = segment_size.Get();
@@ -50,8 +49,8 @@ void TcpConnection::on_accepted(sim::Ptr<sim::Socket> receiver, const sim::Addre
     receiver_->SetRecvCallback(sim::MakeCallback(&TcpConnection::on_readable, this));
 }
 
-void TcpConnection::send(const network::Message& message, std::uint64_t order) {
-    queued_ += frame_header_ + static_cast<std::uint64_t>(message.size.count());
+void TcpConnection::send(const network::Message& message, Bytes header, std::uint64_t order) {
+    queued_ += static_cast<std::uint64_t>((header + message.size).count());
     pending_.push_back({message, queued_, order});
     if (connected_) {
         write();
@@ -113,9 +112,9 @@ void TcpConnection::on_readable(sim::Ptr<sim::Socket>) {
         state_.on_payload(pending_.front().message.destination, payload_since(before));
     }
     while (!pending_.empty() && pending_.front().end <= read_) {
-        const network::Message delivered = pending_.front().message;
+        const Pending delivered = pending_.front();
         pending_.pop_front();
-        state_.on_delivered(delivered);
+        state_.on_delivered(delivered.message, delivered.order);
     }
 }
 

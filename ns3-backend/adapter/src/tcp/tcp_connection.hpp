@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// One TCP connection from a source to a destination host, and the messages in its byte stream.
+/// One TCP connection from a source to a destination host, and the messages, or pieces of such, in its byte
+/// stream.
 #pragma once
 
 #include <deque>
@@ -24,13 +25,14 @@ struct TransportState {
     /// Called when payload was read, before what it completes is delivered; may be empty.
     std::function<void(network::HostId destination, Bytes payload)> on_payload;
     /// Called when the last byte of a message was read; may send more messages, on this connection too.
-    std::function<void(const network::Message&)> on_delivered;
+    /// The message, or a piece of one, is as it was sent, and so is `order`.
+    std::function<void(const network::Message&, std::uint64_t order)> on_delivered;
 };
 
 class TcpConnection {
 public:
     /// `sender` is a fresh socket of the source host.
-    TcpConnection(::ns3::Ptr<::ns3::Socket> sender, Bytes frame_header, TransportState& state);
+    TcpConnection(::ns3::Ptr<::ns3::Socket> sender, TransportState& state);
     TcpConnection(const TcpConnection&) = delete;
     TcpConnection& operator=(const TcpConnection&) = delete;
 
@@ -38,8 +40,9 @@ public:
     /// meanwhile.
     void open(::ns3::Ptr<::ns3::Socket> listener, const ::ns3::Address& destination);
 
-    /// Puts the message at the end of the byte stream. `order` grows with every message of the backend.
-    void send(const network::Message& message, std::uint64_t order);
+    /// Puts `header` bytes and the message behind the end of the byte stream. `order` grows with every
+    /// message of the backend; pieces of one have the same.
+    void send(const network::Message& message, Bytes header, std::uint64_t order);
 
     struct Pending {
         network::Message message;
@@ -71,7 +74,6 @@ private:
     ::ns3::Ptr<::ns3::Socket> receiver_;
     TransportState& state_;
     std::uint64_t segment_size_ = 0;
-    std::uint64_t frame_header_;
     std::uint32_t buffer_size_ = 0;  // the send buffer when empty; known once connected
     bool connected_ = false;
     bool has_given_up_ = false;

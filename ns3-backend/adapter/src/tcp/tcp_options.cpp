@@ -23,6 +23,7 @@ constexpr Time kShortestTimeout{1'000'000};
 /// Of a packet over one link: a tenth of a retransmission timeout at its longest, which leaves room for hops
 /// and queues before a connection takes silence for the end.
 constexpr Time kSlowestLink{6 * kPicosecondsPerSecond};
+constexpr std::size_t kMostPaths = 64;                          // of direct_connect and graphs
 constexpr std::size_t kMostHosts = (std::size_t{1} << 24) - 2;  // 10.0.0.0/8
 
 /// What overrides can make of the window and the segments, and TCP cannot run with.
@@ -56,7 +57,43 @@ std::optional<std::string> slowness(Bytes packet, Bandwidth rate, Time latency) 
            " that the timers of TCP can wait for";
 }
 
+/// Of named paths, of which a pair has a connection each: those of the first host stand for all, as routings
+/// with more than a few have as many for every pair.
+std::optional<std::string> paths_unsupported(const network::Fabric& fabric, const TcpOptions& options) {
+    if (fabric.routing().load_balancing() != network::LoadBalancing::kPaths) {
+        return std::nullopt;
+    }
+    if (attribute_value(options, "ns3::TcpPeerDemux::PerPeer") == "false") {
+        return "its routing names several paths of a pair, whose connections are told apart by a TCP for "
+               "each "
+               "peer; leave ns3::TcpPeerDemux::PerPeer out";
+    }
+    for (network::HostId host(1); host.index() < fabric.host_count(); ++host) {
+        const std::size_t paths = fabric.routing().path_count(network::HostId(0), host);
+        if (paths > kMostPaths) {
+            return "its routing splits a pair of hosts over " + std::to_string(paths) +
+                   " paths, and TCP takes a connection for each, " + std::to_string(kMostPaths) +
+                   " at most; use a routing with one path a pair";
+        }
+    }
+    return std::nullopt;
+}
+
 }  // namespace
+
+std::optional<std::string> hosts_unsupported(const network::Fabric& fabric, Bytes frame) {
+    if (fabric.host_count() > kMostHosts) {
+        return "it has " + std::to_string(fabric.host_count()) + " hosts, and there are addresses for " +
+               std::to_string(kMostHosts);
+    }
+    for (network::LinkId id; id.index() < fabric.link_count(); ++id) {
+        const network::Link& link = fabric.link(id);
+        if (const auto reason = slowness(frame, link.rate, link.latency)) {
+            return reason;
+        }
+    }
+    return std::nullopt;
+}
 
 std::vector<OptionProblem> validation_errors(const TcpOptions& options) {
     const TcpOptions usual;
@@ -74,11 +111,13 @@ std::vector<OptionProblem> validation_errors(const TcpOptions& options) {
     };
 
     const bool mtu_fits = options.mtu >= kLeastMtu && options.mtu <= kLargestMtu;
-    require(!mtu_fits || (options.window >= options.segment_size() * 2 && options.window <= kLargestWindow),
-            "window",
-            to_string(options.window) + " is not between two segments (" +
-                to_string(options.segment_size() * 2) + ") and " + to_string(kLargestWindow),
-            "the default is " + to_string(usual.window) + "; a smaller mtu allows smaller windows");
+    if (mtu_fits) {
+        const Bytes two_segments = options.segment_size() * 2;
+        require(options.window >= two_segments && options.window <= kLargestWindow, "window",
+                to_string(options.window) + " is not between two segments (" + to_string(two_segments) +
+                    ") and " + to_string(kLargestWindow),
+                "the default is " + to_string(usual.window) + "; a smaller mtu allows smaller windows");
+    }
     require(
         mtu_fits, "mtu",
         to_string(options.mtu) + " is not between " + to_string(kLeastMtu) + " and " + to_string(kLargestMtu),
@@ -110,43 +149,44 @@ std::vector<OptionProblem> validation_errors(const TcpOptions& options) {
     return found;
 }
 
+std::vector<OptionProblem> effect_errors(const TcpOptions& options) {
+    const TcpOptions usual;
+    std::vector<OptionProblem> found;
+    if (options.delayed_ack_timeout != usual.delayed_ack_timeout &&
+        attribute_value(options, "ns3::TcpSocket::DelAckCount") == "1") {
+        found.push_back({"delayed_ack_timeout", "has no effect", "it is for delayed_ack of 2 or more"});
+    }
+    if (options.ecn_threshold != usual.ecn_threshold && options.ecn_threshold > Bytes(0) &&
+        !uses_ecn(options)) {
+        found.push_back({"ecn_threshold", "has no effect",
+                         "it is for variant: dctcp, or for connections that ns3.attributes have use ECN"});
+    }
+    return found;
+}
+
 std::optional<std::string> unsupported(const network::Fabric& fabric, const TcpOptions& options) {
     if (fabric.demand_aware_circuits() != nullptr) {
-        return "its circuits move with the demand, and TCP over ns-3 devices runs on static fabrics only: "
-               "use "
-               "the fluid engine, or a network without reconfiguration";
+        return "its circuits move with the demand, and TCP over ns-3 devices has no controller that moves "
+               "them: use the fluid engine, or a network without reconfiguration";
     }
     if (!fabric.is_static()) {
         return "its links come and go with time, and TCP over ns-3 devices runs on static fabrics only";
     }
-    if (fabric.one_way_link_count() > 0) {
-        return "it has one-way links, and ns-3's point-to-point channels carry both ways; use the fluid or "
-               "packet engine";
+    for (const auto& [name, value] : options.attributes) {
+        if (name.starts_with("ns3::Opera")) {
+            return "without rotor switches '" + name + "' has no meaning; leave it out";
+        }
     }
     if (fabric.routing().load_balancing() == network::LoadBalancing::kSpray) {
         return "packet spraying reorders the packets of a connection, which TCP takes for loss; "
                "use flow-hash load balancing";
     }
-    if (fabric.routing().load_balancing() == network::LoadBalancing::kPaths) {
-        return "its routing splits the packets of a connection over several paths, which reorders them, and "
-               "TCP takes that for loss; use a routing with one path a pair";
-    }
-    for (network::NodeId id; id.index() < fabric.host_count(); ++id) {
-        if (fabric.node(id).forwarding > Time(0)) {
-            return "hosts of ns-3's TCP stack forward at once, and " + fabric.node(id).name + " takes " +
-                   to_string(fabric.node(id).forwarding) + "; leave the forwarding latency out";
-        }
-    }
-    if (fabric.host_count() > kMostHosts) {
-        return "it has " + std::to_string(fabric.host_count()) + " hosts, and there are addresses for " +
-               std::to_string(kMostHosts);
+    if (const auto reason = paths_unsupported(fabric, options)) {
+        return reason;
     }
     const Bytes packet = options.mtu + kPppHeader;
-    for (network::LinkId id; id.index() < fabric.link_count(); ++id) {
-        const network::Link& link = fabric.link(id);
-        if (const auto reason = slowness(packet, link.rate, link.latency)) {
-            return reason;
-        }
+    if (const auto reason = hosts_unsupported(fabric, packet)) {
+        return reason;
     }
     if (fabric.failures() != nullptr) {
         for (const network::FailureTimeline::RateChange& change : fabric.failures()->rate_changes()) {

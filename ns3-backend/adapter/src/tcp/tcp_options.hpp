@@ -70,11 +70,20 @@ struct OptionProblem {
 /// Everything out of range, in the order of the members. Empty: the options can be run.
 [[nodiscard]] std::vector<OptionProblem> validation_errors(const TcpOptions& options);
 
+/// Of options that are right: those with a value other than the default that change nothing, because what
+/// they are for is not chosen.
+[[nodiscard]] std::vector<OptionProblem> effect_errors(const TcpOptions& options);
+
 /// Why the ns-3 attribute `name` ("ns3::TypeName::Attribute") cannot be set to `value`, with the nearest
 /// names, or would do nothing; none if it can be. Does not need a backend.
 [[nodiscard]] std::optional<std::string> attribute_problem(const std::string& name, const std::string& value);
 
-/// Why the fabric cannot be run over TCP, or none. Cheap: reads nodes and links once.
+/// Why TCP cannot run between these hosts, on whatever joins them: too many of them, or links over which a
+/// frame of this size takes longer than its timers wait. O(links).
+[[nodiscard]] std::optional<std::string> hosts_unsupported(const network::Fabric& fabric, Bytes frame);
+
+/// Why the static fabric cannot be run over TCP, or none. Cheap: reads nodes and links once, and of named
+/// paths those of one host.
 [[nodiscard]] std::optional<std::string> unsupported(const network::Fabric& fabric,
                                                      const TcpOptions& options = {});
 

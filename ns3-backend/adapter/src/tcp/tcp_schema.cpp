@@ -90,7 +90,11 @@ Schema<TcpKeys> tcp_schema() {
             TcpOptions options = keys;
             options.attributes = keys.ns3.attributes;
             ValidationErrors found;
-            for (const OptionProblem& problem : validation_errors(options)) {
+            std::vector<OptionProblem> problems = validation_errors(options);
+            if (problems.empty()) {
+                problems = effect_errors(options);
+            }
+            for (const OptionProblem& problem : problems) {
                 found.push_back({problem.key == "attributes" ? "ns3.attributes" : problem.key,
                                  problem.message, problem.hint});
             }

@@ -2,7 +2,6 @@
 #include "transport/transport_keys.hpp"
 
 #include <string>
-#include <type_traits>
 
 namespace astrolabe::ns3 {
 
@@ -13,15 +12,6 @@ ValidationErrors transport_errors(const sim::PacketTransportParameters& transpor
     if (const Bytes window(static_cast<std::int64_t>(transport.window)); window > largest_window) {
         found.push_back({"window", "is " + to_string(window), "choose 1B to " + to_string(largest_window)});
     }
-    sim::PacketCongestionControls::Visit([&](const sim::PacketControlKind& kind, const auto& usual) {
-        using Parameters = std::decay_t<decltype(usual)>;
-        if (!kind.Has(sim::PacketControlKind::HAS_NO_SECTION) &&
-            kind.name != std::string(transport.congestionControl->name) &&
-            !ArePacketParametersEqual(transport.Get<Parameters>(), usual)) {
-            found.push_back(
-                {kind.name, "has no effect", "it is for congestion_control: " + std::string(kind.name)});
-        }
-    });
     const bool is_windowed = transport.congestionControl->Has(sim::PacketControlKind::IS_WINDOWED);
     if (transport.hostQueue == sim::PacketHostQueue::FIFO && !is_windowed) {
         found.push_back({"host_queue", "lets packets wait where neither rate nor pull holds them",

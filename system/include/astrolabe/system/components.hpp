@@ -14,6 +14,9 @@ using AlgorithmPointer = std::shared_ptr<const CollectiveAlgorithm>;
 /// Algorithms by name; in files the key `algorithm` chooses one and its own keys are beside it.
 using AlgorithmRegistry = Registry<AlgorithmPointer>;
 
+/// The algorithms that compute their schedules; they need nothing of a file.
+void register_computed_algorithms(AlgorithmRegistry& registry);
+/// These, and `schedule`, which takes its schedules from files.
 void register_builtin_algorithms(AlgorithmRegistry& registry);
 
 /// Name of the algorithm whose schedule a file holds (schedule_file.hpp). It serves groups of one shape only.

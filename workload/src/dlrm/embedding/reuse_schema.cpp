@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <astrolabe/core/diagnostic.hpp>
+#include <astrolabe/core/utf8.hpp>
 
 namespace astrolabe::workload {
 namespace {
@@ -135,6 +136,13 @@ std::optional<ReuseHistogram> read_file(const ConfigNode& node, const ListedFile
     bool is_chosen = false;
     std::string text;
     for (std::int64_t number = 1; std::getline(file, text); ++number) {
+        if (const std::optional<std::size_t> offset = first_byte_not_utf8(text)) {
+            context.error("config.encoding", where,
+                          fmt::format("{}:{}:{}: byte 0x{:02x} is not UTF-8", path, number, *offset + 1,
+                                      static_cast<unsigned>(static_cast<unsigned char>(text[*offset]))),
+                          "text is UTF-8: convert the file, for example with iconv -f LATIN1 -t UTF-8");
+            return std::nullopt;
+        }
         const std::string_view line = trimmed(text);
         if (line.ends_with(".pt")) {
             names.emplace_back(line);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,10 +26,15 @@ struct RecorderOptions {
     /// Of the packet trace: links whose names, "host 3 -> leaf 0", a part of which this regular expression
     /// (ECMAScript) matches; empty: all.
     std::string trace_links;
-    std::string queue_series;  ///< an interval, "10us": queues.csv in the folder; empty: none
-    std::string throughput{};  ///< an interval: throughput.csv and carried.csv in the folder; empty: none
-    bool timeline = false;     ///< timeline.json in the folder
-    std::string timeline_size = "200MB";  ///< that it does not exceed
+    std::string queue_series;     ///< an interval, "10us": queues.csv in the folder; empty: none
+    std::string throughput{};     ///< an interval: throughput.csv and carried.csv in the folder; empty: none
+    bool timeline = false;        ///< timeline.json.gz in the folder
+    bool plain_timeline = false;  ///< timeline.json in its place, which is not packed
+    std::string timeline_size = "200MB";  ///< that it does not exceed before it is packed
+
+    [[nodiscard]] std::string timeline_file() const {
+        return plain_timeline ? "timeline.json" : "timeline.json.gz";
+    }
 };
 
 class Recorder final : private network::MessageObserver, private network::LinkObserver {
@@ -44,7 +50,8 @@ public:
 
     /// After the run: adds to it what was summed up.
     void sum_up(Run& run) const;
-    /// Of a finished run: gives the files their names; why some could not be written.
+    /// Of a finished run: gives the files their names; why some could not be written. A timeline takes the
+    /// place of an earlier one, packed or not.
     [[nodiscard]] Diagnostics finish(const Run& run);
     /// Packet events that stand in the files where they came, not where they belong.
     [[nodiscard]] std::uint64_t late_events() const { return sequencer_ ? sequencer_->late() : 0; }
@@ -69,6 +76,7 @@ private:
     std::optional<QueueSeries> queues_;
     std::optional<PacketSequencer> sequencer_;
     std::optional<Timeline> timeline_;
+    std::filesystem::path other_timeline_;          ///< of the other form: an earlier run's
     std::vector<network::LinkObserver*> of_links_;  ///< those of them that observe links
 };
 

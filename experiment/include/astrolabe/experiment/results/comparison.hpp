@@ -16,7 +16,7 @@
 
 namespace astrolabe::experiment {
 
-/// How a run differs from the first of the same file and change that finished on another engine.
+/// How a run differs from the first of the same file and change that finished on an engine of another kind.
 struct EngineDifference {
     std::string against;            ///< label of that one
     std::vector<EngineTerm> terms;  ///< what that engine leaves out, estimated (engine_fit.hpp)
@@ -25,7 +25,7 @@ struct EngineDifference {
 struct ComparedRun {
     std::string label;               ///< heads its column, names its folder: unique
     std::string file;                ///< as it was given
-    std::string backend;             ///< kind asked for; empty: what the file says
+    std::string backend;             ///< as it was given, a kind or the file of one; empty: what the file says
     std::string change;              ///< as it was given; empty: as the file is
     int exit_code = 0;               ///< of the run (docs/results.md, "Exit codes")
     std::string error;               ///< what it said on standard error
@@ -36,8 +36,9 @@ struct ComparedRun {
 };
 
 /// One run for every file and backend (no backends: that of the file), files first, and behind each one for
-/// every change of it. Labels are made of what distinguishes runs: the stems of the files, the kinds of the
-/// backends, the changes, or several of these.
+/// every change of it. A backend is a kind ("packet"), or a file with the section ("inputs/backends/hpcc.yaml"),
+/// so that one engine may take part with several settings. Labels are made of what distinguishes runs: the
+/// stems of the files, the kinds of the backends or the stems of their files, the changes, or several of these.
 [[nodiscard]] std::vector<ComparedRun> runs_to_compare(std::span<const std::string> files,
                                                        std::span<const std::string> backends,
                                                        std::span<const std::string> changes = {});

@@ -15,16 +15,16 @@ inline std::string exact_seconds(Time time) {
                        time.count() % kPicosecondsPerSecond);
 }
 
-/// RFC 4180 quoting where a text needs it.
-inline std::string csv_field(const std::string& text) {
-    if (text.find_first_of(",\"\n\r") == std::string::npos) {
-        return text;
-    }
-    std::string quoted = "\"";
-    for (const char c : text) {
-        quoted += c == '"' ? "\"\"" : std::string(1, c);
-    }
-    return quoted + "\"";
-}
+/// A text as a field of a table, whatever is in it: the one place where texts of users become fields.
+///
+/// - A text that a spreadsheet would take for a formula, one that begins with = + - @, a tab, a carriage
+///   return or a line feed and is no number, gets a ' in front; so does one that begins so behind any number
+///   of '.
+/// - Control characters other than tab, carriage return and line feed are U+FFFD.
+/// - What has a comma, a quote or an end of line is quoted as RFC 4180 has it.
+[[nodiscard]] std::string csv_field(const std::string& text);
+
+/// What `csv_field` was given, of a field that is not quoted any more; control characters stay U+FFFD.
+[[nodiscard]] std::string text_of_csv(const std::string& field);
 
 }  // namespace astrolabe::experiment

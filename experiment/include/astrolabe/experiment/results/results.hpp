@@ -1,4 +1,4 @@
-/// Results: the summary as JSON, tables as CSV, and eleven lines for people.
+/// Results: the summary as JSON, tables as CSV, and some lines of text.
 ///
 /// Per-rank quantities (compute, exposed, drain) are means over the ranks, so that
 ///     compute_s + Σ exposed_s + drain_s = total_time_s

@@ -8,9 +8,14 @@
 ///     packet          events = h·(P + max(M, P/16)) + C         one per hop of a packet or acknowledgement
 ///     tcp             events = 4.6·h·P + C
 ///     packets         P = Σ over messages of ⌈bytes / payload of a packet⌉, from the histogram of sizes
-///     memory          base + what engine and executor keep for hosts, links and pairs; on slots, where they
-///                     wait for circuits, also for half of the messages of an iteration, since the second
-///                     round of a direct all-reduce is sent when the first has arrived
+///     memory          base + what engine and executor keep for hosts, links, pairs and operations, of which
+///                     a program has those of all its iterations, and 120 bytes for each of M + C where
+///                     causes are followed unasked (run.hpp); on slots, where they wait for circuits, also
+///                     for half of the messages of an iteration, since the second round of a direct
+///                     all-reduce is sent when the first has arrived
+///                     at least: 0.8 of the base, and half of what is beside it
+///                     at most:  1.2 of the base, twice what is beside it, and the state of eight messages of
+///                     every pair in flight at once, or of all of an iteration where these are fewer
 ///     wall time       1.2 · events over events a second of processor time, which the first quarter of a
 ///                     second of the run tells; where U exceeds 2^17, and to begin costs seconds, 0.7 us an
 ///                     event: the 210 s of the 331 M events of Model-A on 1,024 ranks. On slots 0.2 us an
@@ -26,9 +31,12 @@
 ///
 /// Where ranks fold (system/symmetry/folding.hpp), M, M_0, P, C and U are those of the kept ranks: a part r/N.
 ///
+/// Where the beginning of a run is over too soon to be timed, an event takes 0.7 us.
+///
 /// Limits: a folded run that meets a tie is run again with all ranks, which is not foreseen. Losses,
 /// retransmissions and pauses are not foreseen. Memory leaves out the state of chunks under way, which
-/// matters from hundreds of ranks on with many chunks. A run that does not go on as it begins takes longer or
+/// matters from hundreds of ranks on with many chunks and is in the upper end alone; a folded run that is run
+/// again with all ranks may exceed that. A run that does not go on as it begins takes longer or
 /// shorter than said. On slots a run of many small messages takes longer, as each service meets others: the
 /// shuffle of 648 hosts, foreseen with 0.13 s, takes 0.9 s.
 #pragma once
@@ -42,10 +50,13 @@ namespace astrolabe::experiment {
 struct Prediction {
     double events = 0;
     double memory_bytes = 0;          ///< peak resident set of the process
+    double least_memory_bytes = 0;    ///< it is between these two
+    double most_memory_bytes = 0;     ///< what a machine must have for the run to be started
     double wall_seconds = 0;          ///< on a processor with nothing else to do
     std::size_t simulated_ranks = 0;  ///< the others are images of these
 };
 
+/// Every number is finite and none is negative.
 [[nodiscard]] Prediction predict(const Experiment& experiment);
 
 }  // namespace astrolabe::experiment

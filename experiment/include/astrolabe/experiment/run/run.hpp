@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,11 +15,13 @@
 #include <astrolabe/experiment/file/experiment.hpp>
 #include <astrolabe/experiment/records/carried_record.hpp>
 #include <astrolabe/experiment/records/flow_statistics.hpp>
+#include <astrolabe/experiment/run/progress.hpp>
 #include <astrolabe/network/analysis/link_utilization.hpp>
 #include <astrolabe/network/backend.hpp>
 #include <astrolabe/network/link_observer.hpp>
 #include <astrolabe/network/message_observer.hpp>
 #include <astrolabe/network/packet_observer.hpp>
+#include <astrolabe/network/rate_interval.hpp>
 #include <astrolabe/system/executor/executor.hpp>
 #include <astrolabe/system/program/characterisation.hpp>
 
@@ -33,17 +34,6 @@ struct EngineFacts {
     std::size_t simulated_ranks = 0;  ///< the others are images of these (system/symmetry/folding.hpp)
     std::string folding_refusal;      ///< why not fewer; empty where they are or the engine never folds
 };
-
-/// How far a run is; given to the observer about twice a second of wall time.
-struct Progress {
-    Time simulated;
-    std::uint64_t finished_operations = 0;  ///< operations × ranks
-    std::uint64_t total_operations = 0;
-    std::uint64_t events = 0;
-    double wall_seconds = 0;
-    std::string jobs{};  ///< of several jobs how far each is, for people; else empty
-};
-using ProgressObserver = std::function<void(const Progress&)>;
 
 /// A finished run. Times of `execution` are exact; everything else is derived from it and the network's
 /// counters.
@@ -61,6 +51,7 @@ struct Run {
     std::optional<FlowResults> flows;            ///< of a workload of flows
     std::optional<FlowResults> background;       ///< of flows beside a job; `network` counts both
     std::string fingerprint;                     ///< of everything above, 16 hexadecimal digits
+    std::optional<network::RateIntervalReport> rate_interval;  ///< where rates do not adapt at once
     /// What an observer of links was told.
     network::LinkReports link_reports = network::LinkReports::kNothing;
     EngineFacts engine;
@@ -108,7 +99,7 @@ struct RunObservers {
 
 /// Folds ranks where the cluster lets it, the backend can and nobody observes all of them.
 /// Runs to the end or to a stall (`execution.finished` is false then and the rest describes the part that
-/// ran).
+/// ran). `observer` may be empty; a run that was watched is the same run.
 [[nodiscard]] Run run_experiment(const Experiment& experiment, const ProgressObserver& observer,
                                  const RunObservers& observers = {});
 

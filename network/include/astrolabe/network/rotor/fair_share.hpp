@@ -13,15 +13,15 @@
 /// each row over what its columns still want, then of each column over what the rows were given.
 ///
 /// Source: RotorNet (SIGCOMM 2017) section 4.2 for the phases; the rounds and remainders are those of the
-/// simulator of Opera (NSDI 2020).
+/// simulator of Opera (NSDI 2020). C++17, for the ns-3 module.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
-#include <span>
 #include <vector>
 
+#include <astrolabe/core/containers/span.hpp>
 #include <astrolabe/core/random.hpp>
 
 namespace astrolabe::network::rotor {
@@ -49,13 +49,12 @@ public:
 
     /// Writes to `shares`, of the size of `demands`; returns their sum. O(elements · rounds), where every
     /// round but the last satisfies an element.
-    std::uint32_t split(std::span<const std::uint32_t> demands, std::uint32_t cap,
-                        std::span<std::uint32_t> shares) {
+    std::uint32_t split(Span<const std::uint32_t> demands, std::uint32_t cap, Span<std::uint32_t> shares) {
         return split(demands, std::accumulate(demands.begin(), demands.end(), std::uint64_t{0}), cap, shares);
     }
     /// The same where the sum of the demands is known.
-    std::uint32_t split(std::span<const std::uint32_t> demands, std::uint64_t wanted, std::uint32_t cap,
-                        std::span<std::uint32_t> shares) {
+    std::uint32_t split(Span<const std::uint32_t> demands, std::uint64_t wanted, std::uint32_t cap,
+                        Span<std::uint32_t> shares) {
         if (wanted <= cap) {
             std::copy(demands.begin(), demands.end(), shares.begin());
             return static_cast<std::uint32_t>(wanted);
@@ -65,14 +64,13 @@ public:
     }
 
     /// The same for a matrix, row after row; caps are reduced by what is given. Demands may be reduced.
-    void split(std::span<std::uint32_t> demands, std::span<std::uint32_t> row_caps,
-               std::span<std::uint32_t> column_caps, std::span<std::uint32_t> shares);
+    void split(Span<std::uint32_t> demands, Span<std::uint32_t> row_caps, Span<std::uint32_t> column_caps,
+               Span<std::uint32_t> shares);
 
 private:
     /// All of `cap`, where more is wanted.
-    void share_out(std::span<const std::uint32_t> demands, std::uint32_t cap,
-                   std::span<std::uint32_t> shares);
-    void give_remainder(std::uint32_t left, std::span<std::uint32_t> shares);
+    void share_out(Span<const std::uint32_t> demands, std::uint32_t cap, Span<std::uint32_t> shares);
+    void give_remainder(std::uint32_t left, Span<std::uint32_t> shares);
 
     Remainders remainders_;
     std::uint64_t index_ = 0;

@@ -2,14 +2,14 @@
 ///
 /// Memory: 16 bytes per possible destination of a host that ever had one.
 /// Complexity: every operation O(1); a host's destinations with packets are listed, in an order that depends
-/// on the history only. Counts for the hosts of a rack are neighbours in memory.
+/// on the history only. Counts for the hosts of a rack are neighbours in memory. C++17, for the ns-3 module.
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include <astrolabe/core/assert.hpp>
+#include <astrolabe/core/containers/span.hpp>
 
 namespace astrolabe::network::rotor {
 
@@ -69,11 +69,9 @@ public:
         return at.packets.empty() ? 0 : at.packets[destination];
     }
     /// By destination, those of `host`; empty if it never had any.
-    [[nodiscard]] std::span<const std::uint64_t> of_host(std::uint32_t host) const {
-        return hosts_[host].packets;
-    }
+    [[nodiscard]] Span<const std::uint64_t> of_host(std::uint32_t host) const { return hosts_[host].packets; }
     /// Those for which packets wait at `host`.
-    [[nodiscard]] std::span<const std::uint32_t> destinations(std::uint32_t host) const {
+    [[nodiscard]] Span<const std::uint32_t> destinations(std::uint32_t host) const {
         return hosts_[host].destinations;
     }
     [[nodiscard]] std::uint64_t of_rack(std::uint32_t rack) const { return of_rack_[rack]; }

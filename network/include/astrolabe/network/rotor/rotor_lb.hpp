@@ -30,18 +30,19 @@
 /// where nothing waits cost nothing. No allocation once every queue has had its largest length.
 ///
 /// Source: RotorNet (SIGCOMM 2017) section 4.2; limits and orders as in the simulator of Opera (NSDI 2020).
+/// C++17, for the ns-3 module.
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
+#include <astrolabe/core/containers/span.hpp>
 #include <astrolabe/core/random.hpp>
 #include <astrolabe/network/rotor/fair_share.hpp>
+#include <astrolabe/network/rotor/matching.hpp>
 #include <astrolabe/network/rotor/packet_counts.hpp>
-#include <astrolabe/network/rotor/rotor_schedule.hpp>
 
 namespace astrolabe::network::rotor {
 
@@ -59,7 +60,10 @@ struct Grant {
     std::uint32_t packets;      ///< > 0
     Kind kind;
 
-    friend bool operator==(const Grant&, const Grant&) = default;
+    friend bool operator==(const Grant& a, const Grant& b) {
+        return a.from == b.from && a.to == b.to && a.destination == b.destination && a.packets == b.packets &&
+               a.kind == b.kind;
+    }
 };
 
 struct RotorLbOptions {
@@ -142,7 +146,7 @@ private:
     void release(Rack rack);
     void grant_relayed(Direction& direction, PacketCounts& relayed);
     void grant_direct(Direction& direction, PacketCounts& own);
-    void grant_intra_rack(Direction& direction, std::span<std::uint32_t> receive, PacketCounts& own);
+    void grant_intra_rack(Direction& direction, Span<std::uint32_t> receive, PacketCounts& own);
     void fill_demands(Rack from, Rack to, const PacketCounts& own);
     void offer(Direction& direction, const PacketCounts& own);
     void offer_one_of_each(Direction& direction, std::uint32_t port, const PacketCounts& own);

@@ -24,13 +24,9 @@
 #include <vector>
 
 #include <astrolabe/core/units.hpp>
+#include <astrolabe/network/rotor/matching.hpp>
 
 namespace astrolabe::network::rotor {
-
-using Rack = std::uint32_t;
-using Rotor = std::uint32_t;
-/// Which rack each rack is joined to; itself: idle.
-using Matching = std::vector<Rack>;
 
 struct RotorTiming {
     Time eps;

@@ -6,15 +6,10 @@
 /// is left out: a rack with all its circuits, a rotor, or the cable between a rack and a rotor. Racks that
 /// failed are no part of any pair.
 ///
-/// Hop counts are breadth-first searches from all racks at once: with R_0(x) = {x} as bit sets,
+/// Hop counts are those of the graph (rack_graph.hpp).
 ///
-///     R_k(x) = R_{k-1}(x) ∪ the R_{k-1}(y) of all neighbours y of x,
-///
-/// and what R_k(x) has more than R_{k-1}(x) is k hops from x. O(H * edges * N / 64) word operations for a
-/// largest distance H: 512 superslices of 512 racks with 16 uplinks take a tenth of a second.
-///
-/// Over a whole cycle of a factorisation (matchings.hpp) with one group, a share of exactly (u - 1) / N of
-/// the ordered pairs of racks is one hop apart: each pair is connected once, for u - 1 superslices that
+/// Over a whole cycle of a factorisation (factorisation.hpp) with one group, a share of exactly (u - 1) / N
+/// of the ordered pairs of racks is one hop apart: each pair is connected once, for u - 1 superslices that
 /// count.
 ///
 /// Source: Opera (NSDI 2020), sections 3 and 4.1; appendices C and D on failures and spectral gap.
@@ -24,6 +19,7 @@
 #include <cstdint>
 #include <vector>
 
+#include <astrolabe/network/rotor/rack_graph.hpp>
 #include <astrolabe/network/rotor/rotor_schedule.hpp>
 
 namespace astrolabe::network::rotor {
@@ -42,35 +38,20 @@ struct RotorFailures {
     }
 };
 
-/// Neighbours of each rack by uplink; a rack itself where the uplink leads nowhere.
-class SliceGraph {
+/// The circuits that stay, as a graph.
+class SliceGraph : public RackGraph {
 public:
     SliceGraph(const RotorSchedule& schedule, std::uint64_t superslice, const RotorFailures& failures = {});
-    /// Of any symmetric neighbours: neighbours[rack * uplinks + uplink].
-    SliceGraph(std::uint32_t racks, std::uint32_t uplinks, std::vector<Rack> neighbours);
+    using RackGraph::RackGraph;
 
-    [[nodiscard]] std::uint32_t racks() const { return racks_; }
-    [[nodiscard]] std::uint32_t uplinks() const { return uplinks_; }
-    [[nodiscard]] Rack neighbour(Rack rack, std::uint32_t uplink) const {
-        return neighbours_[std::size_t{rack} * uplinks_ + uplink];
-    }
     [[nodiscard]] bool failed(Rack rack) const { return failures_.rack_failed(rack); }
-
-    static constexpr std::uint16_t kUnreachable = 0xffff;
-    /// Hops between all racks, by from * racks + to.
-    [[nodiscard]] std::vector<std::uint16_t> distances() const;
 
     /// Ordered pairs of live racks that no path joins, over all such pairs. O(edges).
     [[nodiscard]] double disconnected_share() const;
 
 private:
     friend class HopCounts;
-    template <class Visit>
-    void search(Visit&& visit) const;
 
-    std::uint32_t racks_;
-    std::uint32_t uplinks_;
-    std::vector<Rack> neighbours_;
     RotorFailures failures_;
 };
 

@@ -7,7 +7,7 @@
 /// `ShortestSlicePaths` lists shortest paths of a schedule, at most `most` for a pair: all of them where
 /// there are no more, else those found first by a search that tries the uplinks of a rack in a random order
 /// of their own for each (seed, superslice, source, destination, rack), so that no uplink is preferred.
-/// Distances of a superslice are found when it is first asked for, O(N² + edges) (slice_graph.hpp), and kept
+/// Distances of a superslice are found when it is first asked for, O(N² + edges) (rack_graph.hpp), and kept
 /// in at most 64 MiB for all superslices; a query then costs O(uplinks * hops) for each path.
 ///
 /// Source: Opera (NSDI 2020), section 4.3.
@@ -16,36 +16,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <span>
+#include <optional>
 #include <vector>
 
 #include <astrolabe/network/rotor/rotor_schedule.hpp>
 #include <astrolabe/network/rotor/slice_graph.hpp>
 
 namespace astrolabe::network::rotor {
-
-/// Paths of one pair of racks, as the rotors whose uplinks to take; filled again and again without
-/// allocating.
-class PathList {
-public:
-    [[nodiscard]] std::size_t size() const { return ends_.size(); }
-    [[nodiscard]] std::span<const std::uint16_t> operator[](std::size_t path) const {
-        const std::size_t begin = path == 0 ? 0 : ends_[path - 1];
-        return std::span(rotors_).subspan(begin, ends_[path] - begin);
-    }
-    void clear() {
-        rotors_.clear();
-        ends_.clear();
-    }
-    void add(std::span<const std::uint16_t> path) {
-        rotors_.insert(rotors_.end(), path.begin(), path.end());
-        ends_.push_back(rotors_.size());
-    }
-
-private:
-    std::vector<std::uint16_t> rotors_;
-    std::vector<std::size_t> ends_;
-};
 
 class SlicePaths {
 public:
@@ -63,19 +40,19 @@ public:
     void find(std::uint64_t superslice, Rack from, Rack to, PathList& paths) const override;
 
 private:
-    struct Distances {
-        std::uint32_t superslice;
-        std::vector<std::uint16_t> hops;  // empty until asked for
+    struct Kept {
+        std::uint32_t superslice = 0;
+        std::optional<MeasuredGraph> slice;  // empty until asked for
     };
 
     /// Precondition: `in_use_` is held.
-    [[nodiscard]] const std::vector<std::uint16_t>& distances(std::uint32_t superslice) const;
+    [[nodiscard]] const MeasuredGraph& slice(std::uint32_t superslice) const;
 
     RotorSchedule schedule_;
     std::size_t most_;
     std::uint64_t seed_;
     mutable std::mutex in_use_;
-    mutable std::vector<Distances> kept_;  // that of superslice s at s mod size
+    mutable std::vector<Kept> kept_;  // that of superslice s at s mod size
 };
 
 }  // namespace astrolabe::network::rotor

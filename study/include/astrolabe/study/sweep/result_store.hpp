@@ -26,6 +26,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -87,8 +88,24 @@ struct Resolution {
     std::optional<double> predicted_memory_bytes;
 };
 
-/// Errors of reading a damaged store are thrown as std::runtime_error with SQLite's words; a folder or a disk
-/// that refuses is a diagnostic. After a fork only the process that opened the store may use it.
+/// What is in a store is not what was put there: bytes that were lost or changed, or another program's
+/// tables.
+class StoreDamage : public std::runtime_error {
+public:
+    explicit StoreDamage(Diagnostic diagnostic)
+        : std::runtime_error(diagnostic.message),
+          diagnostic_(std::move(diagnostic)) {}
+    /// Names the file.
+    [[nodiscard]] const Diagnostic& diagnostic() const { return diagnostic_; }
+
+private:
+    Diagnostic diagnostic_;
+};
+
+/// Opening a store looks through its pages (O(size), once), and every result and detail is compared with the
+/// CRC-32 that was put beside it when it is read. What is wrong with a store when it is opened or changed is
+/// a diagnostic, and so are a folder that is gone and a disk that refuses; damage that is met in reading is
+/// thrown as StoreDamage. After a fork only the process that opened the store may use it.
 class ResultStore {
 public:
     /// Opens the store of a folder, which is made if need be, to read and write.

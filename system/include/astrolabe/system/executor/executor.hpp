@@ -40,11 +40,11 @@
 /// Ranks that differ. Where not all ranks take part in all operations (program.hpp), a collective starts when
 /// its whole group has issued it, and one-sided messages are in no window and no order. A program that keeps
 /// its contract then ends on any network that delivers, unless messages wait for requests of receivers
-/// (`rendezvous_threshold`). Proof. Let o be the first operation of the list that some rank r does not finish.
-/// What it waits for on r is earlier, so finished. A computation has the one before it on its stream behind
-/// it, starts and ends. A one-sided message is handed over. Its receive has had its send, so the message
-/// comes. Of a collective all members have finished what they wait for, so all issue it; what is before it in
-/// the orders of its group was issued by all likewise, ends by the argument inside a group
+/// (`rendezvous_threshold`). Proof. Let o be the first operation of the list that some rank r does not
+/// finish. What it waits for on r is earlier, so finished. A computation has the one before it on its stream
+/// behind it, starts and ends. A one-sided message is handed over. Its receive has had its send, so the
+/// message comes. Of a collective all members have finished what they wait for, so all issue it; what is
+/// before it in the orders of its group was issued by all likewise, ends by the argument inside a group
 /// (collective_engine.hpp), and so does o. Windows belong to one group, so no other is in the way. Such
 /// programs are not folded.
 ///
@@ -58,14 +58,14 @@
 /// Slow ranks. A compute operation takes its duration of the program, or longer where `compute_speeds` has
 /// its rank slow.
 ///
-/// Contention. A collective is in flight on a rank from when its first chunk enters the rank's window until it
-/// has finished there; one-sided messages, receives and what moves nothing are not. A compute operation of
+/// Contention. A collective is in flight on a rank from when its first chunk enters the rank's window until
+/// it has finished there; one-sided messages, receives and what moves nothing are not. A compute operation of
 /// duration d and contended duration d' ends at the first e with
 ///
 ///     (time without collectives in flight) / d + (time with) / d' >= 1,
 ///
-/// exactly, in whole picoseconds: the work d is conserved, whatever starts and ends meanwhile. Its time beyond
-/// d is accounted as slowed. Not together with slow ranks.
+/// exactly, in whole picoseconds: the work d is conserved, whatever starts and ends meanwhile. Its time
+/// beyond d is accounted as slowed. Not together with slow ranks.
 ///
 /// Folding. Of equivalent ranks (folding.hpp) one representative is simulated; times and counts are those of
 /// all ranks.
@@ -235,6 +235,13 @@ struct ExecutionReport {
     IndexedVector<OperationId, OperationRecord> operations;
 };
 
+/// What the ranks do at one instant, for those who show how far a run is.
+struct RankActivity {
+    std::size_t computing = 0;    ///< ranks of which some stream computes
+    std::size_t waiting = 0;      ///< that have something left to do, and nothing to compute now
+    int finished_iterations = 0;  ///< whose computations have ended on every rank
+};
+
 class Executor {
 public:
     /// `placement[r]` is the host of rank r; hosts differ. Program and backend must outlive the executor.
@@ -271,6 +278,10 @@ public:
     /// (operations × ranks) finished so far, and in all: for progress.
     [[nodiscard]] std::uint64_t finished_operations() const;
     [[nodiscard]] std::uint64_t total_operations() const;
+    /// Messages of collectives delivered so far, over all ranks.
+    [[nodiscard]] std::uint64_t delivered_messages() const;
+    /// Over all ranks, between two notifications. O(simulated ranks · (streams + iterations)).
+    [[nodiscard]] RankActivity activity() const;
 
 private:
     class Implementation;  // src/executor/

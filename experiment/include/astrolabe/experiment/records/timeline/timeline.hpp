@@ -1,4 +1,4 @@
-/// timeline.json: what happened when, as a trace that Perfetto and Chrome open (docs/timeline.md).
+/// timeline.json.gz: what happened when, as a trace that Perfetto and Chrome open (docs/timeline.md).
 ///
 /// Limits first. A trace has a size that it does not exceed; what has no room is left out by classes, never
 /// cut off: ranks, phases, cycles of the network, links, intervals. What links carry is a mean over intervals
@@ -7,7 +7,8 @@
 ///
 /// What is written when. Ranks are written as the run goes: how many have room is known before, from the
 /// program. All else is written when it has ended, into the room that is left. Sizes are bounded by counting
-/// what would be written with the longest numbers, so the file is never larger than asked for.
+/// what would be written with the longest numbers, so the trace is never larger than asked for. It is meant
+/// for a viewer, which unpacks all of it, so its size is that before it is packed.
 ///
 /// Memory: 64 KiB of text, 32 MiB of samples at most, and what rank_tracks.hpp and link_counters.hpp say.
 /// Time: a constant for every event of a rank that is shown, and a bounded share for samples.
@@ -30,7 +31,7 @@ public:
     /// What a trace of this run takes that shows one rank, its collectives and nothing else.
     [[nodiscard]] static Bytes least_size(const Experiment& experiment);
 
-    /// The experiment must outlive it; `most` >= least_size is that of the file.
+    /// The experiment must outlive it; `most` >= least_size is that of the trace.
     Timeline(const Experiment& experiment, Bytes most, OutputFile file);
     ~Timeline();
 

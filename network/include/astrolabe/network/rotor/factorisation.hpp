@@ -26,14 +26,15 @@
 /// for each pair {i, j} of each base matching, {i, i} too, the f matchings of a random factorisation of f
 /// racks, in random order, join the f racks of i with those of j, one in each of the f lifted matchings.
 ///
-/// Source: Opera (NSDI 2020), section 3.3 and appendix A, and its released topology generator.
+/// Source: Opera (NSDI 2020), section 3.3 and appendix A, and its released topology generator. C++17,
+/// for the ns-3 module.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include <astrolabe/core/random.hpp>
-#include <astrolabe/network/rotor/rotor_schedule.hpp>
+#include <astrolabe/network/rotor/matching.hpp>
 
 namespace astrolabe::network::rotor {
 

@@ -1,11 +1,10 @@
-#include "matchings.hpp"
-
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
 #include <utility>
 
 #include <astrolabe/core/assert.hpp>
+#include <astrolabe/network/rotor/factorisation.hpp>
 
 namespace astrolabe::network::rotor {
 

@@ -1,0 +1,37 @@
+/// Limits of what is read from the user's files, so that no file, however made, takes the stack, the memory
+/// or the time of the machine. Each is far above what an experiment needs, and each has its error with the
+/// place (`config.limit`). docs/tools.md, "What the reader takes", has them for users.
+#pragma once
+
+#include <cstddef>
+
+namespace astrolabe::limits {
+
+/// Bytes of one file. The largest that are in use, routes of every pair of 1,024 hosts, have some 40 MiB.
+inline constexpr std::size_t kFileBytes = std::size_t{64} << 20;
+
+/// Bytes of a file with all that it includes, and of the text that aliases repeat: an alias and a file that
+/// is included again count each time, since each is a copy in memory.
+inline constexpr std::size_t kTotalBytes = std::size_t{256} << 20;
+
+/// Values (scalars, lists and mappings) of a file with all that it includes; what an alias repeats counts in
+/// full, and what an anchor names counts once more, for the copy that aliases are made of. A value takes some
+/// 200 bytes, so that a tree stays below 1 GiB with its text.
+inline constexpr std::size_t kValues = 1'000'000;
+
+/// Lists and mappings inside each other, over all files. Experiments have fewer than 10; readers of the tree
+/// recurse, and 100 levels take some 100 KiB of the stack of 8 MiB.
+inline constexpr std::size_t kNesting = 100;
+
+/// Files that include each other in a chain. A chain of 3 is long; each link takes some kilobytes of the
+/// stack.
+inline constexpr std::size_t kIncludeDepth = 32;
+
+/// Inclusions in one reading, each counted as often as it happens: 27 files of which each includes the next
+/// twice would make 2^26 of them. A thousand jobs may include a file each.
+inline constexpr std::size_t kIncludes = 1000;
+
+/// Errors that are shown; the others are counted. Nobody reads further before correcting these.
+inline constexpr std::size_t kErrorsShown = 50;
+
+}  // namespace astrolabe::limits

@@ -1,0 +1,239 @@
+/// A store of results whose file is not what was written: every kind of damage is an error that names the
+/// file, or makes no difference to what is read.
+#include "process.hpp"
+#include "stored_results.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <astrolabe/study/sweep/result_store.hpp>
+
+namespace astrolabe::study {
+namespace {
+
+namespace fs = std::filesystem;
+
+class DamagedStore : public ::testing::Test {
+protected:
+    DamagedStore() {
+        Result<ResultStore> store = ResultStore::open(folder_.path());
+        EXPECT_TRUE(store) << render(store.error());
+        StudyRecord study{"s", {"bars"}, {}};
+        for (int i = 1; i <= 40; ++i) {
+            const std::string key = fmt::format("key-{}", i);
+            study.points.push_back({study.points.size() + 1, {{"cluster.ranks", i}}, key, 1.5, std::nullopt});
+            StoredResult result = i % 10 == 0 ? failed(key, "it stalled") : done(key);
+            result.details = {{"links", fmt::format("{{\"rows\":[{}]}}", i)}};
+            EXPECT_FALSE(store->put(result));
+        }
+        EXPECT_FALSE(store->put(study));
+        EXPECT_FALSE(
+            store->remember(std::vector<std::pair<std::string, Resolution>>{{"w", {"a", 2.0, 3e6}}}));
+        whole_ = std::get<std::string>(all(std::move(*store)));
+    }
+
+    [[nodiscard]] fs::path file() const { return folder_.path() / kStoreName; }
+
+    /// All that a store has of results and studies, or the error of reading it.
+    [[nodiscard]] static std::variant<std::string, Diagnostic> all(const ResultStore& store) {
+        try {
+            std::string text;
+            for (const std::string& study : store.studies()) {
+                text += fmt::format("{} {}\n", study, fmt::join(store.report_of(study), ","));
+                for (const StudyRow& row : store.rows(study)) {
+                    text += fmt::format(
+                        "{} {} {} {} {} {} {} {} {}\n", row.point.number, row.point.parameters.dump(),
+                        row.point.key, to_string(row.result.status), row.result.error, row.result.fingerprint,
+                        row.result.summary.dump(), row.result.resolved, store.detail(row.point.key, "links"));
+                }
+            }
+            return text;
+        } catch (const StoreDamage& damage) {
+            return damage.diagnostic();
+        }
+    }
+
+    [[nodiscard]] std::variant<std::string, Diagnostic> read() const {
+        const Result<ResultStore> store = ResultStore::open_to_read(folder_.path());
+        return store ? all(*store) : std::variant<std::string, Diagnostic>(store.error().front());
+    }
+
+    /// What is read is what was put, or an error with the name of the file; false: it is an error.
+    bool expect_whole_or_named(const std::string& what) const {
+        const std::variant<std::string, Diagnostic> found = read();
+        if (const auto* text = std::get_if<std::string>(&found)) {
+            EXPECT_EQ(*text, whole_) << what;
+            return true;
+        }
+        const auto& error = std::get<Diagnostic>(found);
+        EXPECT_NE(error.message.find(file().string()), std::string::npos) << what << ": " << error.render();
+        EXPECT_FALSE(error.hint.empty());
+        return false;
+    }
+
+    void expect_named(const std::string& what) const { EXPECT_FALSE(expect_whole_or_named(what)) << what; }
+
+    void change(const std::string& sql) const {
+        sqlite3* database = nullptr;
+        ASSERT_EQ(sqlite3_open(file().c_str(), &database), SQLITE_OK);
+        char* why = nullptr;
+        EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, &why), SQLITE_OK) << sql << why;
+        sqlite3_close(database);
+    }
+
+    [[nodiscard]] std::string bytes() const { return testing::read_file(file()); }
+    void put_bytes(const std::string& bytes) const {
+        for (const char* beside : {"-wal", "-shm"}) {
+            fs::remove(file().string() + beside);
+        }
+        std::ofstream(file(), std::ios::binary) << bytes;
+    }
+
+    testing::TemporaryFolder folder_;
+    std::string whole_;
+};
+
+TEST_F(DamagedStore, UndamagedItIsRead) {
+    EXPECT_NE(whole_.find("40"), std::string::npos);
+    EXPECT_TRUE(expect_whole_or_named("nothing"));
+}
+
+TEST_F(DamagedStore, TruncatedAnywhereItIsAnError) {
+    const std::string whole = bytes();
+    for (std::size_t part = 0; part < 64; ++part) {
+        put_bytes(whole.substr(0, whole.size() * part / 64));
+        expect_named(fmt::format("{} of 64 parts", part));
+    }
+}
+
+TEST_F(DamagedStore, WithAFlippedBitItIsAnErrorOrWhole) {
+    const std::string whole = bytes();
+    std::size_t errors = 0;
+    constexpr std::size_t kStep = 41;  // prime: all parts of a page, and all bits
+    for (std::size_t at = 0; at < whole.size(); at += kStep) {
+        std::string flipped = whole;
+        flipped[at] = static_cast<char>(flipped[at] ^ (1 << (at / kStep % 8)));
+        put_bytes(flipped);
+        errors += expect_whole_or_named(fmt::format("byte {}", at)) ? 0 : 1;
+    }
+    EXPECT_GT(errors, whole.size() / kStep / 20) << "most of the file is in use";
+}
+
+TEST_F(DamagedStore, OfAnotherVersionOrProgramItIsAnErrorAndStays) {
+    change("PRAGMA user_version = 77");
+    expect_named("version");
+    EXPECT_FALSE(ResultStore::open(folder_.path()));
+    put_bytes("");
+    change("CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)");
+    expect_named("foreign");
+    const Result<ResultStore> opened = ResultStore::open(folder_.path());
+    ASSERT_FALSE(opened);
+    EXPECT_NE(opened.error().front().message.find("another program"), std::string::npos);
+    change("SELECT x FROM theirs");
+}
+
+TEST_F(DamagedStore, EmptiedItIsMadeAnewToWriteAndAnErrorToRead) {
+    put_bytes("");
+    expect_named("emptied");
+    Result<ResultStore> opened = ResultStore::open(folder_.path());
+    ASSERT_TRUE(opened);
+    EXPECT_FALSE(opened->put(done("a")));
+    EXPECT_EQ(opened->status("a"), PointStatus::kDone);
+}
+
+TEST_F(DamagedStore, AFolderOrALinkInItsPlaceIsAnError) {
+    const fs::path victim = folder_.path() / "victim";
+    std::ofstream(victim).flush();
+    fs::remove(file());
+    fs::create_symlink(victim, file());
+    const Result<ResultStore> through = ResultStore::open(folder_.path());
+    ASSERT_FALSE(through);
+    EXPECT_NE(through.error().front().message.find("link"), std::string::npos);
+    EXPECT_EQ(fs::file_size(victim), 0U);
+    fs::remove(file());
+    fs::create_directory(file());
+    expect_named("folder");
+    EXPECT_FALSE(ResultStore::open(folder_.path()));
+}
+
+TEST_F(DamagedStore, MissingTablesNullsTypesAndHugeValuesAreErrors) {
+    const std::string whole = bytes();
+    for (const char* sql : {
+             "DROP TABLE results",
+             "DROP TABLE points",
+             "DROP TABLE studies",
+             "DROP TABLE details",
+             "DROP TABLE resolutions",
+             "DROP TABLE checksums",
+             "DROP VIEW study_rows",
+             "DROP VIEW study_rows; ALTER TABLE results DROP COLUMN resolved",
+             "ALTER TABLE studies RENAME COLUMN report TO r",
+             "UPDATE results SET summary = NULL",
+             "UPDATE results SET fingerprint = NULL WHERE key = 'key-1'",
+             "UPDATE results SET summary = '[1'",
+             "UPDATE results SET summary = '7'",
+             "UPDATE results SET summary = x'00ff'",
+             "UPDATE results SET status = 'perhaps'",
+             "UPDATE results SET resolved = 'other' WHERE key = 'key-3'",
+             "UPDATE results SET peak_rss_bytes = -1",
+             "UPDATE results SET peak_rss_bytes = 1e300",
+             "UPDATE results SET wall_s = 'soon'",
+             "UPDATE points SET number = -number",
+             "UPDATE points SET number = number * 1000000000000000",
+             "UPDATE points SET parameters = '3'",
+             "UPDATE points SET parameters = '{'",
+             "UPDATE points SET parameters = '{}' WHERE number = 2",
+             "UPDATE points SET predicted_wall_s = 'x'",
+             "DELETE FROM points WHERE number = 7",
+             "DELETE FROM results WHERE key = 'key-7'",
+             "DELETE FROM details WHERE key = 'key-7'",
+             "DELETE FROM checksums WHERE key = 'key-7'",
+             "UPDATE studies SET report = '{\"a\": 1}'",
+             "UPDATE studies SET report = '[1]'",
+             "UPDATE studies SET name = 't'",
+             "UPDATE details SET content = '' WHERE key = 'key-9'",
+         }) {
+        put_bytes(whole);
+        change(sql);
+        expect_named(sql);
+    }
+}
+
+TEST_F(DamagedStore, AFolderThatVanishesOrIsReplacedIsAnErrorOfTheNextChange) {
+    Result<ResultStore> store = ResultStore::open(folder_.path());
+    ASSERT_TRUE(store);
+    ASSERT_FALSE(store->put(done("x")));
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder_.path())) {
+        fs::remove(entry.path());
+    }
+    for (int round = 0; round < 2; ++round) {
+        const std::optional<Diagnostic> error = store->put(done("y"));
+        ASSERT_TRUE(error);
+        EXPECT_NE(error->message.find(file().string()), std::string::npos) << error->render();
+        EXPECT_TRUE(ResultStore::open(folder_.path())) << "another one in its place";
+    }
+}
+
+TEST_F(DamagedStore, OfTheEarlierLayoutItIsReadAndSummedUpWhenWritten) {
+    change("DROP TABLE checksums; PRAGMA user_version = 2");
+    EXPECT_TRUE(expect_whole_or_named("read"));
+    {
+        const Result<ResultStore> store = ResultStore::open(folder_.path());
+        ASSERT_TRUE(store) << render(store.error());
+    }
+    EXPECT_TRUE(expect_whole_or_named("summed up"));
+    change("UPDATE results SET resolved = 'other' WHERE key = 'key-3'");
+    expect_named("and damaged then");
+}
+
+}  // namespace
+}  // namespace astrolabe::study
