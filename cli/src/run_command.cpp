@@ -336,8 +336,8 @@ std::string predicted_memory(const experiment::Prediction& cost) {
         constexpr double kMostReadable = 9e18;
         return readable(Bytes(static_cast<std::int64_t>(std::min(bytes, kMostReadable))));
     };
-    return fmt::format("{} peak memory ({} to {})", text(cost.memory_bytes), text(cost.least_memory_bytes),
-                       text(cost.most_memory_bytes));
+    return fmt::format("{} peak memory ({} to {})", text(cost.memory_bytes), text(cost.minimum_memory_bytes),
+                       text(cost.maximum_memory_bytes));
 }
 
 /// The jobs resolved, with their hosts and lower bounds.
@@ -360,7 +360,7 @@ int validate_several_jobs(const RunArguments& arguments, const experiment::Exper
             {"prediction",
              {{"events", cost.events},
               {"peak_rss_bytes", cost.memory_bytes},
-              {"peak_rss_bytes_between", {cost.least_memory_bytes, cost.most_memory_bytes}},
+              {"peak_rss_bytes_between", {cost.minimum_memory_bytes, cost.maximum_memory_bytes}},
               {"wall_s", cost.wall_seconds},
               {"simulated_ranks", cost.simulated_ranks}}}};
         print_out(facts.dump(2) + "\n");
@@ -412,7 +412,7 @@ int validate_command(const RunArguments& arguments, const experiment::Components
             {"prediction",
              {{"events", cost.events},
               {"peak_rss_bytes", cost.memory_bytes},
-              {"peak_rss_bytes_between", {cost.least_memory_bytes, cost.most_memory_bytes}},
+              {"peak_rss_bytes_between", {cost.minimum_memory_bytes, cost.maximum_memory_bytes}},
               {"wall_s", cost.wall_seconds},
               {"simulated_ranks", cost.simulated_ranks}}}};
         if (const auto ignored = experiment::ignored_terms(*loaded, components); !ignored.empty()) {

@@ -371,11 +371,32 @@ std::optional<Diagnostic> FolderOwner::begin() {
     return std::nullopt;
 }
 
+std::optional<Diagnostic> FolderOwner::check_names(const std::vector<std::string>& names) const {
+    const std::optional<std::set<std::string>> of_run =
+        holds_run_ || std::none_of(names.begin(), names.end(), is_of_runs) ? std::nullopt : summed_up_files();
+    if (of_run) {
+        for (const std::string& name : names) {
+            if (of_run->contains(name)) {
+                return Diagnostic{"output.of-run",
+                                  {},
+                                  fmt::format("'{}' is a file of the run in that folder, which is kept",
+                                              (folder_ / name).string()),
+                                  "choose another folder, such as one below it",
+                                  {}};
+            }
+        }
+    }
+    return std::nullopt;
+}
+
 std::optional<Diagnostic> FolderOwner::before_naming(const std::string& name) {
     if (std::optional<Diagnostic> refused = begin()) {
         return refused;
     }
-    if (!holds_run_ || !is_of_runs(name)) {
+    if (!holds_run_) {
+        return check_names({name});
+    }
+    if (!is_of_runs(name)) {
         return std::nullopt;
     }
     // What no summary of a run had, such as a file of the user's, comes back likewise where this run fails.

@@ -17,6 +17,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <sys/types.h>
 #include <unistd.h>
@@ -44,6 +45,8 @@ public:
     /// Before the first file has its name: the folder still is this run's, and the earlier run's files are
     /// aside.
     [[nodiscard]] std::optional<Diagnostic> begin();
+    /// Of an owner that is no run: that none of these names is of a file of the run in the folder.
+    [[nodiscard]] std::optional<Diagnostic> check_names(const std::vector<std::string>& names) const;
     /// Before each file has its name.
     [[nodiscard]] std::optional<Diagnostic> before_naming(const std::string& name);
     void named(const std::string& name, const WrittenFile& file) { files_.insert_or_assign(name, file); }

@@ -23,6 +23,7 @@ constexpr std::size_t kBuffer = 64 * 1024;
 constexpr mode_t kMode = 0644;
 
 constexpr int kMostTries = 100;
+constexpr int kMostLinks = 40;  // as Linux follows them
 
 /// Opens a file that did not exist, whatever links there are in its place.
 int create_new(const std::filesystem::path& path) {
@@ -59,6 +60,24 @@ Opened open_partial(std::filesystem::path target) {
     }
     opened.error = opened.descriptor < 0 ? errno : 0;
     return opened;
+}
+
+/// Whether a name leads to an open descriptor, as /dev/stdout does, or to what cannot be replaced by a file.
+bool is_written_in_place(const std::filesystem::path& named) {
+    std::error_code failed;
+    const std::filesystem::file_status status = std::filesystem::status(named, failed);
+    if (std::filesystem::is_fifo(status) || std::filesystem::is_character_file(status)) {
+        return true;
+    }
+    std::filesystem::path link = named;
+    for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(link, failed); ++i) {
+        const std::filesystem::path folder = std::filesystem::weakly_canonical(link.parent_path(), failed);
+        if (folder == std::filesystem::canonical("/proc/self/fd", failed)) {
+            return true;
+        }
+        link = folder / std::filesystem::read_symlink(link, failed);
+    }
+    return false;
 }
 
 /// A file of a name that cannot be predicted; -1 and errno where none can be made.
@@ -144,6 +163,11 @@ void OutputFile::discard() {
 }
 
 Result<OutputFile> OutputFile::create(const std::filesystem::path& named) {
+    if (is_written_in_place(named)) {
+        const int descriptor = ::open(named.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
+        return descriptor < 0 ? Result<OutputFile>(output_error(named, errno))
+                              : Result<OutputFile>(OutputFile(named, {}, descriptor));
+    }
     // Who names a file means what its links lead to.
     std::error_code failed;
     const std::filesystem::path resolved = std::filesystem::weakly_canonical(named, failed);
@@ -195,6 +219,9 @@ void OutputFile::write(std::string_view bytes) {
 int OutputFile::give_name() {
     if (::fsync(descriptor_) != 0 && errno != EINVAL) {
         return errno;
+    }
+    if (partial_.empty()) {
+        return ::close(std::exchange(descriptor_, -1)) == 0 ? 0 : errno;
     }
     if (!is_named_) {
         // The target may exist, and only a rename replaces it at once.
@@ -304,6 +331,17 @@ std::map<std::string, WrittenFile> OutputFolder::files() const {
 
 std::string OutputFolder::warning() const {
     return owner_ == nullptr ? "" : owner_->warning();
+}
+
+std::optional<Diagnostic> OutputFolder::check_names(const std::vector<std::string>& names) const {
+    if (owner_ == nullptr) {
+        return std::nullopt;
+    }
+    std::vector<std::string> below_owner;
+    for (const std::string& name : names) {
+        below_owner.push_back(prefix_ + name);
+    }
+    return owner_->check_names(below_owner);
 }
 
 void OutputFolder::mark_whole() const {

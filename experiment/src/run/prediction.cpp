@@ -174,13 +174,13 @@ namespace {
 
 void set_memory_interval(Prediction& prediction, double in_flight) {
     const double rest = std::max(0.0, prediction.memory_bytes - kBase);
-    prediction.least_memory_bytes = kLeastOfBase * kBase + kLeastOfRest * rest;
-    prediction.most_memory_bytes = kMostOfBase * kBase + kMostOfRest * rest + kMessageInFlight * in_flight;
+    prediction.minimum_memory_bytes = kLeastOfBase * kBase + kLeastOfRest * rest;
+    prediction.maximum_memory_bytes = kMostOfBase * kBase + kMostOfRest * rest + kMessageInFlight * in_flight;
 }
 
 void expect_finite(const Prediction& prediction) {
-    for (const double value : {prediction.events, prediction.memory_bytes, prediction.least_memory_bytes,
-                               prediction.most_memory_bytes, prediction.wall_seconds}) {
+    for (const double value : {prediction.events, prediction.memory_bytes, prediction.minimum_memory_bytes,
+                               prediction.maximum_memory_bytes, prediction.wall_seconds}) {
         ASTROLABE_ASSERT(std::isfinite(value) && value >= 0, "predictions are finite");
     }
 }
@@ -209,15 +209,16 @@ Prediction predict_jobs(const Experiment& experiment) {
                               static_cast<double>(std::max<std::size_t>(1, one.simulated_ranks));
         sum.events += one.events * images * (runs + again);
         sum.wall_seconds += one.wall_seconds * images * (runs + again);
-        for (double Prediction::*const memory : {&Prediction::memory_bytes, &Prediction::most_memory_bytes}) {
+        for (double Prediction::*const memory :
+             {&Prediction::memory_bytes, &Prediction::maximum_memory_bytes}) {
             sum.*memory =
                 set.shares_network() ? sum.*memory + one.*memory : std::max(sum.*memory, one.*memory);
         }
-        sum.least_memory_bytes = std::max(sum.least_memory_bytes, one.least_memory_bytes);
+        sum.minimum_memory_bytes = std::max(sum.minimum_memory_bytes, one.minimum_memory_bytes);
     }
     if (set.shares_network()) {
         // One of the jobs may be done before another begins, and the program is there once.
-        sum.least_memory_bytes = kLeastOfBase * kBase;
+        sum.minimum_memory_bytes = kLeastOfBase * kBase;
     }
     sum.simulated_ranks = set.ranks;
     expect_finite(sum);

@@ -9,7 +9,9 @@
 #include "report_assets.hpp"
 #include "study_axes.hpp"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -239,6 +241,12 @@ Diagnostics write_report(const StudyReport& report, const std::filesystem::path&
     }
     files.insert(files.end(), pdf->begin(), pdf->end());
     files.emplace_back(kPageName, (*drawn)[kPageName].get<std::string>());
+    std::vector<std::string> names;
+    std::transform(files.begin(), files.end(), std::back_inserter(names),
+                   [](const auto& file) { return file.first; });
+    if (std::optional<Diagnostic> refused = output->check_names(names)) {
+        return {*std::move(refused)};
+    }
     for (const auto& [name, content] : files) {
         if (std::optional<Diagnostic> error = output->write(name, content)) {
             return {*std::move(error)};

@@ -101,7 +101,7 @@ private:
         if (options_.wants_cost(point)) {
             const experiment::Prediction cost = experiment::predict(*experiment);
             found["wall_s"] = cost.wall_seconds;
-            found["memory_bytes"] = cost.most_memory_bytes;  // what decides how many run at a time
+            found["memory_bytes"] = cost.maximum_memory_bytes;  // what decides how many run at a time
         }
         return found.dump();
     }

@@ -1,11 +1,13 @@
 /// A folder that one run owns: output_folder.hpp, run_files.hpp; and texts of users in tables: csv.hpp.
 #include "process.hpp"
 
+#include <array>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -60,6 +62,51 @@ protected:
 
     testing::TemporaryFolder folder_;
 };
+
+TEST_F(OwnedFolder, OfARunGivesNoFileToAReport) {
+    run({"links.csv", "operations.csv"});
+    const Result<OutputFolder> beside = OutputFolder::open_beside_run(folder_.path());
+    ASSERT_TRUE(beside);
+    EXPECT_FALSE(beside->check_names({"index.html", "traffic_matrix.csv"}));  // which this run does not have
+    const std::optional<Diagnostic> refused = beside->check_names({"index.html", "links.csv"});
+    ASSERT_TRUE(refused);
+    EXPECT_EQ(refused->code, "output.of-run");
+    EXPECT_NE(refused->message.find(path("links.csv").string()), std::string::npos) << refused->message;
+
+    EXPECT_FALSE(beside->write("index.html", "page"));
+    const std::optional<Diagnostic> written = beside->write("links.csv", "of a report");
+    ASSERT_TRUE(written);
+    EXPECT_EQ(written->code, "output.of-run");
+    EXPECT_EQ(content("links.csv"), "of links.csv");
+    EXPECT_EQ(content("index.html"), "page");
+}
+
+/// What an open descriptor leads to cannot be replaced by a file, and what stands there already stays.
+TEST_F(OwnedFolder, FilesThatAreOpenDescriptorsAreWrittenInPlace) {
+    int ends[2] = {-1, -1};
+    ASSERT_EQ(::pipe(ends), 0);
+    for (const char* piece : {"one\n", "two\n"}) {
+        Result<OutputFile> file = OutputFile::create(fmt::format("/dev/fd/{}", ends[1]));
+        ASSERT_TRUE(file) << render(file.error());
+        file->append(piece);
+        EXPECT_FALSE(file->finish());
+    }
+    std::array<char, 16> read{};
+    ASSERT_EQ(::read(ends[0], read.data(), read.size()), 8);
+    EXPECT_STREQ(read.data(), "one\ntwo\n");
+    ::close(ends[0]);
+    ::close(ends[1]);
+
+    const int regular = ::open(path("log").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    ASSERT_GE(regular, 0);
+    ASSERT_EQ(::write(regular, "before\n", 7), 7);
+    Result<OutputFile> file = OutputFile::create(fmt::format("/proc/self/fd/{}", regular));
+    ASSERT_TRUE(file) << render(file.error());
+    file->append("after\n");
+    EXPECT_FALSE(file->finish());
+    ::close(regular);
+    EXPECT_EQ(content("log"), "before\nafter\n");
+}
 
 TEST_F(OwnedFolder, NothingIsWrittenThroughALink) {
     folder_.write("victim", "mine");

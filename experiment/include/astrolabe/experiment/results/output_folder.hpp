@@ -23,6 +23,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <astrolabe/core/diagnostic.hpp>
 #include <astrolabe/core/result.hpp>
@@ -40,7 +41,9 @@ struct WrittenFile {
 /// A file that is written piece by piece, through 64 KiB of memory.
 class OutputFile {
 public:
-    /// An error names the file and the system's reason.
+    /// A regular file, or a link to one, is replaced by `finish` at once. What is no file (a pipe, a
+    /// terminal, a device, an open descriptor such as /dev/stdout) is written piece by piece. An error names
+    /// the file and the system's reason.
     [[nodiscard]] static Result<OutputFile> create(const std::filesystem::path& target);
     OutputFile(OutputFile&& other) noexcept;
     OutputFile& operator=(OutputFile&&) = delete;
@@ -68,7 +71,8 @@ private:
     [[nodiscard]] int give_name();
 
     std::filesystem::path target_;
-    std::filesystem::path partial_;  ///< the name it has, or will have for a moment, before its own
+    std::filesystem::path
+        partial_;  ///< the name it has, or will have for a moment, before its own; empty: none
     bool is_named_;
     int descriptor_;
     int error_ = 0;
@@ -102,6 +106,9 @@ public:
     [[nodiscard]] std::map<std::string, WrittenFile> files() const;
     /// The file system has no locks: what the user should know then. Empty: it has.
     [[nodiscard]] std::string warning() const;
+    /// Of files that are no run: nothing, or that one of them ("output.of-run") would replace one of the run
+    /// in the folder, as it is refused when it is written. To be asked before the first of several files.
+    [[nodiscard]] std::optional<Diagnostic> check_names(const std::vector<std::string>& names) const;
     [[nodiscard]] Result<OutputFile> create(const std::string& name) const;
     /// What is appended goes into the file packed.
     [[nodiscard]] Result<OutputFile> create_gzipped(const std::string& name) const;

@@ -29,7 +29,8 @@
 /// acknowledgement for 16 packets from the packet transport's default; bytes of a pair and of a message under
 /// way from fluid_backend.hpp, the others from differences of peak memory.
 ///
-/// Where ranks fold (system/symmetry/folding.hpp), M, M_0, P, C and U are those of the kept ranks: a part r/N.
+/// Where ranks fold (system/symmetry/folding.hpp), M, M_0, P, C and U are those of the kept ranks: a part
+/// r/N.
 ///
 /// Where the beginning of a run is over too soon to be timed, an event takes 0.7 us.
 ///
@@ -50,8 +51,8 @@ namespace astrolabe::experiment {
 struct Prediction {
     double events = 0;
     double memory_bytes = 0;          ///< peak resident set of the process
-    double least_memory_bytes = 0;    ///< it is between these two
-    double most_memory_bytes = 0;     ///< what a machine must have for the run to be started
+    double minimum_memory_bytes = 0;  ///< it is between these two
+    double maximum_memory_bytes = 0;  ///< what a machine must have for the run to be started
     double wall_seconds = 0;          ///< on a processor with nothing else to do
     std::size_t simulated_ranks = 0;  ///< the others are images of these
 };
