@@ -177,6 +177,13 @@ int run_one_job(const RunArguments& arguments, const experiment::Experiment& loa
     experiment::Recorder& recorder = **opened;
     experiment::RunObservers observers = recorder.observers();
     observers.causes = arguments.why ? experiment::Causes::kAlways : experiment::Causes::kWhereCheap;
+    observers.folding_lost = [&progress](const experiment::LostFolding& lost) {
+        progress.clear();
+        print_warning(
+            fmt::format("astrolabe: folding is lost at {}: {}\n"
+                        "  the run begins again with all {} ranks instead of {}\n",
+                        readable(lost.at), lost.reason, lost.ranks, lost.simulated_ranks));
+    };
     experiment::Run run = experiment::run_experiment(loaded, progress.observer(), observers);
     progress.clear();
     recorder.sum_up(run);
@@ -415,6 +422,9 @@ int validate_command(const RunArguments& arguments, const experiment::Components
               {"peak_rss_bytes_between", {cost.minimum_memory_bytes, cost.maximum_memory_bytes}},
               {"wall_s", cost.wall_seconds},
               {"simulated_ranks", cost.simulated_ranks}}}};
+        if (!cost.folding_refusal.empty()) {
+            facts["prediction"]["not_folded"] = cost.folding_refusal;
+        }
         if (const auto ignored = experiment::ignored_terms(*loaded, components); !ignored.empty()) {
             facts["left_out"] = experiment::engine_terms_json(ignored);
         }
@@ -468,6 +478,9 @@ int validate_command(const RunArguments& arguments, const experiment::Components
     fact("prediction",
          fmt::format("{:.3g} events, {}, {:.3g} s on this machine, {} of {} ranks simulated", cost.events,
                      predicted_memory(cost), cost.wall_seconds, cost.simulated_ranks, loaded->cluster.ranks));
+    if (!cost.folding_refusal.empty()) {
+        fact("not folded", "every rank is simulated by itself: " + cost.folding_refusal);
+    }
     for (const experiment::EngineTerm& term : experiment::ignored_terms(*loaded, components)) {
         fact("left out", experiment::engine_term_text(term));
     }

@@ -16,6 +16,9 @@ struct Engine {
     std::string refusal;  // where they are not
 };
 
+/// Why all ranks are simulated after a folded run that met a tie.
+inline constexpr const char* kTieRefusal = "two things of one instant could as well come in the other order";
+
 /// The hosts of the ranks, by rank.
 [[nodiscard]] std::vector<network::HostId> place_ranks(const Experiment& experiment);
 

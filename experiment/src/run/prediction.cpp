@@ -152,20 +152,24 @@ private:
     std::uint64_t looks_ = 0;
 };
 
-/// Seconds of an event: runs the experiment on the engine for kProbeSeconds of processor time, or to its end.
-/// Nothing if too few happened to tell.
-std::optional<double> probe_seconds_of_an_event(const Experiment& experiment, Engine& engine,
-                                                const std::vector<network::HostId>& placement) {
+/// What the beginning of a run tells.
+struct Probe {
+    std::optional<double> seconds_of_an_event;  ///< nothing if too few happened to tell
+    bool has_tie = false;
+};
+
+/// Runs the experiment on the engine for kProbeSeconds of processor time, or to its end.
+Probe probe(const Experiment& experiment, Engine& engine, const std::vector<network::HostId>& placement) {
     system::Executor executor(experiment.program, experiment.cluster.options, *engine.backend, placement,
                               engine.folding);
     ProbeLimit limit(*engine.backend, executor);
-    static_cast<void>(executor.run());
+    const bool has_tie = executor.run().has_tie;
     constexpr std::uint64_t kFewest = 100;
     const std::uint64_t all = engine.backend->events_processed();
     if (all < limit.looks() + kFewest) {
-        return std::nullopt;
+        return {std::nullopt, has_tie};
     }
-    return limit.elapsed() / static_cast<double>(all - limit.looks());
+    return {limit.elapsed() / static_cast<double>(all - limit.looks()), has_tie};
 }
 
 }  // namespace
@@ -225,19 +229,14 @@ Prediction predict_jobs(const Experiment& experiment) {
     return sum;
 }
 
-}  // namespace
-
-Prediction predict(const Experiment& experiment) {
-    if (experiment.jobs != nullptr) {
-        return predict_jobs(experiment);
-    }
+/// Of one job on this engine.
+Prediction predict_on(Engine engine, const Experiment& experiment,
+                      const std::vector<network::HostId>& placement) {
     const system::Program& program = experiment.program;
     const network::Fabric& fabric = *experiment.fabric;
     const ScheduleLoads loads(program, experiment.cluster.options, fabric, experiment.placement);
     const TotalLoad total = total_load(program, loads, fabric);
     const double hops = mean_hops(total);
-    const std::vector<network::HostId> placement = place_ranks(experiment);
-    Engine engine = make_engine(experiment, placement, false);
     const auto images = static_cast<double>(engine.folding.class_size());
     Counts counts = count(experiment);
     counts.messages /= images;
@@ -247,6 +246,7 @@ Prediction predict(const Experiment& experiment) {
     const double pairs = static_cast<double>(loads.pairs()) / images;
     Prediction prediction;
     prediction.simulated_ranks = engine.folding.representatives;
+    prediction.folding_refusal = engine.refusal;
     prediction.events = counts.computations;
     prediction.memory_bytes = kBase + kHost * static_cast<double>(fabric.host_count()) +
                               kLink * static_cast<double>(fabric.link_count()) +
@@ -298,14 +298,28 @@ Prediction predict(const Experiment& experiment) {
     } else if (pairs > static_cast<double>(kMostProbedPairs)) {
         prediction.wall_seconds = prediction.events * kSecondsOfAnEvent;
     } else {
-        const std::optional<double> measured = probe_seconds_of_an_event(experiment, engine, placement);
+        const Probe measured = probe(experiment, engine, placement);
+        if (measured.has_tie) {
+            return predict_on(whole_engine(experiment, placement, kTieRefusal), experiment, placement);
+        }
         prediction.wall_seconds =
-            prediction.events * (measured ? kLaterEvent * *measured : kSecondsOfAnEvent);
+            prediction.events *
+            (measured.seconds_of_an_event ? kLaterEvent * *measured.seconds_of_an_event : kSecondsOfAnEvent);
     }
     const double iterations = std::max(1, program.iterations);
     set_memory_interval(prediction, std::min(counts.messages / iterations, kInFlightOfAPair * pairs) + flows);
     expect_finite(prediction);
     return prediction;
+}
+
+}  // namespace
+
+Prediction predict(const Experiment& experiment) {
+    if (experiment.jobs != nullptr) {
+        return predict_jobs(experiment);
+    }
+    const std::vector<network::HostId> placement = place_ranks(experiment);
+    return predict_on(make_engine(experiment, placement, false), experiment, placement);
 }
 
 }  // namespace astrolabe::experiment

@@ -169,8 +169,11 @@ std::variant<Run, Time> run_watched(const Experiment& experiment, Watch watch,
     }
     if (run.execution.has_tie && watch.least <= watch.most) {
         causes.reset();
-        engine = whole_engine(experiment, placement,
-                              "two things of one instant could as well come in the other order");
+        const std::size_t representatives = engine.folding.representatives;
+        engine = whole_engine(experiment, placement, kTieRefusal);
+        if (observers.folding_lost) {
+            observers.folding_lost({representatives, placement.size(), run.execution.total, engine.refusal});
+        }
         backend = engine.backend.get();
         track();
         run.execution =

@@ -8,6 +8,7 @@
 
 #include <astrolabe/experiment/results/results.hpp>
 #include <astrolabe/experiment/run/collective_run.hpp>
+#include <astrolabe/experiment/run/prediction.hpp>
 #include <astrolabe/experiment/run/run.hpp>
 
 namespace astrolabe::experiment {
@@ -95,6 +96,28 @@ system::Program tied_program() {
     return program;
 }
 
+/// Whoever waits is told when all begins anew, and `validate` foresees it where the beginning has the tie.
+TEST_F(FoldingTest, ATieIsToldAtOnceAndForeseen) {
+    auto experiment = testing::load_small(components_, {"cluster.folding=auto"});
+    ASSERT_TRUE(experiment);
+    EXPECT_EQ(predict(*experiment).simulated_ranks, 1U);
+    EXPECT_EQ(predict(*experiment).folding_refusal, "");
+    experiment->program = tied_program();
+    std::vector<LostFolding> told;
+    RunObservers observers;
+    observers.folding_lost = [&told](const LostFolding& lost) { told.push_back(lost); };
+    const Run run = run_experiment(*experiment, {}, observers);
+    ASSERT_EQ(told.size(), 1U);
+    EXPECT_LT(told[0].simulated_ranks, 4U);
+    EXPECT_EQ(told[0].ranks, 4U);
+    EXPECT_GT(told[0].at, Time(0));
+    EXPECT_LT(told[0].at, run.execution.total);  // two all-reduces come after the tie
+    EXPECT_EQ(told[0].reason, run.engine.folding_refusal);
+    const Prediction foreseen = predict(*experiment);
+    EXPECT_EQ(foreseen.simulated_ranks, 4U);
+    EXPECT_EQ(foreseen.folding_refusal, run.engine.folding_refusal);
+}
+
 TEST_F(FoldingTest, ATieIsRunAgainWhole) {
     const auto run = [this](const std::string& mode) {
         auto experiment = testing::load_small(components_, {"cluster.folding=" + mode});
@@ -121,7 +144,9 @@ TEST_F(FoldingTest, TheSummarySaysHowManyRanksWereSimulatedAndWhyNotFewer) {
     EXPECT_NE(folded.find("1 of 4 ranks simulated"), std::string::npos) << folded;
     EXPECT_EQ(folded.find("not folded"), std::string::npos) << folded;
     EXPECT_NE(whole.find("4 of 4 ranks simulated"), std::string::npos) << whole;
-    EXPECT_NE(whole.find("not folded   every rank is simulated by itself: folding is off\n"), std::string::npos) << whole;
+    EXPECT_NE(whole.find("not folded   every rank is simulated by itself: folding is off\n"),
+              std::string::npos)
+        << whole;
 }
 
 TEST_F(FoldingTest, AnEngineThatNeverFoldsGivesNoReason) {

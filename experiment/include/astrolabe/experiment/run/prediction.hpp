@@ -34,15 +34,18 @@
 ///
 /// Where the beginning of a run is over too soon to be timed, an event takes 0.7 us.
 ///
-/// Limits: a folded run that meets a tie is run again with all ranks, which is not foreseen. Losses,
-/// retransmissions and pauses are not foreseen. Memory leaves out the state of chunks under way, which
-/// matters from hundreds of ranks on with many chunks and is in the upper end alone; a folded run that is run
-/// again with all ranks may exceed that. A run that does not go on as it begins takes longer or
-/// shorter than said. On slots a run of many small messages takes longer, as each service meets others: the
-/// shuffle of 648 hosts, foreseen with 0.13 s, takes 0.9 s.
+/// A folded run that meets a tie is run again with all ranks. Where the look at its beginning meets one, all
+/// of this is of that second run, and so is the reason; a tie that comes later is not foreseen.
+///
+/// Limits: losses, retransmissions and pauses are not foreseen. Memory leaves out the state of chunks under
+/// way, which matters from hundreds of ranks on with many chunks and is in the upper end alone; a folded run
+/// that meets a late tie may exceed that. A run that does not go on as it begins takes longer or shorter than
+/// said. On slots a run of many small messages takes longer, as each service meets others: the shuffle of 648
+/// hosts, foreseen with 0.13 s, takes 0.9 s.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
+#include <string>
 
 #include <astrolabe/experiment/file/experiment.hpp>
 
@@ -55,6 +58,7 @@ struct Prediction {
     double maximum_memory_bytes = 0;  ///< what a machine must have for the run to be started
     double wall_seconds = 0;          ///< on a processor with nothing else to do
     std::size_t simulated_ranks = 0;  ///< the others are images of these
+    std::string folding_refusal;      ///< why not fewer, as Run::Engine has it
 };
 
 /// Every number is finite and none is negative.

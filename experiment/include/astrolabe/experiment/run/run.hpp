@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -88,6 +89,14 @@ inline constexpr double kMostCausesUnasked = 250'000;
 /// Whether the causes of all that happens are followed (critical_path.hpp).
 enum class Causes : std::uint8_t { kWhereCheap, kAlways, kNever };
 
+/// A folded run that has met a tie (system/symmetry/folding.hpp) and has to be done again.
+struct LostFolding {
+    std::size_t simulated_ranks = 0;  ///< until now
+    std::size_t ranks = 0;            ///< from now on
+    Time at{};                        ///< simulated
+    std::string reason;
+};
+
 /// Who is told what happens while it happens; null: nobody. They do not change what happens.
 struct RunObservers {
     Causes causes = Causes::kWhereCheap;
@@ -95,6 +104,8 @@ struct RunObservers {
     network::PacketObserver* packets = nullptr;  ///< only if the backend `reports_packets`
     network::LinkObserver* links = nullptr;
     ExecutionObserver* execution = nullptr;
+    /// Where folding is lost: told at once, when the run is about to begin again with all ranks.
+    std::function<void(const LostFolding&)> folding_lost{};
 };
 
 /// Folds ranks where the cluster lets it, the backend can and nobody observes all of them.
