@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// Collectives over ns-3's sockets: what every rank sends, and that it is carried out.
+#include "picosecond-test-case.h"
+
 #include "ns3/collective-application.h"
 #include "ns3/collective-helper.h"
 #include "ns3/collective-plan.h"
@@ -144,11 +146,11 @@ class PlanTest : public TestCase
 };
 
 /// On circuits of 10 Gb/s and 1 us between 8 servers.
-class RunTest : public TestCase
+class RunTest : public PicosecondTestCase
 {
   public:
     RunTest()
-        : TestCase("ranks carry collectives out over TCP")
+        : PicosecondTestCase("ranks carry collectives out over TCP")
     {
     }
 
@@ -212,16 +214,15 @@ class RunTest : public TestCase
             RunPlan(CollectivePlan("all_reduce", "bidirectional_ring", {RANKS}, 8'000'000, 2), 2);
         NS_TEST_EXPECT_MSG_GT(both, MicroSeconds(5'815), "no faster than its circuits");
         NS_TEST_EXPECT_MSG_LT(both, MicroSeconds(7'000), "about half of one way");
-        Config::Reset();
     }
 };
 
 /// On Opera, whose rotors turn.
-class ServiceTest : public TestCase
+class ServiceTest : public PicosecondTestCase
 {
   public:
     ServiceTest()
-        : TestCase("what is marked as bulk waits for circuits")
+        : PicosecondTestCase("what is marked as bulk waits for circuits")
     {
     }
 
@@ -248,21 +249,12 @@ class ServiceTest : public TestCase
         return hops;
     }
 
-    void DoSetup() override
-    {
-        if (Time::GetResolution() != Time::PS) // which may be set once
-        {
-            Time::SetResolution(Time::PS);
-        }
-    }
-
     void DoRun() override
     {
         Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(1430));
         NS_TEST_EXPECT_MSG_EQ(Run(0), 0, "all is low-latency");
         // 8 ranks send 14 messages of 10,000 bytes, in 7 segments each at least.
         NS_TEST_EXPECT_MSG_GT(Run(Ipv4Header::DSCP_CS1 << 2), 8 * 14 * 7 - 1, "segments use circuits");
-        Config::Reset();
     }
 };
 

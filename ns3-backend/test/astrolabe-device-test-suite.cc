@@ -2,6 +2,7 @@
 /// Opera of ordinary nodes: sockets and applications of ns-3 over circuits that come and go. Times of single
 /// packets and of the all-to-all are those of the simulator of Opera's authors on the same eight racks.
 #include "opera-device-fixture.h"
+#include "picosecond-test-case.h"
 
 #include "ns3/bulk-send-helper.h"
 #include "ns3/config.h"
@@ -27,35 +28,13 @@ using namespace ns3;
 namespace
 {
 
-/// Starts from ns-3's state of before, whatever a case set.
-class DeviceTestCase : public TestCase
-{
-  public:
-    using TestCase::TestCase;
-
-  protected:
-    void DoSetup() override
-    {
-        if (Time::GetResolution() != Time::PS) // which may be set once
-        {
-            Time::SetResolution(Time::PS);
-        }
-    }
-
-    void DoTeardown() override
-    {
-        Simulator::Destroy();
-        Config::Reset();
-    }
-};
-
 /// A frame of 1500 bytes over f circuits and one of 64 bytes back: 2σ + f(σ + p) there, the same with 5.12 ns
 /// back; σ = 120 ns, p = 500 ns.
-class RoundTripTest : public DeviceTestCase
+class RoundTripTest : public PicosecondTestCase
 {
   public:
     RoundTripTest()
-        : DeviceTestCase(
+        : PicosecondTestCase(
               "a low-latency packet and its answer take the reference's times over 0 to 4 circuits")
     {
     }
@@ -94,11 +73,11 @@ class RoundTripTest : public DeviceTestCase
 
 /// Direct bulk: rotor 0 connects racks 0 and 7 from 0 on, for a slot of 52.74 us. n packets fall due at
 /// m/n of it and leave in turns of 4σ = 0.48 us; a packet takes 3σ + p = 0.86 us.
-class BulkTimesTest : public DeviceTestCase
+class BulkTimesTest : public PicosecondTestCase
 {
   public:
     BulkTimesTest()
-        : DeviceTestCase("bulk packets wait for their circuits as in the reference")
+        : PicosecondTestCase("bulk packets wait for their circuits as in the reference")
     {
     }
 
@@ -132,11 +111,11 @@ class BulkTimesTest : public DeviceTestCase
 };
 
 /// 70 packets from every host to every host of another rack, 896 pairs.
-class AllToAllTest : public DeviceTestCase
+class AllToAllTest : public PicosecondTestCase
 {
   public:
     AllToAllTest()
-        : DeviceTestCase("an all-to-all of 100 kB a pair takes the reference's time within 3 %")
+        : PicosecondTestCase("an all-to-all of 100 kB a pair takes the reference's time within 3 %")
     {
     }
 
@@ -217,11 +196,11 @@ SetTcpDefaults(uint32_t window)
     Config::SetDefault("ns3::TcpSocket::DelAckTimeout", TimeValue(MicroSeconds(100)));
 }
 
-class LowLatencyMegabyteTest : public DeviceTestCase
+class LowLatencyMegabyteTest : public PicosecondTestCase
 {
   public:
     LowLatencyMegabyteTest()
-        : DeviceTestCase("a low-latency megabyte takes 1.1 times what its link needs at most")
+        : PicosecondTestCase("a low-latency megabyte takes 1.1 times what its link needs at most")
     {
     }
 
@@ -241,11 +220,11 @@ class LowLatencyMegabyteTest : public DeviceTestCase
 
 /// 688 frames of 1454 bytes of payload, a megabyte, from rack 0 to rack 1 at 10 Gb/s: eps is 38.7 us, T 50.4
 /// us, a slot 3 T + eps = 189.9 us and 39 frames, a cycle 8 T.
-class BulkMegabyteTest : public DeviceTestCase
+class BulkMegabyteTest : public PicosecondTestCase
 {
   public:
     BulkMegabyteTest()
-        : DeviceTestCase("a bulk megabyte takes 1.1 times its wait for circuits at most")
+        : PicosecondTestCase("a bulk megabyte takes 1.1 times its wait for circuits at most")
     {
     }
 
@@ -285,11 +264,11 @@ class BulkMegabyteTest : public DeviceTestCase
 };
 
 /// An unmodified BulkSendApplication over the direct circuits between two racks.
-class DutyCycleTest : public DeviceTestCase
+class DutyCycleTest : public PicosecondTestCase
 {
   public:
     DutyCycleTest()
-        : DeviceTestCase("TCP over circuits reaches what their duty cycle leaves a pair of hosts")
+        : PicosecondTestCase("TCP over circuits reaches what their duty cycle leaves a pair of hosts")
     {
     }
 
@@ -316,11 +295,11 @@ class DutyCycleTest : public DeviceTestCase
 };
 
 /// Applications, FlowMonitor, pcap and ascii as any ns-3 device has them.
-class ToolsTest : public DeviceTestCase
+class ToolsTest : public PicosecondTestCase
 {
   public:
     ToolsTest()
-        : DeviceTestCase("applications, FlowMonitor, pcap and ascii agree with the fabric's counters")
+        : PicosecondTestCase("applications, FlowMonitor, pcap and ascii agree with the fabric's counters")
     {
     }
 
@@ -401,11 +380,12 @@ class ToolsTest : public DeviceTestCase
 /// The cable between rack 0 and rotor 1 fails in the middle of a stream of datagrams. Of the matchings only
 /// M_7 leaves racks idle, so that rack 0 has a circuit left in every superslice. Racks 4 and 6, which rotor 1
 /// connected it with, are reached by bulk in two hops.
-class CableFailureTest : public DeviceTestCase
+class CableFailureTest : public PicosecondTestCase
 {
   public:
     CableFailureTest()
-        : DeviceTestCase("a cable that fails loses what is on it, and nothing from the next superslice on")
+        : PicosecondTestCase(
+              "a cable that fails loses what is on it, and nothing from the next superslice on")
     {
     }
 

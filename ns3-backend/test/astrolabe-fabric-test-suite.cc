@@ -16,11 +16,11 @@ using namespace ns3;
 namespace
 {
 
-class ShapeTest : public PacketTestCase
+class ShapeTest : public PicosecondTestCase
 {
   public:
     ShapeTest()
-        : PacketTestCase("the helper's fabrics have the nodes, ports and paths that they should")
+        : PicosecondTestCase("the helper's fabrics have the nodes, ports and paths that they should")
     {
     }
 
@@ -63,11 +63,11 @@ class ShapeTest : public PacketTestCase
     }
 };
 
-class LoadBalancingTest : public PacketTestCase
+class LoadBalancingTest : public PicosecondTestCase
 {
   public:
     LoadBalancingTest()
-        : PacketTestCase("a flow takes one spine; sprayed, its packets take all of them")
+        : PicosecondTestCase("a flow takes one spine; sprayed, its packets take all of them")
     {
     }
 
@@ -106,11 +106,11 @@ class LoadBalancingTest : public PacketTestCase
 };
 
 /// The names that doc/astrolabe.rst gives.
-class NamesTest : public PacketTestCase
+class NamesTest : public PicosecondTestCase
 {
   public:
     NamesTest()
-        : PacketTestCase("attributes and trace sources have the names of the documentation")
+        : PicosecondTestCase("attributes and trace sources have the names of the documentation")
     {
     }
 
@@ -175,11 +175,11 @@ class NamesTest : public PacketTestCase
     }
 };
 
-class DefaultsTest : public PacketTestCase
+class DefaultsTest : public PicosecondTestCase
 {
   public:
     DefaultsTest()
-        : PacketTestCase("defaults reach the transport, and an attribute given to the helper wins")
+        : PicosecondTestCase("defaults reach the transport, and an attribute given to the helper wins")
     {
     }
 

@@ -91,11 +91,11 @@ class OperaTraces
     uint64_t m_returned{0};
 };
 
-class PacingTest : public PacketTestCase
+class PacingTest : public PicosecondTestCase
 {
   public:
     PacingTest()
-        : PacketTestCase("granted packets are spread over the slot")
+        : PicosecondTestCase("granted packets are spread over the slot")
     {
     }
 
@@ -119,12 +119,12 @@ class PacingTest : public PacketTestCase
     }
 };
 
-class ShuffleTest : public PacketTestCase
+class ShuffleTest : public PicosecondTestCase
 {
   public:
     explicit ShuffleTest(uint32_t groups)
-        : PacketTestCase("a shuffle takes the cycles that its packets need, groups " +
-                         std::to_string(groups)),
+        : PicosecondTestCase("a shuffle takes the cycles that its packets need, groups " +
+                             std::to_string(groups)),
           m_groups(groups)
     {
     }

@@ -15,11 +15,11 @@ using namespace ns3;
 namespace
 {
 
-class OneMessageTest : public PacketTestCase
+class OneMessageTest : public PicosecondTestCase
 {
   public:
     OneMessageTest()
-        : PacketTestCase("a message over a switch takes what its packets take, to the picosecond")
+        : PicosecondTestCase("a message over a switch takes what its packets take, to the picosecond")
     {
     }
 
@@ -38,11 +38,12 @@ class OneMessageTest : public PacketTestCase
     }
 };
 
-class ForwardingHostsTest : public PacketTestCase
+class ForwardingHostsTest : public PicosecondTestCase
 {
   public:
     ForwardingHostsTest()
-        : PacketTestCase("hosts that forward for each other take their time at each hop, to the picosecond")
+        : PicosecondTestCase(
+              "hosts that forward for each other take their time at each hop, to the picosecond")
     {
     }
 
@@ -65,11 +66,11 @@ class ForwardingHostsTest : public PacketTestCase
     }
 };
 
-class IncastTest : public PacketTestCase
+class IncastTest : public PicosecondTestCase
 {
   public:
     IncastTest()
-        : PacketTestCase(
+        : PicosecondTestCase(
               "incast leaves no gap: the link to the receiver is busy from the first packet to the last")
     {
     }
@@ -88,11 +89,11 @@ class IncastTest : public PacketTestCase
 };
 
 /// 8 hosts send 100 packets each, 3.3 MB in all, through a switch with 400 kB.
-class FlowControlTest : public PacketTestCase
+class FlowControlTest : public PicosecondTestCase
 {
   public:
     explicit FlowControlTest(const std::string& flowControl)
-        : PacketTestCase("scarce memory, flow control " + flowControl),
+        : PicosecondTestCase("scarce memory, flow control " + flowControl),
           m_flowControl(flowControl)
     {
     }
@@ -124,11 +125,11 @@ class FlowControlTest : public PacketTestCase
     std::string m_flowControl;
 };
 
-class MarkTest : public PacketTestCase
+class MarkTest : public PicosecondTestCase
 {
   public:
     MarkTest()
-        : PacketTestCase("DCTCP keeps the queue that marks its packets shorter")
+        : PicosecondTestCase("DCTCP keeps the queue that marks its packets shorter")
     {
     }
 

@@ -2,6 +2,8 @@
 #ifndef PACKET_TEST_CASE_H
 #define PACKET_TEST_CASE_H
 
+#include "picosecond-test-case.h"
+
 #include "ns3/packet-fabric-helper.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
@@ -62,27 +64,6 @@ SendToFirst(const PacketNetwork& network, uint32_t senders, uint64_t bytes)
         network.transport->Send({sender, 0, bytes, nullptr, 0, 0});
     }
 }
-
-/// The clock counts picoseconds, as the engine asks.
-class PacketTestCase : public TestCase
-{
-  public:
-    using TestCase::TestCase;
-
-  private:
-    void DoSetup() override
-    {
-        if (Time::GetResolution() != Time::PS)
-        {
-            Time::SetResolution(Time::PS);
-        }
-    }
-
-    void DoTeardown() override
-    {
-        Simulator::Destroy();
-    }
-};
 
 } // namespace ns3
 
