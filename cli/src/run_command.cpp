@@ -340,6 +340,14 @@ std::string predicted_memory(const experiment::Prediction& cost) {
                        text(cost.most_memory_bytes));
 }
 
+/// Minimum and maximum, or null where the prediction has none.
+nlohmann::ordered_json events_between(const experiment::Prediction& cost) {
+    if (!cost.events_between) {
+        return nullptr;
+    }
+    return {cost.events_between->first, cost.events_between->second};
+}
+
 /// The jobs resolved, with their hosts and lower bounds.
 int validate_several_jobs(const RunArguments& arguments, const experiment::Experiment& loaded) {
     if (!arguments.plan_out.empty()) {
@@ -359,6 +367,7 @@ int validate_several_jobs(const RunArguments& arguments, const experiment::Exper
             {"jobs", std::move(jobs)},
             {"prediction",
              {{"events", cost.events},
+              {"events_between", events_between(cost)},
               {"peak_rss_bytes", cost.memory_bytes},
               {"peak_rss_bytes_between", {cost.least_memory_bytes, cost.most_memory_bytes}},
               {"wall_s", cost.wall_seconds},
@@ -411,6 +420,7 @@ int validate_command(const RunArguments& arguments, const experiment::Components
             {"hosts", loaded->fabric->host_count()},
             {"prediction",
              {{"events", cost.events},
+              {"events_between", events_between(cost)},
               {"peak_rss_bytes", cost.memory_bytes},
               {"peak_rss_bytes_between", {cost.least_memory_bytes, cost.most_memory_bytes}},
               {"wall_s", cost.wall_seconds},

@@ -4,7 +4,7 @@
 #include "recorded_run.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -233,27 +233,52 @@ private:
             time_of("twice as fast in all takes half as long",
                     scaled({{"links", Tree()}, {"latency", 0.5}, {"compute", 2}, {"end_points", 2}}));
         if (time) {
-            checked_.figures["scaled_time"] = 2 * ratio_of(*time, run_.execution.total);
+            const std::int64_t late = std::abs(2 * time->count() - run_.execution.total.count());
+            checked_.figures["scaled time, ps an event"] =
+                static_cast<double>(late) / checked_.figures["events"];
         }
     }
 
+    /// Messages that all start at 0, and none of which waits for another.
+    [[nodiscard]] bool is_independent() const {
+        return is_of("workload", {"messages"}) && !tree_.at("cluster").contains("injection_latency") &&
+               !tree_.at("cluster").contains("end_point");
+    }
+
     void doubled_rates() {
-        if (run_.execution.total == Time(0)) {
+        // A load is a share of the rates, so that there are other flows at twice the rates.
+        const bool has_load = tree_.at("workload").contains("load") ||
+                              (tree_.contains("background") && tree_.at("background").contains("load"));
+        if (run_.execution.total == Time(0) || has_load) {
             return;
         }
         tried("twice the rates");
-        if (const std::optional<Time> time =
-                time_of("twice the rates", scaled({{"links", Tree()}, {"compute", 2}, {"end_points", 2}}))) {
-            checked_.figures["doubled_rates"] = ratio_of(*time, run_.execution.total);
+        const std::optional<Time> time =
+            time_of("twice the rates", scaled({{"links", Tree()}, {"compute", 2}, {"end_points", 2}}));
+        if (!time) {
+            return;
         }
+        const bool is_plain = has_only_rates_and_latencies() && experiment_.choices.empty();
+        const char* const which = !is_plain          ? "twice the rates, others"
+                                  : is_independent() ? "twice the rates, independent messages"
+                                                     : "twice the rates, methods named";
+        checked_.figures[which] = ratio_of(*time, run_.execution.total);
     }
 
     void predicted_events() {
         const experiment::Prediction predicted = experiment::predict(experiment_);
-        tried("events are as predicted");
         checked_.figures["events_over_predicted"] =
             predicted.events > 0 ? checked_.figures["events"] / predicted.events : checked_.figures["events"];
-        checked_.figures["predicted_events"] = predicted.events;
+        if (predicted.events_between && run_.network.drops == 0) {
+            tried("events are within the interval");
+            const auto [least, most] = *predicted.events_between;
+            if (checked_.figures["events"] < least || checked_.figures["events"] > most) {
+                violated(
+                    "events are within the interval",
+                    fmt::format("{} events, {} to {} predicted", checked_.figures["events"], least, most));
+            }
+            checked_.figures["most of predicted events"] = checked_.figures["events"] / most;
+        }
     }
 
     void fluid_and_packets() {
@@ -272,7 +297,15 @@ private:
         const std::optional<Time> of_fluid = time_of("fluid is near packets", fluid);
         const std::optional<Time> of_packets = time_of("fluid is near packets", packet);
         if (of_fluid && of_packets) {
-            checked_.figures["fluid_over_packets"] = ratio_of(*of_fluid, *of_packets);
+            const auto messages =
+                static_cast<std::int64_t>(std::max<std::uint64_t>(run_.network.messages, 1));
+            const bool is_large = run_.network.bytes_delivered / messages >= Bytes(16 << 10);
+            const bool is_split = to_yaml_text(tree_).find("spray") != std::string::npos ||
+                                  !is_of("network", {"flat", "leaf_spine", "fat_tree", "hierarchical",
+                                                     "fully_connected", "expander", "ring", "torus"});
+            checked_.figures[!is_large  ? "fluid over packets, small messages"
+                             : is_split ? "fluid over packets, several paths"
+                                        : "fluid over packets, one path"] = ratio_of(*of_fluid, *of_packets);
         }
     }
 
