@@ -163,6 +163,23 @@ Tree random_flows(Draw& draw, std::int64_t hosts, std::int64_t largest) {
     return flows;
 }
 
+/// A host whose cables are slow or down for a while, or a rotor that stays away.
+Tree random_failure(Draw& draw, const RandomNetwork& network) {
+    Tree event{{"at", fmt::format("{}ns", draw.spread(0, 18))}};
+    if (has_rotors(network.section)) {
+        event["switch"] =
+            fmt::format("rotor {}", draw.between(0, network.section["uplinks"].get<std::int64_t>() - 1));
+    } else {
+        event["host"] = fmt::format("host {}", draw.between(0, network.hosts - 1));
+        if (draw.once_in(2)) {
+            event["rate"] = 0.5;
+        } else {
+            event["until"] = "300us";
+        }
+    }
+    return {{"events", Tree::array({event})}};
+}
+
 const char* random_algorithm(Draw& draw, const std::string& collective) {
     if (collective == "all_reduce") {
         return draw.of({"ring", "direct", "double_binary_tree", "halving_doubling", "recursive_doubling",
@@ -342,6 +359,9 @@ Tree random_experiment(std::uint64_t seed) {
     experiment["backend"] = random_backend(draw, backend);
     if (draw.once_in(4)) {
         experiment["seed"] = draw.between(0, 1000);
+    }
+    if (draw.once_in(rotors ? 3 : 8)) {
+        experiment["failures"] = random_failure(draw, network);
     }
     return experiment;
 }
