@@ -328,7 +328,9 @@ private:
                                   !is_of("network", {"flat", "leaf_spine", "fat_tree", "hierarchical",
                                                      "fully_connected", "expander", "ring", "torus"});
             const double ratio = ratio_of(*of_fluid, *of_packets);
-            if (!is_large) {
+            if (!experiment_.choices.empty()) {
+                checked_.figures["fluid over packets, methods chosen on each"] = ratio;
+            } else if (!is_large) {
                 checked_.figures["fluid over packets, small messages"] = ratio;
             } else if (is_split) {
                 expect_within("fluid over packets, several paths", ratio, 0.6, 1.15);

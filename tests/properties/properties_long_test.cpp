@@ -1,4 +1,4 @@
-/// Ten thousand random experiments. Takes half an hour.
+/// Ten thousand random experiments, which take some forty minutes.
 #include "campaign.hpp"
 
 #include <cstdio>
