@@ -333,7 +333,8 @@ private:
             } else if (!is_large) {
                 checked_.figures["fluid over packets, small messages"] = ratio;
             } else if (is_split) {
-                expect_within("fluid over packets, several paths", ratio, 0.6, 1.15);
+                // A burst keeps to one of two cables, which may be the free one.
+                expect_within("fluid over packets, several paths", ratio, 0.5, 2);
             } else {
                 expect_within("fluid over packets, one path", ratio, 0.85, 1.15);
             }
