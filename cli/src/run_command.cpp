@@ -347,6 +347,14 @@ std::string predicted_memory(const experiment::Prediction& cost) {
                        text(cost.maximum_memory_bytes));
 }
 
+/// Minimum and maximum, or null where the prediction has none.
+nlohmann::ordered_json events_between(const experiment::Prediction& cost) {
+    if (!cost.events_between) {
+        return nullptr;
+    }
+    return {cost.events_between->first, cost.events_between->second};
+}
+
 /// The jobs resolved, with their hosts and lower bounds.
 int validate_several_jobs(const RunArguments& arguments, const experiment::Experiment& loaded) {
     if (!arguments.plan_out.empty()) {
@@ -366,6 +374,7 @@ int validate_several_jobs(const RunArguments& arguments, const experiment::Exper
             {"jobs", std::move(jobs)},
             {"prediction",
              {{"events", cost.events},
+              {"events_between", events_between(cost)},
               {"peak_rss_bytes", cost.memory_bytes},
               {"peak_rss_bytes_between", {cost.minimum_memory_bytes, cost.maximum_memory_bytes}},
               {"wall_s", cost.wall_seconds},
@@ -418,6 +427,7 @@ int validate_command(const RunArguments& arguments, const experiment::Components
             {"hosts", loaded->fabric->host_count()},
             {"prediction",
              {{"events", cost.events},
+              {"events_between", events_between(cost)},
               {"peak_rss_bytes", cost.memory_bytes},
               {"peak_rss_bytes_between", {cost.minimum_memory_bytes, cost.maximum_memory_bytes}},
               {"wall_s", cost.wall_seconds},

@@ -348,20 +348,25 @@ void CauseTracker::deliver(std::uint32_t number) {
     }
     if (message.behind != kNobody) {
         InFlight& next = in_flight_[message.behind];
+        // The next one is served from the last bit of this one on, not from when all of that is there.
         Time& latency = times_[Resources::kLatency.index()];
-        const Time after = std::min(tail, latency);
-        latency -= after;
-        step = chains_->add(step, label, head, end - after, times_);
+        Time& transport = times_[Resources::kTransport.index()];
+        const Time of_latency = std::min(tail, latency);
+        const Time of_transport = tail - of_latency;
+        latency -= of_latency;
+        transport -= of_transport;
+        step = chains_->add(step, label, head, end - tail, times_);
         chains_->refer(step);
         next.ahead = kNobody;
         next.served = step;
-        next.head = end - after;
+        next.head = end - tail;
         if (links_ != nullptr && next.head > next.sent) {
             links_->start(message.pair, message.behind);
         }
         std::fill(times_.begin(), times_.end(), Time(0));
-        latency = after;
-        step = chains_->add(step, label, end - after, end, times_);
+        latency = of_latency;
+        transport = of_transport;
+        step = chains_->add(step, label, end - tail, end, times_);
     } else {
         if (newest_[message.pair] == number) {
             newest_[message.pair] = kNobody;

@@ -1,15 +1,13 @@
-#include <algorithm>
-#include <cmath>
 #include <iterator>
+#include <utility>
 
 #include <astrolabe/experiment/records/flow_table.hpp>
 #include <astrolabe/experiment/results/csv.hpp>
-#include <astrolabe/network/routing.hpp>
 
 namespace astrolabe::experiment {
 
 FlowTable::FlowTable(const Experiment& experiment, OutputFile file)
-    : fabric_(*experiment.fabric),
+    : ideal_(experiment.fabric, experiment.backend),
       file_(std::move(file)) {
     for (const system::Operation& operation : experiment.program.operations) {
         operations_.push_back(fmt::format("{},{}", operation.iteration, csv_field(operation.name)));
@@ -20,31 +18,9 @@ FlowTable::FlowTable(const Experiment& experiment, OutputFile file)
         "slowdown\n");
 }
 
-Time FlowTable::ideal_time(const network::MessageRecord& record) {
-    std::uint32_t pair = pairs_.find(record.source, record.destination);
-    if (pair == network::PairIndex::kNone) {
-        const network::Route route = fabric_.routing().route(record.source, record.destination);
-        Path path{route.latency, Bandwidth(std::numeric_limits<std::int64_t>::max())};
-        if (route.legs.empty()) {
-            // A pair that waits for circuits to move: it has one of its own then.
-            const network::Link& circuit = fabric_.link(fabric_.first_link(fabric_.node_of(record.source)));
-            path = {circuit.latency, circuit.rate};
-        }
-        for (const network::RouteLeg& leg : route.legs) {
-            const double rate = static_cast<double>(fabric_.link(leg.link).rate.count());
-            const double most = std::min(std::floor(rate / leg.share), 0x1p62);
-            path.rate = std::min(path.rate, Bandwidth(static_cast<std::int64_t>(most)));
-        }
-        pair = static_cast<std::uint32_t>(paths_.size());
-        paths_.push_back(path);
-        pairs_.insert(record.source, record.destination, pair);
-    }
-    return paths_[pair].latency + record.size / paths_[pair].rate;
-}
-
 void FlowTable::message(const network::MessageRecord& record) {
     const Time time = record.delivered - record.sent;
-    const Time ideal = ideal_time(record);
+    const Time ideal = ideal_.of(record.source, record.destination, record.size);
     times_.add(time);
     row_.clear();
     const auto out = std::back_inserter(row_);

@@ -9,10 +9,35 @@
 #include <astrolabe/network/routing.hpp>
 
 namespace astrolabe::experiment {
+namespace {
+
+/// Rates over shares that differ by less are the same: shares add up to 1 but for the rounding of doubles.
+constexpr double kSameRate = 0x1p-50;
+
+Bandwidth rate_over_share(Bandwidth rate, double share) {
+    const double most = std::min(static_cast<double>(rate.count()) / share, 0x1p62);
+    const double whole = std::round(most);
+    return Bandwidth(static_cast<std::int64_t>(most - whole <= most * kSameRate ? whole : std::ceil(most)));
+}
+
+/// ⌈8·S / r⌉, or ⌊8·S / r⌋ where that is at most a quarter of a picosecond less than the quotient.
+Time least_time(Bytes size, Bandwidth rate) {
+    const Time up = size / rate;
+    if (up == Time(0) || up == Time::max()) {
+        return up;
+    }
+    const auto below = static_cast<detail::Int128>(up.count() - 1) * rate.count();
+    const detail::Int128 above =
+        static_cast<detail::Int128>(size.count()) * 8 * kPicosecondsPerSecond - below;
+    return 4 * above <= rate.count() ? up - Time(1) : up;
+}
+
+}  // namespace
 
 IdealTimes::IdealTimes(std::shared_ptr<const network::Fabric> fabric, const network::BackendMaker& backend)
     : fabric_(std::move(fabric)),
       follows_routes_(fabric_->is_static() && backend.follows_routes(*fabric_)),
+      has_latency_(backend.transport.has_latency),
       latencies_(fabric_->host_count()) {}
 
 const std::vector<Time>& IdealTimes::least_latencies(network::HostId source) {
@@ -56,11 +81,10 @@ IdealTimes::Path IdealTimes::path(network::HostId source, network::HostId destin
         return {latency == Time::max() ? Time(0) : latency, ports};
     }
     const network::Route route = fabric_->routing().route(source, destination);
-    Path path{route.latency, route.legs.empty() ? ports : Bandwidth(std::numeric_limits<std::int64_t>::max())};
+    Path path{route.latency,
+              route.legs.empty() ? ports : Bandwidth(std::numeric_limits<std::int64_t>::max())};
     for (const network::RouteLeg& leg : route.legs) {
-        const double rate = static_cast<double>(fabric_->link(leg.link).rate.count());
-        const double most = std::min(std::floor(rate / leg.share), 0x1p62);
-        path.rate = std::min(path.rate, Bandwidth(static_cast<std::int64_t>(most)));
+        path.rate = std::min(path.rate, rate_over_share(fabric_->link(leg.link).rate, leg.share));
     }
     return path;
 }
@@ -72,7 +96,8 @@ Time IdealTimes::of(network::HostId source, network::HostId destination, Bytes s
         paths_.push_back(path(source, destination));
         pairs_.insert(source, destination, pair);
     }
-    return paths_[pair].latency + size / paths_[pair].rate;
+    const Path& path = paths_[pair];
+    return (has_latency_ ? path.latency : Time(0)) + least_time(size, path.rate);
 }
 
 }  // namespace astrolabe::experiment

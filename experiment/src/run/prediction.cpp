@@ -30,6 +30,12 @@ constexpr double kEventsOfAMessage = 2;     // served, delivered
 constexpr double kTimersOfACopy = 1.0 / 4;  // copies that are ready at one instant share one
 constexpr double kPacketsOfAnAcknowledgement = 16;
 constexpr double kEventsOfATcpHop = 4.6;  // data, acknowledgement and their queues
+constexpr double kRequest = 8192;         // bytes of a rendezvous (system/src/executor/end_point_costs.hpp)
+// At most: of a packet and a link, data, acknowledgement, a request of the receiver for more, and a timer;
+// TCP also has the queues of devices, and handshakes and timers of its connections.
+constexpr double kMostOfAPacketHop = 4;
+constexpr double kMostOfATcpHop = 10;
+constexpr double kMostOfATcpPair = 60;
 
 constexpr std::uint64_t kMostProbedPairs = std::uint64_t{1} << 17;
 constexpr double kSecondsOfAnEvent = 0.7e-6;
@@ -57,33 +63,64 @@ constexpr double kMessageInFlight = 400;  // its step, queue entry and packets' 
 constexpr double kInFlightOfAPair = 8;    // messages of different chunks and collectives
 
 struct Counts {
-    double messages = 0;
+    double messages = 0;  ///< with the requests of rendezvous
     double empty = 0;
     double packets = 0;
-    double computations = 0;  ///< on ranks
+    double most_packets = 0;
+    double bytes = 0;
+    double computations = 0;  ///< on ranks, of those that take time
+    double followers = 0;     ///< operations on ranks, which may be timers more
 };
+
+double packets_of(double size, double payload) {
+    return size <= payload ? 1 : size / payload + 0.5;
+}
+
+/// Of ranks that compute, those whose computation takes time: others set no timer.
+double timed(const system::ComputeOperation& compute, double participants, std::size_t ranks) {
+    if (compute.duration.uniform()) {
+        return compute.duration[system::RankId(0)] > Time(0) ? participants : 0;
+    }
+    std::size_t count = 0;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        count += compute.duration[system::RankId(rank)] > Time(0) ? 1 : 0;
+    }
+    return std::min(static_cast<double>(count), participants);
+}
 
 Counts count(const Experiment& experiment) {
     const system::Participants participants(experiment.program);
     const system::ProgramTraffic traffic(experiment.program, experiment.cluster.options);
     const auto payload = static_cast<double>(experiment.backend.packet_payload.count());
+    const std::optional<Bytes>& threshold = experiment.cluster.options.end_point.rendezvous_threshold;
     Counts counts;
     for (std::size_t i = 0; i < experiment.program.operations.size(); ++i) {
         const OperationId id(i);
-        if (experiment.program.operations[id].is_compute()) {
-            counts.computations += static_cast<double>(participants.count(id));
+        const system::Operation& operation = experiment.program.operations[id];
+        const auto on_ranks = static_cast<double>(participants.count(id));
+        counts.followers += on_ranks;
+        if (operation.is_compute()) {
+            counts.computations +=
+                timed(std::get<system::ComputeOperation>(operation.work), on_ranks, experiment.cluster.ranks);
         }
         for (const system::StageTraffic& stage : traffic.of(id).stages) {
             counts.messages += static_cast<double>(stage.messages);
             counts.empty += static_cast<double>(stage.sizes[0]);
-            if (payload == 0) {
-                continue;
-            }
+            counts.bytes += static_cast<double>(stage.bytes.count());
             for (std::size_t width = 0; width < stage.sizes.size(); ++width) {
                 // Sizes of a bin lie evenly between 2^(width-1) and 2^width: 3/4 of the latter on average.
                 const double size = std::ldexp(0.75, static_cast<int>(width));
-                const double each = size <= payload ? 1 : size / payload + 0.5;
-                counts.packets += each * static_cast<double>(stage.sizes[width]);
+                const auto messages = static_cast<double>(stage.sizes[width]);
+                const bool has_requests = threshold && size >= static_cast<double>(threshold->count());
+                const double requests = has_requests ? messages : 0;
+                counts.messages += requests;
+                counts.bytes += requests * kRequest;
+                if (payload > 0) {
+                    counts.packets +=
+                        packets_of(size, payload) * messages + packets_of(kRequest, payload) * requests;
+                    counts.most_packets += (size / 0.75 / payload + 1) * messages +
+                                           (threshold ? kRequest / payload + 1 : 0) * messages;
+                }
             }
         }
     }
@@ -182,6 +219,29 @@ void set_memory_interval(Prediction& prediction, double in_flight) {
     prediction.maximum_memory_bytes = kMostOfBase * kBase + kMostOfRest * rest + kMessageInFlight * in_flight;
 }
 
+/// Of a run on all ranks, where nothing but the program and its messages makes events (prediction.hpp).
+void set_events_interval(const Experiment& experiment, const Counts& all, double images, double hops,
+                         double pairs, Prediction& prediction) {
+    const double timers = 2 * all.messages + 2 * all.followers;
+    const double longest = 2 * hops + 2;
+    const auto payload = static_cast<double>(experiment.backend.packet_payload.count());
+    double least = all.messages - all.empty;
+    double most = timers;
+    if (payload == 0) {
+        most += (kEventsOfAMessage + 1) * all.messages *
+                (experiment.cluster.options.end_point.rendezvous_threshold ? 2 : 1);
+    } else if (experiment.backend.reports_packets) {
+        most += longest * kMostOfAPacketHop * (all.most_packets + all.messages);
+    } else {
+        least = std::min(least, std::floor(all.bytes / payload));
+        most += longest * (kMostOfATcpHop * all.most_packets + kMostOfATcpPair * pairs);
+    }
+    if (experiment.cluster.options.end_point.rendezvous_threshold) {
+        least /= 2;  // sizes are known to a factor of two, so that requests may be fewer
+    }
+    prediction.events_between = {least / images, most};
+}
+
 void expect_finite(const Prediction& prediction) {
     for (const double value : {prediction.events, prediction.memory_bytes, prediction.minimum_memory_bytes,
                                prediction.maximum_memory_bytes, prediction.wall_seconds}) {
@@ -238,7 +298,8 @@ Prediction predict_on(Engine engine, const Experiment& experiment,
     const TotalLoad total = total_load(program, loads, fabric);
     const double hops = mean_hops(total);
     const auto images = static_cast<double>(engine.folding.class_size());
-    Counts counts = count(experiment);
+    const Counts all = count(experiment);
+    Counts counts = all;
     counts.messages /= images;
     counts.empty /= images;
     counts.packets /= images;
@@ -305,6 +366,10 @@ Prediction predict_on(Engine engine, const Experiment& experiment,
         prediction.wall_seconds =
             prediction.events *
             (measured.seconds_of_an_event ? kLaterEvent * *measured.seconds_of_an_event : kSecondsOfAnEvent);
+    }
+    if (!own && flows == 0 && experiment.fabric->is_static() &&
+        experiment.fabric->demand_aware_circuits() == nullptr && experiment.fabric->failures() == nullptr) {
+        set_events_interval(experiment, all, images, hops, static_cast<double>(loads.pairs()), prediction);
     }
     const double iterations = std::max(1, program.iterations);
     set_memory_interval(prediction, std::min(counts.messages / iterations, kInFlightOfAPair * pairs) + flows);

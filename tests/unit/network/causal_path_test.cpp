@@ -26,10 +26,10 @@ std::shared_ptr<const Fabric> flat(int hosts) {
 
 /// A fluid network whose causes are followed.
 struct Followed {
-    explicit Followed(std::shared_ptr<const Fabric> of)
+    explicit Followed(std::shared_ptr<const Fabric> of, FluidOptions options = {})
         : fabric(std::move(of)),
           resources(*fabric),
-          engine(fabric),
+          engine(fabric, options),
           backend(engine, fabric, resources),
           recorder(backend) {}
 
@@ -105,6 +105,26 @@ TEST(CausalPath, GoesThroughWhatIsAheadInTheQueueOnce) {
     EXPECT_EQ(path[1].times[run.link_class("host-switch links").index()], 160_ns);
     EXPECT_EQ(path[1].times[Resources::kLatency.index()], 1_us);
     expect_tiled(path, 1240_ns);
+}
+
+TEST(CausalPath, ServesTheNextMessageWhileTheLastPacketOfTheOneBeforeIsStored) {
+    // Packets of 1000 B and 250 B of header, 100 ns. The first message leaves in one, is stored by the switch
+    // and is there after 100 ns + 1 us + 100 ns = 1.2 us. The second, of 500 B, is served from 100 to 160 ns,
+    // when the first is on its way, and is there after 160 ns + 1 us + 60 ns = 1.22 us.
+    FluidOptions options;
+    options.terms.framing = Framing{1000_B, 250_B, Switching::kStoreAndForward};
+    Followed net(flat(2), options);
+    net.send(1, 0, 1, 1000_B, 1);
+    net.send(2, 0, 1, 500_B, 2);
+    net.backend.run();
+    const std::vector<CausalSegment> path = net.backend.path();
+    expect_tiled(path, 1'220_ns);
+    ASSERT_EQ(path.size(), 2u);
+    EXPECT_EQ(path[0].label, 1u);
+    EXPECT_EQ(path[0].to, 100_ns);
+    EXPECT_EQ(path[1].times[net.link_class("host-switch links").index()], 60_ns);
+    EXPECT_EQ(path[1].times[Resources::kLatency.index()], 1_us);
+    EXPECT_EQ(path[1].times[Resources::kTransport.index()], 60_ns);
 }
 
 TEST(CausalPath, GoesBackToWhatCausedAMessage) {

@@ -1,14 +1,10 @@
 /// flows.csv: one row for every message, written as messages arrive, in order of delivery.
 ///
-/// A message of S bytes from a to b takes at least
-///     ideal = l + 8·S / r,
-/// l the latency of the path from a to b that takes longest, r the most that the path lets through: the rate
-/// of its slowest link, and where it is split, the least of rate over share. slowdown = time / ideal. On
-/// packet engines it is above 1 on an empty network too: headers go beside the payload, and switches wait for
-/// whole packets. Where circuits move, the path is that at first, or a circuit for a pair without; later ones
-/// may be shorter.
+/// slowdown = time / ideal, the ideal being the least that the message takes on a network on which nothing
+/// else is (ideal_time.hpp). On packet engines it is above 1 on an empty network too: headers go beside the
+/// payload, and switches wait for whole packets.
 ///
-/// Memory: 64 KiB of text, 57 KiB of histogram, and up to 56 bytes for every pair of hosts that sends.
+/// Memory: 64 KiB of text, 57 KiB of histogram, and that of ideal times.
 #pragma once
 
 #include <optional>
@@ -19,9 +15,9 @@
 
 #include <astrolabe/core/containers/time_histogram.hpp>
 #include <astrolabe/experiment/file/experiment.hpp>
+#include <astrolabe/experiment/records/ideal_time.hpp>
 #include <astrolabe/experiment/results/output_folder.hpp>
 #include <astrolabe/network/message_observer.hpp>
-#include <astrolabe/network/pair_index.hpp>
 
 namespace astrolabe::experiment {
 
@@ -39,18 +35,9 @@ public:
     [[nodiscard]] const TimeHistogram& times() const { return times_; }
 
 private:
-    struct Path {
-        Time latency;
-        Bandwidth rate;
-    };
-
-    [[nodiscard]] Time ideal_time(const network::MessageRecord& record);
-
-    const network::Fabric& fabric_;
+    IdealTimes ideal_;
     OutputFile file_;
     std::vector<std::string> operations_;  ///< "iteration,name", by label
-    network::PairIndex pairs_;
-    std::vector<Path> paths_;
     TimeHistogram times_;
     fmt::memory_buffer row_;
 };

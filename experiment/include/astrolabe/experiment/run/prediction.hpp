@@ -1,13 +1,22 @@
 /// What a run will cost, before it runs: from counts only, and a short look at how fast this machine is.
 ///
 /// Model, with M messages of which M_0 have no bytes, P packets, h the links a byte crosses on average, C
-/// computations × ranks, N ranks and U pairs of ranks that send (schedule_loads.hpp, characterisation.hpp):
+/// computations × ranks that take time, O operations × ranks, N ranks and U pairs of ranks that send
+/// (schedule_loads.hpp, characterisation.hpp):
 ///
 ///     flow engines    events = 2·M - M_0 + C (+ M/4 where messages are copied before they leave)
 ///     engines of a family of networks: what it estimates itself (NetworkFamily::estimate)
 ///     packet          events = h·(P + max(M, P/16)) + C         one per hop of a packet or acknowledgement
 ///     tcp             events = 4.6·h·P + C
 ///     packets         P = Σ over messages of ⌈bytes / payload of a packet⌉, from the histogram of sizes
+///     requests        with rendezvous a message of 8 KiB more for each of at least the threshold
+///     at least        M - M_0; on tcp no more than bytes / payload, as one segment carries many messages;
+///     half
+///                     with rendezvous; and a part r/N where r ranks stand for all
+///     at most         2·M + 2·O timers, and on flow engines 3·M, or 6·M with rendezvous; on packet 4·(2h +
+///     2)·(P'
+///                     + M), on tcp (2h + 2)·(10·P' + 60·U), P' with the largest size of each bin; all ranks,
+///                     as a run that folds may meet a tie
 ///     memory          base + what engine and executor keep for hosts, links, pairs and operations, of which
 ///                     a program has those of all its iterations, and 120 bytes for each of M + C where
 ///                     causes are followed unasked (run.hpp); on slots, where they wait for circuits, also
@@ -35,17 +44,21 @@
 /// Where the beginning of a run is over too soon to be timed, an event takes 0.7 us.
 ///
 /// A folded run that meets a tie is run again with all ranks. Where the look at its beginning meets one, all
-/// of this is of that second run, and so is the reason; a tie that comes later is not foreseen.
+/// of this is of that second run, and so is the reason; a tie that comes later only the upper ends foresee.
 ///
-/// Limits: losses, retransmissions and pauses are not foreseen. Memory leaves out the state of chunks under
-/// way, which matters from hundreds of ranks on with many chunks and is in the upper end alone; a folded run
-/// that meets a late tie may exceed that. A run that does not go on as it begins takes longer or shorter than
-/// said. On slots a run of many small messages takes longer, as each service meets others: the shuffle of 648
-/// hosts, foreseen with 0.13 s, takes 0.9 s.
+/// Limits: events have an interval where nothing but messages and computations makes any: neither slots, nor
+/// circuits that move, nor failures, which go by time, nor flows that are drawn or end with a job. Losses,
+/// retransmissions and pauses are not foreseen. Memory leaves out the state of chunks under way, which
+/// matters from hundreds of ranks on with many chunks and is in the upper end alone; a folded run that meets
+/// a late tie may exceed that. A run that does not go on as it begins takes longer or shorter than said. On
+/// slots a run of many small messages takes longer, as each service meets others: the shuffle of 648 hosts,
+/// foreseen with 0.13 s, takes 0.9 s.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include <astrolabe/experiment/file/experiment.hpp>
 
@@ -53,8 +66,9 @@ namespace astrolabe::experiment {
 
 struct Prediction {
     double events = 0;
-    double memory_bytes = 0;          ///< peak resident set of the process
-    double minimum_memory_bytes = 0;  ///< it is between these two
+    std::optional<std::pair<double, double>> events_between{};  ///< minimum and maximum, without losses
+    double memory_bytes = 0;                                    ///< peak resident set of the process
+    double minimum_memory_bytes = 0;                            ///< it is between these two
     double maximum_memory_bytes = 0;  ///< what a machine must have for the run to be started
     double wall_seconds = 0;          ///< on a processor with nothing else to do
     std::size_t simulated_ranks = 0;  ///< the others are images of these

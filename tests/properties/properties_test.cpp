@@ -1,0 +1,38 @@
+/// Random experiments with fixed seeds, as many as take half a minute. ASTROLABE_PROPERTY_SEEDS="17" or
+/// "1000-1999" runs others, and ASTROLABE_PROPERTY_LOG=FILE keeps what each gave.
+#include "campaign.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace astrolabe::testing {
+namespace {
+
+constexpr std::uint64_t kFirst = 1;
+constexpr std::uint64_t kLast = 200;
+
+TEST(RandomExperiments, KeepTheirInvariants) {
+    std::uint64_t first = kFirst;
+    std::uint64_t last = kLast;
+    if (const char* const seeds = std::getenv("ASTROLABE_PROPERTY_SEEDS")) {
+        const std::string text = seeds;
+        const std::size_t dash = text.find('-');
+        first = std::stoull(text.substr(0, dash));
+        last = dash == std::string::npos ? first : std::stoull(text.substr(dash + 1));
+    }
+    const Campaign campaign = run_campaign(first, last);
+    std::fputs(campaign_text(campaign).c_str(), stdout);
+    EXPECT_LE(campaign.refused, campaign.ran + 1) << "most of what is drawn is valid";
+    for (const std::string& failure : campaign.failures) {
+        ADD_FAILURE() << failure;
+    }
+    for (const std::string& refusal : campaign.unplaced) {
+        ADD_FAILURE() << refusal;
+    }
+}
+
+}  // namespace
+}  // namespace astrolabe::testing
