@@ -89,6 +89,7 @@ public:
 
     [[nodiscard]] LinkReports observe_links(LinkObserver& observer) override;
     [[nodiscard]] bool account_delays(const Resources& resources) override {
+        follow_connections();
         ledger_ = std::make_unique<DelayLedger>(resources, *rates_);
         return true;
     }
@@ -176,7 +177,11 @@ private:
     /// Counts how long connections waited for the update of now.
     void count_waits();
     /// When rates are updated if nothing happens before; Time::max(): not at all.
-    [[nodiscard]] Time next_update() const;
+    [[nodiscard]] Time next_update();
+    /// The end that is planned first, or a bound of it; Time::max(): none is.
+    [[nodiscard]] Time next_planned();
+    /// Before anything is sent: rates are from now on kept by connection.
+    void follow_connections();
     /// Completes the instant, unless something of it is still due: then that is now.
     [[nodiscard]] Time next_event();
 
@@ -187,7 +192,8 @@ private:
     std::unique_ptr<DelayLedger> ledger_;    // null where nobody asked
     std::unique_ptr<ServiceRecord> record_;  // null where nobody observes links
     Pulses pulses_;
-    bool is_plain_;  // a message arrives the latency of its connection after its last bit
+    bool rates_keep_ends_;  // else completions_ does
+    bool is_plain_;         // a message arrives the latency of its connection after its last bit
     Starter starter_{*this};
     HostPairIndex pairs_;
     CompletionQueue completions_;
@@ -197,6 +203,7 @@ private:
     MessagePool::List delivering_;          // what is left of the deliveries being notified
     std::vector<std::uint32_t> drained_;    // in this instant
     std::vector<std::uint32_t> restarted_;  // drained and sent on again in this instant
+    MaxMinSolver::Strategy strategy_;
     Time rate_interval_;
     Time no_update_before_;
     bool has_rates_to_update_ = false;     // connections started or ran empty
