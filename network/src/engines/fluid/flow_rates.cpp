@@ -104,7 +104,7 @@ const MaxMinSolver::Counters& FlowRates::counters() const {
 }
 
 std::unique_ptr<FlowRates> make_flow_rates(std::shared_ptr<const LinkClasses> classes, ConnectionTerms* terms,
-                                           MaxMinSolver::Strategy strategy, bool by_connection,
+                                           MaxMinSolver::Strategy strategy, bool by_connection, double slack,
                                            std::vector<Connection>& connections,
                                            const ConnectionBytes& bytes) {
     const Fabric& fabric = classes->fabric();
@@ -123,8 +123,9 @@ std::unique_ptr<FlowRates> make_flow_rates(std::shared_ptr<const LinkClasses> cl
         return std::make_unique<FailingRates>(fabric, connections, bytes);
     }
     if (terms == nullptr && strategy == MaxMinSolver::Strategy::kLocal && !by_connection) {
-        return std::make_unique<LevelRates>(*classes, connections, bytes);
+        return std::make_unique<LevelRates>(*classes, connections, bytes, slack);
     }
+    ASTROLABE_ASSERT(slack == 0.0, "links that keep levels leave slack");
     return std::make_unique<StaticRates>(*classes, terms, strategy, connections, bytes);
 }
 

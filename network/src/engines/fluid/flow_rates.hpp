@@ -181,11 +181,12 @@ protected:
 };
 
 /// For the fabric of `classes`; `terms` may be null, and both outlive it. `by_connection`: someone has to
-/// know when the rate of each connection changes, so that it may not keep the ends.
+/// know when the rate of each connection changes, so that it may not keep the ends. `slack`: of
+/// link_levels.hpp; not 0 only in a static network without failures and terms, and not `by_connection`.
 [[nodiscard]] std::unique_ptr<FlowRates> make_flow_rates(std::shared_ptr<const LinkClasses> classes,
                                                          ConnectionTerms* terms,
                                                          MaxMinSolver::Strategy strategy, bool by_connection,
-                                                         std::vector<Connection>& connections,
+                                                         double slack, std::vector<Connection>& connections,
                                                          const ConnectionBytes& bytes);
 
 }  // namespace astrolabe::network

@@ -69,6 +69,7 @@
 #include <astrolabe/network/fabric.hpp>
 #include <astrolabe/network/link_classes.hpp>
 #include <astrolabe/network/rate_interval.hpp>
+#include <astrolabe/network/rate_slack.hpp>
 
 namespace astrolabe::network {
 
@@ -79,9 +80,16 @@ struct FluidOptions {
     /// Least time between two updates of rates (rate_interval.hpp); 0: rates adapt at once. Else the fabric
     /// is static and without failures, and terms have neither slow start nor incast.
     Time rate_interval{};
+    /// Part of its rate that a link which limits connections may leave unused (rate_slack.hpp); 0: none. Else
+    /// the fabric is static and without failures, and there are no terms. Where links are observed or delays
+    /// accounted, none is left.
+    double rate_slack = 0.0;
 };
 
-class FluidBackend final : public NetworkBackend, public IntervalRates, private ConnectionBytes {
+class FluidBackend final : public NetworkBackend,
+                           public IntervalRates,
+                           public SlackRates,
+                           private ConnectionBytes {
 public:
     /// A message represents `flows_per_representative` of them; statistics are those of the whole network.
     explicit FluidBackend(std::shared_ptr<const LinkClasses> classes, FluidOptions options = {});
@@ -122,6 +130,7 @@ public:
     }
     [[nodiscard]] NetworkStatistics statistics() const override;
     [[nodiscard]] std::optional<RateIntervalReport> rate_interval() const override;
+    [[nodiscard]] double rate_slack() const override { return rate_slack_; }
 
     /// How often and how widely rates were recomputed, in a static network.
     [[nodiscard]] const MaxMinSolver::Counters& rate_updates() const { return rates_->counters(); }
@@ -180,7 +189,7 @@ private:
     [[nodiscard]] Time next_update();
     /// The end that is planned first, or a bound of it; Time::max(): none is.
     [[nodiscard]] Time next_planned();
-    /// Before anything is sent: rates are from now on kept by connection.
+    /// Before anything is sent: rates are from now on kept by connection, without slack.
     void follow_connections();
     /// Completes the instant, unless something of it is still due: then that is now.
     [[nodiscard]] Time next_event();
@@ -204,6 +213,7 @@ private:
     std::vector<std::uint32_t> drained_;    // in this instant
     std::vector<std::uint32_t> restarted_;  // drained and sent on again in this instant
     MaxMinSolver::Strategy strategy_;
+    double rate_slack_;
     Time rate_interval_;
     Time no_update_before_;
     bool has_rates_to_update_ = false;     // connections started or ran empty

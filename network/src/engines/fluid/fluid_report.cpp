@@ -52,7 +52,8 @@ PieceBytes FluidBackend::in_service(std::uint32_t index) const {
 void FluidBackend::follow_connections() {
     if (rates_keep_ends_) {
         ASTROLABE_ASSERT(sent_ == 0, "rates are kept by connection from the first message on");
-        rates_ = make_flow_rates(classes_, terms_.get(), strategy_, true, connections_, *this);
+        rate_slack_ = 0.0;
+        rates_ = make_flow_rates(classes_, terms_.get(), strategy_, true, rate_slack_, connections_, *this);
         rates_keep_ends_ = false;
     }
 }

@@ -16,7 +16,7 @@ constexpr std::size_t kStaleEndings = 16;
 
 }  // namespace
 
-void LevelRates::Virtual::advance(double bytes) {
+inline void LevelRates::Virtual::advance(double bytes) {
     const double floor = std::floor(bytes);
     whole += static_cast<std::int64_t>(floor);
     part += bytes - floor;
@@ -26,14 +26,48 @@ void LevelRates::Virtual::advance(double bytes) {
     }
 }
 
-double LevelRates::Virtual::since(const Virtual& earlier) const {
+inline double LevelRates::Virtual::since(const Virtual& earlier) const {
     return static_cast<double>(whole - earlier.whole) + (part - earlier.part);
 }
 
+inline LevelRates::Virtual LevelRates::at(const Clock& clock, Time now) const {
+    Virtual time = clock.at;
+    time.advance(served_at(clock.rate, now - clock.since));
+    return time;
+}
+
+inline FlowRates::Service LevelRates::service(std::uint32_t index, const Clock& clock) const {
+    const Connection& connection = connections_[index];
+    const Course& course = courses_[index];
+    if (course.changes == clock.changes) {
+        return {connection.since, connection.work, clock.rate,
+                is_whole(clock.rate) && is_whole(connection.work)};
+    }
+    const double work = std::max(0.0, course.end.since(clock.at));
+    return {clock.since, work, clock.rate, is_whole(clock.rate) && is_whole(work)};
+}
+
+inline bool LevelRates::is_stale(const Ending& ending, std::uint32_t link) const {
+    const Course& course = courses_[ending.connection];
+    return !course.is_planned || levels_.bottleneck(ending.connection) != link || course.end != ending.at;
+}
+
+inline void LevelRates::look_at(std::uint32_t link) {
+    if (!clocks_[link].is_pending) {
+        clocks_[link].is_pending = true;
+        pending_.push_back(link);
+    }
+}
+
+inline void LevelRates::pop(Clock& clock) {
+    std::pop_heap(clock.endings.begin(), clock.endings.end(), ends_later);
+    clock.endings.pop_back();
+}
+
 LevelRates::LevelRates(const LinkClasses& classes, std::vector<Connection>& connections,
-                       const ConnectionBytes& bytes)
+                       const ConnectionBytes& bytes, double slack)
     : FixedRouteRates(classes, nullptr, connections, bytes),
-      levels_(capacities(classes)),
+      levels_(capacities(classes), slack),
       clocks_(classes.size()) {
     levels_.reserve(connections.capacity(), connections.capacity() * kLegsExpected);
     courses_.reserve(connections.capacity());
@@ -45,23 +79,6 @@ LevelRates::LevelRates(const LinkClasses& classes, std::vector<Connection>& conn
 void LevelRates::add_flow(std::span<const ClassLeg> route, const MaxMinSolver::Terms& /*terms*/) {
     levels_.add_flow(route);
     courses_.emplace_back();
-}
-
-LevelRates::Virtual LevelRates::at(const Clock& clock, Time now) const {
-    Virtual time = clock.at;
-    time.advance(served_at(clock.rate, now - clock.since));
-    return time;
-}
-
-FlowRates::Service LevelRates::service(std::uint32_t index, const Clock& clock) const {
-    const Connection& connection = connections_[index];
-    const Course& course = courses_[index];
-    if (course.changes == clock.changes) {
-        return {connection.since, connection.work, clock.rate,
-                is_whole(clock.rate) && is_whole(connection.work)};
-    }
-    const double work = std::max(0.0, course.end.since(clock.at));
-    return {clock.since, work, clock.rate, is_whole(clock.rate) && is_whole(work)};
 }
 
 double LevelRates::rate_of(std::uint32_t connection) const {
@@ -84,18 +101,6 @@ double LevelRates::work_left(std::uint32_t index, Time now) const {
     return std::max(0.0, serving.work - served_at(serving.rate, now - serving.since));
 }
 
-bool LevelRates::is_stale(const Ending& ending, std::uint32_t link) const {
-    const Course& course = courses_[ending.connection];
-    return !course.is_planned || levels_.bottleneck(ending.connection) != link || course.end != ending.at;
-}
-
-void LevelRates::look_at(std::uint32_t link) {
-    if (!clocks_[link].is_pending) {
-        clocks_[link].is_pending = true;
-        pending_.push_back(link);
-    }
-}
-
 void LevelRates::push(std::uint32_t connection, std::uint32_t link) {
     Clock& clock = clocks_[link];
     courses_[connection].is_planned = true;
@@ -106,11 +111,6 @@ void LevelRates::push(std::uint32_t connection, std::uint32_t link) {
         std::push_heap(clock.endings.begin(), clock.endings.end(), ends_later);
     }
     look_at(link);
-}
-
-void LevelRates::pop(Clock& clock) {
-    std::pop_heap(clock.endings.begin(), clock.endings.end(), ends_later);
-    clock.endings.pop_back();
 }
 
 void LevelRates::drop_stale(std::uint32_t link) {

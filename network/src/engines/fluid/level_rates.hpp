@@ -36,8 +36,8 @@ namespace astrolabe::network {
 
 class LevelRates final : public FixedRouteRates {
 public:
-    LevelRates(const LinkClasses& classes, std::vector<Connection>& connections,
-               const ConnectionBytes& bytes);
+    LevelRates(const LinkClasses& classes, std::vector<Connection>& connections, const ConnectionBytes& bytes,
+               double slack);
 
     void start(std::uint32_t connection) override { levels_.start(connection); }
     void stop(std::uint32_t connection) override { levels_.stop(connection); }

@@ -46,50 +46,6 @@ void LinkLevels::reserve(std::size_t flows, std::size_t legs) {
     leg_places_.reserve(legs);
 }
 
-void LinkLevels::touch(std::uint32_t link) {
-    if (!links_[link].is_touched) {
-        links_[link].is_touched = true;
-        touched_.push_back(link);
-    }
-}
-
-void LinkLevels::swap_places(std::uint32_t link, std::uint32_t one, std::uint32_t other) {
-    if (one != other) {
-        std::vector<Crossing>& crossings = crossings_[link];
-        std::swap(crossings[one], crossings[other]);
-        leg_places_[crossings[one].leg] = one;
-        leg_places_[crossings[other].leg] = other;
-    }
-}
-
-void LinkLevels::set_own(std::uint32_t link, std::uint32_t leg) {
-    swap_places(link, leg_places_[leg], links_[link].own_count++);
-    links_[link].own += leg_loads_[leg];
-}
-
-void LinkLevels::drop_own(std::uint32_t link, std::uint32_t leg) {
-    Link& state = links_[link];
-    swap_places(link, leg_places_[leg], --state.own_count);
-    state.own = state.own_count == 0 ? 0.0 : state.own - leg_loads_[leg];
-}
-
-void LinkLevels::hold(Link& link, double load) {
-    const double sum = link.held + load;
-    const double added = sum - link.held;
-    link.held_rest += (link.held - (sum - added)) + (load - added);
-    link.held = sum;
-}
-
-void LinkLevels::set_free(std::uint32_t link, double load) {
-    links_[link].free += load;
-    ++links_[link].free_count;
-}
-
-void LinkLevels::drop_free(std::uint32_t link, double load) {
-    Link& state = links_[link];
-    state.free = --state.free_count == 0 ? 0.0 : state.free - load;
-}
-
 void LinkLevels::start(std::uint32_t flow) {
     const std::uint32_t first = first_legs_[flow];
     ASTROLABE_ASSERT(first < first_legs_[flow + 1], "a flow that uses no link has no rate");
@@ -135,23 +91,6 @@ double LinkLevels::load(std::uint32_t link) const {
     return sum;
 }
 
-void LinkLevels::note(std::uint32_t link) {
-    Link& state = links_[link];
-    if (state.noted_in != update_) {
-        state.noted_in = update_;
-        state.level_before = state.level;
-        state.was_empty = state.own_count == 0;
-        noted_.push_back(link);
-    }
-}
-
-void LinkLevels::note_move(std::uint32_t flow) {
-    if (moved_in_[flow] != update_) {
-        moved_in_[flow] = update_;
-        moved_.push_back({flow, bottlenecks_[flow]});
-    }
-}
-
 bool LinkLevels::is_alone(std::uint32_t flow) const {
     for (std::uint32_t leg = first_legs_[flow]; leg < first_legs_[flow + 1]; ++leg) {
         if (crossings_[leg_links_[leg]].size() > 1) {
@@ -185,15 +124,6 @@ void LinkLevels::serve_alone(std::uint32_t flow) {
     links_[bottleneck].level = level;
     bottlenecks_[flow] = bottleneck;
     ++counters_.alone;
-}
-
-double LinkLevels::left_of(const Link& link) {
-    return (link.capacity - link.held) - link.held_rest;
-}
-
-double LinkLevels::filled_at(const Link& link) {
-    // Rounding can leave a full link a trifle below zero.
-    return std::max(left_of(link), 0.0) / (link.own + link.free);
 }
 
 double LinkLevels::key_of(const Link& link) const {

@@ -40,10 +40,11 @@
 
 #include "max_min_solver.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <astrolabe/network/link_classes.hpp>
@@ -184,5 +185,78 @@ private:
     std::uint32_t update_ = 0;
     MaxMinSolver::Counters counters_;
 };
+
+// In the header because position-independent code does not inline a function that another library might
+// replace.
+
+inline void LinkLevels::touch(std::uint32_t link) {
+    if (!links_[link].is_touched) {
+        links_[link].is_touched = true;
+        touched_.push_back(link);
+    }
+}
+
+inline void LinkLevels::swap_places(std::uint32_t link, std::uint32_t one, std::uint32_t other) {
+    if (one != other) {
+        std::vector<Crossing>& crossings = crossings_[link];
+        std::swap(crossings[one], crossings[other]);
+        leg_places_[crossings[one].leg] = one;
+        leg_places_[crossings[other].leg] = other;
+    }
+}
+
+inline void LinkLevels::set_own(std::uint32_t link, std::uint32_t leg) {
+    swap_places(link, leg_places_[leg], links_[link].own_count++);
+    links_[link].own += leg_loads_[leg];
+}
+
+inline void LinkLevels::drop_own(std::uint32_t link, std::uint32_t leg) {
+    Link& state = links_[link];
+    swap_places(link, leg_places_[leg], --state.own_count);
+    state.own = state.own_count == 0 ? 0.0 : state.own - leg_loads_[leg];
+}
+
+inline void LinkLevels::hold(Link& link, double load) {
+    const double sum = link.held + load;
+    const double added = sum - link.held;
+    link.held_rest += (link.held - (sum - added)) + (load - added);
+    link.held = sum;
+}
+
+inline void LinkLevels::set_free(std::uint32_t link, double load) {
+    links_[link].free += load;
+    ++links_[link].free_count;
+}
+
+inline void LinkLevels::drop_free(std::uint32_t link, double load) {
+    Link& state = links_[link];
+    state.free = --state.free_count == 0 ? 0.0 : state.free - load;
+}
+
+inline void LinkLevels::note(std::uint32_t link) {
+    Link& state = links_[link];
+    if (state.noted_in != update_) {
+        state.noted_in = update_;
+        state.level_before = state.level;
+        state.was_empty = state.own_count == 0;
+        noted_.push_back(link);
+    }
+}
+
+inline void LinkLevels::note_move(std::uint32_t flow) {
+    if (moved_in_[flow] != update_) {
+        moved_in_[flow] = update_;
+        moved_.push_back({flow, bottlenecks_[flow]});
+    }
+}
+
+inline double LinkLevels::left_of(const Link& link) {
+    return (link.capacity - link.held) - link.held_rest;
+}
+
+inline double LinkLevels::filled_at(const Link& link) {
+    // Rounding can leave a full link a trifle below zero.
+    return std::max(left_of(link), 0.0) / (link.own + link.free);
+}
 
 }  // namespace astrolabe::network
