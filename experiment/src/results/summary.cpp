@@ -130,6 +130,10 @@ Json network_json(const Run& run) {
                                  {"wait_max_s", to_seconds(rates->longest_wait)},
                                  {"withheld_max_s", to_seconds(rates->withheld)}};
     }
+    if (run.rate_slack > 0.0) {
+        json["rate_slack"] = {{"slack", run.rate_slack},
+                              {"longer_at_most", run.rate_slack / (1.0 - run.rate_slack)}};
+    }
     if (run.message_times) {
         Json times{{"mean", run.message_times->mean_seconds()}};
         for (const auto& [name, share] : kMessageQuantiles) {

@@ -250,6 +250,12 @@ std::string traffic_lines(const Experiment& experiment, const Run& run) {
                 readable(rates->interval), readable(rates->longest_wait), readable(rates->waits),
                 readable(rates->withheld)));
     }
+    if (run.rate_slack > 0.0) {
+        text += summary_line("approximate", fmt::format("rates are those of links up to {:g} % slower, which "
+                                                        "makes an iteration up to {:.3g} % longer",
+                                                        100.0 * run.rate_slack,
+                                                        100.0 * run.rate_slack / (1.0 - run.rate_slack)));
+    }
     if (run.message_times) {
         std::string times;
         for (const auto& [name, share] : kMessageQuantiles) {

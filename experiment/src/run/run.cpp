@@ -14,6 +14,7 @@
 #include <astrolabe/experiment/results/fingerprint.hpp>
 #include <astrolabe/experiment/run/limited_run.hpp>
 #include <astrolabe/experiment/run/run.hpp>
+#include <astrolabe/network/rate_slack.hpp>
 #include <astrolabe/system/program/participants.hpp>
 #include <astrolabe/system/symmetry/folding.hpp>
 
@@ -185,6 +186,9 @@ std::variant<Run, Time> run_watched(const Experiment& experiment, Watch watch,
     run.network = backend->statistics();
     if (const auto* rates = dynamic_cast<const network::IntervalRates*>(engine.backend.get())) {
         run.rate_interval = rates->rate_interval();
+    }
+    if (const auto* rates = dynamic_cast<const network::SlackRates*>(engine.backend.get())) {
+        run.rate_slack = rates->rate_slack();
     }
     run.bounds = certified_bounds(experiment);
     run.traffic = traffic_by_kind(experiment.program, run.execution);

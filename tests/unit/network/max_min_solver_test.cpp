@@ -1,11 +1,11 @@
 #include "network/src/engines/fluid/max_min_solver.hpp"
 
 #include "random_seed.hpp"
+#include "sharing_scenarios.hpp"
 #include "textbook_rates.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <random>
 #include <vector>
 
@@ -218,55 +218,12 @@ TEST(MaxMinSolver, AnEndWhereOthersAreHeldElsewhereFreesNobody) {
     }
 }
 
-struct Scenario {
-    std::vector<double> capacities;
-    std::vector<TextbookFlow> flows;
-
-    [[nodiscard]] MaxMinSolver solver(MaxMinSolver::Strategy strategy) const {
-        MaxMinSolver solver(capacities, strategy);
-        for (const TextbookFlow& flow : flows) {
-            solver.add_flow(flow.route, flow.terms);
-        }
-        return solver;
+MaxMinSolver solver_of(const Scenario& scenario, MaxMinSolver::Strategy strategy) {
+    MaxMinSolver solver(scenario.capacities, strategy);
+    for (const TextbookFlow& flow : scenario.flows) {
+        solver.add_flow(flow.route, flow.terms);
     }
-};
-
-/// Links between few and many, capacities from equal to very unequal, routes of 1 to 6 links, some sprayed;
-/// in one of two scenarios some flows have weights and caps. No flow is active.
-Scenario random_scenario(std::mt19937_64& random) {
-    const auto pick = [&](int least, int most) {
-        return std::uniform_int_distribution<int>(least, most)(random);
-    };
-    Scenario scenario;
-    const int links = pick(1, 60);
-    const int spread = pick(0, 3);
-    for (int l = 0; l < links; ++l) {
-        const double nominal = 1e11 * std::pow(pick(1, 10), spread);
-        scenario.capacities.push_back(pick(1, 20) == 1 ? 0.0 : nominal);
-    }
-    const int flows = pick(1, 200);
-    const bool has_terms = pick(0, 1) == 1;
-    for (int f = 0; f < flows; ++f) {
-        std::vector<std::uint32_t> order(static_cast<std::size_t>(links));
-        std::iota(order.begin(), order.end(), 0U);
-        std::shuffle(order.begin(), order.end(), random);
-        const int length = std::min(links, pick(1, 6));
-        const bool sprayed = pick(0, 3) == 0;
-        TextbookFlow flow;
-        flow.active = false;
-        for (int i = 0; i < length; ++i) {
-            const double share = sprayed ? 1.0 / static_cast<double>(pick(1, 8)) : 1.0;
-            flow.route.push_back({order[static_cast<std::size_t>(i)], share});
-        }
-        if (has_terms && pick(0, 2) == 0) {
-            flow.terms.weight = pick(1, 5);
-        }
-        if (has_terms && pick(0, 2) == 0) {
-            flow.terms.cap = 1e9 * std::pow(10.0, pick(0, 3)) * pick(1, 9);
-        }
-        scenario.flows.push_back(flow);
-    }
-    return scenario;
+    return solver;
 }
 
 void expect_agreement(const MaxMinSolver& solver, const Scenario& scenario) {
@@ -305,8 +262,8 @@ void expect_bottlenecks(const MaxMinSolver& solver, const Scenario& scenario) {
 /// Random starts and stops, one or several per update.
 void drive(MaxMinSolver::Strategy strategy, std::uint64_t seed) {
     std::mt19937_64 random(seed);
-    Scenario scenario = random_scenario(random);
-    MaxMinSolver solver = scenario.solver(strategy);
+    Scenario scenario = random_scenario(random, true);
+    MaxMinSolver solver = solver_of(scenario, strategy);
     const auto pick = [&](std::size_t count) { return static_cast<std::size_t>(random() % count); };
     for (int step = 0; step < 40; ++step) {
         const std::size_t changes = 1 + pick(step % 10 == 0 ? scenario.flows.size() : 3);
@@ -332,8 +289,8 @@ RC_GTEST_PROP(MaxMinSolverProperty, WholeNetworkUpdatesGiveTheTextbookRates, ())
 
 RC_GTEST_PROP(MaxMinSolverProperty, UpdateReportsExactlyTheFlowsWhoseRateChanged, ()) {
     std::mt19937_64 random(random_seed());
-    const Scenario scenario = random_scenario(random);
-    MaxMinSolver solver = scenario.solver(MaxMinSolver::Strategy::kLocal);
+    const Scenario scenario = random_scenario(random, true);
+    MaxMinSolver solver = solver_of(scenario, MaxMinSolver::Strategy::kLocal);
     std::vector<double> before(scenario.flows.size(), 0.0);
     for (std::size_t f = 0; f < scenario.flows.size(); ++f) {
         solver.start(FlowId(f));

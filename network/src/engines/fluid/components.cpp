@@ -17,6 +17,7 @@ namespace {
 
 constexpr Range<Bytes> kSizes{Bytes(1), Bytes(std::int64_t{1} << 40)};
 constexpr Range<Bytes> kHeaders{Bytes(1), Bytes(65'536)};
+constexpr Range<double> kSlack{0.0, 0.1};
 /// A million seconds, so that simulated time, 9.2 million, ends no earlier than a few of them.
 constexpr Range<Time> kTimes{Time(0), Time(1'000'000 * kPicosecondsPerSecond)};
 
@@ -45,8 +46,10 @@ Schema<Incast> incast_schema() {
 
 struct FluidParameters : TransportTerms {
     std::optional<Time> rate_interval;
+    std::optional<double> rate_slack;
 
     [[nodiscard]] bool has_interval() const { return rate_interval.value_or(Time(0)) > Time(0); }
+    [[nodiscard]] bool has_slack() const { return rate_slack.value_or(0.0) > 0.0; }
 };
 
 ValidationErrors fluid_errors(const FluidParameters& parameters) {
@@ -57,6 +60,12 @@ ValidationErrors fluid_errors(const FluidParameters& parameters) {
              "rates that are updated now and then make connections wait, and slow_start and incast "
              "make them wait from the instant they start",
              "leave out rate_interval, or slow_start and incast"});
+    }
+    if (parameters.has_slack() && static_cast<const TransportTerms&>(parameters) != TransportTerms()) {
+        errors.push_back(
+            {"rate_slack",
+             "links leave slack where nothing else limits a connection, and terms of a transport do",
+             "leave out rate_slack, or all other keys of fluid but rate_interval"});
     }
     return errors;
 }
@@ -77,6 +86,10 @@ Schema<FluidParameters> fluid_schema() {
             "least time between two updates of rates, an approximation whose error results state; 0, or left "
             "out: rates adapt at once",
             kTimes)
+        .optional("rate_slack", &FluidParameters::rate_slack,
+                  "part of its rate that a link may leave unused rather than change rates, which makes an "
+                  "iteration longer by about as much at most; 0, or left out: none",
+                  kSlack)
         .check(fluid_errors);
     return schema;
 }
@@ -88,7 +101,8 @@ bool never(const Fabric& /*fabric*/) {
 /// A FluidBackend, on links taken together too where it folds.
 Engine fluid_engine(std::string_view networks, std::string help, const FluidParameters& parameters) {
     const FluidOptions options{.terms = parameters,
-                               .rate_interval = parameters.rate_interval.value_or(Time(0))};
+                               .rate_interval = parameters.rate_interval.value_or(Time(0)),
+                               .rate_slack = parameters.rate_slack.value_or(0.0)};
     Engine engine;
     engine.networks = networks;
     engine.help = std::move(help);
@@ -105,6 +119,10 @@ Engine fluid_engine(std::string_view networks, std::string help, const FluidPara
 }
 
 std::optional<std::string> unsupported_interval(const FluidParameters& parameters, const char* reason) {
+    if (parameters.has_slack()) {
+        return fmt::format("{}, and rate_slack is of links that are shared all the time: leave it out",
+                           reason);
+    }
     return parameters.has_interval()
                ? std::optional(
                      fmt::format("{}, and a rate_interval would have rates wait: leave it out", reason))
@@ -184,7 +202,7 @@ void register_fluid_backend(Registry<BackendMaker>& registry) {
         maker.shares_links = terms.latency;
         maker.transport = transport_of(terms);
         Engine slots = slot_engine(terms);
-        if (terms.has_interval()) {
+        if (terms.has_interval() || terms.has_slack()) {
             slots.unsupported = [terms](const Fabric&) {
                 return unsupported_interval(terms, "hosts send what slots grant them");
             };

@@ -1,18 +1,11 @@
 #include "fixed_route_rates.hpp"
 
-#include "leg_bytes.hpp"
 #include "service_record.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace astrolabe::network {
-
-namespace {
-
-constexpr std::size_t kLegsOfMost = 6;
-
-}  // namespace
 
 void FixedRouteRates::add_connection() {
     Connection& connection = connections_.back();
@@ -29,26 +22,11 @@ void FixedRouteRates::add_connection() {
     add_flow(route_.legs, flow_terms);
 }
 
-template <class ForEachLeg>
-void FixedRouteRates::report_legs(NetworkStatistics& statistics, const ForEachLeg& for_each_leg) const {
-    LegBytes carried(classes_.size());
-    for (std::uint32_t i = 0; i < connections_.size(); ++i) {
-        carried.start(bytes_.sent(i));
-        for_each_leg(i, carried);
-    }
-    statistics.links.resize(classes_.fabric().link_count());
-    for (LinkId link; link.index() < statistics.links.size(); ++link) {
-        const std::uint32_t link_class = classes_.class_of(link);
-        statistics.links[link].carried =
-            carried.whole()[link_class] + round_sprayed(carried.shares()[link_class]);
-    }
-}
-
 StaticRates::StaticRates(const LinkClasses& classes, ConnectionTerms* terms, MaxMinSolver::Strategy strategy,
                          std::vector<Connection>& connections, const ConnectionBytes& bytes)
     : FixedRouteRates(classes, terms, connections, bytes),
       solver_(capacities(classes), strategy) {
-    solver_.reserve(connections.capacity(), connections.capacity() * kLegsOfMost);
+    solver_.reserve(connections.capacity(), connections.capacity() * kLegsExpected);
 }
 
 std::span<const std::uint32_t> StaticRates::update(Time now) {

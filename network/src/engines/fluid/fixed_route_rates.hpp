@@ -1,11 +1,16 @@
 /// Rates of connections that keep one route, over links that are always there or that come and go with a
-/// schedule (flow_rates.hpp).
+/// schedule (flow_rates.hpp). `StaticRates` keeps a rate for each connection; where these have no caps and
+/// nobody needs to know when each changes, level_rates.hpp costs less.
 #pragma once
 
 #include "circuit_rates.hpp"
 #include "flow_rates.hpp"
+#include "leg_bytes.hpp"
 
 namespace astrolabe::network {
+
+/// Room is made for so many legs of a connection.
+inline constexpr std::size_t kLegsExpected = 6;
 
 class FixedRouteRates : public FlowRates {
 public:
@@ -29,6 +34,21 @@ private:
     ConnectionTerms* terms_;
     ClassRoute route_;  // of the newest
 };
+
+template <class ForEachLeg>
+void FixedRouteRates::report_legs(NetworkStatistics& statistics, const ForEachLeg& for_each_leg) const {
+    LegBytes carried(classes_.size());
+    for (std::uint32_t i = 0; i < connections_.size(); ++i) {
+        carried.start(bytes_.sent(i));
+        for_each_leg(i, carried);
+    }
+    statistics.links.resize(classes_.fabric().link_count());
+    for (LinkId link; link.index() < statistics.links.size(); ++link) {
+        const std::uint32_t link_class = classes_.class_of(link);
+        statistics.links[link].carried =
+            carried.whole()[link_class] + round_sprayed(carried.shares()[link_class]);
+    }
+}
 
 class StaticRates final : public FixedRouteRates {
 public:

@@ -3,6 +3,7 @@
 #include "demand_aware_rates.hpp"
 #include "failing_rates.hpp"
 #include "fixed_route_rates.hpp"
+#include "level_rates.hpp"
 #include "rounding.hpp"
 #include "service_record.hpp"
 
@@ -24,10 +25,12 @@ constexpr double kNear = 1000.0;
 
 }  // namespace
 
+double FlowRates::served_at(double rate, Time duration) {
+    return static_cast<double>(duration.count()) * rate / kPacePerBit;
+}
+
 double FlowRates::constant_work_left(const Connection& connection, Time now) {
-    const double served =
-        static_cast<double>((now - connection.since).count()) * connection.rate / kPacePerBit;
-    return std::max(0.0, connection.work - served);
+    return std::max(0.0, connection.work - served_at(connection.rate, now - connection.since));
 }
 
 void FlowRates::change_rate(Connection& connection, double rate, Time now) {
@@ -44,12 +47,16 @@ void FlowRates::change_rate(Connection& connection, double rate, Time now) {
 
 Time FlowRates::completion(std::uint32_t index) const {
     const Connection& connection = connections_[index];
-    if (connection.rate <= 0.0) {
+    return end_of({connection.since, connection.work, connection.rate, connection.whole}, connection.latency);
+}
+
+Time FlowRates::end_of(const Service& service, Time latency) {
+    if (service.rate <= 0.0) {
         return Time::max();
     }
-    const double pace = kPacePerBit / connection.rate;
-    const double duration = connection.work * pace;
-    const double limit = static_cast<double>((Time::max() - connection.since - connection.latency).count());
+    const double pace = kPacePerBit / service.rate;
+    const double duration = service.work * pace;
+    const double limit = static_cast<double>((Time::max() - service.since - latency).count());
     if (duration >= limit * (1.0 - 0x1p-50)) {
         return Time::max();
     }
@@ -59,19 +66,19 @@ Time FlowRates::completion(std::uint32_t index) const {
     auto picoseconds = static_cast<std::int64_t>(floor);
     if (excess > tolerance && excess < 1.0 - tolerance) {
         ++picoseconds;
-    } else if (connection.whole) {
+    } else if (service.whole) {
         // So near a whole picosecond that the rounding of `duration` may have crossed it, unless it is a
         // product of integers: a pace that is whole as a double is whole, being no nearer to an integer than
         // 1 / rate.
         if (!is_whole(pace) || duration >= kExactIntegers) {
-            picoseconds = detail::multiply_divide_up(static_cast<std::int64_t>(connection.work),
-                                                     8 * kPicosecondsPerSecond,
-                                                     static_cast<std::int64_t>(connection.rate));
+            picoseconds =
+                detail::multiply_divide_up(static_cast<std::int64_t>(service.work), 8 * kPicosecondsPerSecond,
+                                           static_cast<std::int64_t>(service.rate));
         }
     } else if (excess > tolerance) {
         ++picoseconds;
     }
-    return connection.since + Time(picoseconds);
+    return service.since + Time(picoseconds);
 }
 
 std::optional<Time> FlowRates::completion_bound(std::uint32_t index, Time planned) const {
@@ -97,7 +104,7 @@ const MaxMinSolver::Counters& FlowRates::counters() const {
 }
 
 std::unique_ptr<FlowRates> make_flow_rates(std::shared_ptr<const LinkClasses> classes, ConnectionTerms* terms,
-                                           MaxMinSolver::Strategy strategy,
+                                           MaxMinSolver::Strategy strategy, bool by_connection, double slack,
                                            std::vector<Connection>& connections,
                                            const ConnectionBytes& bytes) {
     const Fabric& fabric = classes->fabric();
@@ -115,6 +122,10 @@ std::unique_ptr<FlowRates> make_flow_rates(std::shared_ptr<const LinkClasses> cl
                          "a flow that a link fails under has a path that changes, and stands for itself");
         return std::make_unique<FailingRates>(fabric, connections, bytes);
     }
+    if (terms == nullptr && strategy == MaxMinSolver::Strategy::kLocal && !by_connection) {
+        return std::make_unique<LevelRates>(*classes, connections, bytes, slack);
+    }
+    ASTROLABE_ASSERT(slack == 0.0, "links that keep levels leave slack");
     return std::make_unique<StaticRates>(*classes, terms, strategy, connections, bytes);
 }
 

@@ -1,7 +1,8 @@
 /// Which rates the connections of the fluid engine get, and when the messages they serve are done: one
 /// interface, and an implementation for each way in which links exist.
 ///
-///     fixed_route_rates.hpp   all links at all times: max-min fair rates (max_min_solver.hpp)
+///     level_rates.hpp         all links at all times: max-min fair rates, kept by link (link_levels.hpp)
+///     fixed_route_rates.hpp   the same with caps, or kept by connection (max_min_solver.hpp)
 ///     fixed_route_rates.hpp   links come and go with a schedule: rates that repeat (circuit_rates.hpp)
 ///     demand_aware_rates.hpp  a controller moves links with what waits (demand_aware_circuits.hpp)
 ///     failing_rates.hpp       all links at all times, but for those that fail (failure_timeline.hpp)
@@ -88,6 +89,21 @@ public:
     /// returns them, valid until the next call.
     virtual std::span<const std::uint32_t> update(Time now) = 0;
 
+    /// Whether it keeps the ends of messages in order itself, so that the engine need not know when rates
+    /// change: then `update` returns nothing, and the engine calls what follows.
+    [[nodiscard]] virtual bool keeps_ends() const { return false; }
+    /// A connection that already has a rate serves another message from `now` on: not after `start`.
+    virtual void resume(std::uint32_t /*connection*/, Time /*now*/) {}
+    /// Of a message that has ended, the connection serves the next: `work` more bytes.
+    virtual void extend(std::uint32_t /*connection*/, double /*work*/) {}
+    /// The earliest end, not before now; Time::max(): there is none.
+    [[nodiscard]] virtual Time next_end(Time /*now*/) { return Time::max(); }
+    /// The connections whose message ends now, which is `next_end`, in the order of numbers.
+    [[nodiscard]] virtual std::span<const std::uint32_t> take_ends(Time /*now*/) { return {}; }
+
+    [[nodiscard]] virtual double rate_of(std::uint32_t connection) const {
+        return connections_[connection].rate;
+    }
     /// Whether it will ever be served further.
     [[nodiscard]] virtual bool moves(std::uint32_t connection) const {
         return connections_[connection].rate > 0.0;
@@ -143,6 +159,18 @@ public:
     [[nodiscard]] virtual const MaxMinSolver::Counters& counters() const;
 
 protected:
+    /// Bytes that are left at `since`, served at one rate.
+    struct Service {
+        Time since;
+        double work = 0.0;
+        double rate = 0.0;   ///< bit/s
+        bool whole = false;  ///< work and rate are integers and exactly represented
+    };
+    /// When that is done; Time::max(): never, or so late that what takes `latency` more arrives after the end
+    /// of time.
+    [[nodiscard]] static Time end_of(const Service& service, Time latency);
+    /// Bytes.
+    [[nodiscard]] static double served_at(double rate, Time duration);
     /// Of a connection whose rate has been the same since `since`.
     [[nodiscard]] static double constant_work_left(const Connection& connection, Time now);
     void change_rate(Connection& connection, double rate, Time now);
@@ -152,11 +180,13 @@ protected:
     ServiceRecord* record_ = nullptr;  // null: nobody observes links
 };
 
-/// For the fabric of `classes`; `terms` may be null, and both outlive it.
+/// For the fabric of `classes`; `terms` may be null, and both outlive it. `by_connection`: someone has to
+/// know when the rate of each connection changes, so that it may not keep the ends. `slack`: of
+/// link_levels.hpp; not 0 only in a static network without failures and terms, and not `by_connection`.
 [[nodiscard]] std::unique_ptr<FlowRates> make_flow_rates(std::shared_ptr<const LinkClasses> classes,
                                                          ConnectionTerms* terms,
-                                                         MaxMinSolver::Strategy strategy,
-                                                         std::vector<Connection>& connections,
+                                                         MaxMinSolver::Strategy strategy, bool by_connection,
+                                                         double slack, std::vector<Connection>& connections,
                                                          const ConnectionBytes& bytes);
 
 }  // namespace astrolabe::network

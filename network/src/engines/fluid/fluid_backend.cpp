@@ -19,12 +19,18 @@ constexpr std::size_t kPairsAtOnce = std::size_t{1} << 20;
 FluidBackend::FluidBackend(std::shared_ptr<const LinkClasses> classes, FluidOptions options)
     : classes_(std::move(classes)),
       pairs_(fabric().host_count()),
+      strategy_(options.strategy),
+      rate_slack_(options.rate_slack),
       rate_interval_(options.rate_interval) {
     ASTROLABE_ASSERT(rate_interval_ >= Time(0), "time between updates of rates does not run backwards");
     ASTROLABE_ASSERT(
         rate_interval_ == Time(0) || (fabric().is_static() && fabric().demand_aware_circuits() == nullptr &&
                                       fabric().failures() == nullptr),
         "rates of links that come and go are updated when these do");
+    ASTROLABE_ASSERT(
+        rate_slack_ == 0.0 || (fabric().is_static() && fabric().demand_aware_circuits() == nullptr &&
+                               fabric().failures() == nullptr && options.terms == TransportTerms()),
+        "links leave slack where they are always there and connections have no caps");
     if (rate_interval_ > Time(0)) {
         withheld_bytes_.resize(fabric().link_count());
     }
@@ -32,7 +38,8 @@ FluidBackend::FluidBackend(std::shared_ptr<const LinkClasses> classes, FluidOpti
     if (options.terms != TransportTerms()) {
         terms_ = std::make_unique<ConnectionTerms>(options.terms, *classes_);
     }
-    rates_ = make_flow_rates(classes_, terms_.get(), options.strategy, connections_, *this);
+    rates_ = make_flow_rates(classes_, terms_.get(), strategy_, false, rate_slack_, connections_, *this);
+    rates_keep_ends_ = rates_->keeps_ends();
     is_plain_ = terms_ == nullptr && rates_->keeps_latency();
 }
 
@@ -85,8 +92,12 @@ void FluidBackend::send(const Message& message) {
         start_waiting(index);
     } else if (connection.state == State::kDrained) {
         withhold(index);
-        restarted_.push_back(index);
         begin_service(index);
+        if (rates_keep_ends_) {
+            rates_->resume(index, now_);
+        } else {
+            restarted_.push_back(index);
+        }
     } else if (connection.state == State::kNowhere && !rates_->keeps_latency()) {
         start_waiting(index);
     }
@@ -203,9 +214,14 @@ void FluidBackend::complete(std::uint32_t index) {
     if (ledger_ != nullptr) {
         ledger_->begin(index, now_);
     }
-    connection.work += work_of_first(index);
+    const double work = work_of_first(index);
+    connection.work += work;
     connection.whole = connection.whole && connection.work < kExactIntegers;
-    plan_completion(index);
+    if (rates_keep_ends_) {
+        rates_->extend(index, work);
+    } else {
+        plan_completion(index);
+    }
 }
 
 void FluidBackend::deliver() {
@@ -223,8 +239,9 @@ void FluidBackend::deliver() {
 
 void FluidBackend::process_instant() {
     for (;;) {
-        while (completions_.next_time() == now_) {
-            for (const std::uint32_t connection : completions_.take()) {
+        while (next_planned() == now_) {
+            for (const std::uint32_t connection :
+                 rates_keep_ends_ ? rates_->take_ends(now_) : completions_.take()) {
                 ++events_;
                 complete(connection);
             }
@@ -250,7 +267,7 @@ void FluidBackend::withhold(std::uint32_t index) {
     if (rate_interval_ == Time(0) || connection.since == until) {
         return;
     }
-    const double bytes = connection.rate / 8.0 * to_seconds(until - connection.since);
+    const double bytes = rates_->rate_of(index) / 8.0 * to_seconds(until - connection.since);
     rates_->for_each_link(index, [&](LinkId link, double load) { withheld_bytes_[link] += load * bytes; });
 }
 
@@ -285,10 +302,14 @@ void FluidBackend::settle_rates() {
     restarted_.clear();
 }
 
-Time FluidBackend::next_update() const {
+Time FluidBackend::next_update() {
     // Where nothing is in service or to start, rates have no effect.
-    return has_rates_to_update_ && (!starting_.empty() || !completions_.empty()) ? no_update_before_
-                                                                                 : Time::max();
+    return has_rates_to_update_ && (!starting_.empty() || next_planned() < Time::max()) ? no_update_before_
+                                                                                        : Time::max();
+}
+
+Time FluidBackend::next_planned() {
+    return rates_keep_ends_ ? rates_->next_end(now_) : completions_.next_time();
 }
 
 void FluidBackend::update_rates() {
@@ -320,6 +341,9 @@ Time FluidBackend::next_event() {
     process_instant();
     settle_rates();
     const Time others = std::min(delayed_.next_time(), next_update());
+    if (rates_keep_ends_) {
+        return std::min(rates_->next_end(now_), others);
+    }
     return std::min(completions_.next_end(others, [this](std::uint32_t i) { return completion(i); }), others);
 }
 
@@ -362,7 +386,7 @@ Time FluidBackend::advance(Time until) {
 }
 
 void FluidBackend::wait(Time time) {
-    ASTROLABE_ASSERT(time >= now_ && std::min(completions_.next_time(), delayed_.next_time()) >= time,
+    ASTROLABE_ASSERT(time >= now_ && std::min(next_planned(), delayed_.next_time()) >= time,
                      "nothing is due while the clock is moved");
     now_ = time;
 }

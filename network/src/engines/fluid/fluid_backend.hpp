@@ -69,6 +69,7 @@
 #include <astrolabe/network/fabric.hpp>
 #include <astrolabe/network/link_classes.hpp>
 #include <astrolabe/network/rate_interval.hpp>
+#include <astrolabe/network/rate_slack.hpp>
 
 namespace astrolabe::network {
 
@@ -79,9 +80,16 @@ struct FluidOptions {
     /// Least time between two updates of rates (rate_interval.hpp); 0: rates adapt at once. Else the fabric
     /// is static and without failures, and terms have neither slow start nor incast.
     Time rate_interval{};
+    /// Part of its rate that a link which limits connections may leave unused (rate_slack.hpp); 0: none. Else
+    /// the fabric is static and without failures, and there are no terms. Where links are observed or delays
+    /// accounted, none is left.
+    double rate_slack = 0.0;
 };
 
-class FluidBackend final : public NetworkBackend, public IntervalRates, private ConnectionBytes {
+class FluidBackend final : public NetworkBackend,
+                           public IntervalRates,
+                           public SlackRates,
+                           private ConnectionBytes {
 public:
     /// A message represents `flows_per_representative` of them; statistics are those of the whole network.
     explicit FluidBackend(std::shared_ptr<const LinkClasses> classes, FluidOptions options = {});
@@ -89,6 +97,7 @@ public:
 
     [[nodiscard]] LinkReports observe_links(LinkObserver& observer) override;
     [[nodiscard]] bool account_delays(const Resources& resources) override {
+        follow_connections();
         ledger_ = std::make_unique<DelayLedger>(resources, *rates_);
         return true;
     }
@@ -121,6 +130,7 @@ public:
     }
     [[nodiscard]] NetworkStatistics statistics() const override;
     [[nodiscard]] std::optional<RateIntervalReport> rate_interval() const override;
+    [[nodiscard]] double rate_slack() const override { return rate_slack_; }
 
     /// How often and how widely rates were recomputed, in a static network.
     [[nodiscard]] const MaxMinSolver::Counters& rate_updates() const { return rates_->counters(); }
@@ -176,7 +186,11 @@ private:
     /// Counts how long connections waited for the update of now.
     void count_waits();
     /// When rates are updated if nothing happens before; Time::max(): not at all.
-    [[nodiscard]] Time next_update() const;
+    [[nodiscard]] Time next_update();
+    /// The end that is planned first, or a bound of it; Time::max(): none is.
+    [[nodiscard]] Time next_planned();
+    /// Before anything is sent: rates are from now on kept by connection, without slack.
+    void follow_connections();
     /// Completes the instant, unless something of it is still due: then that is now.
     [[nodiscard]] Time next_event();
 
@@ -187,7 +201,8 @@ private:
     std::unique_ptr<DelayLedger> ledger_;    // null where nobody asked
     std::unique_ptr<ServiceRecord> record_;  // null where nobody observes links
     Pulses pulses_;
-    bool is_plain_;  // a message arrives the latency of its connection after its last bit
+    bool rates_keep_ends_;  // else completions_ does
+    bool is_plain_;         // a message arrives the latency of its connection after its last bit
     Starter starter_{*this};
     HostPairIndex pairs_;
     CompletionQueue completions_;
@@ -197,6 +212,8 @@ private:
     MessagePool::List delivering_;          // what is left of the deliveries being notified
     std::vector<std::uint32_t> drained_;    // in this instant
     std::vector<std::uint32_t> restarted_;  // drained and sent on again in this instant
+    MaxMinSolver::Strategy strategy_;
+    double rate_slack_;
     Time rate_interval_;
     Time no_update_before_;
     bool has_rates_to_update_ = false;     // connections started or ran empty

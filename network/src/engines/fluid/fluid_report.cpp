@@ -49,9 +49,19 @@ PieceBytes FluidBackend::in_service(std::uint32_t index) const {
     return {wire, size == work ? wire : size * (wire / work)};
 }
 
+void FluidBackend::follow_connections() {
+    if (rates_keep_ends_) {
+        ASTROLABE_ASSERT(sent_ == 0, "rates are kept by connection from the first message on");
+        rate_slack_ = 0.0;
+        rates_ = make_flow_rates(classes_, terms_.get(), strategy_, true, rate_slack_, connections_, *this);
+        rates_keep_ends_ = false;
+    }
+}
+
 LinkReports FluidBackend::observe_links(LinkObserver& observer) {
     ASTROLABE_ASSERT(classes_->flows_per_representative() == 1 && sent_ == 0,
                      "who observes links sees all messages from the first on");
+    follow_connections();
     const ConnectionBytes& bytes = *this;
     record_ = std::make_unique<ServiceRecord>(observer, connections_, bytes, *rates_);
     rates_->settle_with(*record_);

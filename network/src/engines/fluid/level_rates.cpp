@@ -1,0 +1,240 @@
+#include "level_rates.hpp"
+
+#include "leg_bytes.hpp"
+#include "max_min_arithmetic.hpp"
+#include "rounding.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace astrolabe::network {
+
+namespace {
+
+/// Stale entries of a heap that are not worth looking for.
+constexpr std::size_t kStaleEndings = 16;
+
+}  // namespace
+
+inline void LevelRates::Virtual::advance(double bytes) {
+    const double floor = std::floor(bytes);
+    whole += static_cast<std::int64_t>(floor);
+    part += bytes - floor;
+    if (part >= 1.0) {
+        ++whole;
+        part -= 1.0;
+    }
+}
+
+inline double LevelRates::Virtual::since(const Virtual& earlier) const {
+    return static_cast<double>(whole - earlier.whole) + (part - earlier.part);
+}
+
+inline LevelRates::Virtual LevelRates::at(const Clock& clock, Time now) const {
+    Virtual time = clock.at;
+    time.advance(served_at(clock.rate, now - clock.since));
+    return time;
+}
+
+inline FlowRates::Service LevelRates::service(std::uint32_t index, const Clock& clock) const {
+    const Connection& connection = connections_[index];
+    const Course& course = courses_[index];
+    if (course.changes == clock.changes) {
+        return {connection.since, connection.work, clock.rate,
+                is_whole(clock.rate) && is_whole(connection.work)};
+    }
+    const double work = std::max(0.0, course.end.since(clock.at));
+    return {clock.since, work, clock.rate, is_whole(clock.rate) && is_whole(work)};
+}
+
+inline bool LevelRates::is_stale(const Ending& ending, std::uint32_t link) const {
+    const Course& course = courses_[ending.connection];
+    return !course.is_planned || levels_.bottleneck(ending.connection) != link || course.end != ending.at;
+}
+
+inline void LevelRates::look_at(std::uint32_t link) {
+    if (!clocks_[link].is_pending) {
+        clocks_[link].is_pending = true;
+        pending_.push_back(link);
+    }
+}
+
+inline void LevelRates::pop(Clock& clock) {
+    std::pop_heap(clock.endings.begin(), clock.endings.end(), ends_later);
+    clock.endings.pop_back();
+}
+
+LevelRates::LevelRates(const LinkClasses& classes, std::vector<Connection>& connections,
+                       const ConnectionBytes& bytes, double slack)
+    : FixedRouteRates(classes, nullptr, connections, bytes),
+      levels_(capacities(classes), slack),
+      clocks_(classes.size()) {
+    levels_.reserve(connections.capacity(), connections.capacity() * kLegsExpected);
+    courses_.reserve(connections.capacity());
+    for (std::size_t i = 0; i < classes.size(); ++i) {
+        ends_.add_connection();
+    }
+}
+
+void LevelRates::add_flow(std::span<const ClassLeg> route, const MaxMinSolver::Terms& /*terms*/) {
+    levels_.add_flow(route);
+    courses_.emplace_back();
+}
+
+double LevelRates::rate_of(std::uint32_t connection) const {
+    const std::uint32_t link = levels_.bottleneck(connection);
+    return link == LinkLevels::kNone ? 0.0 : clocks_[link].rate;
+}
+
+Time LevelRates::completion(std::uint32_t index) const {
+    const std::uint32_t link = levels_.bottleneck(index);
+    return link == LinkLevels::kNone ? Time::max()
+                                     : end_of(service(index, clocks_[link]), connections_[index].latency);
+}
+
+double LevelRates::work_left(std::uint32_t index, Time now) const {
+    const std::uint32_t link = levels_.bottleneck(index);
+    if (link == LinkLevels::kNone) {
+        return connections_[index].work;
+    }
+    const Service serving = service(index, clocks_[link]);
+    return std::max(0.0, serving.work - served_at(serving.rate, now - serving.since));
+}
+
+void LevelRates::push(std::uint32_t connection, std::uint32_t link) {
+    Clock& clock = clocks_[link];
+    courses_[connection].is_planned = true;
+    clock.endings.push_back({courses_[connection].end, connection});
+    if (clock.endings.size() > 2 * levels_.limited(link) + kStaleEndings) {
+        drop_stale(link);
+    } else {
+        std::push_heap(clock.endings.begin(), clock.endings.end(), ends_later);
+    }
+    look_at(link);
+}
+
+void LevelRates::drop_stale(std::uint32_t link) {
+    std::vector<Ending>& endings = clocks_[link].endings;
+    std::erase_if(endings, [&](const Ending& ending) { return is_stale(ending, link); });
+    std::make_heap(endings.begin(), endings.end(), ends_later);
+}
+
+double LevelRates::leave(const LinkLevels::Moved& moved, Time now) {
+    Connection& connection = connections_[moved.flow];
+    if (moved.from == LinkLevels::kNone) {
+        connection.since = now;
+        return connection.work;
+    }
+    const Clock& from = clocks_[moved.from];
+    const Service serving = service(moved.flow, from);
+    const double left = std::max(0.0, serving.work - served_at(serving.rate, now - serving.since));
+    const double rate = snapped(levels_.rate(moved.flow));
+    const bool is_same = std::abs(rate - serving.rate) <= kCriterion * serving.rate;
+    connection.since = is_same ? serving.since : now;
+    connection.work = is_same ? serving.work : left;
+    return left;
+}
+
+std::span<const std::uint32_t> LevelRates::update(Time now) {
+    levels_.update();
+    left_.clear();
+    for (const LinkLevels::Moved& moved : levels_.moved()) {
+        left_.push_back(leave(moved, now));
+    }
+    for (const std::uint32_t link : levels_.changed()) {
+        Clock& clock = clocks_[link];
+        clock.at = at(clock, now);
+        clock.since = now;
+        clock.rate = snapped(levels_.level(link));
+        ++clock.changes;
+        look_at(link);
+    }
+    for (std::size_t i = 0; i < left_.size(); ++i) {
+        const LinkLevels::Moved& moved = levels_.moved()[i];
+        const std::uint32_t link = levels_.bottleneck(moved.flow);
+        Course& course = courses_[moved.flow];
+        course.end = at(clocks_[link], now);
+        course.end.advance(left_[i]);
+        course.changes = clocks_[link].changes;
+        if (moved.from != LinkLevels::kNone) {
+            look_at(moved.from);
+        }
+        if (moved.from == LinkLevels::kNone || course.is_planned) {
+            push(moved.flow, link);
+        }
+    }
+    return {};
+}
+
+void LevelRates::resume(std::uint32_t index, Time now) {
+    const std::uint32_t link = levels_.bottleneck(index);
+    Course& course = courses_[index];
+    course.end = at(clocks_[link], now);
+    course.end.advance(connections_[index].work);
+    course.changes = clocks_[link].changes;
+    push(index, link);
+}
+
+void LevelRates::extend(std::uint32_t index, double work) {
+    courses_[index].end.advance(work);
+    push(index, levels_.bottleneck(index));
+}
+
+Time LevelRates::next_end(Time now) {
+    for (const std::uint32_t link : pending_) {
+        Clock& clock = clocks_[link];
+        clock.is_pending = false;
+        while (!clock.endings.empty() && is_stale(clock.endings.front(), link)) {
+            pop(clock);
+        }
+        const Time end = clock.endings.empty() ? Time::max() : completion(clock.endings.front().connection);
+        if (end == Time::max()) {
+            ends_.remove(link);
+        } else {
+            ends_.set(link, std::max(end, now));
+        }
+    }
+    pending_.clear();
+    return ends_.next_time();
+}
+
+std::span<const std::uint32_t> LevelRates::take_ends(Time now) {
+    taken_.clear();
+    for (const std::uint32_t link : ends_.take()) {
+        Clock& clock = clocks_[link];
+        while (!clock.endings.empty()) {
+            const Ending first = clock.endings.front();
+            const bool is_of_now = !is_stale(first, link);
+            if (is_of_now && completion(first.connection) > now) {
+                break;
+            }
+            pop(clock);
+            if (is_of_now) {
+                courses_[first.connection].is_planned = false;
+                taken_.push_back(first.connection);
+            }
+        }
+        look_at(link);
+    }
+    std::sort(taken_.begin(), taken_.end());
+    return taken_;
+}
+
+std::optional<LinkId> LevelRates::bottleneck(std::uint32_t connection) const {
+    const std::uint32_t link = levels_.bottleneck(connection);
+    return link == LinkLevels::kNone ? std::nullopt : std::optional(classes_.example(link));
+}
+
+void LevelRates::for_each_link(std::uint32_t connection, const LinkVisitor& visit) const {
+    levels_.for_each_leg(connection, [&](std::uint32_t link_class, double load) {
+        visit(classes_.example(link_class), load);
+    });
+}
+
+void LevelRates::report(NetworkStatistics& statistics, Time /*now*/) const {
+    report_legs(statistics, [this](std::uint32_t connection, LegBytes& carried) {
+        levels_.for_each_leg(connection, carried);
+    });
+}
+
+}  // namespace astrolabe::network

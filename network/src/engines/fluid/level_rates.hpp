@@ -1,0 +1,109 @@
+/// Rates of connections of a static network without caps, and the ends of their messages in the virtual time
+/// of the links that limit them.
+///
+/// Model. All connections that a link limits have its level λ(t) as their rate (link_levels.hpp). The
+/// *virtual time* of the link is the number of bytes that each of them is served,
+///
+///     V(t) = ∫ λ(t) dt / 8,
+///
+/// as in fair queueing (Demers, Keshav and Shenker, Analysis and simulation of a fair queueing algorithm,
+/// SIGCOMM 1989). A message of which w bytes are left at t ends when V reaches F = V(t) + w, whatever the
+/// level is until then. So a change of a level is one operation for all that the link limits: V is brought up
+/// to now, and only the message with the smallest F gets an end in time. A connection that another link
+/// limits from now on takes what it has left to the virtual time of that one.
+///
+/// Numbers. V is whole bytes and a part in doubles, so that it does not lose digits as it grows: it errs by
+/// 2^-53 of what is served between two changes of a level. An end is computed as for one connection
+/// (flow_rates.hpp), from the last change of the level, or from the start of the connection where that is
+/// later: a message alone on its path in integers.
+///
+/// Complexity: of an update that of link_levels.hpp, and O(log) for each link with another level and each
+/// connection with another bottleneck; O(log) for a message. Memory: 32 bytes a connection beside the solver.
+#pragma once
+
+#include "completion_queue.hpp"
+#include "fixed_route_rates.hpp"
+#include "link_levels.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <astrolabe/core/units.hpp>
+
+namespace astrolabe::network {
+
+class LevelRates final : public FixedRouteRates {
+public:
+    LevelRates(const LinkClasses& classes, std::vector<Connection>& connections, const ConnectionBytes& bytes,
+               double slack);
+
+    void start(std::uint32_t connection) override { levels_.start(connection); }
+    void stop(std::uint32_t connection) override { levels_.stop(connection); }
+    std::span<const std::uint32_t> update(Time now) override;
+    [[nodiscard]] bool keeps_ends() const override { return true; }
+    void resume(std::uint32_t connection, Time now) override;
+    void extend(std::uint32_t connection, double work) override;
+    [[nodiscard]] Time next_end(Time now) override;
+    [[nodiscard]] std::span<const std::uint32_t> take_ends(Time now) override;
+    [[nodiscard]] double rate_of(std::uint32_t connection) const override;
+    [[nodiscard]] bool moves(std::uint32_t connection) const override { return rate_of(connection) > 0.0; }
+    [[nodiscard]] Time completion(std::uint32_t connection) const override;
+    [[nodiscard]] double work_left(std::uint32_t connection, Time now) const override;
+    [[nodiscard]] std::optional<LinkId> bottleneck(std::uint32_t connection) const override;
+    void for_each_link(std::uint32_t connection, const LinkVisitor& visit) const override;
+    void report(NetworkStatistics& statistics, Time now) const override;
+    [[nodiscard]] const MaxMinSolver::Counters& counters() const override { return levels_.counters(); }
+
+private:
+    /// Virtual time in bytes.
+    struct Virtual {
+        std::int64_t whole = 0;
+        double part = 0.0;  ///< 0 <= part < 1
+
+        void advance(double bytes);
+        [[nodiscard]] double since(const Virtual& earlier) const;
+        friend auto operator<=>(const Virtual&, const Virtual&) = default;
+    };
+    struct Ending {
+        Virtual at;
+        std::uint32_t connection;
+    };
+    struct Clock {
+        Time since;         ///< of the last change of the level
+        Virtual at;         ///< then
+        double rate = 0.0;  ///< the level, as a connection has it
+        std::uint32_t changes = 0;
+        bool is_pending = false;      ///< its earliest end is to be looked for
+        std::vector<Ending> endings;  ///< a heap; those of connections that moved or went on are stale
+    };
+    struct Course {
+        Virtual end;
+        std::uint32_t changes = 0;  ///< of the clock, when the connection came to it
+        bool is_planned = false;    ///< is in the heap of its bottleneck
+    };
+
+    static bool ends_later(const Ending& a, const Ending& b) { return a.at > b.at; }
+    void add_flow(std::span<const ClassLeg> route, const MaxMinSolver::Terms& terms) override;
+    [[nodiscard]] Virtual at(const Clock& clock, Time now) const;
+    /// What a connection serves, since when it has had its rate.
+    [[nodiscard]] Service service(std::uint32_t connection, const Clock& clock) const;
+    [[nodiscard]] bool is_stale(const Ending& ending, std::uint32_t link) const;
+    void push(std::uint32_t connection, std::uint32_t link);
+    void pop(Clock& clock);
+    void drop_stale(std::uint32_t link);
+    void look_at(std::uint32_t link);
+    /// Before clocks change: what a connection that moves has left at `now`.
+    [[nodiscard]] double leave(const LinkLevels::Moved& moved, Time now);
+
+    LinkLevels levels_;
+    std::vector<Clock> clocks_;    // by link class
+    std::vector<Course> courses_;  // by connection
+    CompletionQueue ends_;         // by link class
+    std::vector<std::uint32_t> pending_;
+    std::vector<double> left_;
+    std::vector<std::uint32_t> taken_;
+};
+
+}  // namespace astrolabe::network

@@ -1,0 +1,262 @@
+/// Max-min fair rates kept by link: what one link limits has one level, so that a change costs the links and
+/// connections whose level changes and nothing else.
+///
+/// Model. That of max_min_solver.hpp with equal weights and no caps: active flow f puts a_fl·x_f on link l,
+/// loads are at most C_l, and every flow has a bottleneck b(f), a full link on its route where no flow has a
+/// larger rate. All flows with bottleneck l therefore have the same rate, the *level* λ_l of the link:
+///
+///     x_f = λ_b(f),      λ_l = (C_l - Σ_{f on l, b(f) ≠ l} a_fl · λ_b(f)) / Σ_{b(f) = l} a_fl.
+///
+/// A flow stores its bottleneck and no rate. A change of λ_l changes the rates of all it limits at once; only
+/// a change of bottleneck is an event of a flow.
+///
+/// Update, in one pass in ascending order of levels. Whatever happens at level κ concerns no flow with a
+/// smaller rate, as in water-filling. A link is in the queue
+///
+///   - at the level at which its own and its free flows fill it, if that is below its present level or it has
+///     no level: popped, it gets that level, and takes over whoever has more than it;
+///   - at its present level, if it could have a higher one: popped, its own flows go to another full link of
+///     the same level where they cross one, and else become free.
+///
+/// A flow that becomes free, gets a level or another one changes what is left on the other links of its
+/// route, and these are queued anew. When the queue is empty, every flow has a bottleneck. A link that could
+/// have a higher level while no other link is in the way of its flows, because those others have room and
+/// limit nobody, gets it at once, which is the same.
+///
+/// Arithmetic: doubles. Levels within 10^-12 of each other are one level; a link whose level would change by
+/// no more keeps it. What others take of a link is a sum of two doubles (Knuth's TwoSum), from which a term
+/// is taken away as exactly as it was added: a level does not depend on the history of the link.
+///
+/// Slack. With `slack` ε > 0 a link whose level could rise by less than the part ε of it keeps it. Every link
+/// that limits a flow is then full to the part 1 - ε at least, and no link is ever given more than it has:
+/// the rates are the max-min fair ones of a network in which the rate of each link lies between (1 - ε)·C_l
+/// and C_l.
+///
+/// Complexity of an update: O(legs) for flows that are alone; else, for each link that gets a level, the
+/// flows on it that get another rate, those that others limit where its level falls, and for each flow whose
+/// rate changes its legs and O(log links) for the links there that are
+/// queued. Memory: 12 bytes per flow, and 28 per leg.
+#pragma once
+
+#include "max_min_solver.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <astrolabe/network/link_classes.hpp>
+
+namespace astrolabe::network {
+
+class LinkLevels {
+public:
+    static constexpr std::uint32_t kNone = 0xffffffffU;  ///< no bottleneck
+
+    struct Moved {
+        std::uint32_t flow;
+        std::uint32_t from;  ///< its bottleneck before the update; kNone: it started
+    };
+
+    explicit LinkLevels(std::vector<double> capacities, double slack = 0.0);
+
+    /// A flow that is not active yet; flows are numbered 0, 1, …. Each link occurs at most once in a route.
+    /// One without links never starts.
+    void add_flow(std::span<const ClassLeg> route);
+
+    /// Makes room for this many flows and legs; what is not used is not touched.
+    void reserve(std::size_t flows, std::size_t legs);
+
+    /// Changes take effect at the next `update`; a stopped flow has rate 0 at once. A flow may start again.
+    void start(std::uint32_t flow);
+    void stop(std::uint32_t flow);
+
+    /// Makes the rates max-min fair.
+    void update();
+    /// Of the last update: links that limit a flow and whose level changed, or that limited none before.
+    [[nodiscard]] std::span<const std::uint32_t> changed() const { return changed_; }
+    /// Of the last update: active flows that have another bottleneck than before, each once.
+    [[nodiscard]] std::span<const Moved> moved() const { return moved_; }
+
+    [[nodiscard]] double level(std::uint32_t link) const { return links_[link].level; }
+    /// The link that limits an active flow, after `update`; else kNone.
+    [[nodiscard]] std::uint32_t bottleneck(std::uint32_t flow) const { return bottlenecks_[flow]; }
+    [[nodiscard]] double rate(std::uint32_t flow) const {
+        return bottlenecks_[flow] == kNone ? 0.0 : links_[bottlenecks_[flow]].level;
+    }
+    /// How many flows a link limits.
+    [[nodiscard]] std::uint32_t limited(std::uint32_t link) const { return links_[link].own_count; }
+    [[nodiscard]] std::size_t active_count() const { return active_; }
+    /// Σ a·x of the active flows on the link. O(flows on the link).
+    [[nodiscard]] double load(std::uint32_t link) const;
+    /// `freed` counts flows whose rate was looked for, `fillings` links that got a level.
+    [[nodiscard]] const MaxMinSolver::Counters& counters() const { return counters_; }
+    /// Calls visit(link, load per unit of rate) along the route.
+    template <class Visitor>
+    void for_each_leg(std::uint32_t flow, Visitor&& visit) const {
+        for (std::uint32_t leg = first_legs_[flow]; leg < first_legs_[flow + 1]; ++leg) {
+            visit(leg_links_[leg], leg_loads_[leg]);
+        }
+    }
+
+private:
+    struct Link {
+        double capacity = 0.0;
+        double level = 0.0;
+        double own = 0.0;   ///< Σ a of the flows that it limits
+        double free = 0.0;  ///< Σ a of its flows that have no bottleneck
+        double held = 0.0;  ///< Σ a·x of those that others limit, and what that sum lacks
+        double held_rest = 0.0;
+        double queued = std::numeric_limits<double>::infinity();  ///< its key in the queue
+        double level_before = 0.0;                                ///< the update
+        std::uint32_t own_count = 0;
+        std::uint32_t free_count = 0;
+        std::uint32_t noted_in = 0;     ///< the update that has noted `level_before`
+        std::uint32_t released_in = 0;  ///< the update in which it let go of those it limited
+        std::uint32_t raised_in = 0;    ///< the update in which it got a higher level at once
+        bool is_touched = false;
+        bool was_empty = true;  ///< limited nobody before the update
+    };
+    struct Crossing {
+        std::uint32_t flow;
+        std::uint32_t leg;
+    };
+    struct Key {
+        double level;
+        std::uint32_t link;
+    };
+    /// Of one that is held at a level.
+    struct Share {
+        double level;
+        double load;
+    };
+
+    [[nodiscard]] static bool comes_later(const Key& a, const Key& b) {
+        return a.level > b.level || (a.level == b.level && a.link > b.link);
+    }
+    void touch(std::uint32_t link);
+    void note(std::uint32_t link);
+    void note_move(std::uint32_t flow);
+    [[nodiscard]] bool is_alone(std::uint32_t flow) const;
+    void serve_alone(std::uint32_t flow);
+    void swap_places(std::uint32_t link, std::uint32_t one, std::uint32_t other);
+    void set_own(std::uint32_t link, std::uint32_t leg);
+    void drop_own(std::uint32_t link, std::uint32_t leg);
+    static void hold(Link& link, double load);
+    void set_free(std::uint32_t link, double load);
+    void drop_free(std::uint32_t link, double load);
+    /// Where a link is to be queued; infinite: not at all.
+    [[nodiscard]] double key_of(const Link& link) const;
+    /// What those that others limit leave of it.
+    [[nodiscard]] static double left_of(const Link& link);
+    [[nodiscard]] static double filled_at(const Link& link);
+    void queue_touched();
+    void push(std::uint32_t link, double key);
+    void settle(std::uint32_t link, double key);
+    /// The level at which a link is full if nobody on it has more. O(flows that others limit).
+    [[nodiscard]] double fair_level(std::uint32_t link);
+    void give_level(std::uint32_t link, double level);
+    void change_own(std::uint32_t link, double level);
+    /// Where no other link is in the way of those that a link limits: gives it the higher level.
+    bool raise(std::uint32_t link, double level);
+    void release(std::uint32_t link);
+    void collect();
+
+    double slack_;
+    std::vector<Link> links_;
+    std::vector<std::vector<Crossing>> crossings_;  // by link; those that it limits first
+    std::vector<std::uint32_t> bottlenecks_;        // by flow
+    std::vector<std::uint32_t> first_legs_{0};      // by flow
+    std::vector<std::uint32_t> moved_in_;           // by flow: the update that has noted a move
+    std::vector<std::uint32_t> leg_links_;
+    std::vector<double> leg_loads_;
+    std::vector<std::uint32_t> leg_places_;  // in crossings_; kNone: not active
+    std::size_t active_ = 0;
+    std::vector<std::uint32_t> started_;
+    std::vector<std::uint32_t> touched_;
+    std::vector<std::uint32_t> noted_;
+    std::vector<Key> queue_;
+    double last_level_ = 0.0;
+    std::vector<Share> above_;
+    std::vector<std::uint32_t> changed_;
+    std::vector<Moved> moved_;
+    std::uint32_t update_ = 0;
+    MaxMinSolver::Counters counters_;
+};
+
+// In the header because position-independent code does not inline a function that another library might
+// replace.
+
+inline void LinkLevels::touch(std::uint32_t link) {
+    if (!links_[link].is_touched) {
+        links_[link].is_touched = true;
+        touched_.push_back(link);
+    }
+}
+
+inline void LinkLevels::swap_places(std::uint32_t link, std::uint32_t one, std::uint32_t other) {
+    if (one != other) {
+        std::vector<Crossing>& crossings = crossings_[link];
+        std::swap(crossings[one], crossings[other]);
+        leg_places_[crossings[one].leg] = one;
+        leg_places_[crossings[other].leg] = other;
+    }
+}
+
+inline void LinkLevels::set_own(std::uint32_t link, std::uint32_t leg) {
+    swap_places(link, leg_places_[leg], links_[link].own_count++);
+    links_[link].own += leg_loads_[leg];
+}
+
+inline void LinkLevels::drop_own(std::uint32_t link, std::uint32_t leg) {
+    Link& state = links_[link];
+    swap_places(link, leg_places_[leg], --state.own_count);
+    state.own = state.own_count == 0 ? 0.0 : state.own - leg_loads_[leg];
+}
+
+inline void LinkLevels::hold(Link& link, double load) {
+    const double sum = link.held + load;
+    const double added = sum - link.held;
+    link.held_rest += (link.held - (sum - added)) + (load - added);
+    link.held = sum;
+}
+
+inline void LinkLevels::set_free(std::uint32_t link, double load) {
+    links_[link].free += load;
+    ++links_[link].free_count;
+}
+
+inline void LinkLevels::drop_free(std::uint32_t link, double load) {
+    Link& state = links_[link];
+    state.free = --state.free_count == 0 ? 0.0 : state.free - load;
+}
+
+inline void LinkLevels::note(std::uint32_t link) {
+    Link& state = links_[link];
+    if (state.noted_in != update_) {
+        state.noted_in = update_;
+        state.level_before = state.level;
+        state.was_empty = state.own_count == 0;
+        noted_.push_back(link);
+    }
+}
+
+inline void LinkLevels::note_move(std::uint32_t flow) {
+    if (moved_in_[flow] != update_) {
+        moved_in_[flow] = update_;
+        moved_.push_back({flow, bottlenecks_[flow]});
+    }
+}
+
+inline double LinkLevels::left_of(const Link& link) {
+    return (link.capacity - link.held) - link.held_rest;
+}
+
+inline double LinkLevels::filled_at(const Link& link) {
+    // Rounding can leave a full link a trifle below zero.
+    return std::max(left_of(link), 0.0) / (link.own + link.free);
+}
+
+}  // namespace astrolabe::network
