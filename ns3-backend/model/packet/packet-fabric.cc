@@ -144,6 +144,20 @@ PacketFabric::PacketFabric()
     m_weights.fill(1);
 }
 
+PacketFabric::~PacketFabric()
+{
+    Detach();
+}
+
+void
+PacketFabric::Detach()
+{
+    for (const Ptr<PacketPort>& port : m_ports)
+    {
+        port->Detach();
+    }
+}
+
 void
 PacketFabric::SetParameters(const PacketFabricParameters& parameters)
 {
@@ -433,6 +447,7 @@ PacketFabric::GetPortCount() const
 void
 PacketFabric::DoDispose()
 {
+    Detach();
     m_ports.clear();
     Object::DoDispose();
 }

@@ -39,6 +39,7 @@ class PacketFabric : public Object, public PacketFabricParameters
     static TypeId GetTypeId();
 
     PacketFabric();
+    ~PacketFabric() override;
     void SetParameters(const PacketFabricParameters& parameters);
 
     /// \param forwarding ps from when it has a packet for others until the packet is queued
@@ -109,6 +110,8 @@ class PacketFabric : public Object, public PacketFabricParameters
         uint32_t reverse;
     };
 
+    /// Ports are not to look into the context any more.
+    void Detach();
     void InstallQueue(PacketPort& port, std::vector<PacketSharedBuffer*>& memories);
     void InstallFlowControl(PacketPort& port);
     std::vector<uint32_t> GetWaitedFor(const PacketPort& port) const;

@@ -20,6 +20,13 @@ class PacketRouter
     /// it is to be forwarded.
     virtual PacketPort* Route(uint32_t node, PacketDescriptor& packet) = 0;
 
+    /// Whether routes may be asked for as soon as a packet arrives, before the port it came over has found
+    /// out what else it has started: they neither depend on that nor draw random numbers of the context.
+    virtual bool RoutesAtOnce() const
+    {
+        return false;
+    }
+
     /// Whether the router takes care of a packet for which it named no port; otherwise it is dropped.
     virtual bool Keep(uint32_t node, uint32_t packet)
     {
@@ -35,6 +42,12 @@ class PacketTaker
   public:
     virtual ~PacketTaker() = default;
     virtual void Take(uint32_t packet) = 0;
+
+    /// A packet is about to be taken: asks for what that reads.
+    virtual void Fetch(const PacketDescriptor& packet) const
+    {
+        static_cast<void>(packet);
+    }
 };
 
 /**
@@ -76,6 +89,23 @@ class PacketNode
         return m_ports;
     }
 
+    /// The port that a packet whose `arrival` is now goes on by, where that can be told at once; else null.
+    PacketPort* FindNext(PacketDescriptor& packet)
+    {
+        return m_routesAtOnce && packet.destination != m_number && m_forwarding == 0
+                   ? m_router->Route(m_number, packet)
+                   : nullptr;
+    }
+
+    /// A packet is about to arrive.
+    void Fetch(const PacketDescriptor& packet) const
+    {
+        if (packet.destination == m_number)
+        {
+            m_sink->Fetch(packet);
+        }
+    }
+
     /// A packet whose `arrival` is now.
     void Receive(uint32_t packet);
     /// Sends a packet of this node on, or drops it where no way leads to its destination and the router does
@@ -95,6 +125,7 @@ class PacketNode
   private:
     uint32_t m_number;
     uint32_t m_watchers{0};
+    bool m_routesAtOnce{false};
     int64_t m_forwarding;
     PacketContext& m_context;
     PacketRouter* m_router{nullptr};

@@ -87,6 +87,24 @@ PacketTransport::TakePacket(uint64_t offer, int64_t when, uint32_t& packet)
 }
 
 void
+PacketTransport::Fetch(uint64_t offer) const
+{
+    if (m_core != nullptr)
+    {
+        m_core->Fetch(static_cast<uint32_t>(offer));
+    }
+}
+
+void
+PacketTransport::Fetch(const PacketDescriptor& packet) const
+{
+    if (m_core != nullptr)
+    {
+        m_core->Fetch(packet.queuePair);
+    }
+}
+
+void
 PacketTransport::Take(uint32_t packet)
 {
     PacketDescriptor& descriptor = m_core->context.packets[packet];

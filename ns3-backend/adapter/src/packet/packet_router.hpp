@@ -27,6 +27,8 @@ public:
                        Time flowlet_gap, std::uint64_t seed);
 
     ::ns3::PacketPort* Route(std::uint32_t node, ::ns3::PacketDescriptor& packet) override;
+    /// Its random numbers are its own.
+    [[nodiscard]] bool RoutesAtOnce() const override { return true; }
 
     /// Routes are these from now on; they outlive their use, and balance loads as those of the fabric.
     void set_routing(const network::RoutingPolicy& routing) { routing_ = &routing; }
