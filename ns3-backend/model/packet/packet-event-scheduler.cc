@@ -30,14 +30,6 @@ Log2(uint64_t value)
     return value < 2 ? 0 : WORD_BITS - 1 - static_cast<unsigned>(__builtin_clzll(value));
 }
 
-/// The port that the event is, or null.
-const PacketPort*
-AsPort(const Scheduler::Event& event)
-{
-    const EventImpl& what = *event.impl;
-    return &typeid(what) == &typeid(PacketPort) ? static_cast<const PacketPort*>(&what) : nullptr;
-}
-
 } // namespace
 
 TypeId
@@ -224,42 +216,36 @@ PacketEventScheduler::RemoveNext()
 }
 
 void
+PacketEventScheduler::FetchFor(std::size_t ahead, void (PacketPort::*fetch)() const) const
+{
+    if (m_next + ahead < m_front.size())
+    {
+        const EventImpl& event = *m_front[m_next + ahead].impl;
+        if (&typeid(event) == &typeid(PacketPort))
+        {
+            (static_cast<const PacketPort&>(event).*fetch)();
+        }
+    }
+}
+
+void
 PacketEventScheduler::Fetch() const
 {
     constexpr std::size_t LINES = 4;
     constexpr std::size_t LINE = 64;
-    // Events between two steps: what one asks for has come when the next reads it.
-    constexpr std::size_t STEP = 2;
     const std::size_t left = m_front.size() - m_next;
-    if (left > 3 * STEP)
+    if (left > 4 * STEP)
     {
-        const char* line = reinterpret_cast<const char*>(m_front[m_next + 3 * STEP].impl);
+        const char* line = reinterpret_cast<const char*>(m_front[m_next + 4 * STEP].impl);
         for (std::size_t i = 0; i < LINES; ++i)
         {
             __builtin_prefetch(line + i * LINE, 1);
         }
     }
-    if (left > 2 * STEP)
-    {
-        if (const PacketPort* port = AsPort(m_front[m_next + 2 * STEP]))
-        {
-            port->FetchPackets();
-        }
-    }
-    if (left > STEP)
-    {
-        if (const PacketPort* port = AsPort(m_front[m_next + STEP]))
-        {
-            port->FetchOffers();
-        }
-    }
-    if (left > 0)
-    {
-        if (const PacketPort* port = AsPort(m_front[m_next]))
-        {
-            port->FetchUsers();
-        }
-    }
+    FetchFor(3 * STEP, &PacketPort::FetchPackets);
+    FetchFor(2 * STEP, &PacketPort::FetchOffers);
+    FetchFor(STEP, &PacketPort::FetchUsers);
+    FetchFor(0, &PacketPort::FetchMore);
 }
 
 void

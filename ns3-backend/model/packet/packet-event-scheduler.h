@@ -11,6 +11,8 @@
 namespace ns3
 {
 
+class PacketPort;
+
 /**
  * The events of a simulation, in exactly the order of ns-3's own schedulers: by time, and at one time by
  * number. For a simulator of packets, in which nearly all events are set for a short time from now, and in
@@ -46,7 +48,8 @@ class PacketEventScheduler : public Scheduler
     void Remove(const Event& event) override;
 
   private:
-    static constexpr std::size_t LOOKAHEAD = 8; //!< events in the front, if there are so many in the ring
+    static constexpr std::size_t STEP = 2; //!< events: what is asked for has come that much later
+    static constexpr std::size_t LOOKAHEAD = 4 * STEP + 1; //!< in the front, if there are so many in the ring
     static constexpr uint64_t EVENTS_PER_BUCKET = 16;
     static constexpr uint64_t SPAN = 8;
     static constexpr uint32_t NONE = 0xffffffff;
@@ -72,6 +75,8 @@ class PacketEventScheduler : public Scheduler
     void TakeBucket(uint64_t bucket);
     void Refill();
     void Fetch() const;
+    /// If the event that many after the next one is that of a port.
+    void FetchFor(std::size_t ahead, void (PacketPort::*fetch)() const) const;
     void Adapt(uint64_t now);
     void Rebuild(unsigned shift, std::size_t buckets, uint64_t now);
 

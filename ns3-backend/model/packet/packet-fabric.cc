@@ -343,6 +343,15 @@ PacketFabric::InstallFlowControl(PacketPort& port)
     port.SetFlowControl(parameters, *m_ports[m_portFacts[number].reverse]);
 }
 
+void
+PacketFabric::ForgetRoutes()
+{
+    for (const Ptr<PacketPort>& port : m_ports)
+    {
+        port->ForgetRoutes();
+    }
+}
+
 std::vector<uint32_t>
 PacketFabric::GetWaitedFor(const PacketPort& port) const
 {

@@ -62,6 +62,9 @@ class PacketFabric : public Object, public PacketFabricParameters
     /// Bytes that a switch can hold of what comes over a link, in each priority; 0: no limit.
     uint64_t GetIngressRoom(uint32_t port) const;
 
+    /// A router that foresees routes (PacketRouter::Foresee) names others from now on.
+    void ForgetRoutes();
+
     /// Ports each of which waits for the next one, and the last for the first: a circle of pauses or credits
     /// that nothing will ever open. Empty if there is none.
     std::vector<uint32_t> FindDeadlock() const;

@@ -31,6 +31,12 @@ class PacketSource
         static_cast<void>(offer);
     }
 
+    /// And, when that has come, for what it leads to.
+    virtual void FetchMore(uint64_t offer) const
+    {
+        static_cast<void>(offer);
+    }
+
     static constexpr int64_t NEVER = std::numeric_limits<int64_t>::max();
 };
 
@@ -100,6 +106,15 @@ class alignas(64) PacketHostScheduler
         {
             const Ring& ring = m_ready[31 - __builtin_clz(m_mask)];
             source.Fetch(ring.offers[ring.first].offer);
+        }
+    }
+
+    void FetchMore(const PacketSource& source) const
+    {
+        if (m_mask != 0)
+        {
+            const Ring& ring = m_ready[31 - __builtin_clz(m_mask)];
+            source.FetchMore(ring.offers[ring.first].offer);
         }
     }
 

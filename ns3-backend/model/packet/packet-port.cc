@@ -62,7 +62,7 @@ PacketPort::FetchPackets() const
     {
         __builtin_prefetch(&GetContext().packets[m_inFlight.GetFirst()], 1);
     }
-    m_queue.Fetch();
+    m_queue.FetchFirst();
     if (m_isHosts)
     {
         __builtin_prefetch(&m_hostScheduler);
@@ -93,6 +93,29 @@ PacketPort::FetchUsers() const
     {
         m_hostScheduler->Fetch(*m_source);
     }
+}
+
+void
+PacketPort::FetchMore() const
+{
+    if (m_isDetached)
+    {
+        return;
+    }
+    if (!m_inFlight.IsEmpty())
+    {
+        m_to.FetchMore(GetContext().packets[m_inFlight.GetFirst()]);
+    }
+    if (m_isHosts)
+    {
+        m_hostScheduler->FetchMore(*m_source);
+    }
+}
+
+void
+PacketPort::ForgetRoutes()
+{
+    m_inFlight.ForEach([this](uint32_t packet) { GetContext().packets[packet].next = PACKET_NONE; });
 }
 
 void
@@ -489,6 +512,7 @@ PacketPort::Transmit(uint32_t packet, int64_t start, int64_t now)
     descriptor.arrival =
         m_cutsThrough && m_header < bytes ? start + m_headerSerialization + m_latency : descriptor.tail;
     descriptor.ingress = GetNumber();
+    descriptor.next = PACKET_NONE;
     NS_ABORT_MSG_IF(descriptor.arrival < now, "a packet arrives before its port found out that it left");
     if (descriptor.IsData())
     {
@@ -601,10 +625,14 @@ PacketPort::Notify()
         next = m_to.FindNext(GetContext().packets[packet]);
         if (next != nullptr)
         {
-            next->FetchQueue();
+            next->FetchLines();
         }
     }
     Advance(now);
+    if (next != nullptr)
+    {
+        next->FetchWaiting(GetContext().packets[packet]);
+    }
     Wake(now);
     if (packet != PACKET_NONE)
     {

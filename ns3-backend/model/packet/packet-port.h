@@ -116,9 +116,12 @@ class alignas(64) PacketPort final : public EventImpl
     void FetchOffers() const;
     /// What the packet is handed to, and the first offer is of.
     void FetchUsers() const;
+    /// And what these lead to.
+    void FetchMore() const;
 
-    /// A packet comes to this port soon: asks for what that touches.
-    void FetchQueue() const
+    /// A packet comes to this port soon: asks for what that touches, and then for the packets that it
+    /// has to do with.
+    void FetchLines() const
     {
         const char* line = reinterpret_cast<const char*>(this);
         for (uint32_t i = 0; i < HOT_LINES; ++i)
@@ -126,6 +129,15 @@ class alignas(64) PacketPort final : public EventImpl
             __builtin_prefetch(line + i * LINE, 1);
         }
     }
+
+    void FetchWaiting(const PacketDescriptor& packet) const
+    {
+        m_queue.FetchFirst();
+        m_queue.FetchLast(PacketQueue::LaneOf(packet));
+    }
+
+    /// Routes have changed: those noted on packets that have not arrived yet are not valid.
+    void ForgetRoutes();
 
     uint32_t GetNumber() const
     {
@@ -180,7 +192,7 @@ class alignas(64) PacketPort final : public EventImpl
     static constexpr uint32_t HEADERS_PER_DATA = 640; //!< bytes
     static constexpr int64_t NEVER = PacketSource::NEVER;
     static constexpr uint64_t BIT_PICOSECONDS = 8'000'000'000'000; //!< in a byte, at 1 bit/s
-    static constexpr uint32_t LINE = 64; //!< bytes of a cache line
+    static constexpr uint32_t LINE = 64;                           //!< bytes of a cache line
     static constexpr uint32_t HOT_LINES = 4;
 
     PacketContext& GetContext() const

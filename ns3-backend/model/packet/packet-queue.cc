@@ -112,6 +112,11 @@ PacketQueue::TakeFirst(uint8_t lane, int64_t when)
     {
         m_lanes = static_cast<uint16_t>(m_lanes & ~BitOf(lane));
     }
+    else
+    {
+        // The next to leave, which has waited in memory since it came.
+        __builtin_prefetch(&m_context.packets[own.list.GetFirst()], 1);
+    }
     const PacketDescriptor& descriptor = m_context.packets[packet];
     Count(when);
     m_waiting -= descriptor.bytes;

@@ -211,8 +211,17 @@ class PacketQueue
         return m_number;
     }
 
-    /// What is about to leave is about to be read.
-    void Fetch() const
+    /// A packet is about to wait: asks for the one that it comes after.
+    void FetchLast(uint8_t lane) const
+    {
+        if ((m_lanes & BitOf(lane)) != 0)
+        {
+            __builtin_prefetch(&m_context.packets[At(lane).list.GetLast()], 1);
+        }
+    }
+
+    /// One is about to leave: asks for it.
+    void FetchFirst() const
     {
         if (m_lanes != 0)
         {

@@ -62,6 +62,16 @@ class PacketsInFlight
         return packet;
     }
 
+    /// Calls `visit` with each packet, the first that arrives first.
+    template <class Visit>
+    void ForEach(Visit visit) const
+    {
+        for (uint32_t i = 0; i < m_count; ++i)
+        {
+            visit(m_ring[(m_first + i) & m_mask].packet);
+        }
+    }
+
   private:
     struct Entry
     {

@@ -88,6 +88,15 @@ struct PacketTransportCore
         congestion->Fetch(index);
     }
 
+    /// A message, if any, is about to be used.
+    void FetchMessage(uint32_t message) const
+    {
+        if (message != PACKET_NONE)
+        {
+            __builtin_prefetch(&messages[message], 1);
+        }
+    }
+
     /// A packet of the pair, from its sender or its receiver, with nothing in it.
     uint32_t MakePacket(
         uint32_t index, bool isSenders, PacketDescriptor::Kind kind, uint32_t bytes, int64_t when)
