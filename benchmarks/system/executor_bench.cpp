@@ -132,6 +132,10 @@ void execute(benchmark::State& state, const Load& load) {
 void run_ring(benchmark::State& state) {
     execute(state, {.algorithm = testing::algorithm_of("ring"), .chunks = 64});
 }
+/// With a state of the chunks larger than a cache.
+void run_ring_of_few_chunks(benchmark::State& state) {
+    execute(state, {.algorithm = testing::algorithm_of("ring"), .chunks = 4});
+}
 void run_direct(benchmark::State& state) {
     execute(state, {.algorithm = testing::algorithm_of("direct"), .chunks = 16});
 }
@@ -187,6 +191,7 @@ void chain_of_direct(benchmark::State& state) {
 }
 
 BENCHMARK(run_ring)->Arg(16)->Arg(128)->Unit(benchmark::kMillisecond);
+BENCHMARK(run_ring_of_few_chunks)->Arg(128)->Arg(1024)->Unit(benchmark::kMillisecond);
 BENCHMARK(run_direct)->Arg(16)->Arg(128)->Unit(benchmark::kMillisecond);
 BENCHMARK(run_direct_all_to_all)->Arg(16)->Arg(128)->Arg(512)->Unit(benchmark::kMillisecond);
 BENCHMARK(run_trees)->Arg(16)->Arg(128)->Arg(1024)->Unit(benchmark::kMillisecond);

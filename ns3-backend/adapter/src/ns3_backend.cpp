@@ -6,7 +6,7 @@
 #include <ns3/node-list.h>
 #include <ns3/nstime.h>
 #include <ns3/object-factory.h>
-#include <ns3/priority-queue-scheduler.h>
+#include <ns3/packet-event-scheduler.h>
 #include <ns3/rng-seed-manager.h>
 #include <ns3/simulator.h>
 
@@ -18,16 +18,15 @@ namespace sim = ::ns3;
 
 namespace {
 
-constexpr const char* kScheduler = "ns3::PriorityQueueScheduler";
 bool g_is_taken = false;
 network::RunWatcher* g_watcher = nullptr;  // of the one simulation, while it runs and is watched
 
-/// ns-3's scheduler, which the loop of the simulator asks for every event, with a count of them.
-class WatchedScheduler final : public sim::PriorityQueueScheduler {
+/// The scheduler, which the loop of the simulator asks for every event, with a count of them.
+class WatchedScheduler final : public sim::PacketEventScheduler {
 public:
     static sim::TypeId GetTypeId() {
         static const sim::TypeId type = sim::TypeId("astrolabe::ns3::WatchedScheduler")
-                                            .SetParent<sim::PriorityQueueScheduler>()
+                                            .SetParent<sim::PacketEventScheduler>()
                                             .HideFromDocumentation()
                                             .AddConstructor<WatchedScheduler>();
         return type;
@@ -37,7 +36,7 @@ public:
         if (g_watcher != nullptr && --left_ == 0) {
             left_ = g_watcher->pulse();
         }
-        return sim::PriorityQueueScheduler::RemoveNext();
+        return sim::PacketEventScheduler::RemoveNext();
     }
 
 private:
@@ -58,7 +57,7 @@ Ns3Backend::Ns3Backend(std::uint64_t seed) {
     g_is_taken = true;
     use_picoseconds();
     sim::RngSeedManager::SetRun(seed);
-    set_scheduler(kScheduler);
+    set_scheduler(sim::PacketEventScheduler::GetTypeId().GetName());
 }
 
 void Ns3Backend::watch(network::RunWatcher& watcher) {

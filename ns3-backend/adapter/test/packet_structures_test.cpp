@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /// The books the transport keeps: queue pairs by their ends, sets of packets, what is lost.
+#include <deque>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
 
 #include <gtest/gtest.h>
+#include <ns3/make-event.h>
+#include <ns3/packet-event-scheduler.h>
 #include <ns3/packet-pair-table.h>
 #include <ns3/packet-rtt.h>
 #include <ns3/packet-scoreboard.h>
 #include <ns3/packet-sets.h>
 #include <ns3/packet-timers.h>
+#include <ns3/packets-in-flight.h>
 #include <rapidcheck/gtest.h>
 
 namespace astrolabe::ns3 {
@@ -19,6 +24,82 @@ namespace sim = ::ns3;
 
 int pick(int low, int end) {
     return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(low, end));
+}
+
+// As a sorted set of (time, number), whatever the width of buckets has become: many events at one time, some
+// now, some soon, some so late that no ring spans them, taken out of order at times, in phases in which the
+// pace changes a thousandfold and in which nearly all are gone.
+RC_GTEST_PROP(PacketEventSchedulerProperty, KeepsTheOrderOfTimeAndNumber, ()) {
+    const auto scheduler = sim::CreateObject<sim::PacketEventScheduler>();
+    const auto event = sim::Ptr<sim::EventImpl>(sim::MakeEvent([] {}), false);
+    std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> expected;  // to the context
+    std::uint64_t now = 0;
+    std::uint32_t number = 0;
+    const auto insert = [&](std::uint64_t time) {
+        const std::uint32_t context = number % 7;
+        scheduler->Insert({sim::PeekPointer(event), {time, number, context}});
+        expected[{time, number++}] = context;
+    };
+    for (int phase = 0; phase < 6; ++phase) {
+        const int pending = pick(1, phase % 2 == 0 ? 2000 : 20);
+        const auto pace = std::uint64_t{1} << pick(0, 24);
+        const int ties = pick(1, 50);
+        for (int step = 0; step < 6000; ++step) {
+            RC_ASSERT(scheduler->IsEmpty() == expected.empty());
+            if (static_cast<int>(expected.size()) < pending) {
+                const int kind = pick(0, 100);
+                const std::uint64_t far = kind < 2 ? 1'000'000 : kind < 6 ? 0 : 1;
+                const std::uint64_t delay = far * pace * static_cast<std::uint64_t>(pick(0, 1000));
+                for (int tie = pick(0, 50) == 0 ? ties : 1; tie > 0; --tie) {
+                    insert(now + delay);
+                }
+                continue;
+            }
+            if (pick(0, 200) == 0) {  // another than the next
+                auto other = expected.begin();
+                std::advance(other, pick(0, static_cast<int>(expected.size())));
+                scheduler->Remove({sim::PeekPointer(event), {other->first.first, other->first.second, 0}});
+                expected.erase(other);
+                continue;
+            }
+            const auto first = expected.begin();
+            const sim::Scheduler::Event peeked = scheduler->PeekNext();
+            const sim::Scheduler::Event next = scheduler->RemoveNext();
+            RC_ASSERT(peeked.key.m_uid == first->first.second);
+            RC_ASSERT(next.key.m_ts == first->first.first);
+            RC_ASSERT(next.key.m_uid == first->first.second);
+            RC_ASSERT(next.key.m_context == first->second);
+            RC_ASSERT(next.impl == sim::PeekPointer(event));
+            now = next.key.m_ts;
+            expected.erase(first);
+        }
+    }
+    while (!expected.empty()) {
+        RC_ASSERT(scheduler->RemoveNext().key.m_uid == expected.begin()->first.second);
+        expected.erase(expected.begin());
+    }
+    RC_ASSERT(scheduler->IsEmpty());
+}
+
+// As a queue, beyond the packets that the object itself has room for and back.
+RC_GTEST_PROP(PacketsInFlightProperty, AreAQueue, ()) {
+    sim::PacketsInFlight packets;
+    std::deque<std::pair<std::uint32_t, std::int64_t>> expected;
+    std::int64_t arrival = 0;
+    for (std::uint32_t step = 0; step < 2000; ++step) {
+        RC_ASSERT(packets.IsEmpty() == expected.empty());
+        const int most = step % 400 < 200 ? 4 : 40;
+        if (expected.empty() || (static_cast<int>(expected.size()) < most && pick(0, 2) == 0)) {
+            arrival += pick(0, 3);
+            packets.Append(step, arrival);
+            expected.emplace_back(step, arrival);
+            continue;
+        }
+        RC_ASSERT(packets.GetFirst() == expected.front().first);
+        RC_ASSERT(packets.GetFirstArrival() == expected.front().second);
+        RC_ASSERT(packets.TakeFirst() == expected.front().first);
+        expected.pop_front();
+    }
 }
 
 // As std::map, over keys that collide often and a table that grows.

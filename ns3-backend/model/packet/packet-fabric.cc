@@ -144,6 +144,20 @@ PacketFabric::PacketFabric()
     m_weights.fill(1);
 }
 
+PacketFabric::~PacketFabric()
+{
+    Detach();
+}
+
+void
+PacketFabric::Detach()
+{
+    for (const Ptr<PacketPort>& port : m_ports)
+    {
+        port->Detach();
+    }
+}
+
 void
 PacketFabric::SetParameters(const PacketFabricParameters& parameters)
 {
@@ -329,6 +343,15 @@ PacketFabric::InstallFlowControl(PacketPort& port)
     port.SetFlowControl(parameters, *m_ports[m_portFacts[number].reverse]);
 }
 
+void
+PacketFabric::ForgetRoutes()
+{
+    for (const Ptr<PacketPort>& port : m_ports)
+    {
+        port->ForgetRoutes();
+    }
+}
+
 std::vector<uint32_t>
 PacketFabric::GetWaitedFor(const PacketPort& port) const
 {
@@ -433,6 +456,7 @@ PacketFabric::GetPortCount() const
 void
 PacketFabric::DoDispose()
 {
+    Detach();
     m_ports.clear();
     Object::DoDispose();
 }

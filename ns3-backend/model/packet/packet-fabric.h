@@ -39,6 +39,7 @@ class PacketFabric : public Object, public PacketFabricParameters
     static TypeId GetTypeId();
 
     PacketFabric();
+    ~PacketFabric() override;
     void SetParameters(const PacketFabricParameters& parameters);
 
     /// \param forwarding ps from when it has a packet for others until the packet is queued
@@ -60,6 +61,9 @@ class PacketFabric : public Object, public PacketFabricParameters
     uint64_t GetHeadroom(uint32_t port) const;
     /// Bytes that a switch can hold of what comes over a link, in each priority; 0: no limit.
     uint64_t GetIngressRoom(uint32_t port) const;
+
+    /// A router that foresees routes (PacketRouter::Foresee) names others from now on.
+    void ForgetRoutes();
 
     /// Ports each of which waits for the next one, and the last for the first: a circle of pauses or credits
     /// that nothing will ever open. Empty if there is none.
@@ -109,6 +113,8 @@ class PacketFabric : public Object, public PacketFabricParameters
         uint32_t reverse;
     };
 
+    /// Ports are not to look into the context any more.
+    void Detach();
     void InstallQueue(PacketPort& port, std::vector<PacketSharedBuffer*>& memories);
     void InstallFlowControl(PacketPort& port);
     std::vector<uint32_t> GetWaitedFor(const PacketPort& port) const;

@@ -24,6 +24,19 @@ class PacketSource
     /// What was offered may send a packet at `when`. `packet` is none if it has nothing to send after all.
     /// \returns from when on it stays on offer, `when` or later, or NEVER, when it has to be offered anew.
     virtual int64_t TakePacket(uint64_t offer, int64_t when, uint32_t& packet) = 0;
+
+    /// What was offered is about to send: asks for what that reads.
+    virtual void Fetch(uint64_t offer) const
+    {
+        static_cast<void>(offer);
+    }
+
+    /// And, when that has come, for what it leads to.
+    virtual void FetchMore(uint64_t offer) const
+    {
+        static_cast<void>(offer);
+    }
+
     static constexpr int64_t NEVER = std::numeric_limits<int64_t>::max();
 };
 
@@ -31,7 +44,7 @@ class PacketSource
  * What a source has offered to a port: by priority, those whose time has come are served round-robin; the
  * others wait for their time. O(1) for what may be sent at once, O(log n) for what is offered for later.
  */
-class PacketHostScheduler
+class alignas(64) PacketHostScheduler
 {
   public:
     struct Offer
@@ -84,6 +97,25 @@ class PacketHostScheduler
             m_mask = static_cast<uint16_t>(m_mask & ~(1U << priority));
         }
         return first;
+    }
+
+    /// The next of them is about to send.
+    void Fetch(const PacketSource& source) const
+    {
+        if (m_mask != 0)
+        {
+            const Ring& ring = m_ready[31 - __builtin_clz(m_mask)];
+            source.Fetch(ring.offers[ring.first].offer);
+        }
+    }
+
+    void FetchMore(const PacketSource& source) const
+    {
+        if (m_mask != 0)
+        {
+            const Ring& ring = m_ready[31 - __builtin_clz(m_mask)];
+            source.FetchMore(ring.offers[ring.first].offer);
+        }
     }
 
     /// All of them, whether their time has come or not: by priority, the highest first.
@@ -150,6 +182,7 @@ class PacketHostScheduler
     };
 
     uint16_t m_mask{0};
+    // The lowest priority, which is the only one where there are no classes, is in the same cache line.
     std::array<Ring, PACKET_PRIORITIES> m_ready; //!< a size that is a power of two, or none
     std::priority_queue<Later, std::vector<Later>, std::greater<Later>> m_later;
     uint64_t m_nextOrder{0};

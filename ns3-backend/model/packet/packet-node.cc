@@ -12,6 +12,7 @@ PacketNode::SetUse(PacketRouter* router, PacketTaker* sink)
 {
     m_router = router;
     m_sink = sink;
+    m_routesAtOnce = router->RoutesAtOnce();
 }
 
 void

@@ -20,6 +20,22 @@ class PacketRouter
     /// it is to be forwarded.
     virtual PacketPort* Route(uint32_t node, PacketDescriptor& packet) = 0;
 
+    /// Whether routes may be asked for as soon as a packet arrives, before the port it came over has found
+    /// out what else it has started: they neither depend on that nor draw random numbers of the context.
+    virtual bool RoutesAtOnce() const
+    {
+        return false;
+    }
+
+    /// The number of the port that Route will name, where that follows from the node and the packet alone as
+    /// long as routes do not change (PacketFabric::ForgetRoutes); else none.
+    virtual uint32_t Foresee(uint32_t node, const PacketDescriptor& packet) const
+    {
+        static_cast<void>(node);
+        static_cast<void>(packet);
+        return PACKET_NONE;
+    }
+
     /// Whether the router takes care of a packet for which it named no port; otherwise it is dropped.
     virtual bool Keep(uint32_t node, uint32_t packet)
     {
@@ -35,6 +51,18 @@ class PacketTaker
   public:
     virtual ~PacketTaker() = default;
     virtual void Take(uint32_t packet) = 0;
+
+    /// A packet is about to be taken: asks for what that reads.
+    virtual void Fetch(const PacketDescriptor& packet) const
+    {
+        static_cast<void>(packet);
+    }
+
+    /// And, when that has come, for what it leads to.
+    virtual void FetchMore(const PacketDescriptor& packet) const
+    {
+        static_cast<void>(packet);
+    }
 };
 
 /**
@@ -76,6 +104,49 @@ class PacketNode
         return m_ports;
     }
 
+    /// The port that a packet whose `arrival` is now goes on by, where that can be told at once; else null.
+    PacketPort* FindNext(PacketDescriptor& packet)
+    {
+        if (packet.next != PACKET_NONE)
+        {
+            return m_context.ports[packet.next];
+        }
+        return m_routesAtOnce && packet.destination != m_number && m_forwarding == 0
+                   ? m_router->Route(m_number, packet)
+                   : nullptr;
+    }
+
+    /// A packet is about to arrive: notes as its `next` the port it goes on by, if that is certain, and asks
+    /// for what it touches.
+    void Fetch(PacketDescriptor& packet) const
+    {
+        if (packet.destination == m_number)
+        {
+            m_sink->Fetch(packet);
+        }
+        else if (m_forwarding == 0 && packet.next == PACKET_NONE)
+        {
+            packet.next = m_router->Foresee(m_number, packet);
+            if (packet.next != PACKET_NONE)
+            {
+                m_context.ports[packet.next]->FetchLines();
+            }
+        }
+    }
+
+    /// And, when that has come, for what it leads to.
+    void FetchMore(const PacketDescriptor& packet) const
+    {
+        if (packet.destination == m_number)
+        {
+            m_sink->FetchMore(packet);
+        }
+        else if (packet.next != PACKET_NONE)
+        {
+            m_context.ports[packet.next]->FetchWaiting(packet);
+        }
+    }
+
     /// A packet whose `arrival` is now.
     void Receive(uint32_t packet);
     /// Sends a packet of this node on, or drops it where no way leads to its destination and the router does
@@ -95,6 +166,7 @@ class PacketNode
   private:
     uint32_t m_number;
     uint32_t m_watchers{0};
+    bool m_routesAtOnce{false};
     int64_t m_forwarding;
     PacketContext& m_context;
     PacketRouter* m_router{nullptr};

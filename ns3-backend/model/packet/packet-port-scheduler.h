@@ -34,12 +34,18 @@ class PacketPortScheduler
         m_isWeighted = true;
     }
 
+    /// Strict.
+    static uint8_t PickHighest(uint32_t mask)
+    {
+        return static_cast<uint8_t>(31 - __builtin_clz(mask));
+    }
+
     /// \param mask the priorities that have something to send, bit by bit, not none of them
     uint8_t Pick(uint32_t mask)
     {
         if ((mask & (mask - 1)) == 0 || !m_isWeighted)
         {
-            return static_cast<uint8_t>(31 - __builtin_clz(mask));
+            return PickHighest(mask);
         }
         for (uint8_t priority = 0; priority < PACKET_PRIORITIES; ++priority)
         {

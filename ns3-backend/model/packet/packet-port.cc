@@ -17,17 +17,105 @@ namespace ns3
 
 PacketPort::PacketPort(
     PacketContext& context, PacketNode& from, PacketNode& to, uint64_t bitsPerSecond, int64_t latency)
-    : m_context(context),
+    : m_isUp(true),
+      m_isAdvancing(false),
+      m_ownIsNext(false),
+      m_isHosts(false),
+      m_isWeighted(false),
+      m_cutsThrough(false),
+      m_hasLater(false),
+      m_isDetached(false),
       m_to(to),
-      m_from(from),
-      m_number(static_cast<uint32_t>(context.ports.size())),
       m_latency(latency),
-      m_queue(context, m_number),
+      m_queue(context, static_cast<uint32_t>(context.ports.size())),
+      m_from(from),
       m_bitsPerSecond(bitsPerSecond)
 {
     NS_ASSERT_MSG(bitsPerSecond > 0 && latency >= 0, "a link carries something, and not into the past");
+    FindPerByte();
     context.ports.push_back(this);
     from.AddPort(this);
+}
+
+PacketPort::~PacketPort() = default;
+
+void
+PacketPort::Detach()
+{
+    m_isDetached = true;
+}
+
+bool
+PacketPort::IsWatched() const
+{
+    return GetContext().hasFlowControl && m_from.IsWatched();
+}
+
+void
+PacketPort::FetchPackets() const
+{
+    if (m_isDetached)
+    {
+        return;
+    }
+    if (!m_inFlight.IsEmpty())
+    {
+        __builtin_prefetch(&GetContext().packets[m_inFlight.GetFirst()], 1);
+    }
+    m_queue.FetchFirst();
+    if (m_isHosts)
+    {
+        __builtin_prefetch(&m_hostScheduler);
+    }
+}
+
+void
+PacketPort::FetchOffers() const
+{
+    if (m_isHosts)
+    {
+        __builtin_prefetch(m_hostScheduler.get(), 1);
+    }
+}
+
+void
+PacketPort::FetchUsers() const
+{
+    if (m_isDetached)
+    {
+        return;
+    }
+    if (!m_inFlight.IsEmpty())
+    {
+        m_to.Fetch(GetContext().packets[m_inFlight.GetFirst()]);
+    }
+    if (m_isHosts)
+    {
+        m_hostScheduler->Fetch(*m_source);
+    }
+}
+
+void
+PacketPort::FetchMore() const
+{
+    if (m_isDetached)
+    {
+        return;
+    }
+    if (!m_inFlight.IsEmpty())
+    {
+        m_to.FetchMore(GetContext().packets[m_inFlight.GetFirst()]);
+    }
+    if (m_isHosts)
+    {
+        m_hostScheduler->FetchMore(*m_source);
+    }
+}
+
+void
+PacketPort::ForgetRoutes()
+{
+    m_inFlight.ForEach([this](uint32_t packet) { GetContext().packets[packet].next = PACKET_NONE; });
 }
 
 void
@@ -41,6 +129,7 @@ void
 PacketPort::SetSource(PacketSource* source)
 {
     m_source = source;
+    m_isHosts = true;
     m_hostScheduler = std::make_unique<PacketHostScheduler>();
 }
 
@@ -48,6 +137,7 @@ void
 PacketPort::SetCutThrough(uint32_t header)
 {
     m_header = header;
+    m_cutsThrough = header > 0;
     m_headerSerialization = ComputeSerialization(header);
 }
 
@@ -55,13 +145,14 @@ void
 PacketPort::SetWeights(const std::array<uint32_t, PACKET_PRIORITIES>& weights, uint32_t largest)
 {
     m_scheduler.SetWeights(weights, largest);
+    m_isWeighted = true;
 }
 
 void
 PacketPort::SetFlowControl(const PacketFlowControl::Parameters& parameters, PacketPort& reverse)
 {
     m_flowControl = std::make_unique<PacketFlowControl>(parameters, *this, reverse);
-    m_context.hasFlowControl = true;
+    GetContext().hasFlowControl = true;
 }
 
 uint32_t
@@ -73,8 +164,8 @@ PacketPort::GetWaitingPriorities() const
 void
 PacketPort::Refuse(uint32_t packet, int64_t now)
 {
-    const PacketDescriptor& descriptor = m_context.packets[packet];
-    if (m_context.returnsHeaders && descriptor.Is(PacketDescriptor::TRIMMED) &&
+    const PacketDescriptor& descriptor = GetContext().packets[packet];
+    if (GetContext().returnsHeaders && descriptor.Is(PacketDescriptor::TRIMMED) &&
         descriptor.kind == PacketDescriptor::Kind::DATA && !descriptor.Is(PacketDescriptor::RETURNED))
     {
         Return(packet, now);
@@ -86,24 +177,24 @@ PacketPort::Refuse(uint32_t packet, int64_t now)
 void
 PacketPort::Lose(uint32_t packet, int64_t now)
 {
-    const PacketDescriptor& descriptor = m_context.packets[packet];
-    if (PacketFlowControl* before = PacketFlowControl::Before(m_context, descriptor))
+    const PacketDescriptor& descriptor = GetContext().packets[packet];
+    if (PacketFlowControl* before = PacketFlowControl::Before(GetContext(), descriptor))
     {
         before->Release(descriptor.priority, descriptor.bytes, now, false);
     }
-    ++m_queue.GetCounters().drops;
-    m_context.Drop(m_number, packet, now);
+    m_queue.CountDrop();
+    GetContext().Drop(GetNumber(), packet, now);
 }
 
 void
 PacketPort::Return(uint32_t packet, int64_t now)
 {
-    PacketDescriptor& descriptor = m_context.packets[packet];
+    PacketDescriptor& descriptor = GetContext().packets[packet];
     if (descriptor.Is(PacketDescriptor::ROUTED))
     {
-        m_context.EndPath(descriptor);
+        GetContext().EndPath(descriptor);
     }
-    ++m_context.returns;
+    ++GetContext().returns;
     std::swap(descriptor.source, descriptor.destination);
     descriptor.flags |= PacketDescriptor::RETURNED;
     descriptor.arrival = now;
@@ -115,20 +206,21 @@ PacketPort::Return(uint32_t packet, int64_t now)
 void
 PacketPort::Enqueue(uint32_t packet)
 {
-    const PacketDescriptor& descriptor = m_context.packets[packet];
+    const PacketDescriptor& descriptor = GetContext().packets[packet];
     const int64_t now = descriptor.arrival;
     Advance(now);
     if (m_freeAt <= now && m_isUp)
     {
         // Idle: where nothing waits for the same the packet does not either.
         const uint8_t lane = PacketQueue::LaneOf(descriptor);
-        const bool isOpen = m_flowControl == nullptr || lane == CONTROL ||
-                            (m_flowControl->UsesCredits()
-                                 ? m_flowControl->GetCreditTime(lane, descriptor.bytes, now) <= now
-                                 : (m_flowControl->GetOpenPriorities() & PacketQueue::BitOf(lane)) != 0);
+        const PacketFlowControl* control = GetControl();
+        const bool isOpen =
+            control == nullptr || lane == CONTROL ||
+            (control->UsesCredits() ? control->GetCreditTime(lane, descriptor.bytes, now) <= now
+                                    : (control->GetOpenPriorities() & PacketQueue::BitOf(lane)) != 0);
         if (isOpen && (m_queue.GetLanes() & PacketQueue::BitOf(lane)) == 0)
         {
-            if (PacketFlowControl* before = PacketFlowControl::Before(m_context, descriptor))
+            if (PacketFlowControl* before = PacketFlowControl::Before(GetContext(), descriptor))
             {
                 before->Release(descriptor.priority, descriptor.bytes, now, false);
             }
@@ -146,7 +238,7 @@ PacketPort::Enqueue(uint32_t packet)
         Refuse(packet, now);
         return;
     }
-    if (PacketFlowControl* before = PacketFlowControl::Before(m_context, descriptor))
+    if (PacketFlowControl* before = PacketFlowControl::Before(GetContext(), descriptor))
     {
         if (!before->Hold(descriptor.priority, descriptor.bytes, now))
         {
@@ -155,7 +247,7 @@ PacketPort::Enqueue(uint32_t packet)
         }
     }
     m_queue.Wait(packet, now);
-    if (m_inFlight.IsEmpty() || m_from.IsWatched())
+    if (m_inFlight.IsEmpty() || IsWatched())
     {
         Advance(now);
         Wake(now);
@@ -165,8 +257,7 @@ PacketPort::Enqueue(uint32_t packet)
 void
 PacketPort::Offer(uint64_t offer, uint8_t priority, int64_t from)
 {
-    NS_ASSERT_MSG(m_hostScheduler != nullptr && priority < PACKET_PRIORITIES,
-                  "a host offers data of a priority");
+    NS_ASSERT_MSG(m_isHosts && priority < PACKET_PRIORITIES, "a host offers data of a priority");
     const int64_t now = Simulator::Now().GetTimeStep();
     Advance(now);
     m_hostScheduler->Add(offer, priority, from, now);
@@ -177,14 +268,14 @@ PacketPort::Offer(uint64_t offer, uint8_t priority, int64_t from)
 uint32_t
 PacketPort::GetLanes() const
 {
-    return m_hostScheduler == nullptr ? m_queue.GetLanes() : m_queue.GetLanes() | m_hostScheduler->GetMask();
+    return !m_isHosts ? m_queue.GetLanes() : m_queue.GetLanes() | m_hostScheduler->GetMask();
 }
 
 uint32_t
 PacketPort::GetCreditNeed(uint8_t lane) const
 {
     // How large a packet the source will make is not known before.
-    return m_hostScheduler != nullptr && (m_hostScheduler->GetMask() & PacketQueue::BitOf(lane)) != 0
+    return m_isHosts && (m_hostScheduler->GetMask() & PacketQueue::BitOf(lane)) != 0
                ? m_flowControl->GetLargestPacket()
                : m_queue.GetFirstBytes(lane);
 }
@@ -193,7 +284,7 @@ uint32_t
 PacketPort::GetOpenLanes(int64_t start) const
 {
     uint32_t lanes = GetLanes();
-    if (m_flowControl == nullptr)
+    if (GetControl() == nullptr)
     {
         return lanes;
     }
@@ -215,7 +306,7 @@ PacketPort::GetOpenLanes(int64_t start) const
 bool
 PacketPort::IsShortOfCredits(int64_t when) const
 {
-    if (m_flowControl == nullptr || !m_flowControl->UsesCredits())
+    if (GetControl() == nullptr || !m_flowControl->UsesCredits())
     {
         return false;
     }
@@ -236,11 +327,11 @@ PacketPort::FindCredits(int64_t start, int64_t now)
 {
     // One port advances the next node, and no further: that node's own ports are woken when there is
     // something for them. All would ask one another along every path.
-    if (IsShortOfCredits(now) && !m_context.isSettling)
+    if (IsShortOfCredits(now) && !GetContext().isSettling)
     {
-        m_context.isSettling = true;
+        GetContext().isSettling = true;
         m_to.Settle(now);
-        m_context.isSettling = false;
+        GetContext().isSettling = false;
     }
     if (IsShortOfCredits(now))
     {
@@ -252,11 +343,11 @@ int64_t
 PacketPort::GetLaterStart(int64_t start) const
 {
     int64_t later = NEVER;
-    if (m_hostScheduler != nullptr && m_hostScheduler->GetNextTime() != NEVER)
+    if (m_isHosts && m_hostScheduler->GetNextTime() != NEVER)
     {
         later = std::max(start, m_hostScheduler->GetNextTime());
     }
-    if (m_flowControl != nullptr && m_flowControl->UsesCredits())
+    if (GetControl() != nullptr && m_flowControl->UsesCredits())
     {
         const uint32_t lanes = GetLanes();
         for (uint8_t lane = 0; lane < CONTROL; ++lane)
@@ -275,16 +366,23 @@ PacketPort::PickLane(uint32_t lanes)
 {
     if ((lanes & PacketQueue::BitOf(CONTROL)) != 0)
     {
+        if (!m_queue.Trims())
+        {
+            return CONTROL;
+        }
         const uint32_t data = m_queue.GetAlternatingLanes(lanes);
-        if (!m_queue.Trims() || data == 0 || m_headerBytes < HEADERS_PER_DATA)
+        if (data == 0 || m_headerBytes < HEADERS_PER_DATA)
         {
             m_headerBytes += data != 0 ? m_queue.GetFirstBytes(CONTROL) : 0;
             return CONTROL;
         }
         lanes = data;
     }
-    m_headerBytes = 0;
-    return m_scheduler.Pick(lanes);
+    if (m_queue.Trims())
+    {
+        m_headerBytes = 0;
+    }
+    return m_isWeighted ? m_scheduler.Pick(lanes) : PacketPortScheduler::PickHighest(lanes);
 }
 
 uint32_t
@@ -292,7 +390,7 @@ PacketPort::Next(int64_t& start, int64_t now)
 {
     for (;;)
     {
-        if (m_hostScheduler != nullptr)
+        if (m_isHosts)
         {
             m_hostScheduler->ReleaseDue(start);
         }
@@ -309,8 +407,8 @@ PacketPort::Next(int64_t& start, int64_t now)
             continue;
         }
         const uint8_t lane = PickLane(lanes);
-        const bool hasOwn = m_hostScheduler != nullptr && lane != CONTROL &&
-                            (m_hostScheduler->GetMask() & PacketQueue::BitOf(lane)) != 0;
+        const bool hasOwn =
+            m_isHosts && lane != CONTROL && (m_hostScheduler->GetMask() & PacketQueue::BitOf(lane)) != 0;
         const bool hasQueued = (m_queue.GetLanes() & PacketQueue::BitOf(lane)) != 0;
         if (hasOwn && (m_ownIsNext || !hasQueued))
         {
@@ -364,9 +462,20 @@ PacketPort::Advance(int64_t now)
     m_isAdvancing = false;
 }
 
+void
+PacketPort::FindPerByte()
+{
+    m_perByte =
+        BIT_PICOSECONDS % m_bitsPerSecond == 0 ? static_cast<int64_t>(BIT_PICOSECONDS / m_bitsPerSecond) : 0;
+}
+
 int64_t
 PacketPort::Serialization(uint32_t bytes)
 {
+    if (m_perByte > 0)
+    {
+        return m_perByte * bytes;
+    }
     if (bytes != m_lastBytes)
     {
         m_lastBytes = bytes;
@@ -378,7 +487,6 @@ PacketPort::Serialization(uint32_t bytes)
 int64_t
 PacketPort::ComputeSerialization(uint32_t bytes) const
 {
-    constexpr uint64_t BIT_PICOSECONDS = 8'000'000'000'000; // in a byte, at 1 bit/s
     const auto product = static_cast<unsigned __int128>(bytes) * BIT_PICOSECONDS;
     return static_cast<int64_t>((product + m_bitsPerSecond - 1) / m_bitsPerSecond);
 }
@@ -386,24 +494,25 @@ PacketPort::ComputeSerialization(uint32_t bytes) const
 void
 PacketPort::Note(PacketDescriptor& packet, int64_t start)
 {
-    PacketTelemetry& telemetry = m_context.telemetry[packet.telemetry];
+    PacketTelemetry& telemetry = GetContext().telemetry[packet.telemetry];
     if (telemetry.hops < PacketTelemetry::MOST_HOPS)
     {
         telemetry.hop[telemetry.hops++] = {
-            start, m_queue.GetWaitingBytes(), m_queue.GetCounters().carriedBytes, m_bitsPerSecond};
+            start, m_queue.GetWaitingBytes(), m_queue.GetCarriedBytes(), m_bitsPerSecond};
     }
 }
 
 void
 PacketPort::Transmit(uint32_t packet, int64_t start, int64_t now)
 {
-    PacketDescriptor& descriptor = m_context.packets[packet];
+    PacketDescriptor& descriptor = GetContext().packets[packet];
     const uint32_t bytes = descriptor.bytes;
     m_freeAt = std::max(start + Serialization(bytes), descriptor.tail);
     descriptor.tail = m_freeAt + m_latency;
     descriptor.arrival =
-        m_header > 0 && m_header < bytes ? start + m_headerSerialization + m_latency : descriptor.tail;
-    descriptor.ingress = m_number;
+        m_cutsThrough && m_header < bytes ? start + m_headerSerialization + m_latency : descriptor.tail;
+    descriptor.ingress = GetNumber();
+    descriptor.next = PACKET_NONE;
     NS_ABORT_MSG_IF(descriptor.arrival < now, "a packet arrives before its port found out that it left");
     if (descriptor.IsData())
     {
@@ -411,18 +520,21 @@ PacketPort::Transmit(uint32_t packet, int64_t start, int64_t now)
         {
             Note(descriptor, start);
         }
-        if (m_flowControl != nullptr && m_flowControl->UsesCredits())
+        if (GetControl() != nullptr && m_flowControl->UsesCredits())
         {
             m_flowControl->TakeCredits(descriptor.priority, bytes, start);
         }
-        ++m_queue.GetCounters().dataPackets;
-        m_scheduler.Charge(descriptor.priority, bytes);
+        m_queue.CountData();
+        if (m_isWeighted)
+        {
+            m_scheduler.Charge(descriptor.priority, bytes);
+        }
     }
-    m_queue.GetCounters().carriedBytes += bytes;
-    m_context.traces.started(m_number, descriptor, start);
-    if (m_context.faults != nullptr)
+    m_queue.CountCarried(bytes);
+    GetContext().traces.started(GetNumber(), descriptor, start);
+    if (GetContext().faults != nullptr)
     {
-        const int64_t by = m_context.faults->InjectFault(*this, descriptor, start);
+        const int64_t by = GetContext().faults->InjectFault(*this, descriptor, start);
         if (by != 0)
         {
             Delay(packet, by, now);
@@ -440,16 +552,16 @@ PacketPort::Transmit(uint32_t packet, int64_t start, int64_t now)
 void
 PacketPort::Delay(uint32_t packet, int64_t by, int64_t now)
 {
-    PacketDescriptor& descriptor = m_context.packets[packet];
+    PacketDescriptor& descriptor = GetContext().packets[packet];
     if (by == PacketFaults::LOST)
     {
         // Flow control, which counts the room at the far end, is notified that this packet takes none.
-        if (m_flowControl != nullptr && descriptor.IsData())
+        if (GetControl() != nullptr && descriptor.IsData())
         {
             m_flowControl->Release(descriptor.priority, descriptor.bytes, descriptor.arrival, false);
         }
-        ++m_queue.GetCounters().drops;
-        m_context.Drop(m_number, packet, descriptor.arrival);
+        m_queue.CountDrop();
+        GetContext().Drop(GetNumber(), packet, descriptor.arrival);
     }
     else
     {
@@ -465,7 +577,7 @@ int64_t
 PacketPort::GetNextTime() const
 {
     const int64_t arrival = m_inFlight.IsEmpty() ? NEVER : m_inFlight.GetFirstArrival();
-    if ((arrival != NEVER && !m_from.IsWatched()) || !m_isUp)
+    if ((arrival != NEVER && !IsWatched()) || !m_isUp)
     {
         return arrival;
     }
@@ -483,7 +595,11 @@ PacketPort::Wake(int64_t now)
     {
         return;
     }
-    m_pendingLater = m_pendingAt;
+    if (m_pendingAt != NEVER)
+    {
+        m_pendingLater = m_pendingAt;
+        m_hasLater = true;
+    }
     m_pendingAt = std::max(now, next);
     // The port is the event, and none needs an identifier: that saves ns-3 making one.
     Ref();
@@ -497,29 +613,45 @@ PacketPort::Notify()
     const int64_t now = Simulator::Now().GetTimeStep();
     if (m_pendingAt == now)
     {
-        m_pendingAt = m_pendingLater;
-        m_pendingLater = NEVER;
+        m_pendingAt = m_hasLater ? m_pendingLater : NEVER;
+        m_hasLater = false;
     }
     uint32_t packet = PACKET_NONE;
+    PacketPort* next = nullptr;
     if (!m_inFlight.IsEmpty() && m_inFlight.GetFirstArrival() == now)
     {
         packet = m_inFlight.TakeFirst();
-        __builtin_prefetch(
-            &m_context.packets[packet]); // it has left the cache on its way, and is needed below
+        // What comes of it here takes long enough for the next port to be there then.
+        next = m_to.FindNext(GetContext().packets[packet]);
+        if (next != nullptr)
+        {
+            next->FetchLines();
+        }
     }
     Advance(now);
+    if (next != nullptr)
+    {
+        next->FetchWaiting(GetContext().packets[packet]);
+    }
     Wake(now);
     if (packet != PACKET_NONE)
     {
-        m_context.traces.arrived(m_number, m_context.packets[packet], now);
-        m_to.Receive(packet);
+        GetContext().traces.arrived(GetNumber(), GetContext().packets[packet], now);
+        if (next != nullptr)
+        {
+            next->Enqueue(packet);
+        }
+        else
+        {
+            m_to.Receive(packet);
+        }
     }
 }
 
 void
 PacketPort::NotePause(uint8_t priority, bool pause, int64_t now)
 {
-    m_context.traces.paused(m_number, priority, pause, now);
+    GetContext().traces.paused(GetNumber(), priority, pause, now);
     if (!pause)
     {
         m_freeAt = std::max(m_freeAt, now);
@@ -538,8 +670,8 @@ PacketPort::SendControlFrame(uint32_t bytes, int64_t now)
     Advance(now);
     const int64_t start = std::max(m_freeAt, now);
     m_freeAt = start + ComputeSerialization(bytes);
-    m_queue.GetCounters().carriedBytes += bytes;
-    m_context.traces.frame(m_number, bytes, start, m_freeAt);
+    m_queue.CountCarried(bytes);
+    GetContext().traces.frame(GetNumber(), bytes, start, m_freeAt);
     Wake(now);
     return m_freeAt + m_latency;
 }
@@ -572,8 +704,8 @@ PacketPort::Flush(int64_t now)
         while ((m_queue.GetLanes() & PacketQueue::BitOf(lane)) != 0)
         {
             const uint32_t packet = m_queue.Remove(lane, now);
-            ++m_queue.GetCounters().drops;
-            m_context.Drop(m_number, packet, now);
+            m_queue.CountDrop();
+            GetContext().Drop(GetNumber(), packet, now);
         }
     }
 }
@@ -584,6 +716,7 @@ PacketPort::SetBitsPerSecond(uint64_t bitsPerSecond)
     NS_ASSERT_MSG(bitsPerSecond > 0, "a link that carries nothing is down");
     Advance(Simulator::Now().GetTimeStep());
     m_bitsPerSecond = bitsPerSecond;
+    FindPerByte();
     m_lastBytes = 0;
     m_lastSerialization = 0;
     m_headerSerialization = ComputeSerialization(m_header);
@@ -592,7 +725,7 @@ PacketPort::SetBitsPerSecond(uint64_t bitsPerSecond)
 std::vector<uint64_t>
 PacketPort::WithdrawOffers()
 {
-    if (m_hostScheduler == nullptr)
+    if (!m_isHosts)
     {
         return {};
     }

@@ -42,16 +42,22 @@ class PacketNode;
  * packet. It does so too while its node holds others up (see PacketFlowControl), and for data offered for
  * later.
  *
+ * Layout. With more ports than a cache holds, an event costs what it reads of memory. What every event of a
+ * port touches is in the first lines of the object: one for the event itself, one for the packets on the
+ * link, one for a packet that crosses the port and one more for a packet that waits in it. The rest comes
+ * behind. PacketEventScheduler has what an event reads fetched before it comes.
+ *
  * Control goes before all data; with trimming, while data waits, `HEADERS_PER_DATA` bytes of control are
  * followed by a packet of data.
  */
-class PacketPort final : public EventImpl
+class alignas(64) PacketPort final : public EventImpl
 {
   public:
     using Counters = PacketQueue::Counters;
 
     PacketPort(
         PacketContext& context, PacketNode& from, PacketNode& to, uint64_t bitsPerSecond, int64_t latency);
+    ~PacketPort() override;
     PacketPort(const PacketPort&) = delete;
     PacketPort& operator=(const PacketPort&) = delete;
 
@@ -99,9 +105,43 @@ class PacketPort final : public EventImpl
     /// have been: the source offers it anew.
     std::vector<uint64_t> WithdrawOffers();
 
+    /// The fabric is no more; what refers to the port still may be.
+    void Detach();
+
+    // The port's own event is among the next few. Each asks for what the one after it, and the event, read.
+
+    /// The packet that arrives, and the first that waits.
+    void FetchPackets() const;
+    /// What the host has on offer.
+    void FetchOffers() const;
+    /// What the packet is handed to, and the first offer is of.
+    void FetchUsers() const;
+    /// And what these lead to.
+    void FetchMore() const;
+
+    /// A packet comes to this port soon: asks for what that touches, and then for the packets that it
+    /// has to do with.
+    void FetchLines() const
+    {
+        const char* line = reinterpret_cast<const char*>(this);
+        for (uint32_t i = 0; i < HOT_LINES; ++i)
+        {
+            __builtin_prefetch(line + i * LINE, 1);
+        }
+    }
+
+    void FetchWaiting(const PacketDescriptor& packet) const
+    {
+        m_queue.FetchFirst();
+        m_queue.FetchLast(PacketQueue::LaneOf(packet));
+    }
+
+    /// Routes have changed: those noted on packets that have not arrived yet are not valid.
+    void ForgetRoutes();
+
     uint32_t GetNumber() const
     {
-        return m_number;
+        return m_queue.GetNumber();
     }
 
     PacketNode& GetFrom() const
@@ -129,7 +169,7 @@ class PacketPort final : public EventImpl
         return m_queue.GetWaitingBytes();
     }
 
-    const Counters& GetCounters() const
+    Counters GetCounters() const
     {
         return m_queue.GetCounters();
     }
@@ -151,7 +191,23 @@ class PacketPort final : public EventImpl
     static constexpr uint8_t CONTROL = PacketQueue::CONTROL;
     static constexpr uint32_t HEADERS_PER_DATA = 640; //!< bytes
     static constexpr int64_t NEVER = PacketSource::NEVER;
+    static constexpr uint64_t BIT_PICOSECONDS = 8'000'000'000'000; //!< in a byte, at 1 bit/s
+    static constexpr uint32_t LINE = 64;                           //!< bytes of a cache line
+    static constexpr uint32_t HOT_LINES = 4;
 
+    PacketContext& GetContext() const
+    {
+        return m_queue.GetContext();
+    }
+
+    /// Null: none. Without reading more of the port where no link has any.
+    PacketFlowControl* GetControl() const
+    {
+        return GetContext().hasFlowControl ? m_flowControl.get() : nullptr;
+    }
+
+    /// Whether it wakes for every start.
+    bool IsWatched() const;
     void Refuse(uint32_t packet, int64_t now);
     void Lose(uint32_t packet, int64_t now);
     void Flush(int64_t now);
@@ -168,29 +224,37 @@ class PacketPort final : public EventImpl
     void Transmit(uint32_t packet, int64_t start, int64_t now);
     void Note(PacketDescriptor& packet, int64_t start);
     void Delay(uint32_t packet, int64_t by, int64_t now);
+    void FindPerByte();
     int64_t Serialization(uint32_t bytes);
     int64_t ComputeSerialization(uint32_t bytes) const;
     int64_t GetNextTime() const;
 
-    PacketContext& m_context;
-    PacketNode& m_to;
-    PacketNode& m_from;
-    int64_t m_freeAt{0}; //!< the end of the last transmission
+    // The event: a line, with EventImpl and the head of m_inFlight, whose own entries are the second.
+    bool m_isUp : 1;
+    bool m_isAdvancing : 1;
+    bool m_ownIsNext : 1; //!< the host's own data goes before data in the queue
+    bool m_isHosts : 1;   //!< there is a host scheduler
+    bool m_isWeighted : 1;
+    bool m_cutsThrough : 1;
+    bool m_hasLater : 1;   //!< there is m_pendingLater
+    bool m_isDetached : 1; //!< the context is no more
     int64_t m_pendingAt{NEVER};
-    int64_t m_pendingLater{NEVER}; //!< another event, that the first has overtaken
+    int64_t m_freeAt{0}; //!< the end of the last transmission
+    PacketNode& m_to;
     PacketsInFlight m_inFlight;
-    uint32_t m_number;
+    // The link and the queue: the third and the fourth.
     int64_t m_latency;
+    int64_t m_perByte{0}; //!< what a byte takes, where that is a whole number of picoseconds, else 0
+    PacketQueue m_queue;
+    // The rest.
+    PacketNode& m_from;
+    int64_t m_pendingLater{NEVER}; //!< another event, that the first has overtaken
     int64_t m_lastSerialization{0};
     uint32_t m_lastBytes{0}; //!< serialisation is computed once for packets of one size
     uint32_t m_header{0};    //!< of a packet that is cut through, 0: none is
     int64_t m_headerSerialization{0};
-    bool m_isUp{true};
-    bool m_isAdvancing{false};
-    bool m_ownIsNext{false}; //!< the host's own data goes before data in the queue
     std::unique_ptr<PacketHostScheduler> m_hostScheduler; //!< of a host
     std::unique_ptr<PacketFlowControl> m_flowControl;     //!< of the link
-    PacketQueue m_queue;
     PacketPortScheduler m_scheduler;
     PacketSource* m_source{nullptr};
     uint64_t m_bitsPerSecond;

@@ -13,7 +13,10 @@ namespace ns3
 
 PacketQueue::PacketQueue(PacketContext& context, uint32_t number)
     : m_context(context),
-      m_number(number)
+      m_number(number),
+      m_marks(false),
+      m_isTrimming(false),
+      m_isLimited(false)
 {
 }
 
@@ -21,12 +24,14 @@ void
 PacketQueue::SetLimit(uint64_t limit)
 {
     m_limit = limit;
+    m_isLimited = m_limit > 0 || m_sharedBuffer != nullptr;
 }
 
 void
 PacketQueue::SetSharedBuffer(PacketSharedBuffer* memory)
 {
     m_sharedBuffer = memory;
+    m_isLimited = m_limit > 0 || m_sharedBuffer != nullptr;
 }
 
 void
@@ -41,6 +46,7 @@ void
 PacketQueue::SetTrimming(uint32_t header)
 {
     m_trimmedBytes = header;
+    m_isTrimming = header > 0;
 }
 
 void
@@ -63,7 +69,7 @@ std::vector<uint32_t>
 PacketQueue::GetIngressOf(uint8_t lane) const
 {
     std::vector<uint32_t> ports;
-    for (uint32_t packet = m_lists[lane].GetFirst(); packet != PACKET_NONE;
+    for (uint32_t packet = At(lane).list.GetFirst(); packet != PACKET_NONE;
          packet = m_context.packets[packet].next)
     {
         ports.push_back(m_context.packets[packet].ingress);
@@ -84,31 +90,37 @@ PacketQueue::Wait(uint32_t packet, int64_t now)
     const PacketDescriptor& descriptor = m_context.packets[packet];
     const uint8_t lane = LaneOf(descriptor);
     Count(now);
+    Lane& own = At(lane);
     m_waiting += descriptor.bytes;
-    m_waitingOf[lane] += descriptor.bytes;
-    m_counters.peakBytes = std::max(m_counters.peakBytes, m_waiting);
+    own.waiting += descriptor.bytes;
+    m_peakBytes = std::max(m_peakBytes, m_waiting);
     if (m_sharedBuffer != nullptr)
     {
         m_sharedBuffer->Take(descriptor.bytes);
     }
-    m_lists[lane].Append(m_context.packets, packet);
-    m_lanes |= BitOf(lane);
+    own.list.Append(m_context.packets, packet);
+    m_lanes = static_cast<uint16_t>(m_lanes | BitOf(lane));
     m_context.traces.enqueued(m_number, descriptor, now);
 }
 
 uint32_t
 PacketQueue::TakeFirst(uint8_t lane, int64_t when)
 {
-    PacketList& list = m_lists[lane];
-    const uint32_t packet = list.TakeFirst(m_context.packets);
-    if (list.IsEmpty())
+    Lane& own = At(lane);
+    const uint32_t packet = own.list.TakeFirst(m_context.packets);
+    if (own.list.IsEmpty())
     {
-        m_lanes &= ~BitOf(lane);
+        m_lanes = static_cast<uint16_t>(m_lanes & ~BitOf(lane));
+    }
+    else
+    {
+        // The next to leave, which has waited in memory since it came.
+        __builtin_prefetch(&m_context.packets[own.list.GetFirst()], 1);
     }
     const PacketDescriptor& descriptor = m_context.packets[packet];
     Count(when);
     m_waiting -= descriptor.bytes;
-    m_waitingOf[lane] -= descriptor.bytes;
+    own.waiting -= descriptor.bytes;
     if (m_sharedBuffer != nullptr)
     {
         m_sharedBuffer->Give(descriptor.bytes);
@@ -132,7 +144,7 @@ PacketQueue::Leave(uint8_t lane, int64_t when)
     const uint32_t packet = TakeFirst(lane, when);
     if (m_marks && lane != CONTROL)
     {
-        Mark(packet, m_waitingOf[lane], when);
+        Mark(packet, At(lane).waiting, when);
     }
     FreeRoom(packet, when);
     return packet;
@@ -164,7 +176,7 @@ PacketQueue::Mark(uint32_t packet, uint64_t waiting, int64_t when)
     }
     PacketDescriptor& descriptor = m_context.packets[packet];
     descriptor.flags |= PacketDescriptor::MARKED;
-    ++m_counters.marks;
+    ++m_marked;
     m_context.traces.marked(m_number, descriptor, when);
 }
 
@@ -176,8 +188,8 @@ PacketQueue::HasRoom(const PacketDescriptor& packet, int64_t now)
         return true;
     }
     // Trimmed headers have a queue, and a limit, of their own.
-    const uint64_t control = m_waitingOf[CONTROL];
-    const uint64_t limited = m_waiting - (m_unlimited != 0 ? m_waitingOf[m_unlimitedLane] : 0);
+    const uint64_t control = At(CONTROL).waiting;
+    const uint64_t limited = m_waiting - (m_unlimited != 0 ? At(m_unlimitedLane).waiting : 0);
     const uint64_t waiting = m_trimmedBytes == 0 ? limited : packet.IsData() ? limited - control : control;
     if (m_limit > 0 && waiting + packet.bytes > m_limit)
     {
@@ -197,7 +209,7 @@ PacketQueue::Trim(uint32_t packet, int64_t now)
     descriptor.bytes = m_trimmedBytes;
     descriptor.flags |= PacketDescriptor::TRIMMED;
     descriptor.tail = descriptor.arrival;
-    ++m_counters.trims;
+    ++m_trims;
     m_context.traces.trimmed(m_number, descriptor, now);
 }
 
@@ -225,7 +237,7 @@ void
 PacketQueue::TakePlaceOfLast(uint32_t packet, int64_t now)
 {
     PacketDescriptor& arrival = m_context.packets[packet];
-    PacketDescriptor& last = m_context.packets[m_lists[arrival.priority].GetLast()];
+    PacketDescriptor& last = m_context.packets[At(arrival.priority).list.GetLast()];
     if (last.bytes < arrival.bytes)
     {
         return; // there would not be room
@@ -234,7 +246,7 @@ PacketQueue::TakePlaceOfLast(uint32_t packet, int64_t now)
     Count(now);
     const uint32_t less = last.bytes - arrival.bytes;
     m_waiting -= less;
-    m_waitingOf[arrival.priority] -= less;
+    At(arrival.priority).waiting -= less;
     if (m_sharedBuffer != nullptr)
     {
         m_sharedBuffer->Give(less);

@@ -132,7 +132,7 @@ class PacketQueue
 
     bool Trims() const
     {
-        return m_trimmedBytes > 0;
+        return m_isTrimming;
     }
 
     /// Of `lanes`, the data that alternates with headers.
@@ -144,7 +144,7 @@ class PacketQueue
     /// Whether a packet that is not in it may wait; it may have become a trimmed one to do so.
     bool Admit(uint32_t packet, int64_t now)
     {
-        return (m_limit == 0 && m_sharedBuffer == nullptr) || MakeRoom(packet, now);
+        return !m_isLimited || MakeRoom(packet, now);
     }
 
     void Wait(uint32_t packet, int64_t now);
@@ -162,7 +162,7 @@ class PacketQueue
     /// Of the first packet of a lane that is not empty.
     uint32_t GetFirstBytes(uint8_t lane) const
     {
-        return m_context.packets[m_lists[lane].GetFirst()].bytes;
+        return m_context.packets[At(lane).list.GetFirst()].bytes;
     }
 
     uint64_t GetWaitingBytes() const
@@ -175,17 +175,80 @@ class PacketQueue
     /// The ports whose packets wait here in a lane, one for each packet.
     std::vector<uint32_t> GetIngressOf(uint8_t lane) const;
 
-    Counters& GetCounters()
+    Counters GetCounters() const
     {
-        return m_counters;
+        return {m_carriedBytes, m_dataPackets, m_drops, m_marked, m_trims, m_peakBytes};
     }
 
-    const Counters& GetCounters() const
+    uint64_t GetCarriedBytes() const
     {
-        return m_counters;
+        return m_carriedBytes;
+    }
+
+    void CountCarried(uint32_t bytes)
+    {
+        m_carriedBytes += bytes;
+    }
+
+    void CountData()
+    {
+        ++m_dataPackets;
+    }
+
+    void CountDrop()
+    {
+        ++m_drops;
+    }
+
+    PacketContext& GetContext() const
+    {
+        return m_context;
+    }
+
+    /// Of the port.
+    uint32_t GetNumber() const
+    {
+        return m_number;
+    }
+
+    /// A packet is about to wait: asks for the one that it comes after.
+    void FetchLast(uint8_t lane) const
+    {
+        if ((m_lanes & BitOf(lane)) != 0)
+        {
+            __builtin_prefetch(&m_context.packets[At(lane).list.GetLast()], 1);
+        }
+    }
+
+    /// One is about to leave: asks for it.
+    void FetchFirst() const
+    {
+        if (m_lanes != 0)
+        {
+            const auto lane = static_cast<uint8_t>(31 - __builtin_clz(m_lanes));
+            __builtin_prefetch(&m_context.packets[At(lane).list.GetFirst()]);
+        }
     }
 
   private:
+    /// Of one lane.
+    struct Lane
+    {
+        PacketList list;
+        uint64_t waiting{0}; //!< bytes
+    };
+
+    /// Control first: beside it lies the lowest priority, which is the only one where there are no classes.
+    const Lane& At(uint8_t lane) const
+    {
+        return m_laneStates[lane == CONTROL ? 0 : lane + 1];
+    }
+
+    Lane& At(uint8_t lane)
+    {
+        return m_laneStates[lane == CONTROL ? 0 : lane + 1];
+    }
+
     bool HasRoom(const PacketDescriptor& packet, int64_t now);
     bool MakeRoom(uint32_t packet, int64_t now);
     void TakePlaceOfLast(uint32_t packet, int64_t now);
@@ -195,21 +258,30 @@ class PacketQueue
     void Mark(uint32_t packet, uint64_t waiting, int64_t when);
     void Count(int64_t when);
 
+    // What every packet that crosses the port touches: with what PacketPort has before it, a cache line.
     PacketContext& m_context;
     uint32_t m_number;
-    uint32_t m_lanes{0};
+    uint16_t m_lanes{0};
+    bool m_marks : 1;
+    bool m_isTrimming : 1;
+    bool m_isLimited : 1;  //!< there is a limit of its own or a shared one
     uint64_t m_waiting{0}; //!< bytes, of all lanes
+    int64_t m_countedUntil{0};
+    uint64_t m_carriedBytes{0};
+    uint64_t m_dataPackets{0};
+    // What one that waits in it touches: another line, up to the lane of the lowest priority.
+    unsigned __int128 m_area{0}; //!< of the queue's length over time, byte · ps
+    uint64_t m_peakBytes{0};
     uint64_t m_limit{0};
+    std::array<Lane, PACKET_PRIORITIES + 1> m_laneStates;
+    // The rest.
     PacketSharedBuffer* m_sharedBuffer{nullptr};
     uint32_t m_trimmedBytes{0}; //!< of a packet that lost its payload, 0: none does
     uint32_t m_unlimited{0};    //!< the lane that has no limit, bit by bit
     uint8_t m_unlimitedLane{CONTROL};
-    bool m_marks{false};
-    int64_t m_countedUntil{0};
-    unsigned __int128 m_area{0}; //!< of the queue's length over time, byte · ps
-    Counters m_counters;
-    std::array<PacketList, PACKET_PRIORITIES + 1> m_lists;     //!< by lane
-    std::array<uint64_t, PACKET_PRIORITIES + 1> m_waitingOf{}; //!< bytes, by lane
+    uint64_t m_drops{0};
+    uint64_t m_marked{0};
+    uint64_t m_trims{0};
     Marking m_marking;
 };
 

@@ -4,6 +4,7 @@
 
 #include "packet-pool.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -14,10 +15,17 @@ namespace ns3
 /**
  * The packets on a link, by arrival: a ring with the time at which each arrives, so that a port finds the
  * next event without reading the packet, which has left the cache since. O(1).
+ *
+ * As many as fit into a cache line are in the object itself: with less than that much latency, counted in
+ * packets, a link allocates nothing.
  */
 class PacketsInFlight
 {
   public:
+    PacketsInFlight() = default;
+    PacketsInFlight(const PacketsInFlight&) = delete;
+    PacketsInFlight& operator=(const PacketsInFlight&) = delete;
+
     bool IsEmpty() const
     {
         return m_count == 0;
@@ -29,23 +37,39 @@ class PacketsInFlight
         return m_ring[m_first].arrival;
     }
 
+    /// Of packets that are not none.
+    uint32_t GetFirst() const
+    {
+        return m_ring[m_first].packet;
+    }
+
     /// \param arrival no sooner than those before
     void Append(uint32_t packet, int64_t arrival)
     {
-        if (m_count == m_ring.size())
+        if (m_count > m_mask)
         {
             Grow();
         }
-        m_ring[(m_first + m_count) & (m_ring.size() - 1)] = {arrival, packet};
+        m_ring[(m_first + m_count) & m_mask] = {arrival, packet};
         ++m_count;
     }
 
     uint32_t TakeFirst()
     {
-        const uint32_t packet = m_ring[m_first].packet;
-        m_first = (m_first + 1) & (m_ring.size() - 1);
+        const uint32_t packet = GetFirst();
+        m_first = (m_first + 1) & m_mask;
         --m_count;
         return packet;
+    }
+
+    /// Calls `visit` with each packet, the first that arrives first.
+    template <class Visit>
+    void ForEach(Visit visit) const
+    {
+        for (uint32_t i = 0; i < m_count; ++i)
+        {
+            visit(m_ring[(m_first + i) & m_mask].packet);
+        }
     }
 
   private:
@@ -55,20 +79,27 @@ class PacketsInFlight
         uint32_t packet;
     };
 
+    static constexpr uint32_t OWN = 4; //!< entries: a cache line
+
     void Grow()
     {
-        std::vector<Entry> larger(m_ring.empty() ? 4 : 2 * m_ring.size());
-        for (std::size_t i = 0; i < m_count; ++i)
+        std::vector<Entry> larger(2 * (std::size_t{m_mask} + 1));
+        for (uint32_t i = 0; i < m_count; ++i)
         {
-            larger[i] = m_ring[(m_first + i) & (m_ring.size() - 1)];
+            larger[i] = m_ring[(m_first + i) & m_mask];
         }
-        m_ring.swap(larger);
+        m_more.swap(larger);
+        m_ring = m_more.data();
         m_first = 0;
+        m_mask = static_cast<uint32_t>(m_more.size()) - 1;
     }
 
-    std::vector<Entry> m_ring; //!< a size that is a power of two, or none
-    std::size_t m_first{0};
-    std::size_t m_count{0};
+    Entry* m_ring{m_own.data()};
+    uint32_t m_first{0};
+    uint32_t m_count{0};
+    uint32_t m_mask{OWN - 1}; //!< entries, a power of two, less one
+    std::array<Entry, OWN> m_own;
+    std::vector<Entry> m_more; //!< where these do not suffice
 };
 
 } // namespace ns3

@@ -91,6 +91,8 @@ class PacketCongestionControl
     virtual void Open(uint32_t /* index */, PacketQueuePair& pair) { Allow(pair, m_windowPackets); }
     /// A pair is given back.
     virtual void End(uint32_t /* index */) {}
+    /// A pair is about to be used: asks for its state.
+    virtual void Fetch(uint32_t /* index */) const {}
 
     // The sender
 
@@ -162,6 +164,12 @@ class PacketPairStates
             m_states.resize(std::size_t{index} + 1);
         }
         return m_states[index] = State();
+    }
+
+    /// It is about to be used.
+    void Fetch(uint32_t index) const
+    {
+        __builtin_prefetch(m_states.data() + index, 1);
     }
 
     State& operator[](uint32_t index)

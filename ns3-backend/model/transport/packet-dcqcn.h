@@ -59,7 +59,8 @@ struct PacketDcqcnParameters
  * The rate of a queue pair under DCQCN (Zhu et al., "Congestion control for large-scale RDMA deployments",
  * SIGCOMM 2015, section 3.1), in bit/s on the wire. All defaults are that paper's (section 5.2, figure 14).
  *
- * Notification point. A receiver that gets a marked packet notifies the sender at once, at most once in N a pair.
+ * Notification point. A receiver that gets a marked packet notifies the sender at once, at most once in N a
+ * pair.
  *
  * Reaction point. A pair starts at its link's rate and is not timed before the first notification. Each
  * notification cuts the current rate R_C,
@@ -125,6 +126,12 @@ class PacketDcqcn final : public PacketCongestionControl
     explicit PacketDcqcn(PacketTransportCore& core);
 
     void Start(uint32_t index, PacketQueuePair& pair, const PacketLinkRates& rates) override;
+
+    void Fetch(uint32_t index) const override
+    {
+        m_states.Fetch(index);
+    }
+
     int64_t Sent(uint32_t index, PacketQueuePair& pair, uint32_t bytes, int64_t when) override;
     int64_t GetReadyTime(uint32_t index) const override;
     void Notified(uint32_t index, int64_t now) override;

@@ -81,6 +81,12 @@ class PacketDctcp final : public PacketCongestionControl
     explicit PacketDctcp(PacketTransportCore& core);
 
     void Start(uint32_t index, PacketQueuePair& pair, const PacketLinkRates& rates) override;
+
+    void Fetch(uint32_t index) const override
+    {
+        m_states.Fetch(index);
+    }
+
     void Open(uint32_t index, PacketQueuePair& pair) override;
     bool Acknowledged(uint32_t index,
                       PacketQueuePair& pair,

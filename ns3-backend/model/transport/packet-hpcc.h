@@ -101,6 +101,12 @@ class PacketHpcc final : public PacketCongestionControl
     explicit PacketHpcc(PacketTransportCore& core);
 
     void Start(uint32_t index, PacketQueuePair& pair, const PacketLinkRates& rates) override;
+
+    void Fetch(uint32_t index) const override
+    {
+        m_states.Fetch(index);
+    }
+
     void Open(uint32_t index, PacketQueuePair& pair) override;
     void End(uint32_t index) override;
     int64_t Sent(uint32_t index, PacketQueuePair& pair, uint32_t bytes, int64_t when) override;

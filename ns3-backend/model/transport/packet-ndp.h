@@ -132,6 +132,12 @@ class PacketNdp final : public PacketCongestionControl
     explicit PacketNdp(PacketTransportCore& core);
 
     void Start(uint32_t index, PacketQueuePair& pair, const PacketLinkRates& rates) override;
+
+    void Fetch(uint32_t index) const override
+    {
+        m_states.Fetch(index);
+    }
+
     void Resume(uint32_t index, PacketQueuePair& pair) override;
     int64_t Sent(uint32_t index, PacketQueuePair& pair, uint32_t bytes, int64_t when) override;
     void TimedOut(uint32_t index, PacketQueuePair& pair, uint64_t lost) override;

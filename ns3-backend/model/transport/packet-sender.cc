@@ -221,6 +221,7 @@ PacketSender::GoOn(uint32_t index)
 void
 PacketSender::NoteRoutes()
 {
+    m_core.fabric.ForgetRoutes();
     std::vector<uint64_t> offers;
     for (uint32_t node = 0; node < m_core.fabric.GetNodeCount(); ++node)
     {

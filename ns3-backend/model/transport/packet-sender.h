@@ -58,6 +58,12 @@ class PacketSender
     /// Of all pairs that wait for an answer, which takes no longer than a timeout from now.
     void StartTimers();
 
+    /// An answer is about to come that may end the pair: asks for what that touches.
+    void FetchEnd(const PacketQueuePair& pair) const
+    {
+        m_table.Fetch(PacketPairTable::KeyOf(pair.source, pair.destination, pair.priority));
+    }
+
     uint64_t GetQueuePairCount() const
     {
         return m_pairCount;

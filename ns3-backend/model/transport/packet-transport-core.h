@@ -79,6 +79,24 @@ struct PacketTransportCore
         return Simulator::Now().GetTimeStep();
     }
 
+    /// A pair is about to be used: asks for its two cache lines and what its congestion control keeps.
+    void Fetch(uint32_t index) const
+    {
+        const PacketQueuePair* pair = &pairs[index];
+        __builtin_prefetch(pair, 1);
+        __builtin_prefetch(&pair->expected, 1);
+        congestion->Fetch(index);
+    }
+
+    /// A message, if any, is about to be used.
+    void FetchMessage(uint32_t message) const
+    {
+        if (message != PACKET_NONE)
+        {
+            __builtin_prefetch(&messages[message], 1);
+        }
+    }
+
     /// A packet of the pair, from its sender or its receiver, with nothing in it.
     uint32_t MakePacket(
         uint32_t index, bool isSenders, PacketDescriptor::Kind kind, uint32_t bytes, int64_t when)

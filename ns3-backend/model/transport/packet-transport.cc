@@ -87,6 +87,47 @@ PacketTransport::TakePacket(uint64_t offer, int64_t when, uint32_t& packet)
 }
 
 void
+PacketTransport::Fetch(uint64_t offer) const
+{
+    if (m_core != nullptr)
+    {
+        m_core->Fetch(static_cast<uint32_t>(offer));
+    }
+}
+
+void
+PacketTransport::FetchMore(uint64_t offer) const
+{
+    if (m_core != nullptr)
+    {
+        m_core->FetchMessage(m_core->pairs[static_cast<uint32_t>(offer)].sending);
+    }
+}
+
+void
+PacketTransport::FetchMore(const PacketDescriptor& packet) const
+{
+    if (m_core != nullptr)
+    {
+        const PacketQueuePair& pair = m_core->pairs[packet.queuePair];
+        m_core->FetchMessage(packet.IsData() ? pair.receiving : pair.oldest);
+        if (!packet.IsData() && packet.sequence >= pair.end)
+        {
+            m_sender->FetchEnd(pair);
+        }
+    }
+}
+
+void
+PacketTransport::Fetch(const PacketDescriptor& packet) const
+{
+    if (m_core != nullptr)
+    {
+        m_core->Fetch(packet.queuePair);
+    }
+}
+
+void
 PacketTransport::Take(uint32_t packet)
 {
     PacketDescriptor& descriptor = m_core->context.packets[packet];

@@ -90,7 +90,11 @@ class PacketTransport : public Object,
     void ExpectLosses();
 
     void Take(uint32_t packet) override;
+    void Fetch(const PacketDescriptor& packet) const override;
+    void FetchMore(const PacketDescriptor& packet) const override;
     int64_t TakePacket(uint64_t offer, int64_t when, uint32_t& packet) override;
+    void Fetch(uint64_t offer) const override;
+    void FetchMore(uint64_t offer) const override;
 
     uint64_t GetOutstandingCount() const;
     std::vector<Outstanding> GetOutstanding() const; //!< by order of sending

@@ -33,12 +33,12 @@ constexpr std::uint32_t action_of(std::uint64_t token) {
 /// Beside kStarted: the cost of the start has passed and the rank receives what has arrived.
 constexpr std::uint32_t kTakes = kStarted >> 1;
 
-constexpr std::uint32_t left(const std::uint32_t* state) {
-    return state[0] & ~(kStarted | kTakes);
+constexpr std::uint32_t left(std::uint32_t first_word) {
+    return first_word & ~(kStarted | kTakes);
 }
 
 /// Sets the bit of an action of `range`; returns whether it was set before.
-bool test_and_set(const ProgramRange& range, std::uint32_t* state, std::uint32_t action) {
+bool test_and_set(const ProgramRange& range, const RankState<std::uint32_t>& state, std::uint32_t action) {
     const std::uint32_t own = action - range.first_action;
     std::uint32_t& word = state[range.arrived_word + own / 32];
     const std::uint32_t bit = std::uint32_t{1} << (own % 32);
@@ -106,11 +106,11 @@ void ChunkEngine::close(ChunkIndex index) {
 
 void ChunkEngine::start(ChunkIndex index, Position position) {
     Chunk& chunk = *chunks_[index];
-    std::uint32_t* state = state_of(chunk, position);
+    const State state = state_of(chunk, position);
     ASTROLABE_ASSERT((state[0] & kStarted) == 0, "a rank starts a chunk once");
     ++chunk.started;
     state[0] |= kStarted;
-    if (left(state) == 0) {
+    if (left(state[0]) == 0) {
         finished_.push_back({index, position});
     } else if (costs_.start() > Time(0)) {
         timers_.set(costs_.start(), start_timer_, pack(index, position, 0));
@@ -128,7 +128,7 @@ void ChunkEngine::start_paid(std::uint64_t token) {
 void ChunkEngine::begin(ChunkIndex index, Position position) {
     Chunk& chunk = *chunks_[index];
     const CompiledSchedule& schedule = *chunk.schedule;
-    std::uint32_t* state = state_of(chunk, position);
+    const State state = state_of(chunk, position);
     state[0] |= kTakes;
     if (costs_.has_rendezvous()) {
         request_initial(index, position);
@@ -217,7 +217,7 @@ void ChunkEngine::watch_finished() {
 
 void ChunkEngine::arrive(ChunkIndex index, Position position, std::uint32_t action) {
     Chunk& chunk = *chunks_[index];
-    std::uint32_t* state = state_of(chunk, position);
+    const State state = state_of(chunk, position);
     const bool was_there = test_and_set(chunk.schedule->program(position), state, action);
     ASTROLABE_ASSERT(!was_there, "a message is delivered once");
     if ((state[0] & kTakes) == 0) {
@@ -227,7 +227,7 @@ void ChunkEngine::arrive(ChunkIndex index, Position position, std::uint32_t acti
     received(index, position, state, action);
 }
 
-void ChunkEngine::received(ChunkIndex index, Position position, std::uint32_t* state, std::uint32_t action) {
+void ChunkEngine::received(ChunkIndex index, Position position, State state, std::uint32_t action) {
     const CompiledSchedule& schedule = *chunks_[index]->schedule;
     const std::uint32_t own_gate = schedule.action(action).own_gate;
     if (own_gate == kNone) {
@@ -238,7 +238,7 @@ void ChunkEngine::received(ChunkIndex index, Position position, std::uint32_t* s
     complete_opened(index, position, state);
 }
 
-void ChunkEngine::complete_opened(ChunkIndex index, Position position, std::uint32_t* state) {
+void ChunkEngine::complete_opened(ChunkIndex index, Position position, State state) {
     while (!completing_.empty()) {
         const std::uint32_t next = completing_.back();
         completing_.pop_back();
@@ -246,7 +246,7 @@ void ChunkEngine::complete_opened(ChunkIndex index, Position position, std::uint
     }
 }
 
-void ChunkEngine::take_in(ChunkIndex index, Position position, std::uint32_t* state, std::uint32_t action) {
+void ChunkEngine::take_in(ChunkIndex index, Position position, State state, std::uint32_t action) {
     if (pays_receptions_) {
         const Chunk& chunk = *chunks_[index];
         const CompiledAction& receive = chunk.schedule->action(action);
@@ -264,27 +264,25 @@ void ChunkEngine::reception_paid(std::uint64_t token) {
     timers_.expired();
     const ChunkIndex index = chunk_of(token);
     const Position position = position_of(token);
-    std::uint32_t* state = state_of(*chunks_[index], position);
+    const State state = state_of(*chunks_[index], position);
     complete_receive(index, position, state, action_of(token));
     complete_opened(index, position, state);
     end_notification();
 }
 
-void ChunkEngine::complete_receive(ChunkIndex index, Position position, std::uint32_t* state,
-                                   std::uint32_t action) {
+void ChunkEngine::complete_receive(ChunkIndex index, Position position, State state, std::uint32_t action) {
     count_down(index, position, state);
     unlock(index, position, state, chunks_[index]->schedule->action(action));
 }
 
-void ChunkEngine::unlock(ChunkIndex index, Position position, std::uint32_t* state,
-                         const CompiledAction& action) {
+void ChunkEngine::unlock(ChunkIndex index, Position position, State state, const CompiledAction& action) {
     const CompiledSchedule& schedule = *chunks_[index]->schedule;
     for (const std::uint32_t gate : schedule.unlocks(action)) {
         count_towards(index, position, state, schedule.gate(gate));
     }
 }
 
-void ChunkEngine::count_towards(ChunkIndex index, Position position, std::uint32_t* state, const Gate& gate) {
+void ChunkEngine::count_towards(ChunkIndex index, Position position, State state, const Gate& gate) {
     if (gate.counter != kNone) {
         ASTROLABE_ASSERT(state[gate.counter] > 0, "a gate opens once");
         if (--state[gate.counter] > 0) {
@@ -304,7 +302,7 @@ void ChunkEngine::count_towards(ChunkIndex index, Position position, std::uint32
     }
 }
 
-void ChunkEngine::post(ChunkIndex index, Position position, std::uint32_t* state, std::uint32_t action) {
+void ChunkEngine::post(ChunkIndex index, Position position, State state, std::uint32_t action) {
     Chunk& chunk = *chunks_[index];
     const CompiledAction& send = chunk.schedule->action(action);
     const Bytes size = chunk.schedule->message_size(position, send, chunk.sizes);
@@ -320,7 +318,7 @@ void ChunkEngine::post(ChunkIndex index, Position position, std::uint32_t* state
     }
 }
 
-void ChunkEngine::dispatch(ChunkIndex index, Position position, std::uint32_t* state, std::uint32_t action,
+void ChunkEngine::dispatch(ChunkIndex index, Position position, State state, std::uint32_t action,
                            Bytes size) {
     const Chunk& chunk = *chunks_[index];
     const Position peer = chunk.schedule->resolve(position, chunk.schedule->action(action).peer);
@@ -382,7 +380,7 @@ void ChunkEngine::request_arrived(std::uint64_t token) {
     const ChunkIndex index = chunk_of(token);
     const Position sender = position_of(token);
     Chunk& chunk = *chunks_[index];
-    std::uint32_t* state = state_of(chunk, sender);
+    const State state = state_of(chunk, sender);
     if (test_and_set(chunk.schedule->program(sender), state, action_of(token))) {
         const CompiledAction& send = chunk.schedule->action(action_of(token));
         dispatch(index, sender, state, action_of(token),
@@ -391,9 +389,9 @@ void ChunkEngine::request_arrived(std::uint64_t token) {
     end_notification();
 }
 
-void ChunkEngine::count_down(ChunkIndex index, Position position, std::uint32_t* state) {
-    ASTROLABE_ASSERT(left(state) > 0, "no more actions complete than there are");
-    if (left(&(--state[0])) == 0) {
+void ChunkEngine::count_down(ChunkIndex index, Position position, State state) {
+    ASTROLABE_ASSERT(left(state[0]) > 0, "no more actions complete than there are");
+    if (left(--state[0]) == 0) {
         finished_.push_back({index, position});
     }
 }
@@ -516,7 +514,7 @@ void ChunkEngine::handed_over(const network::Message& copied) {
 
 bool ChunkEngine::has_started(ChunkIndex index, Position position) const {
     const Chunk& chunk = *chunks_[index];
-    return (chunk.state[chunk.schedule->state_offset(position)] & kStarted) != 0;
+    return (state_of(chunk, position)[0] & kStarted) != 0;
 }
 
 bool ChunkEngine::in_flight(ChunkIndex index, Position position) const {
@@ -524,14 +522,14 @@ bool ChunkEngine::in_flight(ChunkIndex index, Position position) const {
     if (chunk.schedule == nullptr) {
         return false;
     }
-    const std::uint32_t* state = chunk.state.data() + chunk.schedule->state_offset(position);
-    return (state[0] & kStarted) != 0 && left(state) > 0;
+    const RankState<const std::uint32_t> state = state_of(chunk, position);
+    return (state[0] & kStarted) != 0 && left(state[0]) > 0;
 }
 
 std::optional<ChunkEngine::Missing> ChunkEngine::first_missing(ChunkIndex index, Position position) const {
     const Chunk& chunk = *chunks_[index];
     const CompiledSchedule& schedule = *chunk.schedule;
-    const std::uint32_t* state = chunk.state.data() + schedule.state_offset(position);
+    const RankState<const std::uint32_t> state = state_of(chunk, position);
     const ProgramRange& range = schedule.program(position);
     std::optional<Missing> missing;
     for (std::uint32_t own = 0; own < range.action_count; ++own) {
@@ -554,7 +552,7 @@ std::optional<ChunkEngine::Missing> ChunkEngine::first_missing(ChunkIndex index,
 std::vector<Position> ChunkEngine::missing_senders(ChunkIndex index, Position position) const {
     const Chunk& chunk = *chunks_[index];
     const CompiledSchedule& schedule = *chunk.schedule;
-    const std::uint32_t* state = chunk.state.data() + schedule.state_offset(position);
+    const RankState<const std::uint32_t> state = state_of(chunk, position);
     const ProgramRange& range = schedule.program(position);
     std::vector<Position> senders;
     for (std::uint32_t own = 0; own < range.action_count; ++own) {

@@ -143,8 +143,12 @@ private:
         Purpose purpose_;
     };
 
-    [[nodiscard]] std::uint32_t* state_of(Chunk& chunk, Position position) const {
-        return chunk.state.data() + chunk.schedule->state_offset(position);
+    using State = RankState<std::uint32_t>;
+    [[nodiscard]] static State state_of(Chunk& chunk, Position position) {
+        return chunk.schedule->state_of(chunk.state.data(), position, chunk.representatives);
+    }
+    [[nodiscard]] static RankState<const std::uint32_t> state_of(const Chunk& chunk, Position position) {
+        return chunk.schedule->state_of(chunk.state.data(), position, chunk.representatives);
     }
     /// The representative of `position`.
     [[nodiscard]] static Position representative_of(const Chunk& chunk, Position position) {
@@ -156,19 +160,18 @@ private:
     void end_notification();
     void watch_finished();
     void arrive(ChunkIndex index, Position position, std::uint32_t action);
-    void received(ChunkIndex index, Position position, std::uint32_t* state, std::uint32_t action);
-    void take_in(ChunkIndex index, Position position, std::uint32_t* state, std::uint32_t action);
-    void complete_receive(ChunkIndex index, Position position, std::uint32_t* state, std::uint32_t action);
-    void complete_opened(ChunkIndex index, Position position, std::uint32_t* state);
-    void unlock(ChunkIndex index, Position position, std::uint32_t* state, const CompiledAction& action);
-    void count_towards(ChunkIndex index, Position position, std::uint32_t* state, const Gate& gate);
-    void post(ChunkIndex index, Position position, std::uint32_t* state, std::uint32_t action);
-    void dispatch(ChunkIndex index, Position position, std::uint32_t* state, std::uint32_t action,
-                  Bytes size);
+    void received(ChunkIndex index, Position position, State state, std::uint32_t action);
+    void take_in(ChunkIndex index, Position position, State state, std::uint32_t action);
+    void complete_receive(ChunkIndex index, Position position, State state, std::uint32_t action);
+    void complete_opened(ChunkIndex index, Position position, State state);
+    void unlock(ChunkIndex index, Position position, State state, const CompiledAction& action);
+    void count_towards(ChunkIndex index, Position position, State state, const Gate& gate);
+    void post(ChunkIndex index, Position position, State state, std::uint32_t action);
+    void dispatch(ChunkIndex index, Position position, State state, std::uint32_t action, Bytes size);
     void request_initial(ChunkIndex index, Position position);
     void request_opened(ChunkIndex index, Position position, const Gate& gate);
     void request(ChunkIndex index, Position position, std::uint32_t action);
-    void count_down(ChunkIndex index, Position position, std::uint32_t* state);
+    void count_down(ChunkIndex index, Position position, State state);
     void copy_together();
     void copy_in_turn();
     void handed_over(const network::Message& copied);

@@ -163,9 +163,12 @@ void CompiledSchedule::write_initial_state(Position ranks, std::vector<std::uint
         state.assign(begin, end);
         return;
     }
-    state.reserve(initial_state_.size() * ranks);
+    state.resize(initial_state_.size() * ranks);
     for (Position rank = 0; rank < ranks; ++rank) {
-        state.insert(state.end(), initial_state_.begin(), initial_state_.end());
+        const RankState<std::uint32_t> own = state_of(state.data(), rank, ranks);
+        for (std::size_t word = 0; word < initial_state_.size(); ++word) {
+            own[word] = initial_state_[word];
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 /// The routings that direct_connect offers, path by path and by what they put on links.
 #include "direct_networks.hpp"
+#include "network/src/routing/random_tree_routing.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -8,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <astrolabe/core/random.hpp>
 #include <astrolabe/network/analysis/route_load.hpp>
 #include <astrolabe/network/analysis/route_report.hpp>
 #include <astrolabe/network/routing.hpp>
@@ -16,9 +18,22 @@ namespace astrolabe::network {
 namespace {
 
 constexpr DirectRouting kChoices[] = {DirectRouting::kFlowHash,       DirectRouting::kSpray,
-                                  DirectRouting::kRandomShortest, DirectRouting::kCoinChange,
-                                  DirectRouting::kBalanced,       DirectRouting::kKShortest,
-                                  DirectRouting::kByClass};
+                                      DirectRouting::kRandomShortest, DirectRouting::kCoinChange,
+                                      DirectRouting::kBalanced,       DirectRouting::kKShortest,
+                                      DirectRouting::kByClass};
+
+/// Links on the way with fewest from `origin` to every node, by Bellman and Ford.
+std::vector<std::size_t> hops_from(const Fabric& fabric, NodeId origin) {
+    std::vector<std::size_t> hops(fabric.node_count(), fabric.node_count());
+    hops[origin.index()] = 0;
+    for (std::size_t round = 0; round < fabric.node_count(); ++round) {
+        for (LinkId link; link.index() < fabric.link_count(); ++link) {
+            std::size_t& target = hops[fabric.target(link).index()];
+            target = std::min(target, hops[fabric.source(link).index()] + 1);
+        }
+    }
+    return hops;
+}
 
 /// Hosts on the way, as `select` leads.
 std::vector<std::size_t> walk(const Fabric& fabric, std::size_t source, std::size_t destination) {
@@ -99,6 +114,48 @@ TEST(DirectRouting, APacketThatHasLeftItsRouteArrives) {
             }
             EXPECT_EQ(node, NodeId(9));
             EXPECT_LE(hops, 8U);
+        }
+    }
+}
+
+/// The definition, without a table: the link by which `node` hangs on the tree of `source`, drawn among those
+/// from neighbours that are a link nearer, by hash of (seed, source, node).
+LinkId drawn_link(const Fabric& fabric, std::uint64_t seed, NodeId source, NodeId node) {
+    const std::vector<std::size_t> hops = hops_from(fabric, source);
+    std::vector<LinkId> nearer;
+    for (const LinkId in : fabric.links_into(node)) {
+        if (hops[fabric.source(in).index()] + 1 == hops[node.index()]) {
+            nearer.push_back(in);
+        }
+    }
+    const std::uint64_t pair = std::uint64_t{source.index()} << 32 | node.index();
+    const std::uint64_t upper = mix_bits(mix_bits(seed + kGoldenGamma) ^ pair) >> 32;
+    return nearer[static_cast<std::size_t>(upper * nearer.size() >> 32)];
+}
+
+TEST(RandomTreeRouting, TheDenseTreesAreThoseOfTheDefinition) {
+    for (const std::uint64_t seed : {1, 2, 3}) {
+        const std::shared_ptr<const Fabric> fabric = build_direct_connect(rings(24, {1, 5, 7}));
+        const RandomTreeRouting routing(*fabric, seed);
+        for (std::size_t source = 0; source < 24; ++source) {
+            for (std::size_t destination = 0; destination < 24; ++destination) {
+                if (source == destination) {
+                    continue;
+                }
+                std::vector<LinkId> expected;  // from the destination backwards
+                for (NodeId node(destination); node != NodeId(source);
+                     node = fabric->source(expected.back())) {
+                    expected.push_back(drawn_link(*fabric, seed, NodeId(source), node));
+                }
+                std::reverse(expected.begin(), expected.end());
+                const Route route = routing.route(HostId(source), HostId(destination));
+                ASSERT_EQ(route.legs.size(), expected.size());
+                for (std::size_t leg = 0; leg < expected.size(); ++leg) {
+                    ASSERT_EQ(route.legs[leg].link, expected[leg]);
+                    const NodeId at = fabric->source(expected[leg]);
+                    ASSERT_EQ(routing.select(at, HostId(source), HostId(destination)), expected[leg]);
+                }
+            }
         }
     }
 }

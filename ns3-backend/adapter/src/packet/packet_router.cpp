@@ -37,6 +37,13 @@ sim::PacketPort* PacketFabricRouter::Route(std::uint32_t node, sim::PacketDescri
     return &ports_.GetPort(choose(node, packet, routing.next_links(at, to)).index());
 }
 
+std::uint32_t PacketFabricRouter::Foresee(std::uint32_t node, const sim::PacketDescriptor& packet) const {
+    if (sprays_ || splits_ || by_connection_ || flowlet_gap_ > 0 || node == packet.source) {
+        return sim::PACKET_NONE;
+    }
+    return routing_->select(NodeId(node), HostId(packet.source), HostId(packet.destination)).index();
+}
+
 LinkId PacketFabricRouter::next_on_path(std::uint32_t node, const sim::PacketDescriptor& packet) const {
     const HostId from(packet.source);
     const HostId to(packet.destination);

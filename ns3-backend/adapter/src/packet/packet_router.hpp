@@ -27,6 +27,10 @@ public:
                        Time flowlet_gap, std::uint64_t seed);
 
     ::ns3::PacketPort* Route(std::uint32_t node, ::ns3::PacketDescriptor& packet) override;
+    /// Its random numbers are its own.
+    [[nodiscard]] bool RoutesAtOnce() const override { return true; }
+    [[nodiscard]] std::uint32_t Foresee(std::uint32_t node,
+                                        const ::ns3::PacketDescriptor& packet) const override;
 
     /// Routes are these from now on; they outlive their use, and balance loads as those of the fabric.
     void set_routing(const network::RoutingPolicy& routing) { routing_ = &routing; }
